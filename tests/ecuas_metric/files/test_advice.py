@@ -1,37 +1,39 @@
 import json
 import re
-import shlex
 from contextlib import suppress
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from ecuas_metric import prepare_submissions, read_submissions
 from ecuas_metric.errors import InputError
 from ecuas_metric.reporting import cli
+from tests.ecuas_metric.files.tables import (
+    BASE,
+    BINARY,
+    BY_NAME,
+    CHOSEN,
+    CLASSES,
+    FOUR,
+    LABEL,
+    POSTERIORS,
+    SPAM,
+    C,
+    N,
+    P,
+    Q,
+    Y,
+    by_class,
+)
 
-N = 200
-RNG = np.random.default_rng(0)
-Q = RNG.random(N).round(4)
-C = (RNG.random(N) < Q).astype(int)
-BASE = pd.DataFrame({"id": [f"q{i:03}" for i in range(N)], "confidence": Q, "correct": C})
-P = RNG.random(N).round(4)
-Y = (RNG.random(N) < P).astype(int)
-BINARY = pd.DataFrame({"y_true": Y, "y_prob": P})
-FOUR = RNG.dirichlet(np.ones(4), N)
-LABEL = np.array([RNG.choice(4, p=row) for row in FOUR])
-
-
-CLASSES = np.array(["cat", "dog", "horse", "ship"])
-POSTERIORS = pd.DataFrame(FOUR, columns=[f"prob_{k}" for k in range(4)]).assign(label=LABEL)
-CHOSEN = pd.DataFrame({"label": CLASSES[LABEL], "predicted": CLASSES[FOUR.argmax(axis=1)]})
-CHOSEN["confidence"] = FOUR.max(axis=1)
-SPAM = np.array(["ham", "spam"])
-MEANS = pd.DataFrame([{"id": "mean", "confidence": Q.mean(), "correct": C.mean()}])
 SOME = np.arange(N) % 25 == 0
+MEANS = pd.DataFrame([{"id": "mean", "confidence": Q.mean(), "correct": C.mean()}])
+SPAM_CHOSEN = pd.DataFrame({"label": SPAM[Y], "predicted": SPAM[(P > 0.5) * 1]})
+SIDES = pd.DataFrame({"a": Q, "b": Q, "a_error": 1 - C, "b_error": 1 - C})
+IN_CELLS = [f'{{"error": {1 - c}, "p": {q}}}' for q, c in zip(Q, C, strict=True)]
 
 
 def named(role, name, values):
@@ -39,58 +41,80 @@ def named(role, name, values):
     return BASE.drop(columns=role).assign(**{name: values})
 
 
-def filed(answers, chosen=None, **columns):
-    """Return a table of two classes, as words."""
-    return pd.DataFrame({"label": SPAM[answers]} | ({} if chosen is None else {"predicted": SPAM[chosen]}) | columns)
-
-
 def mapped(order, label):
     """Return posteriors as mappings of classes, in some order."""
-    rows = [dict(zip(CLASSES[order], row[order], strict=True)) for row in FOUR]
-    return pd.DataFrame({"label": label, "probs": [json.dumps(row) for row in rows]})
+    return pd.DataFrame({"label": label, "probs": by_class(order)})
 
 
-ADVISED = {  # a table, the one that has the numbers which the command in the advice gives, and flags to begin with
-    **{name: (named("confidence", name, 1 - Q), BASE) for name in ("uncertainty", "Uncertainty_score", "p(false)")},
-    **{f"{name}, named": (named("confidence", name, 1 - Q), BASE, f"--columns 'confidence={name}'")
-       for name in ("u", "prob_of_error", "hallucinationRate", "1 - p")},
-    **{name: (named("correct", name, 1 - C), BASE) for name in ("error", "IsIncorrect", "not_correct", "failure")},
-    **{f"{name}, named": (named("correct", name, values), BASE, f"--columns correct={name}")
-       for name, values in (("zero_one_loss", 1 - C), ("no_error", C), ("true_false", C))},
-    "words for errors": (named("correct", "wrong", np.where(C, "no", "yes")), BASE),
-    **{f"probabilities as {name}": (BINARY.rename(columns={"y_prob": name}), BINARY) for name in ("y_pred", "y_hat")},
-    "percentages as y_pred": (pd.DataFrame({"y_true": Y, "y_pred": 100 * P}), BINARY),
-    "P(1) as confidence": (pd.DataFrame({"y_true": Y, "y_pred": (P > 0.5) * 1, "confidence": P}), BINARY),
-    "P(spam) as confidence": (filed(Y, (P > 0.5) * 1, confidence=P), BINARY),
-    "P(ham) as confidence": (filed(Y, (P > 0.5) * 1, confidence=1 - P), BINARY),
-    "P(wrong) as confidence": (filed(Y, (P > 0.5) * 1, confidence=1 - P).replace({"ham": "wrong", "spam": "right"}),
-        BINARY),
-    "an error within a cell": (
-        pd.DataFrame({"r": [json.dumps({"error": int(1 - c), "p": q}) for q, c in zip(Q, C, strict=True)]}), BASE,
-        "--columns correct=r.error,confidence=r.p"),
-    "a longer name": (BASE.rename(columns={"confidence": "Confidence Score"}), BASE),
-    "a name with a dot": (BASE.rename(columns={"confidence": "Conf."}), BASE),
-    "prob beside correct": (BASE.rename(columns={"confidence": "prob"}), BASE),
-    "two other names": (BASE.rename(columns={"confidence": "p_true", "correct": "acc"}), BASE),
-    "percentages": (BASE.assign(confidence=(100 * Q).round(2)), BASE),
-    "a name with a sign, in percent": (named("confidence", "conf (%)", (100 * Q).round(2)), BASE),
-    "margins": (pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}), BINARY),
-    "classes before a word": (pd.DataFrame(FOUR[:, ::-1], columns=CLASSES[::-1] + "_prob").assign(label=CLASSES[LABEL]),
-        POSTERIORS),
-    "classes with numbers": (
-        pd.DataFrame(FOUR, columns=[f"c{k}" for k in range(4)]).assign(label=[f"c{k}" for k in LABEL]), POSTERIORS),
-    "mappings and labels in another order": (mapped([0, 1, 2, 3], CLASSES[LABEL]), POSTERIORS,
-        "--labels ship,horse,dog,cat"),
+ADVISED = {  # whose numbers the advice, followed literally, leads to; a file, and the flags to begin with
+    "confidences": {
+        **{name: (named("confidence", name, 1 - Q),) for name in ("uncertainty", "Uncertainty_score", "p(false)")},
+        **{f"{name}, named": (named("confidence", name, 1 - Q), f"--columns 'confidence={name}'")
+           for name in ("u", "prob_of_error", "hallucinationRate", "1 - p")},
+        **{name: (named("correct", name, 1 - C),) for name in ("error", "IsIncorrect", "not_correct", "failure")},
+        **{f"{name}, named": (named("correct", name, values), f"--columns correct={name}")
+           for name, values in (("zero_one_loss", 1 - C), ("no_error", C), ("true_false", C))},
+        "words for errors": (named("correct", "wrong", np.where(C, "no", "yes")),),
+        "errors of several systems": (SIDES, "--columns confidence=a+b,correct=a_error+b_error"),
+        "an error within a cell": (pd.DataFrame({"r": IN_CELLS}), "--columns correct=r.error,confidence=r.p"),
+        "a longer name": (BASE.rename(columns={"confidence": "Confidence Score"}),),
+        "a name with a dot": (BASE.rename(columns={"confidence": "Conf."}),),
+        "prob beside correct": (BASE.rename(columns={"confidence": "prob"}),),
+        "two other names": (BASE.rename(columns={"confidence": "p_true", "correct": "acc"}),),
+        "percentages": (BASE.assign(confidence=(100 * Q).round(2)),),
+        "a name with a sign, in percent": (named("confidence", "conf (%)", (100 * Q).round(2)),),
+    },
+    "binary": {
+        **{f"probabilities as {name}": (BINARY.rename(columns={"y_prob": name}),) for name in ("y_pred", "y_hat")},
+        "percentages as y_pred": (pd.DataFrame({"y_true": Y, "y_pred": 100 * P}),),
+        "P(1) as confidence": (pd.DataFrame({"y_true": Y, "y_pred": (P > 0.5) * 1, "confidence": P}),),
+        "P(spam) as confidence": (SPAM_CHOSEN.assign(confidence=P),),
+        "P(ham) as confidence": (SPAM_CHOSEN.assign(confidence=1 - P),),
+        "P(wrong) as confidence": (
+            SPAM_CHOSEN.replace({"ham": "wrong", "spam": "right"}).assign(confidence=1 - P),),
+        "margins": (pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}),),
+    },
+    "posteriors": {
+        "classes before a word": (
+            pd.DataFrame(FOUR[:, ::-1], columns=CLASSES[::-1] + "_prob").assign(label=CLASSES[LABEL]),),
+        "classes with numbers": (pd.DataFrame(FOUR).add_prefix("c").assign(label=[f"c{k}" for k in LABEL]),),
+        "mappings and labels in another order": (mapped([0, 1, 2, 3], CLASSES[LABEL]), "--labels ship,horse,dog,cat"),
+        "percentages": (POSTERIORS * [100, 100, 100, 100, 1],),
+    },
+    "rounded posteriors": {"two digits": (POSTERIORS.round(2),)},
+}  # fmt: skip
+ASKED = {  # what only the user can tell: a file, what the refusal says, and flags and whose numbers they lead to
+    "from 0 to 10": (BASE.assign(confidence=10 * Q), "--scale 10 for 0 to 10", "--scale 10", "confidences"),
+    "grades": (BASE.assign(correct=np.where(C, 0.5, 0.25)), "Partly correct? --correct-from GRADE",
+        "--correct-from 0.5", "confidences"),
+    "a pipeline's output": (CHOSEN.set_axis(["true", "label", "score"], axis=1),
+        "label=label or label=true. Specify which with --columns",
+        "--columns label=true,predicted=label,confidence=score", "one of four classes"),
+    "a confidence and the true class": (CHOSEN.rename(columns={"predicted": "answer"}),
+        "nothing says which answers are correct: neither correct, nor label and predicted",
+        "--columns predicted=answer", "one of four classes"),
+    "a predicted class beside the true one": (POSTERIORS.assign(y_true=LABEL, label=FOUR.argmax(axis=1)),
+        "label=label or label=y_true. Specify which with --columns", "--columns label=y_true", "posteriors"),
+    "both forms": (POSTERIORS.assign(confidence=0.5, correct=1),
+        "confidence=confidence or label=label. Specify which with --columns", "--columns label=label", "posteriors"),
+    "labels that are text": (POSTERIORS.assign(label=CLASSES[LABEL]), "--labels A,B,..", "--labels cat,dog,horse,ship",
+        "posteriors"),
 }  # fmt: skip
 REFUSED = {  # what no flag can mend, what the refusal says, and flags
+    "no header": (BASE[["confidence", "correct"]].to_csv(index=False, header=False),
+        "The first row must contain the names of the columns, e.g. confidence,correct"),
+    "an older encoding": (BASE.assign(note="\u00e9").to_csv(index=False).encode("cp1252"), "Save it as UTF-8"),
+    "JSON lines called CSV": (BASE.to_json(orient="records", lines=True), "Give it the suffix of its format"),
+    "logarithms of confidences": (BASE.assign(confidence=np.log(Q)), "Take their exponential"),
     "few on another scale": (BASE.assign(confidence=np.where(SOME, 100, Q)), "must lie on one scale; 192"),
-    "few on another scale, told": (BASE.assign(confidence=np.where(SOME, 100, Q)), "must lie on", "--scale 100"),
+    "few on another scale, told": (BASE.assign(confidence=np.where(SOME, 100, Q)), "in row 3 (192 of 200).",
+        "--scale 100"),
     "many on another scale": (BASE.assign(confidence=np.where(np.arange(N) % 7, 100 * Q, Q)), "must lie on one scale"),
     "a mean at the end": (pd.concat([BASE, MEANS]), "the last row is a summary; got 'mean' in row 202"),
     "a mean by its value": (pd.concat([MEANS.assign(id=""), BASE]), "one row is the mean of", "--correct-from 0.5"),
     "entropy": (named("confidence", "entropy", -np.log(Q + 1e-3)), "no confidence"),
-    **{name: (named("confidence", name, 1 - Q), "Map it to a probability", f"--columns confidence={name}")
-       for name in ("MeanEntropy", "neg_log_prob")},
+    **{name: (named("confidence", name, 1 - Q), f"a.csv: column {name!r} is not the probability that an answer is",
+              f"--columns confidence={name}") for name in ("MeanEntropy", "neg_log_prob")},
     "logits of confidences": (BASE.assign(confidence=np.log(Q + 1e-3) + 2), "Map it to a probability in [0, 1] first"),
     "two that may be it": (named("confidence", "score", Q).assign(p=0.5), "Name it with --columns confidence=NAME"),
     "grades of 0 and 100": (BASE.assign(correct=100 * C), "--correct-from GRADE"),
@@ -98,11 +122,13 @@ REFUSED = {  # what no flag can mend, what the refusal says, and flags
     "ignored rows of -1": (POSTERIORS.assign(label=np.where(SOME, -1, LABEL)), "rows that do not count?"),
     "labels of -1 and 1": (BINARY.assign(y_true=2 * Y - 1), "Count from 0."),
     "classes in two cases": (CHOSEN.replace({"predicted": {"ship": "Ship"}}), "differ in upper and lower case only"),
-    "labels for other columns": (pd.DataFrame(FOUR, columns=CLASSES).assign(label=LABEL), "some of the labels",
+    "labels for other columns": (BY_NAME.assign(y_true=LABEL), "some of the labels",
         "--labels cat,dog,horse,Ship --columns posteriors=cat+dog+horse+ship"),
     "numbers of mapped classes": (mapped([3, 0, 1, 2], LABEL), "must name the same classes", "--labels 0,1,2,3"),
+    **{f"several columns, {columns}": (BASE.assign(lang=1), "one column", f"--columns {columns}")
+       for columns in ("weight=lang+id", "correct=correct+lang", "label=lang+id,positive=confidence")},
 }  # fmt: skip
-NOTED = {  # flags, and what a note says of the number
+NOTED = {  # a file, flags, and what a note says of the number
     "a column of weights": (BASE.assign(weight=1 + C), "", "Column 'weight' is not used. --weight COLUMN uses it."),
     "a column of strata": (BASE.assign(stratum=np.arange(N) % 2), "", "Column 'stratum' is used"),
     "several samples of a question": (
@@ -110,91 +136,83 @@ NOTED = {  # flags, and what a note says of the number
         "200 of 400 ids in column 'id' occur more than once. Samples of one id depend on each other: without --groups",
     ),
     "inverted": (BASE.assign(confidence=1 - Q), "", "Wrong answers have higher confidences than right ones"),
-    "which class": (filed(Y, prob=P), "", "the probability of class spam, column 'label' as the class. Of the other"),
+    "which class": (pd.DataFrame({"label": SPAM[Y], "prob": P}), "",
+        "the probability of class spam, column 'label' as the class. Of the other"),
     "hard posteriors": (POSTERIORS.assign(**dict(zip(POSTERIORS, np.eye(4)[LABEL].T, strict=False))), "", "are 0 or 1"),
+    "K of classes": (CHOSEN, "", "K is 4. For free text, use --num-classes inf."),
     "K beside classes": (CHOSEN.assign(correct=1), "", "'label' and 'predicted' hold 4 classes, which K is not taken"),
+    "logits": (pd.DataFrame(np.log(FOUR) + 3).add_prefix("predictions_").assign(label_ids=LABEL), "",
+        "Column 'predictions_0..predictions_3' is read as logits."),
+    "a first class that never occurs": (POSTERIORS.assign(label=np.maximum(LABEL, 1)), "",
+        "Class 0 never occurs, and all other classes up to 3 do: are labels counted from 0?"),
 }  # fmt: skip
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Return what runs the command on a table: its exit code, its numbers, and what it said on stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(table, flags=""):
-        if table is not None:
-            table.to_csv("a.csv", index=False)
-        code = cli.main(["score", "a.csv", "--output", "out.json", *shlex.split(flags)])
-        rows = json.loads((tmp_path / "out.json").read_text())["rows"] if code == 0 else [{}]
-        row = {key: value for key, value in rows[0].items() if not isinstance(value, str)}
-        return code, row, capsys.readouterr().err
-
-    return run
-
-
-@pytest.mark.parametrize("case", ADVISED)
-def test_advice_followed_literally_gives_the_right_number(case, run):
-    table, truth, *begin = ADVISED[case]
-    flags = " ".join(begin)
-    for _ in range(3):
-        code, row, said = run(table, flags)
+@pytest.mark.parametrize(("whose", "case"), [(whose, case) for whose, cases in ADVISED.items() for case in cases])
+def test_advice_followed_literally_gives_the_right_number(whose, case, score, assert_scores):
+    table, *begin = ADVISED[whose][case]
+    command = " ".join(["a.csv", *begin])
+    for _ in range(2):
+        code, _, said = score(command, table)
         if code == 0:
             break
-        found = re.findall(r'--[a-z-]+ (?:"[^"]+"|\S+)', said)
-        flags += " " + " ".join(flag.rstrip("?.") for flag in found)
-    _, expected, _ = run(truth)
-    assert {key: row[key] for key in expected} == pytest.approx(expected, rel=1e-6)
+        found = re.findall(r'--(?:renormalize|[a-z-]+ (?:"[^"]+"|\S+))', said)
+        command += " " + " ".join(flag.rstrip("?.") for flag in found)
+    assert_scores(whose, command, table)
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_what_only_the_user_knows_is_asked_for(case, score, assert_scores):
+    table, question, flags, whose = ASKED[case]
+    code, _, said = score("a.csv", table)
+    assert (code, question in said) == (2, True), said
+    assert_scores(whose, f"a.csv {flags}")
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_mended_is_refused_without_a_flag(case, run):
+def test_what_cannot_be_mended_is_refused_without_a_flag(case, score):
     table, rule, *flags = REFUSED[case]
-    code, _, said = run(table, *flags)
+    code, _, said = score(" ".join(["a.csv", *flags]), table)
     assert code == 2
     assert rule in said
     assert "--scale" not in said
 
 
 @pytest.mark.parametrize("case", NOTED)
-def test_what_a_number_is_not_is_noted(case, run):
+def test_what_a_number_is_not_is_noted(case, score):
     table, flags, note = NOTED[case]
-    code, _, said = run(table, flags)
+    code, _, said = score(f"a.csv {flags}", table)
     assert code == 0
     assert note in said
 
 
-def test_errors_of_several_systems_are_all_inverted(run):
-    sides = pd.DataFrame({"a": Q, "b": Q, "a_error": 1 - C, "b_error": C})
-    _, _, said = run(sides, "--columns confidence=a+b,correct=a_error+b_error")
-    assert "--columns correct=1-a_error+1-b_error" in said
-    _, row, _ = run(sides, "--columns confidence=a+b,correct=1-a_error+1-b_error --by-position")
-    assert row["error_rate"] == 1 - C.mean()
-
-
-def test_classes_say_how_many_there_are(run):
-    _, row, said = run(CHOSEN)
-    assert "K is 4. For free text, use --num-classes inf." in said
-    _, expected, _ = run(POSTERIORS)
-    assert row["ecuas_0"] == pytest.approx(expected["ecuas_0"])
-    _, infinite, _ = run(CHOSEN, "--num-classes inf")
-    assert infinite["ecuas_0"] != pytest.approx(expected["ecuas_0"])
-
-
-def test_groups_and_ids_of_several_columns(run, capsys):
+def test_groups_and_ids_of_several_columns(score, capsys):
     table = BASE.assign(lang=np.arange(N) % 2, doc=np.arange(N) % 20 // 2)
-    interval = "--interval 0.95 --metrics ER --columns group="
-    _, both, _ = run(table.assign(both=table["lang"] * 100 + table["doc"]), interval + "both")
-    for columns in ("lang+doc", "doc+lang"):
-        assert run(table, interval + columns)[1] == pytest.approx(both, rel=1e-12)
-    assert run(table, interval + "lang")[1] != both
-    for flags in ("weight=lang+doc", "correct=correct+lang", "label=lang+doc,positive=confidence"):
-        assert run(table, f"--columns {flags}")[0] == 2
-    systems = pd.concat([BASE.assign(model=model, seed=seed) for model in "AB" for seed in (1, 2)])
-    systems.to_csv("a.csv", index=False)
+    table["both"] = table["lang"] * 100 + table["doc"]
+    command = "a.csv --interval 0.95 --metrics ER --columns group="
+    found = [score(command + name, table)[1][0] for name in ("both", "lang+doc", "doc+lang", "lang")]
+    both, one, other, less = (row["error_rate_low"] for row in found)
+    assert [one, other] == pytest.approx([both, both], rel=1e-12)
+    assert less != pytest.approx(both)
+    pd.concat([BASE.assign(model=model, seed=seed) for model in "AB" for seed in (1, 2)]).to_csv("a.csv", index=False)
     assert cli.main(["compare", "a.csv", "--metrics", "ER"]) == 2
     assert "--columns id=A+B" in capsys.readouterr().err
     assert cli.main(["compare", "a.csv", "--metrics", "ER", "--columns", "id=id+seed"]) == 0
     assert "2 systems on 400 samples, paired by id" in capsys.readouterr().out
+
+
+def test_ids_of_which_none_is_shared_have_ways_out(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    BASE.to_csv("a.csv", index=False)
+    BASE.assign(id=np.arange(N), key=BASE["id"]).sample(frac=1, random_state=0).to_csv("b.csv", index=False)
+    compare = ["compare", "a.csv", "b.csv", "--metrics", "ecuas_1", "--resamples", "20", "--output", "out.json"]
+    for flags in ([], ["--common"]):
+        assert cli.main([*compare, *flags]) == 2
+        assert "--columns FILE:id=NAME, or pair by row: --by-position" in capsys.readouterr().err
+    for way, is_same in (["--by-position"], False), (["--columns", "b.csv:id=key"], True):
+        assert cli.main([*compare, *way]) == 0
+        (row,) = json.loads((tmp_path / "out.json").read_text())["rows"]
+        assert ((row["difference"], row["low"], row["high"]) == (0, 0, 0)) == is_same
 
 
 KINDS = [
@@ -205,17 +223,18 @@ KINDS = [
     *(pa.map_(pa.string(), pa.float64()), pa.dictionary(pa.int32(), pa.string()), pa.dictionary(pa.int8(), pa.int64())),
     *(pa.run_end_encoded(pa.int32(), pa.float64()), pa.binary_view(), pa.month_day_nano_interval()),
 ]
+CELLS = ([1, 0, 1], ["1", "0", None], [None] * 3, [[0.5, 0.5]] * 3, [{"a": 0.5, "b": 0.5}] * 3)
 
 
-@pytest.mark.parametrize("role", ["confidence", "correct", "id", "group", "weight", "system", "label", "prob", "probs"])
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_any_type_in_any_role_is_read_or_refused(kind, role, tmp_path):
-    table = pa.table({"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]})
-    if role in ("label", "prob", "probs"):
-        table = pa.table({"label": [1, 0, 1], "prob": [0.9, 0.4, 0.5]}).drop_columns(["prob"] * (role == "probs"))
-    for values in ([1, 0, 1], ["1", "0", None], [None] * 3, [[0.5, 0.5]] * 3, [{"a": 0.5, "b": 0.5}] * 3):
+def test_any_type_in_any_role_is_read_or_refused(kind, tmp_path):
+    answers = pa.table({"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]})
+    classes = pa.table({"label": [1, 0, 1], "prob": [0.9, 0.4, 0.5]})
+    tables = dict.fromkeys(["confidence", "correct", "id", "group", "weight", "system"], answers)
+    tables |= {"label": classes, "prob": classes, "probs": classes.drop_columns("prob")}
+    for (role, table), values in product(tables.items(), CELLS):
         try:
-            column = pa.array(values, kind) if not isinstance(kind, pa.RunEndEncodedType) else _run_ends(values)
+            column = pa.array(values, kind)
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, ValueError):
             continue
         one = table.drop_columns([role] * (role in table.column_names)).append_column(role, column)
@@ -224,65 +243,3 @@ def test_any_type_in_any_role_is_read_or_refused(kind, role, tmp_path):
         columns = {role: role} if role in ("group", "weight") else {}
         with suppress(InputError):  # of which the fuzz knows that it is one line
             prepare_submissions(read_submissions(tmp_path / "a.arrow", columns=columns), missing_confidence=0.5)
-
-
-def _run_ends(values):
-    ends = pa.array([1, 2, 3], pa.int32())
-    return pa.RunEndEncodedArray.from_arrays(ends, pa.array(values, pa.float64()))
-
-
-def test_one_hot_labels_are_classes(run, tmp_path):
-    _, expected, _ = run(POSTERIORS)
-    np.savez(tmp_path / "a.npz", labels=np.eye(4)[LABEL], probs=FOUR)
-    assert cli.main(["score", "a.npz", "--output", "hot.json"]) == 0
-    assert json.loads((tmp_path / "hot.json").read_text())["rows"][0]["ecuas_0"] == pytest.approx(expected["ecuas_0"])
-
-
-@pytest.mark.parametrize("flags", [[], ["--common"]])
-def test_ids_of_which_none_is_shared_have_ways_out(flags, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    BASE.to_csv("a.csv", index=False)
-    BASE.assign(id=np.arange(N), key=BASE["id"]).to_csv("b.csv", index=False)
-    assert cli.main(["compare", "a.csv", "b.csv", "--metrics", "ER", *flags]) == 2
-    said = capsys.readouterr().err
-    assert "--columns FILE:id=NAME, or pair by row: --by-position" in said
-    for way in (["--columns", "b.csv:id=key"], ["--by-position"]):
-        assert cli.main(["compare", "a.csv", "b.csv", "--metrics", "ER", *way]) == 0
-
-
-def test_documents_of_tools_are_reached_by_dotted_names(run, tmp_path):
-    _, expected, _ = run(BASE)
-    answers = [{"success": bool(c), "metrics": [{"score": q}]} for q, c in zip(Q, C, strict=True)]
-    documents = {
-        "promptfoo": {"results": {"prompts": [{"raw": "?"}], "results": answers}},
-        "deepeval": {"testCases": answers, "conversationalTestCases": []},
-        "by id": {i: {"confidence": q, "correct": int(c)} for i, q, c in BASE.itertuples(index=False)},
-    }
-    for name, document in documents.items():
-        (tmp_path / "a.csv").write_text(json.dumps(document))
-        (tmp_path / "a.csv").rename(tmp_path / "a.json")
-        flags = [] if name == "by id" else ["--columns", "correct=success,confidence=metrics.0.score"]
-        assert cli.main(["score", "a.json", "--output", "tool.json", *flags]) == 0
-        assert json.loads((tmp_path / "tool.json").read_text())["rows"][0].items() >= expected.items()
-    events = [{"event_id": 1, "sample_id": "1", "type": "sampling", "data": {"sampled": "x"}}]
-    events += [{"event_id": 2, "sample_id": "1", "type": "match", "data": answer} for answer in answers]
-    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, events)))
-    flags = "correct=data.success,confidence=data.metrics.0.score"
-    assert cli.main(["score", "log.jsonl", "--output", "tool.json", "--columns", flags]) == 0
-    assert json.loads((tmp_path / "tool.json").read_text())["rows"][0]["N"] == N
-
-
-def test_folders_of_hive_and_text_of_other_widths_are_tables(run, tmp_path):
-    _, expected, _ = run(BASE)
-    for model in "AB":
-        (tmp_path / "lake" / f"model={model}").mkdir(parents=True)
-        pq.write_table(pa.table(BASE), tmp_path / "lake" / f"model={model}" / "x.parquet")
-    (tmp_path / "u.csv").write_bytes(BASE.to_csv(index=False).encode("utf-16-le"))
-    (tmp_path / "v.csv").write_bytes(BASE.to_csv(index=False).encode("utf-32"))
-    rows = "".join(f"| {i} | {q} | {c} |\n" for i, q, c in BASE.itertuples(index=False))
-    (tmp_path / "m.csv").write_text("| id | confidence | correct |\n|:---|---:|---:|\n" + rows)
-    assert cli.main(["score", "lake", "u.csv", "v.csv", "m.csv", "--output", "all.json"]) == 0
-    found = json.loads((tmp_path / "all.json").read_text())["rows"]
-    assert [row["system"] for row in found] == ["A", "B", "u", "v", "m"]
-    for row in found:
-        assert row.items() >= expected.items()

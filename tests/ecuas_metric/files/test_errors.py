@@ -8,7 +8,6 @@ from ecuas_metric import confidence_system, make_report, prepare_submissions, re
 from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.errors import Advice, FileAdvice, FileError, InputError
 from ecuas_metric.inputs import confidences
-from ecuas_metric.reporting import cli
 from ecuas_metric.reporting.cli import COMMAND_WORDS
 
 PERCENTAGES = "id,confidence,correct\na,1,1\n\nb,87,0\nc,92,1\n"
@@ -62,19 +61,14 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
 
 
 @pytest.mark.parametrize("name", ["n_bins", "num_classes", "random_state", "predictions", "n"])
-def test_a_file_or_a_system_may_be_called_as_an_option_is(name, write, capsys):
-    assert cli.main(["score", write(f"{name}.csv", PERCENTAGES)]) == 2
+def test_a_file_or_a_system_may_be_called_as_an_option_is(name, score):
     fact = f"{name}.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3)."
-    assert capsys.readouterr().err == f"ecuas: {fact} Percentages? --scale 100 divides by 100.\n"
-    assert cli.main(["score", f"nothing/{name}.csv"]) == 2
-    assert capsys.readouterr().err == f"ecuas: nothing/{name}.csv: there is no such file.\n"
-    write("systems.csv", f"system,confidence,correct\n{name},,1\n{name},0.5,0\n")
-    assert cli.main(["score", "systems.csv"]) == 2
-    assert "Set their value with --missing-confidence" in capsys.readouterr().err
-    assert cli.main(["score", "systems.csv", "--missing-confidence", "0.5", "--metrics", "ecuas_0"]) == 0
-    captured = capsys.readouterr()
-    assert captured.err == f"note: {name}: 1 of 2 confidences are missing (NaN) and count as 0.5.\n"
-    assert captured.out.splitlines()[2].startswith(f"{name} ")
+    assert score(f"{name}.csv", PERCENTAGES) == (2, [], f"ecuas: {fact} Percentages? --scale 100 divides by 100.\n")
+    assert score(f"nothing/{name}.csv") == (2, [], f"ecuas: nothing/{name}.csv: there is no such file.\n")
+    assert "--missing-confidence" in score("a.csv", f"system,confidence,correct\n{name},,1\n{name},0.5,0\n")[2]
+    code, (row,), said = score("a.csv --missing-confidence 0.5 --metrics ecuas_0")
+    assert (code, row["system"]) == (0, name)
+    assert said == f"note: {name}: 1 of 2 confidences are missing (NaN) and count as 0.5.\n"
 
 
 def test_errors_travel_between_processes(write):

@@ -1,4 +1,3 @@
-import io
 import json
 import signal
 
@@ -7,7 +6,20 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.reporting import cli
+from tests.ecuas_metric.files.tables import (
+    BASE,
+    BINARY,
+    BY_NAME,
+    CHOSEN,
+    FOUR,
+    LABEL,
+    POSTERIORS,
+    N,
+    content_of,
+    judged,
+)
 
+SUFFIXES = (".csv", ".jsonl", ".json", ".parquet", ".npz")
 SECONDS = 20  # of the processor, for one file
 TOKENS = [b"\n", b"\r", b"\t", b" ", b"9" * 40, b"\xff", b"\xe2\x80\xa8", b"\0"]
 TOKENS += b'nan inf -1 1e999 " , [ ] { } : null prob_1 label correct confidence =1+1 true % ; | #'.split()
@@ -17,34 +29,9 @@ ODD += [{"a": {"b": [1]}}]
 NAMES = ",confidence,Correct,label,prob,prob_0,prob_1,probs,system,id,index,y_true,y_pred,scores,prob_a,data,columns,0"
 
 
-def seeds():
-    """Return small tables of each form."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"id": range(12), "confidence": rng.random(12).round(3), "correct": rng.integers(0, 2, 12)})
-    q = rng.dirichlet(np.ones(3), 12)
-    posteriors = pd.DataFrame(q, columns=["prob_a", "prob_b", "prob_c"]).assign(label=list("abc") * 4)
-    numbered = posteriors.set_axis(["prob_0", "prob_1", "prob_2", "label"], axis=1).assign(label=[0, 1, 2] * 4)
-    lists = pd.DataFrame({"label": [0, 1, 2] * 4, "probs": q.tolist(), "doc": [{"i": k} for k in range(12)]})
-    binary = frame.rename(columns={"confidence": "y_prob", "correct": "y_true"})
-    top = posteriors[["label"]].assign(y_pred=list("aabb") * 3, confidence=q.max(axis=1))
-    words = frame.assign(system=list("ab") * 6, correct=["yes", "no"] * 6)
-    return [frame, posteriors, numbered, lists, binary, top, words]
-
-
-def written(frame, suffix):
-    """Return a table in a format, as bytes."""
-    if suffix == ".csv":
-        return frame.to_csv(index=False).encode(errors="replace")
-    if suffix == ".npz":
-        buffer = io.BytesIO()
-        columns = frame.loc[:, ~frame.columns.duplicated()].items()
-        arrays = {str(name) or "arr_0": np.array(one.tolist()) for name, one in columns if one.dtype != object}
-        np.savez(buffer, **arrays)
-        return buffer.getvalue()
-    if suffix == ".parquet":
-        return frame.to_parquet()
-    rows = [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy(dtype=object).tolist()]
-    return (json.dumps(rows) if suffix == ".json" else "\n".join(map(json.dumps, rows))).encode()
+LISTS = pd.DataFrame({"label": LABEL, "probs": FOUR.tolist(), "doc": [{"i": k} for k in range(N)]})
+WORDS = judged("yes", "no").assign(system=["a", "b"] * (N // 2))
+TABLES = [table.head(12) for table in (BASE, BY_NAME, POSTERIORS, LISTS, BINARY, CHOSEN, WORDS)]
 
 
 def name_from(rng):
@@ -98,14 +85,13 @@ def mutated(content, rng):
 
 def broken(number, rng):
     """Return the suffix and the content of a file with something wrong in it."""
-    tables, suffix = seeds(), (".csv", ".jsonl", ".json", ".parquet", ".npz")[number % 5]
-    frame = tables[rng.integers(0, len(tables))]
+    suffix, frame = SUFFIXES[number % 5], TABLES[rng.integers(0, len(TABLES))]
     if number % 3:
         try:
-            return suffix, written(disturbed(frame, rng), suffix)
+            return suffix, content_of(disturbed(frame, rng), suffix)
         except (ValueError, TypeError, OverflowError):  # that format cannot hold it
             suffix = ".csv"
-    return suffix, mutated(written(frame, suffix), rng)
+    return suffix, mutated(content_of(frame, suffix), rng)
 
 
 def _too_long(*_):
@@ -137,12 +123,12 @@ def run(count, seed, folder, capsys):
     return scored
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet", ".npz"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
 def test_whole_files_are_scored(suffix, tmp_path, capsys):
-    for number, frame in enumerate(seeds()):
+    for number, frame in enumerate(TABLES):
         if suffix != ".npz" or all(map(pd.api.types.is_numeric_dtype, frame.dtypes)):
             path = tmp_path / f"seed{number}{suffix}"
-            path.write_bytes(written(frame, suffix))
+            path.write_bytes(content_of(frame, suffix))
             assert cli.main(["score", str(path)]) == 0, capsys.readouterr().err
 
 

@@ -1,16 +1,16 @@
-import json
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.errors import Note
-from ecuas_metric.files.submissions import MEANING, RULES, Unlabelled, read_submissions
+from ecuas_metric.errors import FileError, InputError, Note
+from ecuas_metric.files.submissions import MEANING, Unlabelled, read_submissions
+from tests.ecuas_metric.files.tables import BASE, content_of
 
 
-def write(path, text, encoding="utf-8"):
-    path.write_bytes(text.encode(encoding))
+def write(path, content):
+    path.write_bytes(content_of(content, path.suffix))
     return path
 
 
@@ -54,23 +54,6 @@ def test_posteriors_in_columns_are_put_in_the_order_of_their_numbers(prefix, tmp
     assert submission.predictions.tolist() == [list(range(11))]
 
 
-@pytest.mark.parametrize("missing", [0, 1])
-def test_a_missing_list_of_posteriors_is_named_by_its_row(missing, tmp_path):
-    rows = [[0.7, 0.3], [0.4, 0.6], [0.1, 0.9]]
-    rows[missing] = None
-    pd.DataFrame({"label": [0, 1, 1], "posteriors": rows}).to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(ValueError, match=rf"'posteriors' has no value in row {missing + 1} \(1 of 3\)\.$"):
-        only(tmp_path / "a.parquet")
-
-
-def test_posteriors_in_one_column_of_lists(tmp_path):
-    pd.DataFrame({"label": [0, 1], "posteriors": [[0.7, 0.3], [0.4, 0.6]]}).to_parquet(tmp_path / "a.parquet")
-    rows = [{"label": 0, "probs": [0.7, 0.3]}, {"label": 1, "probs": [0.4, 0.6]}]
-    write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, rows)))
-    for ending in ("parquet", "jsonl"):
-        assert only(tmp_path / f"a.{ending}").predictions.tolist() == [[0.7, 0.3], [0.4, 0.6]]
-
-
 def test_a_column_of_systems_is_several_systems(tmp_path):
     path = write(tmp_path / "a.csv", "model,llm,confidence,correct,id\na,x,0.9,1,1\nb,x,0.8,0,1\na,y,0.7,1,2\n")
     submissions = read_submissions(path)
@@ -86,32 +69,18 @@ def test_columns_can_be_named(tmp_path):
     assert submission.per_sample == {"sample_weight": [2, 3], "groups": ["a", "b"]}
 
 
-def test_unlabelled_answers_are_an_error_or_counted(tmp_path):
-    path = write(tmp_path / "a.csv", "confidence,correct,id\n0.9,1,x\n0.8,,y\n0.7,0,z\n")
-    message = r"column 'correct' has no value in row 3 \(1 of 3\)\. Label them, count them as"
-    with pytest.raises(ValueError, match=message):
+@pytest.mark.parametrize(("weight", "share", "said"), [("", 1 / 3, "33.3%"), ("w", 0.5, "50.0% by weight")])
+def test_unlabelled_answers_are_an_error_or_counted(weight, share, said, tmp_path):
+    path = write(tmp_path / "a.csv", "confidence,correct,id,w\n0.9,1,x,1\n0.8,,y,2\n0.7,0,z,1\n")
+    with pytest.raises(ValueError, match=r"'correct' has no value in row 3 \(1 of 3\)\. Label them, count them as"):
         read_submissions(path)
-    found = {rule: only(path, unlabelled=rule) for rule in RULES}
     kept, left = (["x", "y", "z"], [1, 0, 0], [False, True, False]), (["x", "z"], [1, 0], [False, False])
     for rule, (ids, truth, rows) in {"bounds": kept, "wrong": kept, "drop": left}.items():
-        submission = found[rule]
+        submission = only(path, unlabelled=rule, columns={"weight": weight} if weight else None)
         assert (submission.ids.tolist(), submission.references.tolist()) == (ids, truth)
         assert (submission.unlabelled.rule, submission.unlabelled.rows.tolist()) == (rule, rows)
-        assert submission.unlabelled.share == pytest.approx(1 / 3)
-        assert submission.notes == (Note("unlabelled", "1 of 3 answers (33.3%) are unlabelled.", MEANING[rule]),)
-    with pytest.raises(ValueError, match=r"^unlabelled must be one of bounds, wrong, drop; got 'right'\.$"):
-        read_submissions(path, unlabelled="right")
-    write(path, "confidence,correct\n0.9,\n")
-    with pytest.raises(ValueError, match="column 'correct' has no value at all"):
-        read_submissions(path, unlabelled="bounds")
-
-
-def test_the_share_of_unlabelled_answers_is_weighted(tmp_path):
-    path = write(tmp_path / "a.csv", "confidence,correct,w\n0.9,1,1\n0.8,,2\n0.7,0,1\n")
-    for rule in RULES:
-        submission = only(path, unlabelled=rule, columns={"weight": "w"})
-        assert submission.unlabelled.share == 0.5
-        assert submission.notes[0].fact == "1 of 3 answers (50.0% by weight) are unlabelled."
+        assert submission.unlabelled.share == pytest.approx(share)
+        assert submission.notes == (Note("unlabelled", f"1 of 3 answers ({said}) are unlabelled.", MEANING[rule]),)
 
 
 def test_a_label_that_is_missing_has_no_bounds(tmp_path):
@@ -123,16 +92,24 @@ def test_a_label_that_is_missing_has_no_bounds(tmp_path):
 
 
 def test_ids_are_the_same_text_in_every_kind_of_file(tmp_path):
-    write(tmp_path / "a.csv", "id,confidence,correct\n001,0.5,1\n2,0.5,1\n")
-    rows = [{"id": one, "confidence": 0.5, "correct": 1} for one in ("001", 2)]
-    write(tmp_path / "b.jsonl", "\n".join(map(json.dumps, rows)))
-    pd.DataFrame({"id": ["001", "2"], "confidence": 0.5, "correct": 1}).to_parquet(tmp_path / "c.parquet")
-    pd.DataFrame({"id": [1.0, 2.0], "confidence": 0.5, "correct": 1}).to_parquet(tmp_path / "d.parquet")
-    assert [only(tmp_path / name).ids.tolist() for name in ("a.csv", "b.jsonl", "c.parquet")] == [["001", "2"]] * 3
-    assert only(tmp_path / "d.parquet").ids.tolist() == [1, 2]
+    table = pd.DataFrame({"id": ["001", 2], "confidence": 0.5, "correct": 1})
+    for name, ids in (("a.csv", ["001", 2]), ("b.jsonl", ["001", 2]), ("c.parquet", ["001", "2"])):
+        assert only(write(tmp_path / name, table.assign(id=ids))).ids.tolist() == ["001", "2"]
+    assert only(write(tmp_path / "d.parquet", table.assign(id=[1.0, 2.0]))).ids.tolist() == [1, 2]
 
 
-REFUSED = (  # a file, its text, and how the error begins
+@pytest.mark.parametrize("name", ["doc_id", "qid", "question", "index", "example_id"])
+def test_ids_have_the_names_that_tools_give_them(name, tmp_path):
+    assert only(write(tmp_path / "a.csv", BASE.rename(columns={"id": name}))).ids.tolist() == BASE["id"].tolist()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet", ".npz", ".arrow", ".xlsx", ".npy"])
+def test_empty_files_have_no_rows(suffix, tmp_path):
+    with pytest.raises(FileError, match="the file has no rows"):
+        read_submissions(write(tmp_path / f"a{suffix}", ""))
+
+
+REFUSED = (  # a file, what it holds, and how the error begins
     ("a.csv", "confidence,correct\n1,1\n\n90,0\n",
      "column 'confidence' must lie in [0, 1]; got 90.0 in row 4 (1 of 2). Percentages? Set scale=100."),
     ("a.csv", "confidence,correct\n0.9,1\nmuch,0\n",
@@ -142,6 +119,7 @@ REFUSED = (  # a file, its text, and how the error begins
     ("a.csv", "p_0,p_1,label\n0.5,0.5,2\n",
      "column 'label' must be labels in [0, 2); got 2.0 in row 2 (1 of 1). Count from 0."),
     ("a.csv", "confidence,correct\n", "the file has no rows."),
+    ("a.csv", "confidence,correct\n0.9,\n", "column 'correct' has no value at all."),
     ("a.csv", "confidence,correct\n0.9,1\n0.8,0,3\n",
      "cannot be read as csv: row 3 has more cells than the header has names"),
     ("a.csv", "confidence,correct\n0.9,1,\n",
@@ -153,6 +131,11 @@ REFUSED = (  # a file, its text, and how the error begins
     ("a.jsonl", "[1, 2]\n", "cannot be read as jsonl: row 1 must be a JSON object; got [1, 2]"),
     ("a.jsonl", '{"label": 0, "probs": [0.5, 0.5]}\n{"label": 0, "probs": [1]}\n',
      "column 'probs' must have rows of one length (2 in the first); got 1 in row 2."),
+    ("a.parquet", pd.DataFrame({"label": [0, 0], "probs": [None, [0.5, 0.5]]}),
+     "column 'probs' has no value in row 1 (1 of 2)."),
+    ("a.parquet", pd.DataFrame({"label": [0, 0], "probs": [[0.5, 0.5], None]}),
+     "column 'probs' has no value in row 2 (1 of 2)."),
+    ("a.csv", b"\xd0\x00binary\xd0", "cannot be read as csv: it is not UTF-8 text. Save it as UTF-8."),
     ("a.parquet", "no parquet", "cannot be read as parquet: "),
     ("a.png", "\0PNG", "the suffix must be one of .csv, .tsv, .txt, .jsonl, .ndjson, .json, .parquet, .npz, "),
     ("a.csv", "p_0,p_1,p_3,label\n0.5,0.2,0.3,1\n",
@@ -175,27 +158,24 @@ REFUSED = (  # a file, its text, and how the error begins
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "text", "message"), REFUSED)
-def test_errors_name_file_row_and_column(name, text, message, tmp_path):
-    path = write(tmp_path / name, text)
+@pytest.mark.parametrize(("name", "content", "message"), REFUSED)
+def test_errors_name_file_row_and_column(name, content, message, tmp_path):
+    path = write(tmp_path / name, content)
     with pytest.raises(ValueError, match="^" + re.escape(f"{path}: {message}")):
         read_submissions(path)
 
 
-def test_a_file_that_is_not_text_and_one_that_is_not_there(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"\xd0\x00binary\xd0")
-    with pytest.raises(ValueError, match=r"a\.csv: cannot be read as csv: it is not UTF-8 text\. Save it as UTF-8\.$"):
-        read_submissions(path)
-    with pytest.raises(ValueError, match=r"nothing\.csv: there is no such file\.$"):
-        read_submissions(tmp_path / "nothing.csv")
-
-
-@pytest.mark.parametrize("columns", [{"truth": "a"}, {"confidence": "nowhere"}])
-def test_wrong_names_of_columns_are_errors(columns, tmp_path):
-    message = "columns must be among|there is no column 'nowhere'; found confidence, correct"
-    with pytest.raises(ValueError, match=message):
-        read_submissions(write(tmp_path / "a.csv", "confidence,correct\n0.9,1\n"), columns=columns)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": {"truth": "a"}}, "columns must be among "),
+        ({"columns": {"confidence": "nowhere"}}, "there is no column 'nowhere'; found confidence, correct."),
+        ({"unlabelled": "right"}, "unlabelled must be one of bounds, wrong, drop; got 'right'."),
+    ],
+)
+def test_names_of_roles_columns_and_rules_must_be_known(options, message, tmp_path):
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_submissions(write(tmp_path / "a.csv", "confidence,correct\n0.9,1\n"), **options)
 
 
 @pytest.mark.parametrize(("name", "of"), [("prob_no", 0), ("prob_yes", 1)])
