@@ -12,7 +12,7 @@ from scipy.special import log_softmax
 
 from ecuas_metric import read_submissions, score_confidences, score_posteriors
 from ecuas_metric.errors import FileError
-from ecuas_metric.files.runs import RunOptions, parts, read_parts
+from ecuas_metric.files.runs import RunOptions, read_parts
 from ecuas_metric.files.runs.lm_eval import record_of_sample
 from ecuas_metric.reporting.cli import main
 
@@ -39,8 +39,50 @@ def lm_eval_row(number, label, scores, *, target=None, choices=CHOICES, **more):
 def written(folder, rows, task="colors", time=TIME):
     folder.mkdir(exist_ok=True)
     file = folder / f"samples_{task}_{time}.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    file.write_text(rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows))
     return file
+
+
+def inspect_log(samples, model="org/model"):
+    return {"version": 2, "status": "success", "eval": {"task": "things", "model": model}, "samples": samples}
+
+
+def inspect_sample(number, value, confidence, epoch=1, scorer="match"):
+    metadata = {} if confidence is None else {"confidence": confidence}
+    return {"id": number, "epoch": epoch, "scores": {scorer: {"value": value, "metadata": metadata}}}
+
+
+def json_file(folder, samples, **more):
+    folder.mkdir(exist_ok=True)
+    (folder / "log.json").write_text(json.dumps(inspect_log(samples) | more))
+    return folder / "log.json"
+
+
+def eval_file(path, log):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({key: value for key, value in log.items() if key != "samples"}))
+        for sample in log["samples"]:
+            archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+    return path
+
+
+def helm_instance(number, confidence, correct, *, trial=0, split="test", logprob=-1.0, **more):
+    means = {"max_prob": confidence, "exact_match": correct, "quasi_exact_match": 1, "logprob": logprob}
+    stats = [{"name": {"name": name, "split": split}, "count": 1, "mean": mean} for name, mean in means.items()]
+    return {"instance_id": f"id{number}", "train_trial_index": trial, "stats": stats} | more
+
+
+def helm_run(folder, instances, spec=None):
+    folder.mkdir(parents=True)
+    (folder / "per_instance_stats.json").write_text(json.dumps(instances))
+    if spec is not None:
+        (folder / "run_spec.json").write_text(json.dumps(spec))
+    return folder / "per_instance_stats.json"
+
+
+def only(path, **options):
+    (submission,) = read_submissions(path, run=RunOptions(**options))
+    return submission
 
 
 @pytest.fixture
@@ -56,30 +98,83 @@ def lm_eval(tmp_path, scores):
     return file
 
 
-def only(path, **options):
-    (submission,) = read_submissions(path, run=RunOptions(**options))
-    return submission
+@pytest.fixture
+def lighteval(tmp_path, scores):
+    rows = [
+        {
+            "doc": {"choices": [f" {text}" for text in CHOICES], "gold_index": int(label), "id": f"hash-{i}",
+                    "task_name": "colors|0"},
+            "metric": {"acc": int(np.argmax(row) == label)},
+            "model_response": {"logprobs": list(row), "text": []},
+        }
+        for i, (row, label) in enumerate(zip(*scores, strict=True))
+    ]  # fmt: skip
+    file = tmp_path / "details" / "org" / "model" / TIME / f"details_colors|0_{TIME}.parquet"
+    file.parent.mkdir(parents=True)
+    pd.DataFrame(rows).to_parquet(file)
+    return file
 
 
-def test_lm_eval_choices_are_posteriors(lm_eval, scores, capsys):
-    values, labels = scores
-    for path in (lm_eval, lm_eval.parent, lm_eval.parent.parent):
+@pytest.mark.parametrize(
+    ("tool", "begin"),
+    [("lm_eval", "lm-eval samples, task colors,"), ("lighteval", "lighteval details, task colors|0,")],
+)
+def test_choices_are_posteriors(tool, begin, request, tmp_path, scores, capsys):
+    (values, labels), file = scores, request.getfixturevalue(tool)
+    for path in (file, file.parent, tmp_path):
         submission = only(path)
         assert (submission.name, submission.predictions_are) == ("org/model", "log_probabilities")
         assert submission.predictions == pytest.approx(log_softmax(values, axis=1), abs=1e-12)
         assert submission.references.tolist() == labels.tolist()
         assert submission.ids.tolist() == [f"hash-{i}" for i in range(30)]
-    out = lm_eval.parent / "table.json"
-    assert main(["score", str(lm_eval.parent.parent), "--output", str(out)]) == 0
+    assert main(["score", str(tmp_path), "--output", str(tmp_path / "table.json")]) == 0
     expected = score_posteriors(labels, values, predictions_are="logits")
-    row = json.loads(out.read_text())["rows"][0]
+    row = json.loads((tmp_path / "table.json").read_text())["rows"][0]
     assert {key: row[key] for key in expected} == pytest.approx(expected, abs=1e-12)
-    assert "note: org/model: lm-eval samples, task colors, 30 questions, 4 choices." in capsys.readouterr().err
+    assert f"note: org/model: {begin} 30 questions, 4 choices." in capsys.readouterr().err
+
+
+LINE = lm_eval_row(0, 1, [-1.0, -2.0, -3.0, -4.0])
+IN_WORDS = {"filtered_resps": ["Paris"], "exact_match": 1.0}
+UNUSABLE = [  # what writes a run, its samples, and the error
+    (written, "", "holds no samples. Was the run interrupted?"),
+    (written, json.dumps(LINE) + "\n{}\n", "must hold samples of lm-eval in each line"),
+    (written, json.dumps(LINE) + "\n" + json.dumps(LINE)[:30], "must be JSON in each line; got Unterminated string"),
+    *((written, [LINE | change, LINE], error) for change, error in (
+        ({"filtered_resps": [["nan", "False"]] * 4}, "must have finite log-likelihoods in row 1"),
+        ({"filtered_resps": [[["-1", "False"]] * 2] * 4}, "must have one log-likelihood of each choice; got [['-1'"),
+        ({"acc": 0.63}, "must have one right choice in each sample; acc is a share of the probability, as in"),
+        ({"target": "[1, 2]"}, "targets must be an index, a letter or the text of a choice, and agree with acc; got"),
+        (IN_WORDS, "has log-likelihoods of choices for some samples only"),
+        ({"filter": "strict-match"}, "has several filters; got strict-match, none. Specify which with run="),
+    )),
+    (written, [LINE | IN_WORDS],
+        "holds answers in words, and log-likelihoods only with output_type: multiple_choice in the task. Name the"),
+    (json_file, [{"id": 1, "scores": {}}], "holds no scores; got status success, 0 of 1 planned samples scored"),
+    *((json_file, [{"id": 1, "scores": {name: {"value": value, "metadata": metadata} for name in names}}], error)
+      for names, value, metadata, error in (
+        (["a"], "C", {}, "scorer a keeps no confidence, as Score(value=.., metadata={'confidence': "),
+        (["a", "b"], "C", {}, "scorer a, b keeps no confidence, as Score("),
+        (["a"], "A", {"confidence": 1}, "must be scored as right or wrong: C, I, P, N, or a number; got 'A' in row 1"),
+        (["a"], "P", {"confidence": 0.5}, "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1"),
+    )),
+    (helm_run, [helm_instance(1, None, 1)], "holds no max_prob. Only models that return log-probabilities have it"),
+    (helm_run, [helm_instance(1, 0.5, 1, logprob=0.0)],
+        "holds no log-probabilities but 0. Only models that return log-probabilities have it"),
+    (helm_run, [helm_instance(1, 0.5, None)], "holds no exact_match. Specify which with"),
+    (helm_run, [helm_instance(1, 0.5, 0.5)], "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("write", "samples", "error"), UNUSABLE)
+def test_runs_that_cannot_be_used(write, samples, error, tmp_path):
+    with pytest.raises(FileError, match=re.escape(error)):
+        read_submissions(write(tmp_path / "run", samples))
 
 
 def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
     """lm-eval divides by the lengths of the choices, which do not begin with the space before each, unless they do."""
-    values, labels = rng.normal(-3, 1, size=(300, 4)), rng.integers(0, 4, 300)
+    values, labels = rng.normal(-3, 1, size=(100, 4)), rng.integers(0, 4, 100)
     choices = [*CHOICES[:3], "Gelb wie Öl"]
     for length, name, size in (("chars", "acc_norm", len), ("bytes", "acc_bytes", lambda text: len(text.encode()))):
         for space in ("", " "):
@@ -93,18 +188,15 @@ def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
 
 
 @pytest.mark.parametrize(
-    ("choices", "target"),
+    ("choices", "targets"),
     [
-        (CHOICES, lambda label: str(label)),
-        (CHOICES, lambda label: "ABCD"[label]),
-        (CHOICES, lambda label: CHOICES[label]),
-        (["1", "2", "3", "0"], lambda label: str(label)),  # an index, though it is the text of another choice
-        (["1", "2", "3", "0"], lambda label: ["1", "2", "3", "0"][label]),
+        *((CHOICES, targets) for targets in ("0123", "ABCD", CHOICES)),
+        *(([*"1230"], targets) for targets in ("0123", "1230")),  # an index, though it is the text of another choice
     ],
 )
-def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, target):
+def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, targets):
     pairs = enumerate(zip(*scores, strict=True))
-    rows = [lm_eval_row(i, int(k), list(row), target=target(k), choices=choices) for i, (row, k) in pairs]
+    rows = [lm_eval_row(i, int(k), list(row), target=targets[k], choices=choices) for i, (row, k) in pairs]
     assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
     place = scores[1].tolist().index(1)
     unknown = [*rows[:place], rows[place] | {"target": "of none"}, *rows[place + 1 :]]
@@ -121,24 +213,6 @@ def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
     assert (two.name, three.name) == ("m colors, 2 choices", "m colors, 3 choices")
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"filtered_resps": [["nan", "False"]] * 4}, "must have finite log-likelihoods in row 1"),
-        ({"filtered_resps": [[["-1", "False"]] * 2] * 4}, "must have one log-likelihood of each choice; got [['-1'"),
-        ({"acc": 0.63}, "must have one right choice in each sample; acc is a share of the probability, as in"),
-        ({"target": "[1, 2]"}, "targets must be an index, a letter or the text of a choice, and agree with acc; got"),
-        ({"filtered_resps": ["Paris"], "exact_match": 1.0}, "has log-likelihoods of choices for some samples only"),
-        ({"filter": "strict-match"}, "has several filters; got strict-match, none. Specify which with run="),
-    ],
-)
-def test_lm_eval_samples_that_cannot_be_used(tmp_path, change, message):
-    rows = [lm_eval_row(i, 1, [-1.0, -2.0, -3.0, -4.0]) for i in range(3)]
-    rows[0] |= change
-    with pytest.raises(ValueError, match=re.escape(message)):
-        read_submissions(written(tmp_path / "m", rows))
-
-
 def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path):
     rows = [json.loads(line) for line in lm_eval.open()]
     written(lm_eval.parent, rows, task="other")
@@ -150,6 +224,8 @@ def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path):
     written(lm_eval.parent, rows, time="2027-01-01T00-00-00.000000")
     with pytest.raises(ValueError, match=r"has more than one run of task colors by org/model.*Give the file of one"):
         read_parts(tmp_path)
+    (lm_eval.parent / "results_2027-01-01T00-00-00.000000.json").write_text(json.dumps({"model_name": "org/other"}))
+    assert [part.model for part in read_parts(tmp_path, RunOptions(tasks=["colors"]))] == ["org/model", "org/other"]
 
 
 def test_lm_eval_tasks_whose_samples_are_unlike_others(tmp_path):
@@ -179,71 +255,16 @@ def test_lm_eval_lines_end_where_newlines_are(tmp_path, lm_eval):
         file.unlink()
 
 
-def test_lm_eval_runs_of_two_models_in_one_folder(lm_eval):
-    other = "2026-12-24T00-00-00.000000"
-    written(lm_eval.parent, [json.loads(line) for line in lm_eval.open()], time=other)
-    (lm_eval.parent / f"results_{other}.json").write_text(json.dumps({"model_name": "org/other"}))
-    assert [submission.name for submission in read_submissions(lm_eval.parent)] == ["org/model", "org/other"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "holds no samples. Was the run interrupted?"),
-        ("{}\n", "must hold samples of lm-eval in each line"),
-        (None, "must be JSON in each line; got Unterminated string starting at"),
-    ],
-)
-def test_lm_eval_runs_that_were_interrupted(lm_eval, text, message):
-    whole = lm_eval.read_text()
-    first = whole.splitlines(keepends=True)[0]
-    lm_eval.write_text(whole[: len(first) + 30] if text is None else text and first + text)
-    with pytest.raises(ValueError, match=re.escape(message)):
-        read_submissions(lm_eval.parent)
-
-
-def test_lm_eval_answers_in_words_need_the_name_of_a_confidence(tmp_path, capsys):
-    rows = [
-        lm_eval_row(i, 0, [-1.0], choices=["x"])
-        | {"filtered_resps": ["Paris"], "exact_match": float(i % 2), "doc": {"sure": (i + 1) / 8}}
-        for i in range(6)
-    ]
-    file = written(tmp_path / "m", rows)
-    assert main(["score", str(file)]) == 2
-    why = "holds answers in words, and log-likelihoods only with output_type: multiple_choice in the task. Name the"
-    assert why in capsys.readouterr().err
-    (submission,) = read_submissions(file, columns={"confidence": "doc.sure"})
-    assert submission.predictions.tolist() == [(i + 1) / 8 for i in range(6)]
-    assert submission.references.tolist() == [0, 1, 0, 1, 0, 1]
+def test_answers_in_words_have_the_confidence_that_is_named(tmp_path):
+    rows = [{"doc_id": i, "target": "x", "filtered_resps": ["a"], "arguments": {}} for i in range(6)]
+    for grades in (lambda grade: {"acc": 0.0, "exact_match": grade}, lambda grade: {"f1": grade}):
+        graded = [row | grades(i / 5) | {"doc": {"sure": 10 * i + 5}} for i, row in enumerate(rows)]
+        file = written(tmp_path / "m", graded)
+        (submission,) = read_submissions(file, columns={"confidence": "doc.sure"}, correct_from=0.6, scale=100)
+        assert submission.predictions == pytest.approx([0.05, 0.15, 0.25, 0.35, 0.45, 0.55])
+        assert submission.references.tolist() == [0, 0, 0, 1, 1, 1]
     with pytest.raises(ValueError, match=r"has no field doc\.surely\.$"):
         read_submissions(file, columns={"confidence": "doc.surely"})
-
-
-@pytest.fixture
-def lighteval(tmp_path, scores):
-    rows = [
-        {
-            "doc": {"query": "?", "choices": [f" {text}" for text in CHOICES], "gold_index": int(label), "id": str(i),
-                    "task_name": "colors|0"},
-            "metric": {"acc": int(np.argmax(row) == label)},
-            "model_response": {"logprobs": list(row), "text": []},
-        }
-        for i, (row, label) in enumerate(zip(*scores, strict=True))
-    ]  # fmt: skip
-    file = tmp_path / "details" / "org" / "model" / TIME / f"details_colors|0_{TIME}.parquet"
-    file.parent.mkdir(parents=True)
-    pd.DataFrame(rows).to_parquet(file)
-    return file
-
-
-def test_lighteval_choices_are_posteriors(lighteval, scores, tmp_path):
-    values, labels = scores
-    for path in (lighteval, tmp_path):
-        submission = only(path)
-        assert submission.name == "org/model"
-        assert submission.predictions == pytest.approx(log_softmax(values, axis=1), abs=1e-12)
-        assert submission.references.tolist() == labels.tolist()
-        assert submission.notes[0].fact == "lighteval details, task colors|0, 30 questions, 4 choices."
 
 
 def test_lighteval_details_that_cannot_be_used(lighteval):
@@ -262,29 +283,11 @@ def test_lighteval_details_that_cannot_be_used(lighteval):
         read_submissions(lighteval)
 
 
-def inspect_log(samples, model="org/model"):
-    return {"version": 2, "status": "success", "eval": {"task": "things", "model": model}, "samples": samples}
-
-
-def inspect_sample(number, value, confidence, epoch=1, scorer="match"):
-    metadata = {} if confidence is None else {"confidence": confidence}
-    return {"id": number, "epoch": epoch, "scores": {scorer: {"value": value, "metadata": metadata}}}
-
-
-def eval_file(path, log):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", json.dumps({key: value for key, value in log.items() if key != "samples"}))
-        for sample in log["samples"]:
-            archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
-    return path
-
-
 @pytest.mark.parametrize("suffix", [".json", ".eval"])
 def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     values, q = ["C", "I", "N", 1, 0.0, True], rng.random(12)
     samples = [inspect_sample(i, values[i % 6], float(q[i + 6 * (e - 1)]), e) for e in (1, 2) for i in range(6)]
-    log, path = inspect_log(samples), tmp_path / f"log{suffix}"
-    path.write_text(json.dumps(log)) if suffix == ".json" else eval_file(path, log)
+    path = json_file(tmp_path, samples) if suffix == ".json" else eval_file(tmp_path / "a.eval", inspect_log(samples))
     submission = only(path)
     fact = "Inspect log, task things, scorer match, 6 samples in 2 epochs, which are groups."
     assert submission.notes[0].fact == fact
@@ -293,38 +296,9 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     assert found == pytest.approx(score_confidences([1, 0, 0, 1, 0, 1] * 2, q))
 
 
-def scored_by(scores):
-    return {"id": 1, "epoch": 1, "scores": scores}
-
-
-@pytest.mark.parametrize(
-    ("sample", "message"),
-    [
-        (inspect_sample(1, "C", None), "scorer match keeps no confidence, as Score(value=.., metadata={'confidence': "),
-        (inspect_sample(1, "A", 0.5), "must be scored as right or wrong: C, I, P, N, or a number; got 'A' in row 1"),
-        (inspect_sample(1, "P", 0.5), "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1"),
-        (scored_by({}), "holds no scores; got status success, 0 of 1 planned samples scored"),
-        (scored_by({"a": {"value": "C"}, "b": {"value": "C"}}), "scorer a, b keeps no confidence, as Score("),
-    ],
-)
-def test_inspect_logs_that_cannot_be_used(tmp_path, sample, message):
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps(inspect_log([sample])))
-    with pytest.raises(ValueError, match=re.escape(message)):
-        read_submissions(path)
-
-
 def test_grades_count_as_correct_from_the_one_that_is_given(tmp_path):
-    log = inspect_log([inspect_sample(i, value, 0.5) for i, value in enumerate(["C", "P", 0.4, "N"])])
-    submission = read_submissions(eval_file(tmp_path / "a.eval", log), correct_from=0.5)[0]
-    assert submission.references.tolist() == [1, 1, 0, 0]
-    rows = [lm_eval_row(i, 0, [-1.0], choices=["x"]) | {"filtered_resps": ["a"], "f1": i / 3} for i in range(4)]
-    for row in rows:
-        del row["acc"]
-        row["doc"] = {"percent": 70}
-    file = written(tmp_path / "m", rows)
-    (submission,) = read_submissions(file, columns={"confidence": "doc.percent"}, correct_from=0.6, scale=100)
-    assert (submission.references.tolist(), submission.predictions[0]) == ([0, 0, 1, 1], 0.7)
+    file = json_file(tmp_path, [inspect_sample(i, value, 0.5) for i, value in enumerate(["C", "P", 0.4, "N"])])
+    assert read_submissions(file, correct_from=0.5)[0].references.tolist() == [1, 1, 0, 0]
 
 
 def test_a_log_that_was_cut_off_is_said_to_be_one(tmp_path):
@@ -378,20 +352,6 @@ def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
     assert read_parts(tmp_path / "nowhere") is None
 
 
-def helm_instance(number, confidence, correct, *, trial=0, split="test", logprob=-1.0, **more):
-    means = {"max_prob": confidence, "exact_match": correct, "quasi_exact_match": 1, "logprob": logprob}
-    stats = [{"name": {"name": name, "split": split}, "count": 1, "mean": mean} for name, mean in means.items()]
-    return {"instance_id": f"id{number}", "train_trial_index": trial, "stats": stats} | more
-
-
-def helm_run(folder, instances, spec=None):
-    folder.mkdir(parents=True)
-    (folder / "per_instance_stats.json").write_text(json.dumps(instances))
-    if spec is not None:
-        (folder / "run_spec.json").write_text(json.dumps(spec))
-    return folder / "per_instance_stats.json"
-
-
 def test_helm_instances_have_the_probability_of_the_answer(tmp_path, rng):
     q = rng.random(8).tolist()
     kept = [helm_instance(i, q[i + 4 * t], i % 2, trial=t) for t in (0, 1) for i in range(4)]
@@ -412,34 +372,16 @@ def test_helm_instances_have_the_probability_of_the_answer(tmp_path, rng):
         read_parts(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"confidence": None}, "holds no max_prob. Only models that return log-probabilities have it"),
-        ({"logprob": 0.0}, "holds no log-probabilities but 0. Only models that return log-probabilities have it"),
-        ({"correct": None}, "holds no exact_match. Specify which with"),
-        ({"correct": 0.5}, "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1"),
-    ],
-)
-def test_helm_runs_that_cannot_be_used(tmp_path, change, message):
-    file = helm_run(tmp_path / "x", [helm_instance(1, **({"confidence": 0.5, "correct": 1} | change))])
-    with pytest.raises(ValueError, match=re.escape(message)):
-        read_submissions(file)
-
-
 def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
-    log = inspect_log([inspect_sample(i, "CI"[i % 2], 0.5) for i in range(3)])
-    log["eval"]["dataset"] = {"sample_ids": [*range(4)]}
-    log["eval"]["config"] = {"epochs": 2}
-    path = tmp_path / "log.json"
+    samples = [inspect_sample(i, "CI"[i % 2], 0.5) for i in range(3)]
+    planned = inspect_log([])["eval"] | {"dataset": {"sample_ids": [*range(4)]}, "config": {"epochs": 2}}
     for status in ("error", "cancelled", "started"):
-        path.write_text(json.dumps(log | {"status": status}))
+        path = json_file(tmp_path, samples, eval=planned, status=status)
         with pytest.raises(ValueError, match=f"did not end; got status {status}, 3 of 8 planned samples scored. Read "):
             read_submissions(path)
         fact = only(path, partial=True).notes[0].fact
         assert fact.endswith(f"3 samples; partial: 3 of 8 planned samples are scored, status {status}.")
-    failed = {"id": 9, "epoch": 1, "scores": {}, "error": {}}  # of which a run may have some
-    path.write_text(json.dumps(inspect_log([*log["samples"], failed])))
+    path = json_file(tmp_path, [*samples, {"id": 9, "epoch": 1, "scores": {}, "error": {}}])  # some of a run may fail
     assert only(path).notes[0].fact.endswith("3 samples; partial: 3 of 4 planned samples are scored.")
 
 
@@ -449,8 +391,7 @@ def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlab
         sample["metadata"] = {"weight": weight, "stratum": "ab"[weight % 2]}
         sample["scores"]["said"] = {"value": "C", "metadata": {"confidence": None if weight > 2 else "80 %"}}
         sample["scores"]["other"] = {"value": "C", "metadata": {}}
-    (tmp_path / "set").mkdir()
-    (tmp_path / "set" / "a.json").write_text(json.dumps(inspect_log(samples)))
+    json_file(tmp_path / "set", samples)
     (tmp_path / "set" / "logs.json").write_text('{"a.eval": {"eval": {"task": "", "model": ""}, "version": 2}}')
     match, said = read_submissions(tmp_path / "set", unlabelled="bounds")
     assert (match.name, said.name) == ("org/model match", "org/model said")
@@ -461,9 +402,8 @@ def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlab
     total = "; 2 of 4 without a confidence; weighted: 4 samples with weights that add up to 10."
     assert said.notes[0].fact.endswith(total)
     del samples[1]["metadata"]["weight"]
-    (tmp_path / "set" / "a.json").write_text(json.dumps(inspect_log(samples)))
     with pytest.raises(ValueError, match=r"column 'metadata\.weight' has no value.* in row 2"):
-        read_submissions(tmp_path / "set")
+        read_submissions(json_file(tmp_path / "set", samples))
 
 
 def test_lm_eval_targets_are_those_that_the_plug_in_recorded(tmp_path, scores):
@@ -495,10 +435,9 @@ def test_results_of_the_authors_code_are_a_table(tmp_path):
     assert submission.ids.tolist() == ['Q1, "quoted"\\n', "Q2"]
 
 
-def test_one_of_several_names_is_asked_for_and_known():
-    assert parts.only(["a", "b", "a"], "b", "file", "filter") == "b"
-    assert parts.only(["a", "a"], None, "file", "filter") == "a"
-    for wanted, got in ((None, "a, b"), ("c", "'c', not a, b")):
-        with pytest.raises(FileError) as caught:
-            parts.only(["a", "b"], wanted, "file", "filter")
-        assert caught.value.got == got
+def test_one_of_several_filters_is_chosen(tmp_path):
+    lines = [LINE, LINE | {"filter": "strict", "filtered_resps": LINE["filtered_resps"][::-1], "acc": None}]
+    file = written(tmp_path / "m", lines)
+    assert [only(file, filter=name).predictions.argmax() for name in ("none", "strict")] == [0, 3]
+    with pytest.raises(FileError, match="has no filter 'c'; got 'c', not none, strict"):
+        only(file, filter="c")
