@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ecuas_metric.files.read import frame_of, read_sheet, stem
-from ecuas_metric.files.values import encode
+from ecuas_metric.files.values import encode, plain
 
 CSV = b"confidence,correct\n0.9,1\n0.25,0\n"
 FRAME = pd.DataFrame({"confidence": [0.9, 0.25], "correct": [1, 0]})
@@ -96,4 +96,11 @@ def test_a_folder_of_systems_and_an_array_without_labels_are_no_table(name, tmp_
 @pytest.mark.parametrize("values", [["b", None, "a", "b"], [[1], None, [2], [1]]])  # Arrow encodes no lists
 def test_codes_tell_values_and_where_there_is_none(values):
     known, codes = encode(pa.array(values))
-    assert [None if code < 0 else known[code] for code in codes] == values
+    assert [None if code == -1 else known[code] for code in codes] == values
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.binary(), pa.large_binary(), pa.binary_view(), pa.string_view(), pa.large_string()]
+)
+def test_bytes_and_texts_of_all_kinds_are_texts(kind):
+    assert plain(pa.array(["ja", None, "né"]).cast(kind)).to_pylist() == ["ja", None, "né"]

@@ -53,6 +53,7 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "JSON lines called JSON": ("a.json", BASE.to_json(orient="records", lines=True)),
         **{f"JSON of {orient}": ("a.json", BASE.to_json(orient=orient))
            for orient in ("records", "columns", "index", "split", "table")},
+        "JSON of lists": ("a.json", json.dumps(BASE.to_dict("list"))),
         "a table of Weights & Biases": ("a.table.json",
             json.dumps({"columns": list(BASE), "data": BASE.to_numpy().tolist(), "ncols": 3})),
         "rows among other things": ("a.json", json.dumps({"model": "m", "results": BASE.to_dict("records")})),
@@ -88,6 +89,7 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "one-hot labels": ("a.npz", {"labels": np.eye(4)[LABEL], "probs": FOUR}),
         "columns named by class": ("a.csv", BY_NAME),
         "in another order": ("a.csv", BY_NAME[["ship", "cat", "horse", "dog", "y_true"]]),
+        "of cat": ("a.csv", BY_NAME.rename(columns={name: f"of {name}" for name in CLASSES})),
         "prob_cat": ("a.csv", BY_NAME.rename(columns={name: f"prob_{name}" for name in CLASSES})),
         "a list as NumPy prints it": ("a.csv", pd.DataFrame({"label": LABEL, "probabilities": [*map(str, FOUR)]})),
         "a list as JSON": ("a.csv", pd.DataFrame({"label": LABEL, "probs": map(json.dumps, FOUR.tolist())})),
