@@ -20,6 +20,7 @@ from ecuas_metric.integrations.choices import HIGHER_IS_BETTER, aggregation, met
 from ecuas_metric.integrations.lighteval import metrics_of_samples
 from ecuas_metric.integrations.sklearn import ecuas_scorer
 from ecuas_metric.integrations.transformers import compute_metrics
+from tests.conftest import ROOT
 
 
 def classified(rng, names):
@@ -27,54 +28,48 @@ def classified(rng, names):
     return rng.normal(label[:, None], 1.0, size=(90, 2)), np.array(names)[label]
 
 
-@pytest.mark.parametrize("names", [["no", "yes"], ["bird", "cat", "dog"]])
-def test_the_scorer_is_minus_ecuas_of_each_fold(rng, names):
-    X, y = classified(rng, names)
-    folds = KFold(3)
-    found = cross_validate(LogisticRegression(), X, y, scoring={"a": ecuas_scorer(n=0)}, cv=folds)
-    for value, (train, test) in zip(found["test_a"], folds.split(X), strict=True):
-        model = LogisticRegression().fit(X[train], y[train])
-        assert value == pytest.approx(-ecuas_score(y[test], model.predict_proba(X[test]), n=0, labels=names))
-
-
-def test_the_scorer_takes_classes_that_a_fold_lacks_on_either_side(rng):
-    """A class that was not seen in training has the probability 0."""
-    X, y = classified(rng, ["a", "b", "c"])
-    of = {name: np.flatnonzero(y == name).tolist() for name in "abc"}
-    every = list(range(90))
-    folds = [(every, of["a"]), (of["a"] + of["b"], every), (of["a"] + of["c"], of["b"])]
-    found = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(), cv=folds, error_score="raise")
-    for value, (train, test), missing in zip(found["test_score"], folds, (None, 2, 1), strict=True):
+def of_folds(X, y, folds, missing=(None, None, None), **options):
+    """Return what the scorer is to give: a class that is missing in training has the probability 0."""
+    values = []
+    for (train, test), place in zip(folds, missing, strict=True):
         posteriors = LogisticRegression().fit(X[train], y[train]).predict_proba(X[test])
-        posteriors = posteriors if missing is None else np.insert(posteriors, missing, 0.0, axis=1)
-        assert value == pytest.approx(-ecuas_score(y[test], posteriors, labels=["a", "b", "c"]))
+        posteriors = posteriors if place is None else np.insert(posteriors, place, 0.0, axis=1)
+        more = {name: of[test] if name == "sample_weight" else of for name, of in options.items()}
+        values.append(-ecuas_score(y[test], posteriors, labels=np.unique(y), **more))
+    return pytest.approx(values)
+
+
+def test_the_scorer_is_minus_ecuas_of_each_fold_which_may_lack_classes_on_either_side(rng):
+    for names in (["no", "yes"], ["bird", "cat", "dog"]):
+        X, y = classified(rng, names)
+        found = cross_validate(LogisticRegression(), X, y, scoring={"a": ecuas_scorer(n=0)}, cv=KFold(3))
+        assert found["test_a"] == of_folds(X, y, KFold(3).split(X), n=0)
+    bird, cat, dog = (np.flatnonzero(y == name).tolist() for name in names)
+    folds = [(range(90), bird), (bird + cat, range(90)), (bird + dog, cat)]
+    found = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(), cv=folds, error_score="raise")
+    assert found["test_score"] == of_folds(X, y, folds, missing=(None, 2, 1))
 
 
 def test_the_scorer_is_one_of_scikit_learns(rng):
     """Weights are routed to it, thresholds are tuned with it, and it is copied and pickled."""
     X, y = classified(rng, ["no", "yes"])
-    weight, folds, grid = rng.random(90), KFold(3), {"C": [1e-4, 1.0]}
+    weight, folds, model = rng.random(90), KFold(3), LogisticRegression().fit(X, y)
     with sklearn.config_context(enable_metadata_routing=True):
-        scorer = ecuas_scorer().set_score_request(sample_weight=True)
-        model = LogisticRegression().set_fit_request(sample_weight=False)
-        given = {"scoring": {"a": scorer}, "params": {"sample_weight": weight}, "cv": folds}
-        found = cross_validate(model, X, y, **given)["test_a"]
-    for value, (train, test) in zip(found, folds.split(X), strict=True):
-        posteriors = LogisticRegression().fit(X[train], y[train]).predict_proba(X[test])
-        assert value == pytest.approx(-ecuas_score(y[test], posteriors, sample_weight=weight[test]))
-    tuned = TunedThresholdClassifierCV(LogisticRegression(), scoring=ecuas_scorer(n=3), cv="prefit", refit=False)
-    tuned.estimator.fit(X, y)
+        scoring = {"a": ecuas_scorer().set_score_request(sample_weight=True)}
+        routed = LogisticRegression().set_fit_request(sample_weight=False)
+        found = cross_validate(routed, X, y, scoring=scoring, params={"sample_weight": weight}, cv=folds)
+    assert found["test_a"] == of_folds(X, y, folds.split(X), sample_weight=weight)
+    tuned = TunedThresholdClassifierCV(model, scoring=ecuas_scorer(n=3), cv="prefit", refit=False)
     certain = np.where(tuned.fit(X, y).predict(X) == y, 0, 2.0)  # at an uncertainty of 0, 1 / u_M
     assert tuned.best_score_ == pytest.approx(-certain.mean() * 4 / 3)
     each = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(n=0), cv=folds)["test_score"]
     path = LogisticRegressionCV(Cs=[1.0], scoring=ecuas_scorer(n=0), cv=folds).fit(X, y)  # makes a scorer of its own
     assert np.ravel(path.scores_["yes"]) == pytest.approx(each, abs=1e-3)
-    model = LogisticRegression().fit(X, y)
-    several = check_scoring(model, scoring={"a": ecuas_scorer(), "b": "accuracy"})
-    expected = -ecuas_score(y, model.predict_proba(X), sample_weight=weight)
-    assert several(model, X, y, sample_weight=weight)["a"] == pytest.approx(expected, abs=1e-12)
-    scoring = {"a": ecuas_scorer(n=0), "b": "accuracy"}
-    assert GridSearchCV(LogisticRegression(), grid, scoring=scoring, refit="a").fit(X, y).best_params_ == {"C": 1.0}
+    scoring = {"a": ecuas_scorer(), "b": "accuracy"}
+    found = check_scoring(model, scoring=scoring)(model, X, y, sample_weight=weight)["a"]
+    assert found == pytest.approx(-ecuas_score(y, model.predict_proba(X), sample_weight=weight), abs=1e-12)
+    search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=scoring, refit="a")
+    assert search.fit(X, y).best_params_ == {"C": 1.0}
     fitted = CalibratedClassifierCV(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
     scorer = ecuas_scorer(n=2)
     for copied in (scorer, pickle.loads(pickle.dumps(scorer)), clone(scorer, safe=False)):
@@ -155,18 +150,20 @@ def test_a_plug_in_takes_few_samples_and_any_option(rng, caplog):
     assert "choices must be as many in every question" in caplog.text
 
 
-def recipe(root, tool):
-    text = (root / "docs" / "integrations.md").read_text()
-    return re.search(rf"\*\*{tool}\*\*:.*?```python\n(.*?)```", text, flags=re.DOTALL)[1]
+def recipe(tool, **names):
+    """Run a recipe of the page on names, and return all names then."""
+    text = (ROOT / "docs" / "integrations.md").read_text()
+    exec(re.search(rf"\*\*{tool}\*\*:.*?```python\n(.*?)```", text, flags=re.DOTALL)[1], names)
+    return names
 
 
-def test_the_recipe_for_scikit_learn(root, capsys):
-    exec(recipe(root, "scikit-learn"), {})
+def test_the_recipe_for_scikit_learn(capsys):
+    recipe("scikit-learn")
     assert 0 < float(capsys.readouterr().out) < 0.2
 
 
 @pytest.mark.e2e
-def test_the_recipes_for_a_model_of_transformers_agree(root, tmp_path, monkeypatch, capsys):
+def test_the_recipes_for_a_model_of_transformers_agree(tmp_path, monkeypatch, capsys):
     """What the Trainer keeps, a torchmetrics loop over the same batches, and the functions of arrays: one number."""
     torch = pytest.importorskip("torch", reason="needs the extra `local`")
     transformers = pytest.importorskip("transformers", reason="needs the extra `local`")
@@ -177,23 +174,16 @@ def test_the_recipes_for_a_model_of_transformers_agree(root, tmp_path, monkeypat
     sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
     model = transformers.BertForSequenceClassification(transformers.BertConfig(vocab_size=20, num_labels=3, **sizes))
     samples = [{"input_ids": row, "labels": int(row[0]) % 3} for row in torch.randint(20, (36, 4))]
-    names = {"model": model, "train": samples[:12], "test": samples[12:]}
-    exec(recipe(root, "transformers"), names)
+    trainer = recipe("transformers", model=model, train=samples[:12], test=samples[12:])["trainer"]
     live = float(capsys.readouterr().out.split()[-1])
-    names["batches"] = torch.utils.data.DataLoader(names["test"], batch_size=5)
     with torch.no_grad():
-        exec(recipe(root, "torchmetrics"), names)
-    streamed = names["metric"].compute()
-    logits = names["trainer"].predict(names["test"]).predictions
-    expected = score_posteriors([one["labels"] for one in names["test"]], logits, predictions_are="logits")
-    assert live == pytest.approx(expected["ecuas_1"], abs=1e-12)
-    assert streamed["ecuas_1"].item() == pytest.approx(expected["ecuas_1"], rel=1e-6)  # logits of float32
-    lacking = [sample for sample in names["test"] if sample["labels"] != 2]
-    settings = {"batch_eval_metrics": True, "per_device_eval_batch_size": 5, "eval_accumulation_steps": 1}
-    arguments = transformers.TrainingArguments("batches", **settings)
-    measured = {"eval_dataset": lacking, "compute_metrics": compute_metrics(n=1)}
-    trainer = transformers.Trainer(model, arguments, **measured)
-    logits = trainer.predict(lacking).predictions
-    labels = [sample["labels"] for sample in lacking]
-    expected = score_posteriors(labels, logits, predictions_are="logits", labels=range(3))["ecuas_1"]
-    assert trainer.evaluate()["eval_ecuas_1"] == pytest.approx(expected, rel=1e-6)
+        loader = torch.utils.data.DataLoader(samples[12:], batch_size=5)
+        streamed = recipe("torchmetrics", model=model, batches=loader)["metric"].compute()["ecuas_1"].item()
+    vars(trainer.args).update(batch_eval_metrics=True, per_device_eval_batch_size=5, eval_accumulation_steps=1)
+    lacking = [sample for sample in samples[12:] if sample["labels"] != 2]
+    batched = trainer.evaluate(lacking)["eval_ecuas_1"]
+    trainer.compute_metrics = None
+    for tested, found in ((samples[12:], live), (samples[12:], streamed), (lacking, batched)):
+        logits, labels = trainer.predict(tested).predictions, [sample["labels"] for sample in tested]
+        expected = score_posteriors(labels, logits, predictions_are="logits", labels=range(3))["ecuas_1"]
+        assert found == pytest.approx(expected, rel=1e-6)  # logits of float32

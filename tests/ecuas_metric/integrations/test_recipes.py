@@ -92,7 +92,7 @@ def scored(folder, title):
         subprocess.run(line, shell=True, cwd=folder, check=True)
     command, verb, file, *flags = last.split()
     assert (command, verb) == ("ecuas", "score")
-    ((row,), _) = (score(folder / file, *flags)[0].values(), None)
+    (row,) = score(folder / file, *flags)[0].values()
     return row
 
 
