@@ -30,6 +30,10 @@ def table(rng):
     return pa.table({"model": model, "confidence": confidence, "correct": correct, "text": text})
 
 
+def of_batches(*tables, options=OPTIONS, **reading):
+    return of_each(states_of_batches(tables, options, **reading))
+
+
 def of_systems(table):
     parts = table.to_pandas().groupby("model")
     return {name: packed(state_of("confidences", part["confidence"], part["correct"], OPTIONS)) for name, part in parts}
@@ -37,10 +41,9 @@ def of_systems(table):
 
 def test_batches_of_any_size_give_the_state_of_each_system(table, monkeypatch):
     monkeypatch.setattr(batches, "CHUNK", 2000)
-    for size in (7, 70, 600):
-        assert of_each(states_of_batches(table.to_batches(size), OPTIONS)) == of_systems(table)
-    assert of_each(states_of_batches([table[:100], table[100:]], OPTIONS)) == of_systems(table)
-    assert states_of_batches([table[:0]], OPTIONS) == {}
+    for tables in ([table[:100], table[100:]], *(table.to_batches(size) for size in (7, 70, 600))):
+        assert of_batches(*tables) == of_systems(table)
+    assert of_batches(table[:0]) == {}
 
 
 def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
@@ -48,31 +51,22 @@ def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
     other = halves.set_column(1, "q", halves["confidence"].cast(pa.float32()))
     other = other.set_column(2, "ok", other["correct"].cast(pa.int16())).append_column("task", pa.array(["t"] * 600))
     other = other.set_column(0, "model", other["model"].dictionary_encode())
-    given = {"confidence": "q", "correct": "ok", "system": "model+task"}
-    found = of_each(states_of_batches([other], OPTIONS, columns=given))
+    found = of_batches(other, columns={"confidence": "q", "correct": "ok", "system": "model+task"})
     assert found == {f"{name} t": state for name, state in of_systems(halves).items()}
 
 
-def test_posteriors_lie_in_lists_or_in_columns(rng):
-    posteriors, label = rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50)
-    expected = packed(state_of("posteriors", posteriors, label, OPTIONS))
+def test_rows_of_every_form_are_read(rng):
+    posteriors, label, (u, c, w) = rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50), rng.exponential(size=(3, 50))
     lists = pa.table({"posteriors": list(posteriors), "label": label})
     wide = pa.table({**{f"prob_{k}": posteriors[:, k] for k in range(3)}, "label": label})
-    for one in (lists, wide):
-        assert of_each(states_of_batches([one], OPTIONS)) == {"system": expected}
-    two = pa.table({"prob": posteriors[:, 0], "label": label % 2})
+    expected = {"system": packed(state_of("posteriors", posteriors, label, OPTIONS))}
+    assert of_batches(lists) == of_batches(wide) == expected
     positive = OPTIONS.replace(predictions_are="positive_probabilities")
-    expected = packed(state_of("posteriors", posteriors[:, 0], label % 2, positive))
-    assert of_each(states_of_batches([two], OPTIONS)) == {"system": expected}
-
-
-def test_costs_and_weights_are_read(rng):
-    u, c, w = rng.exponential(size=(3, 40))
-    table = pa.table({"u": u, "c": c, "w": w})
-    options = OPTIONS.replace(max_uncertainty=3.0)
-    given = {"uncertainty": "u", "cost": "c", "weight": "w"}
-    expected = packed(state_of("costs", u, c, options, sample_weight=w))
-    assert of_each(states_of_batches([table], options, columns=given)) == {"system": expected}
+    expected = {"system": packed(state_of("posteriors", posteriors[:, 0], label % 2, positive))}
+    assert of_batches(pa.table({"prob": posteriors[:, 0], "label": label % 2})) == expected
+    costs, given = OPTIONS.replace(max_uncertainty=3.0), {"uncertainty": "u", "cost": "c", "weight": "w"}
+    expected = {"system": packed(state_of("costs", u, c, costs, sample_weight=w))}
+    assert of_batches(pa.table({"u": u, "c": c, "w": w}), options=costs, columns=given) == expected
 
 
 def test_counts_give_the_state_of_the_rows(table):
@@ -80,7 +74,7 @@ def test_counts_give_the_state_of_the_rows(table):
     frame["wrong"] = ~frame["correct"]
     grouped = frame.groupby(["model", "confidence"])["wrong"].agg(["count", "sum"]).reset_index()
     given = {"count": "count", "wrong": "sum"}
-    assert of_each(states_of_batches([pa.Table.from_pandas(grouped)], OPTIONS, columns=given)) == of_systems(table)
+    assert of_batches(pa.Table.from_pandas(grouped), columns=given) == of_systems(table)
 
 
 @pytest.mark.parametrize(
@@ -101,27 +95,15 @@ def test_what_is_wrong_is_named_with_part_column_and_row(table, column, value, m
         states_of_batches(pa.Table.from_pylist(rows).to_batches(100), OPTIONS, source="part 7")
 
 
-def test_unlabelled_rows_are_left_out_and_counted_on_demand(table):
-    rows = table.to_pylist()
-    rows[3]["correct"] = rows[5]["correct"] = None
-    states = states_of_batches([pa.Table.from_pylist(rows)], OPTIONS, unlabelled="drop")
-    assert sum(state.rows for state in states.values()) == len(rows) - 2
-    assert sum(state.sums.get("unlabelled, drop", 0) for state in states.values()) == 2
-    facts = [note.fact for state in states.values() for note in read(state).notes if note.kind == "unlabelled"]
-    assert sum(int(fact.split()[0]) for fact in facts) == 2
-
-
-def test_unlabelled_rows_count_as_wrong_on_demand(table):
-    rows = table.to_pylist()
-    rows[3]["correct"] = None
-    name = rows[3]["model"]
-    (note,) = read(states_of_batches([pa.Table.from_pylist(rows)], OPTIONS, unlabelled="wrong")[name]).notes
-    size = table["model"].to_pylist().count(name)
-    assert note.fact == f"1 of {size} answers ({1 / size:.1%}) are unlabelled."
-    rows[3]["correct"] = False
-    expected = of_systems(pa.Table.from_pylist(rows))[name]
-    found = states_of_batches([pa.Table.from_pylist(table.to_pylist()[:3] + rows[3:])], OPTIONS)[name]
-    assert packed(found) == expected
+def test_unlabelled_rows_are_left_out_or_wrong_on_demand_and_counted(table):
+    rows = [row for row in table.to_pylist() if row["model"] == "a"]
+    size = len(rows)
+    for rule, others in (("drop", rows[1:]), ("wrong", [rows[0] | {"correct": False}, *rows[1:]])):
+        unlabelled = pa.Table.from_pylist([rows[0] | {"correct": None}, *rows[1:]])
+        state = states_of_batches([unlabelled], OPTIONS, unlabelled=rule)["a"]
+        assert [note.fact for note in read(state).notes] == [f"1 of {size} answers ({1 / size:.1%}) are unlabelled."]
+        sums = {name: value for name, value in state.sums.items() if name != f"unlabelled, {rule}"}
+        assert packed(state._replace(sums=sums)) == of_systems(pa.Table.from_pylist(others))["a"]
 
 
 @pytest.mark.parametrize("rule", ["bounds", "right"])
@@ -140,19 +122,22 @@ def test_a_class_that_is_not_known_is_no_wrong_one(rng):
         states_of_batches([pa.table({"confidence": [0.5], "answer": ["a"]})], OPTIONS)
 
 
-@pytest.mark.parametrize("form", ["confidences", "weighted", "posteriors", "positive"])
-def test_parts_that_nobody_judged_do_not_show(form, rng):
+@pytest.mark.parametrize(
+    "columns",
+    [
+        lambda rng: {"confidence": rng.random(60)},
+        lambda rng: {"confidence": rng.random(60), "weight": rng.random(60) + 0.5},
+        lambda rng: {"posteriors": list(rng.dirichlet(np.ones(3), 60))},
+        lambda rng: {"prob": rng.random(60)},
+    ],
+)
+def test_parts_that_nobody_judged_do_not_show(columns, rng):
+    given = columns(rng)
     truth = np.where(np.arange(60) < 20, np.nan, rng.integers(0, 2, 60))
-    columns = {
-        "confidences": {"confidence": rng.random(60), "correct": truth},
-        "weighted": {"confidence": rng.random(60), "correct": truth, "w": rng.random(60) + 0.5},
-        "posteriors": {"posteriors": list(rng.dirichlet(np.ones(3), 60)), "label": truth},
-        "positive": {"prob": rng.random(60), "label": truth},
-    }[form]
-    table = pa.table(columns)
-    given = {"weight": "w"} if form == "weighted" else None
+    table = pa.table(given | {"correct" if "confidence" in given else "label": truth})
+    reading = {"columns": {"weight": "weight"} if "weight" in given else None, "unlabelled": "drop"}
     parts = (table, *(table[i : i + 10] for i in range(0, 60, 10)))
-    scored = [states_of_batches([part], OPTIONS, columns=given, unlabelled="drop")["system"] for part in parts]
+    scored = [states_of_batches([part], OPTIONS, **reading)["system"] for part in parts]
     assert packed(merge(scored[1:])) == packed(scored[0])
     with pytest.raises(InputError, match="a state must have rows that are judged"):
         read(scored[1])
@@ -289,20 +274,6 @@ def test_a_full_disk_leaves_the_state_as_it_was(logs, table, tmp_path, monkeypat
     assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(table)
 
 
-def test_an_interrupted_run_keeps_the_files_that_it_scored(logs, table, tmp_path, monkeypatch):
-    def interrupted(part, reading):
-        if part.path.endswith("2.parquet"):
-            raise KeyboardInterrupt
-        return batches_of(part, reading)
-
-    monkeypatch.setattr(local, "batches_of", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        score_files([str(logs)], OPTIONS, state_file=tmp_path / "all.state")
-    monkeypatch.undo()
-    assert len(read_collection(tmp_path / "all.state").files) == 2
-    assert of_each(score_files([str(logs)], OPTIONS, state_file=tmp_path / "all.state").states) == of_systems(table)
-
-
 def test_files_without_a_column_of_systems_are_named(logs, tmp_path):
     for path in logs.iterdir():
         pq.write_table(pq.read_table(path).drop_columns(["model"]), path)
@@ -312,18 +283,25 @@ def test_files_without_a_column_of_systems_are_named(logs, tmp_path):
 
 
 def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path, monkeypatch):
-    state_file = tmp_path / "all.state"
-    broken = logs / "1.parquet"
+    state_file, broken, seen = tmp_path / "all.state", logs / "1.parquet", []
     content = broken.read_bytes()
     broken.write_bytes(b"PAR1 no more")
     with pytest.raises(FileError, match=r"1.parquet: cannot be read as Parquet"):
         score_files([str(logs)], OPTIONS, state_file=state_file)
-    assert list(read_collection(state_file).files) == [f"{logs}/0.parquet"]
     broken.write_bytes(content)
-    seen = []
-    monkeypatch.setattr(local, "batches_of", lambda part, reading: seen.append(part.path) or batches_of(part, reading))
+
+    def interrupted(part, reading):
+        seen.append(Path(part.path).name)
+        if seen == ["1.parquet", "2.parquet"]:
+            raise KeyboardInterrupt
+        return batches_of(part, reading)
+
+    monkeypatch.setattr(local, "batches_of", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        score_files([str(logs)], OPTIONS, state_file=state_file)
+    assert list(read_collection(state_file).files) == [f"{logs}/0.parquet", f"{logs}/1.parquet"]
     assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(table)
-    assert seen == [f"{logs}/1.parquet", f"{logs}/2.parquet"]
+    assert seen == ["1.parquet", "2.parquet", "2.parquet"]
     assert of_each(read_collection(state_file).states) == of_systems(table)
     pq.write_table(table, broken)
     with pytest.raises(FileError, match="bytes, and had .* when its rows were scored"):

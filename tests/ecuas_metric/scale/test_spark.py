@@ -63,15 +63,6 @@ def local(logs):
     return score_files([str(logs)], OPTIONS).states
 
 
-def started(master, events, **more):
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.master(master)
-    for key, value in {**LOCAL, "spark.eventLog.dir": str(events), **more}.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
-
-
 @pytest.fixture(scope="module")
 def events(tmp_path_factory):
     return tmp_path_factory.mktemp("events")
@@ -80,40 +71,40 @@ def events(tmp_path_factory):
 @pytest.fixture(scope="module")
 def session(events):
     needs_spark()
+    from pyspark.sql import SparkSession
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = started("local[2]", events)
+        session = SparkSession.builder.master("local[2]").config(map=LOCAL | {"spark.eventLog.dir": str(events)})
+        session = session.getOrCreate()
         session.sparkContext.setLogLevel("OFF")  # the errors of failed jobs are asserted
         yield session
         session.stop()
 
 
 def written(events):
-    """Return bytes and records of each task's shuffle so far, as Spark itself counts them."""
+    """Return bytes and records of the shuffles so far, as Spark itself counts them."""
     (log,) = events.iterdir()
     lines = map(json.loads, log.read_text().splitlines())
     tasks = [line["Task Metrics"]["Shuffle Write Metrics"] for line in lines if line["Event"] == "SparkListenerTaskEnd"]
-    return np.array([[task["Shuffle Bytes Written"], task["Shuffle Records Written"]] for task in tasks]).reshape(-1, 2)
+    return np.array([sum(task[f"Shuffle {what} Written"] for task in tasks) for what in ("Bytes", "Records")])
 
 
 @pytest.mark.e2e
 def test_states_are_those_of_the_local_reader_and_all_that_is_shuffled(session, events, logs, local):
-    before = len(written(events))
-    df = session.read.parquet(str(logs))
-    found = engine.states_of_frame(df, OPTIONS)
-    assert of_each(found) == of_each(local)
     assert local["continuous"].sketch.level > 0  # coarsened: no partition alone has as many confidences
-    shuffled, records = written(events)[before:].sum(axis=0)
-    parts = [of_each(score_files([str(path)], OPTIONS).states) for path in logs.iterdir()]
-    states = [len(state) for part in parts for state in part.values()]
-    assert records == len(local) * 2 * PARTS  # a state per system and partition, then one per system and slot
-    assert shuffled < 2.02 * sum(states) + 1000 * records
-    before = len(written(events))
-    assert of_each(engine.score_files_on_spark([str(logs)], OPTIONS).states) == of_each(local)
-    shuffled, records = written(events)[before:].sum(axis=0)
-    assert records == len(local) * 2 * PARTS
-    assert shuffled < 2.02 * sum(states) + 1000 * records
+    states = [of_each(score_files([str(path)], OPTIONS).states).values() for path in logs.iterdir()]
+    size, df = sum(len(state) for part in states for state in part), session.read.parquet(str(logs))
+    for found in (
+        lambda: engine.states_of_frame(df, OPTIONS),
+        lambda: engine.score_files_on_spark([str(logs)], OPTIONS).states,
+    ):
+        before = written(events)
+        assert of_each(found()) == of_each(local)
+        shuffled, records = written(events) - before
+        assert records == len(local) * 2 * PARTS  # a state per system and partition, then one per system and slot
+        assert shuffled < 2.02 * size + 1000 * records
 
 
 @pytest.mark.e2e
@@ -133,7 +124,10 @@ def test_the_page_has_a_recipe_that_runs(session, logs, local, capsys):
     assert [line.split()[0] for line in lines] == sorted(local)
 
 
-def fields(error):
+def fields(refused, *given):
+    with pytest.raises(FileError) as raised:
+        refused(*given)
+    error = raised.value
     return error.file, error.column, error.row, error.value, error.count, error.total, error.advice
 
 
@@ -142,38 +136,35 @@ def test_what_is_wrong_in_a_row_comes_back_with_its_fields(session, logs, tmp_pa
     rows = session.read.parquet(str(logs / "0.parquet")).where("model = 'rounded'")
     bad = rows.selectExpr("if(confidence = 0.5, 87.0, confidence) AS confidence", "correct")
     q = pq.read_table(logs / "0.parquet", filters=[("model", "=", "rounded")])["confidence"].to_numpy()
-    with pytest.raises(FileError) as raised:
-        engine.score(bad)
     row, count = int(np.argmax(q == 0.5)) + 1, int((q == 0.5).sum())
-    assert fields(raised.value)[:6] == ("partition 0", "confidence", row, 87.0, count, 500)
-    files = [tmp_path / name for name in ("day: one.parquet", "two.parquet")]
+    assert fields(engine.score, bad)[:6] == ("partition 0", "confidence", row, 87.0, count, 500)
+    files = [str(tmp_path / name) for name in ("day: one.parquet", "two.parquet")]
     for path, value in zip(files, (3.0, 4.0), strict=True):
         pq.write_table(pa.table({"model": ["a"] * 2, "confidence": [0.5, value], "correct": [1, 1]}), path)
-    with pytest.raises(FileError) as local_error:
-        score_files([str(path) for path in files], OPTIONS)
-    with pytest.raises(FileError) as raised:
-        engine.score_files_on_spark([str(path) for path in files], OPTIONS)
-    assert fields(raised.value) == fields(local_error.value)
-    assert fields(raised.value)[:4] == (str(files[0]), "confidence", 2, 3.0)
+    found = fields(engine.score_files_on_spark, files, OPTIONS)
+    assert found == fields(score_files, files, OPTIONS)
+    assert found[:4] == (files[0], "confidence", 2, 3.0)
 
 
 @pytest.mark.e2e
 def test_what_does_not_fit_is_refused_before_a_job_or_by_it(session, logs):
     df = session.read.parquet(str(logs))
-    with pytest.raises(FileError, match="there is no column"):
-        engine.score(df, confidence="p")
-    with pytest.raises(FileError, match="nothing says which answers are correct"):
-        engine.score(df.drop("correct"))
-    with pytest.raises(TypeError, match="takes no option 'resamples'"):
-        engine.score(df, resamples=5)
-    with pytest.raises(FileError, match="nowhere: there is no such Parquet file"):
-        engine.score_files_on_spark([str(logs / "nowhere")], OPTIONS)
-    with pytest.raises(FileError, match="Spark: the job failed: .*DIVIDE_BY_ZERO"):
-        engine.score(df.selectExpr("confidence", "1 / int(confidence > 2) AS correct"))
     rows = [([0.5, 0.5], 0), ([0.2, 0.3, 0.5], 1)]
     two_partitions = session.createDataFrame(rows, "posteriors array<double>, label int")
-    with pytest.raises(FileError, match="partitions . and .: states .* must have the same options; num_classes is"):
-        engine.score(two_partitions)
+    for message, refused in {
+        "there is no column": lambda: engine.score(df, confidence="p"),
+        "nothing says which answers are correct": lambda: engine.score(df.drop("correct")),
+        "takes no option 'resamples'": lambda: engine.score(df, resamples=5),
+        "nowhere: there is no such Parquet file": lambda: engine.score_files_on_spark([f"{logs}/nowhere"], OPTIONS),
+        "Spark: the job failed: .*DIVIDE_BY_ZERO": lambda: engine.score(
+            df.selectExpr("confidence", "1 / int(confidence > 2) AS correct")
+        ),
+        "partitions . and .: states .* must have the same options; num_classes is": lambda: engine.score(
+            two_partitions
+        ),
+    }.items():
+        with pytest.raises((FileError, TypeError), match=message):
+            refused()
 
 
 @pytest.mark.e2e

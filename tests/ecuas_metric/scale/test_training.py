@@ -1,7 +1,3 @@
-import json
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -10,24 +6,6 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.scale.state import state_of
 from ecuas_metric.scale.training import StreamedMetrics
 from tests.ecuas_metric.scale.parts import packed
-
-LOOP = """
-import json, sys
-import numpy as np
-import torch.distributed as dist
-from ecuas_metric.scale.training import StreamedMetrics
-
-rank = int(sys.argv[1])
-dist.init_process_group("gloo", init_method=f"file://{sys.argv[2]}", rank=rank, world_size=2)
-rng = np.random.default_rng(0)
-confidence, correct = rng.random(100), rng.integers(0, 2, 100)
-metrics = StreamedMetrics("confidences", n=1)
-for rows in np.split(np.arange(rank, 100, 2), 5):
-    metrics.update(confidence[rows], correct[rows])
-metrics.gather(dist.all_gather_object, dist.get_world_size())
-print(json.dumps(metrics.compute()))
-dist.destroy_process_group()
-"""
 
 
 def batches(rng, count=4):
@@ -79,16 +57,3 @@ def test_options_are_checked_at_once():
         StreamedMetrics(n_resamples=10)
     with pytest.raises(InputError, match="confidence_level"):
         StreamedMetrics(confidence_level=2)
-
-
-@pytest.mark.e2e
-def test_two_processes_of_torch_distributed_read_the_same_numbers(tmp_path, offline):
-    pytest.importorskip("torch", reason="needs torch: the extra `local`")
-    command = [sys.executable, "-c", LOOP]
-    calls, how = [[*command, str(rank), str(tmp_path / "store")] for rank in range(2)], {"env": offline, "text": True}
-    started = [subprocess.Popen(call, stdout=subprocess.PIPE, **how) for call in calls]
-    printed = [json.loads(process.communicate(timeout=120)[0].splitlines()[-1]) for process in started]
-    rng = np.random.default_rng(0)
-    metrics = StreamedMetrics(n=1)
-    metrics.update(rng.random(100), rng.integers(0, 2, 100))
-    assert printed == [metrics.compute()] * 2
