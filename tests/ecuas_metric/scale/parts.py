@@ -1,5 +1,6 @@
 """Rows of every form, the states of their parts, and the same rows in memory."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,22 +65,8 @@ def _repaired(rng, size):
     return rows
 
 
-def _posteriors(rng, size, **given):
-    return Rows("posteriors", rng.dirichlet(np.ones(4), size), rng.integers(0, 4, size), given)
-
-
-def _rounded(rng, size):
-    rows = _posteriors(rng, size, renormalize=True, reject_costs=[0.2])
-    return rows._replace(predictions=rows.predictions.round(2))
-
-
-def _single(rng, size):
-    rows = _posteriors(rng, size)
-    return rows._replace(predictions=rows.predictions.astype(np.float32))
-
-
-def _logits(rng, size):
-    return _posteriors(rng, size, predictions_are="logits", cost="log")._replace(predictions=rng.normal(size=(size, 4)))
+def _posteriors(rng, size, change=np.asarray, **given):
+    return Rows("posteriors", change(rng.dirichlet(np.ones(4), size)), rng.integers(0, 4, size), given)
 
 
 def _costs(rng, size, scale=1e-5):
@@ -102,11 +89,11 @@ FORMS = {
         weight=rng.integers(0, 4, size).astype(float)
     ),
     "posteriors": _posteriors,
-    "posteriors, rounded": _rounded,
-    "posteriors, float32": _single,
+    "posteriors, rounded": partial(_posteriors, change=lambda p: p.round(2), renormalize=True, reject_costs=[0.2]),
+    "posteriors, float32": partial(_posteriors, change=np.float32),
     "posteriors, own decisions": lambda rng, size: _posteriors(rng, size, decisions=rng.integers(0, 4, size)),
     "posteriors, weighted": lambda rng, size: _posteriors(rng, size)._replace(weight=rng.choice([0, 0.5, 2, 3], size)),
-    "logits, log cost": _logits,
+    "logits, log cost": partial(_posteriors, change=lambda p: 2 * np.log(p), predictions_are="logits", cost="log"),
     "cost matrix": lambda rng, size: _posteriors(rng, size, cost=rng.random((4, 3)), reject_costs=[0.1]),
     "positive class": lambda rng, size: _confidences(rng, size, **POSITIVE)._replace(form="posteriors"),
     "costs": _costs,

@@ -77,22 +77,38 @@ def test_counts_give_the_state_of_the_rows(table):
     assert of_batches(pa.Table.from_pandas(grouped), columns=given) == of_systems(table)
 
 
+THREE = {"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]}
+HALVES = {"posteriors": [[0.5, 0.5]] * 3, "label": [0, 1, 1]}
+
+
 @pytest.mark.parametrize(
-    ("column", "value", "message"),
+    ("columns", "message"),
     [
-        ("confidence", 3.0, r"part 7: column 'confidence' must lie in \[0, 1\]; got 3.0 in row 451"),
-        ("confidence", None, "part 7: column 'confidence' must not be NaN; got nan in row 451"),
-        ("correct", 2, "part 7: column 'correct' must be 0 .* got 2.0 in row 451"),
-        ("correct", None, "part 7: column 'correct' has no value in row 451"),
-        ("model", None, "part 7: column 'model' must name a system; it is empty in row 451"),
+        (THREE | {"confidence": [0.9, 3.0, 0.5]}, r"'confidence' must lie in \[0, 1\]; got 3.0 in row 8"),
+        (THREE | {"confidence": [0.9, 0.4, float("inf")]}, "'confidence' must lie in .* got inf in row 9"),
+        (THREE | {"confidence": [0.9, None, 0.5]}, "'confidence' must not be NaN; got nan in row 8"),
+        (THREE | {"confidence": pa.nulls(3)}, "'confidence' must hold numbers; it holds null"),
+        (THREE | {"correct": [1, 0, 2]}, "'correct' must be 0 .* got 2.0 in row 9"),
+        (THREE | {"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 9"),
+        (THREE | {"correct": [1, None, 1]}, "'correct' has no value in row 8"),
+        (
+            THREE | {"correct": ["true", "false", "true"]},
+            "'correct' must hold numbers; it holds string. Convert it, or",
+        ),
+        (THREE | {"model": ["a", None, "a"]}, "'model' must name a system; it is empty in row 8"),
+        (THREE | {"model": [{"name": "a"}] * 3}, "'model' must name systems; it holds struct<name: string>"),
+        (HALVES | {"posteriors": [["a", "b"]] * 3}, "'posteriors' must hold numbers; it holds string"),
+        (HALVES | {"posteriors": [[0.5, 0.5], None, [1, 0]]}, "'posteriors' must hold lists of one length in row 8"),
+        (HALVES | {"posteriors": [[0.5, 0.5], [1, 0], [1]]}, "'posteriors' must hold lists of one length in row 9"),
+        (HALVES | {"posteriors": [[0.5, 0.5], [0.5, None], [1, 0]]}, "'posteriors' must not be NaN.* row 8"),
     ],
 )
-def test_what_is_wrong_is_named_with_part_column_and_row(table, column, value, message, monkeypatch):
-    monkeypatch.setattr(batches, "CHUNK", 2000)
-    rows = table.set_column(2, "correct", table["correct"].cast(pa.int64())).to_pylist()
-    rows[450][column] = value
-    with pytest.raises(FileError, match=message):
-        states_of_batches(pa.Table.from_pylist(rows).to_batches(100), OPTIONS, source="part 7")
+def test_what_is_wrong_is_named_with_part_column_and_row(columns, message, monkeypatch):
+    """The rows begin at the seventh, and are scored together or one by one."""
+    for chunk in (batches.CHUNK, 1)[: 1 + ("one length in row 9" not in message)]:
+        monkeypatch.setattr(batches, "CHUNK", chunk)
+        with pytest.raises(FileError, match=f"part 7: column {message}"):
+            states_of_batches(pa.table(columns).to_batches(1), OPTIONS, source="part 7", first=7)
 
 
 def test_unlabelled_rows_are_left_out_or_wrong_on_demand_and_counted(table):
@@ -161,6 +177,11 @@ def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tm
     assert set(singles.states) == {"a", "b"}
     for place in (str(logs), f"file://{logs}"):
         assert [part.address for part in parts_of(place)] == [f"{place}/{i}.parquet" for i in range(3)]
+    for path in logs.iterdir():  # which name their rows where no column does
+        pq.write_table(pq.read_table(path).drop_columns(["model"]), path)
+    assert set(score_files([("mine", str(logs))], OPTIONS).states) == {"mine"}
+    assert set(score_files([f"{logs}/0.parquet", f"{logs}/1.parquet"], OPTIONS).states) == {"0", "1"}
+    assert set(score_files([f"{logs}/*.parquet"], OPTIONS).states) == {f"{logs}/*.parquet"}
 
 
 @pytest.mark.parametrize(
@@ -170,9 +191,6 @@ def test_row_groups_are_read_in_parts_and_none_is_left(num_rows, parts, table, t
     pq.write_table(table[:10], tmp_path / "a.parquet", row_group_size=3)
     (part,) = parts_of(str(tmp_path / "a.parquet"))
     assert row_groups_of(part, num_rows) == [(groups, 1 + 3 * groups[0]) for groups in parts]
-
-
-THREE = {"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]}
 
 
 @pytest.mark.parametrize(
@@ -196,26 +214,6 @@ def test_types_of_columns_that_hold_the_same_numbers(columns, tmp_path):
     assert packed(found) == packed(state_of("confidences", *THREE.values(), OPTIONS))
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"correct": ["true", "false", "true"]}, "'correct' must hold numbers; it holds string. Convert it, or"),
-        ({"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 3"),
-        ({"confidence": pa.nulls(3)}, "'confidence' must hold numbers; it holds null"),
-        ({"confidence": [0.9, float("inf"), 0.5]}, "'confidence' must lie in .* got inf in row 2"),
-        ({"model": pa.array([{"name": "a"}] * 3)}, "'model' must name systems; it holds struct<name: string>"),
-        ({"posteriors": [["a", "b"]] * 3, "label": [0, 1, 1]}, "'posteriors' must hold numbers; it holds string"),
-        ({"posteriors": [[0.5, 0.5], None, [0.5, 0.5]], "label": [0, 1, 1]}, "must hold lists of one length in row 2"),
-        ({"posteriors": [[0.5, 0.5], [0.5, None], [1, 0]], "label": [0, 1, 1]}, "'posteriors' must not be NaN.* row 2"),
-    ],
-)
-def test_types_and_values_that_are_none_are_refused_with_their_column(columns, message, tmp_path):
-    given = columns if "label" in columns else THREE | columns
-    pq.write_table(pa.table(given), tmp_path / "a.parquet")
-    with pytest.raises(FileError, match=f"a.parquet: column {message}" if message[0] == "'" else message):
-        score_files([str(tmp_path)], OPTIONS)
-
-
 def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
     systems = (("a b", 0.5), ("c", 0.25))
     for name, q in systems:
@@ -229,7 +227,7 @@ def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
     other = tmp_path / "logs" / "model=__HIVE_DEFAULT_PARTITION__"
     other.mkdir()
     pq.write_table(pa.table({"confidence": [0.5], "correct": [1]}), other / "0.parquet")
-    with pytest.raises(FileError, match="column 'model' must name a system; it is empty in row 1"):
+    with pytest.raises(FileError, match="0.parquet: column 'model' must name a system; it is empty in row 1"):
         score_files([str(tmp_path / "logs")], OPTIONS)
 
 
@@ -272,14 +270,6 @@ def test_a_full_disk_leaves_the_state_as_it_was(logs, table, tmp_path, monkeypat
     assert state_file.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["all.state"]
     assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(table)
-
-
-def test_files_without_a_column_of_systems_are_named(logs, tmp_path):
-    for path in logs.iterdir():
-        pq.write_table(pq.read_table(path).drop_columns(["model"]), path)
-    assert set(score_files([("mine", str(logs))], OPTIONS).states) == {"mine"}
-    assert set(score_files([f"{logs}/0.parquet", f"{logs}/1.parquet"], OPTIONS).states) == {"0", "1"}
-    assert set(score_files([f"{logs}/*.parquet"], OPTIONS).states) == {f"{logs}/*.parquet"}
 
 
 def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path, monkeypatch):

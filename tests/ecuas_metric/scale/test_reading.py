@@ -11,7 +11,7 @@ from ecuas_metric.plotting import curves
 from ecuas_metric.results import compute_results, prepare
 from ecuas_metric.scale import state
 from ecuas_metric.scale.reading import read, system_of
-from ecuas_metric.scale.state import merge, state_of
+from ecuas_metric.scale.state import merge, repeated, state_of
 from tests.conftest import seeds
 from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, rows_of
 
@@ -151,11 +151,8 @@ def test_notes_count_what_was_repaired_in_all_parts(rng):
 
 
 def test_ten_billion_rows_have_finite_numbers(rng):
-    many = rows_of("confidences", rng, size=1024).state()
-    few = read(many)
-    for _ in range(24):
-        many = merge([many, many])
-    results = read(many, confidence_level=0.95)
+    one = rows_of("confidences", rng, size=1024).state()
+    few, results = read(one), read(repeated(one, 24), confidence_level=0.95)
     assert results.rows == 1024 * 2**24
     for key, estimate in results.estimates.items():
         if key.metric != "aurc":  # of which repeated rows have another
@@ -185,6 +182,8 @@ def test_curves_are_those_of_the_rows(form, rng):
     mine, theirs = curves.reliability(system_of(whole)), curves.reliability(system)
     for field in ("confidence", "accuracy", "shares"):
         np.testing.assert_allclose(getattr(mine, field), getattr(theirs, field), rtol=1e-12)
+    with pytest.raises(InputError, match="curves are drawn of states without weights"):
+        system_of(rows_of("costs", rng, size=10).state())
 
 
 def test_points_of_coarse_bins_lie_on_the_curve_of_the_rows(rng, monkeypatch):
@@ -194,8 +193,3 @@ def test_points_of_coarse_bins_lie_on_the_curve_of_the_rows(rng, monkeypatch):
     assert len(coarse.coverage) <= 25 < len(fine.coverage)
     points = dict(zip(fine.coverage.tolist(), fine.risk.tolist(), strict=True))
     assert [points[c] for c in coarse.coverage.tolist()] == pytest.approx(coarse.risk.tolist())
-
-
-def test_curves_that_a_state_does_not_have(rng):
-    with pytest.raises(InputError, match="curves are drawn of states without weights"):
-        system_of(rows_of("costs", rng, size=10).state())

@@ -28,14 +28,10 @@ def modules(recipe):
     return re.findall(r"^(?:import|from) (\w+)", recipe, flags=re.MULTILINE)
 
 
-def title(recipe):
-    return next((name for name in modules(recipe) if name not in ("glob", "functools")), "")
-
-
 def recipes():
-    for place, recipe in enumerate(RECIPES):
+    for recipe in RECIPES:
         marks = [pytest.mark.e2e] if any(word in recipe for word in (*STARTS_PROCESSES, *TAKES_LONG)) else []
-        yield pytest.param(recipe, marks=marks, id=f"{place} {title(recipe)}")
+        yield pytest.param(recipe, marks=marks, id="+".join(modules(recipe)))
 
 
 @pytest.fixture

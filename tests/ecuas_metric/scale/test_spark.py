@@ -151,18 +151,15 @@ def test_what_does_not_fit_is_refused_before_a_job_or_by_it(session, logs):
     df = session.read.parquet(str(logs))
     rows = [([0.5, 0.5], 0), ([0.2, 0.3, 0.5], 1)]
     two_partitions = session.createDataFrame(rows, "posteriors array<double>, label int")
-    for message, refused in {
-        "there is no column": lambda: engine.score(df, confidence="p"),
-        "nothing says which answers are correct": lambda: engine.score(df.drop("correct")),
-        "takes no option 'resamples'": lambda: engine.score(df, resamples=5),
-        "nowhere: there is no such Parquet file": lambda: engine.score_files_on_spark([f"{logs}/nowhere"], OPTIONS),
-        "Spark: the job failed: .*DIVIDE_BY_ZERO": lambda: engine.score(
-            df.selectExpr("confidence", "1 / int(confidence > 2) AS correct")
-        ),
-        "partitions . and .: states .* must have the same options; num_classes is": lambda: engine.score(
-            two_partitions
-        ),
-    }.items():
+    by_zero = df.selectExpr("confidence", "1 / int(confidence > 2) AS correct")
+    for message, refused in (
+        ("there is no column", lambda: engine.score(df, confidence="p")),
+        ("nothing says which answers are correct", lambda: engine.score(df.drop("correct"))),
+        ("takes no option 'resamples'", lambda: engine.score(df, resamples=5)),
+        ("nowhere: there is no such Parquet file", lambda: engine.score_files_on_spark([f"{logs}/nowhere"], OPTIONS)),
+        ("Spark: the job failed: .*DIVIDE_BY_ZERO", lambda: engine.score(by_zero)),
+        ("partitions . and .: .* must have the same options; num_classes is", lambda: engine.score(two_partitions)),
+    ):
         with pytest.raises((FileError, TypeError), match=message):
             refused()
 

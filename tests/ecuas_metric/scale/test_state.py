@@ -144,8 +144,6 @@ def test_states_of_other_options_do_not_merge():
     one, two = (state_of("confidences", [0.5], [1], checked_options(n=n)) for n in (1, 2))
     with pytest.raises(InputError, match=r"must have the same options; n is \[1.0\] and \[2.0\]"):
         merge([one, two])
-    with pytest.raises(InputError, match="states must not be empty"):
-        merge([])
 
 
 @pytest.mark.parametrize(

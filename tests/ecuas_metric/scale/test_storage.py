@@ -10,14 +10,7 @@ from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.scale import storage
 from ecuas_metric.scale.state import state_of
-from ecuas_metric.scale.storage import (
-    Collection,
-    from_bytes,
-    merge_collections,
-    read_collection,
-    to_bytes,
-    write_collection,
-)
+from ecuas_metric.scale.storage import Collection, from_bytes, merge_collections, to_bytes
 from tests.ecuas_metric.scale.parts import FORMS, rows_of
 
 OPTIONS = checked_options(n=1)
@@ -45,21 +38,19 @@ def test_anyone_reads_a_file_of_states():
     assert system["sums"]["error_rate"] / 2**62 == 1
 
 
+def parquet(table, metadata=None):
+    sink = io.BytesIO()
+    pq.write_table(table.replace_schema_metadata(metadata), sink)
+    return sink.getvalue()
+
+
 def changed(content, *, is_signed=False, **fields):
     """Return a file with other metadata, and with the checksum that it had or that of what it has now."""
     table = pq.read_table(pa.BufferReader(content))
     header = json.loads(table.schema.metadata[b"ecuas"]) | fields
     if is_signed:
         header["sha256"] = storage._digest({name: header[name] for name in header if name != "sha256"}, table)
-    sink = io.BytesIO()
-    pq.write_table(table.replace_schema_metadata({"ecuas": json.dumps(header)}), sink)
-    return sink.getvalue()
-
-
-def parquet(columns):
-    sink = io.BytesIO()
-    pq.write_table(pa.table(columns), sink)
-    return sink.getvalue()
+    return parquet(table, {"ecuas": json.dumps(header)})
 
 
 @pytest.mark.parametrize(
@@ -69,7 +60,7 @@ def parquet(columns):
         (lambda content: b"", "is not a file of states"),
         (lambda content: b"ECUAS collection\x01" + content, "holds states of a version before 0.4"),
         (lambda content: b"ECUAS state\x02" + content, "holds states of a version before 0.4"),
-        (lambda content: parquet({"confidence": [0.5]}), "is a Parquet file, but not one of states"),
+        (lambda content: parquet(pa.table({"confidence": [0.5]})), "is a Parquet file, but not one of states"),
         (lambda content: content[: len(content) // 2], "is damaged: it cannot be read to its end"),
         (lambda content: changed(content, version=9), "must have version 3"),
         (lambda content: changed(content, files={"b": 1}), "is damaged: its checksum is another"),
@@ -80,7 +71,7 @@ def test_files_that_are_no_states_are_refused_by_name(change, rule, tmp_path):
     path = tmp_path / "month.state"
     path.write_bytes(change(to_bytes(Collection({"a": ONE}))))
     with pytest.raises(FileError) as raised:
-        read_collection(path)
+        storage.read_collection(path)
     assert (raised.value.file, raised.value.rule) == (str(path), rule)
 
 
@@ -125,8 +116,8 @@ def test_collections_merge_but_count_no_rows_twice(tmp_path):
 
 
 def test_files_that_cannot_be_read_or_written_are_named(tmp_path):
-    for refused in (lambda: read_collection(tmp_path / "a.state"), lambda: read_collection(tmp_path)):
+    for refused in (lambda: storage.read_collection(tmp_path / "a.state"), lambda: storage.read_collection(tmp_path)):
         with pytest.raises(FileError, match="cannot be read: (No such file|Is a directory)"):
             refused()
     with pytest.raises(FileError, match="cannot be written: No such file or directory"):
-        write_collection(tmp_path / "none" / "a.state", Collection({"a": ONE}))
+        storage.write_collection(tmp_path / "none" / "a.state", Collection({"a": ONE}))
