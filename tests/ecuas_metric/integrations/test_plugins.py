@@ -78,16 +78,12 @@ def test_the_scorer_is_one_of_scikit_learns(rng):
         ecuas_scorer()(LinearSVC().fit(X, y), X, y)
 
 
-def test_the_trainers_metrics_leave_out_what_is_ignored(rng):
-    logits, labels = rng.normal(size=(5, 7, 3)), rng.integers(0, 3, (5, 7))
-    ignored = rng.random((5, 7)) < 0.3
+def test_the_trainers_metrics_take_what_trainers_pass(rng):
+    """Ignored tokens, classes that do not occur, bfloat16, batches, hidden states; several labels are refused."""
+    logits, labels, ignored = rng.normal(size=(5, 7, 3)), rng.integers(0, 3, (5, 7)), rng.random((5, 7)) < 0.3
     given = SimpleNamespace(predictions=(logits, "hidden"), label_ids=np.where(ignored, -100, labels))
     expected = score_posteriors(labels[~ignored], logits[~ignored], predictions_are="logits", n=2)
     assert compute_metrics(n=2)(given) == expected
-
-
-def test_the_trainers_metrics_take_what_trainers_pass(rng):
-    """Classes that do not occur, bfloat16, batches, hidden states; several labels are refused by name."""
     torch = pytest.importorskip("torch", reason="needs the extra `local`")
     logits, labels = rng.normal(size=(40, 4)), rng.integers(0, 2, 40)
     logits = torch.tensor(logits).to(torch.bfloat16).double().numpy()

@@ -1,4 +1,4 @@
-import os
+import json
 import re
 import subprocess
 
@@ -9,13 +9,13 @@ from tests.ecuas_metric.integrations.live import arithmetic, close, run, score
 
 pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
 C, Q = [1, 0, 1], [0.9, 0.4, 0.7]
+SAID = [("Paris", "Paris", 0.9), ("Rome", "Oslo", 0.4), ("Oslo", "Oslo", 0.7)]  # what, the truth, how sure
 SCRIPTS = {  # what stands before the recipe, or writes its file
     "uqlm": """
 from uqlm import BlackBoxUQ
 sampled = [["Paris", "Paris", "Lyon", "Paris"], ["Rome", "Bari", "Milan", "Turin"], ["Oslo"] * 4]
 scorer = BlackBoxUQ(scorers=["exact_match"], use_best=False)
-said = ["Paris", "Rome", "Oslo"]
-result = scorer.score(responses=said, sampled_responses=sampled, show_progress_bars=False)
+result = scorer.score(responses=[a for a, *_ in said], sampled_responses=sampled, show_progress_bars=False)
 correct = [1, 0, 1]
 """,
     "lm-polygraph": """
@@ -29,10 +29,9 @@ man = SimpleNamespace(estimations={("sequence", "MaximumSequenceProbability"): f
     "ragas": """
 from ragas import EvaluationDataset, evaluate
 from ragas.metrics import ExactMatch
-pairs = [("Paris", "Paris"), ("Rome", "Oslo"), ("Oslo", "Oslo")]
-rows = [{"user_input": "?", "response": said, "reference": right} for said, right in pairs]
+rows = [{"user_input": "?", "response": answer, "reference": right} for answer, right, _ in said]
 result = evaluate(EvaluationDataset.from_list(rows), metrics=[ExactMatch()], show_progress=False)
-confidence = [0.9, 0.4, 0.7]
+confidence = [q for *_, q in said]
 """,
     "deepeval": """
 import os, pathlib
@@ -40,7 +39,6 @@ os.environ |= {"DEEPEVAL_RESULTS_FOLDER": "results", "DEEPEVAL_TELEMETRY_OPT_OUT
 from deepeval import evaluate
 from deepeval.metrics import ExactMatchMetric
 from deepeval.test_case import LLMTestCase
-said = [("Paris", "Paris", 0.9), ("Rome", "Oslo", 0.4), ("Oslo", "Oslo", 0.7)]
 cases = [LLMTestCase(input="?", actual_output=a, expected_output=b, metadata={"confidence": q}) for a, b, q in said]
 evaluate(cases, [ExactMatchMetric()])
 (file,) = pathlib.Path("results").glob("test_run_*.json")
@@ -53,19 +51,20 @@ import evals.base, evals.record
 about = {"base_eval": "e", "split": "test", "run_config": {}, "created_by": "", "run_id": "1", "created_at": ""}
 spec = evals.base.RunSpec(completion_fns=["m"], eval_name="e", **about)
 recorder = evals.record.LocalRecorder("evals.jsonl", run_spec=spec)
-for number, (correct, confidence) in enumerate([(True, 0.9), (False, 0.4), (True, 0.7)]):
+for number, (answer, right, confidence) in enumerate(said):
     with recorder.as_default_recorder(f"sample.{number}"):
-        evals.record.record_match(correct, expected="x", picked="y", confidence=confidence)
+        evals.record.record_match(answer == right, expected=right, picked=answer, confidence=confidence)
 recorder.record_final_report({"accuracy": 2 / 3})
 recorder.flush_events()
 """,
 }
 TITLES = {"deepeval": "DeepEval", "evals": "OpenAI evals"}
+PROMPTFOO_TESTS = [
+    {"vars": {"said": f"{answer} {q}"}, "assert": [{"type": "equals", "value": right}]} for answer, right, q in SAID
+]
 PROMPTFOO = {
-    "promptfooconfig.yaml": "prompts: ['{{said}}']\nproviders: ['file://provider.js']\ntests:\n"
-    + "".join(
-        f"  - {{vars: {{said: '{said} {q}'}}, assert: [{{type: equals, value: {right}}}]}}\n"
-        for said, right, q in (("Paris", "Paris", 0.9), ("Rome", "Oslo", 0.4), ("Oslo", "Oslo", 0.7))
+    "promptfooconfig.yaml": json.dumps(
+        {"prompts": ["{{said}}"], "providers": ["file://provider.js"], "tests": PROMPTFOO_TESTS}
     ),
     "provider.js": """module.exports = class {
   id() { return 'said'; }
@@ -99,20 +98,16 @@ def scored(folder, title):
 @pytest.mark.parametrize("tool", SCRIPTS)
 def test_a_recipe_as_written(tmp_path, tool):
     title = TITLES.get(tool, tool)
-    (tmp_path / "script.py").write_text(SCRIPTS[tool] + recipe(title, "python"))
+    (tmp_path / "script.py").write_text(f"said = {SAID}{SCRIPTS[tool]}{recipe(title, 'python')}")
     run(tool, tmp_path, "script.py")
     assert close(scored(tmp_path, title), arithmetic(C, [0.75, 0.25, 1.0] if tool == "uqlm" else Q))
 
 
 def test_the_recipe_for_promptfoo(tmp_path):
-    command = ROOT / ".venv-integrations" / "promptfoo" / "node_modules" / ".bin" / "promptfoo"
-    if not command.exists():
-        pytest.skip("promptfoo is not installed: make test-integrations")
     for name, text in PROMPTFOO.items():
         (tmp_path / name).write_text(text)
     quiet = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1"}
-    env = os.environ | quiet | {"PROMPTFOO_CONFIG_DIR": str(tmp_path / "home")}
+    quiet["PROMPTFOO_CONFIG_DIR"] = str(tmp_path / "home")
     arguments = ["eval", "--no-cache", "--no-table", "--no-progress-bar", "-o", "promptfoo.jsonl"]
-    done = subprocess.run([command, *arguments], cwd=tmp_path, env=env, capture_output=True, check=False)
-    assert (tmp_path / "promptfoo.jsonl").exists(), done.stderr[-2000:]
+    run("promptfoo", tmp_path, *arguments, code=None, program="node_modules/.bin/promptfoo", **quiet)
     assert close(scored(tmp_path, "promptfoo"), arithmetic(C, Q))

@@ -48,10 +48,6 @@ def cut(rows, count, rng):
     return [rows.state(part) for part in np.array_split(rng.permutation(len(rows.references)), count)]
 
 
-def rows_of(name, rng, *, size):
-    return FORMS[name](rng, size)
-
-
 def _confidences(rng, size, **given):
     confidence = rng.random(size)
     confidence[::3] = confidence[::3].round(1)

@@ -13,7 +13,7 @@ from ecuas_metric.scale import state
 from ecuas_metric.scale.reading import read, system_of
 from ecuas_metric.scale.state import merge, repeated, state_of
 from tests.conftest import seeds
-from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, rows_of
+from tests.ecuas_metric.scale.parts import FORMS, Rows, cut
 
 ANALYTIC = {"confidence_level": 0.9, "interval_method": "analytic"}
 
@@ -26,7 +26,7 @@ def few_bins(monkeypatch):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_numbers_are_those_of_compute(form, rng):
-    rows = rows_of(form, rng, size=150)
+    rows = FORMS[form](rng, 150)
     decompose = rows.form != "posteriors" or "cost" not in rows.given
     more = {"normalize": rows.form != "costs", "decompose": decompose}
     found = read(merge(cut(rows, 5, rng)), **more).estimates
@@ -40,7 +40,7 @@ def test_numbers_are_those_of_compute(form, rng):
 def random_rows(rng):
     """Return rows of any form, size, number of errors and design that a state has."""
     form, size = str(rng.choice(list(FORMS))), int(rng.choice([5, 12, 40, 150, 400]))
-    rows = rows_of(form, rng, size=size)
+    rows = FORMS[form](rng, size)
     if rows.form == "confidences" and rng.random() < 0.5:  # few errors
         rows.references[:] = rng.random(size) < rng.choice([0.03, 0.97, 1.0])
     if rng.random() < 0.3:  # ties
@@ -83,7 +83,7 @@ def test_costs_that_hardly_differ_have_their_standard_errors_and_equal_ones_have
 
 @pytest.mark.parametrize("form", FORMS)
 def test_bounds_hold_the_numbers_of_compute(form, rng, few_bins):
-    rows = rows_of(form, rng, size=200)
+    rows = FORMS[form](rng, 200)
     results = read(merge(cut(rows, 5, rng)), decompose=True, confidence_level=0.5)
     expected = compute_results(rows.system(decompose=True)).estimates
     for key, estimate in results.estimates.items():
@@ -103,7 +103,7 @@ def test_bounds_hold_the_numbers_of_compute(form, rng, few_bins):
 
 def test_bounds_are_as_close_as_two_orders_of_the_same_bins(rng, few_bins):
     """The lower bound is reached where costs come last in each bin, and the upper one where they come first."""
-    merged = rows_of("confidences", rng, size=200).state()
+    merged = FORMS["confidences"](rng, 200).state()
     found, (_, low, high, sizes, (errors,)) = read(merged).estimates, merged.sketch
     confidence = np.repeat(np.arange(len(sizes), 0, -1.0), sizes) / 20
     place = np.concatenate([np.arange(n) for n in sizes])
@@ -129,7 +129,7 @@ def test_tied_rows_widen_no_bounds(rng, few_bins):
 
 
 def test_standard_errors_of_coarse_bins_are_about_those_of_the_rows(rng, monkeypatch):
-    rows = rows_of("confidences", rng, size=2000)
+    rows = FORMS["confidences"](rng, 2000)
     exact = read(rows.state()).estimates
     monkeypatch.setattr(state, "PLAIN_LIMIT", 100)
     for key, estimate in read(rows.state()).estimates.items():
@@ -138,12 +138,12 @@ def test_standard_errors_of_coarse_bins_are_about_those_of_the_rows(rng, monkeyp
 
 
 def test_notes_count_what_was_repaired_in_all_parts(rng):
-    rows = rows_of("repaired confidences", rng, size=50)
+    rows = FORMS["repaired confidences"](rng, 50)
     notes = {note.kind: note.fact for note in read(merge(cut(rows, 4, rng))).notes}
     assert notes["missing"].startswith("1 of 50 confidences are missing")
     assert notes["clipped"].startswith("2 of 50 rows")
     assert "above_max_uncertainty" in notes
-    rounded = rows_of("posteriors, rounded", rng, size=200)
+    rounded = FORMS["posteriors, rounded"](rng, 200)
     off = np.count_nonzero(np.abs(rounded.predictions.sum(axis=1) - 1) > 1e-9)
     assert f"{off} of 200 rows do not sum to 1" in " ".join(note.fact for note in read(rounded.state()).notes)
     hard = state_of("confidences", [0.0, 1.0, 1.0], [0, 0, 1], checked_options())
@@ -151,7 +151,7 @@ def test_notes_count_what_was_repaired_in_all_parts(rng):
 
 
 def test_ten_billion_rows_have_finite_numbers(rng):
-    one = rows_of("confidences", rng, size=1024).state()
+    one = FORMS["confidences"](rng, 1024).state()
     few, results = read(one), read(repeated(one, 24), confidence_level=0.95)
     assert results.rows == 1024 * 2**24
     for key, estimate in results.estimates.items():
@@ -173,7 +173,7 @@ def test_one_row_and_one_class_are_undefined_as_in_memory():
 
 @pytest.mark.parametrize("form", ["confidences", "posteriors"])
 def test_curves_are_those_of_the_rows(form, rng):
-    rows = rows_of(form, rng, size=120)
+    rows = FORMS[form](rng, 120)
     whole, system = rows.state(), rows.system()
     drawn = (curves.risk_coverage, curves.reject_cost_curve, lambda s: curves.order_curve(s, n=[0, 1, np.inf]))
     for curve in drawn:
@@ -183,11 +183,11 @@ def test_curves_are_those_of_the_rows(form, rng):
     for field in ("confidence", "accuracy", "shares"):
         np.testing.assert_allclose(getattr(mine, field), getattr(theirs, field), rtol=1e-12)
     with pytest.raises(InputError, match="curves are drawn of states without weights"):
-        system_of(rows_of("costs", rng, size=10).state())
+        system_of(FORMS["costs"](rng, 10).state())
 
 
 def test_points_of_coarse_bins_lie_on_the_curve_of_the_rows(rng, monkeypatch):
-    rows = rows_of("confidences", rng, size=400)
+    rows = FORMS["confidences"](rng, 400)
     monkeypatch.setattr(state, "PLAIN_LIMIT", 25)
     coarse, fine = curves.risk_coverage(system_of(rows.state())), curves.risk_coverage(rows.system())
     assert len(coarse.coverage) <= 25 < len(fine.coverage)

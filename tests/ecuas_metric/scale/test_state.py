@@ -8,7 +8,7 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.scale import sketch, state
 from ecuas_metric.scale.exact_sum import digits_of_groups, floats_of_digits, total, totals
 from ecuas_metric.scale.state import merge, repeated, state_of, state_of_counts
-from tests.ecuas_metric.scale.parts import FORMS, cut, packed, rows_of
+from tests.ecuas_metric.scale.parts import FORMS, cut, packed
 
 RESOLUTIONS = [sketch.Resolution(mirrored=True, top=0.5), sketch.Resolution(mirrored=False, top=1.0)]
 
@@ -18,7 +18,7 @@ RESOLUTIONS = [sketch.Resolution(mirrored=True, top=0.5), sketch.Resolution(mirr
 def test_states_are_the_same_however_rows_are_cut_and_merged(form, limit, rng, monkeypatch):
     for name in ("PLAIN_LIMIT", "WEIGHTED_LIMIT"):
         monkeypatch.setattr(state, name, limit)
-    rows = rows_of(form, rng, size=120)
+    rows = FORMS[form](rng, 120)
     whole = rows.state()
     assert whole.sketch.level == 0 or limit == 40
     for count in (1, 7, 20):
@@ -73,7 +73,7 @@ def test_bit_lengths_next_to_powers_of_2():
 
 
 def test_a_part_of_a_million_rows_is_cut_without_a_trace(rng, monkeypatch):
-    rows = rows_of("posteriors, own decisions", rng, size=50)
+    rows = FORMS["posteriors, own decisions"](rng, 50)
     whole = packed(rows.state())
     monkeypatch.setattr(state, "PART", 7)
     assert packed(rows.state()) == whole
@@ -103,7 +103,7 @@ def test_digits_of_groups_hold_small_and_large_terms():
 @pytest.mark.parametrize("form", ["confidences", "costs"])
 def test_ten_billion_rows_overflow_nothing(form, rng):
     """Each merge with itself doubles the rows; 1,024 rows and 24 doublings are more than 10 billion."""
-    one = rows_of(form, rng, size=1024).state()
+    one = FORMS[form](rng, 1024).state()
     many = one
     for _ in range(24):
         many = merge([many, many])
@@ -115,7 +115,7 @@ def test_ten_billion_rows_overflow_nothing(form, rng):
 
 @pytest.mark.parametrize("form", ["weighted confidences", "posteriors, weighted", "weighted costs"])
 def test_rows_of_weight_0_are_counted_and_no_more(form, rng):
-    rows = rows_of(form, rng, size=60)
+    rows = FORMS[form](rng, 60)
     rows.weight[::2] = 0.0
     whole, held = rows.state(), rows.state(np.flatnonzero(rows.weight))
     assert (whole.rows, whole.samples, held.rows) == (60, held.samples, held.samples)

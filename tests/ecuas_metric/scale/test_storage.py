@@ -1,5 +1,8 @@
 import io
 import json
+from errno import ENOSPC
+from os import strerror
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,14 +14,14 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.scale import storage
 from ecuas_metric.scale.state import state_of
 from ecuas_metric.scale.storage import Collection, from_bytes, merge_collections, to_bytes
-from tests.ecuas_metric.scale.parts import FORMS, rows_of
+from tests.ecuas_metric.scale.parts import FORMS
 
 OPTIONS = checked_options(n=1)
 ONE = state_of("confidences", [0.9, 0.5, 0.5], [1, 0, 1], OPTIONS)
 
 
 def test_states_of_every_form_are_what_they_were(rng):
-    states = {name: rows_of(name, rng, size=40).state() for name in FORMS}
+    states = {name: FORMS[name](rng, 40).state() for name in FORMS}
     collection = Collection(states, {"logs/a.parquet": 10**12})
     found = from_bytes(to_bytes(collection))
     assert found.files == collection.files
@@ -77,7 +80,7 @@ def test_files_that_are_no_states_are_refused_by_name(change, rule, tmp_path):
 
 def test_no_changed_byte_changes_a_number(rng):
     """Bytes in turn: what cannot be read is refused, and what can be read is what was written."""
-    content = to_bytes(Collection({"a": rows_of("weighted confidences", rng, size=3).state()}))
+    content = to_bytes(Collection({"a": FORMS["weighted confidences"](rng, 3).state()}))
     refused = 0
     for place in range(4, len(content), 11):
         torn = bytearray(content)
@@ -121,3 +124,18 @@ def test_files_that_cannot_be_read_or_written_are_named(tmp_path):
             refused()
     with pytest.raises(FileError, match="cannot be written: No such file or directory"):
         storage.write_collection(tmp_path / "none" / "a.state", Collection({"a": ONE}))
+
+
+def test_a_full_disk_leaves_the_state_as_it_was(tmp_path, monkeypatch):
+    storage.write_collection(tmp_path / "a.state", Collection({"a": ONE}))
+    write_bytes = Path.write_bytes
+
+    def half(path, content):
+        write_bytes(path, content[: len(content) // 2])
+        raise OSError(ENOSPC, strerror(ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", half)
+    with pytest.raises(FileError, match=r"a.state: cannot be written: No space left"):
+        storage.write_collection(tmp_path / "a.state", Collection({"b": ONE}))
+    assert [path.name for path in tmp_path.iterdir()] == ["a.state"]
+    assert storage.read_collection(tmp_path / "a.state").states.keys() == {"a"}

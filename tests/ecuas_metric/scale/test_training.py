@@ -23,33 +23,24 @@ def test_batches_add_up_to_the_state_of_all_rows(rng):
     assert {"ecuas_2", "ecuas_2_low", "ecuas_2_standard_error", "normalized_confidence_brier_score"} <= set(numbers)
 
 
-def test_objects_merge_reset_and_load(rng):
-    one, two, three = (StreamedMetrics() for _ in range(3))
-    for metrics, (confidence, correct) in zip((one, two), batches(rng), strict=False):
-        metrics.update(confidence, correct)
-    together = StreamedMetrics()
-    together.merge_state([one, two, three])
+def test_objects_merge_gather_reset_and_load(rng):
+    one, two, none = (StreamedMetrics() for _ in range(3))
+    for metrics, rows in zip((one, two), batches(rng), strict=False):
+        metrics.update(*rows)
+    sent, together = [metrics.packed() for metrics in (one, two, none)], StreamedMetrics()
+    together.merge_state([one, two, none])
     one.merge_state(two)
-    assert together.packed() == one.packed()
-    three.load(together.packed())
-    assert three.compute() == pytest.approx(one.compute(), nan_ok=True)
-    three.reset()
-    assert three.packed() == b""
-    with pytest.raises(ValueError, match="call update first"):
-        three.compute()
-
-
-def test_processes_without_rows_gather_those_of_others(rng):
-    one, none = StreamedMetrics(), StreamedMetrics()
-    one.update(*batches(rng)[0])
-    sent = one.packed()
-
-    def gather(found, own):
-        found[:] = [sent, b""]
-
+    none.gather(lambda found, own: found.__setitem__(slice(None), sent), 3)
     for metrics in (one, none):
-        metrics.gather(gather, 2)
-        assert metrics.packed() == sent
+        assert metrics.packed() == together.packed()
+    two.reset()
+    assert two.packed() == b""
+    with pytest.raises(ValueError, match="call update first"):
+        two.compute()
+    two.load(together.packed())
+    assert two.compute() == pytest.approx(one.compute(), nan_ok=True)
+    two.gather(lambda found, own: found.__setitem__(slice(None), [own, b""]), 2)  # no row counts twice
+    assert two.packed() == together.packed()
 
 
 def test_options_are_checked_at_once():
