@@ -59,13 +59,9 @@ recorder.flush_events()
 """,
 }
 TITLES = {"deepeval": "DeepEval", "evals": "OpenAI evals"}
-PROMPTFOO_TESTS = [
-    {"vars": {"said": f"{answer} {q}"}, "assert": [{"type": "equals", "value": right}]} for answer, right, q in SAID
-]
+TESTS = [{"vars": {"said": f"{a} {q}"}, "assert": [{"type": "equals", "value": right}]} for a, right, q in SAID]
 PROMPTFOO = {
-    "promptfooconfig.yaml": json.dumps(
-        {"prompts": ["{{said}}"], "providers": ["file://provider.js"], "tests": PROMPTFOO_TESTS}
-    ),
+    "promptfooconfig.yaml": json.dumps({"prompts": ["{{said}}"], "providers": ["file://provider.js"], "tests": TESTS}),
     "provider.js": """module.exports = class {
   id() { return 'said'; }
   async callApi(prompt) {

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -64,35 +65,30 @@ def local(logs):
 
 
 @pytest.fixture(scope="module")
-def events(tmp_path_factory):
-    return tmp_path_factory.mktemp("events")
-
-
-@pytest.fixture(scope="module")
-def session(events):
+def session(tmp_path_factory):
     needs_spark()
     from pyspark.sql import SparkSession
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        session = SparkSession.builder.master("local[2]").config(map=LOCAL | {"spark.eventLog.dir": str(events)})
-        session = session.getOrCreate()
+        options = LOCAL | {"spark.eventLog.dir": str(tmp_path_factory.mktemp("events"))}
+        session = SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
         session.sparkContext.setLogLevel("OFF")  # the errors of failed jobs are asserted
         yield session
         session.stop()
 
 
-def written(events):
+def written(session):
     """Return bytes and records of the shuffles so far, as Spark itself counts them."""
-    (log,) = events.iterdir()
+    (log,) = Path(session.sparkContext.getConf().get("spark.eventLog.dir")).iterdir()
     lines = map(json.loads, log.read_text().splitlines())
     tasks = [line["Task Metrics"]["Shuffle Write Metrics"] for line in lines if line["Event"] == "SparkListenerTaskEnd"]
     return np.array([sum(task[f"Shuffle {what} Written"] for task in tasks) for what in ("Bytes", "Records")])
 
 
 @pytest.mark.e2e
-def test_states_are_those_of_the_local_reader_and_all_that_is_shuffled(session, events, logs, local):
+def test_states_are_those_of_the_local_reader_and_all_that_is_shuffled(session, logs, local):
     assert local["continuous"].sketch.level > 0  # coarsened: no partition alone has as many confidences
     states = [of_each(score_files([str(path)], OPTIONS).states).values() for path in logs.iterdir()]
     size, df = sum(len(state) for part in states for state in part), session.read.parquet(str(logs))
@@ -100,9 +96,9 @@ def test_states_are_those_of_the_local_reader_and_all_that_is_shuffled(session, 
         lambda: engine.states_of_frame(df, OPTIONS),
         lambda: engine.score_files_on_spark([str(logs)], OPTIONS).states,
     ):
-        before = written(events)
+        before = written(session)
         assert of_each(found()) == of_each(local)
-        shuffled, records = written(events) - before
+        shuffled, records = written(session) - before
         assert records == len(local) * 2 * PARTS  # a state per system and partition, then one per system and slot
         assert shuffled < 2.02 * size + 1000 * records
 

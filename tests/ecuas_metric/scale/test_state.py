@@ -140,12 +140,6 @@ def test_counts_that_are_none_are_refused(counts, message):
         state_of_counts(*counts, checked_options())
 
 
-def test_states_of_other_options_do_not_merge():
-    one, two = (state_of("confidences", [0.5], [1], checked_options(n=n)) for n in (1, 2))
-    with pytest.raises(InputError, match=r"must have the same options; n is \[1.0\] and \[2.0\]"):
-        merge([one, two])
-
-
 @pytest.mark.parametrize(
     ("changes", "argument", "index"),
     [
@@ -154,16 +148,15 @@ def test_states_of_other_options_do_not_merge():
         ({"references": [0, 2]}, "references", 1),
         ({"sample_weight": [1, 1e9]}, "sample_weight", 1),
         ({"sample_weight": [1]}, "sample_weight", None),
-        ({"options": {"n_bins": 5000}}, "n_bins", None),
-        ({"options": {"groups": [1, 2]}}, "groups", None),
-        ({"options": {"sample_weight": [1, 2]}}, "sample_weight", None),
+        ({"options": checked_options(n_bins=5000)}, "n_bins", None),
+        ({"options": checked_options(groups=[1, 2])}, "groups", None),
+        ({"options": checked_options(sample_weight=[1, 2])}, "sample_weight", None),
     ],
 )
 def test_bad_rows_are_refused_as_in_memory(changes, argument, index):
-    given = {"predictions": [0.5, 0.5], "references": [0, 1], "options": {}, **changes}
-    options = checked_options(**given.pop("options"))
+    given = {"predictions": [0.5, 0.5], "references": [0, 1], "options": checked_options(), **changes}
     with pytest.raises(InputError) as raised:
-        state_of("confidences", given.pop("predictions"), given.pop("references"), options, **given)
+        state_of("confidences", **given)
     assert (argument in raised.value.argument, raised.value.index) == (True, index)
-    if changes.get("options", {}).keys() & {"groups", "sample_weight"}:
+    if "options" in changes and argument != "n_bins":
         assert raised.value.advice == ("Score in memory." if argument == "groups" else "Pass weights to state_of.")
