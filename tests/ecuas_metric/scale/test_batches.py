@@ -76,19 +76,20 @@ def test_counts_give_the_state_of_the_rows(table):
 
 
 THREE = {"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]}
+OF_TWO = THREE | {"model": ["a", "b", "a"]}
 HALVES = {"posteriors": [[0.5, 0.5]] * 3, "label": [0, 1, 1]}
 
 
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (THREE | {"confidence": [0.9, 3.0, 0.5]}, r"'confidence' must lie in \[0, 1\]; got 3.0 in row 8"),
+        (OF_TWO | {"confidence": [0.9, 3.0, 0.5]}, r"'confidence' must lie in \[0, 1\]; got 3.0 in row 8"),
         (THREE | {"confidence": [0.9, 0.4, float("inf")]}, "'confidence' must lie in .* got inf in row 9"),
         (THREE | {"confidence": [0.9, None, 0.5]}, "'confidence' must not be NaN; got nan in row 8"),
         (THREE | {"confidence": pa.nulls(3)}, "'confidence' must hold numbers; it holds null"),
         (THREE | {"correct": [1, 0, 2]}, "'correct' must be 0 .* got 2.0 in row 9"),
         (THREE | {"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 9"),
-        (THREE | {"correct": [1, None, 1]}, "'correct' has no value in row 8"),
+        (OF_TWO | {"correct": [1, None, 1]}, "'correct' has no value in row 8"),
         (
             THREE | {"correct": ["true", "false", "true"]},
             "'correct' must hold numbers; it holds string. Convert it, or",
