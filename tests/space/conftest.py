@@ -6,7 +6,6 @@ import shutil
 import numpy as np
 import pandas as pd
 import pytest
-from gradio_client import Client
 
 from space import subset
 from tests.conftest import ROOT
@@ -26,11 +25,6 @@ def page(app):
     app.launch(server_name="127.0.0.1", prevent_thread_lock=True, quiet=True)
     yield app.demo.local_url
     app.demo.close()
-
-
-@pytest.fixture
-def client(page, tmp_path):
-    return Client(page, verbose=False, download_files=tmp_path / "downloads")
 
 
 @pytest.fixture

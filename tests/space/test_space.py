@@ -1,4 +1,4 @@
-"""The page through its real server and client: every function, robustness, and many visitors at once."""
+"""The page through its real server: every function, robustness, and many visitors at once."""
 
 import hashlib
 import json
@@ -6,15 +6,12 @@ import os
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pandas as pd
 import pytest
-from gradio_client import Client, handle_file
-from gradio_client.exceptions import AppError
 
 from ecuas_metric.reporting import cli
 from publishing.staging import PARTS, stage
@@ -27,17 +24,25 @@ VISITORS = 8  # more than are scored at once
 EXAMPLE = ROOT / "space" / "examples" / "verbal_model.csv"
 
 
-def uploaded(paths):
-    return [handle_file(str(path)) for path in paths]
-
-
 def sent(page, name, content):
     """Upload a file, and return the server's answer."""
     return WEB.post(f"{page}gradio_api/upload", files={"files": (name, content)})
 
 
-def test_every_function_has_a_name_types_and_a_description(client):
-    functions = client.view_api(return_format="dict", print_info=False)["named_endpoints"]
+def called(page, name, **given):
+    """Call a function as programs do, and return the address of its result."""
+    call = f"{page}gradio_api/call"
+    return f"{call}/{name}/{WEB.post(f'{call}/v2/{name}', json=given).json()['event_id']}"
+
+
+def result_of(address):
+    """Wait for a result, and return it or the error."""
+    found = json.loads(re.search(r"event: (?:complete|error)\ndata: (.*)", WEB.get(address).text)[1])
+    return found[0] if isinstance(found, list) else found
+
+
+def test_every_function_has_a_name_types_and_a_description(page):
+    functions = WEB.get(f"{page}gradio_api/info").json()["named_endpoints"]
     assert all(function["description"] for function in functions.values())
     types = {value["python_type"]["type"] for function in functions.values() for value in function["parameters"]}
     assert not types & {"", "Any"}
@@ -45,16 +50,16 @@ def test_every_function_has_a_name_types_and_a_description(client):
     assert [value["parameter_name"] for value in parameters if not value["parameter_has_default"]] == ["files"]
 
 
-def test_programs_get_the_command_lines_json_and_errors(client, files, tmp_path):
-    asked = {"n": [0, 1e9], "reject_costs": 0.25, "num_classes": 4, "explain": True}
-    result = client.predict(files=uploaded(files), **asked, api_name="/score")
+def test_programs_get_the_command_lines_json_and_errors(page, files, tmp_path):
+    given = {"n": [0, 1e9], "reject_costs": 0.25, "num_classes": 4, "explain": True}
+    given["files"] = [sent(page, path.name, path.read_bytes()).json()[0] for path in files]
+    result = result_of(called(page, "score", **given))
     flags = ["--n", "0,1e9", "--reject-costs", "0.25", "--num-classes", "4", "--interval", "0.95"]
     assert cli.main(["score", *map(str, files), *flags, "--output", str(tmp_path / "cli.json")]) == 0
     expected = json.loads((tmp_path / "cli.json").read_text())
     assert (result["rows"], result["signature"]) == (expected["rows"], expected["signature"])
     assert any("By ECUAS_1e+09, " in sentence for sentence in result["in_words"])
-    with pytest.raises(AppError, match=r"^n must be a number; got 'many'\.$"):
-        client.predict(n="many", api_name="/cost")
+    assert result_of(called(page, "cost", n="many"))["error"] == "n must be a number; got 'many'."
 
 
 def test_uploads_above_the_limit_are_refused_and_others_cannot_be_found(page):
@@ -74,29 +79,21 @@ def test_no_file_of_the_server_is_served_or_scored(page, app, tmp_path):
     for path in (*paths, "/proc/self/environ", "../../etc/passwd", "file:///etc/passwd"):
         assert WEB.get(f"{page}gradio_api/file={path}").status_code in (403, 404), path
     for path in paths:
-        data = [{"path": path, "meta": {"_type": "gradio.FileData"}}]
-        for name, given in (("detect_columns", data), ("score", [data])):
-            call = f"{page}gradio_api/call/{name}"
-            event = WEB.post(call, json={"data": given}).json()["event_id"]
-            answer = WEB.get(f"{call}/{event}").text
-            assert answer.startswith("event: error"), path
-            assert not re.search(r"label|data: (null|\{\"error\": null)", answer)  # a reason, and nothing of the file
+        for file in (path, {"path": path, "meta": {"_type": "gradio.FileData"}}):
+            for call in (called(page, "detect_columns", file=file), called(page, "score", files=[file])):
+                assert re.search("is no upload of this page|not uploaded by a user", result_of(call)["error"])
 
 
-def test_a_function_that_there_is_not_is_not_found(page):
+def test_what_there_is_not_is_not_found_and_every_body_has_a_limit(page, app):
     for path in ("queue/join", "run/predict", "api/nothing", "call/nothing"):
         answer = WEB.post(f"{page}gradio_api/{path}", json={"fn_index": 9999, "data": [], "session_hash": "x"})
         assert answer.status_code in (404, 422), path
         assert "detail" in answer.json()
-
-
-@pytest.mark.parametrize("path", ["call/score", "queue/join", "run/score", "mcp/"])
-@pytest.mark.parametrize("is_said", [True, False])
-def test_every_body_has_a_limit(path, is_said, page, app):
     body = b'{"data": ["' + b"x" * (app.MAX_BODY + 1) + b'"]}'
-    content = body if is_said else (body[i : i + 2**20] for i in range(0, len(body), 2**20))
-    answer = WEB.post(f"{page}gradio_api/{path}", content=content, headers={"content-type": "application/json"})
-    assert answer.status_code == 413 or (not is_said and answer.status_code >= 400)
+    for path in ("call/score", "queue/join", "mcp/"):
+        for content in (body, (body[i : i + 2**20] for i in range(0, len(body), 2**20))):  # the latter says no length
+            answer = WEB.post(f"{page}gradio_api/{path}", content=content, headers={"content-type": "application/json"})
+            assert answer.status_code == 413 or (content is not body and answer.status_code >= 400)
 
 
 def test_previews_are_ours_once_and_the_queue_has_limits(page, app):
@@ -114,39 +111,32 @@ def test_as_it_is_published_it_runs_by_itself(tmp_path):
     call, folder = [sys.executable, "app.py"], tmp_path / "stage"
     with subprocess.Popen(call, cwd=folder, env=env, stdout=subprocess.PIPE, text=True) as process:
         try:
-            page = next(found[1] for line in process.stdout if (found := re.search(r"URL: +(http\S+)", line)))
-            client = Client(page, verbose=False, download_files=tmp_path / "downloads")
-            result = client.predict(files=uploaded([EXAMPLE]), api_name="/score")
-            assert result["rows"][0]["error_rate"] == 0.25
-            assert "somebody/ecuas-demo" in WEB.get(page).text + str(client.config["components"])
+            page = next(found[1] + "/" for line in process.stdout if (found := re.search(r"URL: +(http\S+)", line)))
+            assert result_of(called(page, "score", files=[EXAMPLE.read_text()]))["rows"][0]["error_rate"] == 0.25
+            assert "somebody/ecuas-demo" in WEB.get(page).text
         finally:
             process.terminate()
 
 
-def test_visitors_beside_a_bootstrap_get_their_own_answers_and_notes(page, tmp_path, rng):
-    def submit(number, confidence, correct, **options):
-        path, patient = tmp_path / f"visitor{number}.csv", {"timeout": None}
-        pd.DataFrame({"confidence": confidence, "correct": correct}).to_csv(path, index=False)
-        folder = tmp_path / f"downloads{number}"
-        client = Client(page, verbose=False, download_files=folder, analytics_enabled=False, httpx_kwargs=patient)
-        return client.submit(files=uploaded([path]), missing_confidence=0.5, **options, api_name="/score")
-
-    def visit(number):
-        confidence = np.full(60, 0.5)
-        confidence[number:] = np.nan if number % 2 else 0.5
-        return submit(number, confidence, (np.arange(60) < number).astype(int), intervals=False).result()
+def test_visitors_beside_a_bootstrap_get_their_own_answers_and_notes(page, rng):
+    def visit(number, confidence, correct, **options):
+        content = pd.DataFrame({"confidence": confidence, "correct": correct}).to_csv(index=False)
+        paths = sent(page, f"visitor{number}.csv", content.encode()).json()
+        return called(page, "score", files=paths, missing_confidence=0.5, **options)
 
     q = rng.random(4_000)
-    long = submit(0, np.r_[np.nan, q[1:]], rng.random(4_000) < q)
-    with ThreadPoolExecutor(VISITORS) as pool:
-        answers = list(pool.map(visit, range(1, VISITORS + 1)))
-    for number, result in enumerate(answers, start=1):
+    long = visit(0, np.r_[np.nan, q[1:]], (rng.random(4_000) < q).astype(int))
+    results = {}
+    for number in range(1, VISITORS + 1):
+        confidence = np.where((np.arange(60) < number) | (number % 2 == 0), 0.5, np.nan)
+        results[number] = visit(number, confidence, (np.arange(60) < number).astype(int), intervals=False)
+    for number, result in ((number, result_of(one)) for number, one in results.items()):
         (row,), notes = result["rows"], " ".join(result["notes"])
         assert row["system"] == f"visitor{number}"
         assert row["error_rate"] == pytest.approx((60 - number) / 60)
         assert (f"{60 - number} of 60 confidences are missing" in notes) == bool(number % 2)
         assert notes.count("are missing") == number % 2
-    result = long.result()
+    result = result_of(long)
     assert "1 of 4000 confidences are missing" in " ".join(result["notes"])
     assert "ecuas_0_low" in result["rows"][0]
 
