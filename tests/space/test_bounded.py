@@ -1,4 +1,5 @@
 import os
+import resource
 import signal
 
 import pytest
@@ -19,17 +20,13 @@ def allocated(size):
     return len(bytes(size))
 
 
-def endless():
-    while True:
-        pass
-
-
 def refused(error):
     raise error
 
 
 def test_results_come_back_and_errors_of_input_and_defects_too():
     assert bounded.bounded(allocated, 10**8) == 10**8
+    assert bounded.bounded(resource.getrlimit, resource.RLIMIT_CPU) == (bounded.SECONDS,) * 2
     with pytest.raises(FileError) as caught:
         bounded.bounded(refused, REFUSAL)
     assert vars(caught.value) == vars(REFUSAL)
@@ -37,9 +34,12 @@ def test_results_come_back_and_errors_of_input_and_defects_too():
         bounded.bounded(divmod, 1, 0)
 
 
-@pytest.mark.parametrize(("function", "arguments"), [(killed, ()), (allocated, (2 * bounded.MEMORY,)), (endless, ())])
-def test_what_the_system_stops_is_an_error_and_nothing_more(function, arguments, monkeypatch):
-    monkeypatch.setattr(bounded, "SECONDS", 1)
+@pytest.mark.parametrize(
+    ("function", "arguments", "patience"),
+    [(killed, (), 60), (allocated, (2 * bounded.MEMORY,), 60), (killed, (), 0)],
+)
+def test_what_the_system_stops_is_an_error_and_nothing_more(function, arguments, patience, monkeypatch):
+    monkeypatch.setattr(bounded, "PATIENCE", patience)
     before = bounded.PLACES._value
     with pytest.raises(LimitExceededError):
         bounded.bounded(function, *arguments)
