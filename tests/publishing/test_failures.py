@@ -17,6 +17,7 @@ from tests.publishing.hub import hub as running
 
 AGAIN = "Run this again later: what is there is not sent again."
 RIGHTS = "If it is a matter of rights, use a token with write access, or another --namespace."
+TAKEN = "the name {}/triviaqa-curated is taken by something else: choose another --namespace, or rename it."
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def refused(done):
     return line.removeprefix("dataset: ")
 
 
-def test_not_logged_in(hub, publish, monkeypatch):
+def test_who_may_not_write_is_told_so_and_nothing_is_sent(hub, publish, staged, monkeypatch):
     before = len(hub.requests)
     monkeypatch.delenv("HF_TOKEN")
     assert publish("NAME", "all").error == "publish: not logged in: run `hf auth login`, or set HF_TOKEN.\n"
@@ -55,33 +56,24 @@ def test_not_logged_in(hub, publish, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_wrong")
     line = f"publish: {hub.url} does not accept the token: run `hf auth login`, or set HF_TOKEN.\n"
     assert publish("new", "all") == (2, "", line)
-    assert sent("new") is None
-
-
-def test_no_rights_to_create_or_to_change(hub, publish, staged, monkeypatch):
-    publish("reader")
-    (staged / "dataset/LICENSE").write_text("another")
     reason = "You don't have the rights to create a dataset under this namespace"
-    for namespace, token in ((STRANGER, TOKEN), ("another", READ)):
+    for namespace, token in (("new", READ), (STRANGER, TOKEN)):
         monkeypatch.setenv("HF_TOKEN", token)
         line = f"{hub.url} refused {namespace}/{DATASET} with status 403: {reason}. {RIGHTS}"
         assert refused(publish(namespace)) == line
         assert sent(namespace) is None
+    publish("reader")
+    (staged / "dataset/LICENSE").write_text("another")
+    monkeypatch.setenv("HF_TOKEN", READ)
     assert refused(publish("reader")).endswith(f"with status 403: Authorization error. {RIGHTS}")
     assert is_whole(sent("reader"))
 
 
-def test_a_name_taken_by_something_else(hub, publish):
-    line = "the name {}/triviaqa-curated is taken by something else: choose another --namespace, or rename it."
+def test_what_is_there_already_is_not_overwritten_and_not_taken_for_private(hub, publish):
     recipes = hub.put("datasets", f"taken/{DATASET}", {"README.md": b"recipes", "recipes.csv": b"soup"})
     before = recipes.commits[-1].files
-    assert refused(publish("taken")) == line.format("taken")
+    assert refused(publish("taken")) == TAKEN.format("taken")
     assert recipes.commits[-1].files == before
-    hub.misbehave("/api/repos/create", 409)  # by something that we cannot see
-    assert refused(publish("hidden")) == line.format("hidden")
-
-
-def test_what_is_public_is_not_taken_for_private(publish):
     publish("private", "dataset", "--private")
     assert sent("private").private
     publish("public")
@@ -90,24 +82,29 @@ def test_what_is_public_is_not_taken_for_private(publish):
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "error"),
-    [("/info/lfs/", 403, "The storage is full: see https://h/s"), ("/lfs/", 413, "too large: https://s/a?Signature=x")],
+    ("path", "status", "error", "said"),
+    [
+        ("/api/repos/create", 409, "", TAKEN),  # by something that we cannot see
+        ("/info/lfs/", 403, "The storage is full: see https://h/s", "status 403: The storage is full: see https://h/s"),
+        ("/lfs/", 413, "too large: https://s/a?Signature=x", "refused {}/triviaqa-curated with status 413: "),
+    ],
 )
-def test_an_upload_that_is_refused(path, status, error, hub, publish):
+def test_what_the_hub_refuses_is_one_line_that_shows_no_signature(path, status, error, said, hub, publish):
+    namespace = f"refuses-{status}"
     hub.uploaded.clear()
     hub.misbehave(path, status, error)
-    line = refused(publish(f"upload-{status}"))
-    said = error if status == 403 else ""
-    assert f"refused upload-{status}/triviaqa-curated with status {status}: {said}" in line
+    line = refused(publish(namespace))
+    assert said.format(namespace) in line
     assert "Signature" not in line
-    assert len(sent(f"upload-{status}").commits) == 1
+    assert sent(namespace) is None or len(sent(namespace).commits) == 1
 
 
 def stop():
     signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
 
-FAULTS = [*product([500, "cut"], ["/create", "/commit/", "/tag/"], [False, True])]
+FAULTS = [(500, "/create", False), (500, "/commit/", True), (500, "/tag/", False)]  # status, where, after doing it
+FAULTS += [("cut", "/create", True), ("cut", "/commit/", False), ("cut", "/tag/", True)]
 FAULTS += [(stop, path, False) for path in ("/create", "/lfs/", "/commit/", "/tag/")]
 
 
@@ -151,21 +148,18 @@ def test_a_plan_without_programs_holds_back_nothing_else(hub, publish):
     assert hub.repositories["spaces", "free/ecuas"].sdk == "static"
 
 
-def test_a_commit_since_the_repository_was_looked_at_stops_ours(hub, publish):
-    hub.misbehave("/preupload/", lambda: sent("between").commit("theirs", {"data/stray.txt": b"theirs"}))
-    line = f"between/{DATASET} was changed by someone else at the same time: run this again."
-    assert refused(publish("between")) == line
-    assert [commit.summary for commit in sent("between").commits] == ["initial commit", "theirs"]
-
-
-def test_what_the_owner_added_stays_unless_asked(publish):
-    publish("owner")
-    sent("owner").commit("a picture", {"thumb [1].jpg": b"thumb"})
+def test_what_others_commit_stops_ours_meanwhile_and_stays_unless_it_is_to_be_deleted(hub, publish, staged):
+    publish("shared")
+    (staged / "dataset/LICENSE").write_text("another")
+    hub.misbehave("/preupload/", lambda: sent("shared").commit("theirs", {"thumb [1].jpg": b"thumb"}))
+    line = f"shared/{DATASET} was changed by someone else at the same time: run this again."
+    assert refused(publish("shared")) == line
+    assert sent("shared").commits[-1].summary == "theirs"
     kept = "; kept, since this version has no such files (--delete): thumb [1].jpg"
-    assert publish("owner").out.endswith(kept)
-    assert "thumb [1].jpg" in sent("owner").commits[-1].files
-    assert publish("owner", "dataset", "--delete").out.endswith("; deleted: thumb [1].jpg")
-    assert set(sent("owner").commits[-1].files) == {".gitattributes", "a.parquet", "LICENSE"}
+    assert publish("shared").out.endswith(kept)
+    assert "thumb [1].jpg" in sent("shared").commits[-1].files
+    assert publish("shared", "dataset", "--delete").out.endswith("; deleted: thumb [1].jpg")
+    assert set(sent("shared").commits[-1].files) == {".gitattributes", "a.parquet", "LICENSE"}
 
 
 def test_a_development_version_gets_no_tag_and_a_tag_never_moves(publish, monkeypatch):
@@ -179,15 +173,12 @@ def test_a_development_version_gets_no_tag_and_a_tag_never_moves(publish, monkey
     assert sent("versions").tags == {TAG: first}
 
 
-def test_nobody_there_and_no_request_waits_for_ever(publish):
+def test_nobody_there_and_a_command_line_that_makes_no_sense(publish, capsys):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
     done = publish("NAME", "all", url=url)
     assert re.findall(r"^(\w+): http\S+ cannot be reached", done.error, re.MULTILINE) == list(PARTS)
-    assert get_session().timeout.read == 120
-
-
-def test_a_command_line_that_makes_no_sense(publish, capsys):
+    assert get_session().timeout.read == 120  # no request waits for ever
     for arguments in ([], ["models", "--namespace", "NAME"], ["metric", "--what"]):
         with pytest.raises(SystemExit, match="2"):
             command.main(arguments)
