@@ -97,14 +97,20 @@ def figures_in(html):
     for figure in re.findall("<figure.*?</figure>", html, flags=re.DOTALL):
         tree = ElementTree.fromstring(figure.replace("class=few", 'class="few"'))
         curves = next(node for node in tree.iter() if node.get("class") == "curves")
-        _, *x, _, y_low, y_high, _ = json.loads(curves.get("data-axes"))
-        drawn = {node.get("data-name"): points_of(node, (*x, y_low, y_high)) for node in curves}
-        found[tree.find(".//h3").text] = drawn
+        _, *x, _, y_low, y_high, names = json.loads(curves.get("data-axes"))
+        for tick in tree.iter("text"):
+            if tick.get("class") == "y tick":
+                value = y_high - (float(tick.get("y")) - markup.TOP) / markup.HEIGHT * (y_high - y_low)
+            elif tick.get("class") == "x tick" and not names:
+                value = x[0] + (float(tick.get("x")) - markup.LEFT) / markup.WIDTH * (x[1] - x[0])
+            else:
+                continue
+            close(value, float(tick.text))
+        found[tree.find(".//h3").text] = {node.get("data-name"): points_of(node, *x, y_low, y_high) for node in curves}
     return found
 
 
-def points_of(node, scale):
-    x_low, x_high, y_low, y_high = scale
+def points_of(node, x_low, x_high, y_low, y_high):
     bars = [bar.get("d").replace("V", ",").replace("M", " ") for bar in node.findall("path[@class='bars']")]
     read, bands = [], [band.get("points") for band in node.findall("polygon")]
     for part in (node.find("path").get("d")[1:], *bands, *bars):
@@ -115,9 +121,9 @@ def points_of(node, scale):
     return read
 
 
-def close(drawn, computed):
+def close(drawn, computed, rounded=0.0):
     """Two decimals of a drawing's units, of which a plot has hundreds."""
-    np.testing.assert_allclose(drawn, computed, atol=0.01 * (1 + np.max(np.abs(computed))) / markup.HEIGHT)
+    np.testing.assert_allclose(drawn, computed, atol=0.01 * (1 + np.max(np.abs(computed))) / markup.HEIGHT + rounded)
 
 
 @pytest.mark.parametrize("form", ["confidences", "tied", "posteriors", "few", "weighted"])
