@@ -18,11 +18,6 @@ FIELDS = {"metric": SPACE | {"tags", "description"}, "space": SPACE}
 FIELDS["dataset"] = {"pretty_name", "license", "language", "task_categories", "configs"}
 
 
-@pytest.fixture
-def metric(staged, tmp_path):
-    return shutil.copytree(staged / "metric", tmp_path / "metric")
-
-
 def test_the_parts_have_their_files_and_come_in_the_order_that_any_account_can_have(staged):
     assert list(PARTS) == ["dataset", "metric", "space"]
     siblings = [f"{name}.py" for kind, name, *_ in get_imports(staging.SCRIPT) if kind == "internal"]
@@ -81,16 +76,6 @@ def test_examples_load_from_the_hub_but_those_of_the_demo_from_beside_it(staged)
     assert 'evaluate.load("ecuas_metric/ecuas.py")' in (staged / "space/ecuas_metric/README.md").read_text()
 
 
-def test_caches_tests_and_hidden_files_are_found(tmp_path):
-    for name in ("__pycache__/a", "a.pyc", ".env", ".cache/x", "test_a.py", "tests/a.csv", "a.lock"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-        message = f"^caches, tests and hidden files must not be sent; got {re.escape(name)}"
-        with pytest.raises(ValueError, match=message):
-            check_files(tmp_path)
-        (tmp_path / name).unlink()
-
-
 SECRETS = {
     "token = 'hf_" + "aB3" * 12 + "'": "a secret",
     "-----BEGIN RSA PRIVATE " + "KEY-----": "a secret",
@@ -102,7 +87,14 @@ SECRETS = {
 }
 
 
-def test_secrets_and_paths_are_found_with_their_line(tmp_path, monkeypatch):
+def test_caches_tests_and_hidden_files_secrets_and_paths_are_found(tmp_path, monkeypatch):
+    for name in ("__pycache__/a", "a.pyc", ".env", ".cache/x", "test_a.py", "tests/a.csv", "a.lock"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+        message = f"^caches, tests and hidden files must not be sent; got {re.escape(name)}"
+        with pytest.raises(ValueError, match=message):
+            check_files(tmp_path)
+        (tmp_path / name).unlink()
     monkeypatch.setenv("HF_TOKEN", "in use here")
     for content, what in SECRETS.items():
         (tmp_path / "costs.py").write_text("first = 1\n" + content)
@@ -121,7 +113,10 @@ def test_tables_of_an_older_build_are_found_and_those_with_text_are_not(staged, 
 
 
 @pytest.mark.e2e
-def test_what_does_not_load_is_found(metric, tmp_path):
+def test_what_does_not_load_or_has_evaluates_own_version_is_found(staged, tmp_path):
+    metric = shutil.copytree(staged / "metric", tmp_path / "metric")
+    with pytest.raises(ValueError, match="^the version must not be Evaluate's own"):
+        check(PARTS["metric"], metric, evaluates)
     (metric / "costs.py").unlink()
     with pytest.raises(ValueError, match=r"^the staged metric does not run, .*costs\.py"):
         check_loads(STATIC_METRIC, metric)
@@ -130,15 +125,11 @@ def test_what_does_not_load_is_found(metric, tmp_path):
         check_loads(PARTS["space"], tmp_path)
 
 
-def test_the_version_must_not_be_evaluates(metric):
-    with pytest.raises(ValueError, match="^the version must not be Evaluate's own"):
-        check(PARTS["metric"], metric, evaluates)
-
-
-@pytest.mark.parametrize("package", ["ecuas_metric", "triviaqa_subset"])
-def test_every_file_of_a_package_is_in_its_wheel(package, root):
+def test_every_file_of_a_package_is_in_its_wheel(root):
     """What is not a module is listed in pyproject.toml."""
-    listed = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"][package]
-    taken = {path for pattern in listed for path in (root / package).glob(pattern)}
-    files = {path for path in (root / package).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    assert {path for path in files if path.suffix != ".py"} == taken
+    for package, listed in tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"][
+        "package-data"
+    ].items():
+        taken = {path for pattern in listed for path in (root / package).glob(pattern)}
+        files = {path for path in (root / package).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+        assert {path for path in files if path.suffix != ".py"} == taken

@@ -42,14 +42,11 @@ def test_the_bank_decides_what_it_knows_and_the_visitor_the_rest(mine):
     done = answers.grade_answers(mine, "curated", accepted=[*keys[:5], theirs], rule="wrong").frame
     assert done["correct"][done["decided_by"] == "you"].tolist() == [True] * 5 + [False] * (opened - 5)
     assert (done["decided_by"] == "bank").tolist() == known.tolist()
+    shuffled = answers.grade_answers(sheet(mine.frame.sample(frac=1, random_state=1)), "curated")
+    pd.testing.assert_frame_equal(shuffled.frame, answers.grade_answers(mine, "curated").frame)
     text = answers.grade_answers(sheet(mine.frame.head(28)), "curated").summary()
     assert f"28 of {size} questions are answered: the metrics are of these alone" in text
     assert f"counts the {size - 28} others as unknown" in text
-
-
-def test_the_order_of_the_file_changes_nothing(mine):
-    both = (mine, sheet(mine.frame.sample(frac=1, random_state=1)))
-    pd.testing.assert_frame_equal(*(answers.grade_answers(one, "curated").frame for one in both))
 
 
 @pytest.mark.parametrize(
@@ -86,7 +83,7 @@ def test_gold_answers_decide_and_questions_are_shown_where_there_is_text(mine, w
 
 
 @pytest.mark.parametrize(("weighted", "rule"), [(False, "bounds"), (True, "drop")])
-def test_graded_answers_are_a_submission(weighted, rule, mine):
+def test_graded_answers_are_a_submission_whose_errors_name_the_row_of_the_file(weighted, rule, mine):
     done = answers.grade_answers(mine, "curated", rule=rule)
     unknown = done.frame["correct"].isna()
     rows = done.frame if rule == "bounds" else done.frame[~unknown]
@@ -98,12 +95,9 @@ def test_graded_answers_are_a_submission(weighted, rule, mine):
     strata = {"strata": rows["stratum"].tolist()}
     assert submission.per_sample == strata | ({"sample_weight": rows["weight"].tolist()} if weighted else {})
     assert submission.unlabelled.rows.sum() == (unknown.sum() if rule == "bounds" else 0)
-
-
-def test_errors_of_graded_answers_name_the_row_of_the_file(mine):
     mine.frame["confidence"] = 87.0
     with pytest.raises(FileError, match=r"^mine: column 'confidence' must lie in \[0, 1\]; got 87\.0 in row 2"):
-        answers.grade_answers(mine, "curated", rule="wrong").submission("mine", weighted=False)
+        answers.grade_answers(mine, "curated", rule="wrong").submission("mine", weighted=weighted)
 
 
 def random_result(rng):

@@ -73,15 +73,10 @@ def test_numbers_are_those_of_the_comparison(examples, decision):
     assert (found.rival.p_adjusted, found.rival.second_value) == pytest.approx((row.p_adjusted, row.second_value))
 
 
-def test_answering_nothing_is_one_of_the_choices():
-    wrong = confidence_system([0] * 30, [0.9] * 30, confidence_level=0.95)
-    found = scoring.decide({"a": wrong})
-    assert at(found, 0.5).winner == scoring.NOTHING
+def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too():
+    found = scoring.decide({"a": confidence_system([0] * 30, [0.9] * 30, confidence_level=0.95)})
     assert scoring.headline(at(found, 0.5), "Here", found) == "Here, answering nothing is clearly cheaper than a."
-    assert found.orders[1.0].winner == scoring.NOTHING
-
-
-def test_identical_systems_have_no_winner_and_cost_the_same():
+    assert (at(found, 0.5).winner, found.orders[1.0].winner) == (scoring.NOTHING, scoring.NOTHING)
     system = confidence_system([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20, confidence_level=0.95)
     found = scoring.decide({f"s{i}": system for i in range(19)})
     for one in (*found.verdicts, *found.orders.values()):
@@ -145,29 +140,20 @@ def test_a_winner_is_named_in_5_percent_of_equal_pairs_and_75_of_those_with_a_po
     assert better.count("second") >= 150
 
 
-@pytest.mark.parametrize(
-    ("text", "numbers"),
-    [("", []), (None, []), (" 0, 1 ;-2 ∞", [0, 1, -2, float("inf")]), (5, [5]), ([0, 1.5], [0, 1.5])],
-)
-def test_numbers_are_separated_as_people_do(text, numbers):
-    assert scoring.numbers(text, "n") == numbers
-
-
-@pytest.mark.parametrize(
-    ("call", "text", "message"),
-    [
-        ("numbers", "0," * 21, r"^n must be at most 20 numbers; got 21\.$"),
-        ("numbers", "low", r"^n must be numbers, separated by commas; got 'low'\.$"),
-        ("number", "1, 2", r"^n must be one number; got '1, 2'\.$"),
-    ],
-)
-def test_what_is_no_number_is_an_error(call, text, message):
-    with pytest.raises(InputError, match=message):
-        getattr(scoring, call)(text, "n")
+def test_numbers_are_separated_as_people_do_and_what_is_none_is_an_error():
+    given = {"": [], " 0, 1 ;-2 ∞": [0, 1, -2, np.inf], None: [], (0, 1.5): [0, 1.5]}
+    assert {text: scoring.numbers(text, "n") for text in given} == given
+    assert [scoring.number(text, "K") for text in ("", " ", "∞", "4")] == [None, None, np.inf, 4]
+    for call, text, message in (
+        (scoring.numbers, "0," * 21, r"^n must be at most 20 numbers; got 21\.$"),
+        (scoring.numbers, "low", r"^n must be numbers, separated by commas; got 'low'\.$"),
+        (scoring.number, "1, 2", r"^n must be one number; got '1, 2'\.$"),
+    ):
+        with pytest.raises(InputError, match=message):
+            call(text, "n")
 
 
 def test_empty_controls_ask_for_the_defaults_and_say_what_the_options_mean():
-    assert [scoring.number(text, "K") for text in ("", " ", "∞", "4")] == [None, None, np.inf, 4]
     empty = {name: "" if control.kind is not bool else False for name, control in scoring.CONTROLS.items()}
     assert vars(scoring.options_of(empty)) == vars(scoring.options_of({"intervals": False})) == vars(Options())
     given = {name: control.default for name, control in scoring.CONTROLS.items()}
