@@ -146,8 +146,6 @@ async def create(request: Request):
     kind, id = KIND[asked["type"]], f"{asked['organization']}/{asked['name']}"
     rights = f"You don't have the rights to create a {asked['type']} under this namespace"
     await writer(request, asked["organization"], rights)
-    if (kind, id) in hub.repositories:
-        return JSONResponse({"url": f"{hub.url}/{kind}/{id}", "error": "You already created this repo"}, 409)
     hub.repositories[kind, id] = Repository(kind, asked.get("visibility") == "private", asked.get("sdk"))
     return {"url": f"{hub.url}/{kind}/{id}"}
 
@@ -213,12 +211,6 @@ async def tree(found: Found, folder: str = "", recursive: bool = False):
     flat = [path for path in inside if recursive or "/" not in path.removeprefix(prefix)]
     files = [entry(path, found.files[path]) for path in flat]
     return files + [{"type": "directory", "path": path, "oid": "0" * 40} for path in sorted(folders)]
-
-
-@app.post(IN + "/paths-info/{revision}")
-async def paths_info(request: Request, found: Found):
-    asked = (await request.form()).getlist("paths")
-    return [entry(path, found.files[path]) for path in asked if path in found.files]
 
 
 @app.api_route("/{kind}/{ns}/{name}/resolve/{revision}/{path:path}", methods=["GET", "HEAD"])

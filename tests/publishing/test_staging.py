@@ -18,25 +18,22 @@ FIELDS = {"metric": SPACE | {"tags", "description"}, "space": SPACE}
 FIELDS["dataset"] = {"pretty_name", "license", "language", "task_categories", "configs"}
 
 
-def test_the_parts_have_their_files_and_come_in_the_order_that_any_account_can_have(staged):
+def test_the_parts_have_their_files_and_come_in_the_order_that_any_account_can_have(staged, tmp_path):
     assert list(PARTS) == ["dataset", "metric", "space"]
     siblings = [f"{name}.py" for kind, name, *_ in get_imports(staging.SCRIPT) if kind == "internal"]
     assert siblings == imported(staging.SCRIPT)  # Evaluate finds imports by line, the staging by syntax
-    page = {"app.py", "README.md", "LICENSE", "requirements.txt", "thumbnail.png"}
+    program = {"app.py", "requirements.txt"}
+    page = program | {"README.md", "LICENSE", "thumbnail.png"}
     assert set(files_of(staged / "metric")) == {"ecuas.py", *siblings, *page}
     tables = {f"data/{name}.parquet" for name in CONFIGURATIONS}
     assert set(files_of(staged / "dataset")) >= {"README.md", "LICENSE", "data/SHA256SUMS", *tables}
     beside = {"space/app.py", "ecuas_metric/api.py", "triviaqa_subset/data/pool.parquet"}
     assert set(files_of(staged / "space")) >= page | beside
-
-
-def test_a_static_page_needs_no_program(tmp_path):
-    staging.stage(STATIC_METRIC, tmp_path / "metric", "free")
+    staging.stage(STATIC_METRIC, tmp_path / "metric", "free")  # a page without a program
     check_files(tmp_path / "metric")
-    held, card = set(files_of(tmp_path / "metric")), SpaceCard.load(tmp_path / "metric/README.md").data.to_dict()
-    assert {"index.html", "ecuas.py", "LICENSE", "thumbnail.png"} <= held
-    assert not {"app.py", "requirements.txt"} & held
+    assert set(files_of(tmp_path / "metric")) == {"ecuas.py", *siblings, "index.html", *page - program}
     assert 'evaluate.load("free/ecuas")' in (tmp_path / "metric/index.html").read_text()
+    card = SpaceCard.load(tmp_path / "metric/README.md").data.to_dict()
     assert card["sdk"] == "static"
     assert not {"sdk_version", "python_version", "app_file"} & set(card)
 

@@ -19,14 +19,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore::DeprecationWa
 ROW = "confidence,correct\n1,1\n"
 
 
-@pytest.fixture(scope="module")
-def api():
-    """The module, imported by those who test it only."""
-    from space import api
-
-    return api
-
-
 @pytest.fixture
 def shown(app, tmp_path):
     """Return a function of files or texts, and of controls, to what the first tab shows: result, files, plots."""
@@ -131,20 +123,18 @@ CALLS = [  # a call with a fault -> the error of one line, which names the argum
 
 
 @pytest.mark.parametrize(("name", "given", "expected"), CALLS)
-def test_programs_get_errors_of_one_line(name, given, expected, api):
-    import gradio as gr
-
-    function = next(one for one in api.TOOLS if one.__name__ == name)
+def test_programs_get_errors_of_one_line(name, given, expected, app):
+    function = next(one for one in app.api.TOOLS if one.__name__ == name)
     parameters = list(inspect.signature(function).parameters.values())[:-1]
-    with pytest.raises(gr.Error) as caught:
+    with pytest.raises(app.gr.Error) as caught:
         function(*(given.get(one.name, one.default) for one in parameters))
     assert expected in caught.value.message
     assert not re.search("\n|<|&", caught.value.message)
 
 
 @pytest.mark.parametrize(("n", "num_classes"), [(0, None), (1, 4), (2.5, 100)])
-def test_the_two_costs_are_those_of_the_metric_and_are_shown_and_drawn(n, num_classes, app, api):
-    found = api.cost(n, num_classes, 0.75)
+def test_the_two_costs_are_those_of_the_metric_and_are_shown_and_drawn(n, num_classes, app):
+    found = app.api.cost(n, num_classes, 0.75)
     u_max = 1 if num_classes is None else 1 - 1 / num_classes
     costs = ecuas_cost(candidate_cost=[0, 1], uncertainty=[0.25, 0.25], n=n, max_uncertainty=u_max).tolist()
     assert [found["correct"], found["incorrect"]] == pytest.approx(costs)
@@ -153,7 +143,8 @@ def test_the_two_costs_are_those_of_the_metric_and_are_shown_and_drawn(n, num_cl
     close(figures_in(plot)["Cost of an answer"]["your confidence"][0], [[0.75, cost] for cost in costs])
 
 
-def test_the_page_shows_what_programs_get(app, api):
+def test_the_page_shows_what_programs_get(app):
+    api = app.api
     assert "Below 1/K = 0.250" in app.show_cost(1, 4, False, 0.1)[0]
     assert "n must be a number" in app.show_cost(None, 4, True, 0.8)[0]  # an emptied box
     assert api.cost(1.0, float("inf"), 0.8) == api.cost(1.0, None, 0.8)
@@ -165,8 +156,8 @@ def test_the_page_shows_what_programs_get(app, api):
     assert cells == [*rows[0], *(text for row in rows for text in row.values())]
 
 
-def test_a_models_answers_are_graded_decided_and_scored(app, api, tmp_path):
-    curated, path = tables()["curated"], tmp_path / "my model.csv"
+def test_a_models_answers_are_graded_decided_and_scored(app, tmp_path):
+    api, curated, path = app.api, tables()["curated"], tmp_path / "my model.csv"
     size, weights = len(curated), curated.set_index("question_id")["weight"]
     confidence = np.linspace(0, 1, size).round(3)
     frame = pd.DataFrame({"question_id": curated["question_id"], "answer": "London.", "confidence": confidence})
