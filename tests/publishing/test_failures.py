@@ -173,15 +173,11 @@ def test_a_development_version_gets_no_tag_and_a_tag_never_moves(publish, monkey
     assert sent("versions").tags == {TAG: first}
 
 
-def test_nobody_there_and_a_command_line_that_makes_no_sense(publish, capsys):
+def test_nobody_there_and_a_name_that_is_none(publish):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"
     done = publish("NAME", "all", url=url)
     assert re.findall(r"^(\w+): http\S+ cannot be reached", done.error, re.MULTILINE) == list(PARTS)
     assert get_session().timeout.read == 120  # no request waits for ever
-    for arguments in ([], ["models", "--namespace", "NAME"], ["metric", "--what"]):
-        with pytest.raises(SystemExit, match="2"):
-            command.main(arguments)
-        assert capsys.readouterr().err.startswith("usage: publish.py")
     assert command.main(["metric"]) == 2
     assert publish("no\nname").error.count("\n") == 1

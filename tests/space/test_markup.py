@@ -95,14 +95,10 @@ def figures_in(html):
         tree = ElementTree.fromstring(figure.replace("class=few", 'class="few"'))
         curves = next(node for node in tree.iter() if node.get("class") == "curves")
         _, *x, _, y_low, y_high, names = json.loads(curves.get("data-axes"))
-        for tick in tree.iter("text"):
-            if tick.get("class") == "y tick":
-                value = y_high - (float(tick.get("y")) - markup.TOP) / markup.HEIGHT * (y_high - y_low)
-            elif tick.get("class") == "x tick" and not names:
-                value = x[0] + (float(tick.get("x")) - markup.LEFT) / markup.WIDTH * (x[1] - x[0])
-            else:
-                continue
-            close(value, float(tick.text))
+        scales = {"y": (y_high, y_low, markup.TOP, markup.HEIGHT), "x": (*x, markup.LEFT, markup.WIDTH)}
+        for side, (start, end, first, length) in list(scales.items())[: 1 if names else 2]:
+            for tick in tree.iterfind(f".//text[@class='{side} tick']"):
+                close(start + (float(tick.get(side)) - first) / length * (end - start), float(tick.text))
         found[tree.find(".//h3").text] = {node.get("data-name"): points_of(node, *x, y_low, y_high) for node in curves}
     return found
 

@@ -162,21 +162,17 @@ def test_empty_controls_ask_for_the_defaults_and_say_what_the_options_mean():
         assert scoring.CONTROLS[name].help.startswith(OPTIONS[name].help)
 
 
-def test_words_and_verdict_are_in_the_same_piece_as_the_table(files):
+def test_words_and_verdict_are_in_the_same_piece_as_the_table_and_each_system_is_sorted_once(files):
     scored = scoring.score_files(files, {})
     html = scored.html(title="<T>", remarks=["Graded."])
     marks = {"<h2><bdi>&lt;T&gt;": 1, 'class="decision"': 1, "<table": 2, "Graded.": 1}
     assert {mark: html.count(mark) for mark in marks} == marks
     assert scoring.headline(scored.decision.orders[1.0], "By ECUAS_1", scored.decision) in " ".join(scored.sentences())
-
-
-def test_each_system_is_sorted_once(files):
-    """For table, intervals, comparison, recalibration and five plots; and the one that answers nothing."""
     with counted_sorts(120) as sorts:
         scored = scoring.score_files(files, {"decompose": True})
         scored.html(title="")
         scored.plots()
-    assert len([shape for shape in sorts if shape == (120,)]) == 3
+    assert sorts.count((120,)) == 3  # each system and the one that answers nothing, once for table, tests and plots
 
 
 def test_a_system_without_confidence_level_is_compared_too(rng):
