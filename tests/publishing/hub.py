@@ -16,7 +16,6 @@ TOKEN = "hf_" + "loopback" * 4
 READ = "hf_" + "readonly" * 4  # a token that may only read
 STRANGER = "stranger"  # a namespace that TOKEN may not write to
 LFS = (".parquet", ".png")
-KIND = {"space": "spaces", "dataset": "datasets"}
 HASHES = count(1)
 INITIAL = {"spaces": [".gitattributes", "README.md"], "datasets": [".gitattributes"]}
 
@@ -143,7 +142,7 @@ async def validate_yaml():
 @app.post("/api/repos/create")
 async def create(request: Request):
     asked = await request.json()
-    kind, id = KIND[asked["type"]], f"{asked['organization']}/{asked['name']}"
+    kind, id = f"{asked['type']}s", f"{asked['organization']}/{asked['name']}"
     rights = f"You don't have the rights to create a {asked['type']} under this namespace"
     await writer(request, asked["organization"], rights)
     hub.repositories[kind, id] = Repository(kind, asked.get("visibility") == "private", asked.get("sdk"))

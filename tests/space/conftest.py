@@ -1,14 +1,9 @@
-"""The demo Space, started once on loopback, and files to upload."""
+"""The demo Space, started once on loopback."""
 
 import re
-import shutil
 
 import numpy as np
-import pandas as pd
 import pytest
-
-from space import subset
-from tests.conftest import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -25,21 +20,6 @@ def page(app):
     app.launch(server_name="127.0.0.1", prevent_thread_lock=True, quiet=True)
     yield app.demo.local_url
     app.demo.close()
-
-
-@pytest.fixture
-def with_text(tmp_path, monkeypatch):
-    """A copy of the data with texts of our own."""
-    shutil.copytree(ROOT / "triviaqa_subset" / "data", tmp_path / "data")
-    path = tmp_path / "data" / "curated.parquet"
-    frame = pd.read_parquet(path)
-    ids = frame["question_id"]
-    answer = [{"value": f"<{i}>", "aliases": [f"<{i}>", f"alias {i}"], "normalized_aliases": []} for i in ids]
-    frame.assign(question=[f"What is <{i}>?" for i in ids], answer=answer).to_parquet(path)
-    monkeypatch.setattr(subset, "BUILT", tmp_path)
-    subset.tables.cache_clear()
-    yield
-    subset.tables.cache_clear()
 
 
 def contrast(first, second):

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import shutil
 import zlib
 
 import numpy as np
@@ -12,6 +13,7 @@ from ecuas_metric.errors import FileError, InputError
 from space import answers, subset
 from space.subset import tables
 from space.uploads import Answers
+from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.grading import answer_sha256, label_bank
 
 
@@ -72,8 +74,13 @@ def test_the_graded_file_has_no_formulas_and_all_digits(mine, tmp_path):
     assert list(written) == ["question_id", "answer", "confidence", "correct", "decided_by", "weight", "stratum"]
 
 
-def test_gold_answers_decide_and_questions_are_shown_where_there_is_text(mine, with_text):
-    ids = mine.frame["question_id"]
+def test_gold_answers_decide_and_questions_are_shown_where_there_is_text(mine, tmp_path, monkeypatch):
+    data, ids = shutil.copytree(FOLDER / "data", tmp_path / "data"), mine.frame["question_id"]
+    gold = [{"value": f"<{i}>", "aliases": [f"<{i}>", f"alias {i}"], "normalized_aliases": []} for i in ids]
+    texts = {"question": [f"What is <{i}>?" for i in ids], "answer": gold}
+    pd.read_parquet(data / "curated.parquet").assign(**texts).to_parquet(data / "curated.parquet")
+    monkeypatch.setattr(subset, "BUILT", tmp_path)
+    monkeypatch.setattr(subset, "tables", subset.tables.__wrapped__)  # those that are there now
     mine.frame["answer"] = ["alias " + i if k % 2 else "nobody said this" for k, i in enumerate(ids)]
     done = answers.grade_answers(mine, "curated")
     assert f"{len(ids) // 2} by exact match" in done.summary()

@@ -144,14 +144,13 @@ def test_the_two_costs_are_those_of_the_metric_and_are_shown_and_drawn(n, num_cl
 
 
 def test_the_page_shows_what_programs_get(app):
-    api = app.api
     assert "Below 1/K = 0.250" in app.show_cost(1, 4, False, 0.1)[0]
     assert "n must be a number" in app.show_cost(None, 4, True, 0.8)[0]  # an emptied box
-    assert api.cost(1.0, float("inf"), 0.8) == api.cost(1.0, None, 0.8)
-    assert api.cost(1, 4, 0.1) == {"correct": 1, "incorrect": 1, "counts_as_rejected": True}
-    assert len(api.leaderboard()["rows"]) == 21
+    assert app.api.cost(1.0, float("inf"), 0.8) == app.api.cost(1.0, None, 0.8)
+    assert app.api.cost(1, 4, 0.1) == {"correct": 1, "incorrect": 1, "counts_as_rejected": True}
+    assert len(app.api.leaderboard()["rows"]) == 21
     (table,) = app.show_plan(0.3, 0.36, 0.8, 0.5, 0.05)
-    rows = api.plan()["rows"]
+    rows = app.api.plan()["rows"]
     cells = re.findall("<t[hd](?: scope[^>]*)?>([^<]*)<", table)
     assert cells == [*rows[0], *(text for row in rows for text in row.values())]
 

@@ -41,13 +41,19 @@ def result_of(address):
     return found[0] if isinstance(found, list) else found
 
 
-def test_every_function_has_a_name_types_and_a_description(page):
+def test_functions_have_names_types_and_descriptions_the_page_previews_and_the_queue_limits(page, app):
     functions = WEB.get(f"{page}gradio_api/info").json()["named_endpoints"]
     assert all(function["description"] for function in functions.values())
     types = {value["python_type"]["type"] for function in functions.values() for value in function["parameters"]}
     assert not types & {"", "Any"}
     parameters = functions["/score"]["parameters"]
     assert [value["parameter_name"] for value in parameters if not value["parameter_has_default"]] == ["files"]
+    html = WEB.get(page).text
+    for name in ("og:title", "og:description", "og:type", "twitter:card", "twitter:title"):
+        assert html.count(f'"{name}"') == 1, name
+    assert "gradio.app" not in "".join(re.findall("<meta[^>]*>", html))
+    assert "which system should you deploy" in re.search('og:title" content="([^"]*)', html)[1]
+    assert (app.demo._queue.max_size, app.demo._queue.default_concurrency_limit) == (200, 8)
 
 
 def test_programs_get_the_command_lines_json_and_errors(page, files, tmp_path):
@@ -94,15 +100,6 @@ def test_what_there_is_not_is_not_found_and_every_body_has_a_limit(page, app):
         for content in (body, (body[i : i + 2**20] for i in range(0, len(body), 2**20))):  # the latter says no length
             answer = WEB.post(f"{page}gradio_api/{path}", content=content, headers={"content-type": "application/json"})
             assert answer.status_code == 413 or (content is not body and answer.status_code >= 400)
-
-
-def test_previews_are_ours_once_and_the_queue_has_limits(page, app):
-    html = WEB.get(page).text
-    for name in ("og:title", "og:description", "og:type", "twitter:card", "twitter:title"):
-        assert html.count(f'"{name}"') == 1, name
-    assert "gradio.app" not in "".join(re.findall("<meta[^>]*>", html))
-    assert "which system should you deploy" in re.search('og:title" content="([^"]*)', html)[1]
-    assert (app.demo._queue.max_size, app.demo._queue.default_concurrency_limit) == (200, 8)
 
 
 def test_as_it_is_published_it_runs_by_itself(tmp_path):

@@ -13,9 +13,14 @@ TEXT = (ROOT / "space" / "usage.md").read_text()
 METRIC, DATASET, API = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 
 
-def test_the_metric_and_the_dataset_are_loaded(capsys):
+def test_the_metric_and_the_dataset_are_loaded_and_the_plug_ins_are_there(capsys):
     exec(METRIC + DATASET, {})
     assert re.fullmatch(r"0\.7024 ecuas\|n:0,1,128\|K:inf.*\n455\n", capsys.readouterr().out)
+    plug_ins = re.findall(r"`from (ecuas_metric\.integrations\.\w+) import (\w+)`", TEXT)
+    assert len(plug_ins) == 5
+    for module, name in plug_ins:  # whose modules import the tools, seconds long
+        path = ROOT / f"{module.replace('.', '/')}.py"
+        assert re.search(rf"^(def|class) {name}\b", path.read_text(), flags=re.MULTILINE)
 
 
 def test_the_commands_run(files, tmp_path, monkeypatch, capsys):
@@ -23,14 +28,6 @@ def test_the_commands_run(files, tmp_path, monkeypatch, capsys):
     commands = re.search(r"```sh\n(.*?)```", TEXT, flags=re.DOTALL)[1].splitlines()
     assert [cli.main(shlex.split(command)[1:]) for command in commands] == [0, 0]
     assert (tmp_path / "table.csv").exists()
-
-
-def test_the_plug_ins_are_there():
-    plug_ins = re.findall(r"`from (ecuas_metric\.integrations\.\w+) import (\w+)`", TEXT)
-    assert len(plug_ins) == 5
-    for module, name in plug_ins:  # whose modules import the tools, seconds long
-        path = ROOT / f"{module.replace('.', '/')}.py"
-        assert re.search(rf"^(def|class) {name}\b", path.read_text(), flags=re.MULTILINE)
 
 
 @pytest.mark.e2e
