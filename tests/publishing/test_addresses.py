@@ -2,8 +2,7 @@
 
 import json
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pandas as pd
 import pytest
 from huggingface_hub import HfFileSystem
 from huggingface_hub.hf_file_system import HfFileSystemFile
@@ -42,7 +41,7 @@ def test_of_parquet_on_the_hub_only_the_columns_that_are_needed_are_fetched(ther
     for i in range(2):
         q = rng.random(2000).round(3)
         columns = {"text": [rng.bytes(1000) for _ in q], "confidence": q, "correct": rng.random(2000) < q}
-        pq.write_table(pa.table(columns), tmp_path / "data" / f"{i}.parquet", row_group_size=500)
+        pd.DataFrame(columns).to_parquet(tmp_path / "data" / f"{i}.parquet", row_group_size=500)
     files = {f"data/{path.name}": path.read_bytes() for path in (tmp_path / "data").iterdir()}
     there.put("datasets", "runs/logs", files)
     fetched, fetch = [], HfFileSystemFile._fetch_range

@@ -1,14 +1,11 @@
 """From the work tree to the Hub and back, and to Evaluate's cache, with the real clients over HTTP."""
 
-import io
 import json
 import re
 import shutil
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from evaluate import config
 
@@ -181,17 +178,13 @@ configs:
 """
 
 
-def parquet(rows):
-    pq.write_table(pa.Table.from_pylist(rows), buffer := io.BytesIO())
-    return buffer.getvalue()
-
-
 def test_trivia_qa_and_the_authors_release_come_from_the_hub(hub, root, tmp_path, client):
     rows = [row | {"question_source": "x"} for row in write_curation(tmp_path / "curation")]
     authors = [{"question": row["question"], "llm": llm} for row in rows[200:500] for llm in ("one", "two")]
-    files = {"rc.nocontext/train.parquet": parquet(rows[:3]), "rc/all.parquet": parquet(rows[:3])}
-    hub.put("datasets", HUB["path"], files | {"README.md": CARD, "rc.nocontext/all.parquet": parquet(rows)})
-    hub.put("datasets", AUTHORS, {"test.parquet": parquet(authors)})
+    files = dict.fromkeys(("rc.nocontext/train.parquet", "rc/all.parquet"), pd.DataFrame(rows[:3]).to_parquet())
+    files |= {"README.md": CARD, "rc.nocontext/all.parquet": pd.DataFrame(rows).to_parquet()}
+    hub.put("datasets", HUB["path"], files)
+    hub.put("datasets", AUTHORS, {"test.parquet": pd.DataFrame(authors).to_parquet()})
     options = ["--curation", str(tmp_path / "curation"), "--selection", "authors", "--out", str(tmp_path / "built")]
     code = f"import sys\nsys.path.append({str(root)!r})\nfrom triviaqa_subset.build import main\nmain({options})"
     remark = "300 questions of authors instead of ours, reweighted; 0 of its 300 questions are not in the pool"

@@ -1,4 +1,3 @@
-import os
 import resource
 import signal
 
@@ -12,20 +11,12 @@ pytestmark = pytest.mark.e2e
 REFUSAL = FileError("a.csv", "must hold numbers", advice=FileAdvice.SAY_WHICH)
 
 
-def killed():
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def allocated(size):
-    return len(bytes(size))
-
-
 def refused(error):
     raise error
 
 
 def test_results_come_back_and_errors_of_input_and_defects_too():
-    assert bounded.bounded(allocated, 10**8) == 10**8
+    assert bounded.bounded(bytes, 10**7) == bytes(10**7)
     assert bounded.bounded(resource.getrlimit, resource.RLIMIT_CPU) == (bounded.SECONDS,) * 2
     with pytest.raises(FileError) as caught:
         bounded.bounded(refused, REFUSAL)
@@ -35,12 +26,12 @@ def test_results_come_back_and_errors_of_input_and_defects_too():
 
 
 @pytest.mark.parametrize(
-    ("function", "arguments", "patience"),
-    [(killed, (), 60), (allocated, (2 * bounded.MEMORY,), 60), (killed, (), 0)],
+    ("call", "patience"),
+    [((signal.raise_signal, signal.SIGKILL), 60), ((bytes, 2 * bounded.MEMORY), 60), ((signal.pause,), 0)],
 )
-def test_what_the_system_stops_is_an_error_and_nothing_more(function, arguments, patience, monkeypatch):
+def test_what_is_stopped_is_an_error_and_nothing_more(call, patience, monkeypatch):
     monkeypatch.setattr(bounded, "PATIENCE", patience)
     before = bounded.PLACES._value
     with pytest.raises(LimitExceededError):
-        bounded.bounded(function, *arguments)
+        bounded.bounded(*call)
     assert bounded.PLACES._value == before

@@ -1,11 +1,11 @@
 """The page in a real browser, by mouse and by keyboard, at three widths and in both themes, which one page changes."""
 
-import csv
 import re
 import shutil
 from itertools import product
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from ecuas_metric.files.submissions import read_submissions
@@ -219,9 +219,8 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
     assert tab.locator(".message.error").count() == 0
     with tab.expect_download() as download:
         tab.get_by_role("button", name="Download CSV").first.click()
-    shown = [(row[0], row[header.index("ECUAS_0 ↓")]) for row in rows]
-    expected = list(csv.DictReader(download.value.path().open()))
-    assert shown == [(row["system"], f"{float(row['ecuas_0']):.3f}") for row in expected]
+    expected = pd.read_csv(download.value.path(), index_col="system")["ecuas_0"].map("{:.3f}".format)
+    assert {row[0]: row[header.index("ECUAS_0 ↓")] for row in rows} == expected.to_dict()
     (plot := tab.locator(".plot > svg").first).scroll_into_view_if_needed()
     box = plot.bounding_box()
     tab.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.5 * box["height"])
@@ -257,9 +256,8 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_a_link(tab,
     row = tab.locator("table.all").last.locator("tr").last.inner_text()
     with tab.expect_download() as download:
         tab.get_by_role("button", name="Download graded answers").click()
-    with download.value.path().open() as file:
-        found = {row["question_id"]: row["correct"] for row in csv.DictReader(file)}
-        assert found == {"odql_14427": "0.0", "sfq_178": "1.0", "qg_607": "0.0"}
+    found = pd.read_csv(download.value.path(), index_col="question_id")["correct"]
+    assert found.to_dict() == {"odql_14427": 0, "sfq_178": 1, "qg_607": 0}
     address = tab.get_by_role("link", name="Link to this result").get_attribute("href")
     tab.goto(page + address)
     top = tab.get_by_text("From a link: self-reported, not checked.").first
