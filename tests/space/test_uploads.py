@@ -58,15 +58,15 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
 READ = {"text.parquet": uploads.read_answers, "list.parquet": uploads.detect}  # what else reads files
 
 
-def is_large(content):
-    return callable(content) or len(content) > uploads.SMALL
+def marks_of(name):
+    """Return the marks of a test that reads a file: a large one is read in another process, and one takes seconds."""
+    is_large = callable(BAD[name][0]) or len(BAD[name][0]) > uploads.SMALL
+    return [pytest.mark.e2e] * is_large + [pytest.mark.slow] * (name == "keys.jsonl")
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.e2e] * is_large(content)) for name, (content, _) in BAD.items()]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in BAD])
 def test_every_bad_file_is_a_readable_error_and_none_takes_all_memory(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(bounded, "MEMORY", bounded.MEMORY // 10)  # sooner than on the page
+    monkeypatch.setattr(bounded, "MEMORY", bounded.MEMORY // 4)  # sooner than on the page
     (content, message), path = BAD[name], tmp_path / name
     path.write_bytes(content() if callable(content) else content)
     with pytest.raises(InputError) as caught:
