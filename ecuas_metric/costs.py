@@ -114,7 +114,8 @@ def ecuas_of_checked(
     else:  # exact also where 1 - r^n is small, as it is for small n
         log = np.log(floored, out=floored)
         if confidence is not None and n > LARGEST_SQUARED:
-            log = np.where(confidence < 0.5, np.minimum(np.log1p(-confidence) - math.log(max_uncertainty), 0.0), log)
+            exact = np.log1p(-np.minimum(confidence, 0.5)) - math.log(max_uncertainty)
+            log = np.where(confidence < 0.5, np.minimum(exact, 0.0), log)
         with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
             exponent = np.multiply(log, n, out=floored)
         of_cost, scale = np.expm1(exponent, out=power), -(n + 1)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from ecuas_metric import costs, score_costs, score_posteriors
+from ecuas_metric import costs, score_confidences, score_costs, score_posteriors
 from ecuas_metric.costs import accepted, ecuas_cost, fixed_reject_cost, largest_uncertainty, weighted_cost
 from ecuas_metric.decisions import posterior_decisions
 from tests.ecuas_metric import oracle
@@ -142,8 +142,10 @@ def test_no_n_overflows(n):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cost = ecuas([0.0, 1e-300, 0.5, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0, 1.0], n=n)
+        values = score_confidences([1, 1, 0], [1.0, 0.25, 0.5], n=n)
     assert np.isfinite(cost).all()
     assert cost[-1] == 1
+    assert values[f"ecuas_{n:g}"] == pytest.approx(ecuas([0.0, 0.75, 0.5], [0.0, 0.0, 1.0], n=n).mean(), abs=1e-300)
 
 
 @pytest.mark.parametrize("num_classes", [3, 6, 7, 10, 100])
