@@ -54,28 +54,23 @@ def test_groups_are_swapped_whole(rng):
         assert len(np.unique(np.abs(values[np.isfinite(values)]).round(12))) <= 2  # of 4 permutations, 2 up to the sign
 
 
-def test_a_swap_of_nothing_is_the_data(rng):
+@pytest.mark.parametrize("cost", [None, "zero_one", "log", [[0.0, 1.0, 2.0], [1.0, 0.0, 5.0], [1.0, 1.0, 0.0]]])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_a_swap_of_nothing_is_the_data(cost, is_weighted, rng):
     """One group of all samples: swapped or not, the difference is that of the metrics, with either sign."""
-    size = 40
-    for options in ({}, {"sample_weight": rng.random(size)}):
-        every = {"normalize": True, "decompose": True, "reject_costs": 0.3, "groups": np.zeros(size, int), **options}
-        one, other = (system(rng.random(size).round(d), rng.integers(0, 2, size), **every) for d in (1, 9))
-        values = [all_values(each) for each in (one, other)]
-        for key, after in swapped(one, other, n_resamples=20, groups=every["groups"]).items():
-            difference = float(values[0][key] - values[1][key])
-            np.testing.assert_allclose(np.abs(after), abs(difference), atol=1e-12, err_msg=str(key))
-            assert len(np.unique(np.sign(after))) == 2, key
-
-
-def test_posteriors_of_any_cost_are_swapped_too(rng):
-    size, cost = 30, np.array([[0.0, 1.0, 2.0], [1.0, 0.0, 5.0], [1.0, 1.0, 0.0]])
-    labels, groups = rng.integers(0, 3, size), np.zeros(size, int)
-    for each in ("zero_one", "log", cost):
-        options = checked_options(confidence_level=0.9, n=1, cost=each, normalize=True, groups=groups)
-        one, other = (prepare("posteriors", rng.dirichlet([1, 1, 1], size), labels, options) for _ in range(2))
-        values = [all_values(system) for system in (one, other)]
-        for key, after in swapped(one, other, n_resamples=5, groups=groups).items():
-            np.testing.assert_allclose(np.abs(after), abs(float(values[0][key] - values[1][key])), atol=1e-12)
+    weight = rng.random(40) if is_weighted else None
+    every = {"normalize": True, "groups": np.zeros(40, int), "sample_weight": weight}
+    if cost is None:
+        every |= {"decompose": True, "reject_costs": 0.3}
+        one, other = (system(rng.random(40).round(d), rng.integers(0, 2, 40), **every) for d in (1, 9))
+    else:
+        options, labels = checked_options(confidence_level=0.9, n=1, cost=cost, **every), rng.integers(0, 3, 40)
+        one, other = (prepare("posteriors", rng.dirichlet([1, 1, 1], 40), labels, options) for _ in range(2))
+    values = [all_values(each) for each in (one, other)]
+    for key, after in swapped(one, other, n_resamples=20, groups=every["groups"]).items():
+        difference = float(values[0][key] - values[1][key])
+        np.testing.assert_allclose(np.abs(after), abs(difference), atol=1e-12, err_msg=str(key))
+        assert set(np.sign(after)) == set(np.sign([difference, -difference])), key
 
 
 @pytest.mark.parametrize("total", [0.7, 1.0, 1.5, 4.0, 4.3])

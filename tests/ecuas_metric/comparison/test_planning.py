@@ -3,16 +3,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
 from ecuas_metric import confidence_system
 from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.comparison.planning import plan_of, plan_of_rates, plan_of_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.metrics import Key
-from ecuas_metric.options import checked_options
 from ecuas_metric.reporting import cli
-from ecuas_metric.results import prepare
-from tests.ecuas_metric.comparison.test_error_rates import logit, sigmoid
 from tests.ecuas_metric.simulated import independent_seeds
 
 OPTIONS = {"confidence_level": 0.95, "n": (0, 1)}
@@ -21,13 +19,13 @@ OPTIONS = {"confidence_level": 0.95, "n": (0, 1)}
 def pair(rng, size, loss=0.1):
     """Return two systems that find the same samples hard, the second wrong `loss` more often."""
     difficulty = logit(rng.beta(4, 1.5, size))
-    p, q = (sigmoid(difficulty + 0.5 * rng.normal(size=size)) for _ in range(2))
+    p, q = (expit(difficulty + 0.5 * rng.normal(size=size)) for _ in range(2))
     correct = rng.random(size) < p, rng.random(size) < q * (1 - loss)
     return {"a": (p, correct[0].astype(int)), "b": (q, correct[1].astype(int))}
 
 
 def systems_of(outputs, **options):
-    return {name: confidence_system(y, p, **OPTIONS, **options) for name, (p, y) in outputs.items()}
+    return {name: confidence_system(y, p, **OPTIONS | options) for name, (p, y) in outputs.items()}
 
 
 def test_the_deviation_of_an_error_rate_is_that_of_the_discordant_pairs(rng):
@@ -56,10 +54,10 @@ def test_what_n_detects_needs_n(power, alpha):
     assert plan_of(Key("error_rate"), 0.03, 0.4, plan.needed, power=power, alpha=alpha).detectable <= 0.03 + 1e-9
 
 
-def test_samples_that_never_differ_plan_nothing():
+def test_samples_that_never_differ_plan_nothing_and_a_difference_of_many_deviations_needs_one():
     plan = plan_of(Key("error_rate"), 0.05, 0.0, 100)
-    assert math.isnan(plan.detectable)
-    assert plan.needed is None
+    assert (math.isnan(plan.detectable), plan.needed) == (True, None)
+    assert plan_of(Key("error_rate"), 5.0, 0.1, 100).needed == 1
 
 
 def test_the_model_has_the_rates_it_is_given(rng):
@@ -116,14 +114,9 @@ def test_the_planned_samples_find_the_planned_difference():
         if plan.key.metric in ("error_rate", "ecuas", "aurc"):
             found = 0
             for data, seed in independent_seeds(500):
-                options = checked_options(confidence_level=0.9, n_resamples=199, n=(0, 1), random_state=seed)
                 outputs = pair(np.random.default_rng(data), plan.needed)
-                systems = {name: prepare("confidences", *arrays, options) for name, arrays in outputs.items()}
+                systems = systems_of(outputs, confidence_level=0.9, n_resamples=199, random_state=seed)
                 (row,) = compare_systems(systems, only=[plan.key])
                 found += row.p <= 0.05
             print(f"\n{plan.key}: N = {plan.needed}, power {found / 5:.1f} %", end="", flush=True)
             assert 74 <= found / 5 <= 86, plan.key  # three standard deviations of 500 runs
-
-
-def test_a_difference_of_many_deviations_needs_one_sample():
-    assert plan_of(Key("error_rate"), 5.0, 0.1, 100).needed == 1
