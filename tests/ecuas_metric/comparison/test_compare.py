@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ecuas_metric.comparison.compare import align, compare_systems, differing, in_common, order_of
+from ecuas_metric.comparison.compare import compare_systems, differing, in_common, order_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.values import as_ids, from_values
 from ecuas_metric.metrics import Key
@@ -57,13 +57,13 @@ def test_pairing_makes_the_interval_of_similar_systems_narrow_and_their_differen
     assert row.p <= row.p_adjusted < 0.02
 
 
-@pytest.mark.parametrize(
-    "key", [Key("auroc"), Key("aurc"), Key("ecuas", 1.0, "recalibrated"), Key("error_rate")], ids=str
-)
-def test_a_metric_compared_alone_has_the_rows_that_it_has_among_all(key, outputs):
+def test_a_metric_compared_alone_has_the_rows_that_it_has_among_all(outputs):
     systems = systems_of(outputs, decompose=True, n=1)
-    alone, every = compare_systems(systems, only=[key]), [row for row in compare_systems(systems) if row.key == key]
-    assert [row[:7] for row in alone] == [row[:7] for row in every]  # but for what is adjusted for all tests
+    every = compare_systems(systems)
+    for key in (Key("auroc"), Key("aurc"), Key("ecuas", 1.0, "recalibrated"), Key("error_rate")):
+        alone = compare_systems(systems, only=[key])
+        # But for what is adjusted for all tests.
+        assert [row[:7] for row in alone] == [row[:7] for row in every if row.key == key]
 
 
 def test_a_system_against_itself_has_no_difference(outputs):
@@ -142,13 +142,11 @@ def test_equal_weights_are_no_weights(outputs):
             assert (row.p, row.p_adjusted) == (weighted[key].p, weighted[key].p_adjusted), key
 
 
-def test_ids_bring_samples_together(outputs, rng):
-    assert shuffled_rows(outputs, rng, "overconfident", "other") == compare_systems(with_ids(outputs))
-
-
-def test_ties_are_resampled_alike_whatever_the_order_of_the_rows(rng):
+def test_ids_bring_samples_together_and_ties_too_are_resampled_alike(outputs, rng):
     tied = {name: (rng.integers(0, 5, 60) / 4, rng.integers(0, 2, 60)) for name in "abc"}
-    assert shuffled_rows(tied, rng, "b", n_resamples=50) == compare_systems(with_ids(tied, n_resamples=50))
+    for arrays, moved in ((outputs, ("overconfident", "other")), (tied, "b")):
+        expected = compare_systems(with_ids(arrays, n_resamples=50))
+        assert shuffled_rows(arrays, rng, *moved, n_resamples=50) == expected
 
 
 def test_weights_and_groups_follow_the_ids(outputs, rng):
@@ -177,17 +175,8 @@ def shuffled_rows(outputs, rng, *names, **options):
     return compare_systems(systems)
 
 
-@pytest.mark.parametrize(
-    ("ids", "message"),
-    [
-        ({"one": list("abc"), "two": list("abd")}, "^one and two have different samples.*'c' is not in two"),
-        ({"one": list("abc"), "two": list("abb")}, "^two: sample ids must be unique; got 'b' repeatedly"),
-        ({"one": list("abc"), "two": None}, "^one and two cannot be paired: only one of them has sample ids"),
-    ],
-)
-def test_samples_that_do_not_match_are_refused(ids, message):
-    with pytest.raises(ValueError, match=message):
-        align(systems_of({"one": ARRAYS, "two": ARRAYS}, ids=ids))
+def small(*, ids="abc", arrays=ARRAYS, **options):
+    return systems_of({"system": arrays}, ids={"system": ids and list(ids)}, **options)["system"]
 
 
 def of_classes(labels):
@@ -197,28 +186,19 @@ def of_classes(labels):
 @pytest.mark.parametrize(
     ("systems", "message"),
     [
-        (systems_of({"one": ARRAYS}), "^a comparison needs at least two systems; got 1"),
-        (
-            systems_of({"one": ARRAYS, "two": [array[:2] for array in ARRAYS]}),
-            "^one and two cannot be paired: they have 3 and 2 samples",
-        ),
-        (
-            {"one": of_classes([0, 1]), "two": of_classes([1, 1])},
-            "^one and two cannot be paired: their true classes differ, first at sample 0",
-        ),
-        (
-            systems_of({"one": ARRAYS}) | systems_of({"two": ARRAYS}, sample_weight=[1, 2, 3]),
-            "^one and two cannot be paired: only one of them has weights",
-        ),
-        (
-            systems_of({"one": ARRAYS, "two": ARRAYS}, confidence_level=None),
-            "^confidence_level is missing: the level of the intervals of differences",
-        ),
+        ([small()], "^a comparison needs at least two systems; got 1"),
+        ([small(), small(ids="abd")], "^one and two have different samples.*'c' is not in two"),
+        ([small(), small(ids="abb")], "^two: sample ids must be unique; got 'b' repeatedly"),
+        ([small(), small(ids=None)], "^one and two cannot be paired: only one of them has sample ids"),
+        ([small(ids=None), small(ids=None, arrays=np.eye(2, dtype=int))], "^one and two .* they have 3 and 2 samples"),
+        ([of_classes([0, 1]), of_classes([1, 1])], "^one and two .* their true classes differ, first at sample 0"),
+        ([small(), small(sample_weight=[1, 2, 3])], "^one and two cannot be paired: only one of them has weights"),
+        ([small(confidence_level=None)] * 2, "^confidence_level is missing: the level of the intervals of differences"),
     ],
 )
-def test_other_mismatches_are_refused(systems, message):
+def test_systems_that_do_not_match_are_refused(systems, message):
     with pytest.raises(InputError, match=message):
-        compare_systems(systems)
+        compare_systems(dict(zip(("one", "two"), systems, strict=False)))
 
 
 @pytest.mark.parametrize(("ids", "others"), KINDS)

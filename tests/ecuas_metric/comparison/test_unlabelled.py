@@ -44,12 +44,9 @@ def values(confidence, correct, options):
 
 def brute_force(confidence, correct, options):
     found = [values(confidence, completed, options) for completed in completions(correct)]
-    bounds = {}
-    for key in found[0]:
-        numbers = np.array([each[key] for each in found])
-        defined = numbers[~np.isnan(numbers)]
-        bounds[key] = (defined.min(), defined.max()) if len(defined) else (np.nan, np.nan)
-    return bounds
+    table = np.array([list(each.values()) for each in found])
+    limits = zip(np.fmin.reduce(table), np.fmax.reduce(table), strict=True)  # of those that are defined
+    return dict(zip(found[0], limits, strict=True))
 
 
 def assert_tight(confidence, correct, options):
