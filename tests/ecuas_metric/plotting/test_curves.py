@@ -74,9 +74,9 @@ def test_whole_weights_are_repetition(rng):
 @given(confidence_systems())
 def test_ece_is_the_gap_of_the_reliability_bins(system):
     decisions = confidence_decisions(*system)
-    bins = reliability(ranked(decisions, checked_options()))
+    bins = reliability(ranked(decisions, checked_options(n_bins=7)))
     gap = np.nansum(bins.counts * np.abs(bins.confidence - bins.accuracy)) / bins.counts.sum()
-    assert gap == pytest.approx(ece(decisions.confidence, decisions.candidate_cost))
+    assert gap == pytest.approx(ece(decisions.confidence, decisions.candidate_cost, n_bins=7))
     assert ((bins.low <= bins.confidence + 1e-12) | (bins.counts == 0)).all()
     assert ((bins.confidence <= bins.high + 1e-12) | (bins.counts == 0)).all()
 

@@ -49,14 +49,14 @@ def test_few_samples_of_a_bin_are_visible_and_all_are_counted():
     assert figure.legends[0].texts[0].get_text() == "fewer than 5 samples"
 
 
-@pytest.mark.parametrize("count", [1, 7])
+@pytest.mark.parametrize("count", [1, 5])
 def test_panels_have_room_whatever_their_number(count, systems, recwarn):
     """Matplotlib warns where labels leave no room for an axis."""
     many = dict(zip((f"a-long-name-{i}_verbalized" for i in range(count)), systems.values(), strict=False))
     bars = [Bar(name, 0.1, -0.1, 0.2) for name in many]
     for figure in (
         figures.reliability_figure(many),
-        forest_figure([Panel("ER", "first - second", bars)] * min(count, 4)),
+        forest_figure([Panel("ER", "first - second", bars)] * min(count, 3)),
     ):
         figure.draw_without_rendering()
     assert not recwarn.list
@@ -72,12 +72,14 @@ def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
     assert len([line for line in axes.lines if line.get_marker() == "None" and len(line.get_xdata()) == 2]) == 1 + 2
 
 
-def test_names_are_shown_as_they_are(systems, tmp_path):
+def test_names_are_shown_as_they_are_and_files_are_written_reproducibly(systems, tmp_path):
     named = dict(zip(("a$b^$", "_base"), systems.values(), strict=False))
-    figure = risk_coverage_figure(named)
-    figures.save(figure, tmp_path / "figure")
-    texts = [text.get_text() for text in figure.axes[0].get_legend().texts]
+    drawn = risk_coverage_figure(named), risk_coverage_figure(named)
+    texts = [text.get_text() for text in drawn[0].axes[0].get_legend().texts]
     assert [text.replace("\\", "").replace("\u200b", "") for text in texts] == list(named)
+    first, second = (figures.save(figure, tmp_path / str(k) / "figure") for k, figure in enumerate(drawn))
+    assert [path.suffix for path in first] == [".png", ".svg"]
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
 def test_the_papers_figure_1_has_a_panel_for_each_n():
@@ -85,13 +87,3 @@ def test_the_papers_figure_1_has_a_panel_for_each_n():
     assert [axes.get_title() for axes in figure.axes] == ["n = 0", "n = 1"]
     solid, dashed = figure.axes[1].lines[:2]
     np.testing.assert_allclose([solid.get_ydata()[-1], dashed.get_ydata()[-1]], [0, 4], atol=1e-6)  # epsilon
-
-
-def test_files_are_written_reproducibly(systems, tmp_path):
-    first, second = (
-        figures.save(risk_coverage_figure(dict([*systems.items()][:2])), tmp_path / name / "figure")
-        for name in ("a", "b")
-    )
-    assert [path.suffix for path in first] == [".png", ".svg"]
-    for one, other in zip(first, second, strict=True):
-        assert one.read_bytes() == other.read_bytes()

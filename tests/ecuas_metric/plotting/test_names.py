@@ -14,22 +14,14 @@ def test_short_names_are_different_and_in_order(names):
     assert all(len(text) <= len(name) + 2 for name, text in short.items())
 
 
-def test_names_that_are_short_stay():
+def test_names_that_are_short_stay_and_one_that_is_long_loses_its_middle():
     assert short_names(["run_a", "run_b"]) == {"run_a": "run_a", "run_b": "run_b"}
     assert short_names([]) == {}
+    assert [*short_names(["x" * 30 + "y" * 30]).values()] == ["x" * 19 + "…" + "y" * 12]
 
 
-def test_one_long_name_loses_its_middle():
-    (text,) = short_names(["x" * 30 + "y" * 30]).values()
-    assert len(text) == 32
-    assert (text[0], text[-1]) == ("x", "y")
-
-
-def test_no_word_is_cut_at_an_end():
+def test_no_word_is_cut_at_an_end_and_a_name_that_others_begin_with_is_not_lost():
     names = [f"experiment_of_november/model-{size}/predictions.csv" for size in ("7B", "70B")]
     assert list(short_names(names, longest=21).values()) == ["…7B/predictions.csv", "…70B/predictions.csv"]
-
-
-def test_a_name_that_others_begin_with_is_not_lost():
     names = ["a_long_name_of_a_random_forest", "a_long_name_of_a_random_forest_calibrated"]
     assert all(text.strip("…") for text in short_names(names, longest=20).values())

@@ -2,9 +2,12 @@ import math
 
 import pytest
 
+from ecuas_metric.plotting import figures
 from ecuas_metric.plotting.forest import Bar
 from ecuas_metric.reporting.differences import explain_columns, is_significant, num_tests, sort_rows, write_differences
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, row, rows_of
+
+ENDS = [("first", "second"), ("second", "first")]  # where lower is better, and where higher is
 
 
 def test_differences_are_sorted_and_chosen_within_their_metric():
@@ -18,12 +21,23 @@ def test_differences_are_sorted_and_chosen_within_their_metric():
     assert num_tests(undefined) == 1
 
 
-@pytest.mark.parametrize(("count", "comparable"), [(7, True), (2, False)])
-def test_the_figure_has_a_panel_for_each_metric(count, comparable, tmp_path):
+@pytest.mark.parametrize(
+    ("count", "below"),
+    [
+        (2, [f"← {one} is better      first - second      {other} is better →" for one, other in ENDS]),
+        (7, [f"difference from system {best}, the best" for best in (0, 6)]),
+    ],
+)
+def test_the_figure_has_a_panel_for_each_metric_and_says_what_is_better(count, below, monkeypatch):
+    monkeypatch.setattr(figures, "save", lambda figure, path: figure)
     values = {f"system {i}": i / 10 for i in range(count)}
-    rows = rows_of(values) + rows_of(values, AUROC, comparable=comparable) + rows_of(values, COVERAGE)
-    paths = write_differences(rows, tmp_path, alpha=ALPHA)
-    assert [path.name for path in paths] == ["differences.png", "differences.svg"]
+    rows = rows_of(values) + rows_of(values, AUROC) + rows_of(values, COVERAGE)
+    drawn = write_differences(rows, "", alpha=ALPHA)
+    assert [axes.get_title() for axes in drawn.axes] == ["ER ↓", "AUROC ↑", "Cov_0.2"]
+    assert [axes.get_xlabel() for axes in drawn.axes[:2]] == below
+    drawn = write_differences([row._replace(comparable=row.key != AUROC) for row in rows], "", alpha=ALPHA)
+    assert [axes.get_title() for axes in drawn.axes] == ["ER ↓", "Cov_0.2"]
+    assert drawn.get_suptitle() == "Not drawn, since the systems' answers differ: AUROC ↑"
 
 
 def test_a_bar_is_filled_where_the_interval_that_is_drawn_excludes_zero():
