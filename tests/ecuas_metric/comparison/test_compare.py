@@ -3,6 +3,7 @@ import pytest
 
 from ecuas_metric.comparison.compare import compare_systems, differing, in_common, order_of
 from ecuas_metric.errors import InputError
+from ecuas_metric.files.submissions import Unlabelled
 from ecuas_metric.files.values import as_ids, from_values
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
@@ -218,9 +219,11 @@ def test_ids_are_the_same_whatever_kind_of_file_they_are_in(ids, others, rng):
 
 def test_what_is_left_of_common_samples_stays_together(rng):
     one = submission("one", rng, size=5, ids=list("abcde"), per_sample={"groups": list("vwxyz")})
+    one = one._replace(unlabelled=Unlabelled("bounds", np.arange(5) < 2, 0.1))
     two = submission("two", rng, size=3, ids=list("fdb"))
     left, right = in_common([one, two])
     assert (left.ids.tolist(), left.per_sample["groups"], left.source.rows.tolist()) == (["b", "d"], ["w", "y"], [3, 5])
+    assert left.unlabelled.rows.tolist() == [True, False]
     np.testing.assert_array_equal(left.predictions, one.predictions[[1, 3]])
     np.testing.assert_array_equal(right.references, two.references[[1, 2]])
     assert left.notes[-1].fact == "3 of 5 samples left out, because other systems do not have them."

@@ -63,13 +63,14 @@ def test_panels_have_room_whatever_their_number(count, systems, recwarn):
 
 
 def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
-    bars = [Bar("a - b", 0.1, 0.05, 0.2), Bar("a - c", 0.1, -0.05, 0.2), Bar("b - c", 0.1, np.nan, np.nan)]
+    limits = {"a - b": (0.05, 0.2), "a - c": (-0.05, 0.2), "a - d": (-0.2, -0.05), "b - c": (np.nan, np.nan)}
+    bars = [Bar(name, 0.1, *both) for name, both in limits.items()]
     (axes,) = forest_figure([Panel("ER", "first - second", bars)], caption="not drawn: ECE").axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["a - b", "a - c", "b - c"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(limits)
     points = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 1]
     filled = [line.get_markerfacecolor() != "white" for line in points]
-    assert filled[:3] == [True, False, False]
-    assert len([line for line in axes.lines if line.get_marker() == "None" and len(line.get_xdata()) == 2]) == 1 + 2
+    assert filled[:4] == [True, False, True, False]
+    assert len([line for line in axes.lines if line.get_marker() == "None" and len(line.get_xdata()) == 2]) == 1 + 3
 
 
 def test_names_are_shown_as_they_are_and_files_are_written_reproducibly(systems, tmp_path):

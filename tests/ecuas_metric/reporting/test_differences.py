@@ -3,7 +3,6 @@ import math
 import pytest
 
 from ecuas_metric.plotting import figures
-from ecuas_metric.plotting.forest import Bar
 from ecuas_metric.reporting.differences import explain_columns, is_significant, num_tests, sort_rows, write_differences
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, row, rows_of
 
@@ -38,11 +37,6 @@ def test_the_figure_has_a_panel_for_each_metric_and_says_what_is_better(count, b
     drawn = write_differences([row._replace(comparable=row.key != AUROC) for row in rows], "", alpha=ALPHA)
     assert [axes.get_title() for axes in drawn.axes] == ["ER ↓", "Cov_0.2"]
     assert drawn.get_suptitle() == "Not drawn, since the systems' answers differ: AUROC ↑"
-
-
-def test_a_bar_is_filled_where_the_interval_that_is_drawn_excludes_zero():
-    limits = ((-1, 1), (0.1, 1), (-1, -0.1), (math.nan, math.nan))
-    assert [Bar("", 0.0, *both).excludes_zero for both in limits] == [False, True, True, False]
 
 
 def test_one_test_needs_no_adjustment():

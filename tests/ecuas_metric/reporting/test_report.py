@@ -3,24 +3,27 @@ import math
 import numpy as np
 import pytest
 
-from ecuas_metric import confidence_system
-from ecuas_metric.comparison.compare import compare_systems, in_common
+from ecuas_metric import confidence_system, posterior_system
+from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.errors import InputError, Note
 from ecuas_metric.files.submissions import Unlabelled
 from ecuas_metric.metrics import METRICS, Key, place
 from ecuas_metric.options import checked_options
+from ecuas_metric.plotting import figures
 from ecuas_metric.reporting.report import (
+    chosen_keys,
     make_report,
     prepare_open,
     prepare_submissions,
     report_grid,
     report_records,
     title,
+    write_figures,
 )
 from ecuas_metric.results import as_given
 from tests.ecuas_metric.files.submitted import submission
-from tests.ecuas_metric.systems import compute
+from tests.ecuas_metric.systems import compute, counted_sorts
 
 
 @pytest.fixture
@@ -40,31 +43,38 @@ def test_every_system_has_the_numbers_of_the_metric_with_intervals_behind_them(s
     assert text == f"{values['ecuas_2']:.2f} [{values['ecuas_2_low']:.2f}, {values['ecuas_2_high']:.2f}]"
 
 
-def test_columns_stand_in_the_papers_order(submissions):
-    keys = make_report(prepare_submissions(submissions, reject_costs=0.2, decompose=True)).keys
-    assert list(keys) == sorted(keys, key=place)
+def test_what_is_computed_alone_has_the_same_numbers(rng):
+    options = {"normalize": True, "decompose": True, "reject_costs": 0.2, "confidence_level": 0.9, "n_resamples": 20}
+    systems = {"one": posterior_system(rng.integers(0, 3, 90), rng.dirichlet([1, 1, 1], 90), **options)}
+    for key, whole in make_report(systems).results["one"].estimates.items():
+        alone = make_report(systems, only=[key]).results["one"].estimates
+        assert alone == {key: pytest.approx(whole, rel=1e-12, nan_ok=True)}
 
 
-def test_confidence_metrics_bear_a_dagger_and_no_best_where_answers_differ(submissions, rng):
-    report = make_report(prepare_submissions(submissions))
-    assert set(report.not_comparable) == {key for key in report.keys if key.assesses == "confidences"}
+def test_metrics_have_the_names_that_tables_show(submissions):
+    keys = make_report(prepare_submissions(submissions, normalize=True, reject_costs=(0.2, 0.3))).keys
+    for names in ("ecuas_0,error_rate", "ECUAS_0, ER", "ecuas_0 er", "ECUAS_0 ↓,Error_Rate"):
+        assert chosen_keys(names, keys) == [Key("ecuas", 0.0), Key("error_rate")]
+    of_each_name = ["ecuas_0", "ecuas_1", "ecuas_128", "coverage_0.2", "coverage_0.3"]  # and none that is normalised
+    assert [*map(str, chosen_keys("ecuas, cov", keys))] == of_each_name
+
+
+@pytest.mark.parametrize("have_same_answers", [False, True])
+def test_columns_are_ordered_and_the_best_is_marked_unless_the_answers_differ(have_same_answers, submissions, rng):
+    if have_same_answers:
+        submissions = [submission(name, rng, correct=submissions[0].references) for name in "abc"]
+    report = make_report(prepare_submissions(submissions, reject_costs=0.2, decompose=True))
+    assert list(report.keys) == sorted(report.keys, key=place)
+    not_ranked = set() if have_same_answers else {key for key in report.keys if key.assesses == "confidences"}
+    assert set(report.not_comparable) == not_ranked
     grid = report_grid(report)
-    for column, head in enumerate(grid.header):
-        best = [row[column].is_best for row in grid.rows]
-        assert any(best) == (column > 0 and "†" not in head), head
-    assert any("Do not rank" in note for note in grid.notes)
-    alike = [submission("one", rng, correct=submissions[0].references), submissions[0]._replace(name="two")]
-    assert not make_report(prepare_submissions(alike)).not_comparable
-
-
-def test_the_best_is_the_best(submissions):
-    report = make_report(prepare_submissions(submissions))
-    keys = [Key("error_rate"), Key("ecuas", 0.0)]
-    for column, key in enumerate(keys, start=1):
-        rows = report_grid(report, keys=keys).rows
-        marked = [name for name, row in zip(report.results, rows, strict=True) if row[column].is_best]
-        values = {name: results.estimates[key].value for name, results in report.results.items()}
-        assert marked == [name for name, value in values.items() if value == min(values.values())]
+    assert any("Do not rank" in note for note in grid.notes) != have_same_answers
+    for column, key in enumerate(report.keys, start=1):
+        better = METRICS[key.metric].higher_is_better
+        values = [results.estimates[key].value for results in report.results.values()]
+        best = None if better is None or key in not_ranked else (max if better else min)(values)
+        assert [row[column].is_best for row in grid.rows] == [value == best for value in values], key
+        assert ("†" in grid.header[column]) == (key in not_ranked)
 
 
 def test_ids_of_another_order_do_not_make_answers_differ(rng):
@@ -150,20 +160,10 @@ def test_answers_counted_as_wrong_have_a_number_and_bounds(rng):
     assert prepare_submissions([one]).keys() == systems.keys()
 
 
-def test_common_samples_keep_what_is_unlabelled(rng):
-    ids = [f"q{i}" for i in range(60)]
-    one, two = opened("one", rng, "bounds", ids=ids), submission("two", rng, size=58, ids=ids[2:])
-    common, _ = in_common([one, two])
-    assert common.unlabelled.rows.tolist() == [True] * 4 + [False] * 54
-
-
-def test_every_metric_has_a_title_with_its_arrow():
-    for key, metric in METRICS.items():
-        arrow = {True: " ↑", False: " ↓", None: ""}[metric.higher_is_better]
-        assert title(Key(key)) == f"{metric.title}{arrow}"
+def test_a_metric_has_a_title_with_its_arrow():
     assert title(Key("ecuas", np.inf, "normalized")) == "N-ECUAS_∞ ↓"
     assert title(Key("ecuas", 0.0, "calibration_loss")) == "ECUAS_0 cal. loss ↓"
-    assert title(Key("expected_cost", 0.25)) == "EC_0.25 ↓"
+    assert [title(Key("coverage", 0.25)), title(Key("auroc"))] == ["Cov_0.25", "AUROC ↑"]
 
 
 def test_equal_systems_share_the_mark_whatever_the_order_of_their_rows(rng):
@@ -173,3 +173,22 @@ def test_equal_systems_share_the_mark_whatever_the_order_of_their_rows(rng):
     systems["worse"] = confidence_system(correct, 1 - p)
     rows = report_grid(make_report(systems)).rows
     assert [cell.is_best for cell in rows[0]] == [cell.is_best for cell in rows[1]]
+
+
+@pytest.mark.parametrize("level", [None, 0.9])
+def test_each_system_is_sorted_once_for_tables_comparisons_and_figures(level, rng, monkeypatch):
+    monkeypatch.setattr(np, "lexsort", None)  # it would not be counted
+    monkeypatch.setattr(figures, "save", lambda figure, path: [path.name])
+    options = {"normalize": True, "decompose": True, "reject_costs": 0.2, "n_resamples": 10, "confidence_level": level}
+    correct = rng.integers(0, 2, 211)
+    with counted_sorts(211) as sorts:
+        systems = {name: confidence_system(correct, rng.random(211).round(2), **options) for name in ("one", "two")}
+        make_report(systems)
+        if level is not None:
+            compare_systems(systems)
+        drawn = write_figures(dict([*systems.items()][:1]), "")
+    # Older versions of NumPy sort the places of both systems together to find the distinct ones.
+    assert [size for size in sorts if size == (211,)] == [(211,)] * 2
+    assert drawn == ["risk_coverage", "reject_cost", "ecuas_against_n", "reliability"]
+    by_log_cost = posterior_system([0, 1], [[0.6, 0.4], [0.3, 0.7]], cost="log")  # which has no confidences
+    assert write_figures({"one": by_log_cost}, "") == drawn[:-1]
