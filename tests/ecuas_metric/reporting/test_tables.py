@@ -183,11 +183,6 @@ def test_csv_and_json_hold_all_digits_and_no_formula(submissions):
     assert content == {"signature": "line", "notes": ["note"], "rows": [{"a": None, "b": 0.1}]}
 
 
-def test_another_format_is_an_error(tmp_path):
-    with pytest.raises(ValueError, match=r"table\.doc: a table can be written as \.md, \.tex, \.txt, \.csv, \.json\.$"):
-        write(tmp_path / "table.doc", SMALL, [])
-
-
 @pytest.mark.parametrize("start", list("=+-@"))
 def test_formulas_are_neutralised(start):
     assert neutral(f"{start}cmd()") == f"'{start}cmd()"
