@@ -12,16 +12,20 @@ from ecuas_metric.reporting.cli import main
 from ecuas_metric.scale import state
 
 
-@pytest.fixture
-def logs(rng, tmp_path):
-    confidence = rng.random((2, 300)).round(2)
-    for i, q in enumerate(confidence):
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    """Two files of two models each, all of their rows, those of one model, and the state of the first file."""
+    path, rng, parts = tmp_path_factory.mktemp("logs"), np.random.default_rng(0), []
+    for i, q in enumerate(rng.random((2, 300)).round(2)):
         model = np.array(["a", "b"])[np.arange(300) % 2]
         columns = {"id": np.arange(300) // 2, "model": model, "confidence": q, "correct": rng.random(300) < q}
-        pq.write_table(pa.table(columns), tmp_path / f"{i}.parquet")
-    both = [pq.read_table(tmp_path / f"{i}.parquet") for i in (0, 1)]
-    pq.write_table(pa.concat_tables(table.drop_columns(["id"]) for table in both), tmp_path / "all.parquet")
-    return tmp_path
+        parts.append(pa.table(columns))
+        pq.write_table(parts[-1], path / f"{i}.parquet")
+    table = pa.concat_tables(parts).drop_columns(["id"])
+    pq.write_table(table, path / "all.parquet")
+    pq.write_table(table.filter(pc.equal(table["model"], "a")), path / "one.parquet")
+    assert main(["score", f"{path}/0.parquet", "--out-of-core", "--state", f"{path}/a.state"]) == 0
+    return path
 
 
 def printed(capsys, *arguments):
@@ -62,14 +66,15 @@ def test_percentages_and_grades_are_read_as_in_memory(more, change, rng, tmp_pat
     assert found[0] == pytest.approx(found[1], rel=1e-12)
 
 
-def test_a_file_of_states_grows_and_merges(logs, capsys):
-    for i in (0, 1):
-        printed(capsys, "score", logs / f"{i}.parquet", "--out-of-core", "--state", logs / f"{i}.state")
-    both = printed(capsys, "merge", logs / "0.state", logs / "1.state", "--state", logs / "both.state").out
+def test_a_file_of_states_grows_and_merges(logs, tmp_path, capsys):
+    states = [tmp_path / f"{i}.state" for i in (0, 1)]
+    for i, state_of in enumerate(states):
+        printed(capsys, "score", logs / f"{i}.parquet", "--out-of-core", "--state", state_of)
+    both = printed(capsys, "merge", *states, "--state", tmp_path / "both.state").out
     assert both == printed(capsys, "score", f"{logs}/[01].parquet", "--out-of-core").out
-    assert both == printed(capsys, "merge", logs / "both.state").out
-    printed(capsys, "score", logs / "1.parquet", "--out-of-core", "--state", logs / "0.state")
-    assert (logs / "0.state").read_bytes() == (logs / "both.state").read_bytes()
+    assert both == printed(capsys, "merge", tmp_path / "both.state").out
+    printed(capsys, "score", logs / "1.parquet", "--out-of-core", "--state", states[0])
+    assert states[0].read_bytes() == (tmp_path / "both.state").read_bytes()
 
 
 def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatch):
@@ -84,10 +89,10 @@ def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatc
     assert "error_rate" not in line
 
 
-def test_the_command_draws_figures_of_states(logs, capsys):
-    pytest.importorskip("matplotlib", reason="needs matplotlib: the extra `report`")
-    out = printed(capsys, "score", logs / "all.parquet", "--out-of-core", "--figures", logs / "figures").out
-    drawn = {path.stem for path in (logs / "figures").iterdir()}
+@pytest.mark.e2e
+def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
+    out = printed(capsys, "score", logs / "all.parquet", "--out-of-core", "--figures", tmp_path).out
+    drawn = {path.stem for path in tmp_path.iterdir()}
     assert drawn == {"risk_coverage", "reject_cost", "ecuas_against_n", "reliability"}
     assert "reliability.png" in out
 
@@ -117,9 +122,6 @@ def test_the_command_draws_figures_of_states(logs, capsys):
     ],
 )
 def test_what_cannot_be_done_is_one_line(arguments, message, logs, capsys):
-    printed(capsys, "score", logs / "0.parquet", "--out-of-core", "--state", logs / "a.state")
-    table = pq.read_table(logs / "all.parquet")
-    pq.write_table(table.filter(pc.equal(table["model"], "a")), logs / "one.parquet")
     assert main(shlex.split(arguments.format(logs))) == 2
     error = capsys.readouterr().err
     assert message in error
