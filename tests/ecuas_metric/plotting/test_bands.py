@@ -10,22 +10,12 @@ from ecuas_metric.results import compute_results
 OPTIONS = {"confidence_level": 0.9, "interval_method": "analytic", "n": (0, 1), "reject_costs": (0.3, 1.0)}
 
 
-def system_of(rng, size=400, **options):
-    p = rng.random(size)
-    return confidence_system((rng.random(size) < p).astype(int), p, **OPTIONS | options)
-
-
-@pytest.fixture(params=["plain", "weights", "groups", "strata", "tied"])
+@pytest.fixture(params=["plain", "sample_weight", "groups", "strata", "tied"])
 def system(request, rng):
-    given = {
-        "weights": {"sample_weight": rng.random(400)},
-        "groups": {"groups": np.arange(400) // 4},
-        "strata": {"strata": np.arange(400) % 2},
-    }
-    if request.param == "tied":
-        p = rng.integers(1, 10, 400) / 10
-        return confidence_system((rng.random(400) < p).astype(int), p, **OPTIONS)
-    return system_of(rng, **given.get(request.param, {}))
+    p = rng.integers(1, 10, 400) / 10 if request.param == "tied" else rng.random(400)
+    given = {"sample_weight": rng.random(400), "groups": np.arange(400) // 4, "strata": np.arange(400) % 2}
+    options = OPTIONS | {name: values for name, values in given.items() if name == request.param}
+    return confidence_system((rng.random(400) < p).astype(int), p, **options)
 
 
 def test_bands_are_the_analytic_intervals_of_the_metrics(system):

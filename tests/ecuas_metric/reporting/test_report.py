@@ -96,8 +96,6 @@ def test_weights_and_groups_of_the_file_are_used(rng):
 def test_errors_speak_of_files(rng):
     with pytest.raises(ValueError, match=r"^systems must have different names; got 'one' repeatedly\.$"):
         prepare_submissions([submission("one", rng), submission("one", rng)])
-    with pytest.raises(ValueError, match=r"^systems of one table must have one form; one\.csv holds confidences, two"):
-        prepare_submissions([submission("one", rng), submission("two", rng, form="posteriors")])
     one = submission("one", rng)
     one.predictions[4] = np.nan
     with pytest.raises(ValueError, match=r"^one\.csv: column 'confidence' must not be NaN; got nan in row 6 \(1 of 60"):

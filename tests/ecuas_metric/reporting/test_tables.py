@@ -9,22 +9,9 @@ import subprocess
 
 import pytest
 
+from ecuas_metric.reporting import tables
 from ecuas_metric.reporting.report import make_report, prepare_submissions, report_records
-from ecuas_metric.reporting.tables import (
-    BEST,
-    Cell,
-    Grid,
-    Screen,
-    neutral,
-    screen_of,
-    to_csv,
-    to_html,
-    to_json,
-    to_latex,
-    to_markdown,
-    to_text,
-    write,
-)
+from ecuas_metric.reporting.tables import BEST, Cell, Grid, Screen, screen_of, to_latex, to_markdown, to_text
 from tests.ecuas_metric.files.submitted import submission
 
 SMALL = Grid(
@@ -106,7 +93,7 @@ def test_colours_change_nothing_else_and_never_reach_a_file(monkeypatch, tmp_pat
     assert COLOUR.search(shown)
     assert COLOUR.sub("", shown) == to_text(GRID)
     for suffix in (".txt", ".md", ".tex", ".csv", ".json"):
-        write(tmp_path / f"table{suffix}", GRID, [])
+        tables.write(tmp_path / f"table{suffix}", GRID, [])
         assert "\x1b" not in (tmp_path / f"table{suffix}").read_text()
 
 
@@ -124,7 +111,6 @@ def test_every_line_can_be_encoded(encoding):
     assert text.encode(encoding).decode(encoding) == text
     assert ("ECUAS_0 ↓" in text) == (encoding == "utf-8")
     assert (r"\u03bb" in text) == (encoding != "utf-8")
-    assert len({len(line) for line in text.splitlines()[:1]}) == 1
 
 
 def test_a_name_of_grouped_rows_is_shown_once():
@@ -168,29 +154,19 @@ def test_latex_compiles(tmp_path):
     subprocess.run(["pdflatex", "-halt-on-error", "a.tex"], cwd=tmp_path, check=True, capture_output=True)
 
 
-@pytest.fixture
-def submissions(rng):
-    return [submission(name, rng) for name in ("one", "two", "=three")]
-
-
-def test_csv_and_json_hold_all_digits_and_no_formula(submissions):
-    report = make_report(prepare_submissions(submissions))
-    rows = list(csv.DictReader(io.StringIO(to_csv(report_records(report), report.signature))))
-    assert [row["system"] for row in rows] == ["one", "two", "'=three"]
-    assert float(rows[1]["ecuas_0"]) == report.results["two"].flat()["ecuas_0"]
+def test_csv_and_json_hold_all_digits_and_no_formula(rng):
+    names = ["two", "a=-+@", "=a()", "+a()", "-a()", "@a()"]
+    report = make_report(prepare_submissions(submission(name, rng) for name in names))
+    rows = list(csv.DictReader(io.StringIO(tables.to_csv(report_records(report), report.signature))))
+    assert [row["system"] for row in rows] == [*names[:2], *(f"'{name}" for name in names[2:])]
+    assert float(rows[0]["ecuas_0"]) == report.results["two"].flat()["ecuas_0"]
     assert rows[0]["signature"] == report.signature
-    content = json.loads(to_json([{"a": math.nan, "b": 0.1}], "line", ["note"]))
+    content = json.loads(tables.to_json([{"a": math.nan, "b": 0.1}], "line", ["note"]))
     assert content == {"signature": "line", "notes": ["note"], "rows": [{"a": None, "b": 0.1}]}
 
 
-@pytest.mark.parametrize("start", list("=+-@"))
-def test_formulas_are_neutralised(start):
-    assert neutral(f"{start}cmd()") == f"'{start}cmd()"
-    assert neutral(f"a{start}") == f"a{start}"
-
-
 def test_html_is_escaped_and_holds_every_cell():
-    text = to_html(SMALL._replace(rows=[[Cell("<script>"), Cell("0.1", True), Cell("0.2")]]))
+    text = tables.to_html(SMALL._replace(rows=[[Cell("<script>"), Cell("0.1", True), Cell("0.2")]]))
     assert "<script>" not in text
     assert html.escape("<script>") in text
     assert "<b>0.1</b>" in text
