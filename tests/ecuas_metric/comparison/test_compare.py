@@ -6,7 +6,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Unlabelled
 from ecuas_metric.files.values import as_ids, from_values
 from ecuas_metric.metrics import Key
-from ecuas_metric.options import checked_options
+from ecuas_metric.options import PER_SAMPLE, checked_options
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.results import all_values, prepare
 from ecuas_metric.sampling import Resampling, bootstrap_weights
@@ -146,34 +146,29 @@ def test_equal_weights_are_no_weights(outputs):
 def test_ids_bring_samples_together_and_ties_too_are_resampled_alike(outputs, rng):
     tied = {name: (rng.integers(0, 5, 60) / 4, rng.integers(0, 2, 60)) for name in "abc"}
     for arrays, moved in ((outputs, ("overconfident", "other")), (tied, "b")):
-        expected = compare_systems(with_ids(arrays, n_resamples=50))
-        assert shuffled_rows(arrays, rng, *moved, n_resamples=50) == expected
+        there, here = with_ids(arrays, n_resamples=50), with_ids(arrays, moved=moved, rng=rng, n_resamples=50)
+        assert compare_systems(there) == compare_systems(here)
 
 
 def test_weights_and_groups_follow_the_ids(outputs, rng):
     options = {"sample_weight": 10 ** rng.uniform(-6, 3, 400), "groups": np.arange(400) // 4, "n_resamples": 50}
-    expected = compare_systems(with_ids(outputs, **options))
-    for row, same in zip(shuffled_rows(outputs, rng, "overconfident", "other", **options), expected, strict=True):
+    there, here = (with_ids(outputs, moved=moved, rng=rng, **options) for moved in ((), ("overconfident", "other")))
+    for row, same in zip(compare_systems(here), compare_systems(there), strict=True):
         assert row[3:-1] == pytest.approx(same[3:-1], abs=1e-12, nan_ok=True), row.key
     others = with_ids({"other": outputs["other"]}, **options | {"sample_weight": rng.random(400)})
     with pytest.raises(InputError, match="^calibrated and other cannot be paired: their weights differ, first at"):
-        compare_systems(with_ids(outputs, **options) | others)
+        compare_systems(there | others)
 
 
-def with_ids(outputs, **options):
-    ids = {name: [f"q{i}" for i in range(len(arrays[0]))] for name, arrays in outputs.items()}
-    return systems_of(outputs, ids=ids, **options)
-
-
-def shuffled_rows(outputs, rng, *names, **options):
-    """Compare systems, the samples of some of which come in another order."""
-    systems = with_ids(outputs, **options)
-    for name in names:
-        order = rng.permutation(len(outputs[name][0]))
-        arrays, ids = tuple(array[order] for array in outputs[name]), [systems[name].ids[i] for i in order]
-        moved = {option: options[option][order] for option in ("sample_weight", "groups") if option in options}
-        systems |= systems_of({name: arrays}, ids={name: ids}, **options | moved)
-    return compare_systems(systems)
+def with_ids(outputs, *, moved=(), rng=None, **options):
+    """Return systems with ids, the samples of some of which are moved to other rows."""
+    systems = {}
+    for name, arrays in outputs.items():
+        order = rng.permutation(len(arrays[0])) if name in moved else np.arange(len(arrays[0]))
+        own = {option: values[order] if option in PER_SAMPLE else values for option, values in options.items()}
+        ids = {name: [f"q{i}" for i in order]}
+        systems |= systems_of({name: [array[order] for array in arrays]}, ids=ids, **own)
+    return systems
 
 
 def small(*, ids="abc", arrays=ARRAYS, **options):

@@ -23,19 +23,18 @@ def frame(rng):
     return pd.DataFrame({"id": np.arange(240), "subject": subject, "confidence": q, "correct": correct})
 
 
-def score(*arguments):
-    assert main(["score", *map(str, arguments), "--metrics", ",".join(METRICS)]) == 0
-
-
-def rows_of(path):
-    return {row["system"]: row for row in json.loads(path.read_text())["rows"]}
+def score(folder, *arguments):
+    """Score files, and return the rows and the averages that are written, by system."""
+    paths = folder / "t.json", folder / "t_macro.json"
+    assert main(["score", *map(str, arguments), "--metrics", ",".join(METRICS), "--output", str(paths[0])]) == 0
+    written = (json.loads(path.read_text())["rows"] if path.exists() else [] for path in paths)
+    return [{row["system"]: row for row in rows} for rows in written]
 
 
 def test_each_value_has_a_row_and_counts_the_same_in_the_averages(frame, tmp_path, capsys):
-    file, out = tmp_path / "gpt.csv", tmp_path / "t.json"
-    frame.to_csv(file, index=False)
-    score(file, "--by", "subject", "--interval", 0.9, "--output", out)
-    found, (average,) = rows_of(out), rows_of(tmp_path / "t_macro.json").values()
+    frame.to_csv(tmp_path / "gpt.csv", index=False)
+    found, averages = score(tmp_path, tmp_path / "gpt.csv", "--by", "subject", "--interval", 0.9)
+    (average,) = averages.values()
     assert list(found) == ["law", "art", "medicine"]
     for subject, row in found.items():
         part = frame[frame["subject"] == subject]
@@ -57,22 +56,20 @@ def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, 
     for name in ("a", "b"):
         frame.assign(confidence=frame["confidence"] ** (1 + (name == "b"))).to_csv(tmp_path / f"{name}.csv")
     files = [tmp_path / "a.csv", f"B={tmp_path / 'b.csv'}"]
-    score(*files, "--by", "subject", "--output", tmp_path / "t.csv")
-    rows = [f"{system} {subject}" for system in "aB" for subject in ("law", "art", "medicine")]
-    assert pd.read_csv(tmp_path / "t.csv")["system"].tolist() == rows
-    assert pd.read_csv(tmp_path / "t_macro.csv")["system"].tolist() == ["a", "B"]
+    rows, averages = score(tmp_path, *files, "--by", "subject")
+    assert list(rows) == [f"{system} {subject}" for system in "aB" for subject in ("law", "art", "medicine")]
+    assert list(averages) == ["a", "B"]
     assert BEST in capsys.readouterr().out.split("Macro")[1]
     frame[frame["subject"] != "law"].to_csv(tmp_path / "b.csv")
-    score(*files, "--by", "subject")
+    score(tmp_path, *files, "--by", "subject")
     assert "differ between the systems: parts." in capsys.readouterr().out.split("Macro")[1]
 
 
 def test_the_column_of_systems_is_kept_and_files_out_of_core_have_the_same_rows(frame, tmp_path):
     both = pd.concat([frame.assign(model=name) for name in ("m1", "m2")])
     both.to_parquet(tmp_path / "runs.parquet")
-    score(tmp_path / "runs.parquet", "--by", "subject", "--output", tmp_path / "a.json")
-    score(tmp_path / "runs.parquet", "--by", "subject", "--out-of-core", "--output", tmp_path / "b.json")
-    inside, outside = rows_of(tmp_path / "a.json"), rows_of(tmp_path / "b.json")
+    inside, _ = score(tmp_path, tmp_path / "runs.parquet", "--by", "subject")
+    outside, _ = score(tmp_path, tmp_path / "runs.parquet", "--by", "subject", "--out-of-core")
     assert inside.keys() == outside.keys() == {f"m{i} {part}" for i in (1, 2) for part in ("law", "art", "medicine")}
     assert all(inside[name]["ecuas_0"] == pytest.approx(outside[name]["ecuas_0"], abs=1e-11) for name in inside)
 
@@ -81,8 +78,8 @@ def test_averages_that_do_not_exist(frame, tmp_path, capsys):
     frame.loc[frame["subject"] == "art", "correct"] = 1
     file = tmp_path / "a.csv"
     frame.assign(document=frame["id"] % 7).to_csv(file, index=False)
-    score(file, "--by", "subject", "--groups", "document", "--interval", 0.9, "--output", tmp_path / "t.json")
-    (row,) = rows_of(tmp_path / "t_macro.json").values()
+    _, averages = score(tmp_path, file, "--by", "subject", "--groups", "document", "--interval", 0.9)
+    (row,) = averages.values()
     assert row["auroc"] is None
     assert row["error_rate_low"] is None
     err = capsys.readouterr().err
@@ -90,7 +87,7 @@ def test_averages_that_do_not_exist(frame, tmp_path, capsys):
     assert "Groups have samples in several parts, so there are no intervals of averages." in err
     frame["correct"] = frame["correct"].where(frame.index % 5 > 0)
     frame.to_csv(file, index=False)
-    score(file, "--by", "subject")  # answers without a verdict: bounds of the rows only
+    score(tmp_path, file, "--by", "subject")  # answers without a verdict: bounds of the rows only
     assert "Macro" not in capsys.readouterr().out
     assert main(["score", str(file), "--by", "topic"]) == 2
 
@@ -100,17 +97,16 @@ def test_tasks_of_a_run_are_rows_or_pooled(tmp_path, rng, capsys):
         names, right = list("wxyz")[:choices], rng.integers(choices, size=count).tolist()
         rows = [lm_eval_row(i, right[i], rng.normal(size=choices).tolist(), choices=names) for i in range(count)]
         written(tmp_path / "run", rows, task=task)
-    score(tmp_path, "--by", "task", "--output", tmp_path / "t.json")
-    found = rows_of(tmp_path / "t.json")
+    found, averages = score(tmp_path, tmp_path / "run", "--by", "task")
     assert list(found) == ["art, 4 choices", "law, 4 choices", "truth, 2 choices"]
-    (average,) = rows_of(tmp_path / "t_macro.json").values()
+    (average,) = averages.values()
     assert average["error_rate"] == pytest.approx(np.mean([row["error_rate"] for row in found.values()]))
     pools = read_submissions(tmp_path / "run", columns={"part": "model"}, run=RunOptions())
     assert [(len(one.references), one.notes[0].fact[:33]) for one in pools] == [
         (50, "2 tasks with 4 choices are pooled"), (12, "lm-eval samples, task truth, 12 q")
     ]  # fmt: skip
     assert len(set(pools[0].ids.tolist())) == len(pools[0].ids)
-    score(tmp_path, "--by", "model", "--tasks", "law,art", "--output", tmp_path / "p.json")
-    assert [row["N"] for row in rows_of(tmp_path / "p.json").values()] == [50]
-    assert main(["score", str(tmp_path), "--by", "subject"]) == 2
+    pooled, _ = score(tmp_path, tmp_path / "run", "--by", "model", "--tasks", "law,art")
+    assert [row["N"] for row in pooled.values()] == [50]
+    assert main(["score", str(tmp_path / "run"), "--by", "subject"]) == 2
     assert "is a run, which has parts by task or by model; got 'subject'" in capsys.readouterr().err
