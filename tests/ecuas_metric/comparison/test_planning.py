@@ -90,13 +90,10 @@ def test_what_cannot_be_planned_is_refused(given, message):
         plan_of_rates(**arguments)
 
 
-def test_the_command_plans_with_files_and_without(rng, tmp_path, capsys):
-    for name, (p, correct) in pair(rng, 60).items():
-        rows = [f"{q},{y}" for q, y in zip(p, correct, strict=True)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(["confidence,correct", *rows]))
-    files, output = [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")], tmp_path / "plan.json"
+def test_the_command_plans_with_files_and_without(files, tmp_path, capsys):
+    files, output = [*map(str, files)], tmp_path / "plan.json"
     assert cli.main(["plan", *files, "--difference", "0.1", "--metrics", "er,auroc", "--output", str(output)]) == 0
-    assert "detectable with N = 60" in capsys.readouterr().out
+    assert "detectable with N = 120" in capsys.readouterr().out
     row, _ = json.loads(output.read_text())["rows"]
     assert row["difference"] == 0.1
     assert cli.main(["plan", "--error-rates", "0.3,0.25", "--samples", "455"]) == 0

@@ -31,7 +31,9 @@ def written(tmp_path_factory):
         return pd.DataFrame({"id": ids, "confidence": rng.random(90).round(3), "correct": rng.integers(0, 2, 90)})
 
     frame().to_csv(path / "gpt.csv", sep=";", decimal=",", index=False, encoding="utf-8-sig")
-    frame().to_json(path / "llama.jsonl", orient="records", lines=True)
+    llama = frame()
+    for name, rows in (("llama", llama), ("short", llama[1:])):
+        rows.to_json(path / f"{name}.jsonl", orient="records", lines=True)
     runs = pd.concat([frame().assign(llm=llm, method="is_true") for llm in ("small", "large")])
     runs = runs.rename(columns={"confidence": "p_true", "correct": "grade"}).astype({"p_true": np.float32})
     runs.to_parquet(path / "runs.parquet", index=False)
@@ -84,7 +86,6 @@ def test_compare_pairs_by_id(folder, capsys):
     out = capsys.readouterr().out
     assert "paired by their rows" not in out
     assert "AUROC ↑†" in out
-    pd.read_json("llama.jsonl", lines=True).tail(-1).to_json("short.jsonl", orient="records", lines=True)
     assert cli.main(["compare", "gpt.csv", "short.jsonl"]) == 2
     fact = "gpt and short have different samples, and cannot be compared: 'q0' is not in short (1 missing, 0 extra)."
     assert capsys.readouterr().err == f"ecuas: {fact} --common compares them on the ids they share.\n"
@@ -140,7 +141,6 @@ def test_differences_can_be_chosen_sorted_and_explained(folder, capsys, rng):
 
 
 def test_systems_of_different_questions_have_no_best(folder, capsys):
-    pd.read_json("llama.jsonl", lines=True).tail(-1).to_json("short.jsonl", orient="records", lines=True)
     assert cli.main(["score", "gpt.csv", "short.jsonl"]) == 0
     out = capsys.readouterr().out
     assert out.startswith("No best value is marked: these differ between the systems: numbers of samples, questions.\n")
