@@ -6,7 +6,7 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import prepare
-from tests.ecuas_metric.simulated import independent_seeds
+from tests.ecuas_metric import simulated
 
 RUNS, LEVEL = 3000, 0.05
 MOST = 5.8  # %, two standard deviations of 3,000 runs above 5
@@ -33,12 +33,7 @@ def tenths(rng, size):
 
 def rare(rng, size):
     """1 % errors, and two confidences."""
-
-    def one():
-        sure = rng.random(size) < 0.8
-        return np.where(sure, 1.0, 0.95), (rng.random(size) >= np.where(sure, 0.005, 0.03)).astype(int)
-
-    return one, {}
+    return lambda: simulated.rare(rng, size)[:2], {}
 
 
 def rare_at_random(rng, size):
@@ -72,7 +67,7 @@ def rejections(kind, size, num_systems, *, runs=RUNS, permutations=199, **option
     system is outside each confidence set for the best, which all are."""
     alone, outside, together = {}, {}, 0
     level = 1 - 20 / (permutations + 1)  # with which no more permutations are made than these
-    for data, seed in independent_seeds(runs):
+    for data, seed in simulated.independent_seeds(runs):
         one, of_kind = kind(np.random.default_rng(data), size)
         checked = checked_options(
             confidence_level=level, n_resamples=permutations, random_state=seed, n=(0, 1), **options, **of_kind
