@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
 
 from ecuas_metric import confidence_system
 from ecuas_metric.comparison.compare import compare_systems
@@ -10,7 +11,6 @@ from ecuas_metric.comparison.planning import plan_of, plan_of_rates, plan_of_sys
 from ecuas_metric.errors import InputError
 from ecuas_metric.metrics import Key
 from ecuas_metric.reporting import cli
-from tests.ecuas_metric.comparison.test_error_rates import alike
 from tests.ecuas_metric.simulated import independent_seeds
 
 OPTIONS = {"confidence_level": 0.95, "n": (0, 1)}
@@ -18,9 +18,10 @@ OPTIONS = {"confidence_level": 0.95, "n": (0, 1)}
 
 def pair(rng, size, loss=0.1):
     """Return two systems that find the same samples hard, the second wrong `loss` more often."""
-    one, _ = alike(rng, size)
-    first, (q, correct) = one(), one()
-    return {"a": first, "b": (q, correct * (rng.random(size) >= loss))}
+    difficulty = logit(rng.beta(4, 1.5, size))
+    p, q = (expit(difficulty + 0.5 * rng.normal(size=size)) for _ in range(2))
+    correct = rng.random((2, size)) < (p, q * (1 - loss))
+    return {"a": (p, correct[0].astype(int)), "b": (q, correct[1].astype(int))}
 
 
 def systems_of(outputs, **options):

@@ -99,11 +99,10 @@ def test_cost_against_confidence(n, num_classes):
     assert curve.incorrect[100] == pytest.approx(middle[0])
 
 
-def test_order_curve_goes_from_ecuas_0_to_the_error_rate(rng):
-    confidence = rng.uniform(0.1, 0.99, 300)
-    curve = order_curve(of_confidences(confidence, (rng.random(300) < confidence).astype(int)))
-    expected = values(confidence_decisions(confidence, np.ones(300, int)), n=0)
+def test_each_point_of_the_order_curve_is_ecuas_and_none_is_higher_than_the_one_before(rng):
+    decisions = confidence_decisions(rng.uniform(0.1, 0.99, 90), rng.integers(0, 2, 90))
+    curve = order_curve(ranked(decisions, checked_options()))
+    expected = values(decisions, n=tuple(curve.n))
     assert curve.n[0] == 0
-    assert curve.ecuas[0] > expected["ecuas_0"]
-    assert np.isfinite(curve.ecuas).all()
+    assert curve.ecuas == pytest.approx([expected[f"ecuas_{n:g}"] for n in curve.n])
     assert (np.diff(curve.ecuas) <= 1e-9).all()
