@@ -9,9 +9,8 @@ from ecuas_metric.comparison import unlabelled
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.errors import InputError
-from ecuas_metric.metrics import metric_values
 from ecuas_metric.options import checked_options
-from ecuas_metric.ranking import tie_groups
+from ecuas_metric.results import all_values, ranked
 from tests.conftest import seeds
 
 OPTIONS = {"n": [0, 0.5, 1, 128], "reject_costs": [0.25, 0.6], "n_bins": 5}
@@ -35,15 +34,9 @@ def completions(correct):
         yield completed.astype(int)
 
 
-def values(confidence, correct, options):
-    decisions = confidence_decisions(confidence, correct, num_classes=options.num_classes)
-    weight = options.sample_weight
-    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
-    return metric_values(decisions, ties, options, sample_weight=weight)
-
-
 def brute_force(confidence, correct, options):
-    found = [values(confidence, completed, options) for completed in completions(correct)]
+    decisions = (confidence_decisions(confidence, one, num_classes=options.num_classes) for one in completions(correct))
+    found = [all_values(ranked(one, options)) for one in decisions]
     table = np.array([list(each.values()) for each in found])
     limits = zip(np.fmin.reduce(table), np.fmax.reduce(table), strict=True)  # of those that are defined
     return dict(zip(found[0], limits, strict=True))
