@@ -227,7 +227,10 @@ def read_run(
     if (by := given.get("part")) not in (None, "task", "model"):
         raise FileError(path, "is a run, which has parts by task or by model", value=by, got=repr(by))
     parts = pool_tasks(parts) if by == "model" else parts
-    return [submission_of(part, name, reading or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
+    named_parts = zip(parts, names_of(parts), strict=True)
+    found = [submission_of(part, name, reading or Reading()) for part, name in named_parts]
+    is_whole = by == "model" and len({one.of for one in found}) == len(found)
+    return [one._replace(part="") for one in found] if is_whole else found
 
 
 def submission_of(part: RunPart, name: str, reading: Reading) -> Submission:
@@ -244,7 +247,8 @@ def submission_of(part: RunPart, name: str, reading: Reading) -> Submission:
         reading = reading._replace(correct_from=None, scale=1)
     (submission,) = submissions_of(Sheet(pa.table(arrays), part.rows), part.path, columns=columns, reading=reading)
     are = "log_probabilities" if submission.form == "posteriors" else None
-    of_task = part.task if part.num_classes is None else f"{part.task}, {part.num_classes} choices"
+    choices = "" if part.num_classes is None else f"{part.num_classes} choices"
+    of_task = ", ".join(filter(None, (part.task, choices)))  # several tasks that were pooled have no name
     notes = (part.note, *submission.notes)
     return submission._replace(name=name, notes=notes, predictions_are=are, of=part.model, part=of_task)
 

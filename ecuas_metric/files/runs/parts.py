@@ -98,7 +98,7 @@ def part_in_words(
 def names_of(parts: Sequence[RunPart]) -> list[str]:
     """Return the names of the systems: the models', with the task and the number of choices where they differ."""
     many = len({part.task for part in parts}) > 1
-    tasks = [f"{part.model} {part.task}" for part in parts]
+    tasks = [f"{part.model} {part.task}".rstrip() for part in parts]
     return [
         f"{name}, {part.num_classes} choices" if tasks.count(name) > 1 else name if many else part.model
         for name, part in zip(tasks, parts, strict=True)

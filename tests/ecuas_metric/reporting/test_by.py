@@ -106,7 +106,9 @@ def test_tasks_of_a_run_are_rows_or_pooled(tmp_path, rng, capsys):
         (50, "2 tasks with 4 choices are pooled"), (12, "lm-eval samples, task truth, 12 q")
     ]  # fmt: skip
     assert len(set(pools[0].ids.tolist())) == len(pools[0].ids)
+    pooled, _ = score(tmp_path, tmp_path / "run", "--by", "model")
+    assert {name: row["N"] for name, row in pooled.items()} == {"4 choices": 50, "truth, 2 choices": 12}
     pooled, _ = score(tmp_path, tmp_path / "run", "--by", "model", "--tasks", "law,art")
-    assert [row["N"] for row in pooled.values()] == [50]
+    assert {name: row["N"] for name, row in pooled.items()} == {"run": 50}
     assert main(["score", str(tmp_path / "run"), "--by", "subject"]) == 2
     assert "is a run, which has parts by task or by model; got 'subject'" in capsys.readouterr().err
