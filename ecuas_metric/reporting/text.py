@@ -99,8 +99,8 @@ def introduction(
     rows: Sequence[Comparison],
     *,
     alpha: float,
-    digits: int = 3,
-    by_position: bool = False,
+    digits: int,
+    by_position: bool,
 ) -> list[str]:
     """Return the lines above the differences: what is compared, what cannot be found, and the summary."""
     first = next(iter(systems.values()))

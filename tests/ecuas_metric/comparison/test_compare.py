@@ -59,9 +59,10 @@ def test_pairing_makes_the_interval_of_similar_systems_narrow_and_their_differen
 
 
 def test_a_metric_compared_alone_has_the_rows_that_it_has_among_all(outputs):
-    systems = systems_of(outputs, decompose=True, n=1)
+    systems = systems_of(outputs, decompose=True, normalize=True, n=1)
     every = compare_systems(systems)
-    for key in (Key("auroc"), Key("aurc"), Key("ecuas", 1.0, "recalibrated"), Key("error_rate")):
+    of_ecuas = (Key("ecuas", 1.0, variant) for variant in ("recalibrated", "normalized"))
+    for key in (Key("auroc"), Key("aurc"), Key("error_rate"), *of_ecuas):
         alone = compare_systems(systems, only=[key])
         # But for what is adjusted for all tests.
         assert [row[:7] for row in alone] == [row[:7] for row in every if row.key == key]

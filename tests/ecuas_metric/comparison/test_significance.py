@@ -84,6 +84,9 @@ def test_there_is_no_interval_where_nothing_could_be_rejected():
     few, nine = (np.array([0.5, -0.5] * 50), 1), (np.arange(9.0), 100)  # units; permutations
     for difference, (swapped, units) in ((0.5, few), (0.5, nine), (np.nan, (np.zeros(99), 100))):
         assert np.isnan(permutation_limits(difference, swapped, level=0.95, num_units=units)).all()
+    for count in (18, 19):  # 1 of 20 is 5 %
+        limits = permutation_limits(1.0, np.linspace(-1, 1, count), level=0.95, num_units=100)
+        assert np.isfinite(limits).all() == (count == 19)
     assert permutation_limits(0.0, np.zeros(99), level=0.95, num_units=100) == (0, 0)
 
 

@@ -23,6 +23,7 @@ def logs(tmp_path_factory):
         pq.write_table(parts[-1], path / f"{i}.parquet")
     table = pa.concat_tables(parts).drop_columns(["id"])
     pq.write_table(table, path / "all.parquet")
+    pq.write_table(table.slice(0, 0), path / "empty.parquet")
     pq.write_table(table.filter(pc.equal(table["model"], "a")), path / "one.parquet")
     assert main(["score", f"{path}/0.parquet", "--out-of-core", "--state", f"{path}/a.state"]) == 0
     return path
@@ -111,6 +112,7 @@ def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
         ("score {0}/0.parquet --out-of-core --interval 0.9 --interval-method bca", "--interval-method must be"),
         ("score {0}/0.parquet --out-of-core --partial", "--partial cannot be used with --out-of-core"),
         ("score {0}/none --out-of-core", "none: there is no such Parquet file"),
+        ("score {0}/empty.parquet --out-of-core", "ecuas: the files have no rows."),
         ("score {0}/0.parquet --out-of-core --columns confidence=p.q", "there is no column 'p.q'"),
         ("score {0}/0.parquet --out-of-core --by task", "there is no column 'task'"),
         ("score {0}/0.parquet --out-of-core --scale 0", "--scale must be positive"),
@@ -138,6 +140,7 @@ def test_differences_out_of_core_are_those_of_memory_with_intervals_that_are_wid
     found = rows_of(logs / "table.json")
     for row in found:
         expected = paired.pop(row["key"])
+        assert (row["first"], row["second"]) == (expected["first"], expected["second"])
         assert row["difference"] == pytest.approx(expected["difference"], abs=1e-12)
         assert row["is_paired"] is False
         if row["low"] is not None:

@@ -95,7 +95,7 @@ def system(size=40, **options):
 
 def test_what_the_sample_makes_impossible_is_said():
     def line(**options):
-        return introduction({"a": system(**options)}, [], alpha=ALPHA)[1]
+        return introduction({"a": system(**options)}, [], alpha=ALPHA, digits=3, by_position=False)[1]
 
     assert line() == ""
     assert line(size=5).startswith("With 5 samples no p-value can be below 0.062, so nothing can be significant")

@@ -270,7 +270,7 @@ def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path, monkeypatch):
     assert seen == ["1.parquet", "2.parquet", "2.parquet"]
     assert of_each(read_collection(state_file).states) == of_systems(table)
     pq.write_table(table, broken)
-    with pytest.raises(FileError, match="bytes, and had .* when its rows were scored"):
+    with pytest.raises(FileError, match=r"1.parquet: has \d+ bytes, and had \d+ when its rows were scored"):
         score_files([str(logs)], OPTIONS, state_file=state_file)
     with pytest.raises(InputError, match="must have the same options; n is"):
         score_files([f"{logs}/0.parquet"], OPTIONS.replace(n=(5.0,)), state_file=state_file)

@@ -42,10 +42,18 @@ def test_sketches_are_at_the_lowest_level_that_fits(rng):
         assert (joined.high[:-1] < joined.low[1:]).all()
 
 
+@pytest.mark.parametrize(("form", "size", "limit"), [("posteriors", 300_000, 2**18), ("costs", 50_000, 2**15)])
+def test_a_state_has_a_size_that_does_not_grow(form, size, limit, rng):
+    state_of_many = FORMS[form](rng, size).state()
+    assert 0.85 * limit <= len(state_of_many.sketch.low) <= limit
+    assert len(packed(state_of_many)) < 4 * 2**20
+
+
 @pytest.mark.parametrize("resolution", RESOLUTIONS)
 def test_bins_of_a_level_are_stretches_that_the_next_level_joins(resolution, rng):
     q = np.concatenate([rng.random(300), rng.random(100) ** 50, 1 - rng.random(100) ** 50, [0.0, 1.0, 1e-300]])
     keys = np.unique(sketch.sort_keys(-q if resolution.mirrored else q, mirrored=resolution.mirrored))
+    assert (np.diff(resolution._positions(keys)) >= 0).all()
     joining = resolution.joining_levels(keys)
     assert all((resolution.are_apart(keys, level) == (joining > level)).all() for level in range(1025))
     assert joining.max() <= 1024
