@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
-from .ranking import Resamples, TieGroups, holds_of_neighbours
+from .ranking import Resamples, TieGroups, holds_of_neighbours, run_starts
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
 _MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
@@ -262,7 +262,7 @@ def _answers_by_chance(
 ) -> tuple[Floats, Callable[[int], Floats]]:
     """Return the sums of differences up to each confidence, and what draws rows of them if it is calibrated."""
     unit, size = (np.ones(len(q)), weight) if copies else (weight, np.ones(len(q)))
-    starts = np.flatnonzero(np.concatenate([[True], (q[1:] != q[:-1]) | (unit[1:] != unit[:-1])]))
+    starts = run_starts(q, unit)
     right, size = (np.add.reduceat(values, starts) for values in (size * correct, size))
     q, unit = q[starts], unit[starts]
     last = np.flatnonzero(np.concatenate([q[1:] != q[:-1], [True]]))  # of each confidence

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from .costs import largest_uncertainty
-from .errors import InputError
 from .inputs import Array, Floats, Ints, row_blocks
 from .options import cost_matrix
 
@@ -89,6 +88,17 @@ def cost_decisions(uncertainty: Floats, candidate_cost: Floats, *, max_uncertain
     return Decisions(uncertainty, candidate_cost, max_uncertainty)
 
 
+def right_and_wrong(max_uncertainty: float) -> Decisions:
+    """Return a correct and an incorrect answer, which the naive system's values are computed from."""
+    return Decisions(np.zeros(2), np.array([0.0, 1.0]), max_uncertainty, confidence=np.zeros(2))
+
+
+def one_of_each_class(num_classes: int, max_uncertainty: float) -> Decisions:
+    """Return a sample of each class, likewise."""
+    none = np.zeros(num_classes)
+    return Decisions(none, none, max_uncertainty, labels=np.arange(num_classes))
+
+
 def sorted_decisions(decisions: Decisions, order: Ints, ranked: Floats) -> Decisions:
     """Return the samples in `order`; `ranked` is their `rank_by`, which gives u and confidences."""
     if decisions.confidence is None or decisions.labels is not None:
@@ -120,8 +130,6 @@ def _rule(cost: str | Floats, num_classes: int) -> tuple[_Rule, float]:
             "zero_one": (_zero_one, 1 - 1 / num_classes),
             "log": (_log, math.log(num_classes)),
         }
-        if cost not in rules:
-            raise InputError("cost", "must be 'zero_one', 'log' or a (K, D) array", value=cost)
         return rules[cost]
     matrix = cost_matrix(cost, num_classes=num_classes)
     return _matrix_rule(matrix), largest_uncertainty(matrix)

@@ -122,7 +122,7 @@ class InputError(ValueError):
 
 def _short_repr(value: object) -> str:
     """Return the repr of a value, shortened, and of a NumPy scalar that of the Python number."""
-    text = repr(value.item() if type(value).__module__ == "numpy" and hasattr(value, "item") else value)
+    text = repr(value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 

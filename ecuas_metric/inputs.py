@@ -288,13 +288,19 @@ def _truth_advice(correct: Array, confidence: Floats) -> str:
     return Advice.CLASS_LABELS if _are_whole(correct) else Advice.PARTLY_CORRECT
 
 
+def is_nothing(value: object) -> bool:
+    """Return whether a value of a column is missing: None, nan, or pandas' NA or NaT."""
+    is_none = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return is_none or (np.ndim(value) == 0 and bool(value != value))  # type: ignore[arg-type]
+
+
 def _from_objects(array: NDArray[np.object_], name: str) -> Array:
     """Return numbers, and nan for what is missing, of an array of Python objects; or of a column of lists."""
     if array.size and isinstance(array.flat[0], (list, tuple, np.ndarray)):
         return numbers([np.asarray(row) for row in array], name)
     result = np.empty(array.shape)
     for index, value in np.ndenumerate(array):
-        missing = value is None or type(value).__name__ == "NAType"
+        missing = is_nothing(value)
         if (not missing and not isinstance(value, (int, float, np.number, np.bool_))) or isinstance(value, complex):
             raise InputError(name, "must be numbers", value=value, index=index[0] if index else 0)
         try:

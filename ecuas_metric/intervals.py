@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .calibration import ece_influence
-from .decisions import Decisions
+from .decisions import Decisions, one_of_each_class, right_and_wrong
 from .errors import Note
 from .inputs import Bools, Floats, Ints
 from .metrics import METRICS, NAIVE_OF_CONFIDENCES, Key, Values, naive_slopes, naive_values, recalibrated_uncertainty
 from .options import Options
-from .ranking import LINES, TieGroups, finite_sample_bias
+from .ranking import LINES, TieGroups, finite_sample_bias, run_starts
 from .sampling import NONE, Design, Limits, design_of, dot, freedom_of, standard_error, student_quantile
 
 _FEW = 10  # effective wrong, or right, answers below which first-order theory does not hold
@@ -209,7 +209,7 @@ def analytic_limits(
 def influences(decisions: Decisions, options: Options, values: Values) -> Iterator[tuple[Key, Floats]]:
     """Yield the influence (N,) of each sorted sample on each number; its weighted mean is 0."""
     data = _Data(moments_of(decisions, options.sample_weight), decisions, options, values)
-    sizes = np.diff(_starts(decisions.rank_by), append=len(decisions.rank_by))
+    sizes = np.diff(run_starts(decisions.rank_by), append=len(decisions.rank_by))
     for key in values:
         line = _line_of(key, data)
         own = _of_line(line, sizes, decisions) if line else _of_own(key, decisions, options, float(values[key]))
@@ -219,7 +219,7 @@ def influences(decisions: Decisions, options: Options, values: Values) -> Iterat
 def moments_of(decisions: Decisions, sample_weight: Floats | None = None) -> Moments:
     """Return the moments of samples sorted by increasing uncertainty, none of weight 0."""
     rank, c = decisions.rank_by, decisions.candidate_cost
-    starts, c2 = _starts(rank), c if decisions.confidence is not None else np.square(c)
+    starts, c2 = run_starts(rank), c if decisions.confidence is not None else np.square(c)
     w = np.broadcast_to(1.0, c.shape) if sample_weight is None else sample_weight / sample_weight.max()
     w2 = w if sample_weight is None else np.square(w)
     sums = [w, c, w, c, c2] if sample_weight is None else [w, w * c, w2, w2 * c, w2 * c2]
@@ -228,11 +228,6 @@ def moments_of(decisions: Decisions, sample_weight: Floats | None = None) -> Mom
     weight, cost, weight2, weight2_cost, weight2_cost2 = sums
     u = decisions.uncertainty_at(rank[starts])
     return Moments(u, weight, cost, weight2, weight2_cost, weight2_cost2, len(rank))
-
-
-def _starts(values: Floats) -> Ints:
-    """Return the index at which each run of equal neighbours starts."""
-    return np.flatnonzero(np.append(True, values[1:] != values[:-1]))
 
 
 def _coarse(moments: Moments) -> Moments:
@@ -244,7 +239,7 @@ def _coarse(moments: Moments) -> Moments:
 def _spread(decisions: Decisions, design: Design) -> Callable[[Key, _Line | None], tuple[float, float]]:
     """Return a function of a key and line: the design effect on a number's variance, and its degrees of freedom."""
     alone = design._replace(unit=None, stratum=np.zeros(len(design.weight), np.int64))
-    sizes = np.diff(_starts(decisions.rank_by), append=len(decisions.rank_by))
+    sizes = np.diff(run_starts(decisions.rank_by), append=len(decisions.rank_by))
 
     def spread(key: Key, line: _Line | None) -> tuple[float, float]:
         if line is None:
@@ -281,9 +276,9 @@ def _of_own(key: Key, decisions: Decisions, options: Options, value: float) -> F
     if not key.variant:
         return cost
     assert labels is not None
-    classes = np.arange(int(options.num_classes or 0))
-    one_each = Decisions(np.zeros(len(classes)), np.zeros(len(classes)), decisions.max_uncertainty, labels=classes)
-    shares = np.bincount(labels, weight, minlength=len(classes)) / 1.0
+    count = int(options.num_classes or 0)
+    one_each = one_of_each_class(count, decisions.max_uncertainty)
+    shares = np.bincount(labels, weight, minlength=count) / 1.0
     naive, slopes = _naive(key, one_each, shares, options)
     return (cost - value * slopes[labels]) / (naive or math.nan)
 
@@ -336,7 +331,7 @@ def _normalized_line(key: Key, data: _Data) -> _Line | None:
     if not data.is_binary or key.metric not in NAIVE_OF_CONFIDENCES:
         return None
     shares = np.array([float((moments.weight - moments.cost).sum()), float(moments.cost.sum())])
-    naive, (right, wrong) = _naive(key, _right_and_wrong(data), shares, data.options)
+    naive, (right, wrong) = _naive(key, right_and_wrong(data.form.max_uncertainty), shares, data.options)
     below = _Line(*(np.full(len(moments.weight), one) for one in (right, wrong - right)))
     return _ratio(_line_of_mean(key, moments.uncertainty, data), below, float(data.values[key]), naive)
 
@@ -350,11 +345,6 @@ def _naive(key: Key, one_each: Decisions, shares: Floats, options: Options) -> t
 
 def _naive_value(key: Key, one_each: Decisions, shares: Floats, options: Options) -> float:
     return float(naive_values(one_each, options, sample_weight=shares)[key._replace(variant="")])
-
-
-def _right_and_wrong(data: _Data) -> Decisions:
-    """Return a correct and an incorrect answer, which the naive system's value is computed from."""
-    return Decisions(np.zeros(2), np.array([0.0, 1.0]), data.form.max_uncertainty, confidence=np.zeros(2))
 
 
 def _ratio(above: _Line, below: _Line, value: float, mean: float) -> _Line:
@@ -635,7 +625,9 @@ def _at_other_rates(key: Key, data: _Data, rate: Floats, count: float) -> list[f
     share = moments.weight * rate * (1 - rate)
     slope = dot(share, line.slope) / float(share.sum())
     for limit in share_limits(wrong, count, data.quantile()):
-        naive = _naive_value(key, _right_and_wrong(data), np.array([1 - limit, limit]), data.options)
+        naive = _naive_value(
+            key, right_and_wrong(data.form.max_uncertainty), np.array([1 - limit, limit]), data.options
+        )
         found.append((mean + (limit - wrong) * slope) / (naive or math.nan))
     return found
 

@@ -230,7 +230,18 @@ def normalized_values(
     return {
         key._replace(variant="normalized"): values[key] / np.where(np.asarray(value) > 0, value, np.nan)
         for key, value in naive.items()
+        if key in values
     }
+
+
+def decomposed_values(
+    values: Mapping[Key, FloatOrFloats], ties: Ties, options: Options, *, max_uncertainty: float
+) -> dict[Key, FloatOrFloats]:
+    """Return each ECUAS_n after the best recalibration, and the loss that it saves."""
+    found: dict[Key, FloatOrFloats] = {}
+    for key, best in recalibrated_values(ties, options, max_uncertainty=max_uncertainty).items():
+        found |= {key: best, key._replace(variant="calibration_loss"): values[key._replace(variant="")] - best}
+    return found
 
 
 def recalibrated_values(ties: Ties, options: Options, *, max_uncertainty: float) -> dict[Key, FloatOrFloats]:
@@ -385,7 +396,7 @@ def _ece(d: Decisions, ties: Ties | None, options: Options, weight: Weights | No
     confidence = _present(d.confidence)
     if isinstance(weight, Resamples):
         return ece_of_resamples(confidence, d.candidate_cost, weight, n_bins=options.n_bins)
-    if isinstance(ties, TieGroups) and ties.weight.ndim == 1 and d.labels is None:  # by confidence already
+    if isinstance(ties, TieGroups) and d.labels is None:  # by confidence already
         return ece_of_groups(ties, n_bins=options.n_bins)
     return ece(confidence, d.candidate_cost, n_bins=options.n_bins, sample_weight=weight)
 
@@ -395,7 +406,7 @@ def _ece_debiased(d: Decisions, ties: Ties | None, options: Options, weight: Wei
         _present(d.confidence),
         d.candidate_cost,
         n_bins=options.n_bins,
-        sample_weight=_of_one_sample(weight),
+        sample_weight=options.sample_weight,
         copies=options.weights_are == "counts",
         groups=options.groups,
     )
@@ -405,18 +416,12 @@ def _calibration_p(d: Decisions, ties: Ties | None, options: Options, weight: We
     return calibration_test(
         _present(d.confidence),
         d.candidate_cost,
-        sample_weight=_of_one_sample(weight),
+        sample_weight=options.sample_weight,
         copies=options.weights_are == "counts",
         groups=options.groups,
         n_resamples=options.n_resamples,
         random_state=options.random_state,
     )
-
-
-def _of_one_sample(weights: Weights | None) -> Floats | None:
-    """Return weights other than those of resamples, which `is_alone` metrics never get."""
-    assert not isinstance(weights, Resamples)
-    return weights
 
 
 def _present(values: Floats | None) -> Floats:

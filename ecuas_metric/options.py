@@ -10,7 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .errors import InputError
-from .inputs import POSTERIOR_FORMS, Array, Floats, Ints, labels, non_negative, numbers, one_dimensional, require
+from .inputs import (
+    POSTERIOR_FORMS,
+    Array,
+    Floats,
+    Ints,
+    is_nothing,
+    labels,
+    non_negative,
+    numbers,
+    one_dimensional,
+    require,
+)
 from .version import VERSION
 
 COSTS = ("zero_one", "log")
@@ -189,8 +200,9 @@ def _weights(values: object, name: str) -> Floats:
 def _memberships(values: object, name: str) -> Ints:
     """Return names or numbers of groups or strata as integers from 0."""
     array = one_dimensional(np.asarray(values), name)
+    array = np.asarray(values, object) if array.dtype.kind in "UmM" else array  # NumPy would make a text of nan
     if array.dtype.kind == "O":
-        missing = np.array([value is None or value != value for value in array])
+        missing = np.array([is_nothing(value) for value in array])
         require(~missing, array, name, "must name one for every sample")
         array = np.array([str(value) for value in array])
     elif array.dtype.kind == "f":

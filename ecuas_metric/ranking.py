@@ -294,10 +294,7 @@ def _divisor(weight: Floats) -> Floats:
 
 def _steps(values: Floats, before: Floats) -> Floats:
     """Return the differences of consecutive values, of the first one to that before, shape (..., 1)."""
-    steps = np.empty_like(values)
-    np.subtract(values[..., 1:], values[..., :-1], out=steps[..., 1:])
-    np.subtract(values[..., :1], before, out=steps[..., :1])
-    return steps
+    return np.diff(values, prepend=before, axis=-1)
 
 
 def harmonic_numbers(count: Floats, table: Floats | None = None) -> Floats:
@@ -323,14 +320,20 @@ def harmonic_table(groups: TieGroups) -> Floats | None:
 def _starts(ranked: Floats, cost: Floats, merge: bool) -> tuple[Ints | None, bool]:
     """Return where groups start, None if everywhere, and whether the samples of each cost the same."""
     if holds_of_neighbours(np.not_equal, ranked):
-        return (np.flatnonzero(np.append(True, cost[1:] != cost[:-1])) if merge else None), True
-    starts = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
+        return (run_starts(cost) if merge else None), True
+    starts = run_starts(ranked)
     if not merge:
         return starts, False
     low, high = np.minimum.reduceat(cost, starts), np.maximum.reduceat(cost, starts)
     are_equal = low == high
     is_merged = are_equal[1:] & are_equal[:-1] & (low[1:] == low[:-1])
     return starts[np.append(True, ~is_merged)], bool(are_equal.all())
+
+
+def run_starts(*keys: Array) -> Ints:
+    """Return the index at which each run of neighbours that are equal in all keys (N,) starts."""
+    differ = [key[1:] != key[:-1] for key in keys]
+    return np.flatnonzero(np.append(True, np.logical_or.reduce(differ)))
 
 
 def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:

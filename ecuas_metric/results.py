@@ -35,12 +35,12 @@ from .metrics import (
     Key,
     Ties,
     Weights,
+    decomposed_values,
     keys_of_calibration,
     metric_values,
     naive_keys,
     naive_values,
     normalized_values,
-    recalibrated_values,
     shown_keys,
     values_of_calibration,
 )
@@ -116,8 +116,8 @@ class Results(NamedTuple):
         """Return a data frame: value, low and high of each number (nan where there is no interval)."""
         import pandas as pd
 
-        rows = [(one.value, *(math.nan if end is None else end for end in one[1:])) for one in self.estimates.values()]
-        return pd.DataFrame(rows, index=[str(key) for key in self.estimates], columns=["value", "low", "high"])
+        index = [str(key) for key in self.estimates]
+        return pd.DataFrame(list(self.estimates.values()), index, Estimate._fields, dtype=np.float64)
 
     def _repr_html_(self) -> str:
         return str(self.to_frame().to_html())
@@ -213,7 +213,7 @@ def compute_results(system: System, *, progress: bool = False, only: Sequence[Ke
         limits, of_intervals = _intervals(system, everything, list(values), progress=progress)
         notes += of_intervals
         if (debiased := Key("ece_debiased")) in of_calibration:
-            limits[debiased] = _limits_of_gap(without_weight_0(system))
+            limits[debiased] = _limits_of_gap(*without_weight_0(system))
     values |= of_calibration
     return Results({key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}, notes)
 
@@ -247,12 +247,9 @@ def _values(system: System, names: Collection[str], resamples: Array | None = No
     values = metric_values(decisions, ranked, options, sample_weight=weight, only=names)
     added: dict[Key, FloatOrFloats] = {}
     if options.normalize:
-        naive = naive_values(decisions, options, sample_weight=weight)
-        added |= normalized_values(values, {key: value for key, value in naive.items() if key in values})
+        added |= normalized_values(values, naive_values(decisions, options, sample_weight=weight))
     if options.decompose and (not names or "ecuas" in names):
-        for key, best in recalibrated_values(ranked, options, max_uncertainty=decisions.max_uncertainty).items():
-            loss = values[key._replace(variant="")] - best
-            added |= {key: best, key._replace(variant="calibration_loss"): loss}
+        added |= decomposed_values(values, ranked, options, max_uncertainty=decisions.max_uncertainty)
     return values | added
 
 
@@ -270,8 +267,7 @@ def _intervals(
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     options = system.options
     if options.interval_method == "analytic":
-        weighing = without_weight_0(system)
-        found = analytic_intervals(weighing.decisions, weighing.options, {key: values[key] for key in only})
+        found = analytic_intervals(*without_weight_0(system), {key: values[key] for key in only})
         return found.limits, found.notes
     limits, notes = intervals(
         lambda resamples: all_values(system, resamples, only),
@@ -285,9 +281,8 @@ def _intervals(
     return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(system.decisions)
 
 
-def _limits_of_gap(system: System) -> tuple[float, float]:
+def _limits_of_gap(decisions: Decisions, options: Options) -> tuple[float, float]:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
-    decisions, options, *_ = system
     design = design_of(options, len(decisions.uncertainty))
     if decisions.confidence is None or not design.freedom:
         return NONE
@@ -302,15 +297,13 @@ def _limits_of_gap(system: System) -> tuple[float, float]:
     )
 
 
-def without_weight_0(system: System) -> System:
-    """Return a system without its samples of weight 0, which would count as drawn."""
+def without_weight_0(system: System) -> tuple[Decisions, Options]:
+    """Return decisions and options without the samples of weight 0, which would count as drawn."""
     weight = system.options.sample_weight
     if weight is None or weight.all():
-        return system
+        return system.decisions, system.options
     rows = np.flatnonzero(weight)
-    decisions, options = select_rows(system.decisions, rows), _select_options(system.options, rows)
-    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
-    return System(decisions, options, ties)
+    return select_rows(system.decisions, rows), _select_options(system.options, rows)
 
 
 def _few_errors(decisions: Decisions) -> tuple[Note, ...]:

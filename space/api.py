@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.errors import InputError
-from ecuas_metric.options import checked_options
+from ecuas_metric.options import check_number, checked_options
 from ecuas_metric.reporting.report import make_report, prepare_open
 from ecuas_metric.results import Estimate
 
@@ -192,8 +192,7 @@ def plan(
         difference: That you want to detect, above 0.
     """
     for name, value, limit in (("first", first, 1), ("second", second, 1), ("difference", difference, math.inf)):
-        if not 0 < value < limit:
-            raise InputError(name, f"must be a number in (0, {limit})", value=value)
+        check_number(value, name, 0, limit, inside=True)
     header, rows = subset.plan_table([first, second], auroc=auroc, correlation=correlation, difference=difference)
     return {"rows": [dict(zip(header, row, strict=True)) for row in rows]}
 

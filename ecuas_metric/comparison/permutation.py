@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..calibration import confidence_bins
-from ..decisions import Decisions
+from ..decisions import Decisions, right_and_wrong
 from ..inputs import FloatOrFloats, Floats, Ints, blocks, chunks
 from ..metrics import METRICS, Key, naive_values, normalized_values, recalibrated_values, sample_costs
 from ..options import Options
@@ -267,12 +267,12 @@ def _normalize_means(output: _Output, means: Mapping[Key, Floats]) -> Mapping[Ke
     decisions, options, *_ = output
     if decisions.confidence is not None:
         wrong = means[Key("error_rate")]
-        one_each = Decisions(np.zeros(2), np.array([0.0, 1.0]), decisions.max_uncertainty, confidence=np.zeros(2))
+        one_each = right_and_wrong(decisions.max_uncertainty)
         naive |= naive_values(one_each, options, sample_weight=np.stack([1 - wrong, wrong], axis=-1))
     if decisions.labels is not None:
         of_classes = decisions._replace(confidence=None)
         naive |= naive_values(of_classes, options, sample_weight=options.sample_weight)
-    return normalized_values(means, {key: value for key, value in naive.items() if key in means})
+    return normalized_values(means, naive)
 
 
 def _has_order(wanted: Iterable[Key]) -> bool:

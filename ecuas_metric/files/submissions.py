@@ -1,5 +1,6 @@
 """A file of confidences or posteriors -> submissions, one per system; columns are found by their names."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from ..inputs import (
     require,
     stacked,
 )
-from ..options import OPTIONS
+from ..options import OPTIONS, check_number
 from ..results import note_hard
 from .columns import (
     JOINED,
@@ -262,10 +263,7 @@ def submissions_of(
         raise InputError("unlabelled", f"must be one of {', '.join(RULES)}", value=reading.unlabelled)
     if not len(sheet.rows):
         raise FileError(path, "the file has no rows")
-    if not 0 < reading.scale < np.inf:
-        raise InputError("scale", "must be positive and finite", value=reading.scale)
-    if reading.correct_from is not None and not np.isfinite(reading.correct_from):
-        raise InputError("correct_from", "must be finite", value=reading.correct_from)
+    check_numbers(reading.scale, reading.correct_from)
     sheet = _add_derived(sheet, given, reading.scale)
     roles = match_columns(sheet.table.schema, given, source=sheet.source, rows=sheet.table)
     if reading.correct_from is not None and roles.form != "confidences":
@@ -326,15 +324,28 @@ def _parts(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
     """Return the rows of each system, by the columns of their names; nothing without such columns."""
     if not names:
         return []
+    systems, codes = systems_in(sheet, names)
+    if (count := len(systems)) > MAX_SYSTEMS:
+        rule = f"must name at most {MAX_SYSTEMS:,} systems"
+        raise sheet.error("+".join(names), rule, value=count, got=f"{count:,}")
+    return [(name, sheet.select(codes == code)) for code, name in enumerate(systems)]
+
+
+def check_numbers(scale: float, correct_from: float | None) -> None:
+    """Raise InputError unless a scale is positive and finite, and a grade finite."""
+    check_number(scale, "scale", 0, math.inf, inside=True)
+    if correct_from is not None:
+        check_number(correct_from, "correct_from", -math.inf, math.inf, inside=True)
+
+
+def systems_in(sheet: Sheet, names: Sequence[str]) -> tuple[list[str], Ints]:
+    """Return the systems that columns name, and which of them each row (N,) is of."""
     for name in names:
         texts = texts_in(sheet.column(name))
         if (blank := nulls_in(texts) | is_in(texts, [""])).any():
             raise sheet.error(name, "must name a system; it is empty", row=int(sheet.rows[blank][0]))
     systems, codes = encode(join_texts([sheet.column(name) for name in names], " "))
-    if (count := len(systems)) > MAX_SYSTEMS:
-        rule = f"must name at most {MAX_SYSTEMS:,} systems"
-        raise sheet.error("+".join(names), rule, value=count, got=f"{count:,}")
-    return [(str(name), sheet.select(codes == code)) for code, name in enumerate(systems)]
+    return list(map(str, systems)), codes
 
 
 def _roles_of_systems(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:

@@ -59,9 +59,9 @@ def accuracy_band(system: System) -> Band:
 
 def _mean_band(system: System, keys: Iterable[Key], costs: Iterable[Floats]) -> Band:
     """Return the analytic intervals of means of costs (N,)."""
-    weighing, weight = without_weight_0(system), system.options.sample_weight
+    weight = system.options.sample_weight
     values = {key: float(np.average(cost, weights=weight)) for key, cost in zip(keys, costs, strict=True)}
-    limits = analytic_intervals(weighing.decisions, weighing.options, values).limits
+    limits = analytic_intervals(*without_weight_0(system), values).limits
     return _band([limits[key] for key in values])
 
 

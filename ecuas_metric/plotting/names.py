@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from collections.abc import Iterable
+from os.path import commonprefix
 
 _SEPARATORS = "_-./:| ,"
 _LONGEST = 32
@@ -23,19 +23,13 @@ def _without_common_ends(names: list[str], longest: int) -> list[str]:
     if len(names) < 2:
         return names
     room = min(map(len, names))
-    first, last = _ends_of_words(_common(names)), _ends_of_words(_common([name[::-1] for name in names]))
+    first, last = (_ends_of_words(commonprefix(some)) for some in (names, [name[::-1] for name in names]))  # noqa: RUF071
     cuts = sorted(((i, j) for i in first for j in last if i + j < room), key=sum)
     for i, j in cuts:
         cut = [f"{'…' * bool(i)}{name[i : len(name) - j]}{'…' * bool(j)}" for name in names]
         if max(map(len, cut)) <= longest:
             break
     return cut
-
-
-def _common(names: Sequence[str]) -> str:
-    """Return what all names begin with."""
-    shared = takewhile(lambda letters: len(set(letters)) == 1, zip(*names, strict=False))
-    return "".join(letters[0] for letters in shared)
 
 
 def _ends_of_words(text: str) -> list[int]:

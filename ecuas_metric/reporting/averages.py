@@ -60,10 +60,10 @@ def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> R
 
 def _bias(key: Key, results: Results, system: System) -> float:
     """Return the bias that an analytic interval subtracts: averaging narrows intervals, but lessens no bias."""
-    value, weighing = results.estimates[key].value, without_weight_0(system)
+    value, (decisions, options) = results.estimates[key].value, without_weight_0(system)
     if system.options.confidence_level is None or system.options.interval_method != "analytic":
         return 0.0
-    moments = moments_of(weighing.decisions, weighing.options.sample_weight)
+    moments = moments_of(decisions, options.sample_weight)
     return finite_sample_bias(key.metric, value, moments.ties, moments.effective_count)
 
 

@@ -284,7 +284,7 @@ COMMON = (
     _flag("--tasks", metavar="TASK,.."),
     _flag("--filter", metavar="NAME"),
     _flag("--partial", action="store_true"),
-    _flag("--choice-length", choices=("none", "chars", "bytes"), default="none"),
+    _flag("--choice-length", choices=Choices("..files.runs.lm_eval", "BY_LENGTH"), metavar="UNIT", default="none"),
     _flag("--by", metavar="COLUMN"),
     _option("n", default="0,1,128", metavar="N,.."),
     _option("num_classes", type=float, metavar="K"),

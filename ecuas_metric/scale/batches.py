@@ -9,9 +9,9 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from ..errors import FileAdvice, FileError, InputError
-from ..files.columns import Roles, match_columns
-from ..files.submissions import MAX_SYSTEMS, Source
-from ..files.values import floats_in, is_numeric, plain
+from ..files.columns import Roles, class_in_name, match_columns
+from ..files.submissions import MAX_SYSTEMS, Source, check_numbers, systems_in
+from ..files.values import Sheet, floats_in, is_numeric, plain
 from ..inputs import Bools, Floats
 from ..options import Options
 from .settings import require_same_settings
@@ -79,10 +79,7 @@ def check_reading(reading: RowOptions) -> None:
         advice = "Bounds need all rows at once: score in memory, or in two runs, without such answers and as wrong."
         rule = f"of a state must be {' or '.join(_UNLABELLED)}"
         raise InputError("unlabelled", rule, value=unlabelled, advice=advice)
-    if not 0 < reading.get("scale", 1) < np.inf:
-        raise InputError("scale", "must be positive and finite", value=reading["scale"])
-    if (lowest := reading.get("correct_from")) is not None and not np.isfinite(lowest):
-        raise InputError("correct_from", "must be finite", value=lowest)
+    check_numbers(reading.get("scale", 1), reading.get("correct_from"))
 
 
 def match_columns_of_rows(schema: pa.Schema, reading: RowOptions, *, source: str) -> Roles:
@@ -119,25 +116,9 @@ def _rows_of_systems(
     if not roles.systems:
         yield name, None
         return
-    texts = [_as_text(table[column], column, source) for column in roles.systems]
-    for column, names in zip(roles.systems, texts, strict=True):
-        missing = names.is_null().to_numpy()  # of the text: to older pyarrow an index of null is a value
-        if missing.any():
-            row = int(np.argmax(missing)) + start
-            raise FileError(source, "must name a system; it is empty", column=column, row=row)
-    joined = texts[0] if len(texts) == 1 else pc.binary_join_element_wise(*texts, " ")
-    encoded = joined.combine_chunks().dictionary_encode()
-    codes = encoded.indices.to_numpy()
-    order = np.argsort(codes, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(codes))[:-1])
-    yield from zip(encoded.dictionary.to_pylist(), parts, strict=True)
-
-
-def _as_text(names: pa.ChunkedArray, column: str, source: str) -> pa.ChunkedArray:
-    try:
-        return names.cast(pa.string())
-    except pa.ArrowException:
-        raise FileError(source, f"must name systems; it holds {names.type}", column=column) from None
+    names, codes = systems_in(Sheet(table, np.arange(start, start + len(table)), source=source), roles.systems)
+    parts = np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1])
+    yield from zip(names, parts, strict=True)
 
 
 def _words(roles: Roles) -> dict[str, str]:
@@ -164,6 +145,8 @@ def _state_of_table(
         kept = ~is_open
         references, predictions, source = references[kept], predictions[kept], source._replace(rows=source.rows[kept])
         used = [[column[kept] for column in columns] for columns in used]
+    if roles.form == "positive" and class_in_name(roles.predictions[0]) == "0":
+        predictions = 1 - predictions
     form, (weights, copies) = "posteriors" if roles.form == "positive" else roles.form, used
     if roles.form == "positive":
         options = options.replace(predictions_are="positive_probabilities")

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..decisions import Decisions
+from ..decisions import Decisions, one_of_each_class, right_and_wrong
 from ..errors import Advice, InputError, Note
 from ..files.submissions import MEANING
 from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats
 from ..intervals import Moments, analytic_limits
-from ..metrics import METRICS, Key, keys, naive_values, normalized_values, recalibrated_values
+from ..metrics import METRICS, Key, decomposed_values, keys, naive_values, normalized_values, recalibrated_values
 from ..options import checked_options
 from ..ranking import TieGroups
 from ..results import System, note_undefined
@@ -160,11 +160,9 @@ def _values(state: State, *, normalize: bool, decompose: bool) -> dict[Key, floa
             values[key] = float(top / bottom) if bottom else math.nan
     values = {key: values[key] for key in keys(none, settings.options) if key in values}
     if normalize:
-        values |= normalized_values(values, {key: x for key, x in _naive_values(state).items() if key in values})
+        values |= normalized_values(values, _naive_values(state))
     if decompose:
-        best = recalibrated_values(ties, settings.options, max_uncertainty=none.max_uncertainty)
-        for key, value in best.items():
-            values |= {key: value, key._replace(variant="calibration_loss"): values[key._replace(variant="")] - value}
+        values |= decomposed_values(values, ties, settings.options, max_uncertainty=none.max_uncertainty)
     return {key: float(value) for key, value in values.items()}
 
 
@@ -212,13 +210,12 @@ def _naive_values(state: State) -> dict[Key, FloatOrFloats]:
     settings = parse_settings(state.settings)
     none, values = empty_decisions(settings), dict[Key, FloatOrFloats]()
     if none.confidence is not None:
-        wrong, zeros = _sum(state, "error_rate"), np.zeros(2)
-        one_each = Decisions(zeros, np.array([0.0, 1.0]), none.max_uncertainty, confidence=zeros)
+        wrong, one_each = _sum(state, "error_rate"), right_and_wrong(none.max_uncertainty)
         weights = np.array([float(_sum(state, "1") - wrong), float(wrong)])
         values |= naive_values(one_each, settings.options, sample_weight=weights)
     if none.labels is not None:
-        classes, zeros = np.arange(count := int(settings.options.num_classes or 0)), np.zeros(count)
-        one_each = Decisions(zeros, zeros, none.max_uncertainty, labels=classes)
+        count = int(settings.options.num_classes or 0)
+        one_each = one_of_each_class(count, none.max_uncertainty)
         weights = np.array([float(_sum(state, f"class {k} weight")) for k in range(count)])
         values |= naive_values(one_each, settings.options, sample_weight=weights)
     return values

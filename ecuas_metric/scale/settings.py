@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..costs import largest_uncertainty
-from ..decisions import Decisions
+from ..decisions import Decisions, confidence_decisions, cost_decisions, posterior_decisions
 from ..errors import InputError
 from ..options import PER_SAMPLE, Options, checked_options, is_set
 from .sketch import Resolution
@@ -89,16 +88,12 @@ def require_options(text: str, options: Options) -> None:
 
 def empty_decisions(settings: Settings) -> Decisions:
     """Return the decisions of no rows: which metrics there are, and the largest uncertainty."""
-    none, options = np.empty(0), settings.options
+    none, no_labels, options = np.empty(0), np.empty(0, np.int64), settings.options
     if settings.form == "confidences":
-        return Decisions(none, none, 1 - 1 / (options.num_classes or np.inf), confidence=none)
+        return confidence_decisions(none, no_labels, num_classes=options.num_classes)
     if settings.form == "costs":
-        return Decisions(none, none, float(options.max_uncertainty or 0.0))
-    num_classes, labels = int(options.num_classes or 0), np.empty(0, np.int64)
-    if isinstance(options.cost, str) and options.cost == "zero_one":
-        return Decisions(none, none, 1 - 1 / num_classes, none, none, none, labels)
-    u_max = float(np.log(num_classes)) if isinstance(options.cost, str) else largest_uncertainty(options.cost)
-    return Decisions(none, none, u_max, None, none, none, labels)
+        return cost_decisions(none, none, max_uncertainty=float(options.max_uncertainty or 0.0))
+    return posterior_decisions(np.empty((0, int(options.num_classes or 0))), no_labels, cost=options.cost)
 
 
 def resolution_of(settings: Settings) -> Resolution:

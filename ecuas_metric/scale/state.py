@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..inputs import SUM_NOTE, Array, Floats, Ints, require, same_length
 from ..metrics import sample_costs
 from ..options import Options
+from ..ranking import run_starts
 from ..results import System, prepare
 from .exact_sum import DIGITS, carry, digits_of_groups, total, totals
 from .settings import Settings, parse_settings, require_same_settings, resolution_of, settings_text
@@ -229,7 +230,7 @@ def _weighted_sketch(settings: Settings, decisions: Decisions, weight: Floats | 
     keys = sort_keys(decisions.rank_by, mirrored=settings.is_mirrored)
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+    starts = run_starts(keys)
     c = decisions.candidate_cost[order] / cost_unit(decisions.max_uncertainty)
     w = np.ones(len(c)) if weight is None else weight[order]
     terms = (w, w * c, w * w, w * w * c, (w * c) ** 2)
