@@ -185,6 +185,9 @@ def match_columns(
     if out_of_core and (form == "predicted" or (form != "posteriors" and len(roles.predictions) > 1)):
         what = "a predicted and a true class" if form == "predicted" else "several systems side by side"
         raise FileError(source, f"has {what}, which are not read out of core", advice=FileAdvice.IN_MEMORY)
+    if out_of_core and used["stratum"]:
+        rule = "has strata, which are not read out of core"
+        raise FileError(source, rule, column=used["stratum"][0], advice=FileAdvice.IN_MEMORY)
     if not out_of_core and form in ("costs", "counts"):
         raise FileError(source, f"has {form}, which are read out of core only", advice=FileAdvice.OUT_OF_CORE)
     return roles

@@ -123,6 +123,15 @@ def stem(path: str | Path) -> str:
     return name
 
 
+def distinct_names(names: Sequence[str], paths: Sequence[str], stems: Sequence[str]) -> list[str]:
+    """Return names that differ where files do: with their folders, or else with their suffixes; not those given."""
+    with_folders = [str(Path(path).with_name(stem)) if stem else path for path, stem in zip(paths, stems, strict=True)]
+    found, is_stem = list(names), [name == stem for name, stem in zip(names, stems, strict=True)]
+    for longer in (with_folders, paths):
+        found = [longer[i] if is_stem[i] and found.count(name) > 1 else name for i, name in enumerate(found)]
+    return found
+
+
 def require_distinct(names: Iterable[str]) -> None:
     """Raise ValueError if columns have the same name; one without a name may occur several times."""
     repeated = [name for name, count in Counter(names).items() if count > 1 and name.strip()]

@@ -389,7 +389,7 @@ def _submission(name: str, sheet: Sheet, roles: Roles, reading: Reading) -> Subm
     try:
         predictions, references, are, noted = _check_values(values, truth, sheet, roles, prediction, classes, reading)
     except InputError as error:
-        raise _advise(source.error(error), values, truth, form) from None
+        raise advised(source.error(error), values, truth, form) from None
     ids = as_ids(sheet.column(used["id"][0])) if used["id"] else None
     per_sample = {option: sheet.column(column).to_pylist() for option, column in columns.items() if option in OPTIONS}
     if used["weight"]:
@@ -413,9 +413,9 @@ def _check_values(
     reference, scale, are_logits, notes = roles.references[0], reading.scale, False, tuple[Note, ...]()
     if scale != 1:
         values = numbers(values, "predictions")
-        if scale > 1 and _are_mixed(values, scale):  # some look divided already
+        if scale > 1 and are_mixed(counts := scale_counts(values), scale):  # some look divided already
             ok = (values <= 0) | (values >= 1)
-            require(ok, values, "predictions", _one_scale(values), FileAdvice.MIXED_SCALES)
+            require(ok, values, "predictions", one_scale(counts), FileAdvice.MIXED_SCALES)
         values = values / scale
     if roles.form not in ("posteriors", "positive"):
         return *confidences(values, truth), None, notes
@@ -518,12 +518,12 @@ def _are_logits(columns: Sequence[str], reference: str, values: Array) -> bool:
     return not (in_range and (np.abs(values.sum(axis=1) - 1) <= ROUNDED_SUM_TOLERANCE).all())
 
 
-def _advise(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
+def advised(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
     """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
     is_range, value = error.rule == "must lie in [0, 1]", error.value
     of_scale = error.advice in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE)
-    if of_scale and _are_mixed(array := numbers(values, ""), float(np.nanmax(array))):
-        error.rule, error.advice = _one_scale(array), FileAdvice.MIXED_SCALES
+    if of_scale and are_mixed(counts := scale_counts(array := numbers(values, "")), float(np.nanmax(array))):
+        error.rule, error.advice = one_scale(counts), FileAdvice.MIXED_SCALES
     if form == "positive" and is_range and error.advice in ("", Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
         error.advice = Advice.MARGINS
     elif form in ("confidences", "predicted") and is_range and not error.advice:
@@ -535,14 +535,22 @@ def _advise(error: FileError, values: Array | list[object], truth: Floats, form:
     return error
 
 
-def _one_scale(values: Array) -> str:
-    return f"must lie on one scale; {np.count_nonzero(values <= 1)} of {len(values)} lie in [0, 1]"
+def scale_counts(values: Array) -> Ints:
+    """Return how many confidences (N,) there are, are at most 1, between 0 and 1, and above 0; none of posteriors."""
+    if values.ndim > 1:
+        return np.zeros(4, np.int64)
+    counts = (np.count_nonzero(which) for which in (values <= 1, (values > 0) & (values < 1), values > 0))
+    return np.array([len(values), *counts])
 
 
-def _are_mixed(values: Array, scale: float) -> bool:
+def one_scale(counts: Ints) -> str:
+    """Return the rule that `scale_counts` break."""
+    return f"must lie on one scale; {counts[1]} of {counts[0]} lie in [0, 1]"
+
+
+def are_mixed(counts: Ints, scale: float) -> bool:
     """Return whether more numbers are below 1 than expected on a scale from 0 to `scale`: some are on another."""
-    small = np.count_nonzero((values > 0) & (values < 1))
-    return values.ndim == 1 and bool(small > min(0.5, _MIXED + 2 / scale) * np.count_nonzero(values > 0))
+    return bool(counts[2] > min(0.5, _MIXED + 2 / scale) * counts[3])
 
 
 def _refuse_positive(sheet: Sheet, used: ColumnsByRole, reading: Reading) -> None:

@@ -16,7 +16,7 @@ from ..comparison.planning import plan_of_rates, plan_of_systems
 from ..comparison.significance import permutations_needed
 from ..errors import FileAdvice, FileError, InputError, Note
 from ..files.columns import NAMES
-from ..files.read import STANDARD_INPUT, stem
+from ..files.read import STANDARD_INPUT, distinct_names, stem
 from ..files.runs import RunOptions
 from ..files.submissions import Submission, read_submissions
 from ..metrics import Key, place
@@ -319,12 +319,3 @@ def columns_of_files(texts: Iterable[str], files: Sequence[FileArgument]) -> lis
         for i in meant:
             special[i][role] = column.strip()
     return [common | own for own in special]
-
-
-def distinct_names(names: Sequence[str], paths: Sequence[str], stems: Sequence[str]) -> list[str]:
-    """Return names that differ where files do: with their folders, or else with their suffixes; not those given."""
-    with_folders = [str(Path(path).with_name(stem)) if stem else path for path, stem in zip(paths, stems, strict=True)]
-    found, is_stem = list(names), [name == stem for name, stem in zip(names, stems, strict=True)]
-    for longer in (with_folders, paths):
-        found = [longer[i] if is_stem[i] and found.count(name) > 1 else name for i, name in enumerate(found)]
-    return found

@@ -10,7 +10,16 @@ from pyarrow import types
 
 from ..errors import FileAdvice, FileError, InputError
 from ..files.columns import Roles, class_in_name, match_columns
-from ..files.submissions import MAX_SYSTEMS, Source, check_numbers, systems_in
+from ..files.submissions import (
+    MAX_SYSTEMS,
+    Source,
+    advised,
+    are_mixed,
+    check_numbers,
+    one_scale,
+    scale_counts,
+    systems_in,
+)
 from ..files.values import Sheet, floats_in, is_numeric, plain
 from ..inputs import Bools, Floats
 from ..options import Options
@@ -49,7 +58,7 @@ def states_of_batches(
     """
     check_reading(reading)
     found: dict[str, list[State]] = {}
-    start, roles, schema = first, None, None
+    start, roles, schema, counts = first, None, None, np.zeros(4, np.int64)
     for table in _chunks(batches):
         if roles is None or table.schema != schema:
             schema, roles = table.schema, match_columns_of_rows(table.schema, reading, source=source)
@@ -57,8 +66,10 @@ def states_of_batches(
             part = table if rows is None else table.drop_columns(list(roles.systems)).take(rows)
             numbers = np.arange(start, start + len(table)) if rows is None else rows + start
             states = found.setdefault(system, [])
-            level = states[0].sketch.level if states else 0
-            states.append(_state_of_table(part, roles, options, reading, Source(source, _words(roles), numbers), level))
+            level, origin = states[0].sketch.level if states else 0, Source(source, _words(roles), numbers)
+            predictions = _predictions(part, roles, origin)
+            counts += scale_counts(predictions)
+            states.append(_state_of_table(part, predictions, roles, options, reading, origin, level))
             try:
                 require_same_settings(states[0].settings, states[-1].settings)
             except InputError as error:
@@ -70,6 +81,9 @@ def states_of_batches(
             rule = f"must name at most {MAX_SYSTEMS:,} systems"
             raise FileError(source, rule, column="+".join(roles.systems), value=len(found), got=f"{len(found):,}")
         start += len(table)
+    if (scale := reading.get("scale", 1)) > 1 and are_mixed(counts, scale):
+        column = "+".join(roles.predictions) if roles else None
+        raise FileError(source, one_scale(counts), column=column, advice=FileAdvice.MIXED_SCALES)
     return {system: merge(states) for system, states in found.items()}
 
 
@@ -129,7 +143,13 @@ def _words(roles: Roles) -> dict[str, str]:
 
 
 def _state_of_table(
-    table: pa.Table, roles: Roles, options: Options, reading: RowOptions, source: Source, level: int
+    table: pa.Table,
+    values: Floats,
+    roles: Roles,
+    options: Options,
+    reading: RowOptions,
+    source: Source,
+    level: int,
 ) -> State:
     unlabelled, name = reading.get("unlabelled"), roles.references[0]
     references = _numbers(table[name], name, source)
@@ -137,20 +157,16 @@ def _state_of_table(
     _require_labelled(is_open, roles, source, unlabelled)
     if (lowest := reading.get("correct_from")) is not None:
         references = (references >= lowest).astype(np.float64)
-    references, predictions = np.where(is_open, 0.0, references), _predictions(table, roles, source)
-    if (scale := reading.get("scale", 1)) != 1:
-        predictions = predictions / scale
+    references, predictions = np.where(is_open, 0.0, references), values / reading.get("scale", 1)
     used = [[_numbers(table[name], name, source) for name in roles.used[role]] for role in ("weight", "count")]
     if is_open.any() and unlabelled == "drop":
         kept = ~is_open
         references, predictions, source = references[kept], predictions[kept], source._replace(rows=source.rows[kept])
         used = [[column[kept] for column in columns] for columns in used]
-    if roles.form == "positive" and class_in_name(roles.predictions[0]) == "0":
-        predictions = 1 - predictions
     form, (weights, copies) = "posteriors" if roles.form == "positive" else roles.form, used
-    if roles.form == "positive":
-        options = options.replace(predictions_are="positive_probabilities")
     try:
+        if roles.form == "positive":
+            predictions, options = _both_classes(predictions, roles.predictions[0], options)
         if copies:
             return state_of_counts(predictions, copies[0], references, options)
         if len(references):
@@ -161,9 +177,19 @@ def _state_of_table(
             options = options.replace(num_classes=classes) if form == "posteriors" else options
             state = empty_state(form, options, is_weighted=bool(weights))
     except InputError as error:
-        raise source.error(error) from None
+        raise advised(source.error(error), values, references, roles.form) from None
     count = int(np.count_nonzero(is_open))
     return state._replace(sums={**state.sums, f"unlabelled, {unlabelled}": count}) if count else state
+
+
+def _both_classes(values: Floats, column: str, options: Options) -> tuple[Floats, Options]:
+    """Return probabilities of class 1 (N,), or those or logits of both classes (N, 2), of a column of one; options."""
+    are_logits, is_first = options.predictions_are == "logits", class_in_name(column) == "0"
+    if not are_logits and not is_first:
+        return values, options.replace(predictions_are="positive_probabilities")
+    both = np.stack([values, np.zeros(len(values)) if are_logits else 1 - values], axis=1)
+    options = options if are_logits else options.replace(predictions_are="probabilities")
+    return both if is_first else both[:, ::-1], options
 
 
 def _require_labelled(is_open: Bools, roles: Roles, source: Source, unlabelled: str | None) -> None:

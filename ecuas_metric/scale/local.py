@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from glob import has_magic
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -15,7 +16,7 @@ from pyarrow import parquet as pq
 from tqdm.auto import tqdm
 
 from ..errors import FileError, InputError
-from ..files.read import named_by_folders, stem
+from ..files.read import distinct_names, named_by_folders, stem
 from ..files.values import constant
 from ..options import Options
 from .batches import RowOptions, check_reading, columns_read, match_columns_of_rows, states_of_batches
@@ -79,9 +80,11 @@ def score_files(
 def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[str, ParquetPart]]:
     """Return all files, each with the name of its rows where no column has one: the pattern, or the file's stem."""
     found: dict[str, tuple[str, ParquetPart]] = {}
-    for given in patterns:
-        name, pattern = given if isinstance(given, tuple) else ("", given)
-        name = name or (pattern if any(character in pattern for character in "*?[") else stem(pattern.rstrip("/")))
+    given = [one if isinstance(one, tuple) else ("", one) for one in patterns]
+    stems = ["" if name or has_magic(path) else stem(path.rstrip("/")) for name, path in given]
+    names = [name or own or path for (name, path), own in zip(given, stems, strict=True)]
+    paths = [path for _, path in given]
+    for name, pattern in zip(distinct_names(names, paths, stems), paths, strict=True):
         for part in parts_of(pattern):
             if found.setdefault(part.address, (name, part))[1] is not part:
                 raise FileError(part.address, "is named twice: its rows would count twice")
@@ -166,7 +169,7 @@ def _paths_of(pattern: str) -> tuple[AbstractFileSystem, list[str]]:
     """Return a file system and the paths there that a pattern names."""
     try:
         filesystem, path = fsspec.core.url_to_fs(pattern)
-        if any(character in path for character in "*?["):
+        if has_magic(path):
             return filesystem, filesystem.glob(path)
         if filesystem.isdir(path):
             return filesystem, [name for name in filesystem.find(path) if _is_data(name.removeprefix(path))]

@@ -67,6 +67,46 @@ def test_percentages_and_grades_are_read_as_in_memory(more, change, rng, tmp_pat
     assert found[0] == pytest.approx(found[1], rel=1e-12)
 
 
+P, Y = np.random.default_rng(1).random(60), np.random.default_rng(2).integers(0, 2, 60)
+LAYOUTS = {  # columns, flags
+    "class 0": ({"prob_0": P, "label": Y}, ()),
+    "class 1": ({"prob_1": P, "label": Y}, ()),
+    "logits of class 0": ({"p_0": 6 * P - 3, "label": Y}, ("--predictions-are", "logits")),
+    "logits of class 1 in [0, 1]": ({"score_1": P, "label": Y}, ("--predictions-are", "logits")),
+    "names with blanks": ({"model": ["a", " a", "b"] * 20, "confidence": P, "correct": Y}, ()),
+    "names that are truths": ({"model": Y == 1, "confidence": P, "correct": Y}, ()),
+    "an empty name": ({"model": ["a", "", "b"] * 20, "confidence": P, "correct": Y}, ()),
+    "two scales": ({"confidence": np.where(Y, 100 * P, P), "correct": Y}, ("--scale", "100")),
+    "marks of ignored rows": ({"prob_0": P, "prob_1": 1 - P, "label": np.where(P < 0.1, -100, Y)}, ()),
+    "margins": ({"prob": 6 * P - 3, "label": Y}, ()),
+}
+
+
+@pytest.mark.parametrize(("columns", "flags"), LAYOUTS.values(), ids=LAYOUTS)
+def test_what_columns_mean_does_not_depend_on_where_the_rows_are(columns, flags, tmp_path, capsys):
+    path, found = tmp_path / "a.parquet", []
+    pq.write_table(pa.table(columns), path)
+    for engine in ((), ("--out-of-core",)):
+        written = tmp_path / f"{len(found)}.json"
+        code = main(["score", str(path), *flags, *engine, "--output", str(written)])
+        rows = [] if code else [(row["system"], row["N"], row["ecuas_1"]) for row in rows_of(written)]
+        rule = re.split(r"; got | in row |\. ", capsys.readouterr().err)[0] if code else ""
+        found.append((code, sorted(rows), rule))
+    assert found[0][0::2] == found[1][0::2]
+    assert [row[:2] for row in found[0][1]] == [row[:2] for row in found[1][1]]
+    assert [row[2] for row in found[0][1]] == pytest.approx([row[2] for row in found[1][1]], rel=1e-12)
+
+
+def test_files_of_one_name_in_two_folders_are_two_systems(logs, tmp_path, capsys):
+    for folder in ("x", "y"):
+        (tmp_path / folder).mkdir()
+        pq.write_table(pq.read_table(logs / "one.parquet").drop_columns(["model"]), tmp_path / folder / "a.parquet")
+    paths = [str(tmp_path / folder / "a.parquet") for folder in ("x", "y")]
+    for engine in ((), ("--out-of-core",)):
+        printed(capsys, "score", *paths, *engine, "--output", tmp_path / "t.json")
+        assert [row["system"] for row in rows_of(tmp_path / "t.json")] == [path[: -len(".parquet")] for path in paths]
+
+
 def test_a_file_of_states_grows_and_merges(logs, tmp_path, capsys):
     states = [tmp_path / f"{i}.state" for i in (0, 1)]
     for i, state_of in enumerate(states):
@@ -115,7 +155,7 @@ def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
         ("score {0}/empty.parquet --out-of-core", "ecuas: the files have no rows."),
         ("score {0}/0.parquet --out-of-core --columns confidence=p.q", "there is no column 'p.q'"),
         ("score {0}/0.parquet --out-of-core --by task", "there is no column 'task'"),
-        ("score {0}/0.parquet --out-of-core --scale 0", "--scale must be positive"),
+        ("score {0}/0.parquet --out-of-core --scale 0", "--scale must be a number in (0, inf)"),
         ("merge {0}/0.parquet", "is a Parquet file, but not one of states"),
         ("merge {0}/a.state --state {0}/a.state", "is there already"),
         ("compare {0}/all.parquet --out-of-core --figures {0}", "--figures cannot be used with --out-of-core"),

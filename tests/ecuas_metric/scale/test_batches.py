@@ -95,7 +95,7 @@ HALVES = {"posteriors": [[0.5, 0.5]] * 3, "label": [0, 1, 1]}
             "'correct' must hold numbers; it holds string. Convert it, or",
         ),
         (THREE | {"model": ["a", None, "a"]}, "'model' must name a system; it is empty in row 8"),
-        (THREE | {"model": [{"name": "a"}] * 3}, "'model' must name systems; it holds struct<name: string>"),
+        (THREE | {"stratum": ["x", "y", "x"]}, "'stratum' has strata, which are not read out of core"),
         (HALVES | {"posteriors": [["a", "b"]] * 3}, "'posteriors' must hold numbers; it holds string"),
         (HALVES | {"posteriors": [[0.5, 0.5], None, [1, 0]]}, "'posteriors' must hold lists of one length in row 8"),
         (HALVES | {"posteriors": [[0.5, 0.5], [0.5, None], [1, 0]]}, "'posteriors' must not be NaN.* row 8"),
