@@ -151,7 +151,7 @@ def _shares(of_groups: Floats | Bits, group: Ints | None, share: Floats) -> Floa
 def area_scores(total: float) -> Both:
     r"""Return the increase of AURC per unit of cost at positions j to j + 1 of a ranking, and its integral from 0 to j.
 
-    AURC is :math:`\sum_k \omega_k E_k / k` over the points k of its trapezoids, see `selective.aurc`; a cost at
+    AURC is :math:`\sum_k \omega_k E_k / k` over the points k of its trapezoids, see `ranking.aurc`; a cost at
     position x counts in all :math:`E_k` with :math:`k \ge x`. Both have the shape (floor(total) + 1,).
     """
     if total <= 1:
@@ -376,7 +376,7 @@ def _values(cost: Floats, area: Floats, generalized: Floats, total: float) -> li
     """Return AURC, AUGRC and AUROC."""
     risk = cost / total
     pairs = risk * (1 - risk)
-    # See `selective.augrc` for the relation of the two areas.
+    # See `ranking.augrc` for the relation of the two areas.
     roc = 1 - (generalized - risk**2 / 2) / np.where(pairs > ONE_KIND, pairs, np.nan)
     return [area, generalized, roc]
 

@@ -276,9 +276,9 @@ def cross_validated(
         Classes, or correctness; the default folds are stratified by them.
     splitter : optional
         A splitter of scikit-learn; by default ``StratifiedKFold(5, shuffle=True, random_state=42)``, as in the
-        paper's table.
+        paper's table, or ``StratifiedGroupKFold`` with groups.
     groups : array_like, shape (N,), optional
-        For splitters that keep groups together.
+        Which samples stay together in a fold.
 
     Returns
     -------
@@ -308,11 +308,7 @@ def cross_validated(
     array, truth = finite(scores, "scores", Advice.FLOOR), np.asarray(references)
     same_length(scores=array, references=truth)
     if splitter is None:
-        try:
-            from sklearn.model_selection import StratifiedKFold
-        except ImportError:
-            raise missing_package("Cross-validation needs", "scikit-learn") from None
-        splitter = StratifiedKFold(5, shuffle=True, random_state=42)
+        splitter = stratified_folds(5, grouped=groups is not None)
     num_folds = splitter.get_n_splits(array, truth, groups)
     if len(array) < num_folds:
         raise InputError("scores", f"must have at least as many samples as folds, {num_folds}", value=len(array))
@@ -415,3 +411,12 @@ def _log_posteriors(values: ArrayLike) -> Floats:
         rule = "must have shape (N, K), K >= 2"
         raise InputError("log_posteriors", rule, value=scores.shape, got=f"shape {scores.shape}")
     return scores
+
+
+def stratified_folds(count: int, *, grouped: bool) -> BaseCrossValidator:
+    """Return scikit-learn's splitter into folds with about the same classes, shuffled as in the paper's table."""
+    try:
+        from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+    except ImportError:
+        raise missing_package("Recalibration in folds needs", "scikit-learn") from None
+    return (StratifiedGroupKFold if grouped else StratifiedKFold)(count, shuffle=True, random_state=42)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import InputError, Note, missing_package
+from ..errors import InputError, Note
 from ..files.submissions import Submission
-from ..inputs import Array, Floats, Ints, stacked
+from ..inputs import Array, Floats, stacked
 from ..recalibration.maps import (
     apply_affine,
     apply_isotonic,
@@ -18,15 +17,10 @@ from ..recalibration.maps import (
     fit_affine,
     fit_isotonic,
     fit_temperature,
+    stratified_folds,
 )
 from ..results import System, as_given
 from .report import prepare_submissions
-
-if TYPE_CHECKING:
-    from sklearn.model_selection import BaseCrossValidator
-
-SEED = 42  # of the folds, as in the paper's table
-
 
 METHODS = {
     "affine": partial(cross_validated, fit_affine, apply_affine),
@@ -78,7 +72,8 @@ def _recalibrate(submission: Submission, system: System, method: str, folds: int
         raise InputError("calibrate", f"must not be {method} for posteriors of more than two classes")
     scores = np.exp(scores[:, 1] - np.logaddexp(*scores.T)) if method in OF_TWO else scores
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
-    splitter = _splitter(truth, folds, options.groups)
+    _require_classes(truth, folds)
+    splitter = stratified_folds(folds, grouped=options.groups is not None)
     q = METHODS[method](scores, truth, splitter=splitter, groups=options.groups)
     if method not in OF_TWO:
         return q, notes
@@ -107,11 +102,8 @@ def _finite(scores: Floats, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
     return np.where(zero, np.log(least), scores), (Note("calibration", fact),)
 
 
-def _splitter(truth: Array, folds: int, groups: Ints | None) -> BaseCrossValidator:
-    try:
-        from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-    except ImportError:
-        raise missing_package("Recalibration in folds needs", "scikit-learn") from None
+def _require_classes(truth: Array, folds: int) -> None:
+    """Raise InputError unless each fold can have a sample of each class."""
     classes, counts = np.unique(truth, return_counts=True)
     if len(counts) < 2:
         raise InputError("references", "must contain more than one class to recalibrate", value=classes[0])
@@ -119,4 +111,3 @@ def _splitter(truth: Array, folds: int, groups: Ints | None) -> BaseCrossValidat
         rule = f"must have at least as many samples of each class as there are folds, {folds}"
         least = int(np.argmin(counts))
         raise InputError("references", rule, value=int(counts[least]), got=f"{counts[least]} of {classes[least]:g}")
-    return (StratifiedKFold if groups is None else StratifiedGroupKFold)(folds, shuffle=True, random_state=SEED)

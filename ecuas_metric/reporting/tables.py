@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from ..errors import FileError
+from ..files.write import write_whole
 from ..plotting.names import short_names
 
 BEST = "●"  # behind the best value of a column; * would be read as p < 0.05
@@ -171,17 +172,7 @@ def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
     }
     check_suffix(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = writers[path.suffix.lower()]()
-    # The name appears with the whole text, and what had it before is there until then.
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_text(text, encoding="utf-8", newline="\n")
-        if path.exists():
-            shutil.copymode(path, part)
-        os.replace(part, path.resolve() if path.is_symlink() else path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    write_whole(path, writers[path.suffix.lower()]().encode())
 
 
 def check_suffix(path: str | Path) -> None:

@@ -9,9 +9,7 @@ import hashlib
 import io
 import itertools
 import json
-import os
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +19,7 @@ import pyarrow.compute as pc
 from pyarrow import parquet
 
 from ..errors import FileError
+from ..files.write import write_whole
 from .exact_sum import DIGITS
 from .settings import Settings, parse_settings
 from .sketch import Sketch, ranks_of, sort_keys
@@ -100,13 +99,9 @@ def read_collection(path: str | Path) -> Collection:
 
 def write_collection(path: str | Path, collection: Collection) -> None:
     """Write states into one file: at once, so that no half of it is ever there; FileError if it cannot be written."""
-    beside = Path(f"{path}.part")
     try:
-        beside.write_bytes(to_bytes(collection))
-        os.replace(beside, path)
+        write_whole(Path(path), to_bytes(collection))
     except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
         raise FileError(path, f"cannot be written: {error.strerror}") from None
 
 
