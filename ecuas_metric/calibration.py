@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,17 @@ _ROUNDING = 1e-12  # relative to its terms, counts as 0
 _MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
 _ENOUGH = 1000.0  # if the variance of the number of errors is at least this
 _DRAWN = 2**20  # numbers at a time
+
+
+class Weighting(NamedTuple):
+    """What samples count for."""
+
+    sample_weight: Floats | None = None
+    copies: bool = False  # weights are numbers of equal samples
+    groups: Ints | None = None  # of samples that depend on each other
+
+
+UNWEIGHTED = Weighting()
 
 
 def confidence_cross_entropy_cost(
@@ -54,13 +66,7 @@ def ece(
 
 
 def ece_debiased(
-    confidence: Floats,
-    incorrect: Floats,
-    *,
-    n_bins: int = 10,
-    sample_weight: Floats | None = None,
-    copies: bool = False,
-    groups: Ints | None = None,
+    confidence: Floats, incorrect: Floats, *, n_bins: int = 10, weighting: Weighting = UNWEIGHTED
 ) -> FloatOrFloats:
     r"""Return the root mean square of the gaps of `ece`, without their finite-sample bias, in [0, 1].
 
@@ -71,24 +77,15 @@ def ece_debiased(
     pair weighs the product of its weights; with `copies` a weight is a number of samples, which make pairs among
     themselves; samples of one group (N,) depend on each other and make none.
     """
-    square = squared_gap(
-        confidence, incorrect, n_bins=n_bins, sample_weight=sample_weight, copies=copies, groups=groups
-    )
-    return np.sqrt(np.maximum(square, 0.0))
+    return np.sqrt(np.maximum(squared_gap(confidence, incorrect, n_bins=n_bins, weighting=weighting), 0.0))
 
 
 def squared_gap(
-    confidence: Floats,
-    incorrect: Floats,
-    *,
-    n_bins: int,
-    sample_weight: Floats | None = None,
-    copies: bool = False,
-    groups: Ints | None = None,
+    confidence: Floats, incorrect: Floats, *, n_bins: int, weighting: Weighting = UNWEIGHTED
 ) -> FloatOrFloats:
     """Return E of `ece_debiased`, which is unbiased and may be negative."""
-    bins = confidence_bins(confidence, n_bins=n_bins)
-    weight = np.ones(len(bins)) if sample_weight is None else sample_weight
+    bins, (weight, copies, groups) = confidence_bins(confidence, n_bins=n_bins), weighting
+    weight = np.ones(len(bins)) if weight is None else weight
 
     def sums(values: Floats) -> tuple[Floats, Floats]:
         """Return the sum over all pairs of each bin, and that of samples (or groups) with themselves."""
@@ -112,21 +109,12 @@ def squared_gap(
 
 
 def limits_of_gap(
-    confidence: Floats,
-    incorrect: Floats,
-    *,
-    quantile: float,
-    n_bins: int = 10,
-    sample_weight: Floats | None = None,
-    copies: bool = False,
-    groups: Ints | None = None,
+    confidence: Floats, incorrect: Floats, *, quantile: float, n_bins: int = 10, weighting: Weighting = UNWEIGHTED
 ) -> tuple[float, float]:
     """Return the limits of `ece_debiased`: all values whose square is at most `quantile` standard errors away."""
-    square = float(
-        squared_gap(confidence, incorrect, n_bins=n_bins, sample_weight=sample_weight, copies=copies, groups=groups)
-    )
-    weight = np.ones(len(confidence)) if sample_weight is None else sample_weight
-    share, mean, covariance = _gaps_of_bins(confidence, incorrect, n_bins, weight / weight.sum(), groups)
+    square = float(squared_gap(confidence, incorrect, n_bins=n_bins, weighting=weighting))
+    weight = np.ones(len(confidence)) if weighting.sample_weight is None else weighting.sample_weight
+    share, mean, covariance = _gaps_of_bins(confidence, incorrect, n_bins, weight / weight.sum(), weighting.groups)
     if not len(share):
         return math.nan, math.nan
     spread = share * mean
@@ -237,19 +225,18 @@ def calibration_test(
     confidence: Floats,
     incorrect: Floats,
     *,
-    sample_weight: Floats | None = None,
-    copies: bool = False,
-    groups: Ints | None = None,
+    weighting: Weighting = UNWEIGHTED,
     n_resamples: int = 1000,
     random_state: int = 0,
 ) -> float:
     """Return the p-value of `api.calibration_p_value` for confidences (N,); with `copies`, weights are counts."""
-    weight = np.ones(len(confidence)) if sample_weight is None else sample_weight
+    weight = np.ones(len(confidence)) if weighting.sample_weight is None else weighting.sample_weight
     order = np.lexsort((incorrect, weight, confidence))
     order = order[weight[order] > 0]
     q, correct, weight = confidence[order], 1 - incorrect[order], weight[order]
-    seen, drawn = _answers_by_chance(q, correct, weight, copies, np.random.default_rng(random_state))
-    effect = 1.0 if groups is None else _design_effect(q, correct, weight, groups[order])  # its root scales chance
+    seen, drawn = _answers_by_chance(q, correct, weight, weighting.copies, np.random.default_rng(random_state))
+    groups = None if weighting.groups is None else weighting.groups[order]
+    effect = 1.0 if groups is None else _design_effect(q, correct, weight, groups)  # its root scales chance
     statistic = float(_range_of_sums(seen)) / math.sqrt(effect) * (1 - _ROUNDING) - _ROUNDING * weight.max()
     rows, as_large = max(1, _DRAWN // seen.size), 0
     for start in range(0, n_resamples, rows):

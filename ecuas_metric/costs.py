@@ -162,6 +162,8 @@ def fixed_reject_cost(
     """
     if not reject_cost >= 0:
         raise InputError("reject_cost", "must be >= 0", value=reject_cost)
+    if not max_uncertainty > 0:
+        raise InputError("max_uncertainty", "must be positive (inf allowed)", value=max_uncertainty)
     c, u = _arrays(candidate_cost, uncertainty)
     return fixed_of_checked(u, c, reject_cost=reject_cost, max_uncertainty=max_uncertainty)
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .calibration import (
+    Weighting,
     calibration_test,
     confidence_brier_cost,
     confidence_cross_entropy_cost,
@@ -403,12 +404,7 @@ def _ece(d: Decisions, ties: Ties | None, options: Options, weight: Weights | No
 
 def _ece_debiased(d: Decisions, ties: Ties | None, options: Options, weight: Weights | None) -> FloatOrFloats:
     return ece_debiased(
-        _present(d.confidence),
-        d.candidate_cost,
-        n_bins=options.n_bins,
-        sample_weight=options.sample_weight,
-        copies=options.weights_are == "counts",
-        groups=options.groups,
+        _present(d.confidence), d.candidate_cost, n_bins=options.n_bins, weighting=weighting_of(options)
     )
 
 
@@ -416,12 +412,15 @@ def _calibration_p(d: Decisions, ties: Ties | None, options: Options, weight: We
     return calibration_test(
         _present(d.confidence),
         d.candidate_cost,
-        sample_weight=options.sample_weight,
-        copies=options.weights_are == "counts",
-        groups=options.groups,
+        weighting=weighting_of(options),
         n_resamples=options.n_resamples,
         random_state=options.random_state,
     )
+
+
+def weighting_of(options: Options) -> Weighting:
+    """Return what samples count for in `calibration`."""
+    return Weighting(options.sample_weight, options.weights_are == "counts", options.groups)
 
 
 def _present(values: Floats | None) -> Floats:

@@ -43,6 +43,7 @@ from .metrics import (
     normalized_values,
     shown_keys,
     values_of_calibration,
+    weighting_of,
 )
 from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
 from .ranking import ResampledTies, Resamples, TieGroups, auroc, positions, stably_sorted, tie_groups
@@ -156,6 +157,8 @@ def prepare(
 
 def named_systems(systems: Mapping[str, System] | Iterable[System]) -> dict[str, System]:
     """Return systems by name, numbered where they have none."""
+    if isinstance(systems, System):  # which is a tuple
+        raise InputError("systems", "must be a mapping of names to systems, or a list", got="one System")
     given = dict(systems) if isinstance(systems, Mapping) else {f"system {k}": one for k, one in enumerate(systems, 1)}
     for name, system in given.items():
         if not isinstance(system, System):
@@ -286,15 +289,9 @@ def _limits_of_gap(decisions: Decisions, options: Options) -> tuple[float, float
     design = design_of(options, len(decisions.uncertainty))
     if decisions.confidence is None or not design.freedom:
         return NONE
-    return limits_of_gap(
-        decisions.confidence,
-        decisions.candidate_cost,
-        quantile=quantile_of(design, options.confidence_level or 0.0),
-        n_bins=options.n_bins,
-        sample_weight=options.sample_weight,
-        copies=options.weights_are == "counts",
-        groups=options.groups,
-    )
+    quantile, weighting = quantile_of(design, options.confidence_level or 0.0), weighting_of(options)
+    gaps = decisions.confidence, decisions.candidate_cost
+    return limits_of_gap(*gaps, quantile=quantile, n_bins=options.n_bins, weighting=weighting)
 
 
 def without_weight_0(system: System) -> tuple[Decisions, Options]:

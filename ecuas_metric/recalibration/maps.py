@@ -104,8 +104,8 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
     parameters = _minimum(objective, np.r_[1.0, np.zeros(num_classes if with_bias else 0)])
     scale = float(parameters[0]) / unit
     if not with_bias and not scale > 0:
-        advice = "Reversed scores? Change their sign."
-        raise InputError("scores", "must rise with the true class", got=f"a best scale of {scale:.3g}", advice=advice)
+        got, advice = f"a best scale of {scale:.3g}", "Reversed scores? Change their sign."
+        raise InputError("log_posteriors", "must rise with the true class", got=got, advice=advice)
     return Affine(scale, parameters[1:] if with_bias else np.zeros(num_classes))
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ecuas_metric.calibration import squared_gap
+from ecuas_metric.calibration import Weighting, squared_gap
 from ecuas_metric.metrics import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.averages import _averages
@@ -56,7 +56,7 @@ def _values(predictions, references, options):
     prepared = _prepared(predictions, references, options)
     values = {key: float(value) for key, value in all_values(prepared).items()}
     if prepared.options.calibration:
-        square = squared_gap(predictions, 1 - references, n_bins=10, sample_weight=options.get("sample_weight"))
+        square = squared_gap(predictions, 1 - references, n_bins=10, weighting=Weighting(options.get("sample_weight")))
         # 3 standard errors of a calibrated system
         values[Key("ece_debiased")] = 0.0 if square < 1e-5 else math.sqrt(square)
     return values

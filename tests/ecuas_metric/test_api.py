@@ -314,5 +314,9 @@ def test_systems_without_names_are_numbered_and_arrays_are_refused():
     assert list(make_report([system, system]).results) == ["system 1", "system 2"]
     assert compare_systems([system, system])[0].difference == 0
     for function in (make_report, compare_systems):
+        with pytest.raises(
+            InputError, match="systems must be a mapping of names to systems, or a list; got one System"
+        ):
+            function(system)
         with pytest.raises(InputError, match="systems must be of confidence_system, .* got ndarray for 'a'"):
             function({"a": np.ones(3), "b": np.ones(3)})

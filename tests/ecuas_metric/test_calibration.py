@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from ecuas_metric import calibration, calibration_p_value, ece_score, score_confidences
-from ecuas_metric.calibration import ece_debiased, squared_gap
+from ecuas_metric.calibration import Weighting, ece_debiased, squared_gap
 from tests.ecuas_metric.simulated import calibrated, independent_seeds, overconfident, reweighted, two_point
 
 RUNS = 10_000
@@ -26,7 +26,7 @@ def test_the_square_is_the_mean_product_of_pairs(rng):
             ]
             sizes, products = np.transpose(pairs)
             expected += used[bins == b].sum() / used.sum() * np.average(products, weights=sizes)
-        found = squared_gap(q, wrong, n_bins=4, sample_weight=used, groups=apart)
+        found = squared_gap(q, wrong, n_bins=4, weighting=Weighting(used, groups=apart))
         assert found == pytest.approx(expected)
 
 
@@ -45,8 +45,8 @@ def _of(system, size, seed=0):
 def test_several_sets_of_weights_give_what_each_gives_alone(rng):
     q, wrong, weights = rng.random(40), rng.integers(0, 2, 40), rng.integers(0, 3, (2, 5, 40)) * 1.0
     for groups in (None, rng.integers(0, 9, 40)):
-        found = ece_debiased(q, wrong, sample_weight=weights, groups=groups)
-        alone = [ece_debiased(q, wrong, sample_weight=row, groups=groups) for row in weights.reshape(10, 40)]
+        found = ece_debiased(q, wrong, weighting=Weighting(weights, groups=groups))
+        alone = [ece_debiased(q, wrong, weighting=Weighting(row, groups=groups)) for row in weights.reshape(10, 40)]
         np.testing.assert_allclose(found.ravel(), alone, rtol=1e-9, atol=1e-9)
 
 

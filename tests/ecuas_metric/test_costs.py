@@ -175,8 +175,12 @@ def test_decimals_that_are_equal_on_paper_are_accepted():
     ],
 )
 def test_errors(arguments, message):
+    given = {"uncertainty": [0.5], "candidate_cost": [1.0]}
     with pytest.raises(ValueError, match=f"^{message}"):
-        ecuas_cost(**{"uncertainty": [0.5], "candidate_cost": [1.0]} | arguments)
+        ecuas_cost(**given | arguments)
+    for largest in (0, -1, np.nan):
+        with pytest.raises(ValueError, match=r"^max_uncertainty must be positive \(inf allowed\); got"):
+            fixed_reject_cost(**given, reject_cost=0.3, max_uncertainty=largest)
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1e3, 1e9])

@@ -3,6 +3,7 @@ import re
 
 import evaluate
 import numpy as np
+import pandas as pd
 import pytest
 
 from ecuas_metric import __version__
@@ -57,6 +58,18 @@ WEIGHT = "sample_weight must be finite and non-negative"
         ("sample_weight", [[1, 1]], "sample_weight must be one-dimensional; got shape (1, 2)."),
         ("sample_weight", [0, 0], "sample_weight must not be all zero; got 2 zeros."),
         ("groups", ["a", None], "groups must name one for every sample; got None at index 1 (1 of 2)."),
+        (
+            "confidence_level",
+            np.array([0.9, 0.95]),
+            "confidence_level must be a number in (0, 1); got array([0.9 , 0.95]).",
+        ),
+        ("groups", ["a", float("nan")], "groups must name one for every sample; got nan at index 1 (1 of 2)."),
+        ("groups", pd.array(["a", pd.NA]), "groups must name one for every sample; got <NA> at index 1 (1 of 2)."),
+        (
+            "groups",
+            [np.datetime64("2026-01-01"), np.datetime64("NaT")],
+            "groups must name one for every sample; got None at index 1 (1 of 2).",
+        ),
         ("groups", [1.0, np.nan], "groups must name one for every sample; got nan at index 1 (1 of 2)."),
     ],
 )

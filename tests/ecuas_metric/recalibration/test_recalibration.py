@@ -94,7 +94,9 @@ def test_a_temperature_exists_unless_every_answer_is_right_is_positive_and_has_n
     fitted = fit_temperature(scores, labels)
     assert fitted.scale > 0
     assert not fitted.bias.any()
-    with pytest.raises(ValueError, match=r"^scores must rise with the true class; got a best scale of -.*Reversed"):
+    with pytest.raises(
+        ValueError, match=r"^log_posteriors must rise with the true class; got a best scale of -.*Reversed"
+    ):
         fit_temperature(-scores, labels)
     assert fit_affine(-scores, labels).scale < 0
 
@@ -104,6 +106,18 @@ def test_isotonic_is_scikit_learns(rng):
     new = rng.random(50)
     theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(confidence, correct).predict(new)
     np.testing.assert_allclose(apply_isotonic(fit_isotonic(confidence, correct), new), theirs)
+
+
+def test_the_default_folds_keep_groups_together(rng):
+    groups = np.repeat(np.arange(40), 5)
+    folds = cross_validated(
+        lambda scores, labels: set(scores[:, 0].tolist()),
+        lambda seen, scores: np.full(scores.shape, not seen & set(scores[:, 0].tolist())),
+        np.column_stack([groups, groups]),
+        rng.integers(0, 2, 200),
+        groups=groups,
+    )
+    assert folds.all()
 
 
 @pytest.mark.parametrize(("splitter", "groups"), [(KFold(4), None), (GroupKFold(3), np.arange(200) // 6)])

@@ -126,6 +126,15 @@ def test_files_that_cannot_be_read_or_written_are_named(tmp_path):
         storage.write_collection(tmp_path / "none" / "a.state", Collection({"a": ONE}))
 
 
+def test_a_link_stays_one_and_its_file_has_the_states(tmp_path):
+    (tmp_path / "kept").mkdir()
+    link, file = tmp_path / "a.state", tmp_path / "kept" / "b.state"
+    link.symlink_to(file)
+    storage.write_collection(link, Collection({"a": ONE}))
+    assert link.is_symlink()
+    assert storage.read_collection(file).states.keys() == {"a"}
+
+
 def test_a_full_disk_leaves_the_state_as_it_was(tmp_path, monkeypatch):
     storage.write_collection(tmp_path / "a.state", Collection({"a": ONE}))
     write_bytes = Path.write_bytes
