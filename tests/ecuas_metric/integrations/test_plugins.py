@@ -46,6 +46,7 @@ def test_the_scorer_is_minus_ecuas_of_each_fold_which_may_lack_classes_on_either
         assert found["test_a"] == of_folds(X, y, KFold(3).split(X), n=0)
     bird, cat, dog = (np.flatnonzero(y == name).tolist() for name in names)
     folds = [(range(90), bird), (bird + cat, range(90)), (bird + dog, cat)]
+    folds = [tuple(map(np.asarray, fold)) for fold in folds]
     found = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(), cv=folds, error_score="raise")
     assert found["test_score"] == of_folds(X, y, folds, missing=(None, 2, 1))
 
