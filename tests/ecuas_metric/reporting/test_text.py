@@ -78,6 +78,8 @@ def test_a_win_is_a_loss_of_another_and_the_best_come_first(rng):
         ["."] * i + [""] + ["1"] * (11 - i) for i in range(12)
     ]
     assert grid.above[0].startswith("Wins: on how many of 2 metrics the row's")
+    few = [one for one in rows_of({"b": 0.3, "c": 0.2, "a": 0.1}) if "a" in (one.first, one.second)]  # b and c as good
+    assert [line[0].text for line in wins_grid(few * 2 + few[:1], alpha=ALPHA).rows] == ["1 a", "2 c", "3 b"]
 
 
 def test_there_is_a_matrix_of_three_systems_or_more_by_metrics_that_rank():
