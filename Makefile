@@ -53,9 +53,8 @@ check-croissant: $(VENV)/lock.installed  ## the dataset's Croissant description 
 	.venv-croissant/bin/python -c "import mlcroissant"
 	.venv-croissant/bin/python -m pytest tests/triviaqa_subset/test_croissant.py
 
-bench: $(VENV)/bench.installed  ## measure against peers, write the tables of docs/speed.md and docs/scale.md
+bench: $(VENV)/bench.installed  ## measure against peers, write the table of docs/speed.md
 	$(BIN)/python -m benchmarks.run
-	$(BIN)/python -m benchmarks.scale
 
 reference: $(VENV)/demo.installed  ## write the card's table of options and the table of layouts in docs/files.md
 	$(BIN)/python -m docs.options

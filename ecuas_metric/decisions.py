@@ -140,7 +140,8 @@ def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | Non
     candidate = q.argmax(axis=1) if decision is None else decision
     confidence = np.minimum(q[rows, candidate], 1.0)
     q[rows, candidate] = 0.0  # 1 - q_e from the other classes: exact where q_e is close to 1
-    return q.sum(axis=1), candidate != label, confidence
+    u = q.sum(axis=1)  # which decimals that are equal on paper round differently
+    return np.where(u > 1e-6, np.round(u, 15), u), candidate != label, confidence
 
 
 def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> _Columns:

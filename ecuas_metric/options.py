@@ -89,12 +89,17 @@ def checked_options(**given: object) -> Options:
         return options
     weights = options.sample_weight
     if options.weights_are == "counts":
-        ok = (weights == np.floor(weights)) & (weights < MOST_COPIES)
-        require(ok, weights, "sample_weight", "must be whole numbers where weights_are='counts'")
+        require_counts(weights)
         return options
     weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
     # To sum to their effective number of samples, (sum w)^2 / sum w^2; only AURC depends on the scale.
     return options.replace(sample_weight=weights * (weights.sum() / np.einsum("n,n", weights, weights)))
+
+
+def require_counts(weights: Floats) -> None:
+    """Raise InputError unless weights that are counts are whole numbers."""
+    ok = (weights == np.floor(weights)) & (weights < MOST_COPIES)
+    require(ok, weights, "sample_weight", "must be whole numbers where weights_are='counts'")
 
 
 def refuse_options_of_other_forms(form: str, options: Options) -> None:

@@ -455,7 +455,7 @@ def finite_sample_bias(metric: str, value: float, groups: TieGroups, count: floa
         return (mean / 2 - value) / count
     if metric != "aurc" or count <= 2:
         return 0.0
-    first = 1 + int(np.searchsorted(np.cumsum(groups.weight), total / _FIRST))
+    first = 1 + int(np.searchsorted(np.cumsum(groups.weight), total / _FIRST * (1 - 1e-9)))
     risk = float(groups.cost[:first].sum() / groups.weight[:first].sum())
     return (value + mean / 2 - 1.5 * risk) / (count - 1)
 

@@ -185,9 +185,10 @@ def match_columns(
     if out_of_core and (form == "predicted" or (form != "posteriors" and len(roles.predictions) > 1)):
         what = "a predicted and a true class" if form == "predicted" else "several systems side by side"
         raise FileError(source, f"has {what}, which are not read out of core", advice=FileAdvice.IN_MEMORY)
-    if out_of_core and used["stratum"]:
-        rule = "has strata, which are not read out of core"
-        raise FileError(source, rule, column=used["stratum"][0], advice=FileAdvice.IN_MEMORY)
+    for role, what in (("stratum", "strata"), ("group", "groups")):
+        if out_of_core and used[role]:
+            rule = f"has {what}, which are not read out of core"
+            raise FileError(source, rule, column=used[role][0], advice=FileAdvice.IN_MEMORY)
     if not out_of_core and form in ("costs", "counts"):
         raise FileError(source, f"has {form}, which are read out of core only", advice=FileAdvice.OUT_OF_CORE)
     return roles
@@ -228,6 +229,10 @@ def find_columns(table: TableSchema, given: Mapping[str, str]) -> dict[str, list
 def form_of(table: TableSchema, used: ColumnsByRole, given: Mapping[str, str]) -> str:
     """Return the form of input that the columns make up; where they make up two, `given` decides."""
     found = [form for form, roles in ROLES_OF_FORM.items() if all(used[role] for role in roles)]
+    for form in ("costs", "counts"):
+        if (lonely := set(ROLES_OF_FORM[form]) & set(given) & {*_GIVEN_ONLY}) and form not in found:
+            rule = f"must name {', '.join(ROLES_OF_FORM[form])} together"
+            raise InputError("columns", rule, value=min(lonely), got=f"only {', '.join(sorted(lonely))}")
     for form in ("costs", "counts", "predicted"):  # named, not found
         if form in found and set(ROLES_OF_FORM[form]) & set(given) & {*_GIVEN_ONLY, "predicted"}:
             return form

@@ -556,6 +556,10 @@ def _of_table(table: pa.Table) -> Sheet:
     return Sheet(table, np.arange(len(table)) + 1)
 
 
+def _holds_something(row: Iterable[object]) -> bool:
+    return any(cell is not None for cell in row)
+
+
 def _read_excel(content: pa.Buffer) -> Sheet:
     try:
         import openpyxl
@@ -563,10 +567,10 @@ def _read_excel(content: pa.Buffer) -> Sheet:
         raise missing_package("Excel files need", "openpyxl") from None
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
     sheets = {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
-    filled = {name: rows for name, rows in sheets.items() if len([row for row in rows if any(row)]) > 1}
+    filled = {name: rows for name, rows in sheets.items() if sum(map(_holds_something, rows)) > 1}
     if len(filled) > 1:
         raise ValueError(f"it has several sheets: {', '.join(filled)}; save the one that you mean as a file of its own")
-    numbered = [(k, row) for k, row in enumerate(next(iter(filled.values()), []), 1) if any(c is not None for c in row)]
+    numbered = [(k, row) for k, row in enumerate(next(iter(filled.values()), []), 1) if _holds_something(row)]
     if not numbered:
         return _sheet_of_columns([], [])
     (_, header), *body = numbered

@@ -492,13 +492,19 @@ def _both_classes(
         q = np.stack([np.zeros(len(values)), numbers(values, "predictions")], axis=1).astype(np.float64)
     else:
         q = stacked(confidences(values, np.zeros(len(values)))[0])
-    named, words = class_in_name(column), {} if is_numeric(parse_cells(sheet.column(reference)).type) else TRUTH_WORDS
-    is_first = named == classes[0] if classes else named == "0" or words.get(named.lower()) == 0
+    named, is_first = class_in_name(column), is_of_first(column, parse_cells(sheet.column(reference)).type, classes)
     of = f"class {(classes or ('0', '1'))[0 if is_first else 1]}"
     fact = f"Column {column!r} is read as the {'logit' if are_margins else 'probability'} of {of}, "
     advice = FileAdvice.OTHER_CLASS if classes and not named else ""
     note = Note("positive", f"{fact}column {reference!r} as the class.", advice)
     return q[:, ::-1] if is_first else q, (note, *note_hard(q[:, 1], "probabilities"))
+
+
+def is_of_first(column: str, labels: pa.DataType, classes: Sequence[str] | None = None) -> bool:
+    """Return whether a column's name says that it is of the first of two classes, by the type of their labels."""
+    named = class_in_name(column)
+    words = {} if is_numeric(labels) and not pa.types.is_boolean(labels) else TRUTH_WORDS
+    return named == classes[0] if classes else named == "0" or words.get(named.lower()) == 0
 
 
 def _are_margins(column: str, values: Array | list[object], reading: Reading) -> bool:

@@ -144,6 +144,7 @@ def is_numeric(kind: pa.DataType) -> bool:
 def floats_in(array: pa.Array) -> Floats:
     """Return an Arrow array (N,) of numbers as float64, NaN where it is null."""
     array = array.cast(pa.uint8()) if types.is_boolean(array.type) else array
+    array = array.cast(pa.string()) if types.is_decimal(array.type) else array  # Arrow divides, and rounds twice
     numbers = array.cast(pa.float64(), safe=False)
     return np.where(nulls_in(numbers), np.nan, _buffer_of(numbers)) if numbers.null_count else _buffer_of(numbers)
 

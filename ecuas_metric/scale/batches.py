@@ -9,19 +9,20 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from ..errors import FileAdvice, FileError, InputError
-from ..files.columns import Roles, class_in_name, match_columns
+from ..files.columns import Roles, are_numbered, match_columns
 from ..files.submissions import (
     MAX_SYSTEMS,
     Source,
     advised,
     are_mixed,
     check_numbers,
+    is_of_first,
     one_scale,
     scale_counts,
     systems_in,
 )
 from ..files.values import Sheet, floats_in, is_numeric, plain
-from ..inputs import Bools, Floats
+from ..inputs import Bools, Floats, Ints
 from ..options import Options
 from .settings import require_same_settings
 from .state import State, empty_state, merge, state_of, state_of_counts
@@ -46,6 +47,7 @@ def states_of_batches(
     options: Options,
     *,
     name: str = "system",
+    prefix: str = "",
     source: str = "batches",
     first: int = 1,
     **reading: Unpack[RowOptions],
@@ -53,22 +55,25 @@ def states_of_batches(
     """Return the state of each system in batches of rows, a few of which are in memory at a time.
 
     Batches come from a Parquet file, a DuckDB reader, a stream of `datasets` .. `name` is that of the system if no
-    column has one; `source` is what errors call the batches, and `first` the number of the first row. For `reading`
-    see `RowOptions`. FileError names the source, the column, the row and the value.
+    column has one, and `prefix` stands before those that columns have; `source` is what errors call the batches, and
+    `first` the number of the first row. For `reading` see `RowOptions`. FileError names the source, the column, the
+    row and the value.
     """
     check_reading(reading)
     found: dict[str, list[State]] = {}
-    start, roles, schema, counts = first, None, None, np.zeros(4, np.int64)
+    counts: dict[str, Ints] = {}
+    start, roles, schema = first, None, None
     for table in _chunks(batches):
         if roles is None or table.schema != schema:
             schema, roles = table.schema, match_columns_of_rows(table.schema, reading, source=source)
-        for system, rows in _rows_of_systems(table, roles, name, source, start):
-            part = table if rows is None else table.drop_columns(list(roles.systems)).take(rows)
+        for of, rows in _rows_of_systems(table, roles, name, source, start):
+            system = of if rows is None else f"{prefix}{of}"
+            part = table if rows is None else table.select(_values_read(roles)).take(rows)
             numbers = np.arange(start, start + len(table)) if rows is None else rows + start
             states = found.setdefault(system, [])
             level, origin = states[0].sketch.level if states else 0, Source(source, _words(roles), numbers)
             predictions = _predictions(part, roles, origin)
-            counts += scale_counts(predictions)
+            counts[system] = counts.get(system, 0) + scale_counts(predictions)
             states.append(_state_of_table(part, predictions, roles, options, reading, origin, level))
             try:
                 require_same_settings(states[0].settings, states[-1].settings)
@@ -81,9 +86,10 @@ def states_of_batches(
             rule = f"must name at most {MAX_SYSTEMS:,} systems"
             raise FileError(source, rule, column="+".join(roles.systems), value=len(found), got=f"{len(found):,}")
         start += len(table)
-    if (scale := reading.get("scale", 1)) > 1 and are_mixed(counts, scale):
-        column = "+".join(roles.predictions) if roles else None
-        raise FileError(source, one_scale(counts), column=column, advice=FileAdvice.MIXED_SCALES)
+    for of_system in counts.values() if (scale := reading.get("scale", 1)) > 1 else ():
+        if are_mixed(of_system, scale):
+            column = "+".join(roles.predictions) if roles else None
+            raise FileError(source, one_scale(of_system), column=column, advice=FileAdvice.MIXED_SCALES)
     return {system: merge(states) for system, states in found.items()}
 
 
@@ -101,19 +107,31 @@ def match_columns_of_rows(schema: pa.Schema, reading: RowOptions, *, source: str
     roles = match_columns(schema, reading.get("columns"), source=source, out_of_core=True)
     if reading.get("correct_from") is not None and roles.form != "confidences":
         raise InputError("correct_from", "requires confidences", value=reading["correct_from"])
+    if len(roles.predictions) > 1 and not are_numbered(roles.predictions):
+        rule = "has columns of classes that are not numbered from 0"
+        raise FileError(source, rule, column="+".join(roles.predictions), advice=FileAdvice.IN_MEMORY)
+    if roles.form == "counts" and roles.used["weight"]:
+        raise FileError(source, "has counts, which are the weights", column=roles.used["weight"][0])
     return roles
 
 
 def columns_read(roles: Roles) -> list[str]:
     """Return the names of all columns that are read."""
+    return list(dict.fromkeys([*_values_read(roles), *roles.systems]))
+
+
+def _values_read(roles: Roles) -> list[str]:
     used = *roles.used["weight"], *roles.used["count"]
-    return list(dict.fromkeys([*roles.predictions, *roles.references[:1], *roles.systems, *used]))
+    return list(dict.fromkeys([*roles.predictions, *roles.references[:1], *used]))
 
 
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
     """Yield tables of about CHUNK bytes."""
     waiting: list[pa.Table] = []
     for batch in batches:
+        if waiting and batch.schema != waiting[0].schema:
+            yield pa.concat_tables(waiting)
+            waiting = []
         if len(batch):
             waiting.append(pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch)
         if sum(table.nbytes for table in waiting) >= CHUNK:
@@ -166,7 +184,8 @@ def _state_of_table(
     form, (weights, copies) = "posteriors" if roles.form == "positive" else roles.form, used
     try:
         if roles.form == "positive":
-            predictions, options = _both_classes(predictions, roles.predictions[0], options)
+            is_first = is_of_first(roles.predictions[0], table.schema.field(name).type)
+            predictions, options = _both_classes(predictions, options, is_first=is_first)
         if copies:
             return state_of_counts(predictions, copies[0], references, options)
         if len(references):
@@ -182,9 +201,9 @@ def _state_of_table(
     return state._replace(sums={**state.sums, f"unlabelled, {unlabelled}": count}) if count else state
 
 
-def _both_classes(values: Floats, column: str, options: Options) -> tuple[Floats, Options]:
-    """Return probabilities of class 1 (N,), or those or logits of both classes (N, 2), of a column of one; options."""
-    are_logits, is_first = options.predictions_are == "logits", class_in_name(column) == "0"
+def _both_classes(values: Floats, options: Options, *, is_first: bool) -> tuple[Floats, Options]:
+    """Return probabilities of class 1 (N,), or those or logits of both classes (N, 2), of those of one; and options."""
+    are_logits = options.predictions_are == "logits"
     if not are_logits and not is_first:
         return values, options.replace(predictions_are="positive_probabilities")
     both = np.stack([values, np.zeros(len(values)) if are_logits else 1 - values], axis=1)

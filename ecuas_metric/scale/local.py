@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from glob import has_magic
 from pathlib import Path
 from typing import NamedTuple, Unpack
@@ -55,14 +56,15 @@ def score_files(
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     for state in done.states.values():
         require_options(state.settings, options)
-    waiting = [(name, part) for name, part in parts_of_patterns(patterns) if not _is_done(part, done)]
+    waiting = [(names, part) for *names, part in parts_of_patterns(patterns) if not _is_done(part, done)]
     saved, size = time.monotonic(), sum(part.size for _, part in waiting)
     try:
         with tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress) as bar:
-            for name, part in waiting:
+            for (name, prefix), part in waiting:
                 bar.set_postfix_str(stem(part.path), refresh=False)
                 batches = _watch(part, reading, bar)
-                states = states_of_batches(batches, options, name=name, source=part.address, **reading)
+                score = partial(states_of_batches, name=name, prefix=prefix, source=part.address)
+                states = score(batches, options, **reading)
                 try:
                     done = merge_collections([done, Collection(states, {part.address: part.size})])
                 except InputError as error:
@@ -77,16 +79,18 @@ def score_files(
     return done
 
 
-def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[str, ParquetPart]]:
-    """Return all files, each with the name of its rows where no column has one: the pattern, or the file's stem."""
-    found: dict[str, tuple[str, ParquetPart]] = {}
+def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[str, str, ParquetPart]]:
+    """Return all files, with the name of their rows where no column has one, and what stands before where one has."""
+    found: dict[str, tuple[str, str, ParquetPart]] = {}
     given = [one if isinstance(one, tuple) else ("", one) for one in patterns]
     stems = ["" if name or has_magic(path) else stem(path.rstrip("/")) for name, path in given]
     names = [name or own or path for (name, path), own in zip(given, stems, strict=True)]
     paths = [path for _, path in given]
-    for name, pattern in zip(distinct_names(names, paths, stems), paths, strict=True):
+    are_several = len({name for name, _ in given}) > 1
+    for name, (own, pattern) in zip(distinct_names(names, paths, stems), given, strict=True):
         for part in parts_of(pattern):
-            if found.setdefault(part.address, (name, part))[1] is not part:
+            prefix = f"{own} " if own and are_several else ""
+            if found.setdefault(part.address, (name, prefix, part))[-1] is not part:
                 raise FileError(part.address, "is named twice: its rows would count twice")
     return list(found.values())
 

@@ -151,9 +151,8 @@ def _values(state: State, *, normalize: bool, decompose: bool) -> dict[Key, floa
     none, values = empty_decisions(settings), dict[Key, FloatOrFloats](_of_ties(state, ties))
     for key in keys(none, settings.options):
         metric = METRICS[key.metric]
-        if metric.of_samples is not None:
-            decisions, weight = _one_row_per_bin(state)
-            values[key] = metric.of_samples(decisions, None, settings.options, weight)
+        if key.metric == "ece":
+            values[key] = _ece(state)
         elif metric.of_ties is None and metric.is_shown:
             parts = [str(key._replace(metric=name)) for name in metric.ratio] if metric.ratio else [str(key), "1"]
             top, bottom = (_sum(state, part) for part in parts)
@@ -221,15 +220,11 @@ def _naive_values(state: State) -> dict[Key, FloatOrFloats]:
     return values
 
 
-def _one_row_per_bin(state: State) -> tuple[Decisions, Floats]:
-    """Return decisions with the bins of ECE, which is all that it looks at, and the weights (B,) of these."""
-    settings, rows = parse_settings(state.settings), []
-    for k in range(settings.options.n_bins):
-        weight, confidence, correct = (_sum(state, f"bin {k} {name}") for name in ("weight", "confidence", "correct"))
-        if weight:
-            rows.append((float(weight), float(confidence / weight), float(correct / weight)))
-    weights, q, accuracy = np.array(rows).T
-    return Decisions(1 - q, 1 - accuracy, empty_decisions(settings).max_uncertainty, confidence=q), weights
+def _ece(state: State) -> float:
+    """Return the ECE of the exact sums of each bin: the mean of a bin may round into the next one."""
+    bins = range(parse_settings(state.settings).options.n_bins)
+    total, *sums = ([_sum(state, f"bin {k} {name}") for k in bins] for name in ("weight", "confidence", "correct"))
+    return float(sum(abs(confidence - correct) for confidence, correct in zip(*sums, strict=True)) / sum(total))
 
 
 def _recalibrated_bounds(state: State, values: Mapping[Key, float]) -> dict[Key, Limits]:

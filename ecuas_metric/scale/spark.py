@@ -98,17 +98,17 @@ def score_files_on_spark(
     """Return the states of all systems in Parquet files that this process and the workers can read, by `batches_of`."""
     check_reading(reading)
     files = parts_of_patterns(patterns)
-    tasks = [(name, part, *task) for name, part in files for task in row_groups_of(part, ROWS_OF_TASK)]
+    tasks = [(*names, part, *task) for *names, part in files for task in row_groups_of(part, ROWS_OF_TASK)]
 
     def states(batches: Batches) -> Batches:
         for place in (place for batch in batches for place in batch["id"].to_pylist()):
-            name, part, groups, first = tasks[place]
+            name, prefix, part, groups, first = tasks[place]
             rows = (batch for batch, _ in batches_of(part, reading, groups=groups))
-            found = partial(states_of_batches, rows, options, name=name, source=part.address, first=first)
-            yield from _rows(place, partial(found, **reading))
+            found = partial(states_of_batches, rows, options, name=name, prefix=prefix, source=part.address)
+            yield from _rows(place, partial(found, first=first, **reading))
 
     found = _merge(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, _SCHEMA)) if tasks else {}
-    return Collection(found, {part.address: part.size for _, part in files})
+    return Collection(found, {part.address: part.size for *_, part in files})
 
 
 def merged_rows(table: pa.Table) -> pa.Table:

@@ -14,7 +14,7 @@ from ..decisions import Decisions, select_rows
 from ..errors import InputError
 from ..inputs import SUM_NOTE, Array, Floats, Ints, require, same_length
 from ..metrics import sample_costs
-from ..options import Options
+from ..options import Options, require_counts
 from ..ranking import run_starts
 from ..results import System, prepare
 from .exact_sum import DIGITS, carry, digits_of_groups, total, totals
@@ -72,7 +72,7 @@ def state_of(
     """
     positive = options.predictions_are == "positive_probabilities"
     predictions, references = inputs.FORM_CHECKS["confidences" if positive else form](predictions, references)
-    weight = None if sample_weight is None else _checked_weights(sample_weight, references)
+    weight = None if sample_weight is None else _checked_weights(sample_weight, references, options)
     settings_text(form, options, is_weighted=weight is not None)  # before any work
     found: State | None = None
     for start in range(0, len(references), PART):
@@ -257,12 +257,14 @@ def _shift(error: InputError, start: int) -> InputError:
     return error
 
 
-def _checked_weights(sample_weight: object, references: Array) -> Floats:
+def _checked_weights(sample_weight: object, references: Array, options: Options) -> Floats:
     weight = inputs.one_dimensional(inputs.finite(sample_weight, "sample_weight"), "sample_weight")
     same_length(predictions=references, sample_weight=weight)
     ok = (weight == 0) | ((weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT))
     rule = f"must be 0 or lie in [{SMALLEST_WEIGHT:g}, {LARGEST_WEIGHT:g}] in a state"
     require(ok, weight, "sample_weight", rule, "Divide all weights by their mean.")
+    if options.weights_are == "counts":
+        require_counts(weight)
     return weight
 
 

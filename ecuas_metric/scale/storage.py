@@ -25,7 +25,7 @@ from .settings import Settings, parse_settings
 from .sketch import Sketch, ranks_of, sort_keys
 from .state import COLUMNS, State, merge
 
-_VERSION = 3  # to be raised whenever the cost of a row, what is summed of it or its key changes
+_VERSION = 4  # to be raised whenever the cost of a row, what is summed of it or its key changes
 METADATA = b"ecuas"
 AGAIN = "Score the rows again."
 _SCHEMA = pa.schema(

@@ -1,6 +1,7 @@
 import json
 import re
 import shlex
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -78,6 +79,19 @@ LAYOUTS = {  # columns, flags
     "an empty name": ({"model": ["a", "", "b"] * 20, "confidence": P, "correct": Y}, ()),
     "two scales": ({"confidence": np.where(Y, 100 * P, P), "correct": Y}, ("--scale", "100")),
     "marks of ignored rows": ({"prob_0": P, "prob_1": 1 - P, "label": np.where(P < 0.1, -100, Y)}, ()),
+    "weights on the edges of bins": (
+        {"confidence": [0.6, 0.7, 0.5] * 20, "correct": [0, 1, 0] * 20, "w": [2, 3, 3] * 20},
+        ("--weight", "w"),
+    ),
+    "decimals": ({"confidence": [Decimal("0.85"), Decimal("0.9")] * 30, "correct": [1, 0] * 30}, ()),
+    "class False": ({"p_False": 1 - P, "label": Y == 1}, ("--columns", "positive=p_False")),
+    "counts that are no numbers of rows": (
+        {"confidence": P, "correct": Y, "w": P},
+        ("--weight", "w", "--weights-are", "counts"),
+    ),
+    "counts without wrong ones": ({"confidence": P, "correct": Y, "n": Y + 1}, ("--columns", "count=n")),
+    "parts by the label": ({"prob_0": 1 - P, "prob_1": P, "label": Y}, ("--by", "label")),
+    "ties on paper": ({"label": [1, 1, 1, 0], "prob_1": [0.7, 0.3, 0.8, 0.2]}, ()),
     "margins": ({"prob": 6 * P - 3, "label": Y}, ()),
 }
 
@@ -89,12 +103,21 @@ def test_what_columns_mean_does_not_depend_on_where_the_rows_are(columns, flags,
     for engine in ((), ("--out-of-core",)):
         written = tmp_path / f"{len(found)}.json"
         code = main(["score", str(path), *flags, *engine, "--output", str(written)])
-        rows = [] if code else [(row["system"], row["N"], row["ecuas_1"]) for row in rows_of(written)]
+        keys = "error_rate", "ecuas_1", "auroc", "aurc", "ece"
+        rows = [(row["system"], row["N"], [row[key] for key in keys]) for row in ([] if code else rows_of(written))]
         rule = re.split(r"; got | in row |\. ", capsys.readouterr().err)[0] if code else ""
         found.append((code, sorted(rows), rule))
     assert found[0][0::2] == found[1][0::2]
     assert [row[:2] for row in found[0][1]] == [row[:2] for row in found[1][1]]
-    assert [row[2] for row in found[0][1]] == pytest.approx([row[2] for row in found[1][1]], rel=1e-12)
+    for one, two in zip(found[0][1], found[1][1], strict=True):
+        assert np.array(one[2], float) == pytest.approx(np.array(two[2], float), rel=1e-12, nan_ok=True)
+
+
+def test_a_name_stands_before_those_of_its_columns(logs, tmp_path, capsys):
+    files = f"A={logs}/0.parquet", f"B={logs}/1.parquet"
+    for engine in ((), ("--out-of-core",)):
+        printed(capsys, "score", *files, "--by", "model", *engine, "--output", tmp_path / "t.json")
+        assert [row["system"] for row in rows_of(tmp_path / "t.json")] == ["A a", "A b", "B a", "B b"]
 
 
 def test_files_of_one_name_in_two_folders_are_two_systems(logs, tmp_path, capsys):

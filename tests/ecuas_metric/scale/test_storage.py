@@ -65,7 +65,7 @@ def changed(content, *, is_signed=False, **fields):
         (lambda content: b"ECUAS state\x02" + content, "holds states of a version before 0.4"),
         (lambda content: parquet(pa.table({"confidence": [0.5]})), "is a Parquet file, but not one of states"),
         (lambda content: content[: len(content) // 2], "is damaged: it cannot be read to its end"),
-        (lambda content: changed(content, version=9), "must have version 3"),
+        (lambda content: changed(content, version=9), "must have version 4"),
         (lambda content: changed(content, files={"b": 1}), "is damaged: its checksum is another"),
         (lambda content: changed(content, systems=[]), "is damaged: its checksum is another"),
     ],
