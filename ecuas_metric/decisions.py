@@ -140,8 +140,14 @@ def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | Non
     candidate = q.argmax(axis=1) if decision is None else decision
     confidence = np.minimum(q[rows, candidate], 1.0)
     q[rows, candidate] = 0.0  # 1 - q_e from the other classes: exact where q_e is close to 1
-    u = q.sum(axis=1)  # which decimals that are equal on paper round differently
-    return np.where(u > 1e-6, np.round(u, 15), u), candidate != label, confidence
+    return _rounded(q.sum(axis=1)), candidate != label, confidence
+
+
+def _rounded(u: Floats) -> Floats:
+    """Return uncertainties (N,) with 14 digits or more, so that sums of decimals that are equal on paper are ties."""
+    some = u > 1e-100
+    unit = 10.0 ** np.maximum(15, 14 - np.ceil(np.log10(u, where=some, out=np.zeros(len(u)))))
+    return np.where(some, np.rint(u * unit) / unit, u)
 
 
 def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> _Columns:

@@ -21,6 +21,7 @@ from ..results import System, all_values, as_given, named_systems, reordered, re
 from .permutation import Pair, permuted_differences
 from .significance import (
     adjusted_p_values,
+    least_p_value,
     number_of_units,
     p_values_of_best,
     permutation_limits,
@@ -278,7 +279,7 @@ def _test_differences(
     costs = {name: as_given(system)[0].candidate_cost for name, system in systems.items()}
     same = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in permuted}
     comparable = [is_comparable(key, have_same_answers=same[pair]) for pair, key in which]
-    best = _best(which, differences, after, comparable)
+    best = _best(which, _tested(which, differences), after, comparable)
     numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())), by_metric=by_metric)
     rows, table = [], np.column_stack([numbers, ours, theirs]).tolist()
     for (pair, key), ranks, row in zip(which, comparable, table, strict=True):
@@ -302,17 +303,22 @@ def _numbers(
     """Return difference, low, high, p, p_adjusted, low_all and high_all of each row."""
     options = as_given(system)[1]
     level, units = options.confidence_level or 0.0, number_of_units(len(system.decisions.uncertainty), options)
-    # Ranks and confidences permuted together reject 10 % of equal calibration losses where errors are rare: no test.
-    tested = np.where([key.variant == "calibration_loss" for _, key in which], np.nan, differences)
-    p = permutation_p_values(tested, after, rounding=rounding)
+    tested = _tested(which, differences)
+    least = least_p_value(len(system.decisions.uncertainty), options)
+    p = np.maximum(permutation_p_values(tested, after, rounding=rounding), least)
     alone = permutation_limits(differences, after, level=level, num_units=units, rounding=rounding)
     together = simultaneous_limits(tested, after, level=level, num_units=units)
-    biased = [key.is_biased for _, key in which]
-    limits = np.where(biased, np.nan, np.stack([*alone, *together]))
+    none = np.array([key.is_biased for _, key in which], np.bool_) | (least > round(1 - level, 12))
+    limits = np.where(none, np.nan, np.stack([*alone, *together]))
     adjusted = p.copy()
     for rows in _rows_of(which).values() if by_metric else [list(range(len(which)))]:
         adjusted[rows] = adjusted_p_values(tested[rows], after[rows], p[rows])
     return np.stack([differences, *limits[:2], p, adjusted, *limits[2:]], axis=-1)
+
+
+def _tested(which: Sequence[tuple[Pair, Key]], differences: Floats) -> Floats:
+    """Return differences, nan where there is no test: 10 % of equal calibration losses of few errors would differ."""
+    return np.where([key.variant == "calibration_loss" for _, key in which], np.nan, differences)
 
 
 def _best(
@@ -347,8 +353,10 @@ def _require_same_samples(both: str, reference: System, system: System) -> None:
     sizes = len(ours.uncertainty), len(theirs.uncertainty)
     if sizes[0] != sizes[1]:
         raise InputError(both, f"cannot be paired: they have {sizes[0]} and {sizes[1]} samples")
-    if ours.max_uncertainty != theirs.max_uncertainty:
+    if ours.max_uncertainty != theirs.max_uncertainty or ABOUT["costs"](reference) != ABOUT["costs"](system):
         raise InputError(both, "cannot be compared: they have different numbers of classes or costs")
+    if (our_options.n_bins, our_options.epsilon) != (their_options.n_bins, their_options.epsilon):
+        raise InputError(both, "cannot be compared: they have different n_bins or epsilon")
     for what, one, other in (
         ("true classes", ours.labels, theirs.labels),
         ("weights", our_options.sample_weight, their_options.sample_weight),

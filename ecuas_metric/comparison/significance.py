@@ -27,6 +27,13 @@ def permutations_needed(options: Options) -> int:
     return max(options.n_resamples, math.ceil(round(RESOLUTION / alpha, 6)) - 1)
 
 
+def least_p_value(num_samples: int, options: Options) -> float:
+    """Return 2^(1 - U) of U samples or groups with a weight: exchanges are as likely, half of them the other way."""
+    unit, _ = units(num_samples, Resampling(groups=options.groups))
+    weighing = unit if options.sample_weight is None else unit[options.sample_weight > 0]
+    return 2.0 ** (1 - int(np.count_nonzero(np.bincount(weighing))))
+
+
 def number_of_units(num_samples: int, options: Options) -> float:
     """Return the effective number of samples or groups that are exchanged."""
     unit, stratum = units(num_samples, Resampling(groups=options.groups))
@@ -63,11 +70,13 @@ def permutation_limits(
 
     are the differences that the same test would not reject: for a mean, permutations change the signs of the samples'
     differences minus the hypothetical one d, and V becomes V - D^2 / K + (D - d)^2 / K. nan where none would be
-    rejected. Source: Tritchler 1984, "On inverting permutation tests".
+    rejected. Source: Tritchler 1984, "On inverting permutation tests". B permutations tell V - D^2 / K only from more
+    than twice its own error, sqrt(2 / B) V, which it is here at least.
     """
     q = np.maximum(_quantile(np.abs(permuted), level), quantile) + rounding
     square = np.square(spread_of(permuted, differences))
-    left = np.maximum(square - np.square(differences) / num_units, 0.0)
+    error = math.sqrt(2 / max(permuted.shape[-1], 1)) * square
+    left = np.maximum(square - np.square(differences) / num_units, 2 * error)
     with np.errstate(invalid="ignore"):
         rest = square - np.square(q) / num_units
         # Not where units are so few that all changes of their signs are likely.

@@ -10,13 +10,13 @@ from itertools import groupby
 import numpy as np
 
 from ..comparison.compare import Comparison, best_systems, compare_systems
+from ..comparison.significance import least_p_value
 from ..errors import InputError
 from ..metrics import METRICS, Key, values_of_calibration
 from ..options import Options
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import short_names
-from ..results import System, all_values, ranked, resampling_of
-from ..sampling import units
+from ..results import System, all_values, ranked
 from .differences import MAX_ROWS, is_significant, num_tests, sort_rows
 from .report import DAGGER, p_text, short_title, title
 from .tables import Cell, Grid, Screen, to_text
@@ -104,15 +104,14 @@ def introduction(
 ) -> list[str]:
     """Return the lines above the differences: what is compared, what cannot be found, and the summary."""
     first = next(iter(systems.values()))
-    size, resampling = len(first.decisions.uncertainty), resampling_of(first.options)
+    size = len(first.decisions.uncertainty)
     paired = "id" if first.ids is not None else "their rows" if by_position else "their rows: there is no column of ids"
     significant = f"Significant: adjusted p at most {alpha:g}."
     lines = [f"{len(systems)} systems on {size} samples, paired by {paired}. {significant}"]
-    exchanged = len(units(size, resampling)[1])
-    least = 2.0 ** (1 - exchanged)  # all permutations are as likely, and half of them differ in sign only
+    least = least_p_value(size, first.options)
     if least > alpha:
-        what = "samples" if resampling.groups is None else "groups"
-        lines.append(f"With {exchanged} {what} no p-value can be below {least:.2g}, so nothing can be significant.")
+        units = f"{round(1 - math.log2(least))} {'samples' if first.options.groups is None else 'groups'}"
+        lines.append(f"With {units} no p-value can be below {least:.2g}, so nothing can be significant.")
     return [*lines, "", *summary(sort_rows(rows), alpha=alpha, digits=digits), ""]
 
 

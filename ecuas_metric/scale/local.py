@@ -86,7 +86,7 @@ def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[s
     stems = ["" if name or has_magic(path) else stem(path.rstrip("/")) for name, path in given]
     names = [name or own or path for (name, path), own in zip(given, stems, strict=True)]
     paths = [path for _, path in given]
-    are_several = len({name for name, _ in given}) > 1
+    are_several = len({name for name, _ in given if name}) > 1
     for name, (own, pattern) in zip(distinct_names(names, paths, stems), given, strict=True):
         for part in parts_of(pattern):
             prefix = f"{own} " if own and are_several else ""

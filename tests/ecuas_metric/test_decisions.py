@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 from scipy.stats import entropy
 
+from ecuas_metric import score_posteriors
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.decisions import posterior_decisions
 from ecuas_metric.errors import Advice
@@ -44,6 +45,12 @@ def test_the_three_forms_of_a_posterior_agree_and_rows_within_the_tolerance_are_
             ours = posterior_decisions(values, labels, cost=cost, predictions_are=form)
             for name in ("uncertainty", "candidate_cost", "cross_entropy", "brier_score"):
                 np.testing.assert_allclose(getattr(ours, name), getattr(expected, name), rtol=1e-9, atol=1e-9)
+
+
+def test_decimals_that_are_equal_on_paper_are_tied():
+    for label in ([2, 1], [1, 2]):
+        values = score_posteriors(label, [[0.1, 0.2, 0.7], [0.0, 0.3, 0.7]], labels=[0, 1, 2])
+        assert values["auroc"] == 0.5
 
 
 def test_logits_keep_uncertainties_that_1_minus_q_loses():

@@ -54,6 +54,10 @@ def test_excel_files(tmp_path):
     FRAME.to_excel(tmp_path / "a.xlsx", index=False)
     assert cells(tmp_path / "a.xlsx") == FRAME.to_numpy().tolist()
     assert read_sheet(tmp_path / "a.xlsx").rows.tolist() == [2, 3]
+    zeros = FRAME * 0
+    with pd.ExcelWriter(tmp_path / "c.xlsx") as book:
+        zeros.to_excel(book, sheet_name="One", index=False)
+    assert cells(tmp_path / "c.xlsx") == zeros.to_numpy().tolist()
     with pd.ExcelWriter(tmp_path / "b.xlsx") as book:
         FRAME.head(0).to_excel(book, sheet_name="Empty", index=False)
         FRAME.to_excel(book, sheet_name="One", index=False)

@@ -42,6 +42,8 @@ def test_batches_of_any_size_give_the_state_of_each_system(table, monkeypatch):
     for tables in ([table[:100], table[100:]], *(table.to_batches(size) for size in (7, 70, 600))):
         assert of_batches(*tables) == of_systems(table)
     assert of_batches(table[:0]) == {}
+    floats = table.set_column(2, "correct", table["correct"].cast(pa.int8()).cast(pa.float64()))
+    assert of_batches(table[:90], floats[90:200], table[200:]) == of_systems(table)
 
 
 def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
