@@ -207,7 +207,7 @@ def memory_line(what: str, size: int, make: str, call: str) -> Line:
 def to_markdown(lines: list[Line]) -> str:
     """Return the table, with the machine named."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    machine = f"{processor()}, {cores} cores, Python {platform.python_version()}, NumPy {np.__version__}"
+    machine = f"{platform.machine()}, {cores} cores, Python {platform.python_version()}, NumPy {np.__version__}"
     rows = ["| what | ours | against | ours / other |", "|---|---:|---|---:|"]
     rows += [f"| {' | '.join(line)} |" for line in lines]
     return "\n".join([*rows, "", f"{machine}. Medians of the processor's time."])
@@ -215,7 +215,8 @@ def to_markdown(lines: list[Line]) -> str:
 
 def main() -> None:
     """Measure everything and write docs/speed.md's table."""
-    parser = argument_parser("run", __doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
+    parser.add_argument("--no-write", action="store_true", help="print the table only")
     parser.add_argument("--repeats", type=int, default=7)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -242,34 +243,14 @@ def main() -> None:
             "evaluate.load('ecuas_metric/ecuas.py').compute(predictions=q, references=y)",
         ),
     ]
-    show(to_markdown(lines), None if arguments.no_write else PAGE)
-
-
-def argument_parser(name: str, description: str | None) -> argparse.ArgumentParser:
-    """Return a parser with what all benchmarks take."""
-    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=description)
-    parser.add_argument("--no-write", action="store_true", help="print the table only")
-    return parser
-
-
-def show(table: str, page: Path | None) -> None:
-    """Print a table, and write it between the marks of a page."""
-    print(table)
-    if page is not None:
-        before, rest = page.read_text().split(MARKS[0])
-        page.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+    print(table := to_markdown(lines))
+    if not arguments.no_write:
+        before, rest = PAGE.read_text().split(MARKS[0])
+        PAGE.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
 
 
 def _seconds(value: float) -> str:
     return f"{value:.2f} s" if value >= 1 else f"{value * 1000:.0f} ms"
-
-
-def processor() -> str:
-    """Return the name of the machine's processor."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 if __name__ == "__main__":

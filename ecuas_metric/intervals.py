@@ -18,6 +18,10 @@ from .options import Options
 from .ranking import LINES, TieGroups, finite_sample_bias, run_starts
 from .sampling import NONE, Design, Limits, design_of, dot, freedom_of, standard_error, student_quantile
 
+NO_UNITS = Note(
+    "no_interval",
+    "There are no intervals: each stratum needs at least two samples, or two groups where there are groups.",
+)
 _FEW = 10  # effective wrong, or right, answers below which first-order theory does not hold
 _ENOUGH = 25  # of them, above which the plug-in interval of a recalibrated value is near its nominal level
 _ENOUGH_COSTS = 100  # effective samples for the same, where costs are not 0 or 1 and tell nothing of how many are rare
@@ -143,8 +147,7 @@ def analytic_intervals(decisions: Decisions, options: Options, values: Values) -
     """Return the intervals of numbers of samples sorted by increasing uncertainty, none of weight 0."""
     design = design_of(options, len(decisions.uncertainty))
     if not design.freedom:
-        fact = "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
-        return Intervals(dict.fromkeys(values, NONE), {}, (Note("no_interval", fact),))
+        return Intervals(dict.fromkeys(values, NONE), {}, (NO_UNITS,))
 
     moments = moments_of(decisions, options.sample_weight)
 

@@ -30,7 +30,7 @@ from .inputs import (
     same_length,
     stacked,
 )
-from .intervals import analytic_intervals, note_biased
+from .intervals import NO_UNITS, analytic_intervals, note_biased
 from .metrics import (
     Key,
     Ties,
@@ -272,6 +272,8 @@ def _intervals(
     if options.interval_method == "analytic":
         found = analytic_intervals(*without_weight_0(system), {key: values[key] for key in only})
         return found.limits, found.notes
+    if not design_of(options, len(system.decisions.uncertainty)).freedom:
+        return dict.fromkeys(only, NONE), (NO_UNITS,)
     limits, notes = intervals(
         lambda resamples: all_values(system, resamples, only),
         len(system.decisions.uncertainty),

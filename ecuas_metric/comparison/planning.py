@@ -111,9 +111,13 @@ def plan_of(
     quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
     if quantiles <= 0:
         raise InputError("power", "must be above half of alpha, its value without a difference", value=power)
-    reach = quantiles * deviation or math.nan  # pilot samples that never differ tell nothing
-    has_answer = difference != 0 and math.isfinite(reach * difference)
-    needed = max(math.ceil(round((reach / difference) ** 2, 6)), 1) if has_answer else None
+    if math.isinf(difference):
+        raise InputError("difference", "must be finite", value=difference)
+    # Pilot samples that never differ, but for rounding, tell nothing.
+    reach = quantiles * deviation if deviation > 1e-12 * abs(difference) else math.nan
+    ratio, least = reach / difference if difference else math.inf, math.ceil(1 - math.log2(alpha))
+    # With fewer samples than 1 + log2(1 / alpha) no exchange of outputs is as rare as alpha.
+    needed = max(math.ceil(round(ratio**2, 6)), least) if abs(ratio) < 1e9 else None
     return Plan(key, difference, deviation, samples, reach / math.sqrt(samples), needed)
 
 

@@ -142,7 +142,8 @@ def _compare(arguments: argparse.Namespace) -> Notes:
     shown = [row for row in sort_rows(rows, order=arguments.sort) if not arguments.only or is_significant(row, alpha)]
     first = next(iter(systems.values()))
     above = introduction(systems, rows, alpha=alpha, digits=arguments.digits, by_position=arguments.by_position)
-    line, tests = signature_of(first, permutations=permutations_needed(first.options)), num_tests(rows)
+    lines = (signature_of(one, permutations=permutations_needed(one.options)) for one in systems.values())
+    line, tests = " ; ".join(dict.fromkeys(lines)), num_tests(rows)
     grid = comparison_grid(shown, line, options=first.options, tests=tests, digits=arguments.digits, above=above)
     if arguments.only:
         grid = grid._replace(notes=[f"{len(shown)} of {len(rows)} differences are significant and shown.", *grid.notes])

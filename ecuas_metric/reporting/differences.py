@@ -39,12 +39,17 @@ def sort_rows(rows: Sequence[Comparison], *, order: str = "systems") -> list[Com
     return sorted(rows, key=place_of)
 
 
+def percent(share: float) -> str:
+    """Return a level as text: 95%, 99.9%."""
+    return f"{100 * round(share, 10):g}%"
+
+
 def comparison_grid(
     rows: Sequence[Comparison], line: str, *, options: Options, tests: int, digits: int = 3, above: Iterable[str] = ()
 ) -> Grid:
     """Lay comparisons out with the p-values, adjusted for a number of tests; `line` is the signature."""
     level = options.confidence_level or 0.0
-    grid = differences_grid(rows, line, f"{level:.0%} interval", digits=digits, above=above)
+    grid = differences_grid(rows, line, f"{percent(level)} interval", digits=digits, above=above)
     p_values = ([Cell(p_text(p, in_cell=True)) for p in (row.p, row.p_adjusted)] for row in rows)
     cells = [[*row, *p] for row, p in zip(grid.rows, p_values, strict=True)]
     notes = [*explain_columns(tests, level), *grid.notes[1:]]
@@ -71,7 +76,7 @@ def explain_columns(tests: int, level: float) -> list[str]:
     adjusted = f"p adjusted for all {tests} tests of this table, jointly (Westfall and Young); judge by this one"
     return [
         DIFFERENCE,
-        f"{level:.0%} interval: for this pair and metric alone; it excludes 0 where p, not adjusted p, is at most "
+        f"{percent(level)} interval: for this pair and metric alone; it excludes 0 where p, not adjusted p, is at most "
         f"{1 - level:.2g}",
         "p: paired permutation test, how often so large a difference arises if the two systems' outputs are exchanged "
         "at random",
@@ -95,7 +100,7 @@ def plan_grid(
         rows.append([*map(Cell, (title(plan.key), *numbers, "" if plan.needed is None else str(plan.needed)))])
     reached = f"detectable with N = {plans[0].samples if plans else 0}"
     header = ["metric", "planned" if planned else "difference", "deviation", reached, "N to find it"]
-    above = f"For a power of {power:.0%} in a two-sided test at the level {alpha:g}, of one metric and one pair:"
+    above = f"For a power of {percent(power)} in a two-sided test at the level {alpha:g}, of one metric and one pair:"
     notes = ["deviation: standard deviation of the paired difference of one sample"]
     return Grid(header, rows, notes, signature, above=[above], legend=legend_of(plan.key for plan in plans))
 

@@ -22,8 +22,8 @@ from ..scale.reading import StateResults, read, system_of
 from ..scale.settings import STATE_OPTIONS, parse_settings, require_same_settings
 from ..scale.state import State
 from ..scale.storage import Collection, merge_collections, read_collection, write_collection
-from .differences import differences_grid
-from .report import Report, chosen_keys, report_grid, report_records
+from .differences import differences_grid, percent
+from .report import Report, chosen_keys, keys_of_table, report_grid, report_records
 from .tables import Grid, Record
 
 NEEDS_ROWS = ("groups", "common", "by_position", "calibrate", "explain", "calibration")
@@ -90,7 +90,7 @@ def compare_out_of_core(arguments: Namespace, source: Patterns) -> Table:
         {**{name: fields_of(row)[name] for name in WRITTEN}, "standard_error_at_most": error, "is_paired": False}
         for row, error in found
     ]
-    interval, rows = f"{level:.0%} interval, not paired", [row for row, _ in found]
+    interval, rows = f"{percent(level)} interval, not paired", [row for row, _ in found]
     return differences_grid(rows, line, interval, digits=arguments.digits, above=[UNPAIRED]), records, [], {}
 
 
@@ -159,10 +159,7 @@ def _report(states: Mapping[str, State], results: Mapping[str, StateResults], le
     for name, of_state in results.items():
         estimates = {key: Estimate(one.value, one.low, one.high) for key, one in of_state.estimates.items()}
         found[name] = Results(estimates, of_state.notes)
-    keys = sorted(next(iter(found.values())).estimates, key=place)
-    for name, one in found.items():
-        if one.estimates.keys() != set(keys):
-            raise InputError("systems of one table", f"must have the same options; those of {name!r} differ")
+    keys = keys_of_table(found)
     not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=len(states) < 2)]
     sizes = {name: one.rows for name, one in results.items()}
     differ = ["numbers of samples"] if len(set(sizes.values())) > 1 else []

@@ -51,6 +51,8 @@ def add_recalibrated(
             values, own["predictions_are"] = np.exp(values[:, 1]), None
         name, form = f"{submission.name}, {method}", "posteriors" if values.ndim == 2 else submission.form
         changed = submission._replace(name=name, form=form, predictions=values, predictions_are=None, notes=())
+        if name in systems or name in found:
+            raise InputError(name, "is the name of another system, and would be overwritten")
         (again,) = prepare_submissions([changed], **{**options, **own}).values()
         found[name] = again._replace(recalibration=f"{method}/{folds}", notes=again.notes + notes)
     return found

@@ -177,7 +177,7 @@ def make_report(
         else compute_results(system, progress=progress, only=asked)
         for name, system in systems.items()
     }
-    keys, not_comparable, differ = sorted(next(iter(results.values())).estimates, key=place), list[Key](), list[str]()
+    keys, not_comparable, differ = keys_of_table(results), list[Key](), list[str]()
     if len(systems) > 1:
         alike, differ = same_answers(systems), differing(systems)
         not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=alike)]
@@ -185,6 +185,15 @@ def make_report(
     line = " ; ".join(dict.fromkeys(signature_of(system) + ends.get(name, "") for name, system in systems.items()))
     sizes = {name: len(system.decisions.uncertainty) for name, system in systems.items()}
     return Report(results, keys, not_comparable, line, sizes, differ, missing, bounds)
+
+
+def keys_of_table(results: Mapping[str, Results]) -> list[Key]:
+    """Return the keys of all systems' numbers; InputError if they differ."""
+    keys = sorted(next(iter(results.values())).estimates, key=place)
+    for name, one in results.items():
+        if one.estimates.keys() != set(keys):
+            raise InputError("systems of one table", f"must have the same options; those of {name!r} differ")
+    return keys
 
 
 def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None, sizes: bool = False) -> Grid:

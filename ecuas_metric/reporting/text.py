@@ -9,7 +9,7 @@ from itertools import groupby
 
 import numpy as np
 
-from ..comparison.compare import Comparison, best_systems, compare_systems
+from ..comparison.compare import Comparison, best_systems, compare_systems, differing
 from ..comparison.significance import least_p_value
 from ..errors import InputError
 from ..metrics import METRICS, Key, values_of_calibration
@@ -17,7 +17,7 @@ from ..options import Options
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import short_names
 from ..results import System, all_values, ranked
-from .differences import MAX_ROWS, is_significant, num_tests, sort_rows
+from .differences import MAX_ROWS, is_significant, num_tests, percent, sort_rows
 from .report import DAGGER, p_text, short_title, title
 from .tables import Cell, Grid, Screen, to_text
 
@@ -139,7 +139,7 @@ def how_to_read(options: Options, *, tests: int, by_row: bool) -> list[str]:
         f"Every system is compared with every other on the same samples, paired by {'their rows' if by_row else 'id'}.",
         "A difference is the metric of the first system minus that of the second. ↓: lower is better, so that a "
         "negative difference favours the first. ↑: higher is better, so that a positive one does.",
-        f"The {level:.0%} interval shows how large the true difference may be, for one pair and one metric "
+        f"The {percent(level)} interval shows how large the true difference may be, for one pair and one metric "
         "alone. There is none where no valid interval is known.",
         "p comes from a paired permutation test: if the two systems were equally good, it would not matter which gave "
         "which output. So their outputs are exchanged on a random half of the samples, again and again, and p is "
@@ -149,7 +149,7 @@ def how_to_read(options: Options, *, tests: int, by_row: bool) -> list[str]:
         "takes into account how they are correlated): if no systems differed, the probability of any false alarm "
         f"at p <= {1 - level:.2g} would be {1 - level:.2g}. Fewer --metrics and systems make fewer tests.",
         "Where a line adds which systems may be the best by its metric alone, it means: in "
-        f"{level:.0%} of such comparisons the true best one is among them.",
+        f"{percent(level)} of such comparisons the true best one is among them.",
         "An interval may exclude 0 although the adjusted p is large: the interval is for one difference alone. Those "
         "that --figures draws hold for all differences together.",
         "Not significant does not mean equal: there may just be too few samples. The interval shows what is possible.",
@@ -183,7 +183,7 @@ def _of_metric(rows: Sequence[Comparison], may_be_best: Sequence[str], alpha: fl
     if not may_be_best or set(may_be_best) == {best, *tied}:
         return text
     known = " or ".join(may_be_best) if len(may_be_best) <= MAX_NAMES else f"one of {_list_names(may_be_best)}"
-    return f"{text} By this metric alone, at {1 - alpha:.0%} confidence, the best is {known}."
+    return f"{text} By this metric alone, at {percent(1 - alpha)} confidence, the best is {known}."
 
 
 def _of_many(best: str, tied: Sequence[str], num_others: int) -> str:
@@ -211,10 +211,14 @@ def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None)
     orders = sorted(key.parameter or 0.0 for key in given if asked is None or key in asked)
     orders = sorted({*orders[:1], *orders[-1:]})
     keys = [Key("ecuas", order) for order in orders]
+    differ = differing(systems)
     values = {name: all_values(system, only=keys) for name, system in systems.items()}
-    by_reject_cost = _best_by_reject_cost({name: reject_cost_curve(system) for name, system in systems.items()})
+    curves = {} if differ else {name: reject_cost_curve(system) for name, system in systems.items()}
+    by_reject_cost = (
+        _best_by_reject_cost(curves) if curves else [f"Not ranked, since they differ: {', '.join(differ)}."]
+    )
     rest = [*by_reject_cost, *_calibration(systems), *([_recalibration(systems, values, orders[0])] if orders else [])]
-    if len(systems) == 1 or not orders:
+    if len(systems) == 1 or not orders or differ:
         return rest
     pairs, remark = _compare_all(systems, asked)
     level = next(iter(systems.values())).options.confidence_level or LEVEL
@@ -233,8 +237,8 @@ def _best(order: float, values: Mapping[str, Mapping[Key, float]], pairs: Sequen
     if not row.difference:
         return f"{whom}, {best} and {second} cost the same: {short_title(key)} {values[best][key]:.3f}."
     row = row if row.second == best else row.turned()
-    interval = f"{level:.0%} interval [{row.low:.3f}, {row.high:.3f}]"
-    lead = f"a lead of {row.difference:.3f} ({interval}, adjusted {p_text(row.p_adjusted)})"
+    interval = "" if math.isnan(row.low) else f"{percent(level)} interval [{row.low:.3f}, {row.high:.3f}], "
+    lead = f"a lead of {row.difference:.3f} ({interval}adjusted {p_text(row.p_adjusted)})"
     if is_significant(row, round(1 - level, 12)):
         return f"{whom}, {best} is best: {numbers}, the next best; {lead}."
     return f"{whom}, {best} has the lowest cost: {numbers}, the next. That may be due to chance: {lead}."
@@ -267,8 +271,13 @@ def _best_by_reject_cost(curves: Mapping[str, RejectCostCurve]) -> list[str]:
         return [_useful_range(name, curve)]
     if len({curve.reject_cost[-1] for curve in curves.values()}) > 1:
         return []
-    names = list(curves)
-    lowest = np.argmin([curve.expected_cost for curve in curves.values()], axis=0)[1:]  # at 0 nothing costs anything
+    names, costs = list(curves), np.array([curve.expected_cost[1:] for curve in curves.values()])  # at 0 all are 0
+    is_lowest = costs <= costs.min(axis=0) + 1e-12
+    if is_lowest.all():
+        return ["On these samples, all cost the same whatever a rejection costs."]
+    # Where several cost the same it is the one that is alone the lowest most often.
+    alone = (is_lowest & (is_lowest.sum(axis=0) == 1)).sum(axis=1)
+    lowest = np.argmax(is_lowest * (1 + alone[:, None]), axis=0)
     ranges = [(names[i], list(group)) for i, group in groupby(range(len(lowest)), key=lambda at: lowest[at])]
     here = "On these samples, chance not considered,"
     if len(ranges) == 1:
@@ -286,8 +295,9 @@ def _useful_range(name: str, curve: RejectCostCurve) -> str:
     if not useful.any():
         return f"Whatever the cost of a rejection, users of {name} do better by accepting all or rejecting all."
     low, high = curve.reject_cost[useful][[0, -1]]
+    some = "" if np.ptp(np.flatnonzero(useful)) + 1 == useful.sum() else ", though not everywhere between,"
     return (
-        f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake do better by using its "
+        f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake{some} do better by using its "
         "confidences than by accepting or rejecting everything."
     )
 

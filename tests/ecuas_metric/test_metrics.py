@@ -1,3 +1,4 @@
+import math
 import warnings
 
 import numpy as np
@@ -191,8 +192,7 @@ def test_one_sample_is_enough(system):
     assert values["aurc"] == values.get("error_rate", values.get("risk"))
     assert values["augrc"] == values["aurc"] / 2
     assert all(type(value) is float for value in values.values())
-    for key in ("aurc", "augrc", "ecuas_1", "ecuas_1_recalibrated"):  # there is one resample only
-        assert values[f"{key}_low"] == values[f"{key}_high"] == pytest.approx(values[key])
+    assert all(math.isnan(value) for key, value in values.items() if key.endswith(("_low", "_high")))
 
 
 @given(systems())

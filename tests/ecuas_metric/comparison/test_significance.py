@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ecuas_metric import compare_systems, confidence_system
+from ecuas_metric import InputError, compare_systems, confidence_system, posterior_system
 from ecuas_metric.comparison.compare import best_systems
 from ecuas_metric.comparison.significance import (
     adjusted_p_values,
@@ -154,3 +154,28 @@ def test_a_comparison_names_the_best(rng):
     answers = {"good": correct, "same": correct, "bad": 1 - correct}
     rows = compare_systems({name: confidence_system(answers[name], q, **options) for name, q in confidences.items()})
     assert Key("auroc") not in best_systems(rows, level=0.95)  # of different answers
+
+
+def test_no_p_value_is_below_that_of_all_exchanges_and_then_there_is_no_interval():
+    options = {"confidence_level": 0.95, "n_resamples": 99}
+    right, wrong = (confidence_system([c] * 5, [0.9] * 5, **options) for c in (1, 0))
+    for row in compare_systems({"right": right, "wrong": wrong}):
+        assert not row.p < 2**-4
+        assert not row.p_adjusted < 2**-4
+        assert np.isnan(row.low)
+
+
+def test_differences_that_are_all_the_same_have_an_interval_all_the_same():
+    options = {"confidence_level": 0.95}
+    right, wrong = (confidence_system([c] * 20, [0.9] * 20, **options) for c in (1, 0))
+    (row,) = compare_systems({"right": right, "wrong": wrong}, only=[Key("error_rate")])
+    assert -1.5 < row.low < row.difference < row.high < -0.5
+
+
+@pytest.mark.parametrize("other", [{"n_bins": 3}, {"epsilon": 1e-3}, {"cost": [[0, 5], [1, 0]]}])
+def test_systems_of_other_options_are_not_compared(other, rng):
+    posteriors, labels = rng.dirichlet([1, 1], 30), rng.integers(0, 2, 30)
+    given = {"confidence_level": 0.95, "cost": [[0, 1], [5, 0]]}
+    systems = [posterior_system(labels, posteriors, **given | more) for more in ({}, other)]
+    with pytest.raises(InputError, match="cannot be compared: they have different"):
+        compare_systems(systems)
