@@ -7,6 +7,7 @@ from scipy import stats
 from ecuas_metric.intervals import (
     analytic_limits,
     influences,
+    jeffreys_limits,
     limits_of_auroc,
     moments_of,
     newcombe_limits,
@@ -31,6 +32,26 @@ def results(predictions, references, form="confidences", **options):
 def test_wilson_is_scipys(errors, size):
     theirs = stats.binomtest(errors, size).proportion_ci(method="wilson")
     assert wilson_limits(errors / size, size, stats.norm.ppf(0.975)) == pytest.approx((theirs.low, theirs.high))
+
+
+@pytest.mark.parametrize("prior", [0.0, 0.5])
+def test_jeffreys_limits_are_quantiles_of_betas(prior):
+    count, rest = np.array([0.0, 0.7, 3, 40]), np.array([12.0, 9, 1, 0])
+    low, high = jeffreys_limits(count, rest, stats.norm.ppf(0.975), prior=prior)
+    assert low[1:] == pytest.approx(stats.beta.ppf(0.025, count + prior, rest + 0.5)[1:])
+    assert high[:-1] == pytest.approx(stats.beta.ppf(0.975, count + 0.5, rest + prior)[:-1])
+    assert (low[0], high[-1]) == (0, 1)
+
+
+def test_where_no_accepted_answer_is_wrong_a_user_pays_for_rejections():
+    confidence, correct = np.repeat([0.95, 0.2], [40, 20]), np.repeat([1, 0], [40, 20])
+    found, _ = results(confidence, correct, reject_costs=[0.3])
+    assert found["expected_cost_0.3"].low == pytest.approx(0.3 * (1 - found["coverage_0.3"].high), rel=0.02)
+
+
+def test_where_all_are_accepted_the_expected_cost_is_the_error_rate(rng):
+    found, _ = results(rng.uniform(0.9, 1, 60), np.arange(60) >= 9, reject_costs=[0.3])
+    assert list(found["expected_cost_0.3"]) == pytest.approx(list(found["error_rate"]), rel=0.02)
 
 
 @pytest.mark.parametrize("area", [5e-4, 0.1, 0.5, 0.8, 1.0])

@@ -39,6 +39,10 @@ def test_the_p_value_is_the_exact_one_of_all_permutations(tied, rng):
     ours = swapped(system(p, y), system(q, z), n_resamples=20_000)
     for key, after in ours.items():
         values = np.array([values[str(key)] for values in exact])
+        seen = after[np.isfinite(after)]
+        assert np.abs(seen[:, None] - values).min(axis=1, initial=np.inf, where=np.isfinite(values)).max() < 1e-9, str(
+            key
+        )
         difference = values[0]  # of no permutation
         share = 1 - np.mean(np.abs(values) < abs(difference) - 1e-12)
         assert permutation_p_values(difference, after, rounding=1e-12) == pytest.approx(share, abs=0.015), str(key)

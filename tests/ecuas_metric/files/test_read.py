@@ -49,6 +49,14 @@ def test_other_formats_hold_the_same(tmp_path):
         assert cells(tmp_path / name) == FRAME.to_numpy().tolist(), name
 
 
+def test_columns_of_runs_are_their_values(tmp_path):
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2], pa.int32()), pa.array(FRAME["correct"]))
+    table = pa.table({"confidence": FRAME["confidence"], "correct": runs})
+    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+    assert cells(tmp_path / "a.arrow") == FRAME.to_numpy().tolist()
+
+
 def test_excel_files(tmp_path):
     pytest.importorskip("openpyxl")
     FRAME.to_excel(tmp_path / "a.xlsx", index=False)

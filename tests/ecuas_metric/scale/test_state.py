@@ -7,6 +7,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.scale import sketch, state
 from ecuas_metric.scale.exact_sum import digits_of_groups, floats_of_digits, total, totals
+from ecuas_metric.scale.settings import parse_settings, resolution_of
 from ecuas_metric.scale.state import merge, repeated, state_of, state_of_counts
 from tests.ecuas_metric.scale.parts import FORMS, cut, packed
 
@@ -40,6 +41,10 @@ def test_sketches_are_at_the_lowest_level_that_fits(rng):
         assert joined.level == 0 or len(sketch.join([whole], 1000, resolution, level=joined.level - 1).low) > limit
         assert joined.rows.sum() == len(keys)
         assert (joined.high[:-1] < joined.low[1:]).all()
+
+
+def test_bins_are_fine_at_both_ends_of_the_confidences(rng):
+    assert resolution_of(parse_settings(FORMS["confidences"](rng, 9).state().settings)) == RESOLUTIONS[0]
 
 
 @pytest.mark.parametrize(("form", "size", "limit"), [("posteriors", 300_000, 2**18), ("costs", 50_000, 2**15)])
