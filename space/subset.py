@@ -67,10 +67,9 @@ def plan_table(
     weights = tables()["curated"]["weight"].to_numpy()
     effect = float(np.mean(weights**2) / np.mean(weights) ** 2)
     plan = partial(plan_of_rates, samples=len(weights), auroc=auroc, correlation=correlation, difference=difference)
-    try:
-        plans = {key: plan(key, error_rates) for key in PLANNED}
-    except OverflowError:
-        raise InputError("difference", "is too small", value=difference) from None
+    plans = {key: plan(key, error_rates) for key in PLANNED}
+    if any(one.needed is None for one in plans.values()):
+        raise InputError("difference", "is too small", value=difference)
     kept = len(tables()["kept"])
     size = len(weights)
     sizes = ((f"{size}, weighted", size / effect), (str(size), size), (f"{kept} (kept)", kept))
