@@ -556,24 +556,20 @@ def _of_table(table: pa.Table) -> Sheet:
     return Sheet(table, np.arange(len(table)) + 1)
 
 
-def _holds_something(row: Iterable[object]) -> bool:
-    return any(cell is not None for cell in row)
-
-
 def _read_excel(content: pa.Buffer) -> Sheet:
     try:
         import openpyxl
     except ImportError:
         raise missing_package("Excel files need", "openpyxl") from None
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-    sheets = {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
-    filled = {name: rows for name, rows in sheets.items() if sum(map(_holds_something, rows)) > 1}
+    numbered = {sheet.title: enumerate(sheet.iter_rows(values_only=True), 1) for sheet in book.worksheets}
+    sheets = {name: [(k, row) for k, row in rows if any(c is not None for c in row)] for name, rows in numbered.items()}
+    filled = {name: rows for name, rows in sheets.items() if len(rows) > 1}
     if len(filled) > 1:
         raise ValueError(f"it has several sheets: {', '.join(filled)}; save the one that you mean as a file of its own")
-    numbered = [(k, row) for k, row in enumerate(next(iter(filled.values()), []), 1) if _holds_something(row)]
-    if not numbered:
+    if not filled:
         return _sheet_of_columns([], [])
-    (_, header), *body = numbered
+    (_, header), *body = next(iter(filled.values()))
     names = [f"Unnamed: {k}" if name is None else str(name) for k, name in enumerate(header)]
     columns = [from_values([row[k] if k < len(row) else None for _, row in body]) for k in range(len(names))]
     return _sheet_of_columns(names, columns, np.array([k for k, _ in body], np.int64))

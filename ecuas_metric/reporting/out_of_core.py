@@ -50,7 +50,10 @@ def score_out_of_core(arguments: Namespace, source: Patterns) -> Table:
     """Score files without having their rows in memory: grid, records, notes, and the systems of which figures are."""
     if arguments.engine == "local":
         score = partial(score_files, state_file=arguments.state, progress=True)
-        return _table(_collection(arguments, source, score), arguments)
+        before = read_collection(arguments.state).files if arguments.state and Path(arguments.state).exists() else {}
+        grid, records, notes, systems = _table(_collection(arguments, source, score), arguments)
+        fact = f"The rows of {len(before)} file(s) are in {arguments.state} already, read as they were then."
+        return grid, records, [*notes, *[("", Note("state", fact))] * bool(before)], systems
     from ..scale.spark import score_files_on_spark
 
     return _table_of_new(lambda: _collection(arguments, source, score_files_on_spark), arguments)

@@ -137,7 +137,8 @@ def test_a_file_of_states_grows_and_merges(logs, tmp_path, capsys):
     both = printed(capsys, "merge", *states, "--state", tmp_path / "both.state").out
     assert both == printed(capsys, "score", f"{logs}/[01].parquet", "--out-of-core").out
     assert both == printed(capsys, "merge", tmp_path / "both.state").out
-    printed(capsys, "score", logs / "1.parquet", "--out-of-core", "--state", states[0])
+    error = printed(capsys, "score", logs / "1.parquet", "--out-of-core", "--state", states[0]).err
+    assert f"note: The rows of 1 file(s) are in {states[0]} already, read as they were then." in error
     assert states[0].read_bytes() == (tmp_path / "both.state").read_bytes()
 
 
