@@ -37,7 +37,8 @@ def test_wilson_is_scipys(errors, size):
 @pytest.mark.parametrize("prior", [0.0, 0.5])
 def test_jeffreys_limits_are_quantiles_of_betas(prior):
     count, rest = np.array([0.0, 0.7, 3, 40]), np.array([12.0, 9, 1, 0])
-    low, high = jeffreys_limits(count, rest, stats.norm.ppf(0.975), prior=prior)
+    given = {} if prior == 0.5 else {"prior": prior}
+    low, high = jeffreys_limits(count, rest, stats.norm.ppf(0.975), **given)
     assert low[1:] == pytest.approx(stats.beta.ppf(0.025, count + prior, rest + 0.5)[1:])
     assert high[:-1] == pytest.approx(stats.beta.ppf(0.975, count + 0.5, rest + prior)[:-1])
     assert (low[0], high[-1]) == (0, 1)

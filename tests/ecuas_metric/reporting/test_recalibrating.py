@@ -136,3 +136,15 @@ def test_a_system_is_compared_with_what_it_would_be(overconfident, tmp_path, cap
     with pytest.raises(SystemExit):
         main(["score", file, "--calibrate", "affine", "--folds", "1"])
     assert "must be at least 2; got 1" in capsys.readouterr().err
+
+
+def test_a_recalibrated_system_takes_no_others_name_and_stands_in_the_signature(tmp_path, rng, capsys):
+    q = rng.random(200)
+    for name in ("m", "m, affine", "n"):
+        rows = np.column_stack([np.arange(200), q, rng.random(200) < q])
+        np.savetxt(tmp_path / f"{name}.csv", rows, delimiter=",", header="id,confidence,correct", comments="", fmt="%g")
+    paths = {name: str(tmp_path / f"{name}.csv") for name in ("m", "m, affine", "n")}
+    assert main(["score", paths["m"], paths["m, affine"], "--calibrate", "affine"]) == 2
+    assert "is the name of another system" in capsys.readouterr().err
+    assert main(["compare", paths["m"], paths["n"], "--calibrate", "affine", "--folds", "3"]) == 0
+    assert "|recal:affine/3" in capsys.readouterr().out

@@ -11,6 +11,7 @@ from ecuas_metric.files.values import from_values
 from ecuas_metric.metrics import Key
 from ecuas_metric.plotting.curves import RejectCostCurve
 from ecuas_metric.reporting import cli, text
+from ecuas_metric.reporting.differences import percent
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.reporting.tables import Grid, Screen
 from ecuas_metric.reporting.text import how_to_read, introduction, overview, summary, winner, wins_grid
@@ -240,3 +241,20 @@ def test_the_best_system_is_named_for_each_range_of_reject_costs():
     assert found == f"{begin} a has the lowest cost whatever a rejection costs."
     (found,) = best(a=[0, 1, 2, 1, 2, 1], b=[0, 2, 1, 2, 1, 2])
     assert "changes often with the reject cost" in found
+
+
+def test_no_system_is_named_the_cheapest_where_all_cost_the_same(submissions):
+    twice = [submissions[0], submissions[0]._replace(name="again")]
+    assert "On these samples, all cost the same whatever a rejection costs." in explained(twice)
+
+
+def test_a_useful_range_with_a_hole_says_so():
+    confidence = np.repeat([0.9, 0.5, 0.4, 0.2], [10, 20, 50, 20])
+    correct = np.repeat([1, 0, 1, 0], [10, 20, 50, 20])
+    lines = text.explain({"a": confidence_system(correct, confidence)})
+    assert any("of a mistake, though not everywhere between, do better" in line for line in lines)
+
+
+@pytest.mark.parametrize(("level", "shown"), [(0.95, "95%"), (0.999, "99.9%"), (1 - 0.05, "95%")])
+def test_levels_are_written_out(level, shown):
+    assert percent(level) == shown
