@@ -627,10 +627,9 @@ def _at_other_rates(key: Key, data: _Data, rate: Floats, count: float) -> list[f
     mean, wrong = _mean(line, moments), float(moments.cost.sum()) / total
     share = moments.weight * rate * (1 - rate)
     slope = dot(share, line.slope) / float(share.sum())
+    one_each = right_and_wrong(data.form.max_uncertainty)
     for limit in share_limits(wrong, count, data.quantile()):
-        naive = _naive_value(
-            key, right_and_wrong(data.form.max_uncertainty), np.array([1 - limit, limit]), data.options
-        )
+        naive = _naive_value(key, one_each, np.array([1 - limit, limit]), data.options)
         found.append((mean + (limit - wrong) * slope) / (naive or math.nan))
     return found
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..inputs import FloatOrFloats, Floats
+from ..inputs import Array, FloatOrFloats, Floats
 from ..options import Options
 from ..sampling import Resampling, effective_size, units
 
@@ -29,15 +29,17 @@ def permutations_needed(options: Options) -> int:
 
 def least_p_value(num_samples: int, options: Options) -> float:
     """Return 2^(1 - U) of U samples or groups with a weight: exchanges are as likely, half of them the other way."""
-    unit, _ = units(num_samples, Resampling(groups=options.groups))
-    weighing = unit if options.sample_weight is None else unit[options.sample_weight > 0]
-    return 2.0 ** (1 - int(np.count_nonzero(np.bincount(weighing))))
+    return 2.0 ** (1 - int(np.count_nonzero(_weight_of_units(num_samples, options))))
 
 
 def number_of_units(num_samples: int, options: Options) -> float:
     """Return the effective number of samples or groups that are exchanged."""
+    return effective_size(_weight_of_units(num_samples, options))
+
+
+def _weight_of_units(num_samples: int, options: Options) -> Array:
     unit, stratum = units(num_samples, Resampling(groups=options.groups))
-    return effective_size(np.bincount(unit, options.sample_weight, minlength=len(stratum)))
+    return np.bincount(unit, options.sample_weight, minlength=len(stratum))
 
 
 def permutation_p_values(differences: FloatOrFloats, permuted: Floats, *, rounding: FloatOrFloats = 0.0) -> Floats:

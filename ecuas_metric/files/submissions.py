@@ -228,8 +228,7 @@ def read_run(
     if (by := given.get("part")) not in (None, "task", "model"):
         raise FileError(path, "is a run, which has parts by task or by model", value=by, got=repr(by))
     parts = pool_tasks(parts) if by == "model" else parts
-    named_parts = zip(parts, names_of(parts), strict=True)
-    found = [submission_of(part, name, reading or Reading()) for part, name in named_parts]
+    found = [submission_of(part, name, reading or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
     is_whole = by == "model" and len({one.of for one in found}) == len(found)
     return [one._replace(part="") for one in found] if is_whole else found
 

@@ -27,7 +27,7 @@ from .curves import (
     reliability,
     risk_coverage,
 )
-from .names import short_names
+from .names import percent, short_names
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -235,7 +235,7 @@ def _legend(figure: Figure, grid: list[Axes], systems: Mapping[str, System], mor
 def _band_handle(axes: Axes, systems: Mapping[str, System]) -> list[Artist]:
     """Return what the legend shows for bands, if systems have a confidence level."""
     level = next(iter(systems.values())).options.confidence_level
-    text = f"{level:.0%} interval at each point" if level is not None else ""
+    text = f"{percent(level)} interval at each point" if level is not None else ""
     return [axes.fill_between([], [], color="0.4", alpha=0.25, linewidth=0, label=text)] if text else []
 
 

@@ -11,6 +11,7 @@ from ..comparison.compare import Comparison
 from ..comparison.planning import Plan
 from ..metrics import METRICS
 from ..options import Options
+from ..plotting.names import percent, short_names
 from .report import DAGGER, NO_INTERVAL, interval_text, legend_of, p_text, title
 from .tables import Cell, Grid
 
@@ -37,11 +38,6 @@ def sort_rows(rows: Sequence[Comparison], *, order: str = "systems") -> list[Com
         return metrics.index(row.key), math.inf if math.isnan(number) else number
 
     return sorted(rows, key=place_of)
-
-
-def percent(share: float) -> str:
-    """Return a level as text: 95%, 99.9%."""
-    return f"{100 * round(share, 10):g}%"
 
 
 def comparison_grid(
@@ -122,7 +118,6 @@ def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: 
 def _panel(rows: Sequence[Comparison]) -> Panel:
     """Return all differences of a metric; where pairs are many, those of the other systems from the best."""
     from ..plotting.forest import Bar, Panel
-    from ..plotting.names import short_names
 
     names = short_names(name for row in rows for name in (row.first, row.second))
     better = METRICS[rows[0].key.metric].higher_is_better

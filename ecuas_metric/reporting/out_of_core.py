@@ -15,6 +15,7 @@ from ..comparison.compare import Comparison, fields_of, is_comparable
 from ..errors import FileError, InputError, Note
 from ..metrics import Key, place
 from ..options import checked_options, signature
+from ..plotting.names import percent
 from ..results import Estimate, Results, System
 from ..scale.batches import RowOptions
 from ..scale.local import score_files
@@ -22,7 +23,7 @@ from ..scale.reading import StateResults, read, system_of
 from ..scale.settings import STATE_OPTIONS, parse_settings, require_same_settings
 from ..scale.state import State
 from ..scale.storage import Collection, merge_collections, read_collection, write_collection
-from .differences import differences_grid, percent
+from .differences import differences_grid
 from .report import Report, chosen_keys, keys_of_table, report_grid, report_records
 from .tables import Grid, Record
 

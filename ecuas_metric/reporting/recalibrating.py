@@ -42,6 +42,8 @@ def add_recalibrated(
     found: dict[str, System] = {}
     for submission in submissions:
         system = found[submission.name] = systems[submission.name]
+        if (name := f"{submission.name}, {method}") in systems:
+            raise InputError(name, "is the name of another system, and would be overwritten")
         try:
             values, notes = _recalibrate(submission, system, method, folds)
         except InputError as error:
@@ -49,10 +51,8 @@ def add_recalibrated(
         own = {"predictions_are": "log_probabilities", "renormalize": None, "missing_confidence": None}
         if submission.form == "confidences" and system.decisions.labels is None:
             values, own["predictions_are"] = np.exp(values[:, 1]), None
-        name, form = f"{submission.name}, {method}", "posteriors" if values.ndim == 2 else submission.form
+        form = "posteriors" if values.ndim == 2 else submission.form
         changed = submission._replace(name=name, form=form, predictions=values, predictions_are=None, notes=())
-        if name in systems or name in found:
-            raise InputError(name, "is the name of another system, and would be overwritten")
         (again,) = prepare_submissions([changed], **{**options, **own}).values()
         found[name] = again._replace(recalibration=f"{method}/{folds}", notes=again.notes + notes)
     return found

@@ -15,9 +15,9 @@ from ..errors import InputError
 from ..metrics import METRICS, Key, values_of_calibration
 from ..options import Options
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
-from ..plotting.names import short_names
+from ..plotting.names import percent, short_names
 from ..results import System, all_values, ranked
-from .differences import MAX_ROWS, is_significant, num_tests, percent, sort_rows
+from .differences import MAX_ROWS, is_significant, num_tests, sort_rows
 from .report import DAGGER, p_text, short_title, title
 from .tables import Cell, Grid, Screen, to_text
 
@@ -214,9 +214,8 @@ def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None)
     differ = differing(systems)
     values = {name: all_values(system, only=keys) for name, system in systems.items()}
     curves = {} if differ else {name: reject_cost_curve(system) for name, system in systems.items()}
-    by_reject_cost = (
-        _best_by_reject_cost(curves) if curves else [f"Not ranked, since they differ: {', '.join(differ)}."]
-    )
+    unranked = [f"Not ranked, since they differ: {', '.join(differ)}."]
+    by_reject_cost = unranked if differ else _best_by_reject_cost(curves)
     rest = [*by_reject_cost, *_calibration(systems), *([_recalibration(systems, values, orders[0])] if orders else [])]
     if len(systems) == 1 or not orders or differ:
         return rest

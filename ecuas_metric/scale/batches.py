@@ -22,7 +22,7 @@ from ..files.submissions import (
     systems_in,
 )
 from ..files.values import Sheet, floats_in, is_numeric, plain
-from ..inputs import Bools, Floats, Ints
+from ..inputs import Bools, Floats, Ints, stacked
 from ..options import Options
 from .settings import require_same_settings
 from .state import State, empty_state, merge, state_of, state_of_counts
@@ -62,7 +62,7 @@ def states_of_batches(
     check_reading(reading)
     found: dict[str, list[State]] = {}
     counts: dict[str, Ints] = {}
-    start, roles, schema = first, None, None
+    start, roles, schema, scale = first, None, None, reading.get("scale", 1)
     for table in _chunks(batches):
         if roles is None or table.schema != schema:
             schema, roles = table.schema, match_columns_of_rows(table.schema, reading, source=source)
@@ -73,7 +73,8 @@ def states_of_batches(
             states = found.setdefault(system, [])
             level, origin = states[0].sketch.level if states else 0, Source(source, _words(roles), numbers)
             predictions = _predictions(part, roles, origin)
-            counts[system] = counts.get(system, 0) + scale_counts(predictions)
+            if scale > 1:
+                counts[system] = counts.get(system, 0) + scale_counts(predictions)
             states.append(_state_of_table(part, predictions, roles, options, reading, origin, level))
             try:
                 require_same_settings(states[0].settings, states[-1].settings)
@@ -86,7 +87,7 @@ def states_of_batches(
             rule = f"must name at most {MAX_SYSTEMS:,} systems"
             raise FileError(source, rule, column="+".join(roles.systems), value=len(found), got=f"{len(found):,}")
         start += len(table)
-    for of_system in counts.values() if (scale := reading.get("scale", 1)) > 1 else ():
+    for of_system in counts.values():
         if are_mixed(of_system, scale):
             column = "+".join(roles.predictions) if roles else None
             raise FileError(source, one_scale(of_system), column=column, advice=FileAdvice.MIXED_SCALES)
@@ -175,7 +176,8 @@ def _state_of_table(
     _require_labelled(is_open, roles, source, unlabelled)
     if (lowest := reading.get("correct_from")) is not None:
         references = (references >= lowest).astype(np.float64)
-    references, predictions = np.where(is_open, 0.0, references), values / reading.get("scale", 1)
+    references, scale = np.where(is_open, 0.0, references), reading.get("scale", 1)
+    predictions = values if scale == 1 else values / scale
     used = [[_numbers(table[name], name, source) for name in roles.used[role]] for role in ("weight", "count")]
     if is_open.any() and unlabelled == "drop":
         kept = ~is_open
@@ -206,9 +208,9 @@ def _both_classes(values: Floats, options: Options, *, is_first: bool) -> tuple[
     are_logits = options.predictions_are == "logits"
     if not are_logits and not is_first:
         return values, options.replace(predictions_are="positive_probabilities")
-    both = np.stack([values, np.zeros(len(values)) if are_logits else 1 - values], axis=1)
+    both = np.stack([np.zeros(len(values)), values], axis=1) if are_logits else stacked(values)
     options = options if are_logits else options.replace(predictions_are="probabilities")
-    return both if is_first else both[:, ::-1], options
+    return both[:, ::-1] if is_first else both, options
 
 
 def _require_labelled(is_open: Bools, roles: Roles, source: Source, unlabelled: str | None) -> None:

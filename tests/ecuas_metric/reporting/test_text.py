@@ -10,8 +10,8 @@ from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.files.values import from_values
 from ecuas_metric.metrics import Key
 from ecuas_metric.plotting.curves import RejectCostCurve
+from ecuas_metric.plotting.names import percent
 from ecuas_metric.reporting import cli, text
-from ecuas_metric.reporting.differences import percent
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.reporting.tables import Grid, Screen
 from ecuas_metric.reporting.text import how_to_read, introduction, overview, summary, winner, wins_grid
