@@ -28,6 +28,8 @@ COSTS = ("zero_one", "log")
 INTERVAL_METHODS = ("analytic", "percentile", "bca")
 WEIGHTS = ("importance", "counts")
 PER_SAMPLE = ("sample_weight", "groups", "strata")  # options with one value for each sample
+LEVEL = 0.95  # of confidence, where none is asked for: the convention of the field
+ALPHA = round(1 - LEVEL, 12)  # p-values up to it are significant
 MOST_COPIES = 2.0**53  # weights that count copies beyond it are not whole numbers any more
 
 

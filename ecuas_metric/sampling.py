@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .errors import InputError, Note
 from .inputs import Array, Bools, FloatOrFloats, Floats, Ints, chunks
-from .options import Options
+from .options import LEVEL, Options
 
 _K = TypeVar("_K", bound=Hashable)
 Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
@@ -53,7 +53,7 @@ def intervals(
     num_samples: int,
     *,
     resampling: Resampling,
-    confidence_level: float = 0.95,
+    confidence_level: float = LEVEL,
     method: str = "percentile",
     progress: bool = False,
 ) -> tuple[dict[_K, Limits], tuple[Note, ...]]:
@@ -78,7 +78,7 @@ def bootstrap(
 
 
 def interval(
-    replicates: Floats, *, confidence_level: float = 0.95, estimate: float = math.nan, jackknife: Floats | None = None
+    replicates: Floats, *, confidence_level: float = LEVEL, estimate: float = math.nan, jackknife: Floats | None = None
 ) -> Limits:
     """Return the percentile interval of finite replicates (B,); with a `jackknife` (J,), the BCa one (Efron 1987)."""
     finite = replicates[np.isfinite(replicates)]

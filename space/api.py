@@ -18,13 +18,13 @@ from pydantic import TypeAdapter, ValidationError
 
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.errors import InputError
-from ecuas_metric.options import check_number, checked_options
+from ecuas_metric.options import LEVEL, check_number, checked_options
 from ecuas_metric.reporting.report import make_report, prepare_open
 from ecuas_metric.results import Estimate
 
 from . import answers, subset, uploads
 from .markup import attempt
-from .scoring import CONTROLS, LEVEL, Json, Numbers, Scored, options_of, score_files, score_submissions, shorten
+from .scoring import CONTROLS, Json, Numbers, Scored, options_of, score_files, score_submissions, shorten
 
 MAX_OPEN = 1000  # answers that a visitor is asked about
 KINDS = {"bool": "true or false", "float": "a number", "int": "a whole number", "string": "text", "list": "a list"}

@@ -20,7 +20,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Submission
 from ecuas_metric.inputs import POSTERIOR_FORMS, Floats
 from ecuas_metric.metrics import Key
-from ecuas_metric.options import DEFAULTS, OPTIONS, Options, checked_options, is_set
+from ecuas_metric.options import ALPHA, DEFAULTS, LEVEL, OPTIONS, Options, checked_options, is_set
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.report import BELOW, Report, make_report, p_text, prepare_open, report_grid, report_records
 from ecuas_metric.reporting.tables import Grid, Record, to_json, write
@@ -31,7 +31,6 @@ from . import markup
 from .markup import LABELS, LABELS_OF_READING, REFERENCE, REST, html, isolate, order_name, slots
 from .uploads import COLUMNS, RULES, read_uploads
 
-LEVEL = 0.95
 NOTHING = ""  # the system that rejects every answer; no other has this name
 NO_SYSTEM = "answering nothing"
 SHOWN_FIRST = 0.1  # the reject cost that a result opens on
@@ -278,7 +277,7 @@ def _verdict(rows: Rows, size: int) -> Verdict:
     values = _values(rows)
     first, *others = sorted(values, key=lambda name: values[name])
     of_first = {name: rows[name, first] for name in others}
-    close = [name for name, row in of_first.items() if row.p_adjusted > 1 - LEVEL + 1e-12 or not row.difference]
+    close = [name for name, row in of_first.items() if row.p_adjusted > ALPHA or not row.difference]
     row = of_first[close[0] if close else others[0]]
     half = (row.high - row.low) / 2
     needed = None
@@ -297,7 +296,7 @@ def _crossings(grid: Floats, costs: Mapping[str, Floats], rows: Sequence[Rows]) 
         pair = names[one], names[other]
         if one == other or costs[pair[0]][i] == costs[pair[1]][i]:
             continue
-        open_ = np.array([row[pair].p > 1 - LEVEL for row in rows])
+        open_ = np.array([row[pair].p > ALPHA for row in rows])
         low, high = i, i + 1
         while low > 0 and open_[low - 1]:
             low -= 1

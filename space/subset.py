@@ -11,12 +11,12 @@ from ecuas_metric.api import confidence_system
 from ecuas_metric.comparison.planning import plan_of_rates
 from ecuas_metric.errors import InputError
 from ecuas_metric.metrics import Key
+from ecuas_metric.options import LEVEL
 from ecuas_metric.results import Estimate, compute_results
 from triviaqa_subset.folders import BUILT, FOLDER
 from triviaqa_subset.labels import METHODS, STRATA
 
 from .markup import html
-from .scoring import LEVEL
 
 ASKED = ("curated", "kept")
 WORDS_OF = dict.fromkeys(ASKED, ("stratum", tuple(STRATA)))  # a configuration -> its class labels

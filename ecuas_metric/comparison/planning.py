@@ -14,13 +14,14 @@ from ..errors import InputError
 from ..inputs import Floats
 from ..intervals import influences
 from ..metrics import Key
-from ..options import check_number
+from ..options import ALPHA, check_number
 from ..ranking import positions
 from ..results import System, all_values, as_given
 from ..sampling import design_of, standard_error
 from .compare import align
 
-POWER, ALPHA, SAMPLES = 0.8, 0.05, 1000
+POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
+SAMPLES = 1000
 QUANTILES = (np.arange(2000) + 0.5) / 2000  # at which the model's confidences are taken
 STEEPEST = 40.0  # a spread of log-odds with which nearly all confidences are 0 or 1
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ..options import LEVEL
 from .figures import COLORS, REFERENCE, label, legend_below, panels
 from .names import percent, short_names
 
@@ -41,7 +42,7 @@ class Panel(NamedTuple):
     bars: Sequence[Bar]
 
 
-def forest_figure(drawn: Sequence[Panel], *, level: float = 0.95, caption: str = "") -> Figure:
+def forest_figure(drawn: Sequence[Panel], *, level: float = LEVEL, caption: str = "") -> Figure:
     """Draw differences with simultaneous intervals, filled where these exclude 0, and a caption above the panels."""
     columns = 2 if len(drawn) == 4 else min(_MAX_COLUMNS, len(drawn))
     rows = -(-len(drawn) // columns)

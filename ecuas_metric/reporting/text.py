@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 import numpy as np
 
-from ..comparison.compare import Comparison, best_systems, compare_systems, differing
+from ..comparison.compare import Comparison, compare_systems, differing
 from ..comparison.significance import least_p_value
 from ..errors import InputError
 from ..metrics import METRICS, Key, values_of_calibration
-from ..options import Options
+from ..options import ALPHA, LEVEL, Options
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
-from ..plotting.names import percent, short_names
+from ..plotting.names import percent
 from ..results import System, all_values, ranked
 from .differences import MAX_ROWS, is_significant, num_tests, sort_rows
 from .report import DAGGER, p_text, short_title, title
-from .tables import Cell, Grid, Screen, to_text
+from .tables import Grid, Screen, to_text
 
-LEVEL = 0.95
 MAX_NAMES = 4  # systems listed in a sentence
 MAX_PAIRED_ROWS = 100_000  # samples times pairs: some seconds of permutations
 MAX_RANGES = 3
@@ -50,48 +48,15 @@ def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3) -> lis
     not_comparable = {row.key for row in rows if not row.comparable}
     ranked = [key for key in keys if key not in not_comparable and METRICS[key.metric].higher_is_better is not None]
     width = max(map(len, map(title, ranked)), default=0)
-    sets = best_systems(rows, level=1 - alpha)
     lines = []
     for key in ranked:
         of_metric = [row for row in rows if row.key == key]
-        lines.append(f"{title(key):{width}}  {_of_metric(of_metric, sets.get(key, []), alpha, digits)}")
+        lines.append(f"{title(key):{width}}  {_of_metric(of_metric, alpha, digits)}")
     if not_comparable:
         named = ", ".join(f"{title(key)}†" for key in keys if key in not_comparable)
         lines.append(f"{named}: no winner, since the systems' answers differ (see † below).")
     neither = [title(key) for key in keys if key not in not_comparable and METRICS[key.metric].higher_is_better is None]
     return lines + ([f"{', '.join(neither)}: neither high nor low is better."] if neither else [])
-
-
-def ranking_metrics(rows: Iterable[Comparison]) -> list[Key]:
-    """Return the metrics by which at least two of the systems may be ranked."""
-    comparable = (row.key for row in rows if METRICS[row.key.metric].higher_is_better is not None and row.comparable)
-    return list(dict.fromkeys(comparable))
-
-
-def wins(rows: Iterable[Comparison], alpha: float) -> dict[tuple[str, str], int]:
-    """Return on how many metrics one system beats another, by winner and loser."""
-    won = [(row, winner(row, alpha)) for row in rows]
-    return Counter((name, row.second if name == row.first else row.first) for row, name in won if name is not None)
-
-
-def wins_grid(rows: Sequence[Comparison], *, alpha: float) -> Grid:
-    """Lay out who beats whom: in each cell on how many metrics the row's system beats the column's; best first."""
-    names = list(dict.fromkeys(name for row in rows for name in (row.first, row.second)))
-    won, short = wins(rows, alpha), short_names(names)
-    plus = {name: sum(won.get((name, other), 0) for other in names) for name in names}
-    minus = {name: sum(won.get((other, name), 0) for other in names) for name in names}
-    names.sort(key=lambda name: (minus[name] - plus[name], -plus[name]))
-    numbers = [str(i) for i in range(1, len(names) + 1)]
-    cells = []
-    for number, one in zip(numbers, names, strict=True):
-        against = ["" if one == other else str(won.get((one, other), 0) or ".") for other in names]
-        texts = f"{number:>{len(numbers[-1])}} {short[one]}", *against, str(plus[one]), str(minus[one])
-        cells.append([*map(Cell, texts)])
-    ranking = ranking_metrics(rows)
-    without = "" if all(row.comparable for row in rows) else " without †"
-    what = f"on how many of {len(ranking)} metrics{without}" if len(ranking) > 1 else "1 where"
-    above = [f"Wins: {what} the row's system is significantly better than the column's; a dot means none."]
-    return Grid(["system", *numbers, "wins", "losses"], cells, [], "", above=above)
 
 
 def introduction(
@@ -116,11 +81,8 @@ def introduction(
 
 
 def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: float, full: bool = False) -> str:
-    """Return the text of a comparison: its introduction, a matrix of wins, and the differences unless too many."""
+    """Return the text of a comparison: its introduction, and the differences unless they are too many."""
     parts = ["\n".join(screen.wrap(grid.above))]
-    if len({row.first for row in rows}) > 1 and ranking_metrics(rows):
-        none = "No system is significantly better than another by any metric.\n"
-        parts.append(to_text(wins_grid(rows, alpha=alpha), screen) if wins(rows, alpha) else none)
     if full or len(grid.rows) <= MAX_ROWS:
         return "\n".join([*parts, to_text(grid._replace(above=()), screen)])
     significant = sum(is_significant(row, alpha) for row in rows)
@@ -148,15 +110,13 @@ def how_to_read(options: Options, *, tests: int, by_row: bool) -> list[str]:
         f"The adjusted p is for all {tests} tests of this call together (Westfall and Young's step-down method, which "
         "takes into account how they are correlated): if no systems differed, the probability of any false alarm "
         f"at p <= {1 - level:.2g} would be {1 - level:.2g}. Fewer --metrics and systems make fewer tests.",
-        "Where a line adds which systems may be the best by its metric alone, it means: in "
-        f"{percent(level)} of such comparisons the true best one is among them.",
         "An interval may exclude 0 although the adjusted p is large: the interval is for one difference alone. Those "
         "that --figures draws hold for all differences together.",
         "Not significant does not mean equal: there may just be too few samples. The interval shows what is possible.",
     ]
 
 
-def _of_metric(rows: Sequence[Comparison], may_be_best: Sequence[str], alpha: float, digits: int) -> str:
+def _of_metric(rows: Sequence[Comparison], alpha: float, digits: int) -> str:
     """Say who is best by one metric, of the rows of all pairs, and whom it beats significantly."""
     values: dict[str, float] = {}
     for row in rows:
@@ -175,15 +135,11 @@ def _of_metric(rows: Sequence[Comparison], may_be_best: Sequence[str], alpha: fl
         return f"{best} has the better value, {numbers}, which may be due to chance {adjusted}."
     beaten = {row.second if row.first == best else row.first for row in rows if winner(row, alpha) == best}
     tied = [name for name in others if name not in beaten]
-    text = _of_many(f"{best} is best ({shown[best]})", tied, len(others))
-    if not beaten:
-        is_any = any(winner(row, alpha) for row in rows)
-        what = "but is not significantly better than any other" if is_any else "but no two systems differ significantly"
-        text = f"{best} has the best value ({shown[best]}), {what}."
-    if not may_be_best or set(may_be_best) == {best, *tied}:
-        return text
-    known = " or ".join(may_be_best) if len(may_be_best) <= MAX_NAMES else f"one of {_list_names(may_be_best)}"
-    return f"{text} By this metric alone, at {percent(1 - alpha)} confidence, the best is {known}."
+    if beaten:
+        return _of_many(f"{best} is best ({shown[best]})", tied, len(others))
+    is_any = any(winner(row, alpha) for row in rows)
+    what = "but is not significantly better than any other" if is_any else "but no two systems differ significantly"
+    return f"{best} has the best value ({shown[best]}), {what}."
 
 
 def _of_many(best: str, tied: Sequence[str], num_others: int) -> str:
@@ -313,7 +269,7 @@ def _calibration(systems: Mapping[str, System]) -> list[str]:
     for name, system in systems.items():
         options, key = system.options.replace(calibration=True), Key("calibration_p")
         for p in values_of_calibration(system.decisions, options, only=(key,)).values():
-            if p <= 1 - LEVEL:
+            if p <= ALPHA:
                 off.append(f"{name} ({p_text(p)}; {_mean_gap(system)})")
             elif not math.isnan(p):
                 rest.append(f"{name} ({p_text(p)})")

@@ -13,8 +13,7 @@ from ecuas_metric.plotting.curves import RejectCostCurve
 from ecuas_metric.plotting.names import percent
 from ecuas_metric.reporting import cli, text
 from ecuas_metric.reporting.report import prepare_submissions
-from ecuas_metric.reporting.tables import Grid, Screen
-from ecuas_metric.reporting.text import how_to_read, introduction, overview, summary, winner, wins_grid
+from ecuas_metric.reporting.text import how_to_read, introduction, summary, winner
 from ecuas_metric.results import compute_results
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, row, rows_of
 
@@ -69,29 +68,6 @@ def test_of_many_systems_the_best_is_named_and_whom_it_does_not_beat(significant
     assert line.endswith(end)
 
 
-def test_a_win_is_a_loss_of_another_and_the_best_come_first(rng):
-    values = {f"a system of the name {i:02}": value for i, value in enumerate(rng.permutation(12) / 12)}
-    rows = rows_of(values) + rows_of(values, AUROC, p=0.2) + rows_of(values, COVERAGE)
-    grid = wins_grid(rows, alpha=ALPHA)
-    assert [line[0].text.lstrip().split(" ", 1)[1] for line in grid.rows] == sorted(values, key=values.get)
-    assert [(line[-2].text, line[-1].text) for line in grid.rows] == [(str(11 - i), str(i)) for i in range(12)]
-    assert [[cell.text for cell in line[1:-2]] for line in grid.rows] == [
-        ["."] * i + [""] + ["1"] * (11 - i) for i in range(12)
-    ]
-    assert grid.above[0].startswith("Wins: on how many of 2 metrics the row's")
-    few = [one for one in rows_of({"b": 0.3, "c": 0.2, "a": 0.1}) if "a" in (one.first, one.second)]  # b and c as good
-    assert [line[0].text for line in wins_grid(few * 2 + few[:1], alpha=ALPHA).rows] == ["1 a", "2 c", "3 b"]
-
-
-def test_there_is_a_matrix_of_three_systems_or_more_by_metrics_that_rank():
-    values = {"a": 0.1, "b": 0.2, "c": 0.3}
-    grid = Grid(["system"], [], [], "signature")
-    shown = overview(grid, rows_of(values), Screen(), alpha=ALPHA)
-    assert "Wins: 1 where the row's system is significantly better than the column's; a dot means none." in shown
-    for rows in (rows_of(values, AUROC, comparable=False), rows_of({"a": 0.1, "b": 0.2})):
-        assert "Wins" not in overview(grid, rows, Screen(), alpha=ALPHA)
-
-
 def system(size=40, **options):
     return confidence_system(np.arange(size) % 2, np.arange(size) / size, **{"confidence_level": 0.95} | options)
 
@@ -109,20 +85,6 @@ def test_the_explanation_has_the_numbers_of_this_call():
     text = " ".join(how_to_read(system(confidence_level=0.9).options, tests=12, by_row=False))
     assert all(part in text for part in ("paired by id", "90% interval", "all 12 tests", "p <= 0.1 "))
     assert "paired by their rows" in how_to_read(system().options, tests=1, by_row=True)[0]
-
-
-def test_the_confidence_set_for_the_best_is_named_where_it_is_another():
-    values = {"a": 0.1, "b": 0.2, "c": 0.3}
-    p = {"a": 0.9, "b": 0.2, "c": 0.01}  # of being the best
-    rows = [row._replace(p_first_best=p[row.first], p_second_best=p[row.second]) for row in rows_of(values)]
-    (line,) = summary(rows, alpha=ALPHA)
-    assert line.endswith("both others. By this metric alone, at 95% confidence, the best is a or b.")
-    same = [one._replace(p_adjusted=0.2) if (one.first, one.second) == ("a", "b") else one for one in rows]
-    (line,) = summary(same, alpha=ALPHA)
-    assert line.endswith("significantly better than all others except b.")
-    rows = rows_of({name: 0.1 + i / 10 for i, name in enumerate("abcdef")})
-    rows = [one._replace(p_first_best=one.first < "e", p_second_best=one.second < "e") for one in rows]
-    assert summary(rows, alpha=ALPHA)[0].endswith("the best is a or b or c or d.")
 
 
 def explained(submissions, **options):
