@@ -52,6 +52,13 @@ def test_every_folder_of_modules_is_a_package_that_is_installed():
         assert (path.parent / "__init__.py").is_file(), path
 
 
+def test_no_pattern_forbids_its_engine_to_back_up():
+    """Possessive quantifiers and atomic groups match other text in Python 3.11.2 than in later versions."""
+    for folder in (*PACKAGES, "tests"):
+        for path in (ROOT / folder).rglob("*.py"):
+            assert not re.search(r"[+?*}][+]|[(][?]>", path.read_text(encoding="utf-8")), path
+
+
 @pytest.mark.parametrize("page", ["ecuas_metric", "space"])
 def test_a_page_on_the_hub_asks_for_what_the_package_asks_for(page):
     assert set((ROOT / page / "requirements.txt").read_text().split()) <= ASKED

@@ -1,36 +1,58 @@
-"""Parsing of replies: an answer and its probability, yes or no, the letter of a choice."""
+"""Parsing of replies: an answer and its probability, yes or no, the letter of a choice.
+
+A pattern says where a number may stand, `number_at` reads it, and what stands around it says what it means. No pattern
+forbids its engine to back up: Python 3.11.2 takes such patterns for something else than later versions do.
+"""
 
 import json
+import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from string import ascii_uppercase
 from typing import NamedTuple
 
 from ..matching import normalize_answer
 
-# Possessive (`?+`), so that no part of a number is taken for the number.
-PERCENT = r"(?P<percent>[ \t]*+(?:[%\uff05]|per[ -]?cent\b))?+"
-NUMBER = rf"(?P<number>\d++(?:\.\d*+)?+|\.\d++)(?:[ \t]+(?:in|out[ ]of)[ \t]+(?P<total>\d++))?+{PERCENT}"
-DASH = r"[-\u2010-\u2015\u2212/~\u2026]|\.\."
-NOT_A_PART = rf"(?![.,]?\d|\w|[ \t]*(?:{DASH})[ \t]*\.?\d|[ \t]*\b(?:to|or|and|of|in|through|out)\b[ \t]*\.?\d)"
-OPEN, CLOSE = r"[\s*_~<\"'(\[]*+", r"[\s*_>\"')\].`]*\Z"
-WORD = r"(?:\bwith\s+(?:an?\s+)?)?\b(?:probability|confidence)\b"
-STATED = (
-    re.compile(rf"{WORD}[^:=\n\d]{{0,40}}?(?::|=|\bis\b|\bof\b){OPEN}{NUMBER}{NOT_A_PART}", re.IGNORECASE),
-    re.compile(rf"[,;(\n]{OPEN}{WORD}[ \t]+{NUMBER}{NOT_A_PART}{CLOSE}", re.IGNORECASE),
-    re.compile(rf"\n{OPEN}{NUMBER}{NOT_A_PART}{CLOSE}", re.IGNORECASE),
-    re.compile(rf"[,;(]\s*(?=[\d.]*\.|\d+\s*%){NUMBER}{NOT_A_PART}{CLOSE}", re.IGNORECASE),
+DIGITS = r"\d+(?:\.\d*)?|\.\d+"
+DECIMAL = re.compile(DIGITS)
+TOTAL = re.compile(r"[ \t]+(?:in|out[ ]of)[ \t]+(\d+)")
+PERCENT = re.compile(r"[ \t]*(?:[%\uff05]|per[ -]?cent\b)", re.IGNORECASE)
+NUMBER_OR_WORD = re.compile(rf"(?P<number>{DIGITS})|(?P<word>[^\W\d_][^\W_]*)")
+# A number that only these separate from another is its alternative, the end of its range, or a part of its fraction.
+JOINING = re.compile(
+    r"to|or|and|of|in|through|out|about|around|roughly|approximately|nearly|almost|maybe|perhaps|possibly|even|rather"
+    r"|probability|confidence",
+    re.IGNORECASE,
 )
-UNREADABLE = re.compile(rf"{WORD}[\s*_]*[:=]", re.IGNORECASE)
+
+KEYWORD = r"(?:\bwith\s+(?:an?\s+)?)?\b(?:probability|confidence)\b"
+OPENING = r"[\s*_~<\"'(\[]*"
+CLOSING = re.compile(r"[\s*_>\"')\].`]*")
+FIRST_DIGIT = r"(?P<number>\.?\d)"
+LABELLED = re.compile(rf"{KEYWORD}[^:=\n\d]{{0,40}}?(?::|=|\bis\b|\bof\b){OPENING}{FIRST_DIGIT}", re.IGNORECASE)
+AT_THE_END = (
+    re.compile(rf"[,;(\n]{OPENING}{KEYWORD}[ \t]+{FIRST_DIGIT}", re.IGNORECASE),
+    re.compile(rf"\n{OPENING}{FIRST_DIGIT}"),
+    re.compile(r"[,;(]\s*(?P<number>\d*\.\d|\d+\s*[%\uff05])"),  # "Boeing (747)" states nothing
+)
+UNREADABLE = re.compile(rf"{KEYWORD}[\s*_]*[:=]", re.IGNORECASE)
+# Where the probability may be stated once more: on its line, and on the next ones while they are labelled too.
+REMAINDER = re.compile(rf"[^\n]*(?:\n[\s*_]*{KEYWORD}[^\n]*)*", re.IGNORECASE)
+
+UNSURE = r"\s+(?:\w+\s+)?(?:sure|certain|confident|positive)\b"
 INVERTED = re.compile(
-    r"(?i)\b(?:wrong|incorrect|inaccurate|mistaken|false|untrue|errors?|failure"
-    r"|(?:not|\w+n['\u2019]t)\s+(?:\w+\s+)?(?:right|correct|true))\b"
+    r"(?i)\b(?:wrong|incorrect|inaccurate|mistaken|false|untrue|errors?|failure|other|another"
+    rf"|(?:not|never|cannot|\w+n['\u2019]t)\b(?!{UNSURE}))\b"
 )
 CONDITIONAL = re.compile(r"(?i)\b(?:if|otherwise|unless|assuming|provided|given|depending|when|else)\b")
 BOUND = re.compile(r"(?i)\b(?:at (?:most|least)|\w+er than|(?:less|more) than|below|above|under|over|up to|bound)\b")
-_JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```)?\s*", re.DOTALL)
+BOUND_AFTER = re.compile(r"(?i)\s*(?:\+|at (?:most|least)\b|or (?:more|less|higher|lower|above|below)\b)")
+
 UNREAD = "no probability can be read"
+SEVERAL = "several numbers are stated"
 _CUT = "the reply was cut by --max-tokens"
+_JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```)?\s*", re.DOTALL)
 
 
 class Outcome(NamedTuple):
@@ -42,19 +64,68 @@ class Outcome(NamedTuple):
     posteriors: list[float] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number in a text: its value, None where it cannot be a probability, and the place where it ends."""
+
+    value: float | None
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A passage that may state the probability: where it starts, where its digits start, and its number."""
+
+    text: str
+    start: int
+    digits: int
+    number: Number
+
+    @property
+    def lead(self) -> str:
+        """The passage up to the number, with the word before it."""
+        before = self.text[: self.start].removesuffix(" ")
+        word = re.search(r"\w*\Z", before)
+        return f"{word[0] if word else ''} {self.text[self.start : self.digits]}"
+
+    @property
+    def after(self) -> str:
+        """The line behind the number."""
+        return self.text[self.number.end :].partition("\n")[0]
+
+
 def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
     """Return the answer, the first line that is not blank, and the probability that a reply states; guess nothing."""
     text = reply.strip()
     if text.startswith(("{", "```{", "```json")):
         return _from_json(text, _CUT if cut else UNREAD)
-    found = next((match for match in (pattern.search(text) for pattern in STATED) if match), None)
-    end = found or UNREADABLE.search(text)
-    lines = [_unwrap(line) for line in text[: end.start() if end else None].split("\n")]
-    answer = next((line for line in lines if line and not line.startswith("```")), "")
-    if not found or (cut and not _is_whole(found)):
-        return Outcome(answer, None, _CUT if cut else UNREAD)
-    reason, value = _other_meaning(found), _probability(found)
-    return Outcome(answer, None if reason else value, reason or (UNREAD if value is None else None))
+    statements = _statements(text)
+    if not statements:
+        label = UNREADABLE.search(text)
+        return Outcome(_first_line(text[: label.start()] if label else text), None, _CUT if cut else UNREAD)
+    answer = _first_line(text[: statements[0].start])
+    reason = _CUT if cut and not _is_whole(statements[-1]) else _why_missing(statements)
+    return Outcome(answer, None if reason else statements[-1].number.value, reason)
+
+
+def number_at(text: str, start: int) -> Number:
+    """Return the number whose digits start at a place of a text, such as 0.85, 85 %, or 1 in 10."""
+    digits = DECIMAL.match(text, start)
+    if not digits:
+        raise ValueError(f"text must have a number at {start}; got {text[start : start + 10]!r}.")
+    end = digits.end()
+    divisor = 1.0
+    total = TOTAL.match(text, end) if digits[0].isdigit() else None
+    if total:
+        end = total.end()
+        divisor = float(total[1])
+    percent = PERCENT.match(text, end)
+    if percent:
+        end = percent.end()
+        divisor = 0 if total else 100  # 1 in 10 % is neither
+    is_whole = not text[end : end + 1].isalnum()
+    value = float(digits[0]) / divisor if divisor and is_whole else math.inf
+    return Number(value if value <= 1 else None, end)
 
 
 def yes_or_no(reply: str) -> bool | None:
@@ -75,55 +146,114 @@ def choice_letter(reply: str, choices: Sequence[str]) -> str | None:
     return same[0] if len(same) == 1 else None
 
 
-def _other_meaning(found: re.Match[str]) -> str | None:
-    """Return what a stated number is, if it is not the probability that the answer is right."""
-    word_before = re.search(r"\w* ?\Z", found.string[: found.start()])
-    lead = (word_before[0] if word_before else "") + found.string[found.start() : found.start("number")]
-    after = found.string[found.end() :].partition("\n")[0]
-    if INVERTED.search(lead) or INVERTED.search(after):
+def _statements(text: str) -> list[Statement]:
+    """Return the first labelled statement, else those at the end of the text; the last one counts."""
+    labelled = LABELLED.search(text)
+    return [_statement(labelled)] if labelled else _statements_at_the_end(text)
+
+
+def _statements_at_the_end(text: str) -> list[Statement]:
+    for pattern in AT_THE_END:
+        for place in pattern.finditer(text):
+            last = _statement(place)
+            if CLOSING.fullmatch(text, last.number.end):
+                earlier = _statements_at_the_end(text[: last.start])
+                return [*(each for each in earlier if each.number.value is not None), last]
+    return []
+
+
+def _statement(place: re.Match[str]) -> Statement:
+    digits = place.start("number")
+    return Statement(place.string, place.start(), digits, number_at(place.string, digits))
+
+
+def _why_missing(statements: Sequence[Statement]) -> str | None:
+    """Return why the number of the last statement is not the probability that the answer is right, if it is not."""
+    stated = statements[-1]
+    if INVERTED.search(stated.lead) or INVERTED.search(stated.after):
         return "the probability is that of being wrong"
-    if CONDITIONAL.search(lead) or CONDITIONAL.search(after):
+    if CONDITIONAL.search(stated.lead) or CONDITIONAL.search(stated.after):
         return "the probability has a condition"
-    if BOUND.search(lead) or ("<" in lead and ">" not in found.string[found.end("number") :]):
+    if BOUND.search(stated.lead) or BOUND_AFTER.match(stated.after) or ("<" in stated.lead and ">" not in stated.after):
         return "a bound is stated instead of a probability"
-    return None
+    if _has_rival(stated) or any(_differ(stated.number, earlier.number) for earlier in statements[:-1]):
+        return SEVERAL
+    return UNREAD if stated.number.value is None else None
+
+
+def _has_rival(stated: Statement) -> bool:
+    """Return whether another number behind the stated one could be meant instead of it, or belongs to it."""
+    place = stated.number.end
+    remainder = REMAINDER.match(stated.text, place)
+    stop = remainder.end() if remainder else place
+    is_joined = True
+    while token := NUMBER_OR_WORD.search(stated.text, place, stop):
+        place = token.end()
+        if token["word"]:
+            is_joined = is_joined and JOINING.fullmatch(token["word"]) is not None
+            continue
+        other = number_at(stated.text, token.start())
+        place = other.end
+        are_probabilities = None not in (stated.number.value, other.value)
+        if (is_joined or are_probabilities) and _differ(stated.number, other):
+            return True
+    return False
+
+
+def _differ(number: Number, other: Number) -> bool:
+    if number.value is None or other.value is None:
+        return True
+    return not math.isclose(number.value, other.value)
+
+
+def _first_line(text: str) -> str:
+    """Return the first line that is not blank or a fence."""
+    lines = (_unwrap(line) for line in text.split("\n"))
+    return next((line for line in lines if line and not line.startswith("```")), "")
 
 
 def _unwrap(line: str) -> str:
     """Return a line without surrounding markup; an opening bracket or a star that belongs to a name stays."""
     bare = " ".join(line.split()).rstrip(" ,;-")
-    bare = bare.removesuffix("(").rstrip(" ,;-") if bare.count("(") > bare.count(")") else bare
-    bare = bare.lstrip(" ,;")
-    bare = bare.removeprefix("- ") if bare.startswith("- ") else bare
+    if bare.count("(") > bare.count(")"):
+        bare = bare.removesuffix("(").rstrip(" ,;-")
+    bare = bare.lstrip(" ,;").removeprefix("- ")
     while len(bare) > 1 and bare.startswith("*") and bare.endswith("*"):
         bare = bare[1:-1].strip()
-    return bare.removeprefix("** ").removesuffix("**" if bare.count("**") % 2 else "").strip(" ")
+    if bare.count("**") % 2:
+        bare = bare.removesuffix("**")
+    return bare.removeprefix("** ").strip(" ")
 
 
-def _is_whole(found: re.Match[str]) -> bool:
-    """Return whether a probability in a reply that was cut stands on a line of its own, which ends."""
-    before = found.string[: found.start()].rpartition("\n")
-    return not before[2].strip(" *_`") and bool(before[1]) and "\n" in found.string[found.end("number") :]
+def _is_whole(stated: Statement) -> bool:
+    """Return whether a statement in a reply that was cut stands on a line of its own, which ends."""
+    before = stated.text[: stated.start].rpartition("\n")
+    return not before[2].strip(" *_`") and bool(before[1]) and "\n" in stated.text[stated.number.end :]
 
 
 def _from_json(text: str, missing: str) -> Outcome:
     """Return the answer and the probability of a JSON object; an answer that cannot be read is empty."""
     whole = _JSON.fullmatch(text)
     try:
-        given = json.loads(whole["json"]) if whole else {}
+        content = json.loads(whole["json"]) if whole else {}
     except (ValueError, RecursionError):
-        given = {}
-    fields = {str(name).lower(): value for name, value in given.items()}
-    answer = next((fields[name] for name in ("guess", "answer") if isinstance(fields.get(name), str)), "")
-    stated = next((fields[name] for name in ("probability", "confidence") if name in fields), None)
-    found = re.fullmatch(NUMBER, str(stated).strip()) if type(stated) in (int, float, str) else None
-    value = _probability(found) if found else None
-    return Outcome(" ".join(answer.split()), value, missing if value is None else None)
+        content = {}
+    fields = {str(name).lower(): value for name, value in content.items()}
+    texts = [fields[name] for name in ("guess", "answer") if isinstance(fields.get(name), str)]
+    answer = " ".join(texts[0].split()) if texts else ""
+    values = [_json_number(fields[name]) for name in ("probability", "confidence") if name in fields]
+    if len(values) > 1 and values[0] != values[1]:
+        return Outcome(answer, None, SEVERAL)
+    if not values or values[0] is None:
+        return Outcome(answer, None, missing)
+    return Outcome(answer, values[0])
 
 
-def _probability(found: re.Match[str]) -> float | None:
-    total = 100.0 if found["percent"] else float(found["total"] or 1)
-    if (found["percent"] and found["total"]) or total == 0:
+def _json_number(value: object) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value) if 0 <= value <= 1 else None
+    text = value.strip() if isinstance(value, str) else ""
+    if not DECIMAL.match(text):
         return None
-    value = float(found["number"]) / total
-    return value if value <= 1 else None
+    number = number_at(text, 0)
+    return number.value if number.end == len(text) else None

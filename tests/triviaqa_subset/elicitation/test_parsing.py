@@ -70,17 +70,28 @@ STATED = {  # what follows "Paris" -> the probability, or why it is missing
     1.0: ["\nProbability: 1", "\nProbability: 1."], 0.0: ["\nProbability: 0"], 0.005: ["\nProbability: 0.5 per cent"],
     0.01: ["\nProbability: 1 percent", "\nProbability: 1\uff05"],
     0.1: ["\nProbability: 1 in 10", "\nProbability: 1 out of 10"],
+    0.9: ["\nProbability: 0.9 in my view", "\nProbability: 0.9 (90 %)", "\nProbability: 90% (0.9, founded in 1889)",
+          "\nProbability: 0.9\nConfidence: 90%", "\nProbability: 0.9, not quite sure",
+          "\n0.9\n0.9", "\nProbability: 0.9 (won in 1889)", "\nProbability (I am not certain): 0.9"],
     "no probability": [
         "", "\nProbability:", "\nProbability: >0.99", "\nProbability: at least 0.9",
+        *(f"\nProbability: {odd}" for odd in ("rather high", "N/A", "85", "150 %", "-0.2", "5e-1", "1 in 0", "0.8x",
+          "1 in 10 %", "0.8\u00bd"))],
+    "several numbers": [
         *(f"\nProbability: 0.8{dash}0.9" for dash in "-\u2013\u2014\u2212~"),
-        *(f"\nProbability: {odd}" for odd in ("rather high", "N/A", "85", "150 %", "-0.2", "0.8 - 0.9", "0.8 to 0.9",
-          "8/10", "0,85", "5e-1", "0.8.5", "0.5%-1%", "1 of 5", "1 in 0", "0.8 .. 0.9", "0.8 and 0.9",
-          "0.8 through 0.9"))],
+        *(f"\nProbability: {odd}" for odd in ("0.8 - 0.9", "0.8 to 0.9", "8/10", "0,85", "0.8.5", "0.5%-1%", "1 of 5",
+          "0.8 .. 0.9", "0.8 and 0.9", "0.8 through 0.9", ".7 or about 80%", "0.7, maybe 80", "0.7 (or even 0.8)",
+          "0.9 in 2 of 3 cases", "1 in 10.5", "0.7 at first, then 0.8", "0.7\nConfidence: 80",
+          "0.7\n**Confidence:** 0.8")),
+        "\n0.7\n0.8", " (0.7), 0.8", ", 70%\n0.8"],
     "being wrong": [
         "\nProbability of being wrong: 0.1", "\nThe probability that I am wrong is 0.1", "\nError probability: 0.1",
-        "\nThe probability that this isn't correct is 0.1.", "\nProbability: 0.1 (of being incorrect)"],
+        "\nThe probability that this isn't correct is 0.1.", "\nProbability: 0.1 (of being incorrect)",
+        "\nProbability that it is not Paris: 0.1", "\nThe probability that it isn\u2019t Paris is 0.1",
+        "\nProbability: 0.1 that it is not Paris", "\nProbability of another answer: 0.1"],
     "condition": ["\nProbability: 0.7 if European, 0.3 otherwise", "\nProbability if European: 0.7"],
-    "bound": ["\nProbability: <0.01", "\n<0.01", "\nThe probability is at most: 0.1"],
+    "bound": ["\nProbability: <0.01", "\n<0.01", "\nThe probability is at most: 0.1", "\nProbability: 0.9+",
+              "\nProbability: 0.9 or more"],
 }  # fmt: skip
 ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
     "Paris, with probability 0.3\nProbability: 0.85": ("Paris, with probability 0.3", 0.85),
@@ -89,7 +100,9 @@ ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
     "Boeing (747) (0.9)": ("Boeing (747)", 0.9),
     '```json\n{"Answer": "Paris", "Confidence": "85 %"}\n```': ("Paris", 0.85), "Probability: 0.9": ("", 0.9),
     '{"guess": "Paris", "probability": [0.8, 0.9]}': ("Paris", None), '{"guess": "Paris", "probab': ("", None),
-    '{"guess": "Paris", "probability": true}': ("Paris", None), "": ("", None), " \n ": ("", None),
+    '{"guess": "Paris", "probability": true}': ("Paris", None), "Friday, 13.": ("Friday, 13.", None),
+    '{"guess": "Paris", "probability": 1e-5}': ("Paris", 1e-5),
+    '{"guess": "Paris", "probability": 0.9, "confidence": "80%"}': ("Paris", None), "": ("", None), " \n ": ("", None),
     **{text: (text, None) for text in ("1984", "Boeing (747)", "Friday, 13", "Apollo 0.5", "Probability theory")},
 }  # fmt: skip
 
