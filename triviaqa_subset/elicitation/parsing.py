@@ -103,7 +103,7 @@ def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
     if not statements:
         label = UNREADABLE.search(text)
         return Outcome(_first_line(text[: label.start()] if label else text), None, _CUT if cut else UNREAD)
-    answer = _first_line(text[: statements[0].start])
+    answer = _first_line(text[: statements[-1].start])
     reason = _CUT if cut and not _is_whole(statements[-1]) else _why_missing(statements)
     return Outcome(answer, None if reason else statements[-1].number.value, reason)
 
@@ -147,19 +147,16 @@ def choice_letter(reply: str, choices: Sequence[str]) -> str | None:
 
 
 def _statements(text: str) -> list[Statement]:
-    """Return the first labelled statement, else those at the end of the text; the last one counts."""
+    """Return what may state the probability: a labelled passage, or one at the end after others; the last counts."""
     labelled = LABELLED.search(text)
-    return [_statement(labelled)] if labelled else _statements_at_the_end(text)
-
-
-def _statements_at_the_end(text: str) -> list[Statement]:
-    for pattern in AT_THE_END:
-        for place in pattern.finditer(text):
-            last = _statement(place)
-            if CLOSING.fullmatch(text, last.number.end):
-                earlier = _statements_at_the_end(text[: last.start])
-                return [*(each for each in earlier if each.number.value is not None), last]
-    return []
+    if labelled:
+        return [_statement(labelled)]
+    places = [_statement(place) for pattern in AT_THE_END for place in pattern.finditer(text)]
+    last = next((each for each in places if CLOSING.fullmatch(text, each.number.end)), None)
+    if last is None:
+        return []
+    earlier = [each for each in places if each.digits < last.digits and each.number.value is not None]
+    return [*earlier, last]
 
 
 def _statement(place: re.Match[str]) -> Statement:

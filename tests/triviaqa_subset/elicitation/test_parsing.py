@@ -83,7 +83,7 @@ STATED = {  # what follows "Paris" -> the probability, or why it is missing
           "0.8 .. 0.9", "0.8 and 0.9", "0.8 through 0.9", ".7 or about 80%", "0.7, maybe 80", "0.7 (or even 0.8)",
           "0.9 in 2 of 3 cases", "1 in 10.5", "0.7 at first, then 0.8", "0.7\nConfidence: 80",
           "0.7\n**Confidence:** 0.8")),
-        "\n0.7\n0.8", " (0.7), 0.8", ", 70%\n0.8"],
+        "\n0.7\n0.8"],
     "being wrong": [
         "\nProbability of being wrong: 0.1", "\nThe probability that I am wrong is 0.1", "\nError probability: 0.1",
         "\nThe probability that this isn't correct is 0.1.", "\nProbability: 0.1 (of being incorrect)",
@@ -101,6 +101,8 @@ ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
     '```json\n{"Answer": "Paris", "Confidence": "85 %"}\n```': ("Paris", 0.85), "Probability: 0.9": ("", 0.9),
     '{"guess": "Paris", "probability": [0.8, 0.9]}': ("Paris", None), '{"guess": "Paris", "probab': ("", None),
     '{"guess": "Paris", "probability": true}': ("Paris", None), "Friday, 13.": ("Friday, 13.", None),
+    "Paris (0.9) or Lyon (0.1)": ("Paris (0.9) or Lyon", None), "Paris, 70%\n0.8": ("Paris, 70%", None),
+    "The Logic of Probability: 0.5\nProbability: 0.9": ("The Logic of", None),
     '{"guess": "Paris", "probability": 1e-5}': ("Paris", 1e-5),
     '{"guess": "Paris", "probability": 0.9, "confidence": "80%"}': ("Paris", None), "": ("", None), " \n ": ("", None),
     **{text: (text, None) for text in ("1984", "Boeing (747)", "Friday, 13", "Apollo 0.5", "Probability theory")},
