@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import Advice, InputError, Note
+from .errors import InputError, Note
 from .inputs import (
     IGNORED,
     Array,
@@ -44,19 +44,18 @@ def _in_place_of(predictions: str, references: str) -> dict[str, str]:
 
 _OF_POSTERIORS = {
     **_in_place_of("y_prob", "y_true"),
-    Advice.CONFIDENCES: "Probabilities of the second class? Pass them as a flat list.",
+    "pass_flat_list": "pass_flat_list_of_two",
 }
 _OF_CONFIDENCES = {
     **_in_place_of("confidence", "correct"),
-    Advice.CLASS_LABELS: "Class labels? score_posteriors takes posteriors of shape (N, K).",
-    Advice.SWAPPED: "Swapped? correct comes first.",
+    "pass_posteriors": "score_as_posteriors",
+    "swap_arguments": "pass_correct_first",
 }
 _OF_GIVEN_CONFIDENCES = {
     **_OF_CONFIDENCES,
-    Advice.MISSING_CONFIDENCES: "Missing confidences? score_confidences takes them with missing_confidence.",
+    "set_missing_confidence": "score_as_confidences",
 }
 _OF_COSTS = _in_place_of("uncertainty", "candidate_cost")
-_NUMBERED = "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
 
 
 def ecuas_score(
@@ -643,7 +642,7 @@ def _refuse_exchanged(y_true: ArrayLike, y_prob: Array) -> None:
     truth = np.asarray(y_true)
     if truth.ndim == 2 or (truth.dtype.kind == "f" and are_swapped(truth, y_prob)):
         got = f"shape {truth.shape}" if truth.ndim == 2 else "numbers between 0 and 1"
-        raise InputError("y_true", "must hold classes", value=truth, got=got, advice="Swapped? y_true comes first.")
+        raise InputError("y_true", "truth_is_no_class", value=truth, got=got, advice="pass_truth_first")
 
 
 def _confidence_system(
@@ -701,10 +700,10 @@ def _two_columns(y_prob: Array, options: Options) -> Array:
     if options.predictions_are == "logits":
         return np.stack([np.zeros(len(y_prob)), y_prob], axis=1)
     if options.predictions_are == "log_probabilities":
-        require(y_prob <= 0, y_prob, "y_prob", "must be at most 0, the logarithms of probabilities")
+        require(y_prob <= 0, y_prob, "y_prob", "not_log_probabilities")
         return np.stack([np.log1p(-np.exp(y_prob)), y_prob], axis=1)
-    rule = "must lie in [0, 1] where it has shape (N,), the probability of the second class"
-    require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", rule, "" if np.isnan(y_prob).any() else Advice.MARGINS)
+    advice = "" if np.isnan(y_prob).any() else "margins_are_logits"
+    require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", "out_of_unit_interval_of_two", advice)
     return stacked(y_prob)
 
 
@@ -713,21 +712,21 @@ def _columns(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints
     truth = _classes(y_true, "y_true")
     same_length(y_true=truth, y_prob=y_prob)
     if labels is None and truth.dtype.kind != "U":
-        require(truth != IGNORED, truth, "y_true", "must be classes", advice=Advice.IGNORED_ROWS)
+        require(truth != IGNORED, truth, "y_true", "not_classes", advice="leave_ignored_rows_out")
     known = np.unique(truth) if labels is None else _classes(labels, "labels")
     shown, num_classes = reprlib.repr(known.tolist()), y_prob.shape[1]
     if (known[1:] <= known[:-1]).any():
-        advice = "Sort them, and the columns of y_prob with them."
-        raise InputError("labels", "must be distinct and sorted", value=known.tolist(), got=shown, advice=advice)
+        raise InputError("labels", "labels_unsorted", value=known.tolist(), got=shown, advice="sort_labels")
     if len(known) != num_classes:
-        argument, advice = ("y_true", _NUMBERED) if labels is None else ("labels", "")
-        rule = f"must have as many classes as y_prob, {num_classes}"
-        raise InputError(argument, rule, value=len(known), advice=advice)
+        argument = "y_true" if labels is None else "labels"
+        advice = "number_classes" if labels is None else ""
+        rule = "number_of_classes_differs"
+        raise InputError(argument, rule, value=len(known), advice=advice, num_classes=num_classes)
     position, found = np.zeros(len(truth), np.int64), np.zeros(len(truth), bool)
     if (known.dtype.kind == "U") == (truth.dtype.kind == "U"):
         position = np.minimum(np.searchsorted(known, truth), num_classes - 1)
         found = known[position] == truth
-    require(found, truth, "y_true", f"must be among the labels {shown}")
+    require(found, truth, "y_true", "labels_differ", labels=shown)
     return position
 
 
@@ -738,11 +737,11 @@ def _classes(values: ArrayLike, name: str) -> Array:
     texts = [isinstance(value, str) for value in objects.flat]
     if not any(texts):
         array = one_dimensional(numbers(values, name), name)
-        require(~np.isnan(array), array, name, "must not be missing")
+        require(~np.isnan(array), array, name, "no_class")
         return array
     if not all(texts):
         index = texts.index(False)
-        raise InputError(name, "must be all strings or all numbers", value=objects.flat[index], index=index)
+        raise InputError(name, "mixed_types", value=objects.flat[index], index=index)
     return one_dimensional(objects, name).astype(str)
 
 

@@ -20,7 +20,6 @@ HELP = (
 
 metric = evaluate.load(str(HERE / "ecuas.py"))
 core = sys.modules[type(metric).__module__]  # Evaluate's copy of ecuas.py, with the functions that it imports
-_Advice = sys.modules[core.InputError.__module__].Advice
 ARROWS = {True: "↑", False: "↓", None: ""}
 NAMESPACE = "<namespace>"  # publishing writes the real one here
 PAPER, HUB = "https://arxiv.org/abs/2605.20490", "https://huggingface.co"
@@ -39,13 +38,13 @@ THEME = gr.themes.Default(  # that of the demo, which is not beside this file on
     block_info_text_color_dark="*neutral_300",
     link_text_color_dark="*primary_400",
 )
-WORDS = {  # arguments and advice of the metric -> the page's own words
+WORDS = {  # arguments, and ids of advice, of the metric -> the page's own words
     "references": "The last column",
-    _Advice.CLASS_LABELS: "Class labels? Then each line must begin with the probability of every class.",
-    _Advice.EXPONENTIALS: "Logits? This page takes probabilities.",
-    _Advice.LOGITS: "Logits? This page takes probabilities.",
-    _Advice.MISSING_CONFIDENCES: "Missing confidences? Fill them in, or leave out their lines.",
-    _Advice.PREDICTIONS_ARE: "Logits or log-probabilities? This page takes probabilities.",
+    "pass_posteriors": "Class labels? Then each line must begin with the probability of every class.",
+    "logits_not_exponentials": "Logits? This page takes probabilities.",
+    "name_logits": "Logits? This page takes probabilities.",
+    "set_missing_confidence": "Missing confidences? Fill them in, or leave out their lines.",
+    "name_form": "Logits or log-probabilities? This page takes probabilities.",
 }
 
 
@@ -93,7 +92,7 @@ def _numbers(text: str) -> list[float]:
     try:
         return [float(part) for part in text.replace(",", " ").replace(";", " ").split()]
     except ValueError:
-        raise core.InputError("n", "takes numbers, separated by commas", value=text) from None
+        raise core.InputError("n", "not_numbers_and_commas", value=text) from None
 
 
 def _table(estimates: Mapping[Any, Any]) -> pd.DataFrame:

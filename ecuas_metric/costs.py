@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import Advice, InputError, Note
+from .errors import InputError, Note
 from .inputs import Array, Bools, Floats, non_negative, require
 
 # 1 - 0.7 is 0.30000000000000004: decimals that are equal on paper must compare as equal.
@@ -81,7 +81,7 @@ def ecuas_cost(
     """
     c, u = _check(candidate_cost, uncertainty, max_uncertainty)
     if not n >= 0:
-        raise InputError("n", "must be >= 0 (inf allowed)", value=n)
+        raise InputError("n", "negative_or_nan", value=n)
     return ecuas_of_checked(u, c, n=n, max_uncertainty=max_uncertainty, epsilon=epsilon)[()]
 
 
@@ -103,7 +103,7 @@ def ecuas_of_checked(
     if n == math.inf:
         return np.where(ratio < 1 - ROUNDING, c / max_uncertainty, 1.0)
     if not 0 < epsilon < max_uncertainty:
-        raise InputError("epsilon", f"must lie in (0, max_uncertainty = {max_uncertainty:g})", value=epsilon)
+        raise InputError("epsilon", "epsilon_out_of_range", value=epsilon, largest=max_uncertainty)
     np.clip(ratio, epsilon / max_uncertainty, 1.0, out=floored)
     if n < SMALLEST_ORDER:
         of_cost, scale = np.log(floored, out=floored), -1.0
@@ -161,9 +161,9 @@ def fixed_reject_cost(
     [0.0, 1.0, 0.25]
     """
     if not reject_cost >= 0:
-        raise InputError("reject_cost", "must be >= 0", value=reject_cost)
+        raise InputError("reject_cost", "negative", value=reject_cost)
     if not max_uncertainty > 0:
-        raise InputError("max_uncertainty", "must be positive (inf allowed)", value=max_uncertainty)
+        raise InputError("max_uncertainty", "not_positive", value=max_uncertainty)
     c, u = _arrays(candidate_cost, uncertainty)
     return fixed_of_checked(u, c, reject_cost=reject_cost, max_uncertainty=max_uncertainty)
 
@@ -232,7 +232,7 @@ def weighted_cost(
     u = np.minimum(u, max_uncertainty)
     breaks = np.asarray(break_points, np.float64).ravel()
     ok = (breaks >= 0) & (breaks <= max_uncertainty)
-    require(ok, breaks, "break_points", f"must lie in [0, {max_uncertainty:g}]")
+    require(ok, breaks, "break_points", "out_of_range", largest=max_uncertainty)
     edges = np.unique(np.concatenate([u.ravel(), breaks, np.linspace(0, max_uncertainty, PARTS + 1)]))
     weight = _non_negative_weight(weight_function)
     moments = _integrals(lambda gamma: gamma * weight(gamma), edges[edges <= u.max(initial=0.0)])
@@ -255,15 +255,14 @@ def note_above(uncertainty: Floats, max_uncertainty: float) -> tuple[Note, ...]:
     if not above(uncertainty.max(initial=0.0), max_uncertainty):
         return ()
     count = np.count_nonzero(above(uncertainty, max_uncertainty))
-    fact = f"{count} of {uncertainty.size} samples ({count / uncertainty.size:.1%}) have an uncertainty above "
-    fact += f"{max_uncertainty:g}, that of a system that knows nothing. They count as rejected at every reject cost, "
-    fact += "right or wrong."
-    return (Note("above_max_uncertainty", fact, Advice.WRONG_COST),)
+    total = uncertainty.size
+    fields = {"count": count, "total": total, "share": count / total, "largest": max_uncertainty}
+    return (Note("above_max_uncertainty", fields, "check_cost"),)
 
 
 def _check(candidate_cost: ArrayLike, uncertainty: ArrayLike, max_uncertainty: float) -> tuple[Floats, Floats]:
     if not 0 < max_uncertainty < math.inf:
-        raise InputError("max_uncertainty", "must be positive and finite", value=max_uncertainty)
+        raise InputError("max_uncertainty", "not_positive_and_finite", value=max_uncertainty)
     c, u = _arrays(candidate_cost, uncertainty)
     for note in note_above(u, max_uncertainty):
         warnings.warn(str(note), stacklevel=3)
@@ -277,7 +276,7 @@ def _arrays(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, 
             non_negative(np.atleast_1d(values), name)
     if c.shape != u.shape:
         got = f"{c.shape} and {u.shape}"
-        raise InputError("candidate_cost and uncertainty", "must have the same shape", got=got)
+        raise InputError("candidate_cost and uncertainty", "shapes_differ", got=got)
     return c, u
 
 
@@ -296,7 +295,7 @@ def _non_negative_weight(function: Callable[[float], float]) -> Callable[[float]
         weight = float(function(gamma))
         if not 0 <= weight < math.inf:
             got = f"{weight} at a reject cost of {gamma:g}"
-            raise InputError("weight_function", "must be finite and non-negative", value=weight, got=got)
+            raise InputError("weight_function", "negative_or_infinite", value=weight, got=got)
         return weight
 
     return checked
@@ -313,8 +312,7 @@ def _integrals(function: Callable[[float], float], edges: Floats) -> Floats:
             try:
                 values[i] = quad(function, low, high, epsabs=1e-13, epsrel=1e-12)[0]
             except (IntegrationWarning, ZeroDivisionError) as error:
-                rule, got = f"must have an integral over [{low}, {high}]", str(error)
-                raise InputError("weight_function", rule, got=got) from None
+                raise InputError("weight_function", "no_integral", got=str(error), low=low, high=high) from None
     return values
 
 
@@ -331,7 +329,7 @@ def largest_uncertainty(matrix: Floats) -> float:
     free = (matrix == 0).all(axis=0)
     if free.any():
         got, count = f"decision {free.argmax()}, which costs nothing for any", int(np.count_nonzero(free))
-        rule = "must make every decision cost something for some class"
+        rule = "decision_costs_nothing"
         raise InputError("cost", rule, value=int(free.argmax()), got=got, count=count, total=len(free))
     exponents = np.frexp(matrix[matrix > 0])[1]
     if matrix.size * (53 + int(np.ptp(exponents))) <= LARGEST_EXACT:
@@ -342,8 +340,7 @@ def largest_uncertainty(matrix: Floats) -> float:
     largest = float(low)
     if high - low > GAP * high or largest < np.finfo(np.float64).tiny:
         got = f"one between {float(low):g} and {float(high):g}"
-        advice = "Leave out costs that are too small to matter, or too large to happen."
-        raise InputError("cost", "must have a largest uncertainty that can be verified", got=got, advice=advice)
+        raise InputError("cost", "largest_uncertainty_unverified", got=got, advice="leave_extreme_costs_out")
     return largest
 
 
@@ -399,7 +396,7 @@ def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if solution.x is None:
-        raise InputError("cost", "must have a largest uncertainty", got=str(solution.message))
+        raise InputError("cost", "no_largest_uncertainty", got=str(solution.message))
     q, y = np.maximum(-solution.ineqlin.marginals, 0) * of_class, np.maximum(solution.x, 0) * of_decision
     return _polish(matrix, q, y)
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
 from .version import VERSION
+from .messages import SENTENCES
 from .errors import InputError
 from .inputs import FORM_CHECKS, Array, numbers
 from .options import DEFAULTS, OPTIONS, Options, checked_options, signature
@@ -105,7 +106,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
 
     def _info(self) -> evaluate.MetricInfo:
         if self.config_name not in _CONFIGURATIONS:
-            raise InputError("the configuration", "must be 'default' or 'graded'", value=self.config_name)
+            raise InputError("the configuration", "unknown_configuration", value=self.config_name)
         return evaluate.MetricInfo(
             description=_DESCRIPTION,
             citation=_CITATION,
@@ -130,13 +131,12 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
                 return self._score(*_checked_columns(self.config_name, predictions, references), checked)
             self.add_batch(predictions=predictions, references=references)
         if self.writer is None and self.num_process == 1:
-            rule = "are missing: pass them here, or call add_batch before"
-            raise InputError("predictions and references", rule)
+            raise InputError("predictions and references", "inputs_missing")
         try:
             return self._compute_of_all(options)  # None in all processes of a distributed run but the first
         except pa.ArrowException as error:
             self._discard()
-            raise InputError("predictions", "must have one form in all processes", got=str(error)) from None
+            raise InputError("predictions", "forms_differ_between_processes", got=str(error)) from None
         except BaseException:
             self._discard()
             raise
@@ -156,7 +156,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     def add_batch(self, *, predictions: object = None, references: object = None, **others: object) -> None:
         """Add checked predictions and references; an empty batch adds nothing."""
         if others:
-            raise InputError("the inputs", "must be predictions and references", value=next(iter(others)))
+            raise InputError("the inputs", "unknown_input", value=next(iter(others)))
         if _is_empty(predictions) and _is_empty(references):
             return
         form, *columns = _checked_columns(self.config_name, predictions, references)
@@ -166,8 +166,13 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             self._init_writer()
             self.row_shape = row_shape
         elif row_shape != self.row_shape:
-            rule = f"must have the shape of the batches before, (N{_axes(self.row_shape)})"
-            raise InputError("predictions", rule, value=row_shape, got=f"(N{_axes(row_shape)})")
+            raise InputError(
+                "predictions",
+                "batch_shapes_differ",
+                value=row_shape,
+                got=f"(N{_axes(row_shape)})",
+                axes=_axes(self.row_shape),
+            )
         table = _arrow_table(*columns, schema=self.selected_feature_format.arrow_schema)
         assert self.writer is not None
         self.writer.write_table(table, writer_batch_size=len(table))
@@ -267,5 +272,5 @@ def _to_numpy(column: pa.ChunkedArray) -> Array:
     chunks = ((chunk.flatten() if is_list else chunk, len(chunk)) for chunk in column.chunks)
     arrays = [np.asarray(values.to_numpy()).reshape((size, -1) if is_list else size) for values, size in chunks]
     if len({array.shape[1:] for array in arrays}) > 1:
-        raise InputError("predictions", "must have the same number of classes in every batch")
+        raise InputError("predictions", "classes_differ_between_batches")
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

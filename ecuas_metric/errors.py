@@ -1,4 +1,4 @@
-"""Errors about an input and notes about a result, as values that each interface puts into its own words."""
+"""Errors about an input and notes about a result, as ids and fields that each interface puts into its own words."""
 
 from __future__ import annotations
 
@@ -6,40 +6,28 @@ import re
 import shlex
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+
+from .messages import SENTENCES
 
 LONGEST_VALUE = 100  # characters of an offender in a message
-Words = Mapping[str, str]  # an argument or an advice -> what a surface calls it
+Words = Mapping[str, str]  # an argument, or the id of a rule, an advice or a note -> what a surface says for it
 _NOTHING = object()
 
 
-class Advice(StrEnum):
-    """What to do about an error or a note, worded for Python; the command and the page have their own words."""
+def sentence(identifier: str, fields: Mapping[str, object], words: Words) -> str:
+    """Return the sentence of an id in the words of an interface, or else in Python's, with its fields filled in."""
+    template = words.get(identifier, SENTENCES.get(identifier))
+    if template is None:
+        return identifier
+    return template.format_map({name: _listed(value) for name, value in fields.items()})
 
-    COUNT_FROM_0 = "Count from 0."
-    IGNORED_ROWS = "Does it mark rows that do not count? Leave these out."
-    CLASS_LABELS = "Class labels? Pass posteriors of shape (N, K) as predictions."
-    CONFIDENCES = "Confidences? Pass them as a flat list."
-    EXPONENTIALS = "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum."
-    FLOOR = "A probability of 0? Its logarithm needs a floor."
-    INTERVALS_OF_FEW = "Use interval_method='analytic' instead."
-    INVERTED = "Does it say how sure the answer is right, and is correct 1 for right? Else pass 1 - confidence."
-    MARGINS = "Margins, as of decision_function? They are logits: predictions_are='logits'."
-    LOG_PROBABILITIES = "Log-probabilities? Take their exponential."
-    LOGITS = "Logits? Use predictions_are='logits', which accepts rows with any sum."
-    HARD_DECISIONS = (
-        "Are they class labels? Then pass probabilities instead: of each class, or that of class 1 with "
-        "predictions_are='positive_probabilities'."
-    )
-    MISSING_CONFIDENCES = "Missing confidences? Set missing_confidence to a number in [0, 1] to replace them."
-    PARTLY_CORRECT = "Partly correct? Choose the lowest grade that counts as correct."
-    OTHER_SCALE = "On another scale? Divide by its largest value."
-    PERCENTAGES = "Percentages? Divide by 100."
-    PREDICTIONS_ARE = "Logits or log-probabilities? Specify them with predictions_are."
-    RENORMALIZE = "Rounded probabilities? renormalize=True divides each row by its sum."
-    SWAPPED = "Swapped? The predictions are all 0 or 1."
-    WRONG_COST = "The uncertainties do not fit this cost, or num_classes is too small."
+
+def _listed(value: object) -> object:
+    """Return the items of a list as one text, separated by commas; other values unchanged."""
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
 
 
 class InputError(ValueError):
@@ -50,7 +38,7 @@ class InputError(ValueError):
     argument : str
         Name of the argument or option, e.g. "predictions".
     rule : str
-        What it must be, e.g. "must lie in [0, 1]".
+        Id of what it must be, e.g. "out_of_unit_interval": a key of `messages.INPUT_RULES`.
     got : str
         The first offender in words, or empty.
     value : object
@@ -60,15 +48,17 @@ class InputError(ValueError):
     count, total : int or None
         How many of how many values break the rule.
     advice : str
-        What to do: one of `Advice`, a sentence of its own, or empty.
+        Id of what to do, a key of `messages.ADVICE`, or empty.
+    fields : dict
+        The numbers and names that the sentences of rule and advice need.
 
     Examples
     --------
-    >>> error = InputError("predictions", "must lie in [0, 1]", value=87.0, index=3, count=2, total=5,
-    ...                    advice=Advice.PERCENTAGES)
+    >>> error = InputError("predictions", "out_of_unit_interval", value=87.0, index=3, count=2, total=5,
+    ...                    advice="divide_by_100")
     >>> str(error)
     'predictions must lie in [0, 1]; got 87.0 at index 3 (2 of 5). Percentages? Divide by 100.'
-    >>> error.render({"predictions": "The column 'p'", Advice.PERCENTAGES: "Divide the column by 100."})
+    >>> error.render({"predictions": "The column 'p'", "divide_by_100": "Divide the column by 100."})
     "The column 'p' must lie in [0, 1]; got 87.0 at index 3 (2 of 5). Divide the column by 100."
     """
 
@@ -83,12 +73,21 @@ class InputError(ValueError):
         count: int | None = None,
         total: int | None = None,
         advice: str = "",
+        **fields: Any,
     ) -> None:
         super().__init__(argument, rule)
-        self.argument, self.rule, self.advice = argument, rule, advice
-        self.value = None if value is _NOTHING else value
-        self.got = got if got is not None else "" if value is _NOTHING else _short_repr(value)
-        self.index, self.count, self.total = index, count, total
+        has_value = value is not _NOTHING
+        if got is None:
+            got = _short_repr(value) if has_value else ""
+        self.argument = argument
+        self.rule = rule
+        self.advice = advice
+        self.value = value if has_value else None
+        self.got = got
+        self.index = index
+        self.count = count
+        self.total = total
+        self.fields = fields
 
     def __str__(self) -> str:
         return self.render({})
@@ -102,27 +101,31 @@ class InputError(ValueError):
         return "" if self.index is None else f" at index {self.index}"
 
     def reword(self, words: Words) -> InputError:
-        """Return a copy with argument and advice in the words of an interface."""
-        found = copy(self)
-        found.argument, found.advice = self.subject(words), words.get(self.advice, self.advice)
-        found.args = (found.argument, *self.args[1:])
-        return found
+        """Return a copy with the argument and the id of the advice replaced by others."""
+        reworded = copy(self)
+        reworded.argument = self.subject(words)
+        reworded.advice = words.get(self.advice, self.advice)
+        reworded.args = (reworded.argument, *self.args[1:])
+        return reworded
 
     def render(self, words: Words) -> str:
-        """Return one line in the words of an interface: `words` maps names of arguments and advice to its own."""
+        """Return one line in the words of an interface: `words` maps names of arguments, and ids, to its own."""
+        fields = self.fields_of_sentences()
+        rule = sentence(self.rule, fields, words)
         got = f"; got {self.got}" if self.got else ""
         share = "" if self.count is None else f" ({self.count} of {self.total})"
-        advice = self.fill(words.get(self.advice, self.advice))
-        return f"{self.subject(words)} {self.rule}{got}{self.place()}{share}. {advice}".rstrip()
+        advice = sentence(self.advice, fields, words)
+        return f"{self.subject(words)} {rule}{got}{self.place()}{share}. {advice}".rstrip()
 
-    def fill(self, advice: str) -> str:
-        """Return advice with its placeholders filled."""
-        return advice
+    def fields_of_sentences(self) -> Mapping[str, object]:
+        """Return what fills the placeholders of the sentences."""
+        return self.fields
 
 
 def _short_repr(value: object) -> str:
     """Return the repr of a value, shortened, and of a NumPy scalar that of the Python number."""
-    text = repr(value.item() if getattr(value, "shape", None) == () and hasattr(value, "item") else value)
+    is_scalar = getattr(value, "shape", None) == () and hasattr(value, "item")
+    text = repr(value.item() if is_scalar else value)  # type: ignore[attr-defined]
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
@@ -131,63 +134,37 @@ def missing_package(who_needs: str, *packages: str) -> ImportError:
     return ImportError(f"{who_needs} {' and '.join(packages)}: pip install {shlex.join(packages)}")
 
 
-class Note(NamedTuple):
-    """What a reader of a result must know besides its numbers."""
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a reader of a result must know besides its numbers: ids of `messages`, and the fields of their sentences."""
 
-    kind: str  # e.g. "missing", "clipped", "few_errors", "no_interval", "unlabelled"
-    fact: str  # a sentence
-    advice: str = ""  # one of `Advice`, a sentence, or empty
+    id: str
+    fields: Mapping[str, object] | str = field(default_factory=dict)  # a text only until all notes have ids
+    advice: str = ""
 
     def __str__(self) -> str:
         return self.render({})
 
+    def __hash__(self) -> int:
+        return hash((self.id, self.advice))
+
+    @property
+    def kind(self) -> str:
+        """The id."""
+        return self.id
+
+    @property
+    def fact(self) -> str:
+        """The sentence of Python, without the advice."""
+        return self.fields if isinstance(self.fields, str) else sentence(self.id, self.fields, {})
+
     def render(self, words: Words) -> str:
         """Return fact and advice, in the words of an interface."""
-        return f"{self.fact} {words.get(self.advice, self.advice)}".rstrip()
-
-
-class FileAdvice(StrEnum):
-    """What to do about an error in a file, worded for Python; the command and the page have their own words."""
-
-    COUNT_AS_WRONG = "Label them, or count them as wrong with unlabelled='wrong'."
-    UNLABELLED = "Label them, count them as wrong with unlabelled='wrong', or get bounds with unlabelled='bounds'."
-    NAME_COLUMNS = "Name them with columns={'confidence': NAME, 'correct': NAME}, or 'label' and 'posteriors': 'A+B'."
-    NAME_ROLE = "Name it with columns={columns}."
-    NAME_GUESSES = "Perhaps columns={columns}?"
-    PROBABILITIES = "Probabilities of one of two classes? columns={columns} reads them as such."
-    OTHER_CLASS = "Of the other class? Name the column as {'positive': '1-NAME'}."
-    LABEL_COLUMNS = "Give all labels in the words of the columns."
-    SAME_CASE = "Write each class in one way."
-    SAY_K = "If a confidence is of one of these classes, set num_classes to their number."
-    COMPLEMENT = "columns={columns} reads its complement."
-    RECALIBRATE = "Map it to a probability in [0, 1] first, e.g. by a calibration method fitted on other answers."
-    IN_MEMORY = "Score it in memory."
-    OUT_OF_CORE = "Score it out of core."
-    USE_WEIGHT = "Name it as the role weight to use it."
-    RENAME_STRATUM = "Rename it if they do not."
-    LEAVE_ROWS_OUT = "Leave such rows out."
-    GROUP_REPEATED = "Samples of one id depend on each other: without groups, intervals and tests are too sure."
-    SAY_NUM_CLASSES = "For free text, set num_classes=math.inf."
-    MIXED_SCALES = "Write all of them as numbers in [0, 1]."
-    NAME_WHOLE_ID = "Name all columns of the id with columns={'id': 'A+B'}, or what makes several systems with part."
-    OTHER_IDS = "Other ids? Name their columns with columns={'id': NAME}, or pair the samples by row without ids."
-    COMMON = "Keep only the common ones with in_common."
-    BY_POSITION = "Add ids to all files, or to none to pair the samples by row."
-    NAME_HEADER = "The first row must contain the names of the columns, e.g. confidence,correct."
-    NAME_FILE = "Give it the suffix of its format: .csv, .jsonl, .."
-    SAY_WHICH = "Specify which with columns, e.g. {ROLE: NAME}."
-    SAY_LABELS = "Names of classes? Pass labels, a list of all names in the order of the posteriors."
-    EMPTY_CELL = "No number? Leave the cell empty."
-    WORDS_OF_TRUTH = "Correct or not? Write 1 or 0, and leave the cell empty if the answer is not judged."
-    NO_POSTERIORS = "Keep the columns of all classes, or name others: {'posteriors': 'A+B'}, {'positive': NAME}."
-    SAVE_AS_UTF_8 = "Save it as UTF-8."
-    NAME_ITS_FILES = "Name its files."
-    PARTLY_CORRECT = "Partly correct? Set correct_from to the lowest grade that counts as correct."
-    PERCENTAGES = "Percentages? Set scale=100."
-    CONFIDENCE_FIELD = "Name the field that has the confidence with columns, e.g. {'confidence': 'doc.confidence'}."
-    NAME_FILTER = "Specify which with run=RunOptions(filter=NAME)."
-    PARTIAL = "Read what there is with run=RunOptions(partial=True)."
-    OTHER_SCALE = "On another scale? Set scale to its largest value, to divide by it."
+        if isinstance(self.fields, str):
+            return f"{self.fields} {sentence(self.advice, {}, words)}".rstrip()
+        fact = sentence(self.id, self.fields, words)
+        advice = sentence(self.advice, self.fields, words)
+        return f"{fact} {advice}".rstrip()
 
 
 class FileError(InputError):
@@ -209,21 +186,93 @@ class FileError(InputError):
     ) -> None:
         super().__init__(argument, rule, **fields)
         self.args = (str(file), rule)  # what pickle calls this with; the fields follow
-        self.file, self.column, self.row, self.columns = str(file), column, row, columns
+        self.file = str(file)
+        self.column = column
+        self.row = row
+        self.columns = columns
 
     def subject(self, words: Words) -> str:
         """Return the file, and its column or what else the error is about."""
         what = super().subject(words) if self.column is None else f"column {self.column!r}"
         return f"{self.file}: {what}" if what else f"{self.file}:"
 
-    def fill(self, advice: str) -> str:
-        """Return advice with the columns that it names, in the syntax of Python or the command."""
+    def fields_of_sentences(self) -> Mapping[str, object]:
+        """Return the fields, with the columns that advice names in the syntax of Python and of the command."""
         if self.columns is None:
-            return advice
+            return self.fields
         pairs = ",".join(f"{role}={name}" for role, name in self.columns.items())
-        pairs = pairs if re.fullmatch(r"[\w.,=+-]*\w", pairs) else f'"{pairs}"'
-        return advice.replace("{columns}", str(dict(self.columns))).replace("{pairs}", pairs)
+        is_plain = re.fullmatch(r"[\w.,=+-]*\w", pairs)
+        return {**self.fields, "columns": dict(self.columns), "pairs": pairs if is_plain else f'"{pairs}"'}
 
     def place(self) -> str:
         """Return the row, with a leading space, or nothing."""
         return super().place() if self.row is None else f" in row {self.row}"
+
+
+class Advice(StrEnum):
+    """Names of ids, until nothing uses them."""
+
+    COUNT_FROM_0 = "count_from_0"
+    IGNORED_ROWS = "leave_ignored_rows_out"
+    CLASS_LABELS = "pass_posteriors"
+    CONFIDENCES = "pass_flat_list"
+    EXPONENTIALS = "logits_not_exponentials"
+    FLOOR = "set_floor"
+    INTERVALS_OF_FEW = "use_analytic_intervals"
+    INVERTED = "invert_confidence"
+    MARGINS = "margins_are_logits"
+    LOG_PROBABILITIES = "exponentiate"
+    LOGITS = "name_logits"
+    HARD_DECISIONS = "use_probabilities"
+    MISSING_CONFIDENCES = "set_missing_confidence"
+    PARTLY_CORRECT = "choose_lowest_grade"
+    OTHER_SCALE = "divide_by_largest"
+    PERCENTAGES = "divide_by_100"
+    PREDICTIONS_ARE = "name_form"
+    RENORMALIZE = "divide_by_sums"
+    SWAPPED = "swap_arguments"
+    WRONG_COST = "check_cost"
+
+
+class FileAdvice(StrEnum):
+    """Names of ids, until nothing uses them."""
+
+    COUNT_AS_WRONG = "count_as_wrong"
+    UNLABELLED = "label_or_bound"
+    NAME_COLUMNS = "name_columns"
+    NAME_ROLE = "name_role"
+    NAME_GUESSES = "name_guesses"
+    PROBABILITIES = "name_probabilities"
+    OTHER_CLASS = "name_other_class"
+    LABEL_COLUMNS = "label_as_columns"
+    SAME_CASE = "write_in_one_case"
+    SAY_K = "set_num_classes"
+    COMPLEMENT = "name_complement"
+    RECALIBRATE = "recalibrate_first"
+    IN_MEMORY = "score_in_memory"
+    OUT_OF_CORE = "score_out_of_core"
+    USE_WEIGHT = "name_weight"
+    RENAME_STRATUM = "rename_stratum"
+    LEAVE_ROWS_OUT = "leave_rows_out"
+    GROUP_REPEATED = "group_repeated_ids"
+    SAY_NUM_CLASSES = "set_infinite_classes"
+    MIXED_SCALES = "write_in_one_scale"
+    NAME_WHOLE_ID = "name_whole_id"
+    OTHER_IDS = "name_ids"
+    COMMON = "keep_common"
+    BY_POSITION = "add_ids"
+    NAME_HEADER = "name_header"
+    NAME_FILE = "give_suffix"
+    SAY_WHICH = "name_one_role"
+    SAY_LABELS = "pass_labels"
+    EMPTY_CELL = "leave_cell_empty"
+    WORDS_OF_TRUTH = "write_1_or_0"
+    NO_POSTERIORS = "keep_all_classes"
+    SAVE_AS_UTF_8 = "save_as_utf_8"
+    NAME_ITS_FILES = "name_its_files"
+    PARTLY_CORRECT = "set_correct_from"
+    PERCENTAGES = "set_scale_100"
+    CONFIDENCE_FIELD = "name_confidence_field"
+    NAME_FILTER = "name_filter"
+    PARTIAL = "read_partial"
+    OTHER_SCALE = "set_scale"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .errors import Advice, InputError, Note
+from .errors import InputError, Note
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,14 +38,13 @@ def numbers(values: object, name: str) -> Array:
     except ValueError:
         lengths = [np.size(row) for row in np.asarray(values, object)]
         index = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
-        rule = f"must have rows of one length ({lengths[0]} in the first)"
-        raise InputError(name, rule, value=lengths[index], index=index) from None
+        raise InputError(name, "row_lengths_differ", value=lengths[index], index=index, first=lengths[0]) from None
     if array.dtype.kind in "OUS":
         return _from_objects(np.asarray(values, dtype=object), name)
     if array.size == 0:
-        raise InputError(name, "must not be empty", value=array.shape, got=f"shape {array.shape}")
+        raise InputError(name, "empty", value=array.shape, got=f"shape {array.shape}")
     if array.dtype.kind not in "biuf":
-        raise InputError(name, "must be numbers", value=array.flat[0].item(), index=0)
+        raise InputError(name, "not_numbers", value=array.flat[0].item(), index=0)
     return array
 
 
@@ -65,11 +64,11 @@ def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
     if not _all_within(confidence, -RANGE_TOLERANCE, 1 + RANGE_TOLERANCE):
         ok = np.isnan(confidence) | _in_unit_interval(confidence)
         advice = "" if ok.all() else _scale_advice(confidence, correct)
-        require(ok, confidence, "predictions", "must lie in [0, 1]", advice)
+        require(ok, confidence, "predictions", "out_of_unit_interval", advice)
     if correct.dtype.kind == "f" or not _all_within(correct, 0, 1):
         ok = (correct == 0) | (correct == 1)
         advice = "" if ok.all() else _truth_advice(correct, confidence)
-        require(ok, correct, "references", "must be 0 (incorrect) or 1 (correct)", advice)
+        require(ok, correct, "references", "not_0_or_1", advice)
     return confidence, correct.astype(np.int64, copy=False)
 
 
@@ -79,9 +78,9 @@ def fill_missing(confidence: Floats, *, missing_confidence: float | None = None)
         return confidence, ()
     missing = np.isnan(confidence)
     if missing_confidence is None:
-        require(~missing, confidence, "predictions", "must not be NaN", Advice.MISSING_CONFIDENCES)
-    fact = f"{missing.sum()} of {missing.size} confidences are missing (NaN) and count as {missing_confidence:g}."
-    return np.where(missing, np.float64(missing_confidence), confidence), (Note("missing", fact),)
+        require(~missing, confidence, "predictions", "is_nan", "set_missing_confidence")
+    fields = {"count": int(missing.sum()), "total": missing.size, "replacement": missing_confidence}
+    return np.where(missing, np.float64(missing_confidence), confidence), (Note("missing", fields),)
 
 
 def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
@@ -89,17 +88,18 @@ def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
     array = numbers(predictions, "predictions")
     shape = f"shape {array.shape}"
     if array.ndim != 2:
-        raise InputError("predictions", "must have shape (N,) or (N, K)", value=array.shape, got=shape)
+        expected = "(N,) or (N, K)"
+        raise InputError("predictions", "wrong_shape", value=array.shape, got=shape, expected=expected)
     num_classes = array.shape[1]
     if num_classes < 2:
-        rule = "must have K >= 2 classes"
-        raise InputError("predictions", rule, value=array.shape, got=shape, advice=Advice.CONFIDENCES)
+        rule = "too_few_classes"
+        raise InputError("predictions", rule, value=array.shape, got=shape, advice="pass_flat_list")
     return array, labels(references, "references", num_classes=num_classes, num_samples=len(array))
 
 
 def stacked(positive: Array) -> Floats:
     """Return posteriors (N, 2) of checked probabilities (N,) of the second class, none of which may be NaN."""
-    require(~np.isnan(positive), positive, "predictions", "must not be NaN")
+    require(~np.isnan(positive), positive, "predictions", "is_nan")
     q = positive.astype(np.float64, copy=False)
     return np.stack([1 - q, q], axis=1)
 
@@ -111,8 +111,8 @@ def clip(values: Array) -> tuple[Array, tuple[Note, ...]]:
     outside = ((values < 0) | (values > 1)) & _in_unit_interval(values)
     if not (count := int(np.count_nonzero(outside))):
         return values, ()
-    fact = f"{count} of {values.size} predictions lie outside [0, 1] by at most {RANGE_TOLERANCE:g} and are clipped."
-    return np.where(outside, np.clip(values, 0, 1), values), (Note("clipped", fact),)
+    fields = {"count": count, "total": values.size, "tolerance": RANGE_TOLERANCE}
+    return np.where(outside, np.clip(values, 0, 1), values), (Note("clipped", fields),)
 
 
 def divide_by_sums(array: Array) -> tuple[Array, tuple[Note, ...]]:
@@ -122,28 +122,28 @@ def divide_by_sums(array: Array) -> tuple[Array, tuple[Note, ...]]:
     rounded = (error > ROW_SUM_TOLERANCE) & (error <= ROUNDED_SUM_TOLERANCE)
     if not (count := int(np.count_nonzero(rounded))):
         return array, ()
-    fact = f"{count} of {len(array)} rows do not sum to 1 (by up to {error[rounded].max():.2g}) and are divided by "
-    fact += "their sums."
-    return np.where(rounded[:, None], array / np.where(rounded, sums, 1.0)[:, None], array), (Note("rounded", fact),)
+    divisors = np.where(rounded, sums, 1.0)
+    fields = {"count": count, "total": len(array), "largest": error[rounded].max()}
+    return np.where(rounded[:, None], array / divisors[:, None], array), (Note("rounded", fields),)
 
 
 def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> tuple[Note, ...]:
     """Raise InputError unless each row (N, K) is a distribution in the given form; return a note on inexact sums."""
     if predictions_are == "probabilities":
         if not all(_in_unit_interval(block).all() for block in row_blocks(array)):
-            _require_rows(array, lambda block: ~np.isnan(block), "must not be NaN")
+            _require_rows(array, lambda block: ~np.isnan(block), "is_nan")
             are_percentages = array.min() >= 0 and (np.abs(array.sum(axis=1) / 100 - 1) <= ROUNDED_SUM_TOLERANCE).all()
-            advice = Advice.PERCENTAGES if are_percentages else Advice.PREDICTIONS_ARE
-            _require_rows(array, _in_unit_interval, "must lie in [0, 1]", advice)
+            advice = "divide_by_100" if are_percentages else "name_form"
+            _require_rows(array, _in_unit_interval, "out_of_unit_interval", advice)
         sums = array.sum(axis=1, dtype=np.float64)
         rounded = (np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all()
-        return _check_sums(sums, Advice.RENORMALIZE if rounded else Advice.LOGITS)
-    _require_rows(array, lambda block: np.asarray(block < np.inf), "must be finite, or -inf for a probability of 0")
+        return _check_sums(sums, "divide_by_sums" if rounded else "name_logits")
+    _require_rows(array, lambda block: np.asarray(block < np.inf), "infinite_logits")
     if predictions_are == "log_probabilities":
         with np.errstate(over="ignore"):
             sums = [np.exp(block).sum(axis=1) for block in row_blocks(array)]
-        return _check_sums(np.concatenate(sums), Advice.EXPONENTIALS)
-    _require_rows(array, np.isfinite, "must have a finite logit in each row", every=False)
+        return _check_sums(np.concatenate(sums), "logits_not_exponentials")
+    _require_rows(array, np.isfinite, "no_finite_logit", every=False)
     return ()
 
 
@@ -159,9 +159,9 @@ def labels(values: object, name: str, *, num_classes: int, num_samples: int) -> 
     """Return `values` as (N,) whole numbers in [0, `num_classes`)."""
     array = one_dimensional(numbers(values, name), name)
     same_length(**{"predictions": range(num_samples), name: array})
-    require(array == np.floor(array), array, name, "must be whole numbers")
+    require(array == np.floor(array), array, name, "not_whole")
     in_range = (array >= 0) & (array < num_classes)
-    require(in_range, array, name, f"must be labels in [0, {num_classes})", Advice.COUNT_FROM_0)
+    require(in_range, array, name, "not_a_label", "count_from_0", num_classes=num_classes)
     return array.astype(np.int64, copy=False)
 
 
@@ -186,7 +186,7 @@ def row_blocks(array: Array) -> Iterator[Array]:
         yield array[rows]
 
 
-def require(ok: Bools, values: Array, name: str, rule: str, advice: str = "") -> None:
+def require(ok: Bools, values: Array, name: str, rule: str, advice: str = "", **fields: Any) -> None:
     """Raise InputError unless all is `ok`: the rule, the first offender and its index, how many, what to do."""
     if ok.all():
         return
@@ -195,27 +195,27 @@ def require(ok: Bools, values: Array, name: str, rule: str, advice: str = "") ->
     count = int(np.count_nonzero(~ok))
     value = np.asarray(values)[first]
     value = value.item() if isinstance(value, np.generic) else value
-    raise InputError(name, rule, value=value, index=index, count=count, total=ok.size, advice=advice)
+    raise InputError(name, rule, value=value, index=index, count=count, total=ok.size, advice=advice, **fields)
 
 
 def finite(values: object, name: str, advice: str = "") -> Floats:
     """Return an array as float64, or raise InputError where a value is not finite."""
     array = numbers(values, name)
-    require(np.isfinite(array), array, name, "must be finite", advice)
+    require(np.isfinite(array), array, name, "not_finite", advice)
     return array.astype(np.float64, copy=False)
 
 
 def non_negative(array: Array, name: str) -> Floats:
     """Return `array` in float64 if it is finite and non-negative."""
     if not _all_within(array, 0.0, np.finfo(np.float64).max):
-        require((array >= 0) & (array < np.inf), array, name, "must be finite and non-negative")
+        require((array >= 0) & (array < np.inf), array, name, "negative_or_infinite")
     return array.astype(np.float64, copy=False)
 
 
 def one_dimensional(array: Array, name: str) -> Array:
     """Return `array` if it has shape (N,)."""
     if array.ndim != 1:
-        raise InputError(name, "must be one-dimensional", value=array.shape, got=f"shape {array.shape}")
+        raise InputError(name, "not_one_dimensional", value=array.shape, got=f"shape {array.shape}")
     return array
 
 
@@ -225,7 +225,7 @@ def same_length(**arrays: Sized) -> None:
     sizes = len(array), len(other_array)
     if sizes[0] != sizes[1]:
         got = f"{sizes[0]} and {sizes[1]}"
-        raise InputError(f"{name} and {other}", "must have the same length", value=sizes, got=got)
+        raise InputError(f"{name} and {other}", "lengths_differ", value=sizes, got=got)
 
 
 def _require_rows(
@@ -245,12 +245,12 @@ def _require_rows(
 
 def _check_sums(sums: Floats, advice: str) -> tuple[Note, ...]:
     """Require sums of 1 within a tolerance, and return a note if float32 does not explain how far they are from 1."""
-    off, rule = np.abs(sums - 1), f"must have rows that sum to 1 (tolerance {ROW_SUM_TOLERANCE:g})"
-    require(off <= ROW_SUM_TOLERANCE, sums, "predictions", rule, advice)
+    off = np.abs(sums - 1)
+    require(off <= ROW_SUM_TOLERANCE, sums, "predictions", "sums_differ_from_1", advice, tolerance=ROW_SUM_TOLERANCE)
     if not (count := np.count_nonzero(off > SUM_NOTE)):
         return ()
-    fact = f"{count} of {len(off)} rows ({count / len(off):.1%}) do not sum to 1, but for at most {off.max():.2g}. "
-    return (Note("renormalized", f"{fact}They are divided by their sums."),)
+    fields = {"count": count, "total": len(off), "share": count / len(off), "largest": off.max()}
+    return (Note("renormalized", fields),)
 
 
 def _all_within(values: Array, low: float, high: float) -> bool:
@@ -268,11 +268,11 @@ def _are_whole(values: Array) -> bool:
 
 def _scale_advice(confidence: Floats, correct: Array) -> str:
     if np.nanmin(confidence) < 0:
-        return Advice.LOG_PROBABILITIES if np.nanmax(confidence) <= RANGE_TOLERANCE else ""
+        return "exponentiate" if np.nanmax(confidence) <= RANGE_TOLERANCE else ""
     if _are_whole(confidence) and not np.isin(correct, (0, 1)).all():  # both are classes
-        return Advice.CLASS_LABELS
+        return "pass_posteriors"
     largest = np.nanmax(confidence)
-    return Advice.OTHER_SCALE if largest <= 10 else Advice.PERCENTAGES if largest <= 100 else ""
+    return "divide_by_largest" if largest <= 10 else "divide_by_100" if largest <= 100 else ""
 
 
 def are_swapped(truth: Array, predictions: Array) -> bool:
@@ -284,8 +284,8 @@ def _truth_advice(correct: Array, confidence: Floats) -> str:
     if np.isnan(correct).any():
         return ""
     if are_swapped(correct, confidence):
-        return Advice.SWAPPED
-    return Advice.CLASS_LABELS if _are_whole(correct) else Advice.PARTLY_CORRECT
+        return "swap_arguments"
+    return "pass_posteriors" if _are_whole(correct) else "choose_lowest_grade"
 
 
 def is_nothing(value: object) -> bool:
@@ -302,12 +302,12 @@ def _from_objects(array: NDArray[np.object_], name: str) -> Array:
     for index, value in np.ndenumerate(array):
         missing = is_nothing(value)
         if (not missing and not isinstance(value, (int, float, np.number, np.bool_))) or isinstance(value, complex):
-            raise InputError(name, "must be numbers", value=value, index=index[0] if index else 0)
+            raise InputError(name, "not_numbers", value=value, index=index[0] if index else 0)
         try:
             result[index] = np.nan if missing else float(value)
         except OverflowError:
             got = f"one of {int(value.bit_length() * math.log10(2)) + 1} digits"
-            raise InputError(name, "must be numbers of float64", value=value, got=got) from None
+            raise InputError(name, "not_float64", value=value, got=got) from None
     return result
 
 

@@ -101,14 +101,14 @@ def checked_options(**given: object) -> Options:
 def require_counts(weights: Floats) -> None:
     """Raise InputError unless weights that are counts are whole numbers."""
     ok = (weights == np.floor(weights)) & (weights < MOST_COPIES)
-    require(ok, weights, "sample_weight", "must be whole numbers where weights_are='counts'")
+    require(ok, weights, "sample_weight", "counts_not_whole")
 
 
 def refuse_options_of_other_forms(form: str, options: Options) -> None:
     """Raise InputError if an option is set that does not apply to the form of input."""
     for name, option in OPTIONS.items():
         if form not in option.forms and is_set(options, name):
-            raise InputError(name, f"requires {' or '.join(option.forms)}; the input is {form}")
+            raise InputError(name, "requires_form", forms=" or ".join(option.forms), form=form)
 
 
 def is_set(options: Options, name: str) -> bool:
@@ -121,16 +121,15 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
     """Return `values` as a (K, D) matrix of finite, non-negative costs, K = `num_classes`."""
     matrix = numbers(values, "cost")
     if matrix.ndim != 2 or len(matrix) != num_classes:
-        rule = f"must be 'zero_one', 'log' or have shape ({num_classes}, D), one row per class"
-        raise InputError("cost", rule, value=matrix.shape, got=f"shape {matrix.shape}")
+        got = f"shape {matrix.shape}"
+        raise InputError("cost", "wrong_cost_shape", value=matrix.shape, got=got, num_classes=num_classes)
     return non_negative(matrix, "cost")
 
 
 def require_reject_costs(costs: tuple[float, ...], *, max_uncertainty: float) -> None:
     """Raise InputError unless all reject costs lie in [0, `max_uncertainty`]."""
     array = np.array(costs)
-    rule = f"must lie in [0, {max_uncertainty:g}], the largest sensible uncertainty"
-    require(array <= max_uncertainty, array, "reject_costs", rule)
+    require(array <= max_uncertainty, array, "reject_costs", "reject_cost_too_large", largest=max_uncertainty)
 
 
 def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> Ints | None:
@@ -139,7 +138,7 @@ def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> In
         return None
     if isinstance(options.cost, str):
         if options.cost == "log":
-            raise InputError("decisions", "cannot be used with cost='log', where the decision is the posterior itself")
+            raise InputError("decisions", "decisions_under_log_cost")
         num_decisions = num_classes
     else:
         num_decisions = cost_matrix(options.cost, num_classes=num_classes).shape[1]
@@ -151,24 +150,25 @@ def check_number(
 ) -> float:
     """Return `value` if it is one (whole) number in [`low`, `high`], or strictly `inside`."""
     array = numbers(value, name)
-    kind = "a whole number" if whole else "a number"
     interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
     fits = array.ndim == 0 and (low < array < high if inside else low <= array <= high)
     if not fits or (whole and array != np.floor(array)):
-        is_percentage = high == 1 and array.ndim == 0 and 10 <= array < 100
-        advice = f"A percentage? Write {float(array) / 100:g}." if is_percentage else ""
-        raise InputError(name, f"must be {kind} in {interval}", value=value, advice=advice)
+        rule = "not_a_whole_number_within" if whole else "not_a_number_within"
+        if high == 1 and array.ndim == 0 and 10 <= array < 100:
+            share = float(array) / 100
+            raise InputError(name, rule, value=value, advice="write_share", interval=interval, share=share)
+        raise InputError(name, rule, value=value, interval=interval)
     return int(array) if whole and np.isfinite(array) else float(array)
 
 
 def one_of(value: object, choices: tuple[str, ...], name: str) -> str:
     """Return `value` if it is one of the names in `choices`."""
     if not (isinstance(value, str) and value in choices):
-        raise InputError(name, f"must be one of {', '.join(map(repr, choices))}", value=value)
+        raise InputError(name, "not_a_choice", value=value, choices=[*map(repr, choices)])
     return value
 
 
-def _several(values: object, name: str, *, rule: str = "must be >= 0 (inf allowed)") -> tuple[float, ...]:
+def _several(values: object, name: str, *, rule: str = "negative_or_nan") -> tuple[float, ...]:
     """Return one or several numbers >= 0, whose keys differ."""
     array = np.atleast_1d(numbers(values, name)).astype(np.float64)
     array = one_dimensional(array, name) + 0.0  # not minus 0, whose key would be another
@@ -177,13 +177,13 @@ def _several(values: object, name: str, *, rule: str = "must be >= 0 (inf allowe
     for key in keys:
         if keys.count(key) > 1:
             got = f"{key} more than once"
-            raise InputError(name, "must differ in their first six digits", value=float(key), got=got)
+            raise InputError(name, "numbers_repeated", value=float(key), got=got)
     return tuple(array.tolist())
 
 
 def _reject_costs(values: object, name: str) -> tuple[float, ...]:
     is_default = isinstance(values, tuple) and not values
-    return () if is_default else _several(values, name, rule="must be >= 0")
+    return () if is_default else _several(values, name, rule="negative")
 
 
 def _cost(value: object, name: str) -> str | Floats:
@@ -192,7 +192,7 @@ def _cost(value: object, name: str) -> str | Floats:
 
 def _flag(value: object, name: str) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise InputError(name, "must be True or False", value=value)
+        raise InputError(name, "not_true_or_false", value=value)
     return bool(value)
 
 
@@ -200,7 +200,7 @@ def _weights(values: object, name: str) -> Floats:
     """Return weights that are finite, non-negative and not all zero."""
     weights = non_negative(one_dimensional(numbers(values, name), name), name)
     if not weights.max() > 0:
-        raise InputError(name, "must not be all zero", value=0.0, got=f"{weights.size} zeros")
+        raise InputError(name, "all_zero", value=0.0, got=f"{weights.size} zeros")
     return weights
 
 
@@ -210,10 +210,10 @@ def _memberships(values: object, name: str) -> Ints:
     array = np.asarray(values, object) if array.dtype.kind in "UmM" else array  # NumPy would make a text of nan
     if array.dtype.kind == "O":
         missing = np.array([is_nothing(value) for value in array])
-        require(~missing, array, name, "must name one for every sample")
+        require(~missing, array, name, "no_membership")
         array = np.array([str(value) for value in array])
     elif array.dtype.kind == "f":
-        require(~np.isnan(array), array, name, "must name one for every sample")
+        require(~np.isnan(array), array, name, "no_membership")
     return np.unique(array, return_inverse=True)[1]
 
 

@@ -18,7 +18,7 @@ from .decisions import (
     select_rows,
     sorted_decisions,
 )
-from .errors import Advice, InputError, Note
+from .errors import InputError, Note
 from .inputs import (
     Array,
     FloatOrFloats,
@@ -158,12 +158,11 @@ def prepare(
 def named_systems(systems: Mapping[str, System] | Iterable[System]) -> dict[str, System]:
     """Return systems by name, numbered where they have none."""
     if isinstance(systems, System):  # which is a tuple
-        raise InputError("systems", "must be a mapping of names to systems, or a list", got="one System")
+        raise InputError("systems", "one_system", got="one System")
     given = dict(systems) if isinstance(systems, Mapping) else {f"system {k}": one for k, one in enumerate(systems, 1)}
     for name, system in given.items():
         if not isinstance(system, System):
-            rule = "must be of confidence_system, posterior_system or prepare_submissions"
-            raise InputError("systems", rule, got=f"{type(system).__name__} for {name!r}")
+            raise InputError("systems", "not_a_system", got=f"{type(system).__name__} for {name!r}")
     return given
 
 
@@ -311,23 +310,22 @@ def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
     few, kind = min((wrong, "errors"), (len(decisions.candidate_cost) - wrong, "samples without error"))
     if few >= FEW_ERRORS:
         return ()
-    fact = f"Bootstrap intervals are too narrow with few {kind}: {few} here, fewer than {FEW_ERRORS}."
-    return (Note("few_errors", fact, Advice.INTERVALS_OF_FEW),)
+    fields = {"kind": kind, "count": few, "needed": FEW_ERRORS}
+    return (Note("few_errors", fields, "use_analytic_intervals"),)
 
 
 def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
     """Return notes on values that do not exist for this sample, except selective risks of an empty selection."""
     notes = []
     if math.isnan(values.get(Key("auroc"), 0.0)):
-        notes.append(Note("undefined", "auroc is nan: it needs both correct and incorrect samples."))
+        notes.append(Note("auroc_undefined"))
     zeros = [
         str(key._replace(variant=""))
         for key, value in values.items()
         if key.variant == "normalized" and math.isnan(value)
     ]
     if zeros:
-        fact = f"The naive system costs nothing, so these are nan when normalized: {', '.join(zeros)}."
-        notes.append(Note("undefined", fact))
+        notes.append(Note("naive_costs_nothing", {"metrics": zeros}))
     return tuple(notes)
 
 
@@ -340,15 +338,15 @@ def _note_inverted(system: System) -> tuple[Note, ...]:
     value = float(auroc(system.ties))
     if (value - 0.5) * math.sqrt(12 * wrong * right / (wrong + right + 1)) > INVERTED:
         return ()
-    fact = f"Wrong answers have higher confidences than right ones: AUROC is {value:.2f}."
-    return (Note("inverted", fact, Advice.INVERTED),)
+    return (Note("inverted", {"auroc": value}, "invert_confidence"),)
 
 
 def _two_columns(predictions: Array) -> Array:
     """Return posteriors (N, 2) from probabilities of class 1 (N,), which were checked as confidences."""
     if predictions.ndim != 1:
-        rule = "must have shape (N,) where they are positive_probabilities"
-        raise InputError("predictions", rule, value=predictions.shape, got=f"shape {predictions.shape}")
+        got = f"shape {predictions.shape}"
+        expected = "(N,) where they are positive_probabilities"
+        raise InputError("predictions", "wrong_shape", value=predictions.shape, got=got, expected=expected)
     return stacked(predictions)
 
 
@@ -356,9 +354,8 @@ def _repair(form: str, predictions: Array, options: Options) -> tuple[Array, tup
     """Return predictions with rounding errors of probabilities corrected within tolerances, and notes on that."""
     if form == "costs" or options.predictions_are in ("log_probabilities", "logits"):
         if options.renormalize:
-            raise InputError(
-                "renormalize", "requires probabilities", got=f"predictions_are={options.predictions_are!r}"
-            )
+            got = f"predictions_are={options.predictions_are!r}"
+            raise InputError("renormalize", "requires_probabilities", got=got)
         return predictions, ()
     predictions, notes = clip(predictions)
     predictions, rounded = divide_by_sums(predictions) if options.renormalize else (predictions, ())
@@ -369,7 +366,7 @@ def note_hard(predictions: Array, what: str = "confidences") -> tuple[Note, ...]
     """Return a note if confidences, or probabilities of class 1, look like predicted classes."""
     if not np.isin(predictions[:64], (0, 1)).all() or not np.array_equal(np.unique(predictions), (0, 1)):
         return ()
-    return (Note("hard_decisions", f"All predictions are 0 or 1 and count as {what}.", Advice.HARD_DECISIONS),)
+    return (Note("hard_decisions", {"what": what}, "use_probabilities"),)
 
 
 def _decide(
@@ -381,7 +378,7 @@ def _decide(
         return confidence_decisions(confidence, references, num_classes=options.num_classes), notes
     if form == "costs":
         if options.max_uncertainty is None:
-            raise InputError("max_uncertainty", "is missing: the uncertainty of a system that knows nothing")
+            raise InputError("max_uncertainty", "max_uncertainty_missing")
         return cost_decisions(predictions, references, max_uncertainty=options.max_uncertainty), ()
     notes = check_posteriors(predictions, predictions_are=predictions_are)
     decisions = posterior_decisions(

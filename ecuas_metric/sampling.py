@@ -126,7 +126,7 @@ def units(num_samples: int, resampling: Resampling) -> tuple[Ints, Ints]:
     _, first, unit = np.unique(resampling.groups, return_index=True, return_inverse=True)
     split = np.flatnonzero(strata != strata[first][unit])
     if len(split):
-        raise InputError("groups", "must each lie in one stratum", got=f"one in two, at sample {split[0]}")
+        raise InputError("groups", "group_in_two_strata", got=f"one in two, at sample {split[0]}")
     return unit, strata[first]
 
 
@@ -217,7 +217,7 @@ def _collect(statistic: Statistic[_K], weights: Iterator[Counts], total: int, pr
 
 def _bca_tails(tails: Floats, replicates: Floats, estimate: float, without: Floats) -> Floats:
     if not math.isfinite(estimate):
-        raise InputError("estimate", "must be finite for a BCa interval", value=estimate)
+        raise InputError("estimate", "estimate_not_finite", value=estimate)
     below = (np.count_nonzero(replicates < estimate) + np.count_nonzero(replicates <= estimate)) / 2
     share = min(max(below / len(replicates), 0.5 / len(replicates)), 1 - 0.5 / len(replicates))
     bias = _NORMAL.inv_cdf(share)
@@ -231,14 +231,8 @@ def _bca_tails(tails: Floats, replicates: Floats, estimate: float, without: Floa
 def _note_left_out(replicates: Mapping[_K, Floats]) -> tuple[Note, ...]:
     """Return a note if some metric has no value in more than 1 % of the resamples, but not in all."""
     shares = {key: np.mean(~np.isfinite(values)) for key, values in replicates.items()}
-    listed = ", ".join(f"{key} {share:.1%}" for key, share in shares.items() if _LEFT_OUT_NOTE < share < 1)
-    if not listed:
-        return ()
-    fact = (
-        f"Resamples in which a metric has no value are left out of its interval: {listed}. "
-        "AUROC needs both correct and incorrect samples; with few of one kind its interval is too narrow."
-    )
-    return (Note("resamples_left_out", fact),)
+    listed = [f"{key} {share:.1%}" for key, share in shares.items() if _LEFT_OUT_NOTE < share < 1]
+    return (Note("resamples_left_out", {"metrics": listed}),) if listed else ()
 
 
 def freedom_of(design: Design, events: Floats | Bools | None) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileAdvice, InputError, Note
+from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..inputs import Bools, Floats, Ints
@@ -207,7 +207,7 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
     for name, system in others:
         if (system.ids is None) != (reference.ids is None):
             rule = "cannot be paired: only one of them has sample ids"
-            raise InputError(f"{first} and {name}", rule, advice=FileAdvice.BY_POSITION)
+            raise InputError(f"{first} and {name}", rule, advice="add_ids")
         if system.ids is not None and reference.ids is not None:
             rows = order_of(name, system.ids, first, reference.ids)
             if (rows[1:] < rows[:-1]).any():
@@ -223,7 +223,7 @@ def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[ob
     for system, values in ((first, ours), (name, theirs)):
         if len(values.unique()) < len(values):
             repeated = next(str(value) for value, count in Counter(values.to_pylist()).items() if count > 1)
-            got, advice = f"{repeated!r} repeatedly", FileAdvice.NAME_WHOLE_ID
+            got, advice = f"{repeated!r} repeatedly", "name_whole_id"
             raise InputError(f"{system}: sample ids", "must be unique", value=repeated, got=got, advice=advice)
     rows = positions_in(ours, theirs)
     missing, extra = ours.filter(from_numpy(rows < 0)), theirs.filter(from_numpy(positions_in(theirs, ours) < 0))
@@ -231,7 +231,7 @@ def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[ob
         offender = f"{str(missing[0])!r} is not in {name}" if len(missing) else f"{str(extra[0])!r} is not in {first}"
         rule = f"have different samples, and cannot be compared: {offender} "
         rule += f"({len(missing)} missing, {len(extra)} extra)"
-        advice = FileAdvice.COMMON if (rows >= 0).any() else FileAdvice.OTHER_IDS
+        advice = "keep_common" if (rows >= 0).any() else "name_ids"
         raise InputError(f"{first} and {name}", rule, advice=advice)
     return rows
 
@@ -245,7 +245,7 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     shared = reduce(lambda one, other: one.filter(from_numpy(positions_in(one, other) >= 0)), ids)
     if not len(shared):
         rule = "needs ids that all systems have; there is none"
-        raise InputError("in_common", rule, advice=FileAdvice.OTHER_IDS)
+        raise InputError("in_common", rule, advice="name_ids")
     return [_keep(submission, positions_in(own, shared) >= 0) for submission, own in zip(submissions, ids, strict=True)]
 
 

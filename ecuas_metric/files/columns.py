@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..errors import FileAdvice, FileError, InputError, Note
+from ..errors import FileError, InputError, Note
 from ..inputs import ROUNDED_SUM_TOLERANCE, Floats
 from .values import (
     as_text,
@@ -184,13 +184,13 @@ def match_columns(
     roles = Roles(form, used, _notes(table, used, given))
     if out_of_core and (form == "predicted" or (form != "posteriors" and len(roles.predictions) > 1)):
         what = "a predicted and a true class" if form == "predicted" else "several systems side by side"
-        raise FileError(source, f"has {what}, which are not read out of core", advice=FileAdvice.IN_MEMORY)
+        raise FileError(source, f"has {what}, which are not read out of core", advice="score_in_memory")
     for role, what in (("stratum", "strata"), ("group", "groups")):
         if out_of_core and used[role]:
             rule = f"has {what}, which are not read out of core"
-            raise FileError(source, rule, column=used[role][0], advice=FileAdvice.IN_MEMORY)
+            raise FileError(source, rule, column=used[role][0], advice="score_in_memory")
     if not out_of_core and form in ("costs", "counts"):
-        raise FileError(source, f"has {form}, which are read out of core only", advice=FileAdvice.OUT_OF_CORE)
+        raise FileError(source, f"has {form}, which are read out of core only", advice="score_out_of_core")
     return roles
 
 
@@ -241,7 +241,7 @@ def form_of(table: TableSchema, used: ColumnsByRole, given: Mapping[str, str]) -
     named = [form for form in found if set(ROLES_OF_FORM[form]) & set(given)]
     if len(found) > 1 and len(named) != 1:
         rule = f"holds confidences and posteriors: confidence={used['confidence'][0]} or label={used['label'][0]}"
-        raise FileError(table.source, rule, advice=FileAdvice.SAY_WHICH)
+        raise FileError(table.source, rule, advice="name_one_role")
     if not found:
         raise _no_form(table, used)
     return (named or found)[0]
@@ -292,10 +292,10 @@ def _notes(table: TableSchema, used: ColumnsByRole, given: Mapping[str, str]) ->
     notes = []
     unused = [name for name in table.names if name.strip().lower() in _WEIGHTS and name not in used["weight"]]
     if unused and "weight" not in given:
-        notes.append(Note("columns", f"Column {unused[0]!r} is not used.", FileAdvice.USE_WEIGHT))
+        notes.append(Note("columns", f"Column {unused[0]!r} is not used.", "name_weight"))
     if used["stratum"] and "stratum" not in given:
         fact = f"Column {used['stratum'][0]!r} is used: its values name parts of the sample of a size fixed in advance."
-        notes.append(Note("columns", fact, FileAdvice.RENAME_STRATUM))
+        notes.append(Note("columns", fact, "rename_stratum"))
     return tuple(notes)
 
 
@@ -306,7 +306,7 @@ def _refuse_derived(table: TableSchema, given: Mapping[str, str]) -> None:
         nested = name.partition(".")[0] in table.names and "." in name
         if name not in table.names and (several or nested or complement_of(name)):
             rule = f"has no column {name!r}, and none is computed out of core"
-            raise FileError(table.source, rule, advice=FileAdvice.IN_MEMORY)
+            raise FileError(table.source, rule, advice="score_in_memory")
 
 
 def _no_form(table: TableSchema, used: ColumnsByRole) -> FileError:
@@ -315,24 +315,24 @@ def _no_form(table: TableSchema, used: ColumnsByRole) -> FileError:
     found = f"found {_list_columns(table)}"
     are_values = any(re.fullmatch(r"-?\d*[.,]\d+([eE][+-]?\d+)?", name) for name in names)
     if (are_values or all(re.fullmatch(r"\d+|Unnamed: .*", name) for name in names)) and not used["label"]:
-        return FileError(table.source, f"there are no names of columns; {found}", advice=FileAdvice.NAME_HEADER)
+        return FileError(table.source, f"there are no names of columns; {found}", advice="name_header")
     if any(name.startswith(("{", "[")) for name in names):
-        return FileError(table.source, f"there are no names of columns; {found}", advice=FileAdvice.NAME_FILE)
+        return FileError(table.source, f"there are no names of columns; {found}", advice="give_suffix")
     has = {role: used[role][0] for role in _LACKING if used[role]}
     if used["label"] and used["predicted"] and _are_fractions(table, used["predicted"][0]):
         rule = f"column {used['predicted'][0]!r} holds no classes, but numbers between them"
         meant = {"label": used["label"][0], "positive": used["predicted"][0]}
-        return FileError(table.source, rule, advice=FileAdvice.PROBABILITIES, columns=meant)
+        return FileError(table.source, rule, advice="name_probabilities", columns=meant)
     if not has:
         rule = f"there must be columns confidence and correct, or label and prob_0, prob_1, ..; {found}"
         guesses = {role: _guess(table, role, used) for role in ("confidence", "correct")}
-        advice = FileAdvice.NAME_GUESSES if all(guesses.values()) else FileAdvice.NAME_COLUMNS
+        advice = "name_guesses" if all(guesses.values()) else "name_columns"
         return FileError(table.source, rule, advice=advice, columns=guesses if all(guesses.values()) else None)
     lacking, role = _LACKING[next(iter(has))]
     role = role or ("confidence" if used["predicted"] else "positive")
     guess = _guess(table, role, used) if role in _HINTS else ""
     rule = f"has {' and '.join(f'{name!r} for {role}' for role, name in has.items())}, but {lacking}; {found}"
-    advice = FileAdvice.NAME_GUESSES if guess else FileAdvice.NAME_ROLE
+    advice = "name_guesses" if guess else "name_role"
     return FileError(table.source, rule, advice=advice, columns={role: guess or "NAME"})
 
 
@@ -379,12 +379,12 @@ def _refuse_opposites(table: TableSchema, role: str, names: Sequence[str]) -> No
     given = [name for name in names if complement_of(name) not in table.names]
     for name in (name for name in given if _is_unbounded(name, role)):
         rule = f"column {name!r} is not the probability that an answer is correct"
-        raise FileError(table.source, rule, advice=FileAdvice.RECALIBRATE)
+        raise FileError(table.source, rule, advice="recalibrate_first")
     opposite = [name for name in given if _is_opposite(name, role)]
     if opposite:
         rule = f"column {opposite[0]!r} says the opposite of {role}"
         meant = {role: "+".join(f"1-{name}" if name in opposite else name for name in names)}
-        raise FileError(table.source, rule, advice=FileAdvice.COMPLEMENT, columns=meant)
+        raise FileError(table.source, rule, advice="name_complement", columns=meant)
 
 
 def _words(name: str) -> set[str]:
@@ -422,7 +422,7 @@ def _only(found: list[str], role: str, file: str) -> list[str]:
     if len(found) > 1:
         both = f"{role}={found[0]} or {role}={found[1]}"
         rule = f"columns {found[0]!r} and {found[1]!r} may both be the {role}: {both}"
-        raise FileError(file, rule, advice=FileAdvice.SAY_WHICH)
+        raise FileError(file, rule, advice="name_one_role")
     return found
 
 
@@ -449,7 +449,7 @@ def _find_posteriors(table: TableSchema, used: dict[str, list[str]], numbered: M
         rule = "columns of posteriors must be numbered from 0 without a gap"
         rule += f", {prefix}_0 to {prefix}_{max(1, len(group) - 1)}; found "
         rule += ", ".join(group[k] for k in sorted(group)[:20])
-        raise FileError(table.source, rule, advice=FileAdvice.NO_POSTERIORS)
+        raise FileError(table.source, rule, advice="keep_all_classes")
 
 
 def _numbers_in_names(by_name: Mapping[str, list[str]]) -> dict[str, dict[int, str]]:
@@ -467,7 +467,7 @@ def _from_zero(numbered: Mapping[str, Mapping[int, str]], file: str) -> list[str
     if len(whole) > 1:
         one, two, *_ = whole
         rule = f"columns {one}_.. and {two}_.. may both be the posteriors: posteriors={one} or posteriors={two}"
-        raise FileError(file, rule, advice=FileAdvice.SAY_WHICH)
+        raise FileError(file, rule, advice="name_one_role")
     return [group[k] for group in whole.values() for k in sorted(group)]
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileAdvice, FileError, missing_package
+from ..errors import FileError, missing_package
 from ..inputs import Array, Bools, Ints
 from .columns import NAMES, is_known, is_of_numbers
 from .values import (
@@ -98,12 +98,12 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
         raise FileError(path, f"cannot be read as {suffix_of(path)}: the JSON is nested too deeply") from None
     except UnicodeDecodeError:
         rule = f"cannot be read as {suffix_of(path)}: it is not UTF-8 text"
-        raise FileError(path, rule, advice=FileAdvice.SAVE_AS_UTF_8) from None
+        raise FileError(path, rule, advice="save_as_utf_8") from None
     except ImportError as error:
         raise FileError(path, f"cannot be read: {str(error).rstrip('.')}") from None
     except Exception as error:  # what parsers raise on broken content is beyond listing
         reason = str(error).removeprefix(f"{path}: ").strip().split("\n")[0].rstrip(".") or type(error).__name__
-        advice = FileAdvice.NAME_FILE if "json" in suffix and _sniff(content) == ".csv" else ""
+        advice = "give_suffix" if "json" in suffix and _sniff(content) == ".csv" else ""
         raise FileError(path, f"cannot be read as {suffix_of(path)}: {reason}", advice=advice) from None
 
 
@@ -226,7 +226,7 @@ def _read_parts(folder: Path) -> Sheet:
     below = [path for path in data if path.parent != Path()]
     hive = sorted(path for path in below if all("=" in name for name in path.parts[:-1]))  # model=a/part.csv
     if not parts and not hive:
-        raise FileError(folder, "is a folder, and not of the parts of one table", advice=FileAdvice.NAME_ITS_FILES)
+        raise FileError(folder, "is a folder, and not of the parts of one table", advice="name_its_files")
     tables, decimal_comma = list[pa.Table](), False
     for part in parts or hive:
         table, rows, has_comma, _ = read_sheet(folder / part)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ..errors import Advice, FileAdvice, FileError, InputError, Note
+from ..errors import FileError, InputError, Note
 from ..inputs import (
     IGNORED,
     ROUNDED_SUM_TOLERANCE,
@@ -64,8 +64,8 @@ from .values import (
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
 _OF_RUNS = ("confidence", "weight", "group")  # roles whose fields in a run can be named
-_PARTLY = {Advice.PARTLY_CORRECT: FileAdvice.PARTLY_CORRECT, Advice.PERCENTAGES: FileAdvice.PERCENTAGES}
-_PARTLY[Advice.OTHER_SCALE] = FileAdvice.OTHER_SCALE  # what reading a file can do
+_PARTLY = {"choose_lowest_grade": "set_correct_from", "divide_by_100": "set_scale_100"}
+_PARTLY["divide_by_largest"] = "set_scale"  # what reading a file can do
 MAX_SYSTEMS = 1000  # more is a column of something else
 _JOINT = " | "  # between the parts of an id
 _SUMMARIES = {"mean", "average", "avg", "total", "sum", "overall", "std", "macro", "micro", "macro avg", "weighted avg"}
@@ -111,7 +111,7 @@ class Source(NamedTuple):
             row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
         located = FileError(self.file, error.rule, column=column, row=row)
         vars(located).update(vars(error))
-        located.advice = _PARTLY.get(error.advice, error.advice)  # type: ignore[call-overload]
+        located.advice = _PARTLY.get(error.advice, error.advice)
         return located
 
 
@@ -315,7 +315,7 @@ def _refuse_summary(sheet: Sheet, roles: Roles) -> None:
         is_summary = isinstance(value, str) and value.strip().lower().rstrip(":") in _SUMMARIES
         if is_summary and not set(truths) <= {"0", "1", "True", "False"}:
             error = sheet.error(name, "must hold samples; the last row is a summary", is_last, value=value)
-            error.count, error.advice = None, FileAdvice.LEAVE_ROWS_OUT
+            error.count, error.advice = None, "leave_rows_out"
             raise error
 
 
@@ -414,7 +414,7 @@ def _check_values(
         values = numbers(values, "predictions")
         if scale > 1 and are_mixed(counts := scale_counts(values), scale):  # some look divided already
             ok = (values <= 0) | (values >= 1)
-            require(ok, values, "predictions", one_scale(counts), FileAdvice.MIXED_SCALES)
+            require(ok, values, "predictions", one_scale(counts), "write_in_one_scale")
         values = values / scale
     if roles.form not in ("posteriors", "positive"):
         return *confidences(values, truth), None, notes
@@ -440,7 +440,7 @@ def _by_labels(columns: list[str], labels: Sequence[str] | None, path: str) -> l
     some = {class_in_name(name, name) for name in columns} & {label for label in labels if not label.isdecimal()}
     if some:
         rule = f"has columns of some of the labels, as {min(some)}, and not of all"
-        raise FileError(path, rule, advice=FileAdvice.LABEL_COLUMNS)
+        raise FileError(path, rule, advice="label_as_columns")
     return columns
 
 
@@ -494,7 +494,7 @@ def _both_classes(
     named, is_first = class_in_name(column), is_of_first(column, parse_cells(sheet.column(reference)).type, classes)
     of = f"class {(classes or ('0', '1'))[0 if is_first else 1]}"
     fact = f"Column {column!r} is read as the {'logit' if are_margins else 'probability'} of {of}, "
-    advice = FileAdvice.OTHER_CLASS if classes and not named else ""
+    advice = "name_other_class" if classes and not named else ""
     note = Note("positive", f"{fact}column {reference!r} as the class.", advice)
     return q[:, ::-1] if is_first else q, (note, *note_hard(q[:, 1], "probabilities"))
 
@@ -525,18 +525,18 @@ def _are_logits(columns: Sequence[str], reference: str, values: Array) -> bool:
 
 def advised(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
     """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
-    is_range, value = error.rule == "must lie in [0, 1]", error.value
-    of_scale = error.advice in (FileAdvice.PERCENTAGES, FileAdvice.OTHER_SCALE)
+    is_range, value = error.rule == "out_of_unit_interval", error.value
+    of_scale = error.advice in ("set_scale_100", "set_scale")
     if of_scale and are_mixed(counts := scale_counts(array := numbers(values, "")), float(np.nanmax(array))):
-        error.rule, error.advice = one_scale(counts), FileAdvice.MIXED_SCALES
-    if form == "positive" and is_range and error.advice in ("", Advice.LOG_PROBABILITIES, FileAdvice.OTHER_SCALE):
-        error.advice = Advice.MARGINS
+        error.rule, error.advice = one_scale(counts), "write_in_one_scale"
+    if form == "positive" and is_range and error.advice in ("", "exponentiate", "set_scale"):
+        error.advice = "margins_are_logits"
     elif form in ("confidences", "predicted") and is_range and not error.advice:
-        error.advice = FileAdvice.RECALIBRATE
-    elif error.advice == Advice.CLASS_LABELS and form == "confidences":
-        error.advice = FileAdvice.PARTLY_CORRECT
-    elif error.advice == Advice.COUNT_FROM_0 and (value == IGNORED or (value == -1 and (truth == 0).any())):
-        error.advice = Advice.IGNORED_ROWS
+        error.advice = "recalibrate_first"
+    elif error.advice == "pass_posteriors" and form == "confidences":
+        error.advice = "set_correct_from"
+    elif error.advice == "count_from_0" and (value == IGNORED or (value == -1 and (truth == 0).any())):
+        error.advice = "leave_ignored_rows_out"
     return error
 
 
@@ -572,7 +572,7 @@ def _refuse_positive(sheet: Sheet, used: ColumnsByRole, reading: Reading) -> Non
             rule = f"is lowest where the class {classes[low]!r} of two was chosen: the probability of the other"
             second = max(classes, key=lambda text: (TRUTH_WORDS.get(text.lower(), 0), text))
             columns = {"label": label, "positive": confidence if classes[high] == second else f"1-{confidence}"}
-            raise sheet.error(confidence, rule, advice=FileAdvice.PROBABILITIES, columns=columns)
+            raise sheet.error(confidence, rule, advice="name_probabilities", columns=columns)
 
 
 def _codes(sheet: Sheet, columns: Sequence[str]) -> tuple[list[str], Ints]:
@@ -618,12 +618,12 @@ def _hits(sheet: Sheet, label: str, predicted: str) -> tuple[Floats, int | None,
         raise sheet.error(label, rule, value=first_of(sheet.table, label))
     if len({text.lower() for text in classes}) < len(classes):
         rule = f"and column {predicted!r} have classes that differ in upper and lower case only"
-        raise sheet.error(label, rule, advice=FileAdvice.SAME_CASE)
+        raise sheet.error(label, rule, advice="write_in_one_case")
     fact = f"An answer counts as correct where column {predicted!r} equals column {label!r}."
     notes, num_classes = [Note("predicted", fact)], len(classes)
     if 2 <= num_classes <= len(true) / _SAMPLES_PER_CLASS:
         fact = f"There are {num_classes} classes in these columns, and K is {num_classes}."
-        notes.append(Note("classes", fact, FileAdvice.SAY_NUM_CLASSES))
+        notes.append(Note("classes", fact, "set_infinite_classes"))
     truth = np.where(true < 0, np.nan, (true == answer).astype(np.float64))
     return truth, num_classes if len(notes) > 1 else None, tuple(notes)
 
@@ -635,7 +635,7 @@ def _note_classes(sheet: Sheet, used: ColumnsByRole) -> tuple[Note, ...]:
     if not 2 <= count <= len(sheet.rows) / _SAMPLES_PER_CLASS:
         return ()
     fact = f"Columns {columns[0]!r} and {columns[1]!r} hold {count} classes, which K is not taken from."
-    return (Note("classes", fact, FileAdvice.SAY_K),)
+    return (Note("classes", fact, "set_num_classes"),)
 
 
 def _truth_in(
@@ -646,8 +646,8 @@ def _truth_in(
         try:
             grades = numbers_in(sheet, reference, words=TRUTH_WORDS)
         except FileError as error:
-            if is_class and error.advice == FileAdvice.WORDS_OF_TRUTH:
-                error.advice = FileAdvice.SAY_LABELS
+            if is_class and error.advice == "write_1_or_0":
+                error.advice = "pass_labels"
             raise
         _refuse_mean(sheet, reference, grades)
         if reading.correct_from is None:
@@ -659,7 +659,7 @@ def _truth_in(
     wrong = numbers == -1
     if wrong.any():
         rule, value = f"must be among the classes {', '.join(classes[:20])}", sheet.first(reference, wrong)
-        raise sheet.error(reference, rule, wrong, value=value, advice=FileAdvice.SAY_LABELS)
+        raise sheet.error(reference, rule, wrong, value=value, advice="pass_labels")
     return numbers
 
 
@@ -672,7 +672,7 @@ def _refuse_mean(sheet: Sheet, reference: str, grades: Floats) -> None:
     value = float(grades[odd][0])
     if abs(value - others.mean()) <= (0 if value == 0.5 else 0.005):
         rule = "must hold samples; one row is the mean of the others"
-        raise sheet.error(reference, rule, odd, value=value, advice=FileAdvice.LEAVE_ROWS_OUT)
+        raise sheet.error(reference, rule, odd, value=value, advice="leave_rows_out")
 
 
 def _unlabelled_in(
@@ -686,7 +686,7 @@ def _unlabelled_in(
     if count == len(rows):
         raise sheet.error(reference, "has no value at all")
     if rule is None or (has_classes and rule != "drop"):
-        raise sheet.error(reference, "has no value", rows, advice="" if has_classes else FileAdvice.UNLABELLED)
+        raise sheet.error(reference, "has no value", rows, advice="" if has_classes else "label_or_bound")
     weight = numbers_in(sheet, weights[0]) if weights else np.ones(len(rows))
     share = float(weight[rows].sum() / total) if (total := weight.sum()) > 0 else count / len(rows)
     return Unlabelled(rule, rows if rule != "drop" else np.zeros(len(rows) - count, dtype=bool), share)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.types as types
 
-from ..errors import Advice, FileAdvice, FileError
+from ..errors import FileError
 from ..inputs import Array, Bools, Floats, Ints
 
 TEXT = pa.large_string()
@@ -326,11 +326,11 @@ def _bits(valid: Bools) -> pa.Buffer | None:
 
 def _no_number(sheet: Sheet, column: str, wrong: Bools, *, share: bool, words: Mapping[str, float]) -> FileError:
     value = sheet.first(column, wrong)
-    rule, advice = "must hold numbers", Advice.CONFIDENCES if share and not isinstance(value, str) else ""
+    rule, advice = "must hold numbers", "pass_flat_list" if share and not isinstance(value, str) else ""
     if isinstance(value, str):
-        advice = FileAdvice.EMPTY_CELL if share else FileAdvice.WORDS_OF_TRUTH if words is not TRUE_FALSE else ""
+        advice = "leave_cell_empty" if share else "write_1_or_0" if words is not TRUE_FALSE else ""
         if value.strip() == column.strip():
-            rule, advice = "must hold numbers; a row repeats the header", FileAdvice.LEAVE_ROWS_OUT
+            rule, advice = "must hold numbers; a row repeats the header", "leave_rows_out"
     return sheet.error(column, rule, wrong, value=value, advice=advice)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..decisions import log_softmax
-from ..errors import Advice, InputError, missing_package
+from ..errors import InputError, missing_package
 from ..inputs import Array, Floats, Ints, confidences, finite, labels, same_length
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ _OF_ISOTONIC = {
     "predictions": "confidence",
     "references": "correct",
     "predictions and references": "confidence and correct",
-    Advice.SWAPPED: "Swapped? confidence comes first.",
-    Advice.CLASS_LABELS: "Class labels? fit_affine takes log-posteriors of shape (N, K).",
+    "swap_arguments": "Swapped? confidence comes first.",
+    "pass_posteriors": "Class labels? fit_affine takes log-posteriors of shape (N, K).",
 }
 
 
@@ -305,7 +305,7 @@ def cross_validated(
     >>> cross_validated(fit_isotonic, apply_isotonic, rng.random(100), correct).shape
     (100,)
     """
-    array, truth = finite(scores, "scores", Advice.FLOOR), np.asarray(references)
+    array, truth = finite(scores, "scores", "set_floor"), np.asarray(references)
     same_length(scores=array, references=truth)
     if splitter is None:
         splitter = stratified_folds(5, grouped=groups is not None)
@@ -406,7 +406,7 @@ def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats)
 
 
 def _log_posteriors(values: ArrayLike) -> Floats:
-    scores = finite(values, "log_posteriors", Advice.FLOOR)
+    scores = finite(values, "log_posteriors", "set_floor")
     if scores.ndim != 2 or scores.shape[1] < 2:
         rule = "must have shape (N, K), K >= 2"
         raise InputError("log_posteriors", rule, value=scores.shape, got=f"shape {scores.shape}")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from ..errors import Advice, FileAdvice, InputError
+from ..errors import InputError
 from ..version import VERSION
 
 _OPTIONS = (  # of the metric, whose flags have their names
@@ -31,46 +31,48 @@ FLAGS = {  # an option of the metric -> its flag
 }
 COMMAND_WORDS = {  # arguments and advice of the metric -> the command's own words
     **{**_NAMED, **FLAGS, "in_common": "--common", "confidence_level": "the level of intervals"},
-    Advice.INTERVALS_OF_FEW: "Use --interval-method analytic instead.",
-    Advice.MISSING_CONFIDENCES: "Missing confidences? Set their value with --missing-confidence.",
-    Advice.PREDICTIONS_ARE: "Logits or log-probabilities? Specify them with --predictions-are.",
-    Advice.LOGITS: "Logits? Use --predictions-are logits, which accepts rows with any sum.",
-    Advice.EXPONENTIALS: "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum.",
-    Advice.CLASS_LABELS: "Class labels? Then the predictions must be posteriors, one column per class.",
-    Advice.HARD_DECISIONS: "Are they class labels? Then they are not confidences; use a file of probabilities.",
-    Advice.RENORMALIZE: "Rounded probabilities? --renormalize divides each row by its sum.",
-    Advice.CONFIDENCES: "Confidences? Name their column with --columns confidence=NAME.",
-    Advice.WRONG_COST: "The uncertainties do not fit this cost, or --num-classes is too small.",
-    FileAdvice.COUNT_AS_WRONG: "Label them, or count them as wrong with --unlabelled wrong.",
-    FileAdvice.UNLABELLED: "Label them, or count them as wrong with --unlabelled wrong.",
-    FileAdvice.NAME_COLUMNS: "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B.",
-    FileAdvice.NAME_ROLE: "Name it with --columns {pairs}.",
-    FileAdvice.NAME_GUESSES: "Perhaps --columns {pairs}?",
-    FileAdvice.PROBABILITIES: "Probabilities of one of two classes? --columns {pairs} reads them as such.",
-    FileAdvice.OTHER_CLASS: "Of the other class? --columns positive=1-COLUMN reads it so.",
-    FileAdvice.SAY_K: "If a confidence is of one of these classes, use --num-classes K.",
-    FileAdvice.OTHER_IDS: "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
-    FileAdvice.COMPLEMENT: "--columns {pairs} reads its complement.",
-    FileAdvice.NAME_WHOLE_ID: "Name all columns of the id with --columns id=A+B; or --by COLUMN, --columns system=A+B.",
-    FileAdvice.IN_MEMORY: "Score it in memory, without --out-of-core.",
-    FileAdvice.OUT_OF_CORE: "Score it with --out-of-core.",
-    FileAdvice.USE_WEIGHT: "--weight COLUMN uses it.",
-    FileAdvice.GROUP_REPEATED: "Samples of one id depend on each other: without --groups COLUMN, intervals and tests "
+    "use_analytic_intervals": "Use --interval-method analytic instead.",
+    "set_missing_confidence": "Missing confidences? Set their value with --missing-confidence.",
+    "name_form": "Logits or log-probabilities? Specify them with --predictions-are.",
+    "name_logits": "Logits? Use --predictions-are logits, which accepts rows with any sum.",
+    "logits_not_exponentials": (
+        "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum."
+    ),
+    "pass_posteriors": "Class labels? Then the predictions must be posteriors, one column per class.",
+    "use_probabilities": "Are they class labels? Then they are not confidences; use a file of probabilities.",
+    "divide_by_sums": "Rounded probabilities? --renormalize divides each row by its sum.",
+    "pass_flat_list": "Confidences? Name their column with --columns confidence=NAME.",
+    "check_cost": "The uncertainties do not fit this cost, or --num-classes is too small.",
+    "count_as_wrong": "Label them, or count them as wrong with --unlabelled wrong.",
+    "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
+    "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B.",
+    "name_role": "Name it with --columns {pairs}.",
+    "name_guesses": "Perhaps --columns {pairs}?",
+    "name_probabilities": "Probabilities of one of two classes? --columns {pairs} reads them as such.",
+    "name_other_class": "Of the other class? --columns positive=1-COLUMN reads it so.",
+    "set_num_classes": "If a confidence is of one of these classes, use --num-classes K.",
+    "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
+    "name_complement": "--columns {pairs} reads its complement.",
+    "name_whole_id": "Name all columns of the id with --columns id=A+B; or --by COLUMN, --columns system=A+B.",
+    "score_in_memory": "Score it in memory, without --out-of-core.",
+    "score_out_of_core": "Score it with --out-of-core.",
+    "name_weight": "--weight COLUMN uses it.",
+    "group_repeated_ids": "Samples of one id depend on each other: without --groups COLUMN, intervals and tests "
     "are too sure.",
-    FileAdvice.SAY_NUM_CLASSES: "For free text, use --num-classes inf.",
-    Advice.MARGINS: "Margins of a decision function? They are logits: --predictions-are logits.",
-    Advice.INVERTED: "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts it.",
-    FileAdvice.SAY_WHICH: "Specify which with --columns ROLE=NAME.",
-    FileAdvice.PARTLY_CORRECT: "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
-    FileAdvice.PERCENTAGES: "Percentages? --scale 100 divides by 100.",
-    FileAdvice.OTHER_SCALE: "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
-    FileAdvice.CONFIDENCE_FIELD: "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
-    FileAdvice.NAME_FILTER: "Specify which with --filter NAME.",
-    FileAdvice.PARTIAL: "--partial reads what there is.",
-    FileAdvice.COMMON: "--common compares them on the ids they share.",
-    FileAdvice.BY_POSITION: "--by-position pairs them by their rows.",
-    FileAdvice.SAY_LABELS: "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..",
-    FileAdvice.NO_POSTERIORS: "Keep the columns of all classes, or use --columns posteriors=A+B or positive=NAME.",
+    "set_infinite_classes": "For free text, use --num-classes inf.",
+    "margins_are_logits": "Margins of a decision function? They are logits: --predictions-are logits.",
+    "invert_confidence": "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts it.",
+    "name_one_role": "Specify which with --columns ROLE=NAME.",
+    "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
+    "set_scale_100": "Percentages? --scale 100 divides by 100.",
+    "set_scale": "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
+    "name_confidence_field": "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
+    "name_filter": "Specify which with --filter NAME.",
+    "read_partial": "--partial reads what there is.",
+    "keep_common": "--common compares them on the ids they share.",
+    "add_ids": "--by-position pairs them by their rows.",
+    "pass_labels": "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..",
+    "keep_all_classes": "Keep the columns of all classes, or use --columns posteriors=A+B or positive=NAME.",
 }
 FILES = """\
 A file contains one system, named after the file, or several if it has a column `system` (or `model`). Columns are

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..comparison.compare import compare_systems, fields_of, in_common
 from ..comparison.planning import plan_of_rates, plan_of_systems
 from ..comparison.significance import permutations_needed
-from ..errors import FileAdvice, FileError, InputError, Note
+from ..errors import FileError, InputError, Note
 from ..files.columns import NAMES
 from ..files.read import STANDARD_INPUT, distinct_names, stem
 from ..files.runs import RunOptions
@@ -64,7 +64,7 @@ def _score(arguments: argparse.Namespace) -> Notes:
     is_bounded = any(answers.rule == "bounds" for answers in unlabelled.values())
     for name in [name for name in ("explain", "calibrate") if is_bounded and getattr(arguments, name)]:
         rule = "needs a label for every answer, and some have none"
-        raise InputError(f"--{name}", rule, advice=FileAdvice.UNLABELLED)
+        raise InputError(f"--{name}", rule, advice="label_or_bound")
     if arguments.calibrate is not None:
         systems = add_recalibrated(systems, submissions, method=arguments.calibrate, folds=arguments.folds, **options)
     keys = metrics_of(arguments, systems)
@@ -78,7 +78,7 @@ def _score(arguments: argparse.Namespace) -> Notes:
     notes = [(name, note) for name, note in notes if note.kind not in BELOW]
     if arguments.figures and is_bounded:
         fact = "No figures are drawn while answers are unlabelled."
-        notes.append(("", Note("undefined", fact, FileAdvice.UNLABELLED)))
+        notes.append(("", Note("undefined", fact, "label_or_bound")))
     elif arguments.figures:
         _say_paths(write_figures(systems, arguments.figures))
     return notes

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..comparison.compare import NOT_COMPARABLE, differing, is_comparable, same_answers
 from ..comparison.unlabelled import ValueBounds, bounds_of
-from ..errors import FileAdvice, FileError, InputError, Note
+from ..errors import FileError, InputError, Note, sentence
 from ..files.submissions import Source, Submission, Unlabelled
 from ..metrics import METRICS, Key, place
 from ..options import checked_options
@@ -111,7 +111,7 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
     for submission in submissions:
         if submission.unlabelled and submission.unlabelled.rule == "bounds":
             rule = "has no label for some answers"
-            raise FileError(submission.source.file, rule, advice=FileAdvice.UNLABELLED)
+            raise FileError(submission.source.file, rule, advice="label_or_bound")
     return {submission.name: _prepare(submission, options) for submission in submissions}
 
 
@@ -214,7 +214,7 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     notes += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
     of_unlabelled = [(name, note) for name, note in report.notes() if note.kind == "unlabelled"]
     notes += [f"{name}: {note.fact}" for name, note in of_unlabelled]
-    notes += dict.fromkeys(note.advice for _, note in of_unlabelled if note.advice)
+    notes += dict.fromkeys(sentence(note.advice, {}, {}) for _, note in of_unlabelled if note.advice)
     above = [f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else []
     best_value = BEST_VALUE if any(cell.is_best for row in rows for cell in row) else ""
     return Grid(header, rows, notes, report.signature, above=above, legend=legend_of(shown), best=best_value)
@@ -331,7 +331,7 @@ def _repeated_ids(ids: pa.Array | None, source: Source) -> tuple[Note, ...]:
     if ids is None or not repeated:
         return ()
     fact = f"{repeated} of {len(ids)} ids in column {source.columns['ids']!r} occur more than once."
-    return (Note("ids", fact, "" if "groups" in source.columns else FileAdvice.GROUP_REPEATED),)
+    return (Note("ids", fact, "" if "groups" in source.columns else "group_repeated_ids"),)
 
 
 def _numbers(report: Report, name: str, keys: Sequence[Key]) -> dict[str, float]:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from ..errors import FileAdvice, FileError, InputError
+from ..errors import FileError, InputError
 from ..files.columns import Roles, are_numbered, match_columns
 from ..files.submissions import (
     MAX_SYSTEMS,
@@ -90,7 +90,7 @@ def states_of_batches(
     for of_system in counts.values():
         if are_mixed(of_system, scale):
             column = "+".join(roles.predictions) if roles else None
-            raise FileError(source, one_scale(of_system), column=column, advice=FileAdvice.MIXED_SCALES)
+            raise FileError(source, one_scale(of_system), column=column, advice="write_in_one_scale")
     return {system: merge(states) for system, states in found.items()}
 
 
@@ -110,7 +110,7 @@ def match_columns_of_rows(schema: pa.Schema, reading: RowOptions, *, source: str
         raise InputError("correct_from", "requires confidences", value=reading["correct_from"])
     if len(roles.predictions) > 1 and not are_numbered(roles.predictions):
         rule = "has columns of classes that are not numbered from 0"
-        raise FileError(source, rule, column="+".join(roles.predictions), advice=FileAdvice.IN_MEMORY)
+        raise FileError(source, rule, column="+".join(roles.predictions), advice="score_in_memory")
     if roles.form == "counts" and roles.used["weight"]:
         raise FileError(source, "has counts, which are the weights", column=roles.used["weight"][0])
     return roles
@@ -219,7 +219,7 @@ def _require_labelled(is_open: Bools, roles: Roles, source: Source, unlabelled: 
     if is_open.any() and (unlabelled is None or (has_classes and unlabelled != "drop")):
         column, row, count = roles.references[0], int(source.rows[np.argmax(is_open)]), int(is_open.sum())
         error = FileError(source.file, "has no value", column=column, row=row, count=count, total=len(is_open))
-        error.advice = "" if has_classes else FileAdvice.COUNT_AS_WRONG
+        error.advice = "" if has_classes else "count_as_wrong"
         raise error
 
 

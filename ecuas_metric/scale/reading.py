@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..decisions import Decisions, one_of_each_class, right_and_wrong
-from ..errors import Advice, InputError, Note
+from ..errors import InputError, Note
 from ..files.submissions import MEANING
 from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats
 from ..intervals import Moments, analytic_limits
@@ -283,7 +283,7 @@ def _notes(state: State, values: Mapping[Key, float], bounds: Mapping[Key, Limit
             notes.append(Note("unlabelled", fact, meaning))
     if settings.is_mirrored and set(-ranks_of(state.sketch.low[:3], mirrored=True) + 0.0) == {0.0, 1.0}:
         fact = "All predictions are 0 or 1 and count as confidences."
-        notes.append(Note("hard_decisions", fact, Advice.HARD_DECISIONS))
+        notes.append(Note("hard_decisions", fact, "use_probabilities"))
     if bounds:
         widest = max(high - low for low, high in bounds.values())
         fact = f"Metrics of the order are read from {len(state.sketch.low)} bins; each lies within its bounds, which "

@@ -5,7 +5,6 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ecuas_metric.errors import Advice
 from ecuas_metric.inputs import (
     check_posteriors,
     clip,
@@ -16,6 +15,7 @@ from ecuas_metric.inputs import (
     numbers,
     posteriors,
 )
+from ecuas_metric.messages import ADVICE
 
 NAN, INF = float("nan"), float("inf")
 LENGTH = "predictions must have rows of one length (2 in the first); got"
@@ -31,13 +31,18 @@ TRUTH = "references must be 0 (incorrect) or 1 (correct); got"
 @pytest.mark.parametrize(
     ("check", "predictions", "references", "message"),
     [
-        (confidences, [0.1, 0.2, 0.3, 87.0, 12.0], [1] * 5, f"{UNIT} 87.0 at index 3 (2 of 5). {Advice.PERCENTAGES}"),
-        (confidences, [-0.3, -0.2], [1, 1], f"{UNIT} -0.3 at index 0 (2 of 2). {Advice.LOG_PROBABILITIES}"),
+        (
+            confidences,
+            [0.1, 0.2, 0.3, 87.0, 12.0],
+            [1] * 5,
+            f"{UNIT} 87.0 at index 3 (2 of 5). {ADVICE['divide_by_100']}",
+        ),
+        (confidences, [-0.3, -0.2], [1, 1], f"{UNIT} -0.3 at index 0 (2 of 2). {ADVICE['exponentiate']}"),
         (confidences, [-0.3, 0.2], [1, 1], f"{UNIT} -0.3 at index 0 (1 of 2)."),
         (confidences, [0.2, INF], [1, 0], f"{UNIT} inf at index 1 (1 of 2)."),
-        (confidences, [0, 2, 1], [0, 2, 2], f"{UNIT} 2.0 at index 1 (1 of 3). {Advice.CLASS_LABELS}"),
-        (confidences, [0.2, 0.3], [1, 2], f"{TRUTH} 2 at index 1 (1 of 2). {Advice.CLASS_LABELS}"),
-        (confidences, [0.2, 0.3], [0.5, 1], f"{TRUTH} 0.5 at index 0 (1 of 2). {Advice.PARTLY_CORRECT}"),
+        (confidences, [0, 2, 1], [0, 2, 2], f"{UNIT} 2.0 at index 1 (1 of 3). {ADVICE['pass_posteriors']}"),
+        (confidences, [0.2, 0.3], [1, 2], f"{TRUTH} 2 at index 1 (1 of 2). {ADVICE['pass_posteriors']}"),
+        (confidences, [0.2, 0.3], [0.5, 1], f"{TRUTH} 0.5 at index 0 (1 of 2). {ADVICE['choose_lowest_grade']}"),
         (confidences, [0.2, 0.3], [NAN, 1], f"{TRUTH} nan at index 0 (1 of 2)."),
         (confidences, [], [], "predictions must not be empty; got shape (0,)."),
         (confidences, ["0.2", "0.3"], [1, 0], "predictions must be numbers; got '0.2' at index 0."),
@@ -47,9 +52,9 @@ TRUTH = "references must be 0 (incorrect) or 1 (correct); got"
         (confidences, [10**400], [1], "predictions must be numbers of float64; got one of 401 digits."),
         (confidences, None, [1], "predictions must be one-dimensional; got shape ()."),
         (posteriors, [[1, 0], [1]], [0, 1], f"{LENGTH} 1 at index 1."),
-        (posteriors, [[1]], [0], f"predictions must have K >= 2 classes; got shape (1, 1). {Advice.CONFIDENCES}"),
-        (posteriors, [[0.5, 0.5]], [2], f"{LABELS} 2 at index 0 (1 of 1). {Advice.COUNT_FROM_0}"),
-        (posteriors, [[0.5, 0.5]], [-1], f"{LABELS} -1 at index 0 (1 of 1). {Advice.COUNT_FROM_0}"),
+        (posteriors, [[1]], [0], f"predictions must have K >= 2 classes; got shape (1, 1). {ADVICE['pass_flat_list']}"),
+        (posteriors, [[0.5, 0.5]], [2], f"{LABELS} 2 at index 0 (1 of 1). {ADVICE['count_from_0']}"),
+        (posteriors, [[0.5, 0.5]], [-1], f"{LABELS} -1 at index 0 (1 of 1). {ADVICE['count_from_0']}"),
         (posteriors, [[0.5, 0.5]], [0.5], "references must be whole numbers; got 0.5 at index 0 (1 of 1)."),
         (posteriors, [[0.5, 0.5]], [NAN], "references must be whole numbers; got nan at index 0 (1 of 1)."),
         (posteriors, [[], []], [0, 1], "predictions must not be empty; got shape (2, 0)."),
@@ -66,12 +71,20 @@ def test_arrays_that_are_not_of_their_form_are_refused(check, predictions, refer
 @pytest.mark.parametrize(
     ("form", "rows", "message"),
     [
-        ("probabilities", [[0.5, 0.5], [0.5, 0.4]], f"{SUMS} 0.9 at index 1 (1 of 2). {Advice.LOGITS}"),
-        ("probabilities", [[0.33, 0.66], [0.5, 0.5]], f"{SUMS} 0.99 at index 0 (1 of 2). {Advice.RENORMALIZE}"),
-        ("probabilities", [[2.0, -1.0], [0.5, 0.5]], f"{UNIT} 2.0 at index (0, 0) (1 of 2). {Advice.PREDICTIONS_ARE}"),
-        ("probabilities", [[90.0, 10.0], [50.0, 49.9]], f"{UNIT} 90.0 at index (0, 0) (2 of 2). {Advice.PERCENTAGES}"),
+        ("probabilities", [[0.5, 0.5], [0.5, 0.4]], f"{SUMS} 0.9 at index 1 (1 of 2). {ADVICE['name_logits']}"),
+        ("probabilities", [[0.33, 0.66], [0.5, 0.5]], f"{SUMS} 0.99 at index 0 (1 of 2). {ADVICE['divide_by_sums']}"),
+        ("probabilities", [[2.0, -1.0], [0.5, 0.5]], f"{UNIT} 2.0 at index (0, 0) (1 of 2). {ADVICE['name_form']}"),
+        (
+            "probabilities",
+            [[90.0, 10.0], [50.0, 49.9]],
+            f"{UNIT} 90.0 at index (0, 0) (2 of 2). {ADVICE['divide_by_100']}",
+        ),
         ("probabilities", [[0.5, 0.5], [0.5, NAN]], "predictions must not be NaN; got nan at index (1, 1) (1 of 2)."),
-        ("log_probabilities", [[-1.0, -1.0]], f"{SUMS} 0.7357588823428847 at index 0 (1 of 1). {Advice.EXPONENTIALS}"),
+        (
+            "log_probabilities",
+            [[-1.0, -1.0]],
+            f"{SUMS} 0.7357588823428847 at index 0 (1 of 1). {ADVICE['logits_not_exponentials']}",
+        ),
         ("log_probabilities", [[-INF, NAN]], f"{FINITE} nan at index (0, 1) (1 of 1)."),
         ("logits", [[0.0, INF]], f"{FINITE} inf at index (0, 1) (1 of 1)."),
         ("logits", [[0, 1], [-INF, -INF]], f"{LOGIT} -inf at index (1, 0) (1 of 2)."),

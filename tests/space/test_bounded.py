@@ -3,12 +3,12 @@ import signal
 
 import pytest
 
-from ecuas_metric.errors import FileAdvice, FileError
+from ecuas_metric.errors import FileError
 from space import bounded
 from space.bounded import LimitExceededError
 
 pytestmark = pytest.mark.e2e
-REFUSAL = FileError("a.csv", "must hold numbers", advice=FileAdvice.SAY_WHICH)
+REFUSAL = FileError("a.csv", "must hold numbers", advice="name_one_role")
 
 
 def refused(error):

@@ -68,7 +68,7 @@ def test_errors_are_one_line_in_the_words_of_the_page_and_nothing_hides_or_reord
     said = markup.in_words(InputError("num_classes", "must be a whole number", value=2.5))
     assert said == "Number of possible answers K must be a whole number; got 2.5."
     assert markup.in_words(InputError("n", "must\nbe \u202e" + "x" * 1000)) == ("n must be " + "x" * 1000)[:600]
-    assert markup.UNLABELLED in markup.WORDS[FileAdvice.UNLABELLED]
+    assert markup.UNLABELLED in markup.WORDS["label_or_bound"]
     assert plain_text("a\u202eb\u2066c\u200fd\x00e\r\n\tf \u2028 g\u200b") == "abcde f g"
     assert plain_text("שלום µ 模型" + "x" * 999) == "שלום µ 模型" + "x" * 191
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import FileAdvice, FileError
+from ...errors import FileError
 from .parts import Column, Fields, Of, Reader, RunOptions, RunPart, named_columns, of_tasks, once, part_of, starts_with
 
 _NEEDED = (b'"instance_id"', b'"train_trial_index"', b'"stats"')
@@ -31,7 +31,7 @@ def _part(of: Of, options: RunOptions) -> RunPart:
     stats = [{stat["name"]["name"]: stat.get("mean") for stat in each["stats"]} for each in kept]
     for name in (metric, "max_prob"):
         if not kept or any(stat.get(name) is None for stat in stats):
-            raise FileError(file, f"holds no {name}", advice=_ADVICE if name == "max_prob" else FileAdvice.NAME_FILTER)
+            raise FileError(file, f"holds no {name}", advice=_ADVICE if name == "max_prob" else "name_filter")
     if not any(stat.get("logprob", -1) < 0 for stat in stats):
         raise FileError(file, "holds no log-probabilities but 0", advice=_ADVICE)
     rows, groups = np.arange(1, len(kept) + 1), [str(each["instance_id"]) for each in kept]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ...errors import FileAdvice, FileError, InputError
+from ...errors import FileError, InputError
 from ..read import value_at
 from . import parts
 from .parts import Column, Fields, Reader, RunOptions, RunPart
@@ -102,7 +102,7 @@ def _scorers_in(log: Log, options: RunOptions) -> list[str]:
     if not scored or (log.status != "success" and not options.partial):
         got = f"status {log.status}, {len(scored):,} of {log.planned:,} planned samples scored"
         rule = "is the log of a run that did not end" if scored else "holds no scores"
-        raise FileError(log.file, rule, got=got, advice=FileAdvice.PARTIAL if scored else "")
+        raise FileError(log.file, rule, got=got, advice="read_partial" if scored else "")
     names = list(dict.fromkeys(name for sample in scored for name in sample["scores"]))
     name = options.confidence or _CONFIDENCE
     keeping = [scorer for scorer in names if _any_keeps([sample["scores"].get(scorer) for sample in scored], name)]
@@ -112,7 +112,7 @@ def _scorers_in(log: Log, options: RunOptions) -> list[str]:
         raise FileError(log.file, f"has no field {name}")
     if not keeping:
         rule = f"scorer {', '.join(names)} keeps no confidence, as Score(value=.., metadata={{'confidence': p}}) would"
-        raise FileError(log.file, rule, advice=FileAdvice.CONFIDENCE_FIELD)
+        raise FileError(log.file, rule, advice="name_confidence_field")
     return keeping
 
 

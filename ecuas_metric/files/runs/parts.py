@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ...errors import FileAdvice, FileError, InputError, Note
+from ...errors import FileError, InputError, Note
 from ...inputs import Array, Floats, Ints
 from ..read import value_at
 
@@ -84,7 +84,7 @@ def part_in_words(
     metric = next((one for one in metrics if one in answers[0][1]), None)
     if metric is None or name is None:
         rule = f"holds answers in words, {why}" if metric else "holds no metric that says what is right"
-        raise FileError(file, rule, advice=FileAdvice.CONFIDENCE_FIELD)
+        raise FileError(file, rule, advice="name_confidence_field")
     ids, grades, fields = zip(*answers, strict=True)
     columns: dict[str, Column] = {
         "id": list(ids),
@@ -145,7 +145,7 @@ def only(found: Iterable[str], wanted: str | None, path: object, what: str) -> s
     if wanted is not None and wanted not in names:
         raise FileError(path, f"has no {what} {wanted!r}", value=wanted, got=f"{wanted!r}, not {', '.join(names)}")
     if wanted is None and len(names) > 1:
-        raise FileError(path, f"has several {what}s", got=", ".join(names), advice=FileAdvice.NAME_FILTER)
+        raise FileError(path, f"has several {what}s", got=", ".join(names), advice="name_filter")
     return wanted or names[0]
 
 
@@ -187,7 +187,7 @@ def in_file(file: object, row: int, read: Callable[..., T], *values: object) -> 
     try:
         return read(*values)
     except InputError as error:
-        raise FileError(file, error.rule, row=row, value=error.value, advice=error.advice) from None
+        raise FileError(file, error.rule, row=row, value=error.value, advice=error.advice, **error.fields) from None
 
 
 def true_choice(target: object, choices: Sequence[str]) -> int:

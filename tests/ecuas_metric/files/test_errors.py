@@ -6,13 +6,17 @@ import pytest
 
 from ecuas_metric import confidence_system, make_report, prepare_submissions, read_submissions
 from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.errors import Advice, FileAdvice, FileError, InputError
+from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.inputs import confidences
+from ecuas_metric.messages import ADVICE
 from ecuas_metric.reporting.cli import COMMAND_WORDS
 
 PERCENTAGES = "id,confidence,correct\na,1,1\n\nb,87,0\nc,92,1\n"
-OUT_OF_RANGE = {"argument": "predictions", "rule": "must lie in [0, 1]", "value": 87.0, "got": "87.0", "index": 1}
-OUT_OF_RANGE |= {"count": 2, "total": 3, "advice": Advice.PERCENTAGES}
+OUT_OF_RANGE = {"argument": "predictions", "rule": "out_of_unit_interval", "value": 87.0, "got": "87.0", "index": 1}
+OUT_OF_RANGE |= {"count": 2, "total": 3, "advice": "divide_by_100"}
+
+
+OF_FUNCTIONS = {"number_classes", "pass_truth_first", "score_as_confidences", "score_as_posteriors", "sort_labels"}
 
 
 @pytest.fixture
@@ -33,14 +37,14 @@ def caught(call, *arguments, **options):
 
 
 def fields(error):
-    return {name: value for name, value in vars(error).items() if value not in (None, "")}
+    return {name: value for name, value in vars(error).items() if value not in (None, "", {})}
 
 
 def test_an_error_of_a_file_also_has_file_column_and_row(write):
     error = caught(read_submissions, write("a.csv", PERCENTAGES))
     assert isinstance(error, FileError)
     where = {"file": "a.csv", "column": "confidence", "row": 4}
-    assert fields(error) == OUT_OF_RANGE | where | {"advice": FileAdvice.PERCENTAGES}
+    assert fields(error) == OUT_OF_RANGE | where | {"advice": "set_scale_100"}
     said = "a.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3). Percentages? Set scale=100."
     assert str(error) == said
 
@@ -54,9 +58,10 @@ def test_an_option_that_does_not_fit_a_file(write):
     assert error.render(COMMAND_WORDS).startswith("a.csv: --reject-costs must lie in [0, 1]")
 
 
-@pytest.mark.parametrize("advice", [advice for kind in (Advice, FileAdvice) for advice in kind])
+@pytest.mark.parametrize("advice", sorted(ADVICE.keys() - OF_FUNCTIONS))
 def test_the_command_has_its_own_words_for_what_only_python_has(advice):
-    said = InputError("x", advice=advice).render(COMMAND_WORDS)
+    fields = {"columns": {"label": "y"}, "share": 0.5}
+    said = FileError("x", "", advice=advice, **fields).render(COMMAND_WORDS)
     assert not any(python in said for python in ("=", "_", "shape")) or "--columns" in said, said
 
 

@@ -165,7 +165,7 @@ def test_ten_billion_rows_have_finite_numbers(rng):
 def test_one_row_and_one_class_are_undefined_as_in_memory():
     results = read(state_of("confidences", [0.9], [1], checked_options()), confidence_level=0.95)
     assert math.isnan(results.flat()["auroc"])
-    assert [note.kind for note in results.notes].count("undefined") == 1
+    assert [note.kind for note in results.notes].count("auroc_undefined") == 1
     assert all(math.isnan(estimate.standard_error) for estimate in results.estimates.values())
     with pytest.raises(InputError, match="must have rows that are judged and have a weight; got 1 rows"):
         read(state_of("confidences", [0.9], [1], checked_options(), sample_weight=[0.0]))
