@@ -22,6 +22,7 @@ from .options import DEFAULTS, OPTIONS, Options, checked_options, signature
 from .costs import ecuas_cost
 from .ranking import aurc, tie_groups
 from .calibration import ece
+from .peer_metrics import prr
 from .decisions import Decisions
 from .metrics import METRICS
 from .sampling import intervals

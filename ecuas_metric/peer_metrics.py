@@ -1,0 +1,405 @@
+"""Metrics that other tools print, each by its source's definition: of the order of tie groups, or of confidences.
+
+Two rules hold for all. Tied answers have no order, so a metric of the order takes the cost E_k of the k most confident
+answers in expectation over the orders of ties: where the tool would print another number after its rows are shuffled,
+the number here is their mean. And a whole weight is as many equal answers; other weights lie between, continuously
+wherever the definition counts no answers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .calibration import confidence_bins
+from .inputs import FloatOrFloats, Floats, Ints
+from .ranking import LINES, ResampledTies, TieGroups, aurc
+
+Line = tuple[Floats, Floats]  # intercept and slope in the cost of each group's influence, (G,) each
+
+_ROUNDED = 9  # decimals of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
+_ROUNDING = 1e-12  # of a difference of two accuracies
+_ALMOST_ONE = 1e-4  # from a group of one answer, below which a derivative replaces a divided difference
+_NEIGHBOURS = 0.8  # power of N that minimises the mean square error of a mean over neighbours (Stone 1982)
+_STEPS = 2**12  # of a grid of confidences: a hundredth of a bandwidth of 0.025
+_HALVINGS = 30  # of the bandwidth of `smooth_ece`, to 1e-9
+
+
+def mean_selective_risk(groups: TieGroups | ResampledTies) -> FloatOrFloats:
+    r"""Return the mean (...) of the selective risks at coverages 1/N, .., 1: the AURC of most tools.
+
+    .. math:: \frac{1}{N} \sum_{k=1}^{N} R_k, \qquad R_k = E_k / k
+
+    Source: Geifman, Uziel and El-Yaniv 2019, "Bias-reduced uncertainty estimation for deep neural classifiers", where
+    it is called AURC. `ranking.aurc` integrates the same risks by trapezoids. Of a total weight W that is not whole,
+    the risk of all counts for the rest, W minus its whole part.
+    """
+    areas = groups.areas
+    beyond = areas.weight - np.floor(areas.weight)
+    return (areas.risks + beyond * areas.cost / areas.weight) / areas.weight
+
+
+def auarc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
+    r"""Return the area (...) under accuracy against rejection, in [0, 1]: higher is better, 0-1 cost only.
+
+    .. math:: \frac{1}{N} \sum_{k=1}^{N} A_k, \qquad A_k = 1 - E_k / k
+
+    Source: Nadeem, Zucker and Hanczar 2009, "Accuracy-rejection curves for comparing classification methods with a
+    reject option", as the mean that MAPIE's `auarc` takes: 1 minus `mean_selective_risk`. MAPIE keeps tied answers in
+    the order of the rows. One answer has its correctness; all right are 1 and all wrong 0.
+    """
+    return 1 - mean_selective_risk(groups)
+
+
+def e_aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
+    r"""Return the excess (...) of the AURC over that of the best order: lower is better, 0-1 cost only.
+
+    .. math:: \frac{1}{N} \Big( R_1 + \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2} \Big) - r - (1 - r) \log (1 - r)
+
+    with the error rate r. Source: Geifman, Uziel and El-Yaniv 2019, whose approximation of the best AURC is the last
+    part. The area is that of fd-shifts, which draws the curve from coverage 0 with the risk of the most confident
+    answer; fd-shifts prints 1000 times the value, and of ties it takes the chord in place of the mean over orders. Of
+    N answers in the best order the value is about :math:`-r (2 - r) / (12 (1 - r) N^2)`, since the best AURC is that
+    of infinitely many. One answer, all right and all wrong are 0.
+    """
+    areas = groups.areas
+    length = np.maximum(areas.weight, 1.0)
+    first_risk = areas.first_cost / np.minimum(areas.weight, 1.0)
+    area = (aurc(groups) * (length - 1) + first_risk) / length
+    return area - _best_aurc(areas.cost / areas.weight, areas.correct / areas.weight)
+
+
+def _best_aurc(error_rate: FloatOrFloats, accuracy: FloatOrFloats) -> FloatOrFloats:
+    """Return the area (...) under the risk of infinitely many answers that are ordered perfectly."""
+    return error_rate + accuracy * _log_or_0(accuracy)
+
+
+def _log_or_0(values: FloatOrFloats) -> FloatOrFloats:
+    """Return logarithms, and 0 in place of that of 0."""
+    return np.log(np.where(np.asarray(values) > 0, values, 1.0))
+
+
+def prr(groups: TieGroups, max_rejection: float = 1.0) -> FloatOrFloats:
+    r"""Return the prediction rejection ratio (...): 1 for the best order, 0 for any, higher is better, 0-1 cost only.
+
+    .. math:: \frac{S - a}{S^* - a}, \qquad S = \frac{1}{m} \sum_{k=N-m+1}^{N} A_k, \quad A_k = 1 - E_k / k
+
+    where at most m of N answers, the share `max_rejection`, are rejected, :math:`S^*` is S of the best order, and the
+    accuracy a is what an order by chance has in expectation. Source: lm-polygraph's `prr_normalized`, and
+    `prr_0.5_normalized` for a share of 0.5, after Malinin and Gales 2021, "Uncertainty estimation in autoregressive
+    structured prediction" (whose curve counts rejected answers as right). lm-polygraph estimates a from 1000 shuffles
+    of seed 42, so that its number differs by chance; it keeps ties in an order that NumPy's sort leaves open; and it
+    maps graded qualities to [0, 1] by their extremes, which is not done here. Without a best order that differs (all
+    right, all wrong, one answer, no answer to reject) the ratio is nan, where lm-polygraph prints S.
+    """
+    accuracy = 1 - _total(groups.cost) / _total(groups.weight)
+    best = _mean_accuracy(_best_order(groups), max_rejection)
+    gain = np.asarray(best - accuracy)
+    return (_mean_accuracy(groups, max_rejection) - accuracy) / np.where(gain > _ROUNDING, gain, np.nan)
+
+
+def _total(values: Floats) -> FloatOrFloats:
+    return values.sum(axis=-1)
+
+
+def _correct(groups: TieGroups) -> Floats:
+    """Return the weight of the correct answers of each group (..., G)."""
+    return groups.weight - groups.cost if groups.rest is None else groups.rest
+
+
+def _best_order(groups: TieGroups) -> TieGroups:
+    """Return two groups (..., 2): all correct answers, and then all others."""
+    correct = _total(_correct(groups))
+    wrong = _total(groups.cost)
+    weight = np.stack([correct, wrong], axis=-1)
+    cost = np.stack([np.zeros_like(wrong), wrong], axis=-1)
+    return TieGroups(weight, cost, np.arange(2.0))
+
+
+def _mean_accuracy(groups: TieGroups, max_rejection: float) -> FloatOrFloats:
+    """Return the mean (...) of A_k while at most a share is rejected; nan if that is less than one answer."""
+    total = np.asarray(_total(groups.weight))
+    never_rejected = _whole_above((1 - max_rejection) * total)
+    length = total - never_rejected
+    risks = mean_selective_risk(groups) * total
+    if max_rejection < 1:
+        risks = risks - _first(groups, never_rejected).areas.risks
+    return 1 - risks / np.where(length > 0, length, np.nan)
+
+
+def _whole_above(count: FloatOrFloats) -> FloatOrFloats:
+    """Return the smallest whole number that is no less, up to rounding."""
+    return np.ceil(np.round(count, _ROUNDED))
+
+
+def _share_of_first(groups: TieGroups, amount: FloatOrFloats) -> Floats:
+    """Return the share (..., G) of each group that is among the first `amount` (...) of weight."""
+    before = groups.weight_until - groups.weight
+    part = np.clip(np.asarray(amount)[..., None] - before, 0.0, groups.weight)
+    return part / np.where(groups.weight > 0, groups.weight, 1.0)
+
+
+def _first(groups: TieGroups, amount: FloatOrFloats) -> TieGroups:
+    """Return the groups (..., G) of the first `amount` (...) of weight."""
+    share = _share_of_first(groups, amount)
+    return TieGroups(groups.weight * share, groups.cost * share, groups.rank)
+
+
+def error_average_precision(groups: TieGroups) -> FloatOrFloats:
+    r"""Return the average precision (...) of finding wrong answers by uncertainty: higher is better, 0-1 cost only.
+
+    .. math:: \frac{1}{m} \sum_{k=1}^{N} w_k \frac{w_1 + \dots + w_k}{k}
+
+    where :math:`w_k = 1` if the k-th answer from the most uncertain one is wrong, and m are wrong. Source: fd-shifts'
+    `failap_err`, which is scikit-learn's `average_precision_score`. That scores ties by the precision at the end of
+    each group; here it is their mean over orders: of a group of n answers of which e are wrong, after A answers of
+    which B are wrong,
+
+    .. math:: \frac{e}{n} \sum_{j=1}^{n} \frac{B + 1 + (j - 1) (e - 1) / (n - 1)}{A + j}
+
+    by digamma functions, which weights that are not whole continue. All wrong are 1; without wrong answers it is nan.
+    """
+    weight = groups.weight[..., ::-1]
+    cost = groups.cost[..., ::-1]
+    until = np.cumsum(weight, axis=-1)
+    alone, among_others = _reciprocal_sums(until - weight, weight)
+    wrong_before = np.cumsum(cost, axis=-1) - cost
+    precision = (wrong_before + 1) * alone + (cost - 1) * among_others
+    share = cost / np.where(weight > 0, weight, 1.0)
+    wrong = np.asarray(_total(cost))
+    return _total(share * precision) / np.where(wrong > 0, wrong, np.nan)
+
+
+def _reciprocal_sums(before: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Return the sums over j = 1 .. n of 1 / (A + j), and of (j - 1) / (n - 1) / (A + j), for A before n."""
+    from scipy.special import digamma, polygamma
+
+    end = digamma(before + weight + 1)
+    others = weight - 1
+    is_one = np.abs(others) < _ALMOST_ONE
+    divided = (end - digamma(before + 2)) / np.where(is_one, 1.0, others)
+    derivative = polygamma(1, before + 2 + others / 2)
+    return end - digamma(before + 1), 1 - (before + 1) * np.where(is_one, derivative, divided)
+
+
+def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> FloatOrFloats:
+    r"""Return the share (...) of wrong answers accepted where a share `tpr` of the right ones is: lower is better.
+
+    .. math:: F_k / m, \qquad k = \lceil t P \rceil
+
+    where :math:`F_k` of m wrong answers are more confident than the k-th of P right ones, and t is `tpr`; 0-1 cost
+    only. Source: torch-uncertainty's `FPR95` with right answers as positives, and fd-shifts' `fpr@95tpr` (where t is
+    0.9495, so that it may be one answer off from 100 right ones on). Of a tie group of p right and q wrong answers in
+    which the j-th right one is reached, :math:`j q / (p + 1)` wrong ones come before it in expectation; both tools
+    count all q. It is nan unless there are right and wrong answers.
+    """
+    correct = _correct(groups)
+    until = np.cumsum(correct, axis=-1)
+    before = until - correct
+    needed = np.minimum(_whole_above(tpr * until[..., -1:]), until[..., -1:])
+    wrong = np.asarray(_total(groups.cost))
+    passed = np.where(until < needed, groups.cost, 0.0)
+    is_last = (before < needed) & (needed <= until)
+    accepted = passed + np.where(is_last, groups.cost * (needed - before) / (correct + 1), 0.0)
+    is_defined = (wrong > 0) & (until[..., -1] > 0)
+    return _total(accepted) / np.where(is_defined, wrong, np.nan)
+
+
+def risk_at_coverage(groups: TieGroups, coverage: float) -> FloatOrFloats:
+    r"""Return the mean cost (...) of the most confident answers, a share `coverage` in (0, 1]: lower is better.
+
+    .. math:: R_k = E_k / k, \qquad k = \lceil \phi N \rceil
+
+    with the coverage :math:`\phi`, for any cost. Source: torch-uncertainty's `RiskAtxCov` (`RiskAt80Cov` for 0.8). Of
+    weights k is a weight. Always defined; all right are 0, all wrong 1, one answer has its cost.
+    """
+    amount = _accepted_weight(groups, coverage)
+    return _total(groups.cost * _share_of_first(groups, amount)) / amount
+
+
+def _accepted_weight(groups: TieGroups, coverage: float) -> FloatOrFloats:
+    total = np.asarray(_total(groups.weight))
+    return np.minimum(_whole_above(coverage * total), total)
+
+
+def coverage_at_risk(groups: TieGroups, risk: float) -> FloatOrFloats:
+    r"""Return the largest coverage (...) at which the mean cost of what is accepted is at most `risk`.
+
+    .. math:: \max \{k : E_k / k \le r\} / N
+
+    with the risk r, for any cost: higher is better. Source: torch-uncertainty's `CovAtxRisk` (`CovAt5Risk` for 0.05).
+    With ties it is the coverage at which the risk *expected* over their orders is at most r, not the mean of the
+    coverages of all orders: of those some may have no coverage at all. Where no coverage is low enough in risk it is
+    0, where torch-uncertainty has nan: of nothing accepted nothing is wrong, and such a system must not go unranked.
+    All right are 1; all wrong are 0 for r < 1.
+    """
+    end = groups.weight_until
+    before = end - groups.weight
+    mean_cost = groups.mean_cost
+    # In a group E_k = E_A + (k - A) c: with c > r, E_k <= r k up to the k where both are equal.
+    surplus = risk * before - (groups.cost_until - groups.cost)
+    rises = mean_cost > risk
+    most = before + np.where(rises, surplus / np.where(rises, mean_cost - risk, 1.0), np.inf)
+    last = np.floor(np.round(np.minimum(end, most), _ROUNDED))
+    is_inside = (last > np.round(before, _ROUNDED)) & (last >= 1)
+    excess = groups.cost_until - mean_cost * (end - last) - risk * last
+    is_low = is_inside & (np.round(excess, _ROUNDED) <= 0)
+    total = end[..., -1]
+    is_everything = np.round(groups.cost_until[..., -1] - risk * total, _ROUNDED) <= 0
+    return np.where(is_everything, total, np.where(is_low, last, 0.0).max(axis=-1)) / total
+
+
+def mce(groups: TieGroups, n_bins: int = 10) -> FloatOrFloats:
+    r"""Return the largest gap (...) between confidence and accuracy over bins of equal width: lower is better.
+
+    .. math:: \max_b | \text{acc}(b) - \text{conf}(b) |
+
+    Source: Naeini, Cooper and Hauskrecht 2015, "Obtaining well calibrated probabilities using Bayesian binning";
+    `MCE` of netcal, `mce` of fd-shifts. Groups are of equal confidence q_e, ranked by -q_e; the bins are those of the
+    ECE, a bin of one answer counts as any other, and empty ones do not. Always defined; one answer has its own gap.
+    """
+    bins = confidence_bins(-groups.rank, n_bins=n_bins)
+    weight = _sums_in_bins(groups.weight, bins, n_bins)
+    gap = _sums_in_bins(_signed_gaps(groups), bins, n_bins)
+    return (np.abs(gap) / np.where(weight > 0, weight, 1.0)).max(axis=-1)
+
+
+def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> FloatOrFloats:
+    r"""Return the ECE (...) over bins of about equally many answers: lower is better.
+
+    .. math:: \sum_b \frac{N_b}{N} | \text{acc}(b) - \text{conf}(b) |
+
+    Source: netcal's `ECE` with `equal_intervals=False`, whose bins start at the quantiles of the confidences (linear
+    interpolation); such bins go back to Nguyen and O'Connor 2015, "Posterior calibration and exploratory analysis for
+    natural language processing models". Answers of one confidence share a bin, however many they are: of N sorted
+    ones and M bins, it is bin :math:`\lfloor M (j - 1) / (N - 1) \rfloor`, where j is the last with that confidence
+    (of 0 .. M - 1, where the last is closed). Groups are ranked by -q_e. Always defined; one answer has its own gap.
+    """
+    total = _total(groups.weight)[..., None]
+    last = total - (groups.weight_until - groups.weight)
+    place = n_bins * (last - 1) / np.where(total > 1, total - 1, 1.0)
+    bins = np.clip(np.floor(np.round(place, _ROUNDED)), 0, n_bins - 1).astype(np.int64)
+    gap = _sums_in_bins(_signed_gaps(groups), bins, n_bins)
+    return _total(np.abs(gap)) / total[..., 0]
+
+
+def smooth_ece(groups: TieGroups) -> FloatOrFloats:
+    r"""Return the smooth calibration error (...), in [0, 1]: lower is better.
+
+    .. math:: \text{smECE}_\sigma = \int_0^1 \Big| \frac{1}{N} \sum_i (q_i - y_i) K_\sigma(t, q_i) \Big| dt,
+        \qquad \text{smECE} = \text{smECE}_{\sigma^*} = \sigma^*
+
+    with correctness y and the Gaussian kernel :math:`K_\sigma` reflected at 0 and 1. Source: Blasiok and Nakkiran
+    2024, "Smooth ECE: principled reliability diagrams via kernel smoothing", and its package relplot, `smECE`. The
+    bandwidth at which value and bandwidth agree is unique, since the value falls with the bandwidth. It is found to
+    1e-9 here; relplot halves ten times, on a mesh of 200 confidences, which moved its value by up to 0.0008 in five
+    samples. Groups are ranked by -q_e. Always defined; one answer has its own gap.
+    """
+    spectrum = np.fft.rfft(_reflected(groups))
+    frequencies = np.pi * np.arange(_STEPS + 1)
+    low = np.zeros(groups.weight.shape[:-1])
+    high = np.ones_like(low)
+    for _ in range(_HALVINGS):
+        width = (low + high) / 2
+        kernel = np.exp(-np.square(frequencies * width[..., None]) / 2)
+        value = _total(np.abs(np.fft.irfft(spectrum * kernel))) / 2
+        low = np.where(value >= width, width, low)
+        high = np.where(value >= width, high, width)
+    return value[()]
+
+
+def _signed_gaps(groups: TieGroups) -> Floats:
+    """Return the sum of confidence minus correctness (..., G) of each group."""
+    return groups.cost - groups.weight * (1 + groups.rank)
+
+
+def _sums_in_bins(values: Floats, bins: Ints, n_bins: int) -> Floats:
+    """Sum values (..., G) over bins of the same shape, or of shape (G,): shape (..., n_bins)."""
+    rows = values.reshape(-1, values.shape[-1])
+    index = np.broadcast_to(bins, values.shape).reshape(rows.shape)
+    cells = index + n_bins * np.arange(len(rows))[:, None]
+    sums = np.bincount(cells.ravel(), rows.ravel(), minlength=n_bins * len(rows))
+    return np.asarray(sums.reshape(*values.shape[:-1], n_bins), np.float64)
+
+
+def _reflected(groups: TieGroups) -> Floats:
+    """Return the shares of signed gaps (..., 2 steps) on a circle of confidences from 0 to 1 and back to 0."""
+    place = -groups.rank * _STEPS
+    below = np.minimum(place.astype(np.int64), _STEPS - 1)
+    gap = _signed_gaps(groups) / _total(groups.weight)[..., None]
+    above_share = place - below
+    there = _sums_in_bins(gap * (1 - above_share), below, _STEPS + 1)
+    there += _sums_in_bins(gap * above_share, below + 1, _STEPS + 1)
+    there[..., [0, -1]] *= 2  # with their own mirror images
+    return np.concatenate([there, there[..., -2:0:-1]], axis=-1)
+
+
+def auarc_line(groups: TieGroups) -> Line:
+    """Return the line of `auarc`: that of `ranking.aurc`, downwards."""
+    intercept, slope = LINES["aurc"](groups)
+    return -intercept, -slope
+
+
+def e_aurc_line(groups: TieGroups) -> Line:
+    """Return the line of `e_aurc`: the best AURC changes by -log(1 - r) with the error rate r."""
+    intercept, slope = LINES["aurc"](groups)
+    accuracy = groups.areas.correct / groups.areas.weight
+    return intercept, slope + _log_or_0(accuracy)
+
+
+def prr_line(groups: TieGroups) -> Line:
+    """Return the line of `prr` where all may be rejected, (r - M) / D with D = -(1 - r) log(1 - r) and M the AURC."""
+    intercept, slope = LINES["aurc"](groups)
+    accuracy = groups.areas.correct / groups.areas.weight
+    gain = -accuracy * _log_or_0(accuracy)
+    gain_slope = _log_or_0(accuracy) + 1
+    scale = 1 / np.where(gain > 0, gain, np.nan)
+    return -intercept * scale, (1 - slope - prr(groups) * gain_slope) * scale
+
+
+def error_average_precision_line(groups: TieGroups) -> Line:
+    r"""Return the line of `error_average_precision`, the derivative of :math:`\int B / A \, dB` by a sample.
+
+    A and B are the shares of all answers, and of the wrong ones, that are more uncertain: from A on, a group of n with
+    e wrong adds e / n + (B - A e / n) log(1 + n / A) / n for each wrong answer in it.
+    """
+    total = _total(groups.weight)
+    weight = groups.weight[::-1] / total
+    cost = groups.cost[::-1] / total
+    end = np.cumsum(weight)
+    before = end - weight
+    is_first = before <= 0
+    divisor = np.where(weight > 0, weight, 1.0)
+    risk = cost / divisor
+    log_mean = np.log1p(weight / np.where(is_first, 1.0, before)) / divisor
+    log_mean = np.where(is_first, 0.0, log_mean)
+    surplus = np.cumsum(cost) - cost - before * risk
+    precision = risk + surplus * log_mean
+    later_slope = _later_sums(cost * log_mean)
+    later_fall = _later_sums(cost * (surplus / np.where(is_first, 1.0, before * end) + risk * log_mean))
+    own_slope = risk * (1 - before * log_mean)
+    own_fall = risk * (risk + (surplus - before * risk) * log_mean - surplus / np.where(end > 0, end, 1.0))
+    wrong = np.asarray(_total(cost))
+    scale = 1 / np.where(wrong > 0, wrong, np.nan)
+    slope = precision + own_slope + later_slope - _total(cost * precision) * scale
+    return (-scale * (own_fall + later_fall))[::-1], (scale * slope)[::-1]
+
+
+def _later_sums(values: Floats) -> Floats:
+    """Return the sum of all values (G,) after each."""
+    return np.cumsum(values[::-1])[::-1] - values
+
+
+def risk_at_coverage_line(groups: TieGroups, coverage: float) -> Line:
+    """Return the line of `risk_at_coverage`: another accepted answer drives one out, at the risk of those next to it.
+
+    That risk is the mean over a window of N^0.8 answers around the last accepted one.
+    """
+    amount = _accepted_weight(groups, coverage)
+    total = _total(groups.weight)
+    accepted = _share_of_first(groups, amount) * total / amount
+    half = total**_NEIGHBOURS / 2
+    high = _share_of_first(groups, np.minimum(amount + half, total))
+    low = _share_of_first(groups, np.maximum(amount - half, 0.0))
+    window = high - low
+    margin = _total(groups.cost * window) / _total(groups.weight * window)
+    return -margin * accepted, accepted
