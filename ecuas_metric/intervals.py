@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -18,10 +18,7 @@ from .options import Options
 from .ranking import LINES, TieGroups, finite_sample_bias, run_starts
 from .sampling import NONE, Design, Limits, design_of, dot, freedom_of, standard_error, student_quantile
 
-NO_UNITS = Note(
-    "no_interval",
-    "There are no intervals: each stratum needs at least two samples, or two groups where there are groups.",
-)
+NO_UNITS = Note("too_few_units")
 _FEW = 10  # effective wrong, or right, answers below which first-order theory does not hold
 _ENOUGH = 25  # of them, above which the plug-in interval of a recalibrated value is near its nominal level
 _ENOUGH_COSTS = 100  # effective samples for the same, where costs are not 0 or 1 and tell nothing of how many are rare
@@ -668,7 +665,7 @@ def _within(bounds: Limits, value: float, low: float, high: float, *, count: flo
     return min(max(low, least), value), max(min(high, most), value)
 
 
-_Unseen = tuple[str, float]  # which answers were not seen, and the largest cost of one
+_Unseen = tuple[tuple[str, int, str], float]  # which answers were not seen, and the largest cost of one
 
 
 def _unseen(parts: Floats, size: Floats, data: _Data, cells: _Cells) -> _Unseen | None:
@@ -683,23 +680,22 @@ def _unseen(parts: Floats, size: Floats, data: _Data, cells: _Cells) -> _Unseen 
     ends = moments.uncertainty[rows][[0, -1]].tolist()
     first, last = [1 - u for u in ends[::-1]] if data.is_binary else ends
     answers = float(moments.weight[rows].sum() ** 2 / moments.weight2[rows].sum())
-    kind, name = (
-        "mistake" if wrong[k] <= right[k] else "right answer",
-        "confidence" if data.is_binary else "uncertainty",
-    )
+    kind = "mistake" if wrong[k] <= right[k] else "right answer"
+    name = "confidence" if data.is_binary else "uncertainty"
     where = f"{name} {first:.3g}" if first == last else f"{name} {first:.3g} to {last:.3g}"
-    return f"No {kind} was seen among {round(answers)} answers with {where}", float(size[rows].max())
+    return (kind, round(answers), where), float(size[rows].max())
 
 
 def _notes_unseen(unseen: Mapping[Key, _Unseen]) -> tuple[Note, ...]:
     """Return one note per cell of answers that were not seen, with the intervals that depend on it."""
-    found, notes = dict[str, dict[Key, float]](), tuple[Note, ...]()
-    for key, (fact, size) in unseen.items():
-        found.setdefault(fact, {})[key] = size
-    for fact, sizes in found.items():
-        rest = f"at up to {max(sizes.values()):.2g} each, these intervals mostly rest on what was not seen"
-        notes += _note("unseen", f"{fact}; {rest}", sizes)
-    return notes
+    sizes_by_cell = dict[tuple[str, int, str], dict[Key, float]]()
+    for key, (cell, size) in unseen.items():
+        sizes_by_cell.setdefault(cell, {})[key] = size
+    notes = []
+    for (kind, count, where), sizes in sizes_by_cell.items():
+        fields = {"kind": kind, "count": count, "where": where, "largest": max(sizes.values())}
+        notes.append(Note("unseen", {**fields, "metrics": list(sizes)}))
+    return tuple(notes)
 
 
 def _notes(data: _Data, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
@@ -707,28 +703,23 @@ def _notes(data: _Data, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
     bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(data.values[key]))]
     few = [key for key in bare if not key.is_biased]
     fitted = [key for key in limits if key.variant == "recalibrated" and key not in bare]
-    notes = _note(
-        "no_interval", "There are too few wrong or right answers, or too many classes, for an interval of", few
-    )
+    notes = note_biased([key for key in bare if key.is_biased]) + _note_on("too_few_answers", few)
     if math.isinf(data.largest_cost):
-        fact = f"These intervals assume that no answer costs more than {data.assumed_largest_cost:g}"
-        notes += _note("assumed", fact, [key for key in limits if key not in bare and not _is_share(key)])
-    fact = "These intervals do not account for fitting the recalibration on the same samples"
-    return note_biased([key for key in bare if key.is_biased]) + notes + _note("no_interval", fact, fitted)
+        keys = [key for key in limits if key not in bare and not _is_share(key)]
+        notes += _note_on("assumed", keys, largest=data.assumed_largest_cost)
+    return notes + _note_on("recalibration_taken_as_given", fitted)
 
 
 def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
     """Return a note that names the numbers without interval because they are biased."""
-    return _note("biased", "These metrics are biased upwards, so no valid interval is known", keys)
+    return _note_on("biased", keys)
 
 
-def _note(kind: str, fact: str, keys: Iterable[Key]) -> tuple[Note, ...]:
-    listed = ", ".join(map(str, keys))
-    return (Note(kind, f"{fact}: {listed}."),) if listed else ()
+def _note_on(identifier: str, keys: Sequence[Key], **fields: object) -> tuple[Note, ...]:
+    return (Note(identifier, {**fields, "metrics": keys}),) if keys else ()
 
 
 def _note_few_groups(design: Design) -> tuple[Note, ...]:
     if design.unit is None or design.freedom + 1 >= _FEW_GROUPS:
         return ()
-    fact = f"All intervals are approximate: these groups are worth {design.freedom + 1:.0f} equal ones, fewer than "
-    return (Note("few_groups", f"{fact}{_FEW_GROUPS}."),)
+    return (Note("few_groups", {"count": design.freedom + 1, "needed": _FEW_GROUPS}),)

@@ -66,6 +66,52 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "number_of_classes_differs": "must have as many classes as y_prob, {num_classes}",
     "out_of_unit_interval_of_two": "must lie in [0, 1] where it has shape (N,), the probability of the second class",
     "truth_is_no_class": "must hold classes",
+    # ---- comparisons and plans ----
+    "auroc_too_high": "of calibrated confidences is at most {largest:.3f} here",
+    "bins_or_epsilon_differ": "cannot be compared: they have different n_bins or epsilon",
+    "costs_differ": "cannot be compared: they have different numbers of classes or costs",
+    "ids_repeated": "must be unique",
+    "level_missing": "is missing: the level of the intervals of differences",
+    "metric_not_planned": "knows error_rate and ecuas_n only",
+    "needs_ids": "needs a column of ids in every file",
+    "needs_two_systems": "needs at least two systems",
+    "no_common_id": "needs ids that all systems have; there is none",
+    "no_sample": "must be at least 1",
+    "not_0_or_1_or_unlabelled": "must be 0 or 1, or nan where unlabelled",
+    "not_two_rates": "takes two rates",
+    "not_two_systems": "is made for two systems",
+    "numbers_of_samples_differ": "cannot be paired: they have {first} and {second} samples",
+    "only_one_has": "cannot be paired: only one of them has {what}",
+    "power_too_low": "must be above half of alpha, its value without a difference",
+    "samples_differ": ("have different samples, and cannot be compared: {offender} ({missing} missing, {extra} extra)"),
+    "values_of_samples_differ": "cannot be paired: their {what} differ, first at sample {sample}",
+    # ---- recalibration and figures ----
+    "cannot_be_fitted": "cannot be fitted: {reason}",
+    "class_without_sample": "must have a sample of each of the {num_classes} classes",
+    "classes_separable": ("must not be told apart by the scores: the cross-entropy falls for ever as the scale grows"),
+    "fewer_samples_than_folds": "must have at least as many samples as folds, {folds}",
+    "needs_confidences": "needs confidences: a system under the 0-1 cost",
+    "sample_in_no_fold": "must put every sample in a test fold",
+    "scores_reversed": "must rise with the true class",
+    # ---- plug-ins ----
+    "class_axis_ambiguous": "must be 1 or -1: either axis of the predictions fits the labels",
+    "not_one_class_a_row": "must be one class for each row of predictions",
+    "numbers_of_choices_differ": "must be as many in every question, since u_M depends on their number",
+    "several_columns_of_labels": (
+        "must be one column of labels; choose the one that the logits are of, with label_names"
+    ),
+    # ---- states ----
+    "cost_too_large": "must be below {most:g} times the largest uncertainty",
+    "curves_of_state": "are drawn of states without weights and of the 0-1 cost",
+    "more_wrong_than_rows": "must be at most the count",
+    "no_judged_rows": "must have rows that are judged and have a weight",
+    "not_of_a_state": "of a state must be {rules}",
+    "not_whole_and_non_negative": "must be whole numbers >= 0",
+    "not_with_a_state": "cannot be used with a state",
+    "requires_confidences": "requires confidences",
+    "settings_differ": "must have the same options; {name} is {first} and {second}",
+    "too_many_bins_of_a_state": "of a state must be at most {most}",
+    "weight_out_of_range": "must be 0 or lie in [{low:g}, {high:g}] in a state",
     # ---- Evaluate's module ----
     "batch_shapes_differ": "must have the shape of the batches before, (N{axes})",
     "classes_differ_between_batches": "must have the same number of classes in every batch",
@@ -164,6 +210,48 @@ ADVICE = {  # sentences of their own
     "set_num_classes": "If a confidence is of one of these classes, set num_classes to their number.",
     "set_scale": "On another scale? Set scale to its largest value, to divide by it.",
     "set_scale_100": "Percentages? Set scale=100.",
+    "unlabelled_are_wrong": (  # here and below, the figures are those of the TriviaQA subset's card
+        "They count as wrong, which added up to 0.036 to the error rates of seven language models on TriviaQA. "
+        "The smallest and the largest possible value are in brackets."
+    ),
+    "unlabelled_bounded": "Values are the smallest and the largest possible ones; they are not confidence intervals.",
+    "unlabelled_dropped": (
+        "They are left out, although most such answers are wrong: this reduced the error rates of seven language "
+        "models on TriviaQA to 0.29 to 0.70 of their values."
+    ),
+    # ---- recalibration ----
+    "change_sign": "Reversed scores? Change their sign.",
+    "drop_classes": "Drop these classes, or fit without a bias.",
+    "fit_on_more": "Fit on more samples, or leave the scores as they are.",
+    "fit_posteriors": "Class labels? fit_affine takes log-posteriors of shape (N, K).",
+    "pass_confidence_first": "Swapped? confidence comes first.",
+    # ---- states ----
+    "convert_or_score_in_memory": (
+        "Convert it, or score in memory (without --out-of-core), where words and percentages are read."
+    ),
+    "divide_by_mean": "Divide all weights by their mean.",
+    "install_java": "It needs Java 17.",
+    "pass_weights_to_state": "Pass weights to state_of.",
+    "score_all_in_memory": "Score in memory.",
+    "score_in_two_runs": (
+        "Bounds need all rows at once: score in memory, or in two runs, without such answers and as wrong."
+    ),
+    "score_into_new_state": "Score all files again, into a new state.",
+    "score_it": "Score it.",
+    "score_rows_again": "Score the rows again.",
+    "unlabelled_without_bounds": "They count as wrong: most metrics are at least as good as they are here.",
+    "write_state": "`ecuas score --state FILE` writes one.",
+    # ---- runs ----
+    "score_saved_samples": "`ecuas score` of the saved samples says which, and has a row for each number of choices.",
+    "check_interruption": "Was the run interrupted?",
+    "check_last_line": "The file ends within a line: was the run interrupted?",
+    "give_one_run": "Give the file of one run.",
+    "log_samples": "Run it again with --log_samples --output_path DIR.",
+    "save_details": "Run it again with --save-details.",
+    "use_task_of_one_right_choice": "Use a task with one, e.g. the mc1.",
+    "write_verdicts": (
+        "It keeps the verdicts as HTML only: write confidence and correct of each question to a file of JSON lines."
+    ),
     "write_1_or_0": "Correct or not? Write 1 or 0, and leave the cell empty if the answer is not judged.",
     "write_in_one_case": "Write each class in one way.",
     "write_in_one_scale": "Write all of them as numbers in [0, 1].",
@@ -174,13 +262,30 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "{count} of {total} samples ({share:.1%}) have an uncertainty above {largest:g}, that of a system that knows "
         "nothing. They count as rejected at every reject cost, right or wrong."
     ),
+    "assumed": "These intervals assume that no answer costs more than {largest:g}: {metrics}.",
     "auroc_undefined": "auroc is nan: it needs both correct and incorrect samples.",
+    "biased": "These metrics are biased upwards, so no valid interval is known: {metrics}.",
+    "bounded": (
+        "Metrics of the order are read from {bins} bins; each lies within its bounds, which are at most {widest:.1e} "
+        "apart: {metrics}."
+    ),
+    "clipped_rows": (
+        "{count} of {total} rows have predictions outside [0, 1] by at most {tolerance:g}, which are clipped."
+    ),
     "clipped": "{count} of {total} predictions lie outside [0, 1] by at most {tolerance:g} and are clipped.",
     "few_errors": "Bootstrap intervals are too narrow with few {kind}: {count} here, fewer than {needed}.",
+    "few_groups": "All intervals are approximate: these groups are worth {count:.0f} equal ones, fewer than {needed}.",
     "hard_decisions": "All predictions are 0 or 1 and count as {what}.",
     "inverted": "Wrong answers have higher confidences than right ones: AUROC is {auroc:.2f}.",
+    "left_out": "{count} of {total} samples left out, because other systems do not have them.",
     "missing": "{count} of {total} confidences are missing (NaN) and count as {replacement:g}.",
     "naive_costs_nothing": "The naive system costs nothing, so these are nan when normalized: {metrics}.",
+    "recalibration_taken_as_given": (
+        "These intervals do not account for fitting the recalibration on the same samples: {metrics}."
+    ),
+    "renormalized_rows": (
+        "{count} of {total} rows do not sum to 1, but for at most 0.001, and are divided by their sums."
+    ),
     "renormalized": (
         "{count} of {total} rows ({share:.1%}) do not sum to 1, but for at most {largest:.2g}. They are divided by "
         "their sums."
@@ -189,7 +294,103 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Resamples in which a metric has no value are left out of its interval: {metrics}. AUROC needs both correct "
         "and incorrect samples; with few of one kind its interval is too narrow."
     ),
+    # ---- runs: the first is of the others ----
+    "run": "{facts}.",
+    "run_in_epochs": (
+        "Inspect log, task {task}, scorer {scorer}, {count:,} samples in {epochs} epochs, which are groups"
+    ),
+    "run_not_ended": "partial: {count:,} of {total:,} planned samples are scored, status {status}",
+    "run_of_answers": "{what}, task {task}, {count:,} answers, correct by {metric}",
+    "run_of_choices": "{what}, task {task}, {count:,} questions, {choices} choices",
+    "run_of_inspect": "Inspect log, task {task}, scorer {scorer}, {count:,} samples",
+    "run_of_tasks": "{number} tasks{choices} are pooled, {count:,} samples: {tasks}",
+    "run_partial": "partial: {count:,} of {total:,} planned samples are scored",
+    "run_right_by_acc": "which is right follows from acc",
+    "run_weighted": "weighted: {count:,} samples with weights that add up to {sum:,.6g}",
+    "run_without_confidence": "{count:,} of {total:,} without a confidence",
+    "rounded_rows": "{count} of {total} rows do not sum to 1 and are divided by their sums.",
+    "rows_above_max_uncertainty": (
+        "{count} of {total} rows have an uncertainty above that of a system that knows nothing, and count as rejected "
+        "at every reject cost."
+    ),
+    "too_few_answers": (
+        "There are too few wrong or right answers, or too many classes, for an interval of: {metrics}."
+    ),
+    "too_few_units": (
+        "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
+    ),
+    "unlabelled": "{count} of {total} answers ({share:.1%}{by_weight}) are unlabelled.",
+    "unseen": (
+        "No {kind} was seen among {count} answers with {where}; at up to {largest:.2g} each, these intervals mostly "
+        "rest on what was not seen: {metrics}."
+    ),
     "rounded": "{count} of {total} rows do not sum to 1 (by up to {largest:.2g}) and are divided by their sums.",
 }
 
-SENTENCES = INPUT_RULES | ADVICE | NOTES
+FILE_RULES = {  # follow the name of a file, or of a file and its column
+    # ---- cells ----
+    "no_numbers": "must hold numbers",
+    "no_value": "has no value",
+    "header_repeated": "must hold numbers; a row repeats the header",
+    "no_value_at_all": "has no value at all",
+    "several_scales": "must lie on one scale; {within} of {values} lie in [0, 1]",
+    # ---- systems and states ----
+    "checksum_differs": "is damaged: its checksum is another",
+    "classes_not_numbered": "has columns of classes that are not numbered from 0",
+    "counts_are_weights": "has counts, which are the weights",
+    "damaged": "is damaged: it cannot be read to its end",
+    "does_not_start": "does not start: {reason}",
+    "file_changed": "has {size} bytes, and had {before} when its rows were scored",
+    "file_does_not_fit": "does not fit to the files before: {reason}",
+    "holds_no_numbers": "must hold numbers; it holds {kind}",
+    "job_failed": "the job failed: {reason}",
+    "lengths_of_lists_differ": "must hold lists of one length",
+    "named_twice": "is named twice: its rows would count twice",
+    "no_file_of_states": "is not a file of states",
+    "no_such_parquet_file": "there is no such Parquet file",
+    "parquet_without_states": "is a Parquet file, but not one of states",
+    "rows_do_not_fit": "rows {first} to {last} do not fit to those before: {reason}",
+    "rows_held_twice": "holds the rows of {address}, as another does: they would count twice",
+    "states_of_old_version": "holds states of a version before 0.4",
+    "too_many_systems": "must name at most {most:,} systems",
+    "unknown_settings": "was made with options that there are not any more: {reason}",
+    "unreadable": "cannot be read: {reason}",
+    "unreadable_as": "cannot be read as {format}: {reason}",
+    "unwritable": "cannot be written: {reason}",
+    "wrong_version": "must have version {version}",
+    # ---- runs ----
+    "acc_is_a_share": (
+        "must have one right choice in each sample; acc is a share of the probability, as in truthfulqa_mc2"
+    ),
+    "answers_of_lighteval": "holds answers in words, without log-probabilities of choices",
+    "answers_of_lm_eval": (
+        "holds answers in words, and log-likelihoods only with output_type: multiple_choice in the task"
+    ),
+    "lines_not_json": "must be JSON in each line",
+    "lines_not_of_lm_eval": "must hold samples of lm-eval in each line",
+    "log_likelihoods_not_finite": "must have finite log-likelihoods",
+    "log_likelihoods_of_some": "has log-likelihoods of choices for some samples only",
+    "no_field": "has no field {name}",
+    "no_metric_of_right": "holds no metric that says what is right",
+    "no_one_right_choice": "must have one right choice in each sample",
+    "no_samples": "holds no samples",
+    "no_scores": "holds no scores",
+    "no_such_task": "has no such task",
+    "not_a_log_of_inspect": "must be a log of Inspect",
+    "not_a_verdict": "must be scored as right or wrong: C, I, P, N, or a number",
+    "not_in_run": "has no {what} {wanted!r}",
+    "not_one_log_likelihood_each": "must have one log-likelihood of each choice",
+    "recorded_reason": "{why}",
+    "results_without_samples": "holds results of {tool} without samples",
+    "run_did_not_end": "is the log of a run that did not end",
+    "scorer_without_confidence": (
+        "scorer {scorers} keeps no confidence, as Score(value=.., metadata={{'confidence': p}}) would"
+    ),
+    "several_in_run": "has several {what}s",
+    "several_runs": "has more than one run of task {task} by {model}",
+    "targets_ambiguous": "targets must name one choice",
+    "targets_disagree_with_acc": "targets must be an index, a letter or the text of a choice, and agree with acc",
+    "weights_in_some_tasks": "has weights in some tasks only, which cannot be pooled",
+}
+
+SENTENCES = INPUT_RULES | FILE_RULES | ADVICE | NOTES

@@ -172,9 +172,9 @@ def compare_systems(
     """
     systems = named_systems(systems)
     if len(systems) < 2:
-        raise InputError("a comparison", "needs at least two systems", value=len(systems))
+        raise InputError("a comparison", "needs_two_systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):
-        raise InputError("confidence_level", "is missing: the level of the intervals of differences")
+        raise InputError("confidence_level", "level_missing")
     aligned, asked = align(systems), None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
     reference = next(iter(aligned.values()))
@@ -206,8 +206,7 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
     aligned = {first: reference}
     for name, system in others:
         if (system.ids is None) != (reference.ids is None):
-            rule = "cannot be paired: only one of them has sample ids"
-            raise InputError(f"{first} and {name}", rule, advice="add_ids")
+            raise InputError(f"{first} and {name}", "only_one_has", advice="add_ids", what="sample ids")
         if system.ids is not None and reference.ids is not None:
             rows = order_of(name, system.ids, first, reference.ids)
             if (rows[1:] < rows[:-1]).any():
@@ -224,15 +223,20 @@ def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[ob
         if len(values.unique()) < len(values):
             repeated = next(str(value) for value, count in Counter(values.to_pylist()).items() if count > 1)
             got, advice = f"{repeated!r} repeatedly", "name_whole_id"
-            raise InputError(f"{system}: sample ids", "must be unique", value=repeated, got=got, advice=advice)
+            raise InputError(f"{system}: sample ids", "ids_repeated", value=repeated, got=got, advice=advice)
     rows = positions_in(ours, theirs)
     missing, extra = ours.filter(from_numpy(rows < 0)), theirs.filter(from_numpy(positions_in(theirs, ours) < 0))
     if len(missing) or len(extra):
         offender = f"{str(missing[0])!r} is not in {name}" if len(missing) else f"{str(extra[0])!r} is not in {first}"
-        rule = f"have different samples, and cannot be compared: {offender} "
-        rule += f"({len(missing)} missing, {len(extra)} extra)"
         advice = "keep_common" if (rows >= 0).any() else "name_ids"
-        raise InputError(f"{first} and {name}", rule, advice=advice)
+        raise InputError(
+            f"{first} and {name}",
+            "samples_differ",
+            advice=advice,
+            offender=offender,
+            missing=len(missing),
+            extra=len(extra),
+        )
     return rows
 
 
@@ -240,12 +244,11 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     """Return submissions reduced to the ids that all have, with a note on those left out; InputError if none."""
     without = [submission.name for submission in submissions if submission.ids is None]
     if without:
-        raise InputError("in_common", "needs a column of ids in every file", got=f"none for {without[0]}")
+        raise InputError("in_common", "needs_ids", got=f"none for {without[0]}")
     ids = _of_one_kind(*(submission.ids for submission in submissions if submission.ids is not None))
     shared = reduce(lambda one, other: one.filter(from_numpy(positions_in(one, other) >= 0)), ids)
     if not len(shared):
-        rule = "needs ids that all systems have; there is none"
-        raise InputError("in_common", rule, advice="name_ids")
+        raise InputError("in_common", "no_common_id", advice="name_ids")
     return [_keep(submission, positions_in(own, shared) >= 0) for submission, own in zip(submissions, ids, strict=True)]
 
 
@@ -352,11 +355,11 @@ def _require_same_samples(both: str, reference: System, system: System) -> None:
     (ours, our_options), (theirs, their_options) = as_given(reference), as_given(system)
     sizes = len(ours.uncertainty), len(theirs.uncertainty)
     if sizes[0] != sizes[1]:
-        raise InputError(both, f"cannot be paired: they have {sizes[0]} and {sizes[1]} samples")
+        raise InputError(both, "numbers_of_samples_differ", first=sizes[0], second=sizes[1])
     if ours.max_uncertainty != theirs.max_uncertainty or ABOUT["costs"](reference) != ABOUT["costs"](system):
-        raise InputError(both, "cannot be compared: they have different numbers of classes or costs")
+        raise InputError(both, "costs_differ")
     if (our_options.n_bins, our_options.epsilon) != (their_options.n_bins, their_options.epsilon):
-        raise InputError(both, "cannot be compared: they have different n_bins or epsilon")
+        raise InputError(both, "bins_or_epsilon_differ")
     for what, one, other in (
         ("true classes", ours.labels, theirs.labels),
         ("weights", our_options.sample_weight, their_options.sample_weight),
@@ -364,10 +367,10 @@ def _require_same_samples(both: str, reference: System, system: System) -> None:
         ("strata", our_options.strata, their_options.strata),
     ):
         if (one is None) != (other is None):
-            raise InputError(both, f"cannot be paired: only one of them has {what}")
+            raise InputError(both, "only_one_has", what=what)
         # The scale of weights rounds by the order of the rows.
         if one is not None and other is not None and not (same := np.isclose(one, other, rtol=1e-12, atol=0)).all():
-            raise InputError(both, f"cannot be paired: their {what} differ, first at sample {int(np.argmin(same))}")
+            raise InputError(both, "values_of_samples_differ", what=what, sample=int(np.argmin(same)))
 
 
 def _are_the_same(ids: Sequence[object], others: Sequence[object]) -> bool:
@@ -386,13 +389,13 @@ def _keep(submission: Submission, kept: Bools) -> Submission:
     if kept.all():
         return submission
     rows = np.flatnonzero(kept)
-    fact = f"{len(kept) - len(rows)} of {len(kept)} samples left out, because other systems do not have them."
+    left_out = Note("left_out", {"count": len(kept) - len(rows), "total": len(kept)})
     return submission._replace(
         predictions=submission.predictions[rows],
         references=submission.references[rows],
         ids=None if submission.ids is None else submission.ids.filter(from_numpy(kept)),
         per_sample={name: [values[row] for row in rows] for name, values in submission.per_sample.items()},
-        notes=(*submission.notes, Note("left_out", fact)),
+        notes=(*submission.notes, left_out),
         source=submission.source._replace(rows=submission.source.rows[rows]),
         unlabelled=submission.unlabelled and submission.unlabelled._replace(rows=submission.unlabelled.rows[rows]),
     )

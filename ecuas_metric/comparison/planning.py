@@ -54,7 +54,7 @@ def plan_of_systems(
     samples' influences (Hampel 1974).
     """
     if len(systems) != 2:
-        raise InputError("a plan", "is made for two systems", value=len(systems))
+        raise InputError("a plan", "not_two_systems", value=len(systems))
     first, second = align(systems).values()
     values = [all_values(system) for system in (first, second)]
     asked = list(values[0]) if only is None else list(only)
@@ -89,7 +89,7 @@ def plan_of_rates(
     `SAMPLES`. `correlation` is that of their costs of a sample, about 0.5 where the same samples are hard for both.
     """
     if len(error_rates) != 2:
-        raise InputError("error_rates", "takes two rates", value=len(error_rates))
+        raise InputError("error_rates", "not_two_rates", value=len(error_rates))
     check_number(correlation, "correlation", -1, 1)
     moments = [_moments(key, rate, auroc) for rate in error_rates]
     (mean_a, a), (mean_b, b) = moments
@@ -108,12 +108,12 @@ def plan_of(
     check_number(power, "power", 0, 1, inside=True)
     check_number(alpha, "alpha", 0, 1, inside=True)
     if samples < 1:
-        raise InputError("samples", "must be at least 1", value=samples)
+        raise InputError("samples", "no_sample", value=samples)
     quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
     if quantiles <= 0:
-        raise InputError("power", "must be above half of alpha, its value without a difference", value=power)
+        raise InputError("power", "power_too_low", value=power)
     if math.isinf(difference):
-        raise InputError("difference", "must be finite", value=difference)
+        raise InputError("difference", "not_finite", value=difference)
     # Pilot samples that never differ, but for rounding, tell nothing.
     reach = quantiles * deviation if deviation > 1e-12 * abs(difference) else math.nan
     ratio, least = reach / difference if difference else math.inf, math.ceil(1 - math.log2(alpha))
@@ -125,7 +125,7 @@ def plan_of(
 def _moments(key: Key, error_rate: float, auroc: float) -> tuple[float, float]:
     """Return mean and standard deviation of the cost of a sample, see `plan_of_rates`."""
     if key.metric not in ("error_rate", "ecuas") or key.variant:
-        raise InputError("a plan without files", "knows error_rate and ecuas_n only", value=str(key))
+        raise InputError("a plan without files", "metric_not_planned", value=str(key))
     check_number(error_rate, "error_rates", 0, 1, inside=True)
     check_number(auroc, "auroc", 0.5, 1, inside=True)
     confidence = _confidences(error_rate, auroc)
@@ -151,7 +151,7 @@ def _confidences(error_rate: float, auroc: float) -> Floats:
 
     most = _auroc(at(STEEPEST))
     if auroc > most:
-        raise InputError("auroc", f"of calibrated confidences is at most {most:.3f} here", value=auroc)
+        raise InputError("auroc", "auroc_too_high", value=auroc, largest=most)
     return at(brentq(lambda spread: _auroc(at(spread)) - auroc, 0.0, STEEPEST))
 
 

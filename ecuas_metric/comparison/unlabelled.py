@@ -63,10 +63,10 @@ def bounds_of(system: System, unlabelled: Unlabelled) -> Mapping[Key, ValueBound
 def unlabelled_bounds(confidence: Floats, correct: Floats, options: Options) -> dict[Key, ValueBounds]:
     """Return the bounds of every metric of confidences (N,) whose correctness (N,) is 1, 0, or nan where unlabelled."""
     same_length(predictions=confidence, references=correct)
-    require((confidence >= 0) & (confidence <= 1), confidence, "predictions", "must lie in [0, 1]")
+    require((confidence >= 0) & (confidence <= 1), confidence, "predictions", "out_of_unit_interval")
     labelled = ~np.isnan(correct)
     ok = ~labelled | (correct == 0) | (correct == 1)
-    require(ok, correct, "references", "must be 0 or 1, or nan where unlabelled")
+    require(ok, correct, "references", "not_0_or_1_or_unlabelled")
     right, wrong = (
         confidence_decisions(confidence, np.where(labelled, correct, fill).astype(int), num_classes=options.num_classes)
         for fill in (1, 0)

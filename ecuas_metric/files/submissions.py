@@ -74,12 +74,10 @@ _MARGINS = ("margin", "decision_function", "logit")
 _EVENTS = {"event_id", "sample_id", "type", "data"}  # of a log of OpenAI's evals: rows of other events hold no answers
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 RULES = ("bounds", "wrong", "drop")
-MEANING = {  # what a reader must know of each rule; the figures are those of the TriviaQA subset's card
-    "bounds": "Values are the smallest and the largest possible ones; they are not confidence intervals.",
-    "wrong": "They count as wrong, which added up to 0.036 to the error rates of seven language models on TriviaQA. "
-    "The smallest and the largest possible value are in brackets.",
-    "drop": "They are left out, although most such answers are wrong: this reduced the error rates of seven language "
-    "models on TriviaQA to 0.29 to 0.70 of their values.",
+MEANING = {  # the advice on what each rule does to the numbers
+    "bounds": "unlabelled_bounded",
+    "wrong": "unlabelled_are_wrong",
+    "drop": "unlabelled_dropped",
 }
 
 
@@ -93,8 +91,8 @@ class Unlabelled(NamedTuple):
     def note(self, count: int, total: int) -> Note:
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""
         by_weight = " by weight" if abs(self.share - count / total) >= 5e-4 else ""
-        fact = f"{count} of {total} answers ({self.share:.1%}{by_weight}) are unlabelled."
-        return Note("unlabelled", fact, MEANING[self.rule])
+        fields = {"count": count, "total": total, "share": self.share, "by_weight": by_weight}
+        return Note("unlabelled", fields, MEANING[self.rule])
 
 
 class Source(NamedTuple):

@@ -19,7 +19,6 @@ from ..metrics import METRICS, Key
 _OTHERS = ("error_rate", "ece", "auroc", "aurc", "cross_entropy", "brier_score")
 _KEYS = (Key("ecuas", 0.0), Key("ecuas", 1.0), *map(Key, _OTHERS))
 HIGHER_IS_BETTER = {str(key): bool(METRICS[key.metric].higher_is_better) for key in _KEYS}
-_ADVICE = "`ecuas score` of the saved samples says which, and has a row for each number of choices."
 
 
 def rows_of(
@@ -31,10 +30,9 @@ def rows_of(
     fitting = [axis for axis in (1, -1) if values.ndim > 1 and np.moveaxis(values, axis, -1).shape[:-1] == truth.shape]
     axis = class_axis if class_axis is not None else fitting[-1] if fitting else -1
     if class_axis is None and values.ndim > 2 and len(fitting) == 2:
-        raise InputError("class_axis", "must be 1 or -1: either axis of the predictions fits the labels")
+        raise InputError("class_axis", "class_axis_ambiguous")
     if axis not in fitting:
-        rule = "must be one class for each row of predictions"
-        raise InputError("labels", rule, got=f"shapes {truth.shape} and {values.shape}")
+        raise InputError("labels", "not_one_class_a_row", got=f"shapes {truth.shape} and {values.shape}")
     values, truth = np.moveaxis(values, axis, -1), truth.reshape(-1)
     kept = np.ones(len(truth), dtype=bool) if ignored is None else truth != ignored
     weight = None if weights is None else np.asarray(detach(weights)).reshape(-1)[kept]
@@ -55,11 +53,12 @@ def metrics_of_choices(
     """
     try:
         if without := sum(label < 0 for label in labels):
-            raise InputError("samples", why, count=without, total=len(labels), advice=_ADVICE)
+            advice = "score_saved_samples"
+            raise InputError("samples", "recorded_reason", count=without, total=len(labels), advice=advice, why=why)
         counts = {len(of_choices) for of_choices in log_likelihoods}
         if len(counts) > 1:
-            rule, got = "must be as many in every question, since u_M depends on their number", sorted(counts)
-            raise InputError("choices", rule, got=" and ".join(map(str, got)), advice=_ADVICE)
+            got = " and ".join(map(str, sorted(counts)))
+            raise InputError("choices", "numbers_of_choices_differ", got=got, advice="score_saved_samples")
         scores = log_posteriors(np.array(log_likelihoods, dtype=np.float64))
         options = {"n": (0, 1), "predictions_are": "log_probabilities", **options}
         values = score_posteriors(labels, scores, labels=range(scores.shape[1]), **options)

@@ -46,7 +46,7 @@ def ecuas(*, only: str | None = None, correct_from: float | None = None, scale: 
     reading = Reading(None, None, correct_from, scale)
     undefined = dict.fromkeys(_quietly([0, 1], [0.5, 0.5], options), math.nan)  # which checks the options
     if only is not None and only not in undefined:
-        raise InputError("only", f"must be one of {', '.join(undefined)}", value=only)
+        raise InputError("only", "not_a_choice", value=only, choices=list(undefined))
     said: set[str] = set()
 
     def compute(scores: list[Any]) -> dict[str, float] | float:  # Inspect evaluates these names, so they must be here

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..errors import InputError
-from ..files.runs.parts import ONE_RIGHT, true_choice
+from ..errors import InputError, sentence
+from ..files.runs.parts import true_choice
 from .choices import HIGHER_IS_BETTER, metrics_of_choices
 
 if TYPE_CHECKING:
@@ -44,4 +44,4 @@ def ecuas_metrics() -> CorpusLevelMetricGrouping:
 def metrics_of_samples(samples: Sequence[Sequence[float]]) -> dict[str, float]:
     """Return all metrics of prepared samples."""
     labels, scores = [int(label) for label, *_ in samples], [of_choices for _, *of_choices in samples]
-    return metrics_of_choices(labels, scores, ONE_RIGHT)
+    return metrics_of_choices(labels, scores, sentence("no_one_right_choice", {}, {}))

@@ -70,7 +70,7 @@ class ECUAS(Metric):  # type: ignore[misc]
             return {} if self.only is None else torch.tensor(torch.nan, dtype=torch.float64)
         values = metrics.compute()
         if self.only is not None and self.only not in values:
-            raise InputError("only", f"must be one of {', '.join(values)}", value=self.only)
+            raise InputError("only", "not_a_choice", value=self.only, choices=list(values))
         tensors = {key: torch.tensor(value, dtype=torch.float64) for key, value in values.items()}
         return tensors if self.only is None else tensors[self.only]
 

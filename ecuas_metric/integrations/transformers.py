@@ -37,8 +37,7 @@ def compute_metrics(**options: object) -> Callable[..., dict[str, float]]:
     def compute(prediction: EvalPrediction, compute_result: bool = True) -> dict[str, float]:
         logits, labels = prediction.predictions, prediction.label_ids
         if isinstance(labels, (tuple, list)) and any(hasattr(label, "shape") for label in labels):
-            rule = "must be one column of labels; choose the one that the logits are of, with label_names"
-            raise InputError("label_ids", rule, got=f"{len(labels)} columns")
+            raise InputError("label_ids", "several_columns_of_labels", got=f"{len(labels)} columns")
         logits = logits[0] if isinstance(logits, tuple) else logits  # hidden states may come after them
         batches.append(rows_of(logits, labels)[:2])
         if not compute_result:

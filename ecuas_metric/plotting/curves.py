@@ -91,7 +91,7 @@ def reliability(system: System) -> Reliability:
     """Return accuracy against mean confidence in the bins of ECE; raises InputError without confidences."""
     decisions, weights, n_bins = system.decisions, system.options.sample_weight, system.options.n_bins
     if decisions.confidence is None:
-        raise InputError("a reliability diagram", "needs confidences: a system under the 0-1 cost")
+        raise InputError("a reliability diagram", "needs_confidences")
     bins = confidence_bins(decisions.confidence, n_bins=n_bins)
     correct = 1 - decisions.candidate_cost
     weight, confidence, accuracy = (

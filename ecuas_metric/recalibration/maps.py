@@ -22,8 +22,8 @@ _OF_ISOTONIC = {
     "predictions": "confidence",
     "references": "correct",
     "predictions and references": "confidence and correct",
-    "swap_arguments": "Swapped? confidence comes first.",
-    "pass_posteriors": "Class labels? fit_affine takes log-posteriors of shape (N, K).",
+    "swap_arguments": "pass_confidence_first",
+    "pass_posteriors": "fit_posteriors",
 }
 
 
@@ -95,17 +95,24 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
     counts = np.bincount(classes, minlength=num_classes)
     if with_bias and not counts.all():
         empty = int(np.argmin(counts))
-        rule, missing = f"must have a sample of each of the {num_classes} classes", int(np.count_nonzero(counts == 0))
-        got, advice = f"none of class {empty}", "Drop these classes, or fit without a bias."
-        raise InputError("references", rule, value=empty, got=got, count=missing, total=num_classes, advice=advice)
+        raise InputError(
+            "references",
+            "class_without_sample",
+            value=empty,
+            got=f"none of class {empty}",
+            count=int(np.count_nonzero(counts == 0)),
+            total=num_classes,
+            advice="drop_classes",
+            num_classes=num_classes,
+        )
     centred, unit = _standardize(scores)
     _refuse_separable(centred, classes, counts, with_bias)
     objective = _cross_entropy_of_affine(centred, classes, with_bias)
     parameters = _minimum(objective, np.r_[1.0, np.zeros(num_classes if with_bias else 0)])
     scale = float(parameters[0]) / unit
     if not with_bias and not scale > 0:
-        got, advice = f"a best scale of {scale:.3g}", "Reversed scores? Change their sign."
-        raise InputError("log_posteriors", "must rise with the true class", got=got, advice=advice)
+        got = f"a best scale of {scale:.3g}"
+        raise InputError("log_posteriors", "scores_reversed", got=got, advice="change_sign")
     return Affine(scale, parameters[1:] if with_bias else np.zeros(num_classes))
 
 
@@ -142,8 +149,8 @@ def apply_affine(calibration: Affine, log_posteriors: ArrayLike) -> Floats:
     """
     scores, num_classes = _log_posteriors(log_posteriors), len(calibration.bias)
     if scores.shape[1] != num_classes:
-        rule = f"must have shape (N, {num_classes}), the classes of the fit"
-        raise InputError("log_posteriors", rule, value=scores.shape, got=f"shape {scores.shape}")
+        got, expected = f"shape {scores.shape}", f"(N, {num_classes}), the classes of the fit"
+        raise InputError("log_posteriors", "wrong_shape", value=scores.shape, got=got, expected=expected)
     return log_softmax(calibration.scale * scores + calibration.bias)
 
 
@@ -311,18 +318,19 @@ def cross_validated(
         splitter = stratified_folds(5, grouped=groups is not None)
     num_folds = splitter.get_n_splits(array, truth, groups)
     if len(array) < num_folds:
-        raise InputError("scores", f"must have at least as many samples as folds, {num_folds}", value=len(array))
+        raise InputError("scores", "fewer_samples_than_folds", value=len(array), folds=num_folds)
     recalibrated = np.full(array.shape, np.nan)
     for fold, (train, test) in enumerate(splitter.split(array, truth, groups)):
         try:
             fitted = fit(array[train], truth[train])
         except ValueError as error:
-            raise InputError(f"fold {fold + 1} of {num_folds}", f"cannot be fitted: {error}".rstrip(".")) from error
+            name, reason = f"fold {fold + 1} of {num_folds}", str(error).rstrip(".")
+            raise InputError(name, "cannot_be_fitted", reason=reason) from error
         recalibrated[test] = apply(fitted, array[test])
     left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
     if left_out.any():
         count, got = int(np.count_nonzero(left_out)), f"sample {int(np.argmax(left_out))} in none"
-        raise InputError("splitter", "must put every sample in a test fold", got=got, count=count, total=len(array))
+        raise InputError("splitter", "sample_in_no_fold", got=got, count=count, total=len(array))
     return recalibrated
 
 
@@ -352,8 +360,7 @@ def _refuse_separable(scores: Floats, classes: Ints, counts: Ints, with_bias: bo
     else:  # and a scale that is positive
         separated = least.min() >= 0 and most.max() > 0
     if separated:
-        rule = "must not be told apart by the scores: the cross-entropy falls for ever as the scale grows"
-        raise InputError("references", rule, advice="Fit on more samples, or leave the scores as they are.")
+        raise InputError("references", "classes_separable", advice="fit_on_more")
 
 
 def _separates(least: Floats, most: Floats) -> bool:
@@ -408,8 +415,8 @@ def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats)
 def _log_posteriors(values: ArrayLike) -> Floats:
     scores = finite(values, "log_posteriors", "set_floor")
     if scores.ndim != 2 or scores.shape[1] < 2:
-        rule = "must have shape (N, K), K >= 2"
-        raise InputError("log_posteriors", rule, value=scores.shape, got=f"shape {scores.shape}")
+        got, expected = f"shape {scores.shape}", "(N, K), K >= 2"
+        raise InputError("log_posteriors", "wrong_shape", value=scores.shape, got=got, expected=expected)
     return scores
 
 

@@ -17,7 +17,6 @@ from ..files.submissions import (
     are_mixed,
     check_numbers,
     is_of_first,
-    one_scale,
     scale_counts,
     systems_in,
 )
@@ -30,7 +29,6 @@ from .state import State, empty_state, merge, state_of, state_of_counts
 _UNLABELLED = ("wrong", "drop")
 CHUNK = 2**22  # bytes of rows that are scored together
 WAITING = 4
-_IN_MEMORY = "Convert it, or score in memory (without --out-of-core), where words and percentages are read."
 
 
 class RowOptions(TypedDict, total=False):
@@ -79,27 +77,33 @@ def states_of_batches(
             try:
                 require_same_settings(states[0].settings, states[-1].settings)
             except InputError as error:
-                rule = f"rows {start} to {start + len(table) - 1} do not fit to those before: {error}"
-                raise FileError(source, rule.rstrip(".")) from None
+                last, reason = start + len(table) - 1, str(error).rstrip(".")
+                raise FileError(source, "rows_do_not_fit", first=start, last=last, reason=reason) from None
             if len(states) > WAITING:  # each merge goes through all bins
                 states[:] = [merge(states)]
         if len(found) > MAX_SYSTEMS:
-            rule = f"must name at most {MAX_SYSTEMS:,} systems"
-            raise FileError(source, rule, column="+".join(roles.systems), value=len(found), got=f"{len(found):,}")
+            names, got = "+".join(roles.systems), f"{len(found):,}"
+            raise FileError(source, "too_many_systems", column=names, value=len(found), got=got, most=MAX_SYSTEMS)
         start += len(table)
     for of_system in counts.values():
         if are_mixed(of_system, scale):
             column = "+".join(roles.predictions) if roles else None
-            raise FileError(source, one_scale(of_system), column=column, advice="write_in_one_scale")
+            raise FileError(
+                source,
+                "several_scales",
+                column=column,
+                advice="write_in_one_scale",
+                within=of_system[1],
+                values=of_system[0],
+            )
     return {system: merge(states) for system, states in found.items()}
 
 
 def check_reading(reading: RowOptions) -> None:
     """Raise InputError if rows cannot be read so."""
     if (unlabelled := reading.get("unlabelled")) not in (None, *_UNLABELLED):
-        advice = "Bounds need all rows at once: score in memory, or in two runs, without such answers and as wrong."
-        rule = f"of a state must be {' or '.join(_UNLABELLED)}"
-        raise InputError("unlabelled", rule, value=unlabelled, advice=advice)
+        rules = " or ".join(_UNLABELLED)
+        raise InputError("unlabelled", "not_of_a_state", value=unlabelled, advice="score_in_two_runs", rules=rules)
     check_numbers(reading.get("scale", 1), reading.get("correct_from"))
 
 
@@ -107,12 +111,11 @@ def match_columns_of_rows(schema: pa.Schema, reading: RowOptions, *, source: str
     """Return which columns are read of tables with a schema; InputError if they have no grades where they should."""
     roles = match_columns(schema, reading.get("columns"), source=source, out_of_core=True)
     if reading.get("correct_from") is not None and roles.form != "confidences":
-        raise InputError("correct_from", "requires confidences", value=reading["correct_from"])
+        raise InputError("correct_from", "requires_confidences", value=reading["correct_from"])
     if len(roles.predictions) > 1 and not are_numbered(roles.predictions):
-        rule = "has columns of classes that are not numbered from 0"
-        raise FileError(source, rule, column="+".join(roles.predictions), advice="score_in_memory")
+        raise FileError(source, "classes_not_numbered", column="+".join(roles.predictions), advice="score_in_memory")
     if roles.form == "counts" and roles.used["weight"]:
-        raise FileError(source, "has counts, which are the weights", column=roles.used["weight"][0])
+        raise FileError(source, "counts_are_weights", column=roles.used["weight"][0])
     return roles
 
 
@@ -218,7 +221,7 @@ def _require_labelled(is_open: Bools, roles: Roles, source: Source, unlabelled: 
     has_classes = roles.form in ("posteriors", "positive", "counts")
     if is_open.any() and (unlabelled is None or (has_classes and unlabelled != "drop")):
         column, row, count = roles.references[0], int(source.rows[np.argmax(is_open)]), int(is_open.sum())
-        error = FileError(source.file, "has no value", column=column, row=row, count=count, total=len(is_open))
+        error = FileError(source.file, "no_value", column=column, row=row, count=count, total=len(is_open))
         error.advice = "" if has_classes else "count_as_wrong"
         raise error
 
@@ -234,7 +237,7 @@ def _predictions(table: pa.Table, roles: Roles, source: Source) -> Floats:
     sizes = pc.fill_null(pc.list_value_length(table[name]), -1).to_numpy()
     if (others := (sizes != sizes[0]) | (sizes < 0)).any():
         row = int(source.rows[np.argmax(others)])
-        raise FileError(source.file, "must hold lists of one length", column=name, row=row)
+        raise FileError(source.file, "lengths_of_lists_differ", column=name, row=row)
     return _numbers(pc.list_flatten(table[name]), name, source).reshape(len(table), -1)
 
 
@@ -242,5 +245,5 @@ def _numbers(column: pa.ChunkedArray, name: str, source: Source) -> Floats:
     """Return a column of numbers or truths (N,), NaN where there is none."""
     if not is_numeric(column.type):
         kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-        raise FileError(source.file, f"must hold numbers; it holds {kind}", column=name, advice=_IN_MEMORY)
+        raise FileError(source.file, "holds_no_numbers", column=name, advice="convert_or_score_in_memory", kind=kind)
     return floats_in(plain(column))

@@ -68,8 +68,7 @@ def score_files(
                 try:
                     done = merge_collections([done, Collection(states, {part.address: part.size})])
                 except InputError as error:
-                    rule = f"does not fit to the files before: {str(error).rstrip('.')}"
-                    raise FileError(part.address, rule) from None
+                    raise FileError(part.address, "file_does_not_fit", reason=str(error).rstrip(".")) from None
                 if state_file and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     write_collection(state_file, done)
                     saved = time.monotonic()
@@ -91,7 +90,7 @@ def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[s
         for part in parts_of(pattern):
             prefix = f"{own} " if own and are_several else ""
             if found.setdefault(part.address, (name, prefix, part))[-1] is not part:
-                raise FileError(part.address, "is named twice: its rows would count twice")
+                raise FileError(part.address, "named_twice")
     return list(found.values())
 
 
@@ -99,7 +98,7 @@ def parts_of(pattern: str) -> list[ParquetPart]:
     """Return the files that a path, a folder, a pattern or an address such as ``hf://..`` names, in order."""
     filesystem, paths = _paths_of(pattern)
     if not paths:
-        raise FileError(pattern, "there is no such Parquet file")
+        raise FileError(pattern, "no_such_parquet_file")
     parts = []
     for path in sorted(paths):
         address = filesystem.unstrip_protocol(path) if "://" in pattern else os.path.abspath(path)
@@ -151,8 +150,7 @@ def _watch(part: ParquetPart, reading: RowOptions, bar: tqdm) -> Iterator[pa.Rec
 def _is_done(part: ParquetPart, done: Collection) -> bool:
     size = done.files.get(part.address)
     if size is not None and size != part.size:
-        rule = f"has {part.size} bytes, and had {size} when its rows were scored"
-        raise FileError(part.address, rule, advice="Score all files again, into a new state.")
+        raise FileError(part.address, "file_changed", advice="score_into_new_state", size=part.size, before=size)
     return size is not None
 
 
@@ -166,7 +164,7 @@ def _open(part: ParquetPart) -> Iterator[pq.ParquetFile]:
             yield stack.enter_context(pq.ParquetFile(opened, pre_buffer=False))
         except (pa.ArrowException, OSError) as error:
             reason = str(error).split("\n")[0].rstrip(".")
-            raise FileError(part.address, f"cannot be read as Parquet: {reason}") from None
+            raise FileError(part.address, "unreadable_as", format="Parquet", reason=reason) from None
 
 
 def _paths_of(pattern: str) -> tuple[AbstractFileSystem, list[str]]:
@@ -179,7 +177,8 @@ def _paths_of(pattern: str) -> tuple[AbstractFileSystem, list[str]]:
             return filesystem, [name for name in filesystem.find(path) if _is_data(name.removeprefix(path))]
         return filesystem, [path] if filesystem.exists(path) else []
     except (ImportError, ValueError, OSError) as error:  # an unknown protocol, a missing package, no access
-        raise FileError(pattern, f"cannot be read: {str(error).split(chr(10))[0].rstrip('.')}") from None
+        reason = str(error).split("\n")[0].rstrip(".")
+        raise FileError(pattern, "unreadable", reason=reason) from None
 
 
 def _is_data(path: str) -> bool:

@@ -24,9 +24,13 @@ from .sketch import ranks_of
 from .state import COLUMNS, OWN_LOSSES, State, cost_unit
 
 TOPS = {"auroc": 1.0, "aurc": 1.0, "augrc": 0.5}  # of the 0-1 cost
-_UNLABELLED = {
-    "wrong": "They count as wrong: most metrics are at least as good as they are here.",
-    "drop": MEANING["drop"],
+_UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": MEANING["drop"]}
+_COUNTED = {  # what a state counts -> the note on it
+    "missing": "missing",
+    "clipped": "clipped_rows",
+    "rounded": "rounded_rows",
+    "renormalized": "renormalized_rows",
+    "above_max_uncertainty": "rows_above_max_uncertainty",
 }
 
 
@@ -84,7 +88,7 @@ def read(
     (0.67, 0.4954)
     """
     if not state.samples:
-        raise InputError("a state", "must have rows that are judged and have a weight", got=f"{state.rows} rows")
+        raise InputError("a state", "no_judged_rows", got=f"{state.rows} rows")
     level = checked_options(confidence_level=confidence_level).confidence_level
     settings, values = parse_settings(state.settings), _values(state, normalize=normalize, decompose=decompose)
     bounds, form = order_bounds(state) | _recalibrated_bounds(state, values), empty_decisions(settings)
@@ -133,7 +137,7 @@ def system_of(state: State) -> System:
     """Return a system with two weighted samples per bin, which has the curves of the rows: see `plotting.curves`."""
     settings = parse_settings(state.settings)
     if not settings.is_plain:
-        raise InputError("curves", "are drawn of states without weights and of the 0-1 cost")
+        raise InputError("curves", "curves_of_state")
     none, ties = empty_decisions(settings), ties_of(state)
     uncertainty = np.repeat(none.uncertainty_at(ties.rank), 2)
     confidence = np.repeat(-ties.rank, 2) if settings.is_mirrored else 1 - uncertainty
@@ -266,26 +270,19 @@ def _widen(limits: Limits, value: float, bounds: Limits, top: float | None) -> L
 
 def _notes(state: State, values: Mapping[Key, float], bounds: Mapping[Key, Limits]) -> tuple[Note, ...]:
     settings, rows = parse_settings(state.settings), state.rows
-    facts = {
-        "missing": f"confidences are missing (NaN) and count as {settings.options.missing_confidence}",
-        "clipped": f"rows have predictions outside [0, 1] by at most {RANGE_TOLERANCE:g}, which are clipped",
-        "rounded": "rows do not sum to 1 and are divided by their sums",
-        "renormalized": "rows do not sum to 1, but for at most 0.001, and are divided by their sums",
-        "above_max_uncertainty": "rows have an uncertainty above that of a system that knows nothing, and count as "
-        "rejected at every reject cost",
-    }
-    counts = {kind: state.sums.get(kind) for kind in facts}
-    notes = [Note(kind, f"{count} of {rows} {facts[kind]}.") for kind, count in counts.items() if count]
+    constants = {"replacement": settings.options.missing_confidence, "tolerance": RANGE_TOLERANCE}
+    notes = []
+    for name, note in _COUNTED.items():
+        if count := state.sums.get(name):
+            notes.append(Note(note, {"count": count, "total": rows, **constants}))
     for rule, meaning in _UNLABELLED.items():
         if count := state.sums.get(f"unlabelled, {rule}"):
             total = rows + count if rule == "drop" else rows
-            fact = f"{count} of {total} answers ({count / total:.1%}) are unlabelled."
-            notes.append(Note("unlabelled", fact, meaning))
+            fields = {"count": count, "total": total, "share": count / total, "by_weight": ""}
+            notes.append(Note("unlabelled", fields, meaning))
     if settings.is_mirrored and set(-ranks_of(state.sketch.low[:3], mirrored=True) + 0.0) == {0.0, 1.0}:
-        fact = "All predictions are 0 or 1 and count as confidences."
-        notes.append(Note("hard_decisions", fact, "use_probabilities"))
+        notes.append(Note("hard_decisions", {"what": "confidences"}, "use_probabilities"))
     if bounds:
         widest = max(high - low for low, high in bounds.values())
-        fact = f"Metrics of the order are read from {len(state.sketch.low)} bins; each lies within its bounds, which "
-        notes.append(Note("bounded", f"{fact}are at most {widest:.1e} apart: {', '.join(map(str, bounds))}."))
+        notes.append(Note("bounded", {"bins": len(state.sketch.low), "widest": widest, "metrics": list(bounds)}))
     return (*notes, *note_undefined(values))

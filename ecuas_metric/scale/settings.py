@@ -52,10 +52,10 @@ def settings_text(form: str, options: Options, *, is_weighted: bool) -> str:
     """Return settings as text, the same for the same settings; InputError if an option means nothing for a state."""
     for name in PER_SAMPLE:
         if is_set(options, name):
-            advice = "Pass weights to state_of." if name == "sample_weight" else "Score in memory."
-            raise InputError(name, "cannot be used with a state", advice=advice)
+            advice = "pass_weights_to_state" if name == "sample_weight" else "score_all_in_memory"
+            raise InputError(name, "not_with_a_state", advice=advice)
     if options.n_bins > MOST_BINS:
-        raise InputError("n_bins", f"of a state must be at most {MOST_BINS}", value=options.n_bins)
+        raise InputError("n_bins", "too_many_bins_of_a_state", value=options.n_bins, most=MOST_BINS)
     values = {name: getattr(options, name) for name in STATE_OPTIONS if is_set(options, name)}
     plain = {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}
     return json.dumps({"form": form, "is_weighted": is_weighted, **plain}, sort_keys=True)
@@ -74,8 +74,8 @@ def require_same_settings(first: str, second: str) -> None:
     for name in sorted({*one, *two}):
         if one.get(name) != two.get(name):
             values = [values.get(name, "the default") for values in (one, two)]
-            rule = f"must have the same options; {name} is {values[0]} and {values[1]}"
-            raise InputError("states that are merged", rule)
+            fields = {"name": name, "first": values[0], "second": values[1]}
+            raise InputError("states that are merged", "settings_differ", **fields)
 
 
 def require_options(text: str, options: Options) -> None:

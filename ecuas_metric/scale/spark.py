@@ -122,7 +122,10 @@ def merged_rows(table: pa.Table) -> pa.Table:
             first["state"] = to_bytes(Collection({first["system"]: state}))
         except InputError as error:
             parts = f"partitions {first['part']} and {row['part']}"
-            first |= {"state": None, "error": pickle.dumps(FileError(parts, str(error).rstrip(".")))}
+            first |= {
+                "state": None,
+                "error": pickle.dumps(FileError(parts, "recorded_reason", why=str(error).rstrip("."))),
+            }
     return pa.Table.from_pylist([first], ARROW)
 
 
@@ -150,7 +153,7 @@ def _merge(states: DataFrame) -> dict[str, State]:
     try:
         rows = sorted(states.toArrow().to_pylist(), key=lambda row: (row["error"] is None, row["system"], row["part"]))
     except PySparkException as error:
-        raise FileError("Spark", f"the job failed: {_first_line(error)}") from None
+        raise FileError("Spark", "job_failed", reason=_first_line(error)) from None
     if rows and rows[0]["error"] is not None:
         raise pickle.loads(rows[0]["error"])
     return {row["system"]: _state(row) for row in rows}
@@ -173,7 +176,7 @@ def _session() -> SparkSession:
         with _no_error_stream():
             return SparkSession.builder.config("spark.log.level", "OFF").getOrCreate()
     except PySparkException as error:
-        raise FileError("Spark", f"does not start: {_first_line(error)}", advice="It needs Java 17.") from None
+        raise FileError("Spark", "does_not_start", advice="install_java", reason=_first_line(error)) from None
 
 
 @contextmanager

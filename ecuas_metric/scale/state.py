@@ -100,7 +100,7 @@ def merge(states: Iterable[State]) -> State:
     """Return the state of all rows of one or more states with the same settings: associative, to the last bit."""
     states = list(states)
     if not states:
-        raise InputError("states", "must not be empty")
+        raise InputError("states", "empty")
     for state in states:
         require_same_settings(states[0].settings, state.settings)
     sums: defaultdict[str, int] = defaultdict(int)
@@ -117,7 +117,7 @@ def state_of_counts(confidence: object, count: object, wrong: object, options: O
     rows, incorrect = _whole(count, "count"), _whole(wrong, "wrong")
     same_length(predictions=q, count=rows)
     same_length(count=rows, wrong=incorrect)
-    require(incorrect <= rows, incorrect, "wrong", "must be at most the count")
+    require(incorrect <= rows, incorrect, "wrong", "more_wrong_than_rows")
     both, correct = np.concatenate([q, q]), np.repeat([1, 0], len(q))
     copies = np.concatenate([rows - incorrect, incorrect])
     parts = []
@@ -149,8 +149,8 @@ def _state_of_system(form: str, system: System, predictions: Array, weight: Floa
     form = "posteriors" if decisions.labels is not None else form
     text = settings_text(form, system.options, is_weighted=weight is not None)
     settings, cost = parse_settings(text), decisions.candidate_cost
-    rule = f"must be below {LARGEST_COST:g} times the largest uncertainty"
-    require(cost < LARGEST_COST * decisions.max_uncertainty, cost, "references", rule)
+    is_small = cost < LARGEST_COST * decisions.max_uncertainty
+    require(is_small, cost, "references", "cost_too_large", most=LARGEST_COST)
     sums = {"rows": len(predictions), **_repairs(settings, predictions, decisions)}
     if weight is not None and not weight.all():
         some = np.flatnonzero(weight)
@@ -261,8 +261,8 @@ def _checked_weights(sample_weight: object, references: Array, options: Options)
     weight = inputs.one_dimensional(inputs.finite(sample_weight, "sample_weight"), "sample_weight")
     same_length(predictions=references, sample_weight=weight)
     ok = (weight == 0) | ((weight >= SMALLEST_WEIGHT) & (weight <= LARGEST_WEIGHT))
-    rule = f"must be 0 or lie in [{SMALLEST_WEIGHT:g}, {LARGEST_WEIGHT:g}] in a state"
-    require(ok, weight, "sample_weight", rule, "Divide all weights by their mean.")
+    limits = {"low": SMALLEST_WEIGHT, "high": LARGEST_WEIGHT}
+    require(ok, weight, "sample_weight", "weight_out_of_range", "divide_by_mean", **limits)
     if options.weights_are == "counts":
         require_counts(weight)
     return weight
@@ -270,5 +270,5 @@ def _checked_weights(sample_weight: object, references: Array, options: Options)
 
 def _whole(values: object, name: str) -> Array:
     array = inputs.one_dimensional(inputs.finite(values, name), name)
-    require((array == np.floor(array)) & (array >= 0) & (array < MOST_ROWS), array, name, "must be whole numbers >= 0")
+    require((array == np.floor(array)) & (array >= 0) & (array < MOST_ROWS), array, name, "not_whole_and_non_negative")
     return array.astype(np.int64)

@@ -27,7 +27,6 @@ from .state import COLUMNS, State, merge
 
 _VERSION = 4  # to be raised whenever the cost of a row, what is summed of it or its key changes
 METADATA = b"ecuas"
-AGAIN = "Score the rows again."
 _SCHEMA = pa.schema(
     {
         "system": pa.dictionary(pa.int32(), pa.string()),
@@ -68,24 +67,25 @@ def to_bytes(collection: Collection) -> bytes:
 def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
     """Return the states that `to_bytes` wrote; FileError, about `source`, if they are none, old or damaged."""
     if content.startswith((b"ECUAS state", b"ECUAS collection")):
-        raise FileError(source, "holds states of a version before 0.4", advice=AGAIN)
+        raise FileError(source, "states_of_old_version", advice="score_rows_again")
     if not content.startswith(b"PAR1"):
-        raise FileError(source, "is not a file of states", advice="`ecuas score --state FILE` writes one.")
+        raise FileError(source, "no_file_of_states", advice="write_state")
     try:
         file = parquet.ParquetFile(pa.BufferReader(content))
         metadata = (file.schema_arrow.metadata or {}).get(METADATA)
         if metadata is None:
-            raise FileError(source, "is a Parquet file, but not one of states", advice="Score it.")
+            raise FileError(source, "parquet_without_states", advice="score_it")
         header = json.loads(metadata)
         if header["version"] != _VERSION:
-            raise FileError(source, f"must have version {_VERSION}", value=header["version"], advice=AGAIN)
+            value = header["version"]
+            raise FileError(source, "wrong_version", value=value, advice="score_rows_again", version=_VERSION)
         table, digest = file.read(use_threads=False), header.pop("sha256")
         if digest != _digest(header, table):
-            raise FileError(source, "is damaged: its checksum is another", advice=AGAIN)
+            raise FileError(source, "checksum_differs", advice="score_rows_again")
     except FileError:
         raise
     except (pa.ArrowException, OSError, LookupError, ValueError, TypeError) as error:
-        raise FileError(source, "is damaged: it cannot be read to its end", advice=AGAIN) from error
+        raise FileError(source, "damaged", advice="score_rows_again") from error
     return Collection(_states_of(table, header["systems"], source), header["files"])
 
 
@@ -94,7 +94,7 @@ def read_collection(path: str | Path) -> Collection:
     try:
         return from_bytes(Path(path).read_bytes(), source=str(path))
     except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror}") from None
+        raise FileError(path, "unreadable", reason=error.strerror) from None
 
 
 def write_collection(path: str | Path, collection: Collection) -> None:
@@ -102,7 +102,7 @@ def write_collection(path: str | Path, collection: Collection) -> None:
     try:
         write_whole(Path(path), to_bytes(collection))
     except OSError as error:
-        raise FileError(path, f"cannot be written: {error.strerror}") from None
+        raise FileError(path, "unwritable", reason=error.strerror) from None
 
 
 def merge_collections(collections: Iterable[Collection], *, names: Iterable[str] = ()) -> Collection:
@@ -112,7 +112,7 @@ def merge_collections(collections: Iterable[Collection], *, names: Iterable[str]
     for (more, read), name in zip(collections, itertools.chain(names, itertools.repeat("a collection")), strict=False):
         for address in read:
             if address in files:
-                raise FileError(name, f"holds the rows of {address}, as another does: they would count twice")
+                raise FileError(name, "rows_held_twice", address=address)
         files |= read
         for system, state in more.items():
             states[system] = state if system not in states else merge([states[system], state])
@@ -140,7 +140,7 @@ def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> d
         try:
             settings = parse_settings(system["settings"])
         except TypeError as error:
-            raise FileError(source, f"was made with options that there are not any more: {error}") from None
+            raise FileError(source, "unknown_settings", reason=str(error)) from None
         sketch = _sketch_of(rows, settings, system["level"])
         states[system["name"]] = State(system["settings"], system["sums"], sketch, system["largest_cost"])
     return states

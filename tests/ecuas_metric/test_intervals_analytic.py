@@ -110,7 +110,7 @@ def test_what_would_not_hold_is_withheld_and_said(rng):
     assert math.isnan(values["ece"].low)
     assert math.isnan(values["ecuas_1_calibration_loss"].high)
     assert values["ecuas_1_recalibrated"].low < values["ecuas_1_recalibrated"].value
-    assert [note.kind for note in notes] == ["biased", "no_interval"]
+    assert [note.kind for note in notes] == ["biased", "recalibration_taken_as_given"]
     assert "ece, ecuas_1_calibration_loss" in str(notes[0])
 
 

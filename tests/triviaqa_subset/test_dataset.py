@@ -14,7 +14,7 @@ from datasets import ClassLabel, Features
 from huggingface_hub import DatasetCard
 from scipy.stats import hypergeom, norm
 
-from ecuas_metric.files.submissions import MEANING
+from ecuas_metric.messages import ADVICE
 from triviaqa_subset.build import main
 from triviaqa_subset.card import PAGE, card_tables, fill
 from triviaqa_subset.configurations import ANSWERS, CURATED, POOL, PUBLISHED, SYSTEMS
@@ -213,8 +213,8 @@ def test_the_tables_of_systems_are_made_of_the_data():
     assert float(unlabelled[best][4]) > 2 * float(unlabelled[best][0])
     added, kept = zip(*changed, strict=True)
     assert f"divides the error rate by {1 / max(kept):.1f} to {1 / min(kept):.1f}" in words(card.text)
-    assert f"added up to {max(added):.3f} to the error rates of seven language models" in MEANING["wrong"]
-    assert f"models on TriviaQA to {min(kept):.2f} to {max(kept):.2f} of their values" in MEANING["drop"]
+    assert f"added up to {max(added):.3f} to the error rates of seven language models" in ADVICE["unlabelled_are_wrong"]
+    assert f"models on TriviaQA to {min(kept):.2f} to {max(kept):.2f} of their values" in ADVICE["unlabelled_dropped"]
 
 
 def test_the_published_figures_are_the_papers_and_stand_beside_ours(shared):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ...errors import FileError
+from ...errors import FileError, Note
 from .parts import Column, Fields, Of, Reader, RunOptions, RunPart, named_columns, of_tasks, once, part_of, starts_with
 
 _NEEDED = (b'"instance_id"', b'"train_trial_index"', b'"stats"')
@@ -46,7 +46,7 @@ def _part(of: Of, options: RunOptions) -> RunPart:
     fact = f"HELM run, task {task}, {len(set(groups)):,} instances of the split {split}, correct by {metric}"
     fact += f", in {trials} trials, which are groups" * (trials > 1)
     fact += f"; {len(instances) - len(kept):,} of other splits or perturbed are left out" * (len(instances) > len(kept))
-    return part_of(of, rows, columns, fact)
+    return part_of(of, rows, columns, [Note(fact)])
 
 
 def _read_json(file: Path) -> list[Fields]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ...errors import FileError, InputError
+from ...errors import FileError, InputError, Note
 from ..read import value_at
 from . import parts
 from .parts import Column, Fields, Reader, RunOptions, RunPart
@@ -55,14 +55,16 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
         "confidence": confidences,
     }
     missing = confidences.count(None)
-    fact = f"Inspect log, task {log.task}, scorer {scorer}, {len(set(ids)):,} samples"
-    fact += f" in {epochs} epochs, which are groups" * (epochs > 1)
-    fact += f"; {missing:,} of {len(ids):,} without a confidence" * (missing > 0)
-    ended = log.status == "success"
-    if len(samples) < log.planned or not ended:
-        fact += f"; partial: {len(samples):,} of {log.planned:,} planned samples are scored"
-        fact += f", status {log.status}" * (not ended)
-    return parts.part_of((log.file, log.model, log.task), rows, columns, fact)
+    fields = {"task": log.task, "scorer": scorer, "count": len(set(ids)), "epochs": epochs}
+    facts = [Note("run_in_epochs" if epochs > 1 else "run_of_inspect", fields)]
+    if missing:
+        facts.append(Note("run_without_confidence", {"count": missing, "total": len(ids)}))
+    progress = {"count": len(samples), "total": log.planned, "status": log.status}
+    if log.status != "success":
+        facts.append(Note("run_not_ended", progress))
+    elif len(samples) < log.planned:
+        facts.append(Note("run_partial", progress))
+    return parts.part_of((log.file, log.model, log.task), rows, columns, facts)
 
 
 def _grade(value: object) -> float:
@@ -72,8 +74,7 @@ def _grade(value: object) -> float:
     try:
         return math.nan if value is None else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
-        rule = "must be scored as right or wrong: C, I, P, N, or a number"
-        raise InputError("score", rule, value=value) from None
+        raise InputError("score", "not_a_verdict", value=value) from None
 
 
 def _per_sample(samples: Sequence[Fields], options: RunOptions) -> dict[str, str]:
@@ -101,7 +102,7 @@ def _scorers_in(log: Log, options: RunOptions) -> list[str]:
     scored = [sample for sample in log.samples if sample.get("scores")]
     if not scored or (log.status != "success" and not options.partial):
         got = f"status {log.status}, {len(scored):,} of {log.planned:,} planned samples scored"
-        rule = "is the log of a run that did not end" if scored else "holds no scores"
+        rule = "run_did_not_end" if scored else "no_scores"
         raise FileError(log.file, rule, got=got, advice="read_partial" if scored else "")
     names = list(dict.fromkeys(name for sample in scored for name in sample["scores"]))
     name = options.confidence or _CONFIDENCE
@@ -109,10 +110,9 @@ def _scorers_in(log: Log, options: RunOptions) -> list[str]:
     if options.filter is not None or (not keeping and _any_keeps(scored, name)):
         return [parts.only(names, options.filter, log.file, "scorer")]
     if not keeping and options.confidence:
-        raise FileError(log.file, f"has no field {name}")
+        raise FileError(log.file, "no_field", name=name)
     if not keeping:
-        rule = f"scorer {', '.join(names)} keeps no confidence, as Score(value=.., metadata={{'confidence': p}}) would"
-        raise FileError(log.file, rule, advice="name_confidence_field")
+        raise FileError(log.file, "scorer_without_confidence", advice="name_confidence_field", scorers=names)
     return keeping
 
 
@@ -143,7 +143,7 @@ def _read_log(file: Path) -> Log:
             samples = [json.loads(_content(archive, info)) for info in members]
         return _log_of(file, header, sorted(samples, key=lambda sample: (sample.get("epoch", 1), str(sample["id"]))))
     except (ValueError, KeyError, zipfile.BadZipFile, OSError, pa.ArrowException) as error:
-        raise FileError(file, "must be a log of Inspect", got=str(error)[:80]) from None
+        raise FileError(file, "not_a_log_of_inspect", got=str(error)[:80]) from None
 
 
 def _log_of(file: Path, header: Fields, samples: Sequence[Fields]) -> Log:

@@ -7,14 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...errors import FileError
+from ...errors import FileError, Note
 from ...inputs import Ints
 from . import parts
 from .parts import Fields, Of, Reader, RunOptions, RunPart
 
 _NEEDED = {"doc", "metric", "model_response"}
 _METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match", "pqem")
-_NO_CHOICES = "without log-probabilities of choices"
 
 
 def _is_details(file: Path) -> bool:
@@ -37,7 +36,7 @@ def _rows(file: Path, options: RunOptions) -> list[Fields]:
     with pq.ParquetFile(file) as details:
         rows: list[Fields] = details.read(columns=few).to_pylist()
     if not rows:
-        raise FileError(file, "holds no samples", advice="Was the run interrupted?")
+        raise FileError(file, "no_samples", advice="check_interruption")
     return rows
 
 
@@ -47,8 +46,16 @@ def _of_task(of: Of, samples: Sequence[Fields], options: RunOptions) -> Iterator
     counts = np.array([len(score) for score in scores])
     if not all(count == len(texts) > 1 for count, texts in zip(counts, choices, strict=True)):
         answers = [(str(sample["doc"].get("id")), sample["metric"] or {}, sample) for sample in samples]
-        rows, what = np.arange(1, len(samples) + 1), "lighteval details"
-        yield parts.part_in_words(of, rows, answers, options, what=what, metrics=_METRICS, why=_NO_CHOICES)
+        rows = np.arange(1, len(samples) + 1)
+        yield parts.part_in_words(
+            of,
+            rows,
+            answers,
+            options,
+            what="lighteval details",
+            metrics=_METRICS,
+            rule="answers_of_lighteval",
+        )
         return
     for number in np.unique(counts).tolist():
         rows = np.flatnonzero(counts == number) + 1
@@ -69,9 +76,9 @@ def _choices(of: Of, samples: Sequence[Fields], rows: Ints, options: RunOptions)
         "label": np.array([parts.in_file(file, row, parts.true_choice, *gold) for row, gold in numbered]),
         "posteriors": parts.log_posteriors(scores, file, rows),
     }
-    number = scores.shape[1]
-    fact = f"lighteval details, task {task}, {len(samples):,} questions, {number} choices"
-    return parts.part_of(of, rows, columns, fact, number)
+    num_classes = scores.shape[1]
+    fields = {"what": "lighteval details", "task": task, "count": len(samples), "choices": num_classes}
+    return parts.part_of(of, rows, columns, [Note("run_of_choices", fields)], num_classes)
 
 
 def _model(file: Path) -> str:

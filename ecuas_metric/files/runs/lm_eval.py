@@ -10,7 +10,7 @@ from typing import IO, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
-from ...errors import FileError, InputError
+from ...errors import FileError, InputError, Note, sentence
 from ...inputs import Floats, Ints
 from . import parts
 from .parts import Fields, Of, Reader, RunOptions, RunPart
@@ -22,8 +22,6 @@ _NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 _LARGE = {"doc", "resps", "arguments"}
 _METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
 _RECORD = {"true_choice", "log_likelihoods"}  # keys of every `ChoiceRecord`
-_ONE_EACH = "must have one log-likelihood of each choice"
-_NO_CHOICES = "and log-likelihoods only with output_type: multiple_choice in the task"
 
 
 class ChoiceRecord(TypedDict):
@@ -44,8 +42,8 @@ def record_of_sample(target: object, choices: Sequence[str], results: Sequence[S
         scores = [float(score) for score, *_ in results[: len(choices)]]
         return {"true_choice": parts.true_choice(target, choices), "log_likelihoods": scores}
     except (InputError, TypeError, ValueError) as error:  # of a filter that keeps all repeats, but for InputError
-        why = error.rule if isinstance(error, InputError) else _ONE_EACH
-        return {"true_choice": -1, "log_likelihoods": [], "why": why}
+        rule = error.rule if isinstance(error, InputError) else "not_one_log_likelihood_each"
+        return {"true_choice": -1, "log_likelihoods": [], "why": sentence(rule, {}, {})}
 
 
 class Sample(NamedTuple):
@@ -70,12 +68,19 @@ def _of_task(of: Of, options: RunOptions) -> Iterator[RunPart]:
     counts = np.array([len(sample.scores) for sample in samples])
     if not counts.any():
         answers = [(sample.id, sample.row, sample.row) for sample in samples]
-        what = "lm-eval samples"
-        yield parts.part_in_words(of, _lines(samples), answers, options, what=what, metrics=_METRICS, why=_NO_CHOICES)
+        yield parts.part_in_words(
+            of,
+            _lines(samples),
+            answers,
+            options,
+            what="lm-eval samples",
+            metrics=_METRICS,
+            rule="answers_of_lm_eval",
+        )
         return
     if not counts.all():
         row = samples[int(np.argmin(counts))].line
-        raise FileError(of[0], "has log-likelihoods of choices for some samples only", row=row)
+        raise FileError(of[0], "log_likelihoods_of_some", row=row)
     for number in np.unique(counts).tolist():
         yield _choices(of, [sample for sample in samples if len(sample.scores) == number], options)
 
@@ -93,9 +98,12 @@ def _choices(of: Of, samples: Sequence[Sample], options: RunOptions) -> RunPart:
         "label": label,
         "posteriors": posteriors,
     }
-    fact = f"lm-eval samples, task {task}, {len(samples):,} questions, {scores.shape[1]} choices"
-    fact += "; which is right follows from acc" * (way == "acc")
-    return parts.part_of(of, rows, columns, fact, scores.shape[1])
+    num_classes = scores.shape[1]
+    fields = {"what": "lm-eval samples", "task": task, "count": len(samples), "choices": num_classes}
+    facts = [Note("run_of_choices", fields)]
+    if way == "acc":
+        facts.append(Note("run_right_by_acc"))
+    return parts.part_of(of, rows, columns, facts, num_classes)
 
 
 def _labels(file: Path, samples: Sequence[Sample], scores: Floats) -> tuple[Ints, str]:
@@ -104,14 +112,14 @@ def _labels(file: Path, samples: Sequence[Sample], scores: Floats) -> tuple[Ints
     if len(records) == len(samples):
         for sample, record in zip(samples, records, strict=True):
             if "why" in record:
-                raise FileError(file, record["why"], row=sample.line, value=sample.target)
+                raise FileError(file, "recorded_reason", row=sample.line, value=sample.target, why=record["why"])
         return np.array([record["true_choice"] for record in records]), "record"
     acc = _numbers(samples, "acc")
     whole = np.isnan(acc) | (acc == 0) | (acc == 1)
     if not whole.all():
         row = int(np.argmin(whole))
-        rule = f"{parts.ONE_RIGHT}; acc is a share of the probability, as in truthfulqa_mc2"
-        raise FileError(file, rule, row=samples[row].line, value=acc[row], advice="Use a task with one, e.g. the mc1.")
+        line = samples[row].line
+        raise FileError(file, "acc_is_a_share", row=line, value=acc[row], advice="use_task_of_one_right_choice")
     readings = _readings(samples)
     agreeing = {way: label for way, label in readings.items() if _fits(label, scores, acc)}
     # Two contexts with the same continuation, as in winogrande: the target names neither.
@@ -121,10 +129,9 @@ def _labels(file: Path, samples: Sequence[Sample], scores: Floats) -> tuple[Ints
         return np.where(acc == 1, likeliest, 1 - likeliest), "acc"
     found = list(agreeing.values())
     if not found:
-        rule = "targets must be an index, a letter or the text of a choice, and agree with acc"
-        raise FileError(file, rule, row=samples[0].line, value=samples[0].target)
+        raise FileError(file, "targets_disagree_with_acc", row=samples[0].line, value=samples[0].target)
     if any((other != found[0]).any() for other in found[1:]):
-        raise FileError(file, "targets must name one choice", got=f"{' or '.join(agreeing)}, which differ")
+        raise FileError(file, "targets_ambiguous", got=f"{' or '.join(agreeing)}, which differ")
     return found[0], next(iter(agreeing))
 
 
@@ -199,7 +206,7 @@ def _samples(file: Path, options: RunOptions) -> list[Sample]:
         if options.filter is None or options.filter == name:
             kept.append(parts.in_file(file, number, _sample, number, row, _LARGE - named))
     if not filters:
-        raise FileError(file, "holds no samples", advice="Was the run interrupted?")
+        raise FileError(file, "no_samples", advice="check_interruption")
     parts.only(filters, options.filter, file, "filter")
     return kept
 
@@ -214,7 +221,7 @@ def _sample(number: int, row: Fields, left_out: set[str]) -> Sample:
     try:
         scores = tuple(float(response[0]) for response in responses)
     except (TypeError, ValueError):  # of a filter that keeps all repeats
-        raise InputError("filtered_resps", _ONE_EACH, value=responses[0]) from None
+        raise InputError("filtered_resps", "not_one_log_likelihood_each", value=responses[0]) from None
     named = str(row.get("doc_hash", row["doc_id"])), str(row["target"])
     return Sample(number, *named, scores, _texts(row, len(scores)), small)
 
@@ -252,10 +259,10 @@ def _rows(file: Path) -> Iterator[tuple[int, Fields]]:
             except ValueError as error:
                 if line.isspace():
                     continue
-                advice = "" if line.endswith("\n") else "The file ends within a line: was the run interrupted?"
-                raise FileError(file, "must be JSON in each line", row=number, got=str(error), advice=advice) from None
+                advice = "" if line.endswith("\n") else "check_last_line"
+                raise FileError(file, "lines_not_json", row=number, got=str(error), advice=advice) from None
             if not isinstance(row, dict) or not row.keys() >= _NEEDED:
-                raise FileError(file, "must hold samples of lm-eval in each line", row=number)
+                raise FileError(file, "lines_not_of_lm_eval", row=number)
             yield number, row
 
 

@@ -17,7 +17,6 @@ Column = Array | Sequence[object]
 Of = tuple[Path, str, str]  # a file, its model and its task
 Answer = tuple[str, Fields, Fields]  # in words: an id, grades by metric, and the fields that can be named
 T = TypeVar("T")
-ONE_RIGHT = "must have one right choice in each sample"
 LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
 
 
@@ -67,24 +66,26 @@ class Reader(NamedTuple):
     parts: Callable[[Sequence[Path], RunOptions], list[RunPart]]
 
 
-def part_of(of: Of, rows: Ints, columns: Mapping[str, Column], fact: str, num_classes: int | None = None) -> RunPart:
+def part_of(
+    of: Of, rows: Ints, columns: Mapping[str, Column], facts: Sequence[Note], num_classes: int | None = None
+) -> RunPart:
     """Return the part of a file, a model and a task, with a note on what it was recognised as and on weights."""
     file, model, task = of
     if "weight" in columns:
         total = np.asarray(columns["weight"]).sum()
-        fact += f"; weighted: {len(rows):,} samples with weights that add up to {total:,.6g}"
-    return RunPart(model, task, str(file), rows, columns, Note("run", f"{fact}."), num_classes)
+        facts = [*facts, Note("run_weighted", {"count": len(rows), "sum": total})]
+    note = Note("run", {"facts": "; ".join(map(str, facts))})
+    return RunPart(model, task, str(file), rows, columns, note, num_classes)
 
 
 def part_in_words(
-    of: Of, rows: Ints, answers: Sequence[Answer], options: RunOptions, *, what: str, metrics: Sequence[str], why: str
+    of: Of, rows: Ints, answers: Sequence[Answer], options: RunOptions, *, what: str, metrics: Sequence[str], rule: str
 ) -> RunPart:
-    """Return the part of answers in words, graded by the first of the metrics; without a confidence say `why`."""
+    """Return the part of answers in words, by the first metric there is; `rule` is of those without confidence."""
     (file, _, task), name = of, options.confidence
     metric = next((one for one in metrics if one in answers[0][1]), None)
     if metric is None or name is None:
-        rule = f"holds answers in words, {why}" if metric else "holds no metric that says what is right"
-        raise FileError(file, rule, advice="name_confidence_field")
+        raise FileError(file, rule if metric else "no_metric_of_right", advice="name_confidence_field")
     ids, grades, fields = zip(*answers, strict=True)
     columns: dict[str, Column] = {
         "id": list(ids),
@@ -92,7 +93,8 @@ def part_in_words(
         "correct": [grade.get(metric) for grade in grades],
         "confidence": confidences_in([value_at(of, name) for of in fields], name, file, rows),
     }
-    return part_of(of, rows, columns, f"{what}, task {task}, {len(answers):,} answers, correct by {metric}")
+    fact = Note("run_of_answers", {"what": what, "task": task, "count": len(answers), "metric": metric})
+    return part_of(of, rows, columns, [fact])
 
 
 def names_of(parts: Sequence[RunPart]) -> list[str]:
@@ -116,7 +118,7 @@ def _pool(parts: Sequence[RunPart]) -> RunPart:
     if not others:
         return first
     if len({"weight" in part.columns for part in parts}) > 1:
-        raise FileError(first.path, "has weights in some tasks only, which cannot be pooled")
+        raise FileError(first.path, "weights_in_some_tasks")
     tables = [_with_task(part, grouped=any("group" in one.columns for one in parts)) for part in parts]
     columns: dict[str, Column] = {}
     for role in [role for role in tables[0] if all(role in table for table in tables)]:
@@ -125,9 +127,10 @@ def _pool(parts: Sequence[RunPart]) -> RunPart:
         columns[role] = values or np.concatenate(arrays)
     count = sum(len(part.rows) for part in parts)
     choices = "" if first.num_classes is None else f" with {first.num_classes} choices"
-    fact = f"{len(parts)} tasks{choices} are pooled, {count:,} samples: {', '.join(part.task for part in parts)}"
+    tasks = [part.task for part in parts]
+    fact = Note("run_of_tasks", {"number": len(parts), "choices": choices, "count": count, "tasks": tasks})
     path = Path(os.path.commonpath([part.path for part in parts]))
-    return part_of((path, first.model, ""), np.arange(1, count + 1), columns, fact, first.num_classes)
+    return part_of((path, first.model, ""), np.arange(1, count + 1), columns, [fact], first.num_classes)
 
 
 def _with_task(part: RunPart, *, grouped: bool) -> dict[str, Column]:
@@ -143,9 +146,10 @@ def only(found: Iterable[str], wanted: str | None, path: object, what: str) -> s
     """Return the requested one of several names, or the only one, or raise FileError."""
     names = list(dict.fromkeys(found))
     if wanted is not None and wanted not in names:
-        raise FileError(path, f"has no {what} {wanted!r}", value=wanted, got=f"{wanted!r}, not {', '.join(names)}")
+        got = f"{wanted!r}, not {', '.join(names)}"
+        raise FileError(path, "not_in_run", value=wanted, got=got, what=what, wanted=wanted)
     if wanted is None and len(names) > 1:
-        raise FileError(path, f"has several {what}s", got=", ".join(names), advice="name_filter")
+        raise FileError(path, "several_in_run", got=", ".join(names), advice="name_filter", what=what)
     return wanted or names[0]
 
 
@@ -167,7 +171,7 @@ def of_tasks(files: Sequence[Of], options: RunOptions) -> list[Of]:
     wanted = [one for one in files if options.tasks is None or one[2] in options.tasks]
     if not wanted:
         got = f"{', '.join(map(repr, options.tasks or ()))}, not {', '.join(sorted({task for *_, task in files}))}"
-        raise FileError(files[0][0], "has no such task", got=got)
+        raise FileError(files[0][0], "no_such_task", got=got)
     return wanted
 
 
@@ -177,8 +181,7 @@ def once(files: Sequence[Of]) -> Sequence[Of]:
     for file, model, task in files:
         if (again := seen.setdefault((model, task), file)) != file:
             got = f"{again.name} and {file.name}" if again.name != file.name else f"{again.parent} and {file.parent}"
-            rule = f"has more than one run of task {task} by {model}"
-            raise FileError(file, rule, got=got, advice="Give the file of one run.")
+            raise FileError(file, "several_runs", got=got, advice="give_one_run", task=task, model=model)
     return files
 
 
@@ -196,7 +199,7 @@ def true_choice(target: object, choices: Sequence[str]) -> int:
     if isinstance(named, str) and choices.count(named) == 1:
         return choices.index(named)
     if isinstance(named, bool) or not isinstance(named, int) or not 0 <= named < len(choices):
-        raise InputError("target", ONE_RIGHT, value=target)
+        raise InputError("target", "no_one_right_choice", value=target)
     return int(named)
 
 
@@ -205,7 +208,7 @@ def log_posteriors(scores: Floats, file: object = "", rows: Ints | None = None) 
     finite = np.isfinite(scores).all(axis=1)
     if not finite.all():
         row = int(np.argmin(finite))
-        rule = "must have finite log-likelihoods"
+        rule = "log_likelihoods_not_finite"
         raise InputError("choices", rule, index=row) if rows is None else FileError(file, rule, row=int(rows[row]))
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
 
@@ -219,10 +222,10 @@ def confidences_in(values: Iterable[object], name: str, file: object, rows: Ints
     """Return numbers or texts, None where there is none."""
     kept = without_nan(values)
     if all(value is None for value in kept):
-        raise FileError(file, f"has no field {name}")
+        raise FileError(file, "no_field", name=name)
     for row, value in zip(rows.tolist(), kept, strict=True):
         if isinstance(value, bool) or not isinstance(value, (int, float, str, type(None))):
-            raise FileError(file, "must hold numbers", column=name, row=row, value=value)
+            raise FileError(file, "no_numbers", column=name, row=row, value=value)
     return kept
 
 
@@ -233,7 +236,7 @@ def named_columns(samples: Sequence[Fields], names: Mapping[str, str], file: obj
         values = [value_at(sample, name) for sample in samples]
         for row, value in zip(rows.tolist(), values, strict=True):
             if value is None or (role == "weight" and not isinstance(value, (int, float))):
-                rule = "has no value" if value is None else "must hold numbers"
+                rule = "no_value" if value is None else "no_numbers"
                 raise FileError(file, rule, column=name, row=row, value=value)
         columns[role] = np.array(values, dtype=np.float64) if role == "weight" else list(map(str, values))
     return columns
@@ -244,15 +247,15 @@ def refuse_totals(path: Path) -> None:
     for file in files_in(path, "*.json"):
         for tool, keys, advice in _TOTALS:
             if starts_with(file, keys, size=-1):
-                raise FileError(file, f"holds results of {tool} without samples", advice=advice)
+                raise FileError(file, "results_without_samples", advice=advice, tool=tool)
 
 
 _TOTALS = (  # files of results: the tool, keys by which they are known, and what to do
-    ("lm-eval", (b'"results"', b'"configs"', b'"n-shot"'), "Run it again with --log_samples --output_path DIR."),
-    ("lighteval", (b'"results"', b'"config_general"', b'"config_tasks"'), "Run it again with --save-details."),
+    ("lm-eval", (b'"results"', b'"configs"', b'"n-shot"'), "log_samples"),
+    ("lighteval", (b'"results"', b'"config_general"', b'"config_tasks"'), "save_details"),
     (
         "simple-evals",
         (b'"score"', b'"metrics"', b'"htmls"', b'"convos"'),
-        "It keeps the verdicts as HTML only: write confidence and correct of each question to a file of JSON lines.",
+        "write_verdicts",
     ),
 )

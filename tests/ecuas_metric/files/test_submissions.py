@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.errors import FileError, InputError, Note
+from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.submissions import MEANING, Unlabelled, read_submissions
+from ecuas_metric.messages import ADVICE
 from tests.ecuas_metric.files.tables import BASE, content_of
 
 
@@ -80,7 +81,8 @@ def test_unlabelled_answers_are_an_error_or_counted(weight, share, said, tmp_pat
         assert (submission.ids.tolist(), submission.references.tolist()) == (ids, truth)
         assert (submission.unlabelled.rule, submission.unlabelled.rows.tolist()) == (rule, rows)
         assert submission.unlabelled.share == pytest.approx(share)
-        assert submission.notes == (Note("unlabelled", f"1 of 3 answers ({said}) are unlabelled.", MEANING[rule]),)
+        (note,) = submission.notes
+        assert str(note) == f"1 of 3 answers ({said}) are unlabelled. {ADVICE[MEANING[rule]]}"
 
 
 def test_a_label_that_is_missing_has_no_bounds(tmp_path):

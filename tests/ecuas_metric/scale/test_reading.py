@@ -141,8 +141,8 @@ def test_notes_count_what_was_repaired_in_all_parts(rng):
     rows = FORMS["repaired confidences"](rng, 50)
     notes = {note.kind: note.fact for note in read(merge(cut(rows, 4, rng))).notes}
     assert notes["missing"].startswith("1 of 50 confidences are missing")
-    assert notes["clipped"].startswith("2 of 50 rows")
-    assert "above_max_uncertainty" in notes
+    assert notes["clipped_rows"].startswith("2 of 50 rows")
+    assert "rows_above_max_uncertainty" in notes
     rounded = FORMS["posteriors, rounded"](rng, 200)
     off = np.count_nonzero(np.abs(rounded.predictions.sum(axis=1) - 1) > 1e-9)
     assert f"{off} of 200 rows do not sum to 1" in " ".join(note.fact for note in read(rounded.state()).notes)

@@ -172,4 +172,4 @@ def test_bad_rows_are_refused_as_in_memory(changes, argument, index):
         state_of("confidences", **given)
     assert (argument in raised.value.argument, raised.value.index) == (True, index)
     if "options" in changes and argument != "n_bins":
-        assert raised.value.advice == ("Score in memory." if argument == "groups" else "Pass weights to state_of.")
+        assert raised.value.advice == ("score_all_in_memory" if argument == "groups" else "pass_weights_to_state")

@@ -59,15 +59,15 @@ def changed(content, *, is_signed=False, **fields):
 @pytest.mark.parametrize(
     ("change", "rule"),
     [
-        (lambda content: b"no", "is not a file of states"),
-        (lambda content: b"", "is not a file of states"),
-        (lambda content: b"ECUAS collection\x01" + content, "holds states of a version before 0.4"),
-        (lambda content: b"ECUAS state\x02" + content, "holds states of a version before 0.4"),
-        (lambda content: parquet(pa.table({"confidence": [0.5]})), "is a Parquet file, but not one of states"),
-        (lambda content: content[: len(content) // 2], "is damaged: it cannot be read to its end"),
-        (lambda content: changed(content, version=9), "must have version 4"),
-        (lambda content: changed(content, files={"b": 1}), "is damaged: its checksum is another"),
-        (lambda content: changed(content, systems=[]), "is damaged: its checksum is another"),
+        (lambda content: b"no", "no_file_of_states"),
+        (lambda content: b"", "no_file_of_states"),
+        (lambda content: b"ECUAS collection\x01" + content, "states_of_old_version"),
+        (lambda content: b"ECUAS state\x02" + content, "states_of_old_version"),
+        (lambda content: parquet(pa.table({"confidence": [0.5]})), "parquet_without_states"),
+        (lambda content: content[: len(content) // 2], "damaged"),
+        (lambda content: changed(content, version=9), "wrong_version"),
+        (lambda content: changed(content, files={"b": 1}), "checksum_differs"),
+        (lambda content: changed(content, systems=[]), "checksum_differs"),
     ],
 )
 def test_files_that_are_no_states_are_refused_by_name(change, rule, tmp_path):
