@@ -22,6 +22,8 @@ from .compare import align
 
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
 SAMPLES = 1000
+CORRELATION = 0.5  # of the costs of two systems on a sample, where the same samples are hard for both
+AUROC = 0.8  # about that of verbalized confidences of language models
 QUANTILES = (np.arange(2000) + 0.5) / 2000  # at which the model's confidences are taken
 STEEPEST = 40.0  # a spread of log-odds with which nearly all confidences are 0 or 1
 
@@ -77,8 +79,8 @@ def plan_of_rates(
     error_rates: Sequence[float],
     *,
     samples: int | None = None,
-    correlation: float = 0.5,
-    auroc: float = 0.8,
+    correlation: float = CORRELATION,
+    auroc: float = AUROC,
     difference: float | None = None,
     power: float = POWER,
     alpha: float = ALPHA,

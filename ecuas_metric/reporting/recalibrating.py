@@ -27,11 +27,17 @@ METHODS = {
     "temperature": partial(cross_validated, fit_temperature, apply_affine),
     "isotonic": partial(cross_validated, fit_isotonic, apply_isotonic),
 }
+FOLDS = 5  # as in the paper's table
 OF_TWO = ("isotonic",)  # of probabilities of the second class; the others are of log-posteriors
 
 
 def add_recalibrated(
-    systems: Mapping[str, System], submissions: Iterable[Submission], *, method: str, folds: int = 5, **options: object
+    systems: Mapping[str, System],
+    submissions: Iterable[Submission],
+    *,
+    method: str,
+    folds: int = FOLDS,
+    **options: object,
 ) -> dict[str, System]:
     """Add to each system its recalibrated version; every sample is recalibrated by a fit on the other folds.
 
@@ -39,6 +45,8 @@ def add_recalibrated(
     stratified by the true class, or by correctness, and keep groups together. The fits use no weights, and intervals
     do not include their uncertainty. `options` are those that `systems` were prepared with.
     """
+    if folds < 2:
+        raise InputError("folds", "must be at least 2", value=folds)
     found: dict[str, System] = {}
     for submission in submissions:
         system = found[submission.name] = systems[submission.name]

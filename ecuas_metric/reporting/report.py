@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -257,23 +256,6 @@ def short_title(key: Key) -> str:
     return f"{mark}{name}" if key.variant == "normalized" else f"{name} {mark}".rstrip()
 
 
-def chosen_keys(text: str | None, keys: Sequence[Key]) -> list[Key]:
-    """Return the metrics that a text names by keys or titles, separated by commas or spaces; None is all."""
-    if text is None:
-        return list(keys)
-    names: dict[str, list[Key]] = {}
-    for key in keys:  # a title without its subscript is of all n, or all reject costs
-        names.setdefault(_simple(METRICS[key.metric].title), []).extend([] if key.variant else [key])
-    names |= {name: [key] for key in keys for name in (str(key), _simple(title(key)))}
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    parts = [word for part in parts for word in ([part] if _simple(part) in names else part.split())]
-    unknown = [part for part in parts if _simple(part) not in names]
-    if unknown or not parts:
-        known = ", ".join(str(key) for key in keys)
-        raise InputError("--metrics", f"must be among {known}", value=unknown[0] if unknown else text)
-    return list(dict.fromkeys(key for part in parts for key in names[_simple(part)]))
-
-
 def interval_text(low: float, high: float, form: str) -> str:
     """Return an interval as a table shows it, with numbers of a format; `NONE_SHOWN` where there is none."""
     return NONE_SHOWN if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"
@@ -374,7 +356,3 @@ def _cell(estimate: Estimate, best: float | None, digits: int, bounds: ValueBoun
     limits = "" if low is None or high is None else f" {interval_text(low, high, f'.{digits}f')}"
     is_best = best is not None and math.isclose(value, best, rel_tol=SAME, abs_tol=SAME)
     return Cell(f"{value:.{digits}f}{limits}{f' ({span})' if span else ''}", is_best)
-
-
-def _simple(text: str) -> str:
-    return re.sub(r"[\s↑↓†]+", " ", text).strip().lower().replace("∞", "inf")

@@ -316,7 +316,7 @@ def test_several_tasks_are_not_compared_unless_pooled(lm_eval, tmp_path, capsys)
     assert main(["compare", str(tmp_path)]) == 2
     why = "takes one task of each model; got x, 4 choices; y, 4 choices. Choose one with --tasks"
     assert why in capsys.readouterr().err
-    for chosen in (["--tasks", "x"], ["--by", "model"], ["--by", "model", "--tasks", "x, y"], ["--by", "task"]):
+    for chosen in (["--tasks", "x"], ["--pool-tasks"], ["--pool-tasks", "--tasks", "x, y"]):
         assert main(["compare", str(tmp_path), "--metrics", "error_rate", *chosen]) == 0
     assert main(["score", str(tmp_path), "--tasks", "x, y", "--metrics", "ER"]) == 0
     shown = [line[:3] for line in capsys.readouterr().out.splitlines() if line[1:3] in (" x", " y")]

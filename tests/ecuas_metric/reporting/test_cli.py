@@ -12,9 +12,11 @@ import pytest
 
 from ecuas_metric.files.submissions import OPTION_OF_ROLE
 from ecuas_metric.metrics import METRICS
-from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options, signature
-from ecuas_metric.reporting import cli, commands
-from ecuas_metric.reporting.cli import COMMANDS, FLAGS, parser
+from ecuas_metric.options import OPTIONS, checked_options, signature
+from ecuas_metric.reporting import cli
+from ecuas_metric.reporting.cli import FLAGS
+from ecuas_metric.reporting.command import in_memory
+from ecuas_metric.reporting.command.help import COMMANDS
 from ecuas_metric.reporting.tables import BEST
 from tests.ecuas_metric.systems import EVERY_OPTION, compute
 
@@ -51,7 +53,9 @@ def folder(written, tmp_path, monkeypatch):
 
 
 def examples():
-    commands = re.findall(r"^  (ecuas .*)$", "".join(text for _, text, _ in COMMANDS.values()), flags=re.MULTILINE)
+    commands = re.findall(
+        r"^  (ecuas [a-z]+ .*)$", "".join(one.epilog for one in COMMANDS.values()), flags=re.MULTILINE
+    )
     return [pytest.param(command, marks=[pytest.mark.e2e] * ("--figures" in command)) for command in commands]
 
 
@@ -197,10 +201,37 @@ def test_files_have_columns_of_their_own(folder, capsys):
     assert capsys.readouterr().out.count("0.500") == 2
 
 
-def test_misspelt_flags_are_guessed(capsys):
-    with pytest.raises(SystemExit, match="2"):
-        cli.main(["score", "one.csv", "--colums", "x"])
-    assert "Did you mean --columns?" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("score a.csv --colums x", "there is no --colums. Did you mean --columns?"),
+        ("score a.csv --eror-rates 1", "there is no --eror-rates. Did you mean --error-rates of ecuas plan?"),
+        ("score a.csv --output-file b.md", "there is no --output-file. Did you mean --output?"),
+        ("score a.csv --weigh w", "there is no --weigh. Did you mean --weight?"),  # not taken for it
+        ("merge a.state --qqq", "there is no --qqq; see ecuas merge --help."),
+        ("compare a.csv --by x", "ecuas compare takes no --by, which is of ecuas score. Compare one part at a time: "),
+        ("plan a.csv b.csv --calibrate affine", "ecuas plan takes no --calibrate, which is of ecuas score and ecuas "),
+        ("compare a.csv --interval-method bca", "ecuas compare takes no --interval-method, which is of ecuas score."),
+        ("plan --error-rates 0.3,0.2 --groups g", "--groups cannot be used with --error-rates."),
+        ("plan a.csv b.csv --error-rates 0.3,0.2", "FILE cannot be used with --error-rates."),
+        ("plan a.csv b.csv --auroc 0.9", "--auroc requires --error-rates."),
+        ("plan", "FILE is missing. A plan needs two, or --error-rates instead."),
+        ("score --full", "ecuas score takes no --full, which is of ecuas compare."),
+        ("score", "FILE is missing. See ecuas score --help."),
+        ("score a.csv --folds 3", "--folds has no effect without --calibrate."),
+        ("score a.csv --seed 3", "--seed has no effect without --interval-method or --calibration or --explain."),
+        ("score a.csv --weights-are counts", "--weights-are has no effect without --weight."),
+        ("score a.csv --bins x", "--bins takes a whole number; got 'x'."),
+        ("score a.csv --engine duckdb", "--engine must be one of local, spark; got 'duckdb'."),
+        ("score a.csv --metrics", "--metrics expected one argument."),
+    ],
+)
+def test_flags_that_mean_nothing_are_one_line_that_says_what_does(arguments, message, capsys):
+    assert cli.main(arguments.split()) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith(f"ecuas: {message}")
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
 
 
 def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
@@ -214,7 +245,7 @@ def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
 
 
 def test_an_interruption_is_no_traceback(folder, capsys, monkeypatch):
-    monkeypatch.setattr(commands, "make_report", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(in_memory, "make_report", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
     assert cli.main(["score", "gpt.csv", "--output", "out.json"]) == 130
     assert capsys.readouterr().err == "ecuas: interrupted\n"
     assert not (folder / "out.json").exists()
@@ -241,20 +272,12 @@ def test_every_option_has_a_flag_or_a_column_except_six():
     assert without == {"calibration", "confidence_level", "cost", "decisions", "epsilon", "max_uncertainty"}
 
 
-@pytest.mark.parametrize("command", ["score", "compare"])
-def test_flags_have_the_defaults_of_the_options(command):
-    given = vars(parser().parse_args([command, "a.csv", "--level", "0.8"]))
-    assert given["confidence_level"] == 0.8
-    assert [float(n) for n in given.pop("n").split(",")] == list(DEFAULTS.n)
-    assert all(given[name] in (None, getattr(DEFAULTS, name)) for name in FLAGS if name != "n")
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_explains_every_flag_and_every_abbreviation_of_tables_and_signatures(command, capsys):
     with pytest.raises(SystemExit, match="0"):
         cli.main([command, "--help"])
     shown = capsys.readouterr().out
-    assert COMMANDS[command][1] in shown  # examples
+    assert COMMANDS[command].epilog.rstrip() in shown  # examples and metrics
     assert all(f" {metric.title}: " in shown for metric in METRICS.values() if metric.is_shown)
     every = checked_options(**EVERY_OPTION | {"decisions": None, "max_uncertainty": None})  # which no flag sets
     plain = checked_options(confidence_level=0.9)
@@ -262,11 +285,10 @@ def test_the_help_explains_every_flag_and_every_abbreviation_of_tables_and_signa
     names = {part.partition(":")[0] for line in lines for part in line.split("|")[1:]}
     assert len(names) > 15
     assert not [name for name in names if f" {name}:" not in shown]
-    if command != "merge":
-        words = " ".join(shown.split()).lower()
-        for option, flag in FLAGS.items():
-            assert flag in words
-            assert " ".join(OPTIONS[option].help.lower().split()) in words, option
+    words = " ".join(shown.split())
+    for parameter in COMMANDS[command].parameters().values():
+        assert parameter.text in words
+        assert " ".join(parameter.flag.help.split()) in words, parameter.name
 
 
 def test_an_input_is_never_overwritten(folder, capsys):

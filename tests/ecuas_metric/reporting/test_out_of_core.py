@@ -40,7 +40,7 @@ def rows_of(path):
 
 
 def test_the_table_is_that_of_the_rows(logs, capsys):
-    options = ("--reject-costs", "0.3", "--decompose", "--interval", "0.9", "--interval-method", "analytic")
+    options = ("--reject-costs", "0.3", "--decompose", "--interval", "0.9")
     written = ("--output", logs / "rows.json"), ("--output", logs / "states.json")
     rows = printed(capsys, "score", logs / "all.parquet", *options, *written[0]).out
     states = printed(capsys, "score", f"{logs}/[01].parquet", "--out-of-core", *options, *written[1]).out
@@ -173,7 +173,7 @@ def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
         ("score {0}/0.parquet --out-of-core --labels a,b", "--labels cannot be used with --out-of-core"),
         ("score {0}/0.parquet --out-of-core --calibration", "--calibration cannot be used with --out-of-core"),
         ("score {0}/0.parquet --out-of-core --unlabelled bounds", "--unlabelled of a state must be wrong or drop"),
-        ("score {0}/0.parquet --out-of-core --interval 0.9 --interval-method bca", "--interval-method must be"),
+        ("score {0}/0.parquet --out-of-core --interval 0.9 --interval-method bca", "--interval-method cannot be"),
         ("score {0}/0.parquet --out-of-core --partial", "--partial cannot be used with --out-of-core"),
         ("score {0}/none --out-of-core", "none: there is no such Parquet file"),
         ("score {0}/empty.parquet --out-of-core", "ecuas: the files have no rows."),

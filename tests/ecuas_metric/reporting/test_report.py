@@ -11,8 +11,8 @@ from ecuas_metric.files.submissions import Unlabelled
 from ecuas_metric.metrics import METRICS, Key, place
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import figures
+from ecuas_metric.reporting.command.choice import chosen_keys
 from ecuas_metric.reporting.report import (
-    chosen_keys,
     make_report,
     prepare_open,
     prepare_submissions,

@@ -1,0 +1,1 @@
+"""The command `ecuas`: a function for each of its subcommands, whose parameters are the flags."""

@@ -1,0 +1,176 @@
+"""The parameters of functions -> the flags of a command: a signature says their names, types, defaults and help."""
+
+import argparse
+import difflib
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, is_dataclass
+from types import UnionType
+from typing import Any, NoReturn, get_args
+
+_RULES = {int: "takes a whole number", float: "takes a number", tuple[float, ...]: "takes numbers, separated by commas"}
+
+
+class UsageError(ValueError):
+    """A command line that asks for nothing that there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """What `Annotated` says of a parameter besides its type."""
+
+    help: str
+    metavar: str = ""
+    choices: Sequence[str] = ()
+    needs: tuple[str, ...] = ()  # parameters: without any of them it has no effect
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function: a flag, or, without a default, the files."""
+
+    name: str
+    kind: Any  # bool, str, int, float, tuple[float, ...] (separated by commas), Sequence[str] (repeatable)
+    flag: Flag
+    default: object = False
+
+    @property
+    def text(self) -> str:
+        """What the command line calls it."""
+        return self.flag.metavar if self.default is inspect.Parameter.empty else flag_of(self.name)
+
+    def add_to(self, parser: argparse.ArgumentParser) -> None:
+        """Add it to a parser, whose values hold it only where it is given."""
+        metavar = self.flag.metavar or f"{{{','.join(self.flag.choices)}}}"
+        shared: dict[str, Any] = {"help": self.flag.help + self._default(), "default": argparse.SUPPRESS}
+        if self.default is inspect.Parameter.empty:
+            parser.add_argument(self.name, nargs="*", metavar=metavar, **shared)
+        elif self.kind is bool:
+            parser.add_argument(self.text, action="store_true", **shared)
+        elif self.kind == Sequence[str]:
+            parser.add_argument(self.text, action="append", metavar=metavar, **shared)
+        else:
+            parser.add_argument(self.text, type=self.value_of, metavar=metavar, **shared)
+
+    def value_of(self, text: str) -> object:
+        """Return the value that a text stands for."""
+        kind = get_args(self.kind)[0] if isinstance(self.kind, UnionType) else self.kind  # of `kind | None`
+        if self.flag.choices and text not in self.flag.choices:
+            raise argparse.ArgumentTypeError(f"must be one of {', '.join(self.flag.choices)}; got {text!r}")
+        try:
+            return tuple(map(float, text.split(","))) if kind == tuple[float, ...] else kind(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{_RULES[kind]}; got {text!r}") from None
+
+    def _default(self) -> str:
+        if any(self.default is nothing for nothing in (None, False, (), inspect.Parameter.empty)):
+            return ""
+        values = self.default if isinstance(self.default, tuple) else [self.default]
+        texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
+        return f" (default {','.join(texts)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A subcommand: the functions that do it, and its help."""
+
+    forms: Mapping[str, Callable[..., Any]]  # by the parameter that chooses each; "" where none is given
+    usage: str
+    description: str = ""
+    epilog: str = ""
+    switches: Mapping[str, Flag] = field(default_factory=dict)  # of the choosing parameters, those that no function has
+    hints: Mapping[str, str] = field(default_factory=dict)  # what to do instead of a flag that it has not
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Return the parameters of all forms by their names."""
+        parameters: dict[str, Parameter] = {}
+        for function in self.forms.values():
+            for one in parameters_of(function):
+                parameters.setdefault(one.name, one)
+        return parameters | {name: Parameter(name, bool, flag) for name, flag in self.switches.items()}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message.removeprefix('argument ').replace(': ', ' ', 1)}.")
+
+
+def flag_of(name: str) -> str:
+    """Return the flag of a parameter."""
+    return f"--{name.replace('_', '-')}"
+
+
+def parameters_of(function: Callable[..., Any]) -> Iterator[Parameter]:
+    """Yield the parameters of a function; those that are dataclasses stand for their fields."""
+    for one in inspect.signature(function, eval_str=True).parameters.values():
+        if is_dataclass(one.annotation):
+            yield from parameters_of(one.annotation)  # type: ignore[arg-type]
+        else:
+            kind, flag = get_args(one.annotation)
+            yield Parameter(one.name, kind, flag, one.default)
+
+
+def call(function: Callable[..., Any], values: Mapping[str, object]) -> Any:
+    """Call a function with those of the values that are its parameters, or fields of their dataclasses."""
+    arguments = {name: values[name] for name in inspect.signature(function).parameters.keys() & values.keys()}
+    for name, one in inspect.signature(function, eval_str=True).parameters.items():
+        if is_dataclass(one.annotation):
+            arguments[name] = call(one.annotation, values)  # type: ignore[arg-type]
+    return function(**arguments)
+
+
+def parse(name: str, commands: Mapping[str, Command], argv: Sequence[str]) -> Callable[[], Any]:
+    """Return the call that a command line asks for; UsageError if its function does not take what is given."""
+    command = commands[name]
+    parser = _Parser(
+        prog=f"ecuas {name}",
+        usage=f"ecuas {name} {command.usage} [options]",
+        description=command.description,
+        epilog=command.epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parameters = command.parameters()
+    for one in parameters.values():
+        one.add_to(parser)
+    values, unknown = parser.parse_known_intermixed_args(argv)
+    for text in unknown:
+        raise UsageError(_unknown(text.partition("=")[0], name, commands))
+    given = vars(values)
+    form = next((one for one in command.forms if one in given), "")
+    taken = {one.name: one for one in parameters_of(command.forms[form])}
+    for other in given.keys() - taken.keys() - {form}:
+        _refuse(parameters[other], form, command)
+    for one in taken.values():
+        if one.default is inspect.Parameter.empty and not given.get(one.name):
+            hint = command.hints.get(one.text, f"See ecuas {name} --help.")
+            raise UsageError(f"{one.text} is missing. {hint}")
+        if one.name in given and one.flag.needs and not given.keys() & set(one.flag.needs):
+            raise UsageError(f"{one.text} has no effect without {' or '.join(map(flag_of, one.flag.needs))}.")
+    return functools.partial(call, command.forms[form], given)
+
+
+def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:
+    """Raise UsageError for a parameter that another form takes."""
+    if form:
+        raise UsageError(f"{parameter.text} cannot be used with {flag_of(form)}.")
+    takers = []
+    for name, function in command.forms.items():
+        if any(one.name == parameter.name for one in parameters_of(function)):
+            takers.append(flag_of(name))
+    raise UsageError(f"{parameter.text} requires {' or '.join(takers)}.")
+
+
+def _unknown(flag: str, name: str, commands: Mapping[str, Command]) -> str:
+    """Say which flag an unknown one may be, of the same command or of another."""
+    flags = {other: [one.text for one in command.parameters().values()] for other, command in commands.items()}
+    holders = [f"ecuas {other}" for other, texts in flags.items() if flag in texts]
+    if holders:
+        hint = commands[name].hints.get(flag, "")
+        return f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}. {hint}".rstrip()
+    for other in (name, *commands):
+        for near in difflib.get_close_matches(flag, flags[other], 1):
+            of_other = "" if other == name else f" of ecuas {other}"
+            return f"there is no {flag}. Did you mean {near}{of_other}?"
+    return f"there is no {flag}; see ecuas {name} --help."

@@ -1,0 +1,115 @@
+"""What the help of each subcommand says, and which functions do it."""
+
+from ...files.columns import LAYOUTS
+from ...metrics import METRICS
+from . import in_memory, out_of_core
+from .flags import Command
+
+_FILES = """\
+A file contains one system, named after the file, or several if it has a column `system` (or `model`). Columns are
+found by name:
+{layouts}
+Optional are `id`, which pairs the samples of different systems, and `stratum`, which names parts of the sample whose
+sizes were fixed in advance. Values such as 85%, 0,85, yes/no and right/wrong are understood.
+"""
+_METRICS = """\
+metrics, by the names that --metrics takes
+{metrics}
+
+abbreviations, besides those explained below each table
+  ECUAS is the expected cost of an uncertainty-augmented system, ECE the expected calibration error, AUROC the area
+  under the receiver operating characteristic, AURC the area under the risk-coverage curve, and AUGRC that of the
+  generalized risk. N is the number of samples, u_M the largest uncertainty, that of a system that knows nothing.
+  The line below a table has all that its numbers depend on. n:, K:, reject:, level: and bins: are options above; cost:
+  is that of a mistake, eps: the least uncertainty, and ties: how equal confidences are ordered. in: is the form of
+  posteriors, renormalized: how far sums may be from 1, missing: what replaces a confidence, recal: method/folds of
+  --calibrate, weighting: what weights mean; weights:, groups: and strata: are short hashes of columns. intervals: is
+  the method; boot:, test: and permutations: are numbers/seeds of random draws, state: bins of --out-of-core, v: the
+  version.
+
+"""
+_SCORE = """\
+examples
+  ecuas score gpt.csv llama.jsonl
+      one row per system, one column per metric; the best value in each column is marked
+  ecuas score runs.parquet --columns confidence=p_true,correct=grade,system=llm+method --interval 0.95
+      columns with other names, one system for each LLM and method, with intervals
+  ecuas score GPT-4=gpt.csv Llama=llama.jsonl --columns "gpt.csv:confidence=confidence" --metrics "ECUAS_0, ER"
+      your own names for systems, a column name for one file, and two metrics by the names shown in tables
+  ecuas score gpt.csv llama.jsonl --calibrate affine
+      is it the ranking or the calibration? also shows each system after cross-validated recalibration
+  ecuas score logits.csv --predictions-are logits --normalize --output table.tex --output table.csv --figures plots
+      a classifier's logits, with values relative to a system that ignores its input; tables and figures for a paper
+  ecuas score 'runs*.parquet' --by llm --columns confidence=p_true,correct=grade --out-of-core --state 2026.state
+      any number of rows in constant memory; next month's files can be added to the same state
+"""
+_COMPARE = """\
+examples
+  ecuas compare gpt.csv llama.jsonl
+      which systems beat which, and the difference in every metric with its 95 % interval and p-values
+  ecuas compare runs.csv --only significant --sort difference --explain --figures plots
+      only significant differences, largest first; how to read them; a forest plot
+  ecuas compare runs.csv --groups document --metrics ecuas_0,error_rate
+      questions on the same document depend on each other; two metrics only
+"""
+
+_PLAN = """\
+how it is computed
+  The difference in a metric between two systems is a mean over samples of each sample's contribution (for AUROC, AURC
+  and AUGRC: its influence). If the standard deviation of a single sample's contribution is s, N samples detect a
+  difference of (1.96 + 0.84) s / sqrt(N) with a power of 80 % at the level 0.05. Systems that fail on the same samples
+  have a small s, and need fewer samples. Weights and groups are used as in `ecuas compare`. With several pairs or
+  metrics, divide --alpha by their number to be safe.
+
+what to do
+  1. Before you have data: state the error rates that you expect, and how similar the systems are.
+         ecuas plan --error-rates 0.30,0.25 --correlation 0.5
+  2. With pilot data: files of the two systems, or of similar ones. How small a difference would this N detect?
+         ecuas plan gpt.csv llama.csv
+  3. How many samples are needed to detect a difference that matters, here 0.02?
+         ecuas plan gpt.csv llama.csv --difference 0.02 --metrics ecuas_0,error_rate
+  Decide which difference matters before you look at the data. Without --difference, the table shows the N needed for
+  the observed difference; it is as uncertain as that difference, and its power says no more than its p-value.
+"""
+
+_NO_PARTS = "Compare one part at a time: a file, or several systems in one, for each."
+
+
+def _layouts() -> str:
+    width = max(len(columns) for columns, _ in LAYOUTS)
+    return "\n".join(f"  {columns:{width}}  {meaning}" for columns, meaning in LAYOUTS)
+
+
+def _metrics() -> str:
+    width = max(map(len, METRICS))
+    shown = {key: metric for key, metric in METRICS.items() if metric.is_shown}
+    return "\n".join(f"  {key:{width}}  {metric.title}: {metric.description}" for key, metric in shown.items())
+
+
+_FILES = _FILES.replace("{layouts}", _layouts())
+_METRICS = _METRICS.replace("{metrics}", _metrics())
+COMMANDS = {
+    "score": Command(
+        {"": in_memory.score_in_memory, "out_of_core": out_of_core.score_out_of_core},
+        "FILE [FILE ...]",
+        _FILES,
+        _METRICS + _SCORE,
+        switches={"out_of_core": out_of_core.SWITCH},
+    ),
+    "compare": Command(
+        {"": in_memory.compare_in_memory, "out_of_core": out_of_core.compare_out_of_core},
+        "FILE [FILE ...]",
+        _FILES,
+        _METRICS + _COMPARE,
+        switches={"out_of_core": out_of_core.SWITCH},
+        hints={"--by": _NO_PARTS},
+    ),
+    "plan": Command(
+        {"": in_memory.plan_of_files, "error_rates": in_memory.plan_of_error_rates},
+        "[FILE FILE]",
+        _FILES,
+        _METRICS + _PLAN,
+        hints={"--by": _NO_PARTS, "FILE": "A plan needs two, or --error-rates instead."},
+    ),
+    "merge": Command({"": out_of_core.merge_states}, "FILE [FILE ...]", epilog=_METRICS),
+}

@@ -1,0 +1,258 @@
+"""What the command `ecuas` does in memory: files -> systems -> tables, figures and notes. Flags are parameters."""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated
+
+from ...comparison.compare import compare_systems, fields_of
+from ...comparison.planning import AUROC, CORRELATION, Plan, plan_of_rates, plan_of_systems
+from ...comparison.significance import permutations_needed
+from ...errors import InputError, Note
+from ...files.submissions import Submission
+from ...metrics import Key, place
+from ...options import DEFAULTS, INTERVAL_METHODS, LEVEL, checked_options
+from ...results import System, signature_of, value_keys
+from ..averages import macro_averages
+from ..differences import SORTS, comparison_grid, is_significant, num_tests, plan_grid, sort_rows, write_differences
+from ..recalibrating import FOLDS, add_recalibrated
+from ..report import (
+    BELOW,
+    Report,
+    make_report,
+    prepare_open,
+    prepare_submissions,
+    report_grid,
+    report_records,
+    write_figures,
+)
+from ..tables import screen_of, to_text, write
+from ..text import explain as sentences_of
+from ..text import how_to_read, introduction, overview
+from .choice import chosen_keys, options_set
+from .flags import Flag, flag_of
+from .parameters import (
+    GROUPS,
+    By,
+    Calibrate,
+    Figures,
+    Files,
+    Folds,
+    Groups,
+    Interval,
+    MetricOptions,
+    Notes,
+    NumResamples,
+    OrdersN,
+    Output,
+    PoolTasks,
+    Rows,
+    Seed,
+    Target,
+    option,
+    print_bullets,
+    print_paths,
+)
+from .reading import read_files
+
+_DEPENDENT = ("interval", "calibration", "calibrate", "explain")  # what groups of samples matter for in `score`
+_DRAWS = ("interval_method", "calibration", "explain")  # what draws at random in `score`
+
+
+def score_in_memory(
+    *,
+    files: Files,
+    rows: Rows,
+    groups: Annotated[str | None, Flag(GROUPS, "COLUMN", needs=_DEPENDENT)] = None,
+    by: By = None,
+    metric: MetricOptions,
+    calibration: Annotated[bool, option("calibration")] = False,
+    interval: Interval = None,
+    interval_method: Annotated[
+        str, option("interval_method", choices=INTERVAL_METHODS, needs=("interval",))
+    ] = DEFAULTS.interval_method,
+    resamples: Annotated[int, option("n_resamples", "B", needs=_DRAWS)] = DEFAULTS.n_resamples,
+    seed: Annotated[int, option("random_state", "SEED", needs=_DRAWS)] = DEFAULTS.random_state,
+    calibrate: Calibrate = None,
+    folds: Folds = FOLDS,
+    output: Output,
+    figures: Figures = None,
+    explain: Annotated[bool, Flag("explain the results in plain words below the table")] = False,
+) -> Notes:
+    """Print the metrics of all systems in one table."""
+    output.check()
+    options = metric.options(rows) | {"calibration": calibration, "confidence_level": interval}
+    options |= {"interval_method": interval_method, "n_resamples": resamples, "random_state": seed}
+    reading = replace(rows, unlabelled=rows.unlabelled or "bounds")
+    submissions = read_files(files, reading, groups=groups, part=by, metric=metric, outputs=output.output)
+    systems, unlabelled = prepare_open(submissions, **options)
+    is_bounded = any(answers.rule == "bounds" for answers in unlabelled.values())
+    if is_bounded:
+        _require_labels({"explain": explain, "calibrate": calibrate is not None})
+    if calibrate is not None:
+        systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
+    asked = _metrics_of(output, systems, options)
+    report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
+    keys = report.keys if asked is None else asked
+    grid = report_grid(report, digits=output.digits, keys=keys, sizes=True)
+    output.show(grid, report_records(report, keys=keys))
+    notes = report.notes()
+    averages = macro_averages(report, submissions, systems) if by else None
+    if averages is not None:
+        _show_averages(averages, keys, by, output)
+        notes += averages.notes()
+    if explain:
+        print_bullets(sentences_of(systems, only=asked))
+    notes = [(name, note) for name, note in notes if note.kind not in BELOW]
+    if figures and is_bounded:
+        fact = "No figures are drawn while answers are unlabelled."
+        notes.append(("", Note("undefined", fact, "label_or_bound")))
+    elif figures:
+        print_paths(write_figures(systems, figures))
+    return notes
+
+
+def compare_in_memory(
+    *,
+    files: Files,
+    rows: Rows,
+    groups: Groups = None,
+    pool_tasks: PoolTasks = False,
+    metric: MetricOptions,
+    interval: Annotated[
+        float, Flag("level of the intervals of differences; p-values up to 1 - LEVEL are significant", "LEVEL")
+    ] = LEVEL,
+    resamples: NumResamples = DEFAULTS.n_resamples,
+    seed: Seed = DEFAULTS.random_state,
+    calibrate: Calibrate = None,
+    folds: Folds = FOLDS,
+    sort: Annotated[str, Flag("order within each metric", choices=SORTS)] = SORTS[0],
+    only: Annotated[str | None, Flag("show only significant differences", choices=("significant",))] = None,
+    full: Annotated[bool, Flag("print all differences, however many there are")] = False,
+    output: Output,
+    figures: Annotated[str | None, Flag("draw the differences with their intervals, a panel per metric", "DIR")] = None,
+    explain: Annotated[bool, Flag("explain below the table how its numbers are computed and what they mean")] = False,
+) -> Notes:
+    """Print the differences between all pairs of systems, with intervals and tests."""
+    output.check()
+    options = metric.options(rows) | {"confidence_level": interval, "n_resamples": resamples, "random_state": seed}
+    submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output)
+    _require_one_task(submissions)
+    systems = prepare_submissions(submissions, **options)
+    if calibrate is not None:
+        systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
+    keys = _metrics_of(output, systems, options)
+    compared = compare_systems(systems, progress=True, only=keys)
+    differences = compared if keys is not None else sorted(compared, key=lambda row: place(row.key))
+    alpha = round(1 - interval, 12)
+    shown = [row for row in sort_rows(differences, order=sort) if not only or is_significant(row, alpha)]
+    first = next(iter(systems.values()))
+    above = introduction(systems, differences, alpha=alpha, digits=output.digits, by_position=rows.by_position)
+    lines = [signature_of(one, permutations=permutations_needed(one.options)) for one in systems.values()]
+    tests = num_tests(differences)
+    grid = comparison_grid(
+        shown, " ; ".join(dict.fromkeys(lines)), options=first.options, tests=tests, digits=output.digits, above=above
+    )
+    if only:
+        count = f"{len(shown)} of {len(differences)} differences are significant and shown."
+        grid = grid._replace(notes=[count, *grid.notes])
+    text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha, full=full)
+    output.show(grid, [fields_of(row) for row in shown], text)
+    if explain:
+        print_bullets(how_to_read(first.options, tests=tests, by_row=first.ids is None))
+    if figures:
+        print_paths(write_differences(differences, figures, alpha=alpha))
+    return _notes_of(systems)
+
+
+def plan_of_files(
+    *,
+    files: Files,
+    rows: Rows,
+    groups: Groups = None,
+    pool_tasks: PoolTasks = False,
+    metric: MetricOptions,
+    target: Target,
+    output: Output,
+) -> Notes:
+    """Print how many samples a comparison like that of two systems needs."""
+    output.check()
+    options = metric.options(rows) | {"confidence_level": LEVEL}  # which no number of a plan depends on
+    submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output)
+    _require_one_task(submissions)
+    systems = prepare_submissions(submissions, **options)
+    keys = _metrics_of(output, systems, options)
+    plans = plan_of_systems(systems, only=keys, **asdict(target))
+    _show_plans(plans, target, output, signature_of(next(iter(systems.values()))))
+    return _notes_of(systems)
+
+
+def plan_of_error_rates(
+    *,
+    error_rates: Annotated[
+        tuple[float, ...], Flag("expected error rates of two systems, instead of files", "A,B")
+    ] = (),
+    correlation: Annotated[float, Flag("expected correlation of their costs on the same sample", "R")] = CORRELATION,
+    auroc: Annotated[float, Flag("expected AUROC of their confidences", "AUROC")] = AUROC,
+    n: OrdersN = DEFAULTS.n,
+    target: Target,
+    output: Output,
+) -> Notes:
+    """Print how many samples a comparison of systems with some error rates needs."""
+    output.check()
+    keys = [Key("error_rate"), *(Key("ecuas", order) for order in checked_options(n=n).n)]
+    options = [*options_set({"n": n}), *(["auroc"] if auroc != AUROC else [])]
+    chosen = chosen_keys(output.metrics, keys, options)
+    plans = [plan_of_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target)) for key in chosen]
+    _show_plans(plans, target, output, "")
+    return []
+
+
+def _metrics_of(output: Output, systems: Mapping[str, System], options: Mapping[str, object]) -> list[Key] | None:
+    """Return the requested metrics; None is all."""
+    if output.metrics is None:
+        return None
+    keys = sorted(value_keys(next(iter(systems.values()))), key=place)
+    return chosen_keys(output.metrics, keys, options_set(options))
+
+
+def _notes_of(systems: Mapping[str, System]) -> Notes:
+    return [(name, note) for name, system in systems.items() for note in system.notes]
+
+
+def _require_labels(flags: Mapping[str, bool]) -> None:
+    """Raise InputError for a flag that needs the correctness of all answers."""
+    for name, is_given in flags.items():
+        if is_given:
+            rule = "needs a label for every answer, and some have none"
+            raise InputError(flag_of(name), rule, advice="label_or_bound")
+
+
+def _require_one_task(submissions: Iterable[Submission]) -> None:
+    """Raise InputError if systems have parts: a comparison needs the same questions of all systems."""
+    parts = list(dict.fromkeys(one.part for one in submissions if one.part))
+    if len(parts) > 1:
+        advice = "Choose one with --tasks, or pool them with --pool-tasks."
+        raise InputError("a comparison", "takes one task of each model", got="; ".join(parts[:9]), advice=advice)
+
+
+def _show_averages(averages: Report, keys: Iterable[Key], by: str | None, output: Output) -> None:
+    """Print the macro-averages over parts, and write them beside the files of the table."""
+    chosen = [key for key in keys if key in averages.keys]
+    grid = report_grid(averages, digits=output.digits, keys=chosen, sizes=True)
+    above = [f"Macro-averages over {by}; N counts its values.", *grid.above]
+    grid = grid._replace(above=above, legend=(), signature="")  # the legend stands below the table of the parts
+    print("", to_text(grid, screen_of(sys.stdout)), sep="\n", end="")
+    signed = grid._replace(signature=averages.signature)
+    for path in map(Path, output.output):
+        write(path.with_stem(f"{path.stem}_macro"), signed, report_records(averages, keys=chosen))
+
+
+def _show_plans(plans: Sequence[Plan], target: Target, output: Output, line: str) -> None:
+    if not plans:
+        raise InputError("--metrics", "must name a metric that can be planned", got=output.metrics or "none")
+    is_planned = target.difference is not None
+    levels = {"power": target.power, "alpha": target.alpha}
+    grid = plan_grid(plans, planned=is_planned, digits=output.digits, signature=line, **levels)
+    output.show(grid, [fields_of(one) for one in plans])

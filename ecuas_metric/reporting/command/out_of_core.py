@@ -1,0 +1,283 @@
+"""`ecuas score --out-of-core`, `ecuas merge` and `ecuas compare --out-of-core`: states -> tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from ...comparison.compare import Comparison, fields_of, is_comparable
+from ...errors import FileError, InputError, Note
+from ...metrics import Key, place
+from ...options import LEVEL, checked_options, signature
+from ...plotting.names import percent
+from ...results import Estimate, Results
+from ..differences import differences_grid
+from ..report import Report, keys_of_table, report_grid, report_records, write_figures
+from ..tables import Record
+from .choice import chosen_keys, options_set
+from .flags import Flag
+from .parameters import (
+    By,
+    Columns,
+    Decompose,
+    Figures,
+    Files,
+    Interval,
+    MetricOptions,
+    Normalize,
+    Notes,
+    Output,
+    print_paths,
+)
+from .reading import columns_of_files, parse_file
+
+if TYPE_CHECKING:  # they take a tenth of a second to import, which commands in memory do not need
+    from ...scale.reading import StateResults
+    from ...scale.state import State
+    from ...scale.storage import Collection
+
+WRITTEN = ("key", "first", "second", "difference", "low", "high")
+UNPAIRED = (
+    "The systems are not paired by sample. Intervals are conservative: they hold however the errors of the systems "
+    "coincide. Without --out-of-core, samples are paired by id, and intervals are narrower."
+)
+StateFile = Annotated[
+    str | None, Flag("with --out-of-core: save the state in this file, and skip files that it already includes", "FILE")
+]
+Engine = Annotated[
+    str,
+    Flag(
+        "what reads the files out of core: this process, or Spark (pip install 'pyspark[connect]')",
+        choices=("local", "spark"),
+    ),
+]
+SWITCH = Flag(
+    "read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'"
+)
+
+
+def score_out_of_core(
+    *,
+    files: Files,
+    columns: Columns,
+    by: By = None,
+    metric: MetricOptions,
+    interval: Interval = None,
+    output: Output,
+    figures: Figures = None,
+    state: StateFile = None,
+    engine: Engine = "local",
+) -> Notes:
+    """Print the metrics of systems whose rows are never all in memory."""
+    output.check()
+    notes: Notes = []
+    if engine == "spark":
+        from ...scale.spark import score_files_on_spark
+
+        _require_new(state)
+        collection = _collect(score_files_on_spark, files, columns, by, metric)
+        _save(state, collection)
+    else:
+        from ...scale.local import score_files
+        from ...scale.storage import read_collection
+
+        before = read_collection(state).files if state and Path(state).exists() else {}
+        collection = _collect(score_files, files, columns, by, metric, state_file=state, progress=True)
+        if before:
+            fact = f"The rows of {len(before)} file(s) are in {state} already, read as they were then."
+            notes.append(("", Note("state", fact)))
+    reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
+    added = options_set(metric.options(columns))
+    return _show(collection, reading, added, output, figures) + notes
+
+
+def merge_states(
+    *,
+    files: Annotated[list[str], Flag("written by `ecuas score --out-of-core --state FILE`", "FILE")],
+    state: Annotated[str | None, Flag("write the merged states to this file", "FILE")] = None,
+    interval: Interval = None,
+    normalize: Normalize = False,
+    decompose: Decompose = False,
+    output: Output,
+    figures: Figures = None,
+) -> Notes:
+    """Merge files of states, write them into one if it is named, and print their numbers."""
+    from ...scale.storage import merge_collections, read_collection
+
+    output.check()
+    _require_new(state)
+    collection = merge_collections(map(read_collection, files), names=files)
+    _save(state, collection)
+    reading = {"normalize": normalize, "decompose": decompose}
+    added = options_set(reading)
+    return _show(collection, {**reading, "confidence_level": interval}, added, output, figures)
+
+
+def compare_out_of_core(
+    *,
+    files: Files,
+    columns: Columns,
+    metric: MetricOptions,
+    interval: Annotated[float, Flag("level of the intervals of differences", "LEVEL")] = LEVEL,
+    output: Output,
+) -> Notes:
+    """Print the differences of all pairs of systems, whose rows are never all in memory."""
+    from ...scale.local import score_files
+    from ...scale.settings import require_same_settings
+
+    output.check()
+    states = _collect(score_files, files, columns, None, metric, progress=True).states
+    if len(states) < 2:
+        raise InputError("a comparison", "needs at least two systems", got=", ".join(states) or "none")
+    for state in states.values():
+        require_same_settings(next(iter(states.values())).settings, state.settings)
+    reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
+    results = _results(states, reading, with_errors=True)
+    known = sorted(next(iter(results.values())).estimates, key=place)
+    keys = chosen_keys(output.metrics, known, options_set(metric.options(columns)))
+    differences = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
+    records: list[Record] = []
+    for row, error in differences:
+        fields = fields_of(row)
+        written = {name: fields[name] for name in WRITTEN}
+        records.append({**written, "standard_error_at_most": error, "is_paired": False})
+    line = " ; ".join(dict.fromkeys(_signature(state, interval) for state in states.values()))
+    rows = [row for row, _ in differences]
+    title = f"{percent(interval)} interval, not paired"
+    output.show(differences_grid(rows, line, title, digits=output.digits, above=[UNPAIRED]), records)
+    return []
+
+
+def _require_new(path: str | None) -> None:
+    """Raise FileError if a file is there that is to be written."""
+    if path and Path(path).exists():
+        raise FileError(path, "is there already, and would be overwritten", advice="Name another one.")
+
+
+def _save(path: str | None, collection: Collection) -> None:
+    from ...scale.storage import write_collection
+
+    if path:
+        write_collection(path, collection)
+
+
+def _difference(key: Key, one: str, two: str, results: Mapping[str, StateResults]) -> tuple[Comparison, float]:
+    """Return the difference of systems whose rows are not paired, without a test, and its largest standard error."""
+    first, second = results[one].estimates[key], results[two].estimates[key]
+    low, high = _distance(first.low, second.high), _distance(first.high, second.low)
+    tests, comparable = (math.nan, math.nan), is_comparable(key, have_same_answers=False)
+    row = Comparison(one, two, key, first.value - second.value, low, high, *tests, comparable)
+    return row, first.standard_error + second.standard_error
+
+
+def _distance(limit: float | None, other: float | None) -> float:
+    return math.nan if limit is None or other is None else limit - other
+
+
+def _collect(
+    engine: Callable[..., Collection],
+    texts: Sequence[str],
+    columns: Columns,
+    by: str | None,
+    metric: MetricOptions,
+    **settings: object,
+) -> Collection:
+    """Return the states of all systems in the files that are named, which an engine reads."""
+    from ...scale.settings import STATE_OPTIONS
+
+    files = [parse_file(text) for text in texts]
+    of_files = columns_of_files(columns.columns, files)
+    if any(one != of_files[0] for one in of_files):
+        raise InputError("--columns", "must be the same for all files with --out-of-core")
+    roles = {"weight": columns.weight, "part": by}
+    given = {role: name for role, name in roles.items() if name}
+    options = {name: value for name, value in metric.options(columns).items() if name in STATE_OPTIONS}
+    return engine(
+        [file.path if file.name is None else (file.name, file.path) for file in files],
+        checked_options(**options),
+        columns=of_files[0] | given,
+        unlabelled=columns.unlabelled,
+        scale=columns.scale,
+        correct_from=columns.correct_from,
+        **settings,
+    )
+
+
+def _results(states: Mapping[str, State], reading: Mapping[str, Any], *, with_errors: bool) -> dict[str, StateResults]:
+    from ...scale.reading import read
+
+    return {name: read(state, **reading, with_errors=with_errors) for name, state in sorted(states.items())}
+
+
+def _show(
+    collection: Collection, reading: Mapping[str, Any], added: Iterable[str], output: Output, figures: str | None
+) -> Notes:
+    """Print the table of all systems of a collection, with the bounds of what is not exact, and draw its figures."""
+    from ...scale.reading import system_of
+
+    if not collection.states:
+        raise InputError("the files", "have no rows")
+    results = _results(collection.states, reading, with_errors=bool(output.output))
+    report = _report(collection.states, results, reading["confidence_level"])
+    keys = chosen_keys(output.metrics, report.keys, list(added))
+    grid = report_grid(report, digits=output.digits, keys=keys, sizes=True)
+    grid = grid._replace(notes=[*grid.notes, *_bounds_lines(results, keys)])
+    records: list[Record] = []
+    for record in report_records(report, keys=keys):
+        records.append({**record, **_bounds(results[str(record["system"])], keys)})
+    output.show(grid, records)
+    if figures:
+        print_paths(write_figures({name: system_of(collection.states[name]) for name in results}, figures))
+    return [(name, note) for name, note in report.notes() if note.kind not in ("unlabelled", "bounded")]
+
+
+def _report(states: Mapping[str, State], results: Mapping[str, StateResults], level: float | None) -> Report:
+    found = {}
+    for name, of_state in results.items():
+        estimates = {key: Estimate(one.value, one.low, one.high) for key, one in of_state.estimates.items()}
+        found[name] = Results(estimates, of_state.notes)
+    keys = keys_of_table(found)
+    not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=len(states) < 2)]
+    sizes = {name: one.rows for name, one in results.items()}
+    differ = ["numbers of samples"] if len(set(sizes.values())) > 1 else []
+    lines = dict.fromkeys(_signature(states[name], level) for name in results)
+    return Report(found, keys, not_comparable, " ; ".join(lines), sizes, differ)
+
+
+def _signature(state: State, level: float | None) -> str:
+    """Return the line that says what the numbers of a state depend on."""
+    from ...scale.settings import parse_settings
+
+    _, options, is_weighted = parse_settings(state.settings)
+    method = {"interval_method": "analytic"} if level is not None else {}
+    line = signature(options.replace(confidence_level=level, **method), num_classes=options.num_classes)
+    weighted = "|weights:column" if is_weighted else ""
+    return f"{line}{weighted}|state:{len(state.sketch.low)} bins"
+
+
+def _bounds_lines(results: Mapping[str, StateResults], keys: Iterable[Key]) -> Iterator[str]:
+    """Yield a line for each system with what its inexact numbers are at least and at most."""
+    shown = list(keys)
+    for name, one in results.items():
+        bounds = {key: (one.estimates[key].lower_bound, one.estimates[key].upper_bound) for key in shown}
+        texts = [f"{key} in [{_digits(*pair)}]" for key, pair in bounds.items() if pair[0] is not None]
+        if texts:
+            yield f"{name}: bounds, since not all uncertainties are told apart: {', '.join(texts)}."
+
+
+def _digits(low: float | None, high: float | None) -> str:
+    """Return bounds with as many digits as tell them apart, rounded outwards."""
+    assert low is not None
+    assert high is not None
+    digits = min(15, max(3, 1 - math.floor(math.log10(high - low)))) if high > low else 15
+    unit = 10.0**-digits
+    return f"{math.floor(low / unit) * unit:.{digits}f}, {math.ceil(high / unit) * unit:.{digits}f}"
+
+
+def _bounds(results: StateResults, keys: Iterable[Key]) -> dict[str, float]:
+    flat = results.flat()
+    ends = ("lower_bound", "upper_bound", "standard_error")
+    return {f"{key}_{end}": flat[f"{key}_{end}"] for key in keys for end in ends if f"{key}_{end}" in flat}

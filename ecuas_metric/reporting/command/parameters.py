@@ -1,0 +1,182 @@
+"""The flags that several commands share, each declared once; what a command takes together is a dataclass."""
+
+import dataclasses
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from ...comparison.planning import POWER
+from ...errors import InputError, Note
+from ...files.columns import NAMES
+from ...files.runs.lm_eval import BY_LENGTH
+from ...files.submissions import RULES
+from ...inputs import POSTERIOR_FORMS
+from ...options import ALPHA, DEFAULTS, OPTIONS, WEIGHTS
+from ..recalibrating import METHODS
+from ..tables import Grid, Record, check_suffix, screen_of, to_text, write
+from .flags import Flag
+
+
+def option(name: str, metavar: str = "", *, choices: Sequence[str] = (), needs: tuple[str, ...] = ()) -> Flag:
+    """Return the flag of an option of the metric, which its table explains."""
+    text = OPTIONS[name].help
+    return Flag(text[0].lower() + text[1:], metavar, choices, needs)
+
+
+GROUPS = "column of groups of samples that depend on each other"
+Files = Annotated[
+    list[str],
+    Flag(
+        "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE names "
+        "the system",
+        "FILE",
+    ),
+]
+Notes = list[tuple[str, Note]]  # each of a system, or of none: ""
+By = Annotated[
+    str | None,
+    Flag(
+        "one row for each value of this column, per system, and, without --out-of-core, the macro-averages over them; "
+        "for runs: task, or model, which pools the tasks of each model",
+        "COLUMN",
+    ),
+]
+PoolTasks = Annotated[bool, Flag("for runs: pool the tasks of each model")]
+Normalize = Annotated[bool, option("normalize")]
+Decompose = Annotated[bool, option("decompose")]
+Interval = Annotated[float | None, Flag("intervals at this level, e.g. 0.95", "LEVEL")]
+Groups = Annotated[str | None, Flag(GROUPS, "COLUMN")]
+NumResamples = Annotated[int, option("n_resamples", "B")]
+Seed = Annotated[int, option("random_state", "SEED")]
+Figures = Annotated[str | None, Flag("draw risk-coverage, cost, reliability and ECUAS_n curves", "DIR")]
+Calibrate = Annotated[str | None, Flag("add each system after cross-validated recalibration", choices=tuple(METHODS))]
+Folds = Annotated[int, Flag("number of folds for --calibrate", "K", needs=("calibrate",))]
+OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """What the columns of files mean, in memory and out of core."""
+
+    columns: Annotated[
+        Sequence[str],
+        Flag(
+            f"column for each role; roles: {', '.join(NAMES)}; join several columns by + (of id, group, stratum, "
+            "system, posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN "
+            "applies to one file; repeatable",
+            "ROLE=COLUMN,..",
+        ),
+    ] = ()
+    scale: Annotated[float, Flag("largest possible confidence or probability, e.g. 100 for percentages", "MAX")] = 1.0
+    correct_from: Annotated[
+        float | None, Flag("if grades are not 0 or 1, answers with at least this grade are correct", "GRADE")
+    ] = None
+    unlabelled: Annotated[
+        str | None,
+        Flag(
+            "how to treat answers whose `correct` is empty: bounds (show the smallest and the largest possible value "
+            "of each metric; the default of score), wrong (count them as wrong), drop (leave them out, which makes "
+            "nearly every system look better than it is)",
+            choices=RULES,
+        ),
+    ] = None
+    weight: Annotated[str | None, Flag("column of sample weights", "COLUMN")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows(Columns):
+    """How files are read whose rows are in memory."""
+
+    labels: Annotated[
+        str | None,
+        Flag(
+            "names of all classes in the order of the posteriors, if the columns are not named after them", "CLASS,.."
+        ),
+    ] = None
+    tasks: Annotated[str | None, Flag("for runs of evaluation tools: read only these tasks", "TASK,..")] = None
+    filter: Annotated[
+        str | None,
+        Flag("for runs: the filter (lm-eval), scorer (Inspect) or metric (HELM), if there are several", "NAME"),
+    ] = None
+    partial: Annotated[bool, Flag("for runs: also read those that did not end, as far as they came")] = False
+    choice_length: Annotated[
+        str,
+        Flag("for runs: divide log-likelihoods of choices by their lengths, like acc_norm", choices=tuple(BY_LENGTH)),
+    ] = "none"
+    common: Annotated[bool, Flag("keep only samples whose ids all systems have; a note counts those left out")] = False
+    by_position: Annotated[bool, Flag("pair the samples of different systems by row instead of by id")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricOptions:
+    """Options of the metric that every command on files has."""
+
+    n: OrdersN = DEFAULTS.n
+    num_classes: Annotated[float | None, option("num_classes", "K")] = None
+    predictions_are: Annotated[str | None, option("predictions_are", choices=POSTERIOR_FORMS)] = None
+    renormalize: Annotated[bool, option("renormalize")] = False
+    reject_costs: Annotated[tuple[float, ...], option("reject_costs", "COST,..")] = ()
+    normalize: Normalize = False
+    decompose: Decompose = False
+    missing_confidence: Annotated[float | None, option("missing_confidence", "Q")] = None
+    weights_are: Annotated[str | None, option("weights_are", choices=WEIGHTS)] = None
+    bins: Annotated[int, option("n_bins", "BINS")] = DEFAULTS.n_bins
+
+    def options(self, columns: Columns) -> dict[str, object]:
+        """Return the options of `compute` that these are; InputError if weights mean something and there are none."""
+        is_weighted = columns.weight or any(re.search(r"\bweight\s*=", text) for text in columns.columns)
+        if self.weights_are is not None and not is_weighted:
+            raise InputError("weights_are", "has no effect without --weight")
+        values = dataclasses.asdict(self)
+        values["n_bins"] = values.pop("bins")
+        return values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a planned comparison is to find."""
+
+    samples: Annotated[int | None, Flag("number of samples (default: as in the files, or 1000)", "N")] = None
+    difference: Annotated[
+        float | None, Flag("difference to be detected (default: the observed or expected one)", "D")
+    ] = None
+    power: Annotated[float, Flag("probability of detecting it", "POWER")] = POWER
+    alpha: Annotated[float, Flag("the level of the test", "ALPHA")] = ALPHA
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What is shown, and where it is written."""
+
+    metrics: Annotated[
+        str | None, Flag("compute only these metrics, given by key or by the name shown in tables", "METRIC,..")
+    ] = None
+    digits: Annotated[int, Flag("digits after the decimal point", "N", [str(digits) for digits in range(16)])] = 3
+    output: Annotated[
+        Sequence[str], Flag("also write the table to a .md, .tex, .txt, .csv or .json file; repeatable", "FILE")
+    ] = ()
+
+    def check(self) -> None:
+        """Raise FileError, before anything is computed, if a file has no format."""
+        for path in self.output:
+            check_suffix(path)
+
+    def show(self, grid: Grid, records: Sequence[Record], text: str | None = None) -> None:
+        """Print a table, or the text that stands for it, and write it to all files."""
+        print(to_text(grid, screen_of(sys.stdout)) if text is None else text, end="")
+        for path in self.output:
+            write(path, grid, records)
+
+
+def print_bullets(sentences: Iterable[str]) -> None:
+    """Print sentences as a list."""
+    print("", *screen_of(sys.stdout).wrap(f"- {sentence}" for sentence in sentences), sep="\n")
+
+
+def print_paths(paths: Iterable[Path]) -> None:
+    """Print the paths of what was written."""
+    for path in paths:
+        print(path)

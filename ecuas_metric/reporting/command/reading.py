@@ -1,0 +1,176 @@
+"""The files that a command line names -> submissions, each by the name of its system."""
+
+import csv
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...comparison.compare import in_common
+from ...errors import FileError, InputError
+from ...files.columns import NAMES
+from ...files.read import STANDARD_INPUT, distinct_names, read_sheet, stem
+from ...files.runs import RunOptions
+from ...files.submissions import Reading, Submission, read_run, submissions_of
+from .flags import flag_of
+from .parameters import MetricOptions, Rows
+
+ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")  # the commas that are in no column's name
+OF_RUNS = ("tasks", "filter", "partial", "choice_length")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of the command line, with the name that was given to its system, if one was."""
+
+    name: str | None
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """The systems of a file."""
+
+    file: File
+    submissions: list[Submission]
+    is_run: bool  # of an evaluation tool
+
+
+def read_files(
+    texts: Iterable[str],
+    rows: Rows,
+    *,
+    groups: str | None,
+    part: str | None = None,
+    pool_tasks: bool = False,
+    metric: MetricOptions,
+    outputs: Sequence[str],
+) -> list[Submission]:
+    """Read all files of the command line.
+
+    `part` is the column, or what of a run, whose values are parts of a system. InputError if a flag has no effect on
+    these files; FileError if an output would overwrite one.
+    """
+    files = [parse_file(text) for text in texts]
+    _require_kept(files, outputs)
+    roles = {"weight": rows.weight, "group": groups, "part": part}
+    common = {role: name for role, name in roles.items() if name}
+    read = []
+    for file, columns in zip(files, columns_of_files(rows.columns, files), strict=True):
+        read.append(_read(file, common | columns, rows, metric.predictions_are, pool_tasks=pool_tasks))
+    _require_use(rows, read, pool_tasks=pool_tasks)
+    _require_tasks(rows, read, pooled=pool_tasks or part == "model")
+    submissions = [_rename(one, item) for item in read for one in item.submissions]
+    names = _distinct_names(read, submissions, has_parts=part is not None)
+    submissions = [one._replace(name=name) for one, name in zip(submissions, names, strict=True)]
+    if rows.by_position:
+        submissions = [one._replace(ids=None) for one in submissions]
+    return in_common(submissions) if rows.common else submissions
+
+
+def parse_file(text: str) -> File:
+    """Return the file of NAME=FILE, or of FILE."""
+    name, equals, path = text.partition("=")
+    if not equals or not name or "/" in name or "\\" in name or (text != STANDARD_INPUT and Path(text).exists()):
+        return File(None, text)
+    return File(name, path)
+
+
+def columns_of_files(texts: Iterable[str], files: Sequence[File]) -> list[dict[str, str]]:
+    """Return the columns of each file by role, from texts of ROLE=COLUMN, FILE:ROLE=COLUMN or NAME:ROLE=COLUMN."""
+    common: dict[str, str] = {}
+    special: list[dict[str, str]] = [{} for _ in files]
+    for pair in (pair for text in texts for pair in ROLES.split(text) if pair.strip()):
+        role, equals, column = pair.partition("=")
+        if not equals:
+            raise InputError("--columns", "takes ROLE=COLUMN pairs", value=pair)
+        file, colon, role = role.strip().rpartition(":")
+        if not colon:
+            common[role] = column.strip()
+            continue
+        meant = [i for i, one in enumerate(files) if file in (one.name, one.path, Path(one.path).name)]
+        if not meant:
+            raise InputError("--columns", "names a file or system that is not there", value=file)
+        for i in meant:
+            special[i][role] = column.strip()
+    return [common | of_file for of_file in special]
+
+
+def _read(
+    file: File, columns: dict[str, str], rows: Rows, predictions_are: str | None, *, pool_tasks: bool
+) -> ReadFile:
+    labels = None if rows.labels is None else next(csv.reader([rows.labels], skipinitialspace=True))
+    reading = Reading(rows.unlabelled, labels, rows.correct_from, rows.scale, predictions_are)
+    run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
+    parts = {"part": "model"} if pool_tasks else {}
+    of_run = read_run(file.path, columns=columns | parts, run=run, reading=reading)
+    if of_run is not None:
+        return ReadFile(file, of_run, is_run=True)
+    sheet = read_sheet(file.path, rows=columns.get("rows"))
+    return ReadFile(file, submissions_of(sheet, file.path, columns=columns, reading=reading), is_run=False)
+
+
+def _tasks(rows: Rows) -> list[str] | None:
+    return None if rows.tasks is None else [task.strip() for task in rows.tasks.split(",")]
+
+
+def _require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
+    """Raise FileError if a file that is read would be overwritten."""
+    for path in filter(os.path.exists, outputs):
+        if any(os.path.exists(file.path) and os.path.samefile(path, file.path) for file in files):
+            rule = "this file is read, and would be overwritten"
+            raise FileError(path, rule, advice="Name another one with --output.")
+
+
+def _require_use(rows: Rows, read: Sequence[ReadFile], *, pool_tasks: bool) -> None:
+    """Raise InputError if a flag means nothing for what was read."""
+    forms = {(item.is_run, one.form) for item in read for one in item.submissions}
+    idle = {}
+    if (False, "posteriors") not in forms:
+        idle["labels"] = "is for the classes of posteriors, and no table has them"
+    if not any(item.is_run for item in read):
+        idle |= dict.fromkeys((*OF_RUNS, "pool_tasks"), "is for runs of evaluation tools; these files are tables")
+    if forms == {(True, "posteriors")}:
+        idle |= dict.fromkeys(("scale", "correct_from"), "is for confidences; these runs have log-likelihoods")
+    default = Rows()
+    for name, rule in idle.items():
+        is_set = pool_tasks if name == "pool_tasks" else getattr(rows, name) != getattr(default, name)
+        if is_set:
+            raise InputError(flag_of(name), rule)
+
+
+def _require_tasks(rows: Rows, read: Sequence[ReadFile], *, pooled: bool) -> None:
+    """Raise InputError if a task is asked for that no run has; where they are pooled, nothing says which there were."""
+    if pooled:
+        return
+    parts = {one.part for item in read if item.is_run for one in item.submissions}
+    missing = [task for task in _tasks(rows) or () if not any(f"{part}, ".startswith(f"{task}, ") for part in parts)]
+    if missing:
+        raise InputError("--tasks", "names a task that is not there", value=min(missing))
+
+
+def _rename(submission: Submission, item: ReadFile) -> Submission:
+    """Return a system of a file by the name that was given to the file, if one was."""
+    name = item.file.name
+    if name is None:
+        return submission
+    systems = {one.of for one in item.submissions}
+    of = name if len(systems) == 1 else f"{name} {submission.of}"
+    has_part = submission.part and len(item.submissions) > 1
+    return submission._replace(name=f"{of} {submission.part}" if has_part else of, of=of)
+
+
+def _distinct_names(read: Sequence[ReadFile], submissions: Sequence[Submission], *, has_parts: bool) -> list[str]:
+    """Return a name for each system, with its folder or suffix where files have one name; FileError if two stay."""
+    names = [one.name for one in submissions]
+    if has_parts and len({one.of for one in submissions}) == 1:
+        names = [one.part or one.of for one in submissions]
+    paths = [one.source.file for one in submissions]
+    are_named = [item.file.name is not None for item in read for _ in item.submissions]
+    stems = ["" if is_named else stem(path) for path, is_named in zip(paths, are_named, strict=True)]
+    names = distinct_names(names, paths, stems)
+    for name, path in zip(names, paths, strict=True):
+        if names.count(name) > 1:
+            raise FileError(path, f"holds a system {name!r} as another file does", advice="Name them: NAME=FILE.")
+    return names
