@@ -5,6 +5,7 @@ import hashlib
 import json
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,11 +18,12 @@ from .configurations import make_configurations
 from .croissant import describe
 from .folders import BUILT, FOLDER
 from .labels import STRATA, read_labels
-from .pool import HUB, START, SUFFIXES, Pool, draw_pool, read_source
+from .pool import HUB, START, SUFFIXES, Pool, TriviaRow, draw_pool, read_source
 from .selection import AUTHORS, check_ours, choose, weights
 
 SUMS = "SHA256SUMS"
 CROISSANT = "croissant.json"
+NOT_REDRAWN = "the source has the pool's questions only: joined by question_id, the redraw was not checked"
 EPILOG = f"""\
 examples
   python -m triviaqa_subset.build
@@ -48,20 +50,24 @@ def build(
     """Build the dataset into a folder, which a build that fails leaves as it was; return lines on what was built."""
     labels = read_labels(curation)
     check_ours(labels.questions)
-    from_text = source is not None or not without_text
-    pool = draw_pool(read_source(source), labels.questions) if from_text else None
-    texts = pool.texts if pool else {}
-    selected, remark = labels.questions["selected"], ""
+    lines = ["made from the curation alone: the redraw and the question texts were not checked"]
+    texts: dict[str, TriviaRow] = {}
+    if source is not None or not without_text:
+        pool = draw_pool(read_source(source), labels.questions)
+        texts = pool.texts
+        lines = _remarks(pool)
+    selected = labels.questions["selected"]
+    remark = ""
     if selection is not None:
         selected, remark = choose(labels.questions, selection, texts)
+        lines.append(remark)
     weight = weights(labels.questions, selected)
     tables = make_configurations(labels, selected, weight, {} if without_text else texts)
     made = card_tables(labels)
     write(tables, Path(out), remark, made)
     if Path(out) == FOLDER and PAGE.exists():
         PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
-    sizes = [f"{name}: {len(table)} rows" for name, table in tables.items()]
-    return [*_remarks(pool), *([remark] if remark else []), *sizes]
+    return lines + [f"{name}: {len(table)} rows" for name, table in tables.items()]
 
 
 def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[str, str] | None = None) -> None:
@@ -69,56 +75,46 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[st
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".build-") as folder:
         stage = Path(folder)
-        (stage / "data").mkdir()
-        for name, table in tables.items():
-            path = stage / "data" / f"{name}.parquet"
+        data = stage / "data"
+        data.mkdir()
+        sums = {}
+        for name, table in sorted(tables.items()):
+            path = data / f"{name}.parquet"
             pq.write_table(table.with_format("arrow")[:], path, compression="zstd", write_page_index=True)
-        files = sorted((stage / "data").iterdir())
-        sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
-        (stage / "data" / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
+            sums[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        (data / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
         write_card(FOLDER / "README.md", stage / "README.md", tables, remark, made)
         license = DatasetCard.load(stage / "README.md").data.license
-        (stage / "data" / CROISSANT).write_text(json.dumps(describe(tables, sums, license), indent=1) + "\n")
-        _replace(stage, out, ("data", "README.md"))
+        (data / CROISSANT).write_text(json.dumps(describe(tables, sums, license), indent=1) + "\n")
+        _replace(stage, out)
 
 
-def _replace(stage: Path, out: Path, names: tuple[str, ...]) -> None:
+def _replace(stage: Path, out: Path) -> None:
     """Move what was made into its place; on any failure move everything back."""
-    (stage / "old").mkdir()
-    done: list[tuple[Path, Path]] = []
-
-    def move(source: Path, target: Path) -> None:
-        source.rename(target)
-        done.append((source, target))
-
-    try:
-        for name in names:
-            if (out / name).exists():
-                move(out / name, stage / "old" / name)
-            move(stage / name, out / name)
-    except BaseException:
-        for source, target in reversed(done):
-            target.rename(source)
-        raise
+    old = stage / "old"
+    old.mkdir()
+    with ExitStack() as undo:
+        for name in ("data", "README.md"):
+            moves = [(out / name, old / name), (stage / name, out / name)]
+            for source, target in moves if (out / name).exists() else moves[1:]:
+                source.rename(target)
+                undo.callback(target.rename, source)
+        undo.pop_all()
 
 
-def _remarks(pool: Pool | None) -> list[str]:
-    if pool is None:
-        return ["made from the curation alone: the redraw and the question texts were not checked"]
-    draw = "the redraw agrees with the curation"
-    if not pool.redrawn:
-        draw = "the source has the pool's questions only: joined by question_id, the redraw was not checked"
+def _remarks(pool: Pool) -> list[str]:
+    """Return what of the texts was checked."""
     other = [question_id for question_id, agrees in pool.aliases.items() if not agrees]
-    named = f"{len(other)} ({', '.join(other[:3])}{', ...' if len(other) > 3 else ''})" if other else "none"
+    first = ", ".join(other[:3]) + (", ..." if len(other) > 3 else "")
     golds = [row["answer"] for row in pool.texts.values()]
-    without_alias = sum(not (gold["aliases"] or gold["normalized_aliases"]) for gold in golds)
+    without_alias = [gold for gold in golds if not gold["aliases"] + gold["normalized_aliases"]]
     return [
-        draw,
+        "the redraw agrees with the curation" if pool.redrawn else NOT_REDRAWN,
         f"question texts checked by hash: {len(pool.texts)} of {len(pool.texts)}; "
         f"by that of their first {START} characters: {', '.join(pool.by_start) or 'none'}",
         f"gold aliases checked by hash: {len(pool.aliases)} of {len(pool.texts)}; "
-        f"other than those of the curation: {named}",
-        f"questions without a gold alias in this source: {without_alias}",
+        f"other than those of the curation: {f'{len(other)} ({first})' if other else 'none'}",
+        f"questions without a gold alias in this source: {len(without_alias)}",
     ]
 
 
@@ -129,13 +125,14 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add = parser.add_argument
-    add("--source", metavar="FILE", help=f"file with TriviaQA's rows ({', '.join(SUFFIXES)}), instead of the Hub")
-    add("--without-text", action="store_true", help="leave questions and answers out")
-    named = "`authors`, `curation-1`, `curation-2`, or a file or a Hub dataset of questions"
-    add("--selection", metavar="NAME", help=named)
-    add("--curation", metavar="DIR", default=FOLDER / "curation", help="the folder of the curation's CSV files")
-    add("--out", metavar="DIR", help="the folder to write to (default: see the examples)")
+    files = ", ".join(SUFFIXES)
+    parser.add_argument("--source", metavar="FILE", help=f"file with TriviaQA's rows ({files}), instead of the Hub")
+    parser.add_argument("--without-text", action="store_true", help="leave questions and answers out")
+    releases = "`authors`, `curation-1`, `curation-2`, or a file or a Hub dataset of questions"
+    parser.add_argument("--selection", metavar="NAME", help=releases)
+    csv_files = "the folder of the curation's CSV files"
+    parser.add_argument("--curation", metavar="DIR", default=FOLDER / "curation", help=csv_files)
+    parser.add_argument("--out", metavar="DIR", help="the folder to write to (default: see the examples)")
     return parser
 
 

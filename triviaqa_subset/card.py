@@ -17,7 +17,9 @@ DEFAULT = "curated"
 TEXT_LICENSE = "unknown"  # what TriviaQA's own card on the Hub says of the texts
 PAGE = FOLDER.parent / "docs" / "dataset.md"  # how the dataset was made; in a clone only
 PLACE = re.compile(r"(<!-- (\w+): made by the build -->\n).*?(<!-- end of \2 -->)", re.S)
+SYSTEM = ("llm", "method")
 Row = Sequence[object]
+Systems = Sequence[tuple[tuple[str, str], pd.DataFrame]]  # (llm, method), their answers
 
 
 def write_card(
@@ -25,11 +27,11 @@ def write_card(
 ) -> None:
     """Write the card with the `configs` of these tables, a remark on how this copy differs, and the tables made."""
     page = DatasetCard.load(template)
-    page.data.configs = [
-        {"config_name": name, **({"default": True} if name == DEFAULT else {})}
-        | {"data_files": [{"split": SPLIT, "path": f"data/{name}.parquet"}]}
-        for name in tables
-    ]
+    page.data.configs = []
+    for name in tables:
+        default = {"default": True} if name == DEFAULT else {}
+        files = [{"split": SPLIT, "path": f"data/{name}.parquet"}]
+        page.data.configs.append({"config_name": name, **default, "data_files": files})
     if any("question" in table.column_names for table in tables.values()):
         page.data.license = TEXT_LICENSE
     page.text = fill(page.text, made or {})
@@ -47,57 +49,90 @@ def card_tables(labels: Labels) -> dict[str, str]:
     """Return the tables of the card and of the second page, in Markdown, by the name of their place."""
     questions = labels.questions.set_index("question_id")[["stratum", "decision", "weight"]]
     answered = labels.systems.assign(unlabelled=unlabelled_without(labels.systems)).join(questions, on="question_id")
-    systems = list(answered[answered["method"] != "is_true"].groupby(["llm", "method"]))
+    systems = list(answered[answered["method"] != "is_true"].groupby(list(SYSTEM)))
     systems.sort(key=lambda system: (-system[1]["correct"].mean(), system[0]))
-    header = ("llm", "method")
-    unlabelled = ("error rate", "unlabelled", "of these right", "unlabelled left out", "unlabelled wrong", "bounds")
-    discards = ("discarded where wrong", "where right", "error rate, kept", "error rate, all")
     return {
-        # How often questions are discarded where a system is wrong, and what that does to its error rate.
-        "discards": _grid((*header, *discards), [(*system, *_discards(group)) for system, group in systems]),
-        # What the label bank would know of each LLM if the bank were made of the answers of the others.
-        "unlabelled": _grid((*header, *unlabelled), [(*system, *_unlabelled(group)) for system, group in systems]),
+        "discards": _discards(systems),
+        "unlabelled": _unlabelled(systems),
         "rates": _rates(labels, systems),
         "grading": _grading(),
         "decisions": _decisions(labels),
-        "errata": _errata(labels),
+        "errata": _errata(labels.errata),
     }
 
 
 def unlabelled_without(systems: pd.DataFrame) -> pd.Series:
     """Return which answers the bank would not have if it were made without the answers of the same LLM."""
-    keys = ["question_id", "answer_sha256"]
-    return ~systems["exact_match"] & (systems.groupby(keys, dropna=False)["llm"].transform("nunique") == 1)
+    llms = systems.groupby(["question_id", "answer_sha256"], dropna=False)["llm"].transform("nunique")
+    return ~systems["exact_match"] & (llms == 1)
 
 
 def _grid(header: Row, rows: Sequence[Row]) -> str:
-    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (header, ("---",) * len(header), *rows))
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in lines)
 
 
 def _decimals(values: Sequence[float]) -> list[str]:
     return [f"{value:.3f}" for value in values]
 
 
-def _rates(labels: Labels, systems: Sequence[tuple[tuple[str, str], pd.DataFrame]]) -> str:
+def _discards(systems: Systems) -> str:
+    """Say how often questions are discarded where a system is wrong, and what that does to its error rate."""
+    rows: list[Row] = []
+    for system, answers in systems:
+        is_discarded = answers["decision"] == "discard"
+        reviewed = is_discarded[answers["stratum"] == "reviewed"]
+        shares = reviewed.groupby(answers["correct"]).mean()
+        error_rates = (1 - answers["correct"][~is_discarded].mean(), 1 - answers["correct"].mean())
+        rows.append((*system, *_decimals([shares[False], shares[True], *error_rates])))
+    header = ("discarded where wrong", "where right", "error rate, kept", "error rate, all")
+    return _grid((*SYSTEM, *header), rows)
+
+
+def _unlabelled(systems: Systems) -> str:
+    """Say what the label bank would know of each LLM, on the weighted 455, if it were made of the others' answers."""
+    rows: list[Row] = []
+    for system, pool in systems:
+        answers = pool[pool["weight"].notna()]
+        share = answers["weight"] / answers["weight"].sum()
+        wrong = share[~answers["correct"]].sum()
+        unlabelled = share[answers["unlabelled"]].sum()
+        low = share[~answers["correct"] & ~answers["unlabelled"]].sum()
+        high = low + unlabelled
+        right = (high - wrong) / unlabelled
+        values = _decimals([wrong, unlabelled, right, low / (1 - unlabelled), high])
+        rows.append((*system, *values, f"{low:.3f} to {high:.3f}"))
+    header = ("error rate", "unlabelled", "of these right", "unlabelled left out", "unlabelled wrong", "bounds")
+    return _grid((*SYSTEM, *header), rows)
+
+
+def _rates(labels: Labels, systems: Systems) -> str:
+    """Compare error rates by the labels, by exact match and as printed in the paper."""
     curated = labels.questions[labels.questions["selected"]]
-    paper = published(labels.systems, curated)
-    paper = paper[paper["task"] == "triviaqa"].set_index(["llm", "method"])
-    rows = []
-    for system, group in systems:
-        ours, subset = paper.loc[system], group[group["weight"].notna()]
-        exact = 1.0 - subset["exact_match"]
-        kept = 1.0 - group["correct"][group["decision"] == "keep"].mean()
-        own = (ours["our_error_rate"], ours["our_weighted_error_rate"], kept, ours["error_rate"])
-        by_rule = (exact.mean(), (exact * subset["weight"]).mean(), ours["error_rate_by_judge"])
-        rows.append((*system, *_decimals((*own, *by_rule))))
-    labelled = ("labels, subset", "labels, weighted", "labels, pool", "paper, human")
-    return _grid(("llm", "method", *labelled, "exact match, subset", "weighted", "paper, LLM judge"), rows)
+    paper = published(labels.systems, curated).query("task == 'triviaqa'").set_index(list(SYSTEM))
+    rows: list[Row] = []
+    for system, pool in systems:
+        rates = paper.loc[system]
+        answers = pool[pool["weight"].notna()]
+        no_match = 1.0 - answers["exact_match"]
+        values = [
+            rates["our_error_rate"],
+            rates["our_weighted_error_rate"],
+            1.0 - pool["correct"][pool["decision"] == "keep"].mean(),
+            rates["error_rate"],
+            no_match.mean(),
+            (no_match * answers["weight"]).mean(),
+            rates["error_rate_by_judge"],
+        ]
+        rows.append((*system, *_decimals(values)))
+    by_labels = ("labels, subset", "labels, weighted", "labels, pool", "paper, human")
+    return _grid((*SYSTEM, *by_labels, "exact match, subset", "weighted", "paper, LLM judge"), rows)
 
 
 def _grading() -> str:
-    rows = []
+    rows: list[Row] = []
     for row in pd.read_csv(FOLDER / "curation" / "rates.csv").to_dict("records"):
-        shares = [f"{100 * row[way] / row['number']:.1f} %" for way in ("accepted", "rejected", "unknown")]
+        shares = [f"{100 * row[verdict] / row['number']:.1f} %" for verdict in ("accepted", "rejected", "unknown")]
         ways = [f"{way} {row[way]:,}" for way in ("exact", "official", "contained", "refusal") if row[way]]
         rows.append((row["rule"], row["answers"], f"{row['number']:,}", *shares, ", ".join(ways) or "none"))
     return _grid(("rule", "answers", "number", "accepted", "rejected", "unknown", "decided by"), rows)
@@ -109,31 +144,17 @@ def _decisions(labels: Labels) -> str:
     return _grid(("rule", "questions", "kept", "kept without some aliases", "discarded"), rows)
 
 
-def _errata(labels: Labels) -> str:
+def _errata(errata: pd.DataFrame) -> str:
     """Return the changes of each curation first, then what was left as it was; equal rows share a line."""
-    rows: dict[tuple[str, str, str, str], dict[str, None]] = {}
-    for row in labels.errata.to_dict("records"):
-        what = "question" if row["column"] == "reason" else "an answer"
-        after = f"{row['after']}, left" if row["before"] == row["after"] else row["after"]
-        key = (row["curation"], f"{what}: {row['before']}".replace("_", " "), after.replace("_", " "), row["why"])
-        rows.setdefault(key, {})[row["question_id"]] = None
-    ordered = sorted(rows.items(), key=lambda item: (item[0][2].endswith(", left"), item[0][0], item[0][1] < "q"))
-    lines = [(key[0], ", ".join(ids), *key[1:]) for key, ids in ordered]
-    return _grid(("curation", "question", "before", "after", "why"), lines)
-
-
-def _unlabelled(group: pd.DataFrame) -> list[str]:
-    """Return error rates on the weighted 455, and the same where some answers are unlabelled."""
-    rows = group[group["weight"].notna()]
-    weight, unlabelled, wrong = rows["weight"], rows["unlabelled"], ~rows["correct"]
-    total, left, judged_wrong = weight.sum(), weight[unlabelled].sum(), weight[wrong & ~unlabelled].sum()
-    high, low = (judged_wrong + left) / total, judged_wrong / total
-    right = weight[unlabelled & ~wrong].sum() / left
-    values = (weight[wrong].sum() / total, left / total, right, judged_wrong / (total - left), high)
-    return [*_decimals(values), f"{low:.3f} to {high:.3f}"]
-
-
-def _discards(group: pd.DataFrame) -> list[str]:
-    discarded, reviewed = group["decision"] == "discard", group["stratum"] == "reviewed"
-    shares = [discarded[reviewed & (group["correct"] == right)].mean() for right in (False, True)]
-    return _decimals([*shares, 1 - group["correct"][~discarded].mean(), 1 - group["correct"].mean()])
+    is_left = errata["before"] == errata["after"]
+    kind = errata["column"].map({"reason": "question: ", "label": "an answer: "})
+    table = errata.assign(
+        is_left=is_left,
+        before=(kind + errata["before"]).str.replace("_", " "),
+        after=(errata["after"] + is_left.map({True: ", left", False: ""})).str.replace("_", " "),
+    )
+    table = table.sort_values(["is_left", "curation", "column"], ascending=[True, True, False], kind="stable")
+    shown = ["curation", "before", "after", "why"]
+    ids = table.groupby(shown, sort=False)["question_id"].agg(lambda group: ", ".join(group.unique())).reset_index()
+    rows = ids[["curation", "question_id", "before", "after", "why"]].to_numpy().tolist()
+    return _grid(("curation", "question", "before", "after", "why"), rows)

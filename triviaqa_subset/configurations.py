@@ -13,37 +13,41 @@ from .labels import FORMER, METHODS, REASONS, STRATA, Labels
 from .pool import TriviaRow
 
 PUBLISHED_FILE = FOLDER / "curation" / "published.csv"
-ID = {"question_id": Value("string")}
+TEXT_CELL = Value("string")
+FLAG_CELL = Value("bool")
+ID = {"question_id": TEXT_CELL}
 STRATUM = {"stratum": ClassLabel(names=list(STRATA))}
 METHOD = {"method": ClassLabel(names=list(METHODS))}
 TEXT = {
-    "question": Value("string"),
-    "answer": {"value": Value("string"), **dict.fromkeys(("aliases", "normalized_aliases"), List(Value("string")))},
+    "question": TEXT_CELL,
+    "answer": {"value": TEXT_CELL, "aliases": List(TEXT_CELL), "normalized_aliases": List(TEXT_CELL)},
 }
 CURATED = ID | STRATUM | {"weight": Value("float64"), "pool_position": Value("int32")}
 POOL = {
     **ID,
     "pool_positions": List(Value("int32")),
     **STRATUM,
-    "decision": Value("string"),
+    "decision": TEXT_CELL,
     "reason": ClassLabel(names=list(REASONS)),
-    **dict.fromkeys(("selected", *FORMER), Value("bool")),
-    **dict.fromkeys(("question_sha256", "question_start_sha256", "aliases_sha256"), Value("string")),
-    "dropped_aliases": List(Value("string")),
+    **dict.fromkeys(("selected", *FORMER), FLAG_CELL),
+    **dict.fromkeys(("question_sha256", "question_start_sha256", "aliases_sha256"), TEXT_CELL),
+    "dropped_aliases": List(TEXT_CELL),
 }
-SYSTEMS = ID | {"llm": Value("string")} | METHOD | dict.fromkeys(("exact_match", "correct"), Value("bool"))
-SYSTEMS |= {"answer_sha256": Value("string")}
-ANSWERS = ID | dict.fromkeys(("answer_sha256", "full_sha256"), Value("string"))
-ANSWERS |= dict.fromkeys(("correct", "debatable", "cut"), Value("bool"))
+SYSTEMS = {**ID, "llm": TEXT_CELL, **METHOD, "exact_match": FLAG_CELL, "correct": FLAG_CELL, "answer_sha256": TEXT_CELL}
+ANSWERS = {
+    **ID,
+    **dict.fromkeys(("answer_sha256", "full_sha256"), TEXT_CELL),
+    **dict.fromkeys(("correct", "debatable", "cut"), FLAG_CELL),
+}
 OURS = ("our_error_rate", "our_weighted_error_rate")
 PRINTED = ("error_rate", "error_rate_by_judge", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score",
            "ecuas_0", "ecuas_1", "ecuas_128")  # fmt: skip
 PUBLISHED = {
     "task": ClassLabel(names=["triviaqa", "mmlu"]),
-    "llm": Value("string"),
+    "llm": TEXT_CELL,
     **METHOD,
     **dict.fromkeys((*PRINTED, *OURS), Value("float64")),
-    "source": Value("string"),
+    "source": TEXT_CELL,
 }
 
 
@@ -51,11 +55,11 @@ def make_configurations(
     labels: Labels, selected: pd.Series, weight: NDArray[np.float64], texts: Mapping[str, TriviaRow]
 ) -> dict[str, Dataset]:
     """Make `curated`, `kept`, `pool`, `systems`, `answers` and `published`; the first three with the texts, if any."""
-    first = [positions[0] for positions in labels.questions["pool_positions"]]
-    questions = labels.questions.assign(selected=selected, weight=weight, pool_position=first)
+    questions = labels.questions.assign(selected=selected, weight=weight)
+    questions["pool_position"] = questions["pool_positions"].str[0]
     text = TEXT if texts else {}
     for column in text:
-        questions[column] = [dict(texts[own])[column] for own in questions["question_id"]]
+        questions[column] = [dict(texts[question_id])[column] for question_id in questions["question_id"]]
     kept = questions[questions["decision"] == "keep"].assign(weight=1.0)
     return {
         "curated": _dataset(questions[selected], CURATED | text),
@@ -70,18 +74,18 @@ def make_configurations(
 def published(systems: pd.DataFrame, curated: pd.DataFrame) -> pd.DataFrame:
     """Return the paper's numbers of its systems, with our error rates of those that we have labels of."""
     rows = systems.merge(curated[["question_id", "weight"]], on="question_id")
-    wrong = (~rows["correct"]).astype(float)
-    rates = rows.assign(our_error_rate=wrong, our_weighted_error_rate=wrong * rows["weight"])  # the mean weight is 1
-    rates = rates.groupby(["llm", "method"])[list(OURS)].mean().reset_index().assign(task="triviaqa")
+    rows["our_error_rate"] = 1.0 - rows["correct"]
+    rows["our_weighted_error_rate"] = rows["our_error_rate"] * rows["weight"]  # the mean weight is 1
+    rates = rows.groupby(["llm", "method"])[list(OURS)].mean().reset_index().assign(task="triviaqa")
     return pd.read_csv(PUBLISHED_FILE).merge(rates, how="left", on=["task", "llm", "method"])
 
 
 def _dataset(table: pd.DataFrame, columns: Mapping[str, object]) -> Dataset:
     """Make a dataset of the given columns, from lists: without the index of pandas, and null for NaN or no hash."""
     features = Features(columns)
-    missing = table.isna() | (table == "")
-    values = {name: table[name].astype(object).mask(missing[name], None).tolist() for name in columns}
+    present = table.notna() & (table != "")
+    values = {}
     for name, feature in columns.items():
-        if isinstance(feature, ClassLabel):
-            values[name] = feature.str2int(values[name])
+        cells = table[name].astype(object).where(present[name], None).tolist()
+        values[name] = feature.str2int(cells) if isinstance(feature, ClassLabel) else cells
     return Dataset(pa.table(values, schema=features.arrow_schema))

@@ -1,7 +1,8 @@
 """Reads the curation: which questions, which answers are correct, what each system did. It holds no text."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -44,7 +45,8 @@ KEYS = {
 }  # fmt: skip
 
 
-class Labels(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Labels:
     """The tables of a curation folder, typed and checked."""
 
     questions: pd.DataFrame  # in pool order, with lists of positions and of hashes; `weight` is NaN outside the subset
@@ -57,91 +59,106 @@ class Labels(NamedTuple):
 
 def read_labels(folder: str | Path) -> Labels:
     """Read and check the six CSV files of a curation; a ValueError names table, rule, first value and count."""
-    labels = Labels(*(_read(Path(folder), name) for name in COLUMNS))
-    for name, table in zip(COLUMNS, labels, strict=True):
-        known = table["question_id"].isin(labels.questions["question_id"])
-        require(known, table["question_id"], f"{name}: question_id must be in questions")
+    tables = {name: _read(Path(folder), name) for name in COLUMNS}
+    labels = Labels(**tables)
+    for table in tables.values():
+        _must(table, "question_id", table["question_id"].isin(labels.questions["question_id"]), "be in questions")
     _check_questions(labels.questions)
     _check_systems(labels)
-    _check_log(labels)
+    _check_errata(labels)
+    _check_decisions(labels)
+    for name, table in tables.items():
+        for column, pattern in COLUMNS[name].items():
+            if pattern == FLAG:
+                table[column] = table[column] == "1"
     questions = labels.questions
     questions["pool_positions"] = [[int(place) for place in text.split()] for text in questions["pool_positions"]]
     questions["weight"] = pd.to_numeric(questions["weight"], errors="coerce")
     dropped = labels.aliases.groupby("question_id")["alias_sha256"].agg(list)
-    questions["dropped_aliases"] = [dropped.get(own, []) for own in questions["question_id"]]
-    for name, table in zip(COLUMNS, labels, strict=True):
-        for flag in (column for column, pattern in COLUMNS[name].items() if pattern == FLAG):
-            table[flag] = table[flag] == "1"
+    questions["dropped_aliases"] = [dropped.get(question_id, []) for question_id in questions["question_id"]]
     return labels
 
 
 def _read(folder: Path, name: str) -> pd.DataFrame:
-    path, columns = folder / f"{name}.csv", COLUMNS[name]
+    path = folder / f"{name}.csv"
+    columns = COLUMNS[name]
+    keys = KEYS[name]
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    table.attrs["name"] = name
     if list(table.columns) != list(columns):
         raise ValueError(f"{path} must have the columns {', '.join(columns)}; got {', '.join(table)}.")
     for column, pattern in columns.items():
-        require(table[column].str.fullmatch(pattern), table[column], f"{name}: {column} must match {pattern}")
-    repeated = table.duplicated(KEYS[name])
-    require(~repeated, table[KEYS[name][-1]], f"{name}: {', '.join(KEYS[name])} must be unique")
+        _must(table, column, table[column].str.fullmatch(pattern), f"match {pattern}")
+    require(~table.duplicated(keys), table[keys[-1]], f"{name}: {', '.join(keys)} must be unique")
     return table
 
 
-def _check_questions(questions: pd.DataFrame) -> None:
-    def check(column: str, holds: pd.Series, rule: str) -> None:
-        require(holds, questions[column], f"questions: {column} must {rule}")
+def _must(table: pd.DataFrame, column: str, holds: Iterable[object], rule: str) -> None:
+    require(holds, table[column], f"{table.attrs['name']}: {column} must {rule}")
 
-    keep, selected = questions["decision"] == "keep", questions["selected"] == "1"
-    check("reason", keep == (questions["reason"] == "ok"), "be ok for what is kept, and for nothing else")
-    check("selected", keep | ~selected, "be 0 for what is discarded")
+
+def _check_questions(questions: pd.DataFrame) -> None:
+    is_kept = questions["decision"] == "keep"
+    is_selected = questions["selected"] == "1"
+    is_ok = questions["reason"] == "ok"
+    _must(questions, "reason", is_kept == is_ok, "be ok for what is kept, and for nothing else")
+    _must(questions, "selected", is_kept | ~is_selected, "be 0 for what is discarded")
+    has_weight = questions["weight"] != ""
+    _must(questions, "weight", is_selected == has_weight, "be given for what is selected, and for nothing else")
     only_start = (questions["question_start_sha256"] != "") == (questions["question_sha256"] == "")
-    check("question_start_sha256", only_start, "be given where question_sha256 is not, and nowhere else")
-    check("weight", (questions["weight"] != "") == selected, "be given for what is selected, and for nothing else")
+    _must(questions, "question_start_sha256", only_start, "be given where question_sha256 is not, and nowhere else")
     positions = sorted(int(place) for text in questions["pool_positions"] for place in text.split())
-    pairs = zip(positions, range(len(positions)), strict=True)
     rule = f"questions: pool_positions must hold 0 to {len(positions) - 1} once each"
-    require((position == place for position, place in pairs), positions, rule)
+    require((position == place for place, position in enumerate(positions)), positions, rule)
 
 
 def _check_systems(labels: Labels) -> None:
-    """Each system has each question, and each answer without an exact match is in the bank, with its label."""
-    questions, answers, systems = labels[:3]
-    of_correct = (answers["correct"] == "0") | (answers["debatable"] == "0")
-    require(of_correct, answers["debatable"], "answers: debatable must be 0 for a correct answer")
-    exact = (systems["exact_match"] == "1").to_numpy()
-    right = ~exact | (systems["correct"] == "1")
-    require(right, systems["correct"], "systems: correct must be 1 for an exact match")
+    """Check that each system has each question, and that the bank has its answers without an exact match."""
+    questions = labels.questions
+    answers = labels.answers
+    systems = labels.systems
+    is_wrong = answers["correct"] == "0"
+    _must(answers, "debatable", is_wrong | (answers["debatable"] == "0"), "be 0 for a correct answer")
+    is_exact = systems["exact_match"] == "1"
+    _must(systems, "correct", ~is_exact | (systems["correct"] == "1"), "be 1 for an exact match")
     sizes = systems.groupby(["llm", "method"])["question_id"].transform("size")
-    rule = f"systems: llm must have all {len(questions)} questions with each method"
-    require(sizes == len(questions), systems["llm"], rule)
-    by_all = systems.groupby("question_id")["exact_match"].min().reindex(questions["question_id"]) == "1"
-    rule = "questions: stratum must be exact_match_all where every system has an exact match, and nowhere else"
-    require(by_all.to_numpy() == (questions["stratum"] == "exact_match_all"), questions["stratum"], rule)
+    _must(systems, "llm", sizes == len(questions), f"have all {len(questions)} questions with each method")
+    by_all = is_exact.groupby(systems["question_id"]).all().reindex(questions["question_id"]).to_numpy()
+    rule = "be exact_match_all where every system has an exact match, and nowhere else"
+    _must(questions, "stratum", by_all == (questions["stratum"] == "exact_match_all"), rule)
     label = systems.merge(answers, "left", on=KEYS["answers"], suffixes=("", "_of_bank"))["correct_of_bank"]
-    rule = "systems: answer_sha256 must be that of an answer in answers with the same correct, and empty if exact_match"
-    known = (label.fillna("") == systems["correct"]).to_numpy()
-    require(np.where(exact, systems["answer_sha256"] == "", known), systems["answer_sha256"], rule)
+    is_known = label.fillna("").to_numpy() == systems["correct"]
+    rule = "be that of an answer in answers with the same correct, and empty if exact_match"
+    _must(systems, "answer_sha256", np.where(is_exact, systems["answer_sha256"] == "", is_known), rule)
 
 
-def _check_log(labels: Labels) -> None:
-    """Check that errata and decisions agree with the present state."""
-    questions, answers, _, errata, decisions, aliases = labels
-    state = {(own, ""): reason for own, reason in zip(questions["question_id"], questions["reason"], strict=True)}
+def _check_errata(labels: Labels) -> None:
+    """Check that the last change of a question or an answer is its present state."""
+    questions = labels.questions
+    answers = labels.answers
+    errata = labels.errata
     wrong = np.where(answers["debatable"] == "1", "debatable", "incorrect")
-    named = np.where(answers["correct"] == "1", "correct", wrong)
-    state |= dict(zip(zip(answers["question_id"], answers["answer_sha256"], strict=True), named, strict=True))
-    last = errata.drop_duplicates(KEYS["errata"][1:], keep="last")
-    rows = last[["question_id", "answer_sha256", "after"]].values
-    holds = [state.get((own, key)) == after for own, key, after in rows]
-    require(holds, last["question_id"], "errata: after must be what questions or answers say")
-    kind = (errata["answer_sha256"] == "") == (errata["column"] == "reason")
-    rule = "errata: column must be label where there is an answer_sha256, and reason elsewhere"
-    require(kind, errata["column"], rule)
+    state = pd.concat([
+        questions[["question_id"]].assign(answer_sha256="", state=questions["reason"]),
+        answers[KEYS["answers"]].assign(state=np.where(answers["correct"] == "1", "correct", wrong)),
+    ])  # fmt: skip
+    last = errata.drop_duplicates(KEYS["answers"], keep="last").merge(state, "left", on=KEYS["answers"])
+    rule = "errata: after must be what questions or answers say"
+    require(last["after"] == last["state"], last["question_id"], rule)
+    is_question = errata["answer_sha256"] == ""
+    rule = "be label where there is an answer_sha256, and reason elsewhere"
+    _must(errata, "column", is_question == (errata["column"] == "reason"), rule)
+
+
+def _check_decisions(labels: Labels) -> None:
+    """Check that what is discarded, and aliases that are dropped, have a decision that says so."""
+    questions = labels.questions
+    decisions = labels.decisions
     discarded = questions["question_id"][questions["decision"] == "discard"]
-    rule = "decisions: decision must be discard for what questions discard, and for nothing else"
-    same = decisions["question_id"].isin(discarded) == (decisions["decision"] == "discard")
-    require(same, decisions["question_id"], rule)
+    is_discard = decisions["decision"] == "discard"
+    rule = "be discard for what questions discard, and for nothing else"
+    _must(decisions, "decision", decisions["question_id"].isin(discarded) == is_discard, rule)
     rule = "decisions: question_id must hold all that is discarded"
     require(discarded.isin(decisions["question_id"]), discarded, rule)
-    dropped = aliases["question_id"].isin(decisions["question_id"][decisions["decision"] == "alias"])
-    require(dropped, aliases["question_id"], "aliases: question_id must have a decision alias")
+    with_alias = decisions["question_id"][decisions["decision"] == "alias"]
+    _must(labels.aliases, "question_id", labels.aliases["question_id"].isin(with_alias), "have a decision alias")

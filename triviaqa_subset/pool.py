@@ -3,8 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import Literal, TypedDict
 
 import pandas as pd
 import pyarrow as pa
@@ -22,7 +23,7 @@ TEXTS = pa.list_(pa.string())
 GOLD = pa.struct({"value": pa.string(), "aliases": TEXTS, "normalized_aliases": TEXTS})
 ROW = pa.schema({"question_id": pa.string(), "question": pa.string(), "answer": GOLD})
 
-LISTS = ("aliases", "normalized_aliases")
+LISTS: tuple[Literal["aliases"], Literal["normalized_aliases"]] = ("aliases", "normalized_aliases")
 RawRow = dict[str, object]  # a row of a file, of which nothing is known yet
 
 
@@ -34,7 +35,8 @@ class TriviaRow(TypedDict):
     answer: Gold
 
 
-class Pool(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Pool:
     """The texts of the pool by question_id, and what of them could be checked."""
 
     texts: dict[str, TriviaRow]
@@ -45,14 +47,12 @@ class Pool(NamedTuple):
 
 def read_source(source: str | None) -> list[TriviaRow]:
     """Read TriviaQA's validation rows from the Hub, or from a file with the Hub's columns or with a list `aliases`."""
-    raw, place = (_from_hub(), "the Hub") if source is None else (read_rows(source), source)
-    made = ({"answer": {"value": None, "aliases": row.get("aliases"), "normalized_aliases": []}} for row in raw)
-    given = [answer | row if "aliases" in row else row for answer, row in zip(made, raw, strict=True)]
-    golds = [row.get("answer") for row in given]
-    rule = f"{place}: answer must have aliases, normalized_aliases (lists)"
-    require((_has_lists(gold) for gold in golds), golds, rule)
+    place = source or "the Hub"
+    raw = [_with_answer(row) for row in (read_rows(source) if source else _from_hub())]
+    golds = [row.get("answer") for row in raw]
+    require(map(_has_lists, golds), golds, f"{place}: answer must have aliases, normalized_aliases (lists)")
     try:
-        rows: list[TriviaRow] = pa.Table.from_pylist(given, ROW).to_pylist()
+        rows: list[TriviaRow] = pa.Table.from_pylist(raw, ROW).to_pylist()
     except pa.ArrowException as error:
         rule = "question_id, question (text) and answer {value (text), aliases, normalized_aliases (lists of text)}"
         raise ValueError(f"{place} must have {rule}; {error}.") from error
@@ -60,6 +60,12 @@ def read_source(source: str | None) -> list[TriviaRow]:
         values = [row[column] for row in rows]  # type: ignore[literal-required]
         require((value is not None for value in values), values, f"{place}: {column} must be given")
     return rows
+
+
+def _with_answer(row: RawRow) -> RawRow:
+    if "aliases" not in row or "answer" in row:
+        return row
+    return row | {"answer": {"value": None, "aliases": row["aliases"], "normalized_aliases": []}}
 
 
 def _has_lists(gold: object) -> bool:
@@ -72,8 +78,7 @@ def read_rows(file: str) -> list[RawRow]:
     if suffix not in SUFFIXES:
         raise ValueError(f"source must end in one of {', '.join(SUFFIXES)}; got {file}.")
     if suffix == ".parquet":
-        rows: list[RawRow] = pq.read_table(file).to_pylist()
-        return rows
+        return list(pq.read_table(file).to_pylist())
     text = Path(file).read_bytes()
     try:
         # Not splitlines of a str: texts may hold other characters that end lines.
@@ -96,46 +101,53 @@ def _from_hub() -> list[RawRow]:
 
 def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     """Find the pool among the source's rows; ids, order and question hashes must agree, and most of the aliases."""
-    ids = list(questions["question_id"])
-    redrawn = not {row["question_id"] for row in rows} <= set(ids)  # with others, it is taken to be the whole split
-    order = list(questions.explode("pool_positions").sort_values("pool_positions")["question_id"]) if redrawn else ids
-    drawn = _redraw(rows, len(order)) if redrawn else _join(rows, ids)
-    hashes = {row.question_id: (row.question_sha256, row.question_start_sha256) for row in questions.itertuples()}
-    _check(drawn, order, hashes, f" The source has {len(rows)} rows, the split {SPLIT_ROWS}." if redrawn else "")
+    by_id = questions.set_index("question_id")
+    is_whole = not {row["question_id"] for row in rows} <= set(by_id.index)  # with others, it is taken for the split
+    if is_whole:
+        order = list(questions.explode("pool_positions").sort_values("pool_positions")["question_id"])
+        drawn = _redraw(rows, len(order))
+        advice = f" The source has {len(rows)} rows, the split {SPLIT_ROWS}."
+    else:
+        order = list(by_id.index)
+        drawn = _join(rows, order)
+        advice = ""
+    _check(drawn, by_id.loc[order], advice)
     texts = {row["question_id"]: row for row in reversed(drawn)}  # of two copies, the one drawn first
-    aliases = _compare_aliases(texts, dict(zip(ids, questions["aliases_sha256"], strict=True)))
-    texts = drop_aliases(texts, dict(zip(ids, questions["dropped_aliases"], strict=True)))
-    return Pool(texts, redrawn, [question_id for question_id in ids if not hashes[question_id][0]], aliases)
+    aliases = _compare_aliases(texts, by_id["aliases_sha256"])
+    by_start = list(by_id.index[by_id["question_sha256"] == ""])
+    return Pool(drop_aliases(texts, by_id["dropped_aliases"]), is_whole, by_start, aliases)
 
 
 def drop_aliases(texts: Mapping[str, TriviaRow], dropped: Mapping[str, Collection[str]]) -> dict[str, TriviaRow]:
     """Return the texts without the gold aliases of these hashes."""
+    kept = {}
+    for question_id, row in texts.items():
+        answer = row["answer"].copy()
+        for name in LISTS:
+            answer[name] = [alias for alias in answer[name] if sha256(plain(alias)) not in dropped[question_id]]
+        kept[question_id] = row | {"answer": answer}
+    return kept
 
-    def good(row: TriviaRow) -> TriviaRow:
-        gold, hashes = row["answer"], dropped[row["question_id"]]
-        kept = [[x for x in gold[name] if sha256(plain(x)) not in hashes] for name in ("aliases", "normalized_aliases")]
-        return {**row, "answer": {"value": gold["value"], "aliases": kept[0], "normalized_aliases": kept[1]}}
 
-    return {question_id: good(row) for question_id, row in texts.items()}
-
-
-def _compare_aliases(texts: dict[str, TriviaRow], hashes: dict[str, str]) -> dict[str, bool]:
+def _compare_aliases(texts: Mapping[str, TriviaRow], hashes: Mapping[str, str]) -> dict[str, bool]:
     """Return for each hash whether it is that of the source's aliases; a second copy of a question may have others."""
-    golds = {question_id: texts[question_id]["answer"] for question_id, known in hashes.items() if known}
-    found = {i: aliases_sha256([*gold["aliases"], *gold["normalized_aliases"]]) for i, gold in golds.items()}
-    same = {question_id: own == hashes[question_id] for question_id, own in found.items()}
+    same = {}
+    for question_id, expected in hashes.items():
+        if expected:
+            gold = texts[question_id]["answer"]
+            same[question_id] = aliases_sha256(gold["aliases"] + gold["normalized_aliases"]) == expected
     other = [question_id for question_id, agrees in same.items() if not agrees]
     if 2 * len(other) > len(same):
-        named = f"{', '.join(other[:3])} ({len(other)} of {len(same)})"
-        raise ValueError(f"gold aliases must be those of TriviaQA; got others for {named}.")
+        examples = f"{', '.join(other[:3])} ({len(other)} of {len(same)})"
+        raise ValueError(f"gold aliases must be those of TriviaQA; got others for {examples}.")
     return same
 
 
 def _redraw(rows: list[TriviaRow], size: int) -> list[TriviaRow]:
     if len(rows) < size:
         rule = f"source must be the whole split of {SPLIT_ROWS} rows, from which the pool is drawn"
-        found = f"{len(rows)} rows with questions outside the pool"
-        raise ValueError(f"{rule}, or the pool's questions only; got {found}.")
+        number = f"{len(rows)} rows with questions outside the pool"
+        raise ValueError(f"{rule}, or the pool's questions only; got {number}.")
     from datasets import Dataset  # as above
 
     index = Dataset.from_dict({"row": range(len(rows))})
@@ -143,25 +155,27 @@ def _redraw(rows: list[TriviaRow], size: int) -> list[TriviaRow]:
 
 
 def _join(rows: list[TriviaRow], ids: list[str]) -> list[TriviaRow]:
-    given = [row["question_id"] for row in rows]
-    counts = Counter(given)
+    present = [row["question_id"] for row in rows]
+    counts = Counter(present)
     rule = "question_id must be unique in a source of the pool's questions"
-    require((counts[own] == 1 for own in given), given, rule)
-    by_id = dict(zip(given, rows, strict=True))
+    require((counts[question_id] == 1 for question_id in present), present, rule)
+    by_id = dict(zip(present, rows, strict=True))
     missing = [question_id for question_id in ids if question_id not in by_id]
     if missing:
-        wrong = f"{missing[0]} is missing ({len(missing)} of {len(ids)})"
-        raise ValueError(f"source must have all {len(ids)} questions of the pool; {wrong}.")
+        examples = f"{missing[0]} is missing ({len(missing)} of {len(ids)})"
+        raise ValueError(f"source must have all {len(ids)} questions of the pool; {examples}.")
     return [by_id[question_id] for question_id in ids]
 
 
-def _check(drawn: list[TriviaRow], order: list[str], hashes: dict[str, tuple[str, str]], advice: str) -> None:
+def _check(drawn: list[TriviaRow], expected: pd.DataFrame, advice: str) -> None:
+    """Raise a ValueError unless the rows are those of the curation, by id and by the hash of the question."""
     wrong = []
-    for position, (row, expected) in enumerate(zip(drawn, order, strict=True)):
-        if row["question_id"] != expected:
-            wrong.append(f"{row['question_id']} instead of {expected} at index {position}")
-        elif sha256(row["question"]) != hashes[expected][0] and sha256(row["question"][:START]) != hashes[expected][1]:
-            wrong.append(f"another text of {expected} at index {position}")
+    for position, (row, known) in enumerate(zip(drawn, expected.itertuples(), strict=True)):
+        text = row["question"]
+        if row["question_id"] != known.Index:
+            wrong.append(f"{row['question_id']} instead of {known.Index} at index {position}")
+        elif sha256(text) != known.question_sha256 and sha256(text[:START]) != known.question_start_sha256:
+            wrong.append(f"another text of {known.Index} at index {position}")
     if wrong:
-        found = f"{', '.join(wrong[:3])} ({len(wrong)} of {len(order)})"
-        raise ValueError(f"pool rows must be those of the curation; got {found}.{advice}")
+        examples = f"{', '.join(wrong[:3])} ({len(wrong)} of {len(drawn)})"
+        raise ValueError(f"pool rows must be those of the curation; got {examples}.{advice}")

@@ -45,26 +45,30 @@ def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]
     if former in FORMER:
         return questions[former], f"the {questions[former].sum()} questions of {release}, reweighted"
     table = read_release(release)
-    present = [column for column in ("question_id", "question") if column in table]
-    if not present:
-        found = ", ".join(map(str, table))
-        raise ValueError(f"{release} must have a column question_id or question; got {found}.")
-    hashes = dict(zip(questions["question_sha256"], questions["question_id"], strict=True))
-    hashes |= {sha256(row["question"]): question_id for question_id, row in texts.items()}
-    starts = dict(zip(questions["question_start_sha256"], questions["question_id"], strict=True))
-
-    def find(text: str) -> str | None:
-        return hashes.get(sha256(text)) or (starts.get(sha256(text[:START])) if len(text) > START else None)
-
-    for column in present:
+    columns = [column for column in ("question_id", "question") if column in table]
+    if not columns:
+        raise ValueError(f"{release} must have a column question_id or question; got {', '.join(map(str, table))}.")
+    for column in columns:
         values = [str(value) for value in table[column].unique()]
-        ids = values if column == "question_id" else [find(value) for value in values]
+        ids = values if column == "question_id" else _ids_of_texts(values, questions, texts)
         selected = questions["question_id"].isin(ids)
         if selected.any():
             strangers = f"{len(values) - selected.sum()} of its {len(values)} questions are not in the pool"
             return selected, f"{selected.sum()} questions of {release} instead of ours, reweighted; {strangers}"
-    named = " or ".join(present)
-    raise ValueError(f"{release} must have questions of the pool in {named}; got none, the first is {values[:1]}.")
+    rule = f"{release} must have questions of the pool in {' or '.join(columns)}"
+    raise ValueError(f"{rule}; got none, the first is {values[:1]}.")
+
+
+def _ids_of_texts(values: list[str], questions: pd.DataFrame, texts: Mapping[str, TriviaRow]) -> list[str | None]:
+    """Return the question of each text by its hash, or by that of its start; None for others."""
+    by_text = dict(zip(questions["question_sha256"], questions["question_id"], strict=True))
+    by_text |= {sha256(row["question"]): question_id for question_id, row in texts.items()}
+    by_start = dict(zip(questions["question_start_sha256"], questions["question_id"], strict=True))
+    ids = []
+    for text in values:
+        started = by_start.get(sha256(text[:START])) if len(text) > START else None
+        ids.append(by_text.get(sha256(text), started))
+    return ids
 
 
 def read_release(release: str) -> pd.DataFrame:

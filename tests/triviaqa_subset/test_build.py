@@ -104,7 +104,7 @@ def test_whatever_the_source_the_texts_are_the_same_and_a_split_is_redrawn(tmp_p
         for name, rows in (("split.json", split), ("pool.parquet", SOURCES["pool"][::-1]))
     ]
     assert [pool.redrawn for pool in pools] == [True, False]
-    assert pools[0]._replace(redrawn=False) == pools[1]
+    assert replace(pools[0], redrawn=False) == pools[1]
     assert list(pools[0].aliases) == [own for own in IDS if own in HASHED]
     assert {own: row["question"] for own, row in pools[0].texts.items()} == {
         own: as_row(own)["question"] for own in IDS
@@ -141,7 +141,7 @@ def test_the_real_split_is_redrawn_and_the_real_texts_lose_the_dropped_aliases(t
     rows = [texts.get(own, {"aliases": ["x"]}) | {"question_id": own} for own in split]
     source = write_rows(tmp_path / "s.parquet", [{"question": "", **row, "answers": None} for row in rows])
     redrawn, alone = (draw_pool(read_source(str(f)), OWN) for f in (source, shared / "triviaqa" / "pool_text.jsonl"))
-    assert alone._replace(redrawn=True) == redrawn
+    assert replace(alone, redrawn=True) == redrawn
     assert {own: row["question"] for own, row in redrawn.texts.items()} == {own: texts[own]["question"] for own in IDS}
     assert list(redrawn.aliases.values()) == [True] * 763
     assert set(redrawn.by_start) == {own for own, row in texts.items() if row["truncated"]}
@@ -229,7 +229,7 @@ def test_what_cannot_be_built_is_said_in_a_line_and_leaves_the_old(arguments, me
 def test_a_failure_between_data_and_card_puts_the_data_back(tmp_path, built):
     (tmp_path / "stage" / "data").mkdir(parents=True)
     with pytest.raises(FileNotFoundError):
-        building._replace(tmp_path / "stage", built, ("data", "README.md"))
+        building._replace(tmp_path / "stage", built)
 
 
 @pytest.mark.parametrize("column", ["question_id", "question"])

@@ -20,13 +20,14 @@ def tables():
 
 
 def test_the_columns_have_types(labels):
-    questions, answers, systems, _, _, aliases = labels
-    flags = questions[["selected", "in_curation_1", "in_curation_2"]], answers[["correct", "debatable", "cut"]]
-    assert {str(dtype) for table in (*flags, systems[["exact_match", "correct"]]) for dtype in table.dtypes} == {"bool"}
+    questions = labels.questions
+    flags = questions[["selected", "in_curation_1", "in_curation_2"]], labels.answers[["correct", "debatable", "cut"]]
+    types = [table.dtypes for table in (*flags, labels.systems[["exact_match", "correct"]])]
+    assert {str(dtype) for dtypes in types for dtype in dtypes} == {"bool"}
     assert questions["weight"].notna().equals(questions["selected"])
     assert sorted(questions["pool_positions"].explode()) == list(range(1000))
-    assert questions["dropped_aliases"].str.len().sum() == len(aliases)
-    assert [len(questions), len(answers), len(systems)] == [977, 2683, 977 * 21]
+    assert questions["dropped_aliases"].str.len().sum() == len(labels.aliases)
+    assert [len(questions), len(labels.answers), len(labels.systems)] == [977, 2683, 977 * 21]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Confidences computed from log-probabilities or from several samples. Pure functions."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 Likely = Sequence[tuple[str, float]]  # tokens with their natural log-probabilities
@@ -17,73 +18,76 @@ def sequence_posterior(logprobs: Sequence[float]) -> float:
 
 
 def is_true(first: Likely, generated: Likely = ()) -> tuple[float | None, str | None]:
-    """Return p(True) / (p(True) + p(False)), each p summed over all spellings, or None, and what is not known of it."""
-    begun, split = _split_word(generated)
-    known = [*first, *split]
-    (true, most_true), (false, most_false) = (_masses(known, word, begun, first) for word in ("true", "false"))
-    low = true / (true + most_false) if true + most_false else 0.0
-    high = most_true / (most_true + false) if most_true + false else 1.0
+    """Return p(True) / (p(True) + p(False)), each p summed over all spellings, or None, and what is not known of it.
+
+    Whatever is not listed may be a further spelling of either word, so the ratio is known up to that mass.
+    """
+    (true, false), unknown = _masses(first, ("true", "false"), generated)
+    total = true + false + unknown or 1.0
+    low = true / total
+    high = (true + unknown) / total
     if not true + false or high - low > EXACT_ENOUGH:
-        where = f"among the {len(first)} likeliest tokens" if len(first) > 1 else "among the likeliest tokens"
-        return None, f'"True" and "False" must both be {where}; the confidence is from {low:.3f} to {high:.3f}'
-    if true and false:
-        return true / (true + false), None
-    limit, word, bound = (low, "False", "a lower bound") if true else (high, "True", "an upper bound")
-    return limit, f'"{word}" is not listed: the confidence is {bound}, at most {high - low:.1e} off'
+        listed = f"the {len(first)} likeliest tokens" if len(first) > 1 else "the likeliest tokens"
+        return None, f'"True" and "False" must both be among {listed}; the confidence is from {low:.3f} to {high:.3f}'
+    if not false:
+        return low, f'"False" is not listed: the confidence is a lower bound, at most {high - low:.1e} off'
+    if not true:
+        return high, f'"True" is not listed: the confidence is an upper bound, at most {high - low:.1e} off'
+    return true / (true + false), None
 
 
 def letter_posteriors(first: Likely, letters: str) -> list[float] | None:
     """Return the probability of each letter as the first token, or None if it is not known to within `EXACT_ENOUGH`."""
-    known, most = zip(*(_masses(first, letter.lower(), None, first) for letter in letters), strict=True)
-    unknown, total = math.fsum(most) - math.fsum(known), math.fsum(known)
-    return [mass / total for mass in known] if total and unknown / (total + unknown) <= EXACT_ENOUGH else None
+    masses, unknown = _masses(first, letters.lower())
+    total = math.fsum(masses)
+    if not total or unknown / (total + unknown) > EXACT_ENOUGH:
+        return None
+    return [mass / total for mass in masses]
 
 
-def semantic_confidence(
-    samples: Sequence[str], meanings: Sequence[str], weights: Sequence[float] | None = None
-) -> tuple[str, float]:
-    """Return the commonest meaning in its heaviest wording, and its share (Kuhn, Gal and Farquhar, ICLR 2023)."""
-    mass = [1.0] * len(samples) if weights is None else [float(weight) for weight in weights]
-    if not samples or not len(mass) == len(samples) == len(meanings):
-        raise ValueError(f"weights and samples must have one length above 0; got {len(mass)} and {len(samples)}.")
-    if not all(0 <= each < math.inf for each in mass) or not any(mass):
-        raise ValueError(f"weights must be finite, at least 0 and not all 0; got {mass[:3]}.")
-    share, heaviest = _heaviest(meanings, mass)
-    inside = [place for place, meaning in enumerate(meanings) if meaning == heaviest]
-    return _heaviest([samples[place] for place in inside], [mass[place] for place in inside])[1], share
+def semantic_confidence(samples: Sequence[str], meanings: Sequence[str]) -> tuple[str, float]:
+    """Return the commonest meaning in its commonest wording, and its share (Kuhn, Gal and Farquhar, ICLR 2023)."""
+    if not samples or len(samples) != len(meanings):
+        raise ValueError(f"samples must have a meaning each; got {len(samples)} and {len(meanings)}.")
+    commonest, count = Counter(meanings).most_common(1)[0]
+    wordings = Counter(sample for sample, meaning in zip(samples, meanings, strict=True) if meaning == commonest)
+    return max(wordings, key=lambda wording: wordings[wording]), count / len(samples)
 
 
-def _heaviest(texts: Sequence[str], mass: Sequence[float]) -> tuple[float, str]:
-    """Return the largest share of the mass that a text has, and the first text that has it."""
-    shares = {text: math.fsum(m for t, m in zip(texts, mass, strict=True) if t == text) for text in texts}
-    heaviest = max(shares, key=lambda text: shares[text])
-    return shares[heaviest] / math.fsum(mass), heaviest
+def _masses(first: Likely, words: Sequence[str], generated: Likely = ()) -> tuple[list[float], float]:
+    """Return the probability of each word, summed over its listed spellings, and that of what may be one of them too.
 
-
-def _masses(known: Likely, word: str, begun: str | None, first: Likely) -> tuple[float, float]:
-    """Return the probability of a word among the known tokens, and the largest that it can have."""
-    mass = math.fsum(math.exp(p) for token, p in known if _bare(token) == word)
-    maybe = math.fsum(math.exp(p) for token, p in first if token != begun and _begins(token, word))
-    listed = [math.exp(p) for _, p in first]
-    unlisted = max(0.0, min(1 - math.fsum(listed), min(listed, default=1.0)))
-    return mass, mass + maybe + (0.0 if mass else unlisted)
+    That is what is not listed, and the tokens that begin a word, but for the one word that was generated so.
+    """
+    masses = dict.fromkeys(words, 0.0) | _split_word(words, generated)
+    unknown = 1.0 - sum(masses.values())
+    for token, logprob in first:
+        text = _bare(token)
+        if text in masses:
+            masses[text] += math.exp(logprob)
+        if text in masses or not _begins(text, words):
+            unknown -= math.exp(logprob)
+    return list(masses.values()), max(0.0, unknown)
 
 
 def _bare(token: str) -> str:
     return token.strip(AROUND).lower()
 
 
-def _begins(token: str, word: str) -> bool:
-    return 0 < len(_bare(token)) < len(word) and word.startswith(_bare(token))
+def _begins(text: str, words: Sequence[str]) -> bool:
+    return text != "" and any(word.startswith(text) for word in words)
 
 
-def _split_word(generated: Likely) -> tuple[str | None, list[tuple[str, float]]]:
-    """Return the first token and the word that it begins, with its log-probability, if that is of several tokens."""
-    spelled, total = "", 0.0
-    for place, (token, logprob) in enumerate(generated):
-        spelled, total = spelled + token, total + logprob
-        if _bare(spelled) in ("true", "false"):
-            return (generated[0][0], [(spelled, total)]) if place else (None, [])
-        if not (_begins(spelled, "true") or _begins(spelled, "false")):
+def _split_word(words: Sequence[str], generated: Likely) -> dict[str, float]:
+    """Return the word that several generated tokens spell, with its probability."""
+    spelled = ""
+    logprobs: list[float] = []
+    for token, logprob in generated:
+        spelled += token
+        logprobs.append(logprob)
+        text = _bare(spelled)
+        if text in words:
+            return {text: sequence_posterior(logprobs)} if len(logprobs) > 1 else {}
+        if not _begins(text, words):
             break
-    return None, []
+    return {}

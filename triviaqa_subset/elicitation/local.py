@@ -17,16 +17,10 @@ SET_BY_US = {"eos_token_id", "bos_token_id", "pad_token_id", "transformers_versi
 def without_own_settings(model: Model) -> Model:
     """Make a model of the `hf` provider use only the tokens that end a turn of its generation_config, once."""
     api: Api = model.api
-    if not (hasattr(api, "hf_chat") and hasattr(api, "do_sample")) or "generate" in vars(api):
+    is_hf = hasattr(api, "hf_chat") and hasattr(api, "do_sample")
+    if not is_hf or "generate" in vars(api):
         return model
-    own = api.model.generation_config.to_diff_dict()
-    dropped = {name: value for name, value in own.items() if name not in SET_BY_US and not name.startswith("_")}
-    if dropped:
-        getLogger(__name__).warning("%s: its generation_config is not used: %s", model, dropped)
-    ends = own.get("eos_token_id") or []
-    ends = sorted({*(ends if isinstance(ends, list) else [ends]), api.tokenizer.eos_token_id} - {None})
-    made = type(api.model.generation_config)
-    api.model.generation_config = made(eos_token_id=ends or None, pad_token_id=api.tokenizer.pad_token_id)
+    ends = _reset(api, str(model))
     if api.tokenizer.chat_template is not None:  # which writes the special tokens itself
         api.tokenizer_call_args = {"add_special_tokens": False} | api.tokenizer_call_args
     api.hf_chat = partial(_chat, api, api.hf_chat)
@@ -34,30 +28,54 @@ def without_own_settings(model: Model) -> Model:
     return model
 
 
+def _reset(api: "Api", name: str) -> list[int]:
+    """Replace the generation_config, say what of it is not used, and return the tokens that end a turn."""
+    config = api.model.generation_config
+    settings = config.to_diff_dict()
+    dropped = {key: value for key, value in settings.items() if key not in SET_BY_US and not key.startswith("_")}
+    if dropped:
+        getLogger(__name__).warning("%s: its generation_config is not used: %s", name, dropped)
+    ends = settings.get("eos_token_id")
+    listed = ends if isinstance(ends, list) else [ends]
+    numbers = sorted({*listed, api.tokenizer.eos_token_id} - {None})
+    api.model.generation_config = type(config)(eos_token_id=numbers or None, pad_token_id=api.tokenizer.pad_token_id)
+    return numbers
+
+
 def _chat(api: "Api", render: Callable[..., object], messages: Sequence[ChatMessage], tools: Sequence[object]) -> str:
     """Return the prompt; where the last message is the start of the reply, it ends with that."""
     template = api.chat_template or api.tokenizer.chat_template
     if messages[-1].role != "assistant" or template is None or api.use_chat_template is False:
         return str(render(messages, tools))
-    texts = [{"role": message.role, "content": message.text} for message in messages]
-    options = {"tokenize": False, "continue_final_message": True, "enable_thinking": api.enable_thinking}
-    return str(api.tokenizer.apply_chat_template(texts, chat_template=template, **options))
+    prompt = api.tokenizer.apply_chat_template(
+        [{"role": message.role, "content": message.text} for message in messages],
+        chat_template=template,
+        tokenize=False,
+        continue_final_message=True,
+        enable_thinking=api.enable_thinking,
+    )
+    return str(prompt)
 
 
 async def _generate(
-    api: "Api", ask: Asks, ends: frozenset[str], *, config: GenerateConfig, **more: object
+    api: "Api", ask: Asks, ends: frozenset[str], *, config: GenerateConfig, **request: object
 ) -> ModelOutput:
     """Ask, and cut what stands after the end of the turn, where the other replies of a batch are longer."""
-    api.do_sample = bool(config.temperature)  # read before the provider first waits
-    plainly = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0} if config.temperature else {}
-    asked = config.model_copy(update={"temperature": None, "top_p": None, "top_k": None, "logprobs": True} | plainly)
-    output = await ask(config=asked, **more)
-    reply, count = output.choices[0], len(api.tokenizer(output.completion, add_special_tokens=False)["input_ids"])
-    listed = reply.logprobs.content if reply.logprobs else []  # the likeliest tokens, which are not those of a sample
-    length = next((place for place, token in enumerate(listed) if token.token in ends), len(listed))
-    ended = count < (config.max_tokens or 0) - 2 if plainly else length < len(listed)
-    reply.stop_reason = "stop" if ended else "max_tokens"
-    reply.logprobs = Logprobs(content=listed[:length]) if config.logprobs else None
+    is_sampled = bool(config.temperature)
+    api.do_sample = is_sampled  # read before the provider first waits
+    sampling: dict[str, float | None] = {"temperature": None, "top_p": None, "top_k": None}
+    if is_sampled:
+        sampling = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0}
+    output = await ask(config=config.model_copy(update=sampling | {"logprobs": True}), **request)
+    reply = output.choices[0]
+    likeliest = reply.logprobs.content if reply.logprobs else []  # which are not the tokens of a sample
+    length = next((place for place, token in enumerate(likeliest) if token.token in ends), len(likeliest))
+    has_ended = length < len(likeliest)
+    if is_sampled:
+        tokens = api.tokenizer(output.completion, add_special_tokens=False)["input_ids"]
+        has_ended = len(tokens) < (config.max_tokens or 0) - 2
+    reply.stop_reason = "stop" if has_ended else "max_tokens"
+    reply.logprobs = Logprobs(content=likeliest[:length]) if config.logprobs else None
     if output.usage:
         output.usage.output_tokens = length
     return output

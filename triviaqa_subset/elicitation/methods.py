@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
 from string import ascii_uppercase
@@ -22,11 +22,10 @@ from .replies import Reply, Token, Unusable, body, first_line, read_reply
 Messages = list[dict[str, str]]
 FIELD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 PROMPTS = Path(__file__).with_name("prompts.yaml")
-PREFILL = ["message", "continue", "none", "text"]
-ALLOWED = {"weights": ["uniform", "sequence"], "same": ["equality", "judge"], "prefill": PREFILL}
+ALLOWED = {"same": ["equality", "judge"], "prefill": ["message", "continue", "none", "text"]}
 EVERY_METHOD = (*METHODS, "semantic")
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}  # of vLLM and SGLang
-SHORT = 8  # tokens for one word: only the first word counts, and there may be blank tokens before it
+SHORT = 8  # tokens for a judge's word: only the first word counts, and there may be blank tokens before it
 LONGER = "Allow more --max-tokens, or turn reasoning off."
 _JSON = re.compile(r"\s*[{\[]\s*[\"{]")
 THINKING = re.compile(
@@ -45,7 +44,6 @@ class Setup:
     top_logprobs: int = 20
     samples: int = 10
     temperature: float = 1.0
-    weights: str = "uniform"
     same: str = "equality"
 
     def __post_init__(self) -> None:
@@ -58,8 +56,12 @@ class Interview:
     """The requests about one question; its answer is asked for once, whichever methods need it."""
 
     def __init__(self, state: TaskState, setup: Setup, prompts: dict[str, Messages]) -> None:
-        self.state, self.setup, self.prompts, self.model = state, setup, prompts, without_own_settings(get_model())
+        self.state = state
+        self.setup = setup
+        self.prompts = prompts
+        self.model = without_own_settings(get_model())
         self.choices = [choice.value for choice in state.choices]
+        self.letters = ascii_uppercase[: len(self.choices)]
         self._answer: Reply | None = None
 
     async def sequence_posterior(self) -> Outcome:
@@ -67,69 +69,66 @@ class Interview:
         answer = await self._first_answer()
         if not answer.tokens:
             return Outcome(answer.text, None, answer.missing)
-        first = next((token for token in answer.tokens if token.text.strip()), answer.tokens[0])
-        letters = ascii_uppercase[: len(self.choices)]
-        posteriors = confidences.letter_posteriors(_candidates(first), letters) if letters else None
-        whole = confidences.sequence_posterior([token.logprob for token in answer.tokens])
-        return Outcome(answer.text, whole, _remark_if_unlikely(answer.tokens), posteriors)
+        posteriors = None
+        if self.letters:
+            word = _from_first_word(answer.tokens) or answer.tokens
+            posteriors = confidences.letter_posteriors(_candidates(word[0]), self.letters)
+        posterior = confidences.sequence_posterior([token.logprob for token in answer.tokens])
+        return Outcome(answer.text, posterior, _remark_if_unlikely(answer.tokens), posteriors)
 
     async def is_true(self) -> Outcome:
         """Return the answer with the probability of "True", when the model is asked whether it is right."""
         answer = (await self._first_answer()).text
-        config = GenerateConfig(temperature=0.0, max_tokens=SHORT, logprobs=True, top_logprobs=self.setup.top_logprobs)
+        config = GenerateConfig(temperature=0.0, logprobs=True, top_logprobs=self.setup.top_logprobs)
         reply = await self._ask("is_true", config, answer=answer)
-        if reply.tokens is None:
-            return Outcome(answer, None, reply.missing)
-        tokens = list(dropwhile(lambda token: not token.text.strip(), reply.tokens))
+        if not reply.text:
+            return Outcome(answer, None, _why_empty(reply))
+        tokens = _from_first_word(reply.tokens or [])
         if not tokens:
-            return Outcome(answer, None, "the reply is empty")
+            return Outcome(answer, None, reply.missing)
         generated = [(token.text, token.logprob) for token in tokens]
-        return Outcome(answer, *confidences.is_true(_candidates(tokens[0]), generated))
+        confidence, explanation = confidences.is_true(_candidates(tokens[0]), generated)
+        return Outcome(answer, confidence, explanation)
 
     async def verbalized(self) -> Outcome:
         """Return the answer and the probability that the model writes."""
         reply = _require_text(await self._ask("verbalized", GenerateConfig()))
-        found = answer_and_probability(reply.text, cut=reply.is_cut)
-        if not found.answer:
+        outcome = answer_and_probability(reply.text, cut=reply.is_cut)
+        if not outcome.answer:
             raise Unusable(f"the reply must state an answer; got {reply.text[:60]!r}")
-        if found.confidence is None:
+        if outcome.confidence is None:
             _check_whole(reply)
-        return found
+        return outcome
 
     async def semantic(self) -> Outcome:
         """Return the commonest meaning of several answers, with its share."""
-        seed, weigh = active_generate_config().seed, self.setup.weights == "sequence"
-        drawn: list[Reply] = []
+        seed = active_generate_config().seed
+        samples: list[str] = []
         for number in range(self.setup.samples):
-            own_seed = None if seed is None else seed + number
-            config = GenerateConfig(temperature=self.setup.temperature, seed=own_seed, logprobs=weigh or None)
-            drawn.append(await self._ask_answer(config))
-        # With weights a repeated answer would count twice: by how often it was drawn and by its probability.
-        distinct = [a for n, a in enumerate(drawn) if not weigh or a.text not in [b.text for b in drawn[:n]]]
-        logprobs = [[token.logprob for token in answer.tokens or ()] for answer in distinct]
-        if weigh and not all(logprobs):
-            return Outcome(drawn[0].text, None, drawn[0].missing)
-        weights = [confidences.sequence_posterior(each) for each in logprobs] if weigh else None
-        texts, meanings = [answer.text for answer in distinct], dict[str, str]()
-        for text in dict.fromkeys(texts):
+            next_seed = None if seed is None else seed + number
+            config = GenerateConfig(temperature=self.setup.temperature, seed=next_seed)
+            samples.append((await self._ask_answer(config)).text)
+        meanings: dict[str, str] = {}
+        for text in dict.fromkeys(samples):
             meanings[text] = await self._meaning(text, list(dict.fromkeys(meanings.values())))
-        return Outcome(*confidences.semantic_confidence(texts, [meanings[text] for text in texts], weights))
+        answer, share = confidences.semantic_confidence(samples, [meanings[text] for text in samples])
+        return Outcome(answer, share)
 
-    async def _meaning(self, answer: str, known: list[str]) -> str:
-        """Return the first known answer that means the same, else this one."""
-        for first in known:
+    async def _meaning(self, answer: str, earlier: list[str]) -> str:
+        """Return the first earlier answer that means the same, else this one."""
+        for first in earlier:
             if normalize_answer(first) == normalize_answer(answer):
                 return first
             if self.setup.same == "judge":
                 config = GenerateConfig(temperature=0.0, max_tokens=SHORT)
-                judged = await self._ask("semantic_equivalence", config, pred_answer=answer, gold_answers=first)
-                if yes_or_no(judged.text):
+                verdict = await self._ask("semantic_equivalence", config, pred_answer=answer, gold_answers=first)
+                if yes_or_no(verdict.text):
                     return first
         return answer
 
     async def _first_answer(self) -> Reply:
         if self._answer is None:
-            top = self.setup.top_logprobs if self.choices else 1
+            top = self.setup.top_logprobs if self.choices else 2  # one alternative tells rounding from no distribution
             self._answer = await self._ask_answer(GenerateConfig(logprobs=True, top_logprobs=top))
         return self._answer
 
@@ -140,19 +139,20 @@ class Interview:
         line = reply.text.split("\n")[0]
         if _JSON.match(line):
             raise Unusable(f"the reply must be the answer alone; got JSON, {line[:60]!r}")
-        return reply._replace(text=" ".join(line.split()), tokens=reply.tokens and first_line(reply.tokens))
+        return replace(reply, text=" ".join(line.split()), tokens=reply.tokens and first_line(reply.tokens))
 
     async def _ask(self, prompt: str, config: GenerateConfig, **fields: str) -> Reply:
         """Ask, and return the body of the reply."""
-        listed = "\n".join(f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, self.choices, strict=False))
-        messages = render(self.prompts[prompt], {"question": self.state.input_text, "choices": listed} | fields)
+        choices = "\n".join(f"{letter}. {text}" for letter, text in zip(self.letters, self.choices, strict=False))
+        messages = render(self.prompts[prompt], {"question": self.state.input_text, "choices": choices} | fields)
         start = prefill(messages)
-        if self.setup.prefill == "none" and start:
-            messages = messages[:-1]
-        elif self.setup.prefill == "text":
+        if self.setup.prefill == "text":
             messages = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
+        elif self.setup.prefill == "none" and start:
+            messages = messages[:-1]
         elif self.setup.prefill == "continue" and start:
-            config = config.merge(GenerateConfig(extra_body=(active_generate_config().extra_body or {}) | CONTINUE))
+            extra_body = active_generate_config().extra_body or {}
+            config = config.merge(GenerateConfig(extra_body=extra_body | CONTINUE))
         self.state.output = await ask(self.model, messages, config)
         return body(read_reply(self.state.output), start)
 
@@ -173,8 +173,7 @@ def elicit(methods: Sequence[str] = METHODS, **options: object) -> Solver:
                 outcome = await getattr(interview, method)()
             except Unusable as reason:
                 outcome = Outcome(None, None, str(reason))
-            known = {name: value for name, value in outcome._asdict().items() if name != "posteriors" or value}
-            state.store.set(method, known | {"model": state.output.model})
+            state.store.set(method, asdict(outcome) | {"model": state.output.model})
         return state
 
     return solve
@@ -183,54 +182,29 @@ def elicit(methods: Sequence[str] = METHODS, **options: object) -> Solver:
 async def ask(model: Model, messages: Messages, config: GenerateConfig) -> ModelOutput:
     """Ask a model; samples of an answer are never taken from a cache, where all of them would be the same."""
     sent = await messages_from_openai(messages)
-    return await model.generate(sent, config=config, **({"cache": False} if config.temperature else {}))
-
-
-def _require_text(reply: Reply) -> Reply:
-    """Return a reply that must not be empty."""
-    if not reply.text:
-        raise Unusable(f"the reply must not be empty; got nothing{' but reasoning' * bool(reply.reasoning)}. {LONGER}")
-    return reply
-
-
-def _check_whole(reply: Reply) -> None:
-    """Raise `Unusable` if the answer, the first line of the reply, was cut itself, or is reasoning."""
-    if reply.is_cut and ("\n" not in reply.text or THINKING.match(reply.text)):
-        raise Unusable(f"the answer must end within --max-tokens; got {reply.text[:60]!r}, which was cut. {LONGER}")
-
-
-def _candidates(token: Token) -> list[tuple[str, float]]:
-    """Return the likely tokens, the chosen one among them; its log-probability may be rounded in one place."""
-    listed = any(text == token.text for text, _ in token.top)
-    return token.top if listed else [*token.top, (token.text, token.logprob)]
-
-
-def _remark_if_unlikely(tokens: list[Token]) -> str | None:
-    """Return a remark if the reply is not the likeliest one although it should be."""
-    if active_generate_config().temperature != 0:
-        return None
-    odd = [token.text for token in tokens if token.top and max(p for _, p in token.top) > token.logprob + 0.01]
-    return f"{odd[0]!r} is not the likeliest token: a setting of the server changes its replies" if odd else None
+    if config.temperature:
+        return await model.generate(sent, config=config, cache=False)
+    return await model.generate(sent, config=config)
 
 
 def load_prompts(task: str, file: str | None = None) -> dict[str, Messages]:
     """Return the prompts of a task, `triviaqa` or `mmlu`, or those of a file of the form of `prompts.yaml`."""
     prompts = yaml.safe_load(PROMPTS.read_text(encoding="utf-8"))
-    own = yaml.safe_load(Path(file).read_text(encoding="utf-8")) if file else {}
-    for part, methods in own.items():
+    replaced = yaml.safe_load(Path(file).read_text(encoding="utf-8")) if file else {}
+    for part, methods in replaced.items():
         for method, messages in methods.items():
+            fields = _fields(messages)
             needed = _fields(prompts.get(part, {}).get(method, []))
-            found = _fields(messages)
-            if not needed or found != needed:
+            if not needed or fields != needed:
                 rule = "must have prompts that are in prompts.yaml, with the same fields"
-                raise ValueError(f"{file} {rule}; got {part}: {method} with {', '.join(sorted(found)) or 'none'}.")
+                raise ValueError(f"{file} {rule}; got {part}: {method} with {', '.join(sorted(fields)) or 'none'}.")
             prompts[part][method] = messages
     return dict(prompts[task] | prompts["judge"])
 
 
 def render(messages: Messages, fields: Mapping[str, str]) -> Messages:
     """Return the messages with the fields filled in, in one pass: braces inside a value are left as they are."""
-    return [each | {"content": FIELD.sub(lambda found: fields[found[1]], each["content"])} for each in messages]
+    return [each | {"content": FIELD.sub(lambda field: fields[field[1]], each["content"])} for each in messages]
 
 
 def prefill(messages: Messages) -> str:
@@ -240,3 +214,41 @@ def prefill(messages: Messages) -> str:
 
 def _fields(messages: Messages) -> set[str]:
     return {name for message in messages for name in FIELD.findall(message["content"])}
+
+
+def _require_text(reply: Reply) -> Reply:
+    """Return a reply that must not be empty."""
+    if not reply.text:
+        raise Unusable(_why_empty(reply))
+    return reply
+
+
+def _why_empty(reply: Reply) -> str:
+    content = "nothing but reasoning" if reply.reasoning else "nothing"
+    return f"the reply must not be empty; got {content}. {LONGER}"
+
+
+def _check_whole(reply: Reply) -> None:
+    """Raise `Unusable` if the answer, the first line of the reply, was cut itself, or is reasoning."""
+    if reply.is_cut and ("\n" not in reply.text or THINKING.match(reply.text)):
+        raise Unusable(f"the answer must end within --max-tokens; got {reply.text[:60]!r}, which was cut. {LONGER}")
+
+
+def _from_first_word(tokens: list[Token]) -> list[Token]:
+    return list(dropwhile(lambda token: not token.text.strip(), tokens))
+
+
+def _candidates(token: Token) -> list[tuple[str, float]]:
+    """Return the likely tokens, the chosen one among them; its log-probability may be rounded in one place."""
+    is_listed = any(text == token.text for text, _ in token.top)
+    return token.top if is_listed else [*token.top, (token.text, token.logprob)]
+
+
+def _remark_if_unlikely(tokens: list[Token]) -> str | None:
+    """Return a remark if the reply is not the likeliest one although it should be."""
+    if active_generate_config().temperature != 0:
+        return None
+    for token in tokens:
+        if any(logprob > token.logprob + 0.01 for _, logprob in token.top):
+            return f"{token.text!r} is not the likeliest token: a setting of the server changes its replies"
+    return None

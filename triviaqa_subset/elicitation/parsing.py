@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
-from typing import NamedTuple
 
 from ..matching import normalize_answer
 
@@ -40,14 +39,21 @@ UNREADABLE = re.compile(rf"{KEYWORD}[\s*_]*[:=]", re.IGNORECASE)
 # Where the probability may be stated once more: on its line, and on the next ones while they are labelled too.
 REMAINDER = re.compile(rf"[^\n]*(?:\n[\s*_]*{KEYWORD}[^\n]*)*", re.IGNORECASE)
 
+# What a stated number is, if not the probability of being right; NUL stands for the number in its line.
 UNSURE = r"\s+(?:\w+\s+)?(?:sure|certain|confident|positive)\b"
-INVERTED = re.compile(
-    r"(?i)\b(?:wrong|incorrect|inaccurate|mistaken|false|untrue|errors?|failure|other|another"
-    rf"|(?:not|never|cannot|\w+n['\u2019]t)\b(?!{UNSURE}))\b"
-)
-CONDITIONAL = re.compile(r"(?i)\b(?:if|otherwise|unless|assuming|provided|given|depending|when|else)\b")
-BOUND = re.compile(r"(?i)\b(?:at (?:most|least)|\w+er than|(?:less|more) than|below|above|under|over|up to|bound)\b")
-BOUND_AFTER = re.compile(r"(?i)\s*(?:\+|at (?:most|least)\b|or (?:more|less|higher|lower|above|below)\b)")
+OTHER_MEANINGS = {
+    "the probability is that of being wrong": re.compile(
+        r"(?i)\b(?:wrong|incorrect|inaccurate|mistaken|false|untrue|errors?|failure|other|another"
+        rf"|(?:not|never|cannot|\w+n['\u2019]t)\b(?!{UNSURE}))\b"
+    ),
+    "the probability has a condition": re.compile(
+        r"(?i)\b(?:if|otherwise|unless|assuming|provided|given|depending|when|else)\b"
+    ),
+    "a bound is stated instead of a probability": re.compile(
+        r"(?is)\b(?:at (?:most|least)|\w+er than|(?:less|more) than|below|above|under|over|up to|bound)\b.*\0"
+        r"|\0\s*(?:\+|at (?:most|least)\b|or (?:more|less|higher|lower|above|below)\b)|<.*\0[^>]*\Z"
+    ),
+}
 
 UNREAD = "no probability can be read"
 SEVERAL = "several numbers are stated"
@@ -55,7 +61,8 @@ _CUT = "the reply was cut by --max-tokens"
 _JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```)?\s*", re.DOTALL)
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Outcome:
     """An answer, None without a usable reply; its confidence in [0, 1], None if missing; and why, or how exact."""
 
     answer: str | None
@@ -82,16 +89,12 @@ class Statement:
     number: Number
 
     @property
-    def lead(self) -> str:
-        """The passage up to the number, with the word before it."""
-        before = self.text[: self.start].removesuffix(" ")
-        word = re.search(r"\w*\Z", before)
-        return f"{word[0] if word else ''} {self.text[self.start : self.digits]}"
-
-    @property
-    def after(self) -> str:
-        """The line behind the number."""
-        return self.text[self.number.end :].partition("\n")[0]
+    def context(self) -> str:
+        """The word before the passage, the passage, and the end of its line, with NUL for the number."""
+        word = re.search(r"\w*\Z", self.text[: self.start].removesuffix(" "))
+        before = word[0] if word else ""
+        after = self.text[self.number.end :].partition("\n")[0]
+        return f"{before} {self.text[self.start : self.digits]}\0{after}"
 
 
 def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
@@ -167,12 +170,9 @@ def _statement(place: re.Match[str]) -> Statement:
 def _why_missing(statements: Sequence[Statement]) -> str | None:
     """Return why the number of the last statement is not the probability that the answer is right, if it is not."""
     stated = statements[-1]
-    if INVERTED.search(stated.lead) or INVERTED.search(stated.after):
-        return "the probability is that of being wrong"
-    if CONDITIONAL.search(stated.lead) or CONDITIONAL.search(stated.after):
-        return "the probability has a condition"
-    if BOUND.search(stated.lead) or BOUND_AFTER.match(stated.after) or ("<" in stated.lead and ">" not in stated.after):
-        return "a bound is stated instead of a probability"
+    for reason, pattern in OTHER_MEANINGS.items():
+        if pattern.search(stated.context):
+            return reason
     if _has_rival(stated) or any(_differ(stated.number, earlier.number) for earlier in statements[:-1]):
         return SEVERAL
     return UNREAD if stated.number.value is None else None
@@ -235,22 +235,19 @@ def _from_json(text: str, missing: str) -> Outcome:
         content = json.loads(whole["json"]) if whole else {}
     except (ValueError, RecursionError):
         content = {}
-    fields = {str(name).lower(): value for name, value in content.items()}
-    texts = [fields[name] for name in ("guess", "answer") if isinstance(fields.get(name), str)]
-    answer = " ".join(texts[0].split()) if texts else ""
-    values = [_json_number(fields[name]) for name in ("probability", "confidence") if name in fields]
-    if len(values) > 1 and values[0] != values[1]:
+    fields = {name.lower(): value for name, value in content.items()}
+    answers = [fields[name] for name in ("guess", "answer") if isinstance(fields.get(name), str)]
+    answer = " ".join(answers[0].split()) if answers else ""
+    values = {_json_number(fields[name]) for name in ("probability", "confidence") if name in fields}
+    if len(values) > 1:
         return Outcome(answer, None, SEVERAL)
-    if not values or values[0] is None:
-        return Outcome(answer, None, missing)
-    return Outcome(answer, values[0])
+    confidence = values.pop() if values else None
+    return Outcome(answer, confidence, missing if confidence is None else None)
 
 
 def _json_number(value: object) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value) if 0 <= value <= 1 else None
     text = value.strip() if isinstance(value, str) else ""
-    if not DECIMAL.match(text):
-        return None
-    number = number_at(text, 0)
-    return number.value if number.end == len(text) else None
+    number = number_at(text, 0) if DECIMAL.match(text) else None
+    return number.value if number and number.end == len(text) else None

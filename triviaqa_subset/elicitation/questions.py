@@ -3,7 +3,6 @@
 from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
-from typing import TypeGuard
 
 import pyarrow.parquet as pq
 from inspect_ai.dataset import Sample, csv_dataset, json_dataset
@@ -13,21 +12,23 @@ from ..labels import STRATA
 from ..pool import RawRow
 
 SETS = ("curated", "kept", "pool")
-_LISTS = ("answer", "choices")  # columns that may hold several texts
 
 
 def triviaqa_samples(questions: str, dataset: str | None) -> list[Sample]:
     """Return questions of the dataset, from a folder that was built with text."""
     if questions not in SETS:
         raise ValueError(f"questions must be one of {', '.join(SETS)}; got {questions!r}.")
-    folder = Path(dataset) if dataset else BUILT if BUILT.exists() else FOLDER
+    default = BUILT if BUILT.exists() else FOLDER
+    folder = Path(dataset) if dataset else default
     rows = pq.read_table(folder / "data" / f"{questions}.parquet").to_pylist()
     if "question" not in rows[0]:
         how = "Build it with text first: python -m triviaqa_subset.build."
         raise ValueError(f"dataset must have the texts of its questions; got {folder} without. {how}")
-    golds = [dict.fromkeys([*row["answer"]["aliases"], *row["answer"]["normalized_aliases"]]) for row in rows]
-    strata = [{"stratum": list(STRATA)[row["stratum"]]} for row in rows]
-    return [own_sample(row | {"answer": list(gold)} | own) for row, gold, own in zip(rows, golds, strata, strict=True)]
+    strata = list(STRATA)
+    for row in rows:
+        row["stratum"] = strata[row["stratum"]]
+        row["answer"] = list(dict.fromkeys(row["answer"]["aliases"] + row["answer"]["normalized_aliases"]))
+    return [own_sample(row) for row in rows]
 
 
 def mmlu_samples() -> list[Sample]:
@@ -46,21 +47,36 @@ def own_samples(file: str) -> list[Sample]:
 
 
 def own_sample(row: RawRow, separator: str | None = None) -> Sample:
-    """Return the sample of a row; with `choices` its `answer` is a letter or a number from 0, else texts."""
-    given = {name: value for name, value in row.items() if value not in (None, "")}
-    given |= {k: str(v).split(separator) for k, v in given.items() if k in _LISTS and separator and separator in str(v)}
-    question, answer, choices = (given.get(name) for name in ("question", *_LISTS))
-    letters = list(ascii_uppercase[: len(choices)]) if _are_texts(choices) and len(choices) <= 26 else []
-    if letters and str(answer).isdecimal() and int(str(answer)) < len(letters):
-        answer = letters[int(str(answer))]
-    accepted = answer if isinstance(answer, list) else [answer]
-    if not isinstance(question, str) or not _are_texts(accepted) or (choices and accepted[0] not in letters):
-        rule = "a question (text) and an answer, a text or several; or choices, and the letter or number of one of them"
+    """Return the sample of a row; with `choices` its `answer` is one of them, its letter or its number from 0."""
+    question = row.get("question")
+    choices = _texts(row.get("choices"), separator)
+    answers = _letter(row.get("answer"), choices) if choices else _texts(row.get("answer"), separator)
+    if not isinstance(question, str) or not question or not answers:
+        rule = "a question (text) and an answer, a text or several; or choices, and one of them, its letter or number"
         raise ValueError(f"a row must have {rule}; got {row!r:.80}.")
-    known: dict[str, object] = {name: str(given[name]) for name in ("stratum", "decision") if name in given}
-    known |= {"weight": float(str(given["weight"]))} if "weight" in given else {}
-    return Sample(question, choices=choices, target=accepted, id=given.get("question_id"), metadata=known)
+    metadata: dict[str, object] = {name: str(row[name]) for name in ("stratum", "decision") if row.get(name)}
+    if row.get("weight") not in (None, ""):
+        metadata["weight"] = float(str(row["weight"]))
+    return Sample(question, choices=choices or None, target=answers, id=row.get("question_id"), metadata=metadata)
 
 
-def _are_texts(value: object) -> TypeGuard[list[str]]:
-    return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)
+def _texts(value: object, separator: str | None) -> list[str]:
+    """Return the texts of a cell, none if there is anything else."""
+    if isinstance(value, str):
+        values: list[object] = list(value.split(separator)) if separator else [value]
+    else:
+        values = value if isinstance(value, list) else [value]
+    are_texts = all(isinstance(each, str | int | float) for each in values)
+    return [str(each) for each in values] if are_texts and "" not in values else []
+
+
+def _letter(answer: object, choices: list[str]) -> list[str]:
+    """Return the letter of the right choice: a number counts from 0, a text is a choice before it is a letter."""
+    letters = ascii_uppercase[: len(choices)]
+    right = {str(number): letter for number, letter in enumerate(letters)}
+    if not isinstance(answer, int):
+        right |= dict(zip(letters, letters, strict=True))
+        right |= {
+            choice: letter for choice, letter in zip(choices, letters, strict=False) if choices.count(choice) == 1
+        }
+    return [right[str(answer)]] if str(answer) in right else []

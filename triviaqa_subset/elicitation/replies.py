@@ -4,7 +4,8 @@ import codecs
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from .confidences import ROUNDING
 
@@ -25,7 +26,8 @@ REASONING = re.compile(
 PREAMBLE = r"(?:(?:Sure|Certainly|Of course|Okay|Here)\b[^\n]{0,80}|[^\n]{0,80}:)[ \t]*\n\s*"
 FENCE = r"\s*```\w*\n"
 LABEL = r"(?:(?:my|the)\s+)?(?:(?:best|final)\s+)?(?:guess|answer)\s*:"
-_CUT = ("max_tokens", "model_length")
+CUT = ("max_tokens", "model_length")
+NO_DISTRIBUTION = "the log-probabilities are all 0 and no other token has any: they are not those of the model"
 ESCAPED = re.compile(r"<0x[0-9A-Fa-f]{2}>|bytes:(?:\\x[0-9a-fA-F]{2})+")
 # The characters that a byte-level vocabulary, such as GPT-2's, writes for the 256 bytes.
 PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
@@ -38,7 +40,8 @@ class Unusable(Exception):
     """There is no usable reply, and why."""
 
 
-class Token(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Token:
     """A generated token: its text, its log-probability, and the most likely tokens at its position with theirs."""
 
     text: str
@@ -46,7 +49,8 @@ class Token(NamedTuple):
     top: list[tuple[str, float]]
 
 
-class Reply(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reply:
     """The text of a model and its tokens; `missing` is the reason where these are unknown."""
 
     text: str
@@ -60,67 +64,85 @@ def read_reply(output: "ModelOutput") -> Reply:
     """Return the first choice of Inspect's output; raise `Unusable` if there is none, or a refusal."""
     if output.empty:
         raise Unusable("the reply must have a choice; got none")
-    choice, content = output.choices[0], output.choices[0].message.content
-    parts = [] if isinstance(content, str) else content
+    choice = output.choices[0]
     text = choice.message.text
+    content = choice.message.content
+    parts = [] if isinstance(content, str) else content
     if any(getattr(part, "refusal", None) for part in parts):
         raise Unusable(f"the model refused: {' '.join(text.split())}")
     if choice.stop_reason == "content_filter" or output.error:
         raise Unusable(f"the server withheld the reply: {output.error or text[:60]!r}")
     reasoning = "".join(part.reasoning for part in parts if part.type == "reasoning")
-    reply = Reply(text, None, choice.stop_reason in _CUT, reasoning)
-    if not choice.logprobs or not choice.logprobs.content:
-        return reply
-    tokens, usage = _tokens(choice.logprobs.content), output.usage
-    if not all(-math.inf < p <= ROUNDING for _, p, _ in tokens):
-        return reply._replace(missing="the log-probabilities must be numbers of at most 0")
-    # All but the token that ends the turn must be listed; servers count those of a reasoning in several ways.
-    if usage and usage.output_tokens > len(tokens) + 1 and not reasoning and not _reasoning(text):
-        return reply._replace(missing=f"only {len(tokens)} of the {usage.output_tokens} tokens are listed")
-    return reply._replace(tokens=tokens)
+    reply = Reply(text, None, choice.stop_reason in CUT, reasoning)
+    entries = choice.logprobs.content if choice.logprobs else []
+    return _with_tokens(reply, entries, output.usage.output_tokens if output.usage else 0) if entries else reply
 
 
 def body(reply: Reply, prefill: str = "") -> Reply:
     """Return a reply without reasoning, repeated prefill and end of turn, and the tokens that spell it, if any do."""
-    said = reply.text[_reasoning(reply.text) :]
-    text = said[_echo(said, prefill) :].strip()
-    tokens = _spelling_tokens(reply, text, prefill)
-    missing = reply.missing if reply.tokens is None else "the tokens do not spell the text of the reply"
-    return reply._replace(text=text, tokens=tokens, missing=missing)
+    answer = reply.text[_reasoning(reply.text) :]
+    text = answer[_echo(answer, prefill) :].strip()
+    if reply.tokens is None:
+        return replace(reply, text=text)
+    tokens = _spelling_tokens(reply.tokens, reply, [answer, text], prefill)
+    return replace(reply, text=text, tokens=tokens, missing="the tokens do not spell the text of the reply")
 
 
 def first_line(tokens: list[Token]) -> list[Token]:
     """Return the tokens of the first line that is not blank; one that also contains its end is included."""
     line = ""
     for place, token in enumerate(tokens):
-        before, newline, _ = (token.text if line.strip() else token.text.lstrip()).partition("\n")
+        text = token.text if line.strip() else token.text.lstrip()
+        before, newline, _ = text.partition("\n")
         if newline:
-            return tokens[: place + bool(before.strip() or not line.strip())]
+            belongs = before.strip() or not line.strip()
+            return tokens[: place + 1] if belongs else tokens[:place]
         line += token.text
     return tokens
 
 
-def _tokens(listed: "list[Logprob]") -> list[Token]:
+def _with_tokens(reply: Reply, entries: "list[Logprob]", count: int) -> Reply:
+    """Return the reply with its tokens, of which a server counts so many, or with the reason why not."""
+    tokens = _tokens(entries)
+    alternatives = [logprob for token in tokens for text, logprob in token.top if text != token.text]
+    if not all(-math.inf < token.logprob <= ROUNDING for token in tokens):
+        return replace(reply, missing="the log-probabilities must be numbers of at most 0")
+    # Servers write what is impossible as -inf or as -9999, the logarithms of no number but 0.
+    if all(token.logprob >= 0 for token in tokens) and not any(map(math.exp, alternatives)):
+        return replace(reply, missing=NO_DISTRIBUTION)
+    # All but the token that ends the turn must be listed; servers count those of a reasoning in several ways.
+    if count > len(tokens) + 1 and not reply.reasoning and not _reasoning(reply.text):
+        return replace(reply, missing=f"only {len(tokens)} of the {count} tokens are listed")
+    return replace(reply, tokens=tokens)
+
+
+def _tokens(entries: "list[Logprob]") -> list[Token]:
     """Return the tokens; where each has its bytes, with the text that these make."""
-    tops = [[(top.token, top.logprob) for top in one.top_logprobs or () if top.logprob > -math.inf] for one in listed]
-    tokens = [Token(one.token, one.logprob, top) for one, top in zip(listed, tops, strict=True)]
-    in_bytes = [one.bytes for one in listed]
-    codes = [list(map(ord, one.token)) for one in listed]  # which some providers of Inspect give as the bytes
-    if None in in_bytes or in_bytes == codes or not any(in_bytes):
-        return tokens
-    texts = decode([bytes(piece or ()) for piece in in_bytes])
+    tokens = []
+    for entry, text in zip(entries, _texts(entries), strict=True):
+        top = [(other.token, other.logprob) for other in entry.top_logprobs or () if other.logprob > -math.inf]
+        tokens.append(Token(text, entry.logprob, top))
+    return tokens
+
+
+def _texts(entries: "list[Logprob]") -> list[str]:
+    names = [entry.token for entry in entries]
+    pieces = [entry.bytes for entry in entries]
+    codes = [list(map(ord, name)) for name in names]  # which some providers of Inspect give as the bytes
+    if None in pieces or pieces == codes or not any(pieces):
+        return names
+    texts = decode([bytes(piece or ()) for piece in pieces])
     # A token that ends the turn is written, but has no bytes.
-    named = [text or ("" if piece else token.text) for text, piece, token in zip(texts, in_bytes, tokens, strict=True)]
-    return [token._replace(text=text) for token, text in zip(tokens, named, strict=True)]
+    return [text if text or piece else name for text, piece, name in zip(texts, pieces, names, strict=True)]
 
 
 def _reasoning(text: str) -> int:
     """Return the length of the reasoning at the start: up to its last end, or all of it if it does not end."""
-    opened = REASONING.match(text)
-    ends = [found.end() for found in END_OF_REASONING.finditer(text)]
-    if opened and opened[1]:
-        ends += [found.end() for found in re.finditer(f"</{opened[1]}>", text, re.IGNORECASE)]
-    return max(ends, default=len(text) if opened else 0)
+    opening = REASONING.match(text)
+    ends = [mark.end() for mark in END_OF_REASONING.finditer(text)]
+    if opening and opening[1]:
+        ends += [mark.end() for mark in re.finditer(f"</{opening[1]}>", text, re.IGNORECASE)]
+    return max(ends, default=len(text) if opening else 0)
 
 
 def _echo(text: str, prefill: str) -> int:
@@ -129,25 +151,24 @@ def _echo(text: str, prefill: str) -> int:
         return 0
     label = rf"(?:{re.escape(prefill)}|{LABEL})(?:\*\*)?"
     labelled = rf"(?:{FENCE})?(?:{PREAMBLE}(?:{FENCE})?)?[\s*]*{label}"
-    found = re.match(labelled, text, re.IGNORECASE) or re.match(FENCE, text)
-    return found.end() if found else 0
+    start = re.match(labelled, text, re.IGNORECASE) or re.match(FENCE, text)
+    return start.end() if start else 0
 
 
-def _spelling_tokens(reply: Reply, text: str, prefill: str) -> list[Token] | None:
-    """Return the tokens that spell the text of the body, or None."""
-    if reply.tokens is None:
-        return None
-    tokens = _without_end(reply.tokens, reply.text)
+def _spelling_tokens(listed: list[Token], reply: Reply, texts: Sequence[str], prefill: str) -> list[Token] | None:
+    """Return the tokens that spell one of the texts, with and without the repeated prefill, or None."""
+    tokens = _without_end(listed, reply.text)
     joined = "".join(token.text for token in tokens)
-    candidates = [tokens, _after(tokens, _reasoning(joined))]
+    starts = [0, _reasoning(joined)]
     if reply.reasoning and joined.endswith(reply.text):  # taken out of the text, with no mark of its end
-        candidates.append(_after(tokens, len(joined) - len(reply.text)))
-    for candidate in candidates:
-        for said in (reply.text[_reasoning(reply.text) :], text):  # with and without the repeated prefill
-            pieces = respell([token.text for token in candidate], said)
+        starts.append(len(joined) - len(reply.text))
+    for start in starts:
+        candidate = _after(tokens, start)
+        for text in texts:
+            pieces = respell([token.text for token in candidate], text)
             if pieces is not None:
-                spoken = [token._replace(text=piece) for token, piece in zip(candidate, pieces, strict=True)]
-                return _after(spoken, _echo("".join(pieces), prefill))
+                respelt = [replace(token, text=piece) for token, piece in zip(candidate, pieces, strict=True)]
+                return _after(respelt, _echo("".join(pieces), prefill))
     return None
 
 
@@ -173,7 +194,9 @@ def decode(pieces: Sequence[bytes]) -> list[str]:
     """Return the text of each piece of a sequence of UTF-8 bytes; a character belongs to the piece that ends it."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     texts = [decoder.decode(piece) for piece in pieces]
-    return [*texts[:-1], texts[-1] + decoder.decode(b"", final=True)] if texts else []
+    if texts:
+        texts[-1] += decoder.decode(b"", final=True)
+    return texts
 
 
 def respell(pieces: Sequence[str], text: str) -> list[str] | None:
@@ -181,18 +204,19 @@ def respell(pieces: Sequence[str], text: str) -> list[str] | None:
     # Servers write tokens as text, with byte tokens (<0xE6>), as a byte-level vocabulary (Ġ), or as SentencePiece (▁).
     for alphabet in ({}, ALPHABET):
         try:
-            read = decode([_bytes(piece, alphabet) for piece in pieces])
+            texts = decode([_bytes(piece, alphabet) for piece in pieces])
         except UnicodeEncodeError:  # a lone surrogate
-            read = list(pieces)
-        if "".join(read).strip() == text.strip():
-            return read
+            texts = list(pieces)
+        if "".join(texts).strip() == text.strip():
+            return texts
     return None
 
 
 def _bytes(piece: str, alphabet: Mapping[str, int]) -> bytes:
-    escaped = ESCAPED.fullmatch(piece)
-    if escaped:
+    if ESCAPED.fullmatch(piece):
         return bytes.fromhex(re.sub(r"\\x|<0x|>|bytes:", "", piece))
-    if alphabet and "\u2581" not in piece and all(character in alphabet for character in piece):
+    if not alphabet:
+        return piece.encode()
+    if "\u2581" not in piece and all(character in alphabet for character in piece):
         return bytes(alphabet[character] for character in piece)
-    return b"".join(MARKS.get(character, character.encode()) if alphabet else character.encode() for character in piece)
+    return b"".join(MARKS.get(character, character.encode()) for character in piece)

@@ -1,10 +1,11 @@
 """The tasks that `inspect eval ecuas/...` finds, and the scorers that grade what each method found."""
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
-from inspect_ai.model import GenerateConfig, get_model, model_roles
+from inspect_ai.model import GenerateConfig, Model, get_model, model_roles
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer, value_to_float
 from inspect_ai.solver import TaskState
 
@@ -16,44 +17,50 @@ from .questions import mmlu_samples, own_samples, triviaqa_samples
 from .replies import Unusable, body, read_reply
 
 Names = str | Sequence[str]
+Registered = TypeVar("Registered", bound=Callable[..., object])
 
 
-def _register(function: Callable[..., Task]) -> Callable[..., Task]:
-    """Register a task as ecuas/NAME: Inspect puts the package of its module before a name, and none without one."""
+def _of_ecuas(function: Registered) -> Registered:
+    """Let Inspect register a function as ecuas/NAME: it puts the package of a module before a name."""
     function.__module__ = "ecuas"
-    return task(name=f"ecuas/{function.__name__}")(function)  # type: ignore[no-any-return]
+    return function
 
 
-@_register
-def triviaqa(methods: Names = METHODS, questions: str = "curated", dataset: str | None = None, **how: object) -> Task:
-    """Ask the curated TriviaQA questions, or those of another configuration, `kept` or `pool`."""
-    return _task(triviaqa_samples(questions, dataset), "triviaqa", methods, how)
-
-
-@_register
-def mmlu(methods: Names = METHODS, **how: object) -> Task:
-    """Ask the multiple-choice questions of MMLU's test split."""
-    return _task(mmlu_samples(), "mmlu", methods, how)
-
-
-@_register
-def questions(file: str, methods: Names = METHODS, **how: object) -> Task:
-    """Ask questions of your own."""
-    samples = own_samples(file)
-    return _task(samples, "mmlu" if samples[0].choices else "triviaqa", methods, how)
-
-
-def _task(samples: Sequence[Sample], name: str, methods: Names, how: dict[str, object]) -> Task:
-    asked = methods.split(",") if isinstance(methods, str) else list(methods)
-    solver = elicit(asked, task=name, **how)
-    prompts = str(how["prompts"]) if how.get("prompts") else None
+def _task(samples: Sequence[Sample], name: str, methods: Names, options: dict[str, object]) -> Task:
+    chosen = methods.split(",") if isinstance(methods, str) else list(methods)
+    solver = elicit(chosen, task=name, **options)
+    prompts = str(options["prompts"]) if options.get("prompts") else None
     return Task(
         dataset=samples,
         solver=solver,
-        scorer=[SCORERS[method](prompts) for method in asked],
+        scorer=[SCORERS[method](prompts) for method in chosen],
         config=GenerateConfig(temperature=0.0, max_tokens=64),
         metadata={"prompts": load_prompts(name, prompts)},
     )
+
+
+@task(name="ecuas/triviaqa")
+@_of_ecuas
+def triviaqa(
+    methods: Names = METHODS, questions: str = "curated", dataset: str | None = None, **options: object
+) -> Task:
+    """Ask the curated TriviaQA questions, or those of another configuration, `kept` or `pool`."""
+    return _task(triviaqa_samples(questions, dataset), "triviaqa", methods, options)
+
+
+@task(name="ecuas/mmlu")
+@_of_ecuas
+def mmlu(methods: Names = METHODS, **options: object) -> Task:
+    """Ask the multiple-choice questions of MMLU's test split."""
+    return _task(mmlu_samples(), "mmlu", methods, options)
+
+
+@task(name="ecuas/questions")
+@_of_ecuas
+def questions(file: str, methods: Names = METHODS, **options: object) -> Task:
+    """Ask questions of your own."""
+    samples = own_samples(file)
+    return _task(samples, "mmlu" if samples[0].choices else "triviaqa", methods, options)
 
 
 @metric
@@ -68,14 +75,22 @@ def counts() -> Metric:
 
 
 def _scorer(method: str) -> Callable[..., Scorer]:
-    @scorer(metrics=[counts()], name=method)
+    @scorer(metrics=[counts()], name=f"ecuas/{method}")
+    @_of_ecuas
     def grading(prompts: str | None = None) -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
-            found = state.store.get(method)
-            kept = {name: found[name] for name in ("confidence", "model", "posteriors") if name in found}
-            correct, kept["decided_by"] = await _grade(state, list(target), found["answer"], prompts)
-            said = {"answer": found["answer"] or "", "explanation": found["explanation"], "metadata": kept}
-            return Score.unscored(**said) if correct is None else Score(value="C" if correct else "I", **said)
+            outcome = state.store.get(method)
+            answer = outcome["answer"]
+            correct, decided_by = await _grade(state, list(target), answer, prompts)
+            metadata = {"confidence": outcome["confidence"], "model": outcome["model"], "decided_by": decided_by}
+            if outcome.get("posteriors"):
+                metadata["posteriors"] = outcome["posteriors"]
+            if decided_by == "judge":
+                metadata["judge"] = str(get_model(role="grader"))
+            explanation = outcome["explanation"]
+            if correct is None:
+                return Score.unscored(answer=answer or "", explanation=explanation, metadata=metadata)
+            return Score(value="C" if correct else "I", answer=answer, explanation=explanation, metadata=metadata)
 
         return score
 
@@ -92,24 +107,27 @@ async def _grade(state: TaskState, accepted: list[str], answer: str | None, prom
     if state.choices:
         letter = choice_letter(answer, [choice.value for choice in state.choices])
         return (None, "unlabelled") if letter is None else (letter in accepted, "letter")
-    given = {"question_id": [str(state.sample_id)], "answer": [answer]}
+    answers = {"question_id": [str(state.sample_id)], "answer": [answer]}
     gold = {"value": None, "aliases": accepted, "normalized_aliases": []}
-    found = grade(given, given | {"question": [state.input_text], "answer": [gold]})
-    if found.correct[0] is not None or "grader" not in model_roles():
-        return found.correct[0], found.decided_by[0]
-    known = state.store.get("verdicts", {})
-    if answer not in known:  # of several methods with one answer
-        known[answer] = await _judge(state.input_text, accepted, answer, prompts)
-        state.store.set("verdicts", known)
-    return known[answer], "unlabelled" if known[answer] is None else "judge"
+    grades = grade(answers, answers | {"question": [state.input_text], "answer": [gold]})
+    if grades.correct[0] is not None or "grader" not in model_roles():
+        return grades.correct[0], grades.decided_by[0]
+    grader = get_model(role="grader")
+    verdicts = state.store.get(f"verdicts of {grader}", {})
+    if answer not in verdicts:  # of several methods with one answer
+        verdicts[answer] = await _judge(grader, state.input_text, accepted, answer, prompts)
+        state.store.set(f"verdicts of {grader}", verdicts)
+    verdict = verdicts[answer]
+    return verdict, "unlabelled" if verdict is None else "judge"
 
 
-async def _judge(question: str, accepted: list[str], answer: str, prompts: str | None) -> bool | None:
-    """Ask the model with the role `grader`."""
-    grader, messages = get_model(role="grader"), load_prompts("triviaqa", prompts)["semantic_equivalence"]
-    asked = render(messages, {"question": question, "pred_answer": answer, "gold_answers": "; ".join(accepted)})
+async def _judge(grader: Model, question: str, accepted: list[str], answer: str, prompts: str | None) -> bool | None:
+    """Ask a model whether an answer means the same as an accepted one."""
+    messages = load_prompts("triviaqa", prompts)["semantic_equivalence"]
+    fields = {"question": question, "pred_answer": answer, "gold_answers": "; ".join(accepted)}
+    config = GenerateConfig(temperature=0.0, max_tokens=grader.config.max_tokens or SHORT)
     try:
-        output = await ask(grader, asked, GenerateConfig(temperature=0.0, max_tokens=grader.config.max_tokens or SHORT))
-        return yes_or_no(body(read_reply(output), prefill(messages)).text)
+        reply = read_reply(await ask(grader, render(messages, fields), config))
     except Unusable:
         return None
+    return yes_or_no(body(reply, prefill(messages)).text)

@@ -38,9 +38,10 @@ def posterior(number):
 
 
 def truth(number):
-    """The probability of True among all words, and that of False."""
+    """The probability of True among all words, and that of False: together nearly all, or flat."""
     true = (number % 19 + 1) / 20
-    return 0.95 * true, 0.95 * (1 - true)
+    total = 0.999 if number % 2 else 0.95
+    return total * true, total * (1 - true)
 
 
 def stated(number):
@@ -59,7 +60,13 @@ def spoken(messages):
     if "Is this answer right?" in said:
         true, false = truth(number)
         word = "True" if true > false else "False"
-        return [(word, max(true, false), {"True": true, "False": false} | {f"w{i}": 0.01 for i in range(4)})]
+        return [
+            (
+                word,
+                max(true, false),
+                {"True": true, "False": false} | {f"w{i}": (1 - true - false) / 5 for i in range(5)},
+            )
+        ]
     (first, p), *others = pieces(number)
     tokens = [(text, p, {text: p, "x": 1 - p}) for text, p in ((f" {first}", p), *others)]
     if "how likely" in said:

@@ -54,7 +54,7 @@ def test_a_reply_is_read_as_it_was_meant_or_not_at_all(style):
         right = found.confidence == pytest.approx(confidence, abs=1e-12)
         assert right or (found.explanation and style in MAY_BE_MISSING), text
         cut = read(text[: rng.randrange(len(text) + 1)], cut=True)
-        assert cut.explanation or cut[:2] == (answer, pytest.approx(confidence, abs=1e-12)), text
+        assert cut.explanation or (cut.answer, cut.confidence) == (answer, pytest.approx(confidence, abs=1e-12)), text
 
 
 def read(text, *, cut=False):
@@ -114,7 +114,7 @@ def test_a_number_is_the_probability_or_missing_with_a_reason():
     for reply, (answer, stated) in cases.items():
         found = answer_and_probability(reply)
         expected = None if isinstance(stated, str) else stated
-        assert found[:2] == (answer, expected), reply
+        assert (found.answer, found.confidence) == (answer, expected), reply
         assert (found.explanation is None) == (expected is not None)
         assert expected is not None or (stated or "") in found.explanation, reply
 
@@ -122,7 +122,7 @@ def test_a_number_is_the_probability_or_missing_with_a_reason():
 @given(st.text(max_size=60))
 def test_a_probability_is_one_and_needs_a_digit(reply):
     for text in (reply, f"{reply}\nProbability: {reply}"):
-        confidence = answer_and_probability(text)[1]
+        confidence = answer_and_probability(text).confidence
         assert confidence is None or (0 <= confidence <= 1 and re.search(r"\d", reply))
 
 

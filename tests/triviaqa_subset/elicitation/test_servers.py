@@ -60,7 +60,8 @@ def test_answers_are_right_and_confidences_right_or_missing_with_a_reason(name, 
             score = sample.scores[method]
             assert score.answer == answer(number)
             assert score.value == "C" if number % 3 else score.value != score.value
-            if method in missing:
+            few = method == "is_true" and style.get("most") == 5 and number % 2 == 0  # of a flat distribution
+            if method in missing or few:
                 assert score.metadata["confidence"] is None
                 assert score.explanation
             else:

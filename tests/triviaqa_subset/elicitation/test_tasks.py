@@ -55,7 +55,7 @@ def test_questions_of_the_dataset_come_with_weights_and_strata(name, tmp_path):
 
 def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
     rows = [{"question_id": i, "question": question(i), "answer": i % 2, "choices": ["Nix", "Nox"]} for i in range(3)]
-    top = {" A": 0.6, " B": 0.3, "A": 0.06, "x": 0.03}
+    top = {" A": 0.6, " B": 0.3, "A": 0.06, "x": 0.04}
     with serving() as server:
         server.reply = lambda payload: spelled([(" A", 0.6)], top=top)
         log = asked(server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="sequence_posterior")
@@ -106,7 +106,7 @@ def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(
     assert first.get("continue_final_message") is (True if prefill == "continue" else None)
     assert "continue_final_message" not in second
     assert (first["temperature"], first["max_tokens"], first["logprobs"], first["seed"]) == (0.0, 64, True, 1)
-    assert (second["max_tokens"], second["top_logprobs"]) == (8, 20)
+    assert (second["max_tokens"], first["top_logprobs"], second["top_logprobs"]) == (64, 2, 20)
     assert log.eval.metadata["prompts"] == prompts
 
 

@@ -20,6 +20,8 @@ CLOSED = [*THOUGHTS, ("</think>", 0.9), ("\n\n", 0.99)]
 MARKED = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>"
 HARMONY = [(piece, 0.9) for piece in re.findall(r"<.*?>|[^<]+", MARKED)]
 LONG = {"finish_reason": "length"}
+CERTAIN = [(" New", 1.0), (" York", 1.0)]
+ALL_0 = ("New York", None, "the log-probabilities are all 0")
 
 
 def in_bytes(text, *pieces):
@@ -47,6 +49,8 @@ ANSWERS = {  # a reply -> the answer, its posterior, and why that is missing
         in_bytes("東", ("\ufffd", 0.9, [0xE6, 0x9D]), ("\ufffd", 0.5, [0xB1])), "東", 0.45, None),
     "llama.cpp, which leaves out all but the end of a character": (
         in_bytes("東 3", ("", 0.5, [0xB1]), (" 3", 0.9, [0x20, 0x33])), "東 3", *UNSPELLED[1:]),
+    "log-probabilities after a temperature of 0": (spelled(CERTAIN), *ALL_0),
+    "rounded to certainty": (spelled(CERTAIN, top={"x": 1e-9}), "New York", 1.0, None),
     "an answer with a label": (choice("Answer: New York"), *NO_TOKENS),
     "a preamble": (choice("Sure! Here is my answer:\n\nGuess: New York"), *NO_TOKENS),
     "a code fence": (choice("```\nGuess: New York\n```"), *NO_TOKENS),
@@ -64,8 +68,9 @@ UNUSABLE = {  # a reply -> why there is no answer in it
     "safety": (choice(None, finish_reason="SAFETY"), "the reply must not be empty"),
     "no choice": ({"choices": []}, "the reply must have a choice"),
 }  # fmt: skip
-LIKELY = {"True": 0.6, "False": 0.2, "Yes": 0.1}
-BEGUN = {"Tr": 0.5, "False": 0.3, "Yes": 0.05}
+LIKELY = {"True": 0.6, "False": 0.2, "Yes": 0.2}
+BEGUN = {"Tr": 0.5, "False": 0.3, "Yes": 0.2}
+
 CUT = "the reply was cut by --max-tokens"
 CASES = {
     "sequence_posterior": ANSWERS | {name: (reply, "", None, why) for name, (reply, why) in UNUSABLE.items()},
@@ -73,7 +78,9 @@ CASES = {
         "the chosen one rounded": (spelled([("True", 0.6000001)], top=LIKELY), "New York", 0.75, None),
         "after reasoning": (
             spelled([("Hm", 0.5), ("</think>", 0.9), ("True", 0.6)], "True", top=LIKELY), "New York", 0.75, None),
-        "split over two tokens": (spelled([("Tr", 0.5), ("ue", 0.8)], top=BEGUN), "New York", 0.4 / 0.7, None),
+        "split over two tokens": (spelled([("Tr", 0.5), ("ue", 0.999)], top=BEGUN), "New York", 0.4995 / 0.7995, None),
+        "all 0": (spelled([("True", 1.0)]), *ALL_0),
+        "cut within the reasoning": (choice("<think>Is it", **LONG), "New York", None, "Allow more --max-tokens"),
         "token ids": (spelled([("token_id:7", 0.6)], "True", top=LIKELY), *UNSPELLED),
         "no likely tokens": (spelled([("True", 0.6)]), "New York", None, "among the likeliest tokens"),
     },
