@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator
 from difflib import SequenceMatcher
+from itertools import chain
 
 import pandas as pd
 
@@ -37,6 +38,7 @@ OFFENSIVE = (
     "a2fb8bec14fca25e bd331fb1d24298f5 c3de533e9b7fe63b e7b98c6aa5b944e0 e84dde508a606a3e "
     "f59e28f8bb6499dd f9d0d9b18ae9033a "
 )
+LIKE = 0.7  # share of letters in common from which two spellings are one name
 Rule = Callable[[str, list[str]], Iterable[str]]
 
 
@@ -50,16 +52,21 @@ def stranger(question: str, aliases: list[str]) -> list[str]:
     """Return the aliases that have neither a word nor a spelling in common with most of the others."""
     groups: list[list[str]] = []
     for alias in aliases:
-        near = [group for group in groups if any(_alike(plain(alias), plain(other)) for other in group)]
-        groups = [group for group in groups if group not in near] + [[alias, *(one for group in near for one in group)]]
-    groups.sort(key=lambda group: len({plain(alias) for alias in group}), reverse=True)
-    return sorted(alias for group in groups[1:] for alias in group)
+        near = [group for group in groups if any(_alike(alias, other) for other in group)]
+        groups = [group for group in groups if group not in near]
+        groups.append([alias, *chain(*near)])
+    groups.sort(key=lambda group: len(set(map(plain, group))), reverse=True)
+    return sorted(chain(*groups[1:]))
 
 
-def _alike(one: str, other: str) -> bool:
-    words, others = ({word for word in text.split() if len(word) > 2} for text in (one, other))
-    matcher = SequenceMatcher(None, one.replace(" ", ""), other.replace(" ", ""), autojunk=False)
-    return bool(words & others) or (matcher.real_quick_ratio() >= 0.7 and matcher.ratio() >= 0.7)
+def _alike(alias: str, other: str) -> bool:
+    texts = [plain(alias), plain(other)]
+    words, other_words = ({word for word in text.split() if len(word) > 2} for text in texts)
+    if words & other_words:
+        return True
+    letters, other_letters = (text.replace(" ", "") for text in texts)
+    matcher = SequenceMatcher(None, letters, other_letters, autojunk=False)
+    return matcher.real_quick_ratio() >= LIKE and matcher.ratio() >= LIKE
 
 
 def offensive(question: str, aliases: list[str]) -> Iterator[str]:

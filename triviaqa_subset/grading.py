@@ -4,8 +4,9 @@ import csv
 import json
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from .checking import require
 from .folders import FOLDER
@@ -39,7 +40,8 @@ Grade = tuple[bool | None, str]  # correct, decided_by
 Judge = Callable[[str, str, list[str]], bool | None]
 
 
-class Grades(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Grades:
     """The grades of answers, in their order, and how many were decided which way."""
 
     correct: list[bool | None]  # None: unknown
@@ -69,11 +71,12 @@ def label_bank(table: Columns | None = None) -> Bank:
     """
     if table is None:
         return _own_bank()
-    labels = [bool(label) for label in table["correct"]]
-    bank = dict(zip(zip(table["question_id"], table["answer_sha256"], strict=True), labels, strict=True))
-    if _has_column(table, "full_sha256"):
-        rows = zip(table["question_id"], table["full_sha256"], labels, strict=True)
-        bank |= {(question_id, full): label for question_id, full, label in rows if isinstance(full, str)}
+    bank = {}
+    for column in ("answer_sha256", "full_sha256"):
+        if _has_column(table, column):
+            for question_id, key, label in zip(table["question_id"], table[column], table["correct"], strict=True):
+                if isinstance(key, str):
+                    bank[question_id, key] = bool(label)
     return bank
 
 
@@ -161,17 +164,20 @@ def grade(
     """
     check_rule(rule)
     keys = _keys(answers, known=set(dataset["question_id"]))
-    gold, labels = _gold(dataset), label_bank(bank)
-    verdicts = {key: _look_up(*key, gold.get(key[0], NO_GOLD), labels, rule) for key in dict.fromkeys(keys)}
+    gold = _gold(dataset)
+    labels = label_bank(bank)
+    grades = {key: _look_up(*key, gold.get(key[0], NO_GOLD), labels, rule) for key in dict.fromkeys(keys)}
     if judge is not None:
-        undecided = [key for key, (_, decided_by) in verdicts.items() if decided_by == "unlabelled"]
-        verdicts |= _judge(undecided, dataset, judge)
-    correct, decided_by = zip(*(verdicts[key] for key in keys), strict=True) if keys else ((), ())
-    return Grades(list(correct), list(decided_by), {way: decided_by.count(way) for way in DECIDED_BY})
+        undecided = [key for key, (label, _) in grades.items() if label is None]
+        grades |= _judge(undecided, dataset, judge)
+    correct = [grades[key][0] for key in keys]
+    decided_by = [grades[key][1] for key in keys]
+    return Grades(correct, decided_by, {way: decided_by.count(way) for way in DECIDED_BY})
 
 
 def _keys(answers: Columns, *, known: set[str]) -> list[Key]:
-    ids, texts = list(answers["question_id"]), list(answers["answer"])
+    ids = list(answers["question_id"])
+    texts = list(answers["answer"])
     advice = "Pass an empty string where a system gave no answer."
     require((isinstance(text, str) for text in texts), texts, "answer must be text", advice, error=TypeError)
     advice = "Drop these rows, or grade against `pool`."
@@ -229,16 +235,15 @@ def _judge(undecided: list[Key], dataset: Columns, judge: Judge) -> dict[Key, Gr
     if not _has_column(dataset, "answer"):
         rule = "dataset must have questions and gold answers if there is a judge"
         raise ValueError(f"{rule}; it has none. Build it with text.")
-    columns = (dataset["question_id"], dataset["question"], dataset["answer"])
-    texts = {i: (question, _aliases(gold)) for i, question, gold in zip(*columns, strict=True)}
-
-    def judged(question_id: str, answer: str) -> Grade:
-        verdict = judge(texts[question_id][0], answer, texts[question_id][1])
+    questions = dict(zip(dataset["question_id"], dataset["question"], strict=True))
+    golds = dict(zip(dataset["question_id"], dataset["answer"], strict=True))
+    grades: dict[Key, Grade] = {}
+    for question_id, answer in undecided:
+        verdict = judge(questions[question_id], answer, _aliases(golds[question_id]))
         if verdict not in (True, False, None):
             raise TypeError(f"judge must return True, False or None; got {verdict!r} for {question_id}, {answer!r}.")
-        return (None, "unlabelled") if verdict is None else (bool(verdict), "judge")
-
-    return {key: judged(*key) for key in undecided}
+        grades[question_id, answer] = (None, "unlabelled") if verdict is None else (bool(verdict), "judge")
+    return grades
 
 
 @cache

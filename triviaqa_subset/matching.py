@@ -5,7 +5,8 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterable
-from typing import NamedTuple, TypedDict
+from dataclasses import dataclass
+from typing import TypedDict
 
 RULES = ("equality", "containment")
 BRACKET = re.compile(r"\s*\(([^)]*)\)")  # what the authors' normal form deletes
@@ -23,6 +24,7 @@ GLOSS = re.compile(  # what a bracket may hold without being a doubt: the kind o
 QUOTES = "\u2018\u2019\u00b4\u201c\u201d"  # curly ones, and the acute accent
 PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + QUOTES, " "))
 LETTERS = str.maketrans({"\u00f8": "o", "\u0142": "l", "\u0111": "d", "\u00e6": "ae", "\u0153": "oe", "\u00df": "ss"})
+ACCENTS = re.compile("[\u0300-\u036f]")
 SYMBOLS = "#$%&+<=>@^|~"  # which may be an answer
 SILENCE = string.whitespace + "".join(set(string.punctuation) - set(SYMBOLS)) + QUOTES + "\u2026\u2013\u2014"
 
@@ -100,7 +102,8 @@ class Gold(TypedDict):
     normalized_aliases: list[str]
 
 
-class Forms(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Forms:
     """The gold aliases of a question in the authors' form and in the official ones; empty ones match nothing."""
 
     normal: frozenset[str]
@@ -189,9 +192,11 @@ def exact_match(answer: str, aliases: Iterable[str], *, rule: str = "equality") 
     (True, False)
     """
     check_rule(rule)
-    gold, texts = gold_forms(aliases), {answer, undress(answer)}
-    found = any(equals(text, gold) or equals_officially(text, gold) for text in texts)
-    return found or (rule == "containment" and any(contains(text, gold) for text in texts))
+    gold = gold_forms(aliases)
+    texts = {answer, undress(answer)}
+    if any(equals(text, gold) or equals_officially(text, gold) for text in texts):
+        return True
+    return rule == "containment" and any(contains(text, gold) for text in texts)
 
 
 def undress(answer: str) -> str:
@@ -202,8 +207,8 @@ def undress(answer: str) -> str:
         text = pattern.sub("", text)
     for _ in range(8):  # nested dresses
         before = text
-        text = TEX.sub(lambda found: found[1] or "", text).rstrip(ENDS).lstrip(STARTS).lstrip(LEAD)
-        if any(len(text) > 2 and text[0] + text[-1] == pair for pair in PAIRS):
+        text = TEX.sub(lambda command: command[1] or "", text).rstrip(ENDS).lstrip(STARTS).lstrip(LEAD)
+        if len(text) > 2 and text[0] + text[-1] in PAIRS:
             text = text[1:-1]
         framed = FRAME.fullmatch(text)
         text = framed["inside"] if framed else text
@@ -243,12 +248,10 @@ def gold_forms(aliases: Iterable[str]) -> Forms:
 def plain(text: str) -> str:
     """Return the official form without accents, `&` written out, and with marks of doubt and minus signs as words."""
     composed = unicodedata.normalize("NFKC", text).lower().replace("&", " and ")  # a full-width mark is a mark
-    marked = MARK.sub(lambda found: f" mark{ord(found[0][0])} ", composed)
-    letters = unicodedata.normalize("NFKD", marked.translate(LETTERS))
-    plain = (
-        " " if unicodedata.category(char)[0] == "P" else char for char in letters if not "\u0300" <= char <= "\u036f"
-    )
-    return normalize_officially("".join(plain))
+    marked = MARK.sub(lambda mark: f" mark{ord(mark[0][0])} ", composed)
+    letters = ACCENTS.sub("", unicodedata.normalize("NFKD", marked.translate(LETTERS)))
+    spaced = (" " if unicodedata.category(char)[0] == "P" else char for char in letters)
+    return normalize_officially("".join(spaced))
 
 
 def equals(answer: str, gold: Forms) -> bool:
@@ -285,5 +288,6 @@ def hedges(answer: str, gold: Forms) -> bool:
 def is_refusal(answer: str) -> bool:
     """Return whether an answer is empty, or only says that there is none."""
     words = re.findall(r"\w+", re.sub("['\u2019]", "", answer.lower()))
-    said = " ".join(words)
-    return not answer.strip(SILENCE) or (REFUSAL.search(said) is not None and REFUSAL_WORDS.issuperset(words))
+    if not answer.strip(SILENCE):
+        return True
+    return REFUSAL.search(" ".join(words)) is not None and REFUSAL_WORDS.issuperset(words)

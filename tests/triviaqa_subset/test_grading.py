@@ -91,8 +91,8 @@ def test_grades_do_not_depend_on_order_duplicates_or_the_judges_record():
             return record.setdefault(judge_key(question, answer), None if "Nice" in answer else "Lyon" not in answer)
 
         mine = {"question_id": ["q1"] * len(answers), "answer": answers}
-        correct, decided_by, _ = grade(mine, DATASET, bank={name: [] for name in BANK}, judge=judge)
-        return list(zip(correct, decided_by, strict=True))
+        grades = grade(mine, DATASET, bank={name: [] for name in BANK}, judge=judge)
+        return list(zip(grades.correct, grades.decided_by, strict=True))
 
     alone = {answer: graded([answer], {})[0] for answer in ASKED}
     assert len(set(alone.values())) == 3
@@ -110,7 +110,7 @@ def test_columns_of_any_form_are_decided_once_in_the_order_of_the_rules(form):
     expected = Grades(correct, decided_by, counts(exact=1, bank=2, refusal=1, unlabelled=2))
     for table in (dict, Dataset.from_dict, pd.DataFrame):
         assert grade(form(MINE), table(DATASET), bank=table(BANK)) == expected
-    assert grade(pd.DataFrame(MINE)[:0], DATASET) == ([], [], counts())
+    assert grade(pd.DataFrame(MINE)[:0], DATASET) == Grades([], [], counts())
 
 
 def test_a_judge_sees_each_open_answer_once_with_question_and_gold():
