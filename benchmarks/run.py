@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from ecuas_metric import compare_systems, confidence_system, read_submissions, score_confidences, score_posteriors
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.results import all_values, compute_results
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from .costs import weighted_cost as weighted_cost
     from .errors import InputError as InputError
     from .files.submissions import read_submissions as read_submissions
+    from .metrics import Metric as Metric
+    from .metrics import add_metric as add_metric
+    from .metrics import remove_metric as remove_metric
     from .recalibration.maps import apply_affine as apply_affine
     from .recalibration.maps import apply_isotonic as apply_isotonic
     from .recalibration.maps import cross_validated as cross_validated
@@ -49,6 +52,7 @@ _NAMES = {
     "reporting.report": "prepare_submissions make_report",
     "comparison.compare": "compare_systems",
     "errors": "InputError",
+    "metrics": "Metric add_metric remove_metric",
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 __all__ = sorted([*_MODULES, "__version__"])

@@ -7,11 +7,14 @@ import reprlib
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED
 from .errors import InputError, Note
+from .expected_costs import ECUAS_N
 from .inputs import (
     IGNORED,
     Array,
@@ -26,8 +29,10 @@ from .inputs import (
     same_length,
     stacked,
 )
-from .metrics import METRICS, Key, values_of_calibration
+from .metric import Key, Metric
+from .metrics import values_of_calibration
 from .options import Options, check_number, checked_options
+from .order import AUGRC, AURC, AUROC
 from .results import System, all_values, compute_results, note_hard, note_undefined, prepare
 
 
@@ -137,7 +142,7 @@ def ecuas_score(
         predictions_are=predictions_are,
         renormalize=renormalize,
     )
-    return _value(_posterior_system(y_true, y_prob, labels, options, rank=False), "ecuas")
+    return _value(_posterior_system(y_true, y_prob, labels, options, rank=False), ECUAS_N)
 
 
 def confidence_ecuas_score(
@@ -187,7 +192,7 @@ def confidence_ecuas_score(
     """
     n = check_number(n, "n", 0, math.inf)
     system = _answers(correct, confidence, rank=False, n=n, num_classes=num_classes, sample_weight=sample_weight)
-    return _value(system, "ecuas")
+    return _value(system, ECUAS_N)
 
 
 def ece_score(
@@ -240,7 +245,7 @@ def ece_score(
     0.0
     """
     system = _answers(correct, confidence, n_bins=n_bins, calibration=debiased, sample_weight=sample_weight)
-    return _value(system, "ece_debiased" if debiased else "ece")
+    return _value(system, ECE_DEBIASED if debiased else ECE)
 
 
 def calibration_p_value(
@@ -299,7 +304,7 @@ def calibration_p_value(
     options = checked_options(
         calibration=True, sample_weight=sample_weight, groups=groups, n_resamples=n_resamples, random_state=random_state
     )
-    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), "calibration_p")
+    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), CALIBRATION_P)
 
 
 def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -331,7 +336,7 @@ def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
     >>> auroc_score([1, 0, 1], [0.9, 0.8, 0.4])
     0.5
     """
-    return _value(_answers(correct, confidence, sample_weight=sample_weight), "auroc")
+    return _value(_answers(correct, confidence, sample_weight=sample_weight), AUROC)
 
 
 def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -366,7 +371,7 @@ def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arra
     >>> round(aurc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.3333
     """
-    return _value(_answers(correct, confidence, sample_weight=sample_weight), "aurc")
+    return _value(_answers(correct, confidence, sample_weight=sample_weight), AURC)
 
 
 def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -400,7 +405,7 @@ def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
     >>> round(augrc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.1667
     """
-    return _value(_answers(correct, confidence, sample_weight=sample_weight), "augrc")
+    return _value(_answers(correct, confidence, sample_weight=sample_weight), AUGRC)
 
 
 def score_posteriors(
@@ -622,7 +627,7 @@ def _posterior_system(
         array, truth = posteriors(array, y_true)
         hard = note_hard(given, "probabilities of the second class") if given.ndim == 1 else ()
         system = prepare("posteriors", array, truth, options, ids=_texts(ids, y_true=truth), rank=rank)
-        return system._replace(notes=hard + system.notes)
+        return replace(system, notes=hard + system.notes)
 
 
 def _by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
@@ -663,11 +668,11 @@ def _answers(correct: ArrayLike, confidence: ArrayLike, *, rank: bool = True, **
     return _confidence_system(correct, confidence, checked_options(**options), _OF_GIVEN_CONFIDENCES, rank=rank)
 
 
-def _value(system: System, name: str) -> float:
+def _value(system: System, metric: Metric) -> float:
     """Return one metric of a system, and issue its notes as warnings."""
     options = system.options
-    parameter = options.n[0] if METRICS[name].one_per == "n" else None
-    key = Key(name, parameter, "normalized" if options.normalize else "")
+    parameter = options.n[0] if metric.parameter == "n" else None
+    key = Key(metric.name, parameter, "normalized" if options.normalize else "")
     found = values_of_calibration(system.decisions, options, only=(key,)) or all_values(system, only=(key,))
     value = float(found[key])
     _warn((*system.notes, *note_undefined({key: value})))

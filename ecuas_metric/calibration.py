@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
+from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, Limits, blocks
+from .metric import Data, Line, Metric, Unjudged, attainable_sums
+from .options import Options
 from .ranking import Resamples, TieGroups, holds_of_neighbours, run_starts
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
@@ -212,15 +214,6 @@ def ece_of_resamples(confidence: Floats, incorrect: Floats, resamples: Resamples
     return np.abs(gaps).sum(axis=-1) / resamples.total
 
 
-def ece_influence(confidence: Floats, incorrect: Floats, *, n_bins: int, sample_weight: Floats | None) -> Floats:
-    """Return the influence (N,) of each sample on `ece`: the sign of its bin's gap times its own gap, centred."""
-    gap = confidence - (1 - incorrect)
-    bins = confidence_bins(confidence, n_bins=n_bins)
-    signs = np.sign(sums_in_bins(gap, bins, n_bins=n_bins, sample_weight=sample_weight))
-    influence = gap * signs[bins]
-    return np.asarray(influence - np.average(influence, weights=sample_weight))
-
-
 def calibration_test(
     confidence: Floats,
     incorrect: Floats,
@@ -286,3 +279,113 @@ def _design_effect(q: Floats, correct: Floats, weight: Floats, groups: Ints) -> 
     square = np.square(weight) @ np.square(rest)
     of_groups = np.square(np.bincount(groups, weight * rest)).sum()
     return max(1.0, float(of_groups / square) * count / (count - 2)) if square > 0 else 1.0
+
+
+def weighting_of(options: Options) -> Weighting:
+    """Return what samples count for in `ece_debiased` and `calibration_test`."""
+    return Weighting(options.sample_weight, options.weights_are == "counts", options.groups)
+
+
+def _ece(data: Data) -> FloatOrFloats:
+    n_bins = data.options.n_bins
+    cost = data.decisions.candidate_cost
+    if isinstance(data.weight, Resamples):
+        return ece_of_resamples(data.confidence, cost, data.weight, n_bins=n_bins)
+    if isinstance(data.grouped, TieGroups) and data.decisions.labels is None:  # by confidence already
+        return ece_of_groups(data.grouped, n_bins=n_bins)
+    return ece(data.confidence, cost, n_bins=n_bins, sample_weight=data.weight)
+
+
+def _ece_line(data: Data) -> Line:
+    """Return the influence on `ece`: the sign of the bin's gap times a sample's own gap, c - u."""
+    groups = data.groups
+    u = data.decisions.uncertainty_at(groups.rank)
+    bins = confidence_bins(1 - u, n_bins=data.options.n_bins)
+    gaps = np.bincount(bins, groups.cost - groups.weight * u)
+    signs = np.sign(gaps)[bins]
+    return Line(-signs * u, signs)
+
+
+def _ece_of_unjudged(unjudged: Unjudged) -> Limits:
+    """Return the bounds of ECE. Bins do not interact, and the gap of one is abs(S - Y).
+
+    S is the sum of its confidences less the correct answers known, and Y the weight of the unlabelled answers that are
+    correct: the gap is largest at one end of what Y can be, and smallest where Y comes closest to S.
+    """
+    bins = confidence_bins(unjudged.confidence, n_bins=unjudged.all_right.options.n_bins)
+    is_known = ~np.isnan(unjudged.correct)
+    gaps = unjudged.weight * (unjudged.confidence - np.where(is_known, unjudged.correct, 0.0))
+    low = high = 0.0
+    for index in np.unique(bins):
+        inside = bins == index
+        gap = float(gaps[inside].sum())
+        unknown = unjudged.weight[inside & ~is_known]
+        total = float(unknown.sum())
+        sums = attainable_sums(unknown)
+        closest = np.clip(gap, 0, total) if sums is None else sums
+        low += np.abs(gap - closest).min()
+        high += max(abs(gap), abs(gap - total))
+    weight = float(unjudged.weight.sum())
+    return low / weight, high / weight
+
+
+def _ece_debiased(data: Data) -> FloatOrFloats:
+    return ece_debiased(
+        data.confidence, data.decisions.candidate_cost, n_bins=data.options.n_bins, weighting=weighting_of(data.options)
+    )
+
+
+def _calibration_p(data: Data) -> FloatOrFloats:
+    options = data.options
+    return calibration_test(
+        data.confidence,
+        data.decisions.candidate_cost,
+        weighting=weighting_of(options),
+        n_resamples=options.n_resamples,
+        random_state=options.random_state,
+    )
+
+
+ECE = Metric(
+    name="ece",
+    title="ECE",
+    description="Gap between confidence and accuracy, averaged over bins",
+    assesses="confidences",
+    higher_is_better=False,
+    needs="confidences",
+    value=_ece,
+    of_samples=True,
+    line=_ece_line,
+    range=(0.0, 1.0),
+    is_biased=True,
+    unjudged=_ece_of_unjudged,
+    takes_resamples=True,
+    column=3,
+)
+ECE_DEBIASED = Metric(
+    name="ece_debiased",
+    title="ECE deb.",
+    description="Root mean square gap between confidence and accuracy over bins, without the bias of a finite sample",
+    assesses="confidences",
+    higher_is_better=False,
+    needs="confidences",
+    value=_ece_debiased,
+    of_samples=True,
+    range=(0.0, 1.0),
+    when="calibration",
+    column=16,
+)
+CALIBRATION_P = Metric(
+    name="calibration_p",
+    title="p cal.",
+    description="Chance of gaps between confidence and accuracy as large as these if the system were calibrated",
+    assesses="confidences",
+    higher_is_better=None,
+    needs="confidences",
+    value=_calibration_p,
+    of_samples=True,
+    range=(0.0, 1.0),
+    has_average=False,  # the mean of p-values has no meaning
+    when="calibration",
+    column=17,
+)

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,8 @@ SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
 EPS = float(np.finfo(np.float64).eps)
 
 
-class Decisions(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Decisions:
     """The candidate decisions of one system, from which all its metrics are computed."""
 
     uncertainty: Floats  # (N,), u >= 0, the expected cost of the candidate decision by the system
@@ -29,6 +31,10 @@ class Decisions(NamedTuple):
     def rank_by(self) -> Floats:
         """The sort key (N,), increasing with uncertainty: u, or -q_e where 1 - q_e merges small confidences."""
         return self.uncertainty if self.confidence is None or self.labels is not None else -self.confidence
+
+    def rank_at(self, uncertainty: Floats) -> Floats:
+        """Return the `rank_by` of samples with these uncertainties."""
+        return uncertainty if self.confidence is None or self.labels is not None else uncertainty - 1
 
     def uncertainty_at(self, rank: Floats) -> Floats:
         """Return the uncertainty of samples whose `rank_by` is `rank`."""
@@ -109,9 +115,19 @@ def sorted_decisions(decisions: Decisions, order: Ints, ranked: Floats) -> Decis
 
 def select_rows(decisions: Decisions, rows: slice | Ints) -> Decisions:
     """Return the samples at `rows`."""
-    u, c, max_uncertainty, *others = decisions
-    found = (None if array is None else _pick(array, rows) for array in others)
-    return Decisions(_pick(u, rows), _pick(c, rows), max_uncertainty, *found)
+
+    def pick(column: Array | None) -> Any:
+        return None if column is None else _pick(column, rows)
+
+    return Decisions(
+        uncertainty=pick(decisions.uncertainty),
+        candidate_cost=pick(decisions.candidate_cost),
+        max_uncertainty=decisions.max_uncertainty,
+        confidence=pick(decisions.confidence),
+        cross_entropy=pick(decisions.cross_entropy),
+        brier_score=pick(decisions.brier_score),
+        labels=pick(decisions.labels),
+    )
 
 
 def _pick(values: Array, rows: slice | Ints) -> Array:

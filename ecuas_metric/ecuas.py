@@ -18,13 +18,18 @@ from .version import VERSION
 from .messages import SENTENCES
 from .errors import InputError
 from .inputs import FORM_CHECKS, Array, numbers
-from .options import DEFAULTS, OPTIONS, Options, checked_options, signature
+from .options import DEFAULTS, OPTIONS, Options, checked_options
 from .costs import ecuas_cost
-from .ranking import aurc, tie_groups
-from .calibration import ece
+from .ranking import tie_groups
 from .peer_metrics import prr
 from .decisions import Decisions
-from .metrics import METRICS
+from .metric import METRICS
+from .calibration import ECE
+from .expected_costs import ECUAS_N
+from .order import AURC
+from .scores import BRIER_SCORE
+from .metrics import metric_values
+from .basis import basis_of_options
 from .sampling import intervals
 from .intervals import analytic_limits
 from .results import compute_results, prepare
@@ -224,7 +229,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
 
     def signature(self, **options: object) -> str:
         """Return one line that names all that the numbers depend on; after posteriors, with their number of classes."""
-        return signature(checked_options(**options), num_classes=self.row_shape[0] if self.row_shape else None)
+        num_classes = self.row_shape[0] if self.row_shape else None
+        return str(basis_of_options(checked_options(**options), num_classes=num_classes))
 
     def _discard(self) -> None:
         """Forget what was added, and let go of its files and locks, which Evaluate holds after an error."""

@@ -13,6 +13,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Array = NDArray[Any]  # of any numbers
+Limits = tuple[float, float]
 FloatOrFloats = Any  # one number; an array where weights of shape (..., N) ask for several
 
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")

@@ -9,14 +9,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .calibration import ece_influence
 from .decisions import Decisions, one_of_each_class, right_and_wrong
 from .errors import Note
-from .inputs import Bools, Floats, Ints
-from .metrics import METRICS, NAIVE_OF_CONFIDENCES, Key, Values, naive_slopes, naive_values, recalibrated_uncertainty
+from .expected_costs import EXPECTED_COST
+from .inputs import Bools, Floats, Ints, Limits
+from .metric import Data, Key, Line, bias_of
+from .metrics import (
+    Values,
+    cost_of,
+    line_of_mean,
+    line_of_value,
+    naive_slopes,
+    naive_values,
+    ratio_keys,
+    recalibrated_uncertainty,
+)
 from .options import Options
-from .ranking import LINES, TieGroups, finite_sample_bias, run_starts
-from .sampling import NONE, Design, Limits, design_of, dot, freedom_of, standard_error, student_quantile
+from .order import AUROC
+from .ranking import TieGroups, run_starts
+from .sampling import NONE, Design, design_of, dot, freedom_of, standard_error, student_quantile
 
 NO_UNITS = Note("too_few_units")
 _FEW = 10  # effective wrong, or right, answers below which first-order theory does not hold
@@ -24,7 +35,6 @@ _ENOUGH = 25  # of them, above which the plug-in interval of a recalibrated valu
 _ENOUGH_COSTS = 100  # effective samples for the same, where costs are not 0 or 1 and tell nothing of how many are rare
 _FEW_EVENTS = 30  # equal influences below which Newcombe's limits bound DeLong's
 _FEW_GROUPS = 5  # effective groups, below which a note calls all intervals approximate
-_SHARES = ("error_rate", "coverage")
 _MOST_GROUPS = 2**16  # of equal uncertainty, used for an interval
 _CELLS = 12  # of confidence, at most
 _PER_CELL = 5  # incorrect or correct answers, whichever are fewer, per cell
@@ -84,13 +94,6 @@ class Moments(NamedTuple):
         """The effective number of correct answers, for the 0-1 cost."""
         squares = float((self.weight2 - 2 * self.weight2_cost + self.weight2_cost2).sum())
         return round(float((self.weight - self.cost).sum()) ** 2 / squares, 9) if squares > 0 else 0.0
-
-
-class _Line(NamedTuple):
-    """The influence of a sample of cost c on a number, up to a constant: intercept + slope c, (G,) each."""
-
-    intercept: Floats
-    slope: Floats
 
 
 class _Data(NamedTuple):
@@ -167,7 +170,7 @@ def analytic_limits(
     values: Values,
     *,
     own_error: Callable[[Key], float],
-    spread: Callable[[Key, _Line | None], tuple[float, float]] | None = None,
+    spread: Callable[[Key, Line | None], tuple[float, float]] | None = None,
 ) -> Intervals:
     """Return the interval of each number in `values`: the one function for samples in memory, with groups, and states.
 
@@ -186,7 +189,7 @@ def analytic_limits(
         if options.confidence_level is None or not freedom > 0 or math.isnan(errors[key]):
             continue
         t = data.quantile(freedom)
-        if line is None or key.metric == "auroc" or _is_share(key):
+        if line is None or key.entry is AUROC or key.is_plain_share:
             limits[key] = _limits_of_kind(key, line, data, errors[key], effect, t)
         elif key.variant != "recalibrated" or data.is_recalibrated_well:
             scale = effect * (t / data.quantile()) ** 2
@@ -236,12 +239,12 @@ def _coarse(moments: Moments) -> Moments:
     return moments if size <= _MOST_GROUPS else moments.merged(np.arange(_MOST_GROUPS) * size // _MOST_GROUPS)
 
 
-def _spread(decisions: Decisions, design: Design) -> Callable[[Key, _Line | None], tuple[float, float]]:
+def _spread(decisions: Decisions, design: Design) -> Callable[[Key, Line | None], tuple[float, float]]:
     """Return a function of a key and line: the design effect on a number's variance, and its degrees of freedom."""
     alone = design._replace(unit=None, stratum=np.zeros(len(design.weight), np.int64))
     sizes = np.diff(run_starts(decisions.rank_by), append=len(decisions.rank_by))
 
-    def spread(key: Key, line: _Line | None) -> tuple[float, float]:
+    def spread(key: Key, line: Line | None) -> tuple[float, float]:
         if line is None:
             return 1.0, design.freedom
         influence = _of_line(line, sizes, decisions)
@@ -251,7 +254,7 @@ def _spread(decisions: Decisions, design: Design) -> Callable[[Key, _Line | None
         independent = standard_error(centred, alone)
         effect = (standard_error(centred, design) / independent) ** 2 if independent > 0 else 1.0
         effect = effect if effect > _ROUNDING else 1.0  # that few units happen to agree is no certainty
-        if design.unit is not None and _is_share(key):
+        if design.unit is not None and key.is_plain_share:
             return effect, freedom_of(design, (influence > 0.5) == (mean < 0.5))
         counted = np.repeat(line.slope != 0, sizes)  # of a selective risk, what is accepted
         return effect if design.unit is None else max(effect, 1.0), freedom_of(design, counted)
@@ -259,7 +262,7 @@ def _spread(decisions: Decisions, design: Design) -> Callable[[Key, _Line | None
     return spread
 
 
-def _of_line(line: _Line, sizes: Ints, decisions: Decisions) -> Floats:
+def _of_line(line: Line, sizes: Ints, decisions: Decisions) -> Floats:
     """Expand a line over groups of these sizes to influences (N,), up to a constant."""
     intercept, slope = (np.repeat(values, sizes) for values in line)
     return np.asarray(intercept + slope * decisions.candidate_cost)
@@ -267,12 +270,9 @@ def _of_line(line: _Line, sizes: Ints, decisions: Decisions) -> Floats:
 
 def _of_own(key: Key, decisions: Decisions, options: Options, value: float) -> Floats:
     """Return the influences (N,) on a number that is no function of uncertainties and costs, up to a constant."""
-    weight, labels, q = options.sample_weight, decisions.labels, decisions.confidence
-    if key.metric == "ece" and q is not None:
-        return ece_influence(q, decisions.candidate_cost, n_bins=options.n_bins, sample_weight=weight)
-    compute = METRICS[key.metric].sample_cost
-    assert compute is not None
-    cost = compute(decisions, key.parameter or 0.0, options, None)
+    weight = options.sample_weight
+    labels = decisions.labels
+    cost = cost_of(key, decisions, options)
     if not key.variant:
         return cost
     assert labels is not None
@@ -283,81 +283,83 @@ def _of_own(key: Key, decisions: Decisions, options: Options, value: float) -> F
     return (cost - value * slopes[labels]) / (naive or math.nan)
 
 
-def _line_of(key: Key, data: _Data) -> _Line | None:
+def _line_of(key: Key, data: _Data) -> Line | None:
     """Return the influence of the samples on a number; None if it is no function of their uncertainties and costs."""
-    metric, moments, u = METRICS[key.metric], data.moments, data.moments.uncertainty
+    metric, moments, u = key.entry, data.moments, data.moments.uncertainty
     if metric.assesses == "posteriors":
         return _line_of_two_classes(key, data)
-    if not (metric.sample_cost or metric.of_ties or metric.ratio):
+    if metric.value is not None and metric.of_samples and metric.line is None:
         return None
     if key.variant == "normalized":
         return _normalized_line(key, data)
     if key.variant:  # the effect of a new fit is of second order
         best = recalibrated_uncertainty(moments.ties, max_uncertainty=data.form.max_uncertainty)
-        line = _line_of_mean(key, best, data)
+        line = _mean_line(key, best, data)
         if key.variant == "recalibrated":
             return line
-        intercept, slope = _line_of_mean(key, u, data)
-        return _Line(intercept - line.intercept, slope - line.slope)
-    if metric.of_ties is not None:
-        return _Line(*LINES[key.metric](moments.ties))
+        intercept, slope = _mean_line(key, u, data)
+        return Line(intercept - line.intercept, slope - line.slope)
+    if metric.value is not None:
+        return line_of_value(metric, _at(key, data, moments.ties))
     if metric.ratio is not None:
-        above, below = (_line_of_mean(key._replace(metric=name), u, data) for name in metric.ratio)
+        above, below = (_mean_line(part, u, data) for part in ratio_keys(key))
         return _ratio(above, below, float(data.values[key]), _mean(below, moments))
-    return _line_of_mean(key, u, data)
+    return _mean_line(key, u, data)
 
 
-def _line_of_two_classes(key: Key, data: _Data) -> _Line | None:
+def _line_of_two_classes(key: Key, data: _Data) -> Line | None:
     """Return the line of a loss of posteriors of two classes, which is that of a confidence; None of other numbers."""
     if key.variant or data.options.num_classes != 2 or not data.is_binary:
         return None
-    line = _line_of_mean(Key(f"confidence_{key.metric}"), data.moments.uncertainty, data)
-    return _Line(2 * line.intercept, 2 * line.slope) if key.metric == "brier_score" else line
+    if key.entry.two_classes is None:
+        return None
+    name, factor = key.entry.two_classes
+    line = _mean_line(Key(name), data.moments.uncertainty, data)
+    return Line(factor * line.intercept, factor * line.slope)
 
 
-def _line_of_mean(key: Key, u: Floats, data: _Data) -> _Line:
-    """Return the cost at uncertainties u (G,) of correct samples, and its increase per unit of candidate cost."""
-    compute = METRICS[key.metric].sample_cost
-    assert compute is not None
-    form = data.form._replace(uncertainty=u, confidence=1 - u if data.is_binary else None)
-    of_costs = (form._replace(candidate_cost=np.full(len(u), c)) for c in (0.0, 1.0))
-    free, one = (compute(decisions, key.parameter or 0.0, data.options, None) for decisions in of_costs)
-    return _Line(free, one - free)
+def _mean_line(key: Key, u: Floats, data: _Data) -> Line:
+    return line_of_mean(key, u, data.form, data.options)
 
 
-def _normalized_line(key: Key, data: _Data) -> _Line | None:
+def _normalized_line(key: Key, data: _Data) -> Line | None:
     """Divide by the naive system's value, which depends on the error rate; None where it depends on the labels."""
     moments = data.moments
-    if not data.is_binary or key.metric not in NAIVE_OF_CONFIDENCES:
+    if not data.is_binary or key.entry.naive_confidence is None:
         return None
     shares = np.array([float((moments.weight - moments.cost).sum()), float(moments.cost.sum())])
     naive, (right, wrong) = _naive(key, right_and_wrong(data.form.max_uncertainty), shares, data.options)
-    below = _Line(*(np.full(len(moments.weight), one) for one in (right, wrong - right)))
-    return _ratio(_line_of_mean(key, moments.uncertainty, data), below, float(data.values[key]), naive)
+    below = Line(*(np.full(len(moments.weight), one) for one in (right, wrong - right)))
+    return _ratio(_mean_line(key, moments.uncertainty, data), below, float(data.values[key]), naive)
 
 
 def _naive(key: Key, one_each: Decisions, shares: Floats, options: Options) -> tuple[float, Floats]:
     """Return the naive system's value, and its slope in the share of each kind of sample, (K,): `one_each` has one."""
-    value, plain = _naive_value(key, one_each, shares, options), key._replace(variant="")
+    value, plain = _naive_value(key, one_each, shares, options), key.of("")
     rounded = np.round(shares / shares.sum(), 12)  # the slopes, differences, would show how the shares were summed
     return value, naive_slopes(one_each, rounded, options)[plain]
 
 
 def _naive_value(key: Key, one_each: Decisions, shares: Floats, options: Options) -> float:
-    return float(naive_values(one_each, options, sample_weight=shares)[key._replace(variant="")])
+    return float(naive_values(one_each, options, sample_weight=shares)[key.of("")])
 
 
-def _ratio(above: _Line, below: _Line, value: float, mean: float) -> _Line:
+def _at(key: Key, data: _Data, ties: TieGroups) -> Data:
+    grouped = TieGroups(ties.weight, ties.cost, data.form.rank_at(ties.rank))
+    return Data(data.form, data.options, parameter=key.parameter or 0.0, grouped=grouped)
+
+
+def _ratio(above: Line, below: Line, value: float, mean: float) -> Line:
     mean = mean or math.nan
-    return _Line((above.intercept - value * below.intercept) / mean, (above.slope - value * below.slope) / mean)
+    return Line((above.intercept - value * below.intercept) / mean, (above.slope - value * below.slope) / mean)
 
 
-def _mean(line: _Line, moments: Moments) -> float:
+def _mean(line: Line, moments: Moments) -> float:
     """Return the mean of a line over the samples."""
     return (dot(moments.weight, line.intercept) + dot(moments.cost, line.slope)) / float(moments.weight.sum())
 
 
-def _variance(line: _Line, moments: Moments) -> float:
+def _variance(line: Line, moments: Moments) -> float:
     """Return the variance of a number whose samples are independent: the infinitesimal jackknife."""
     if moments.num_samples < 2:
         return math.nan
@@ -367,17 +369,17 @@ def _variance(line: _Line, moments: Moments) -> float:
     return max(squares, 0.0) / float(moments.weight.sum()) ** 2 * moments.num_samples / (moments.num_samples - 1)
 
 
-def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, effect: float, t: float) -> Limits:
+def _limits_of_kind(key: Key, line: Line | None, data: _Data, error: float, effect: float, t: float) -> Limits:
     """Return the limits of an AUROC, a share, or what is no function of the groups: none where few are wrong."""
     value, moments = float(data.values[key]), data.moments
     if line is None:
-        is_loss = METRICS[key.metric].assesses == "posteriors"
+        is_loss = key.entry.is_own_loss
         if _has_few(key, data) if data.is_binary else not is_loss:  # the naive system's cost may hang on a rare class
             return NONE
         _, most = _range_of(key, data)
         unseen = 0.0 if key.variant else math.sqrt(_WORST) * most / moments.effective_count
         return limits_on_log_scale(value, t * math.hypot(error, unseen))
-    if key.metric == "auroc":
+    if key.entry is AUROC:
         events = max(_events_of(line, moments) / effect, 1.0)
         return limits_of_auroc(value, error, moments.wrong / effect, moments.right / effect, t, events)
     if min(value, 1 - value) < _ROUNDING or not error > 0:  # within rounding of 0 or 1 it is that of all units
@@ -390,8 +392,8 @@ def _limits_of_kind(key: Key, line: _Line | None, data: _Data, error: float, eff
 def _has_few(key: Key, data: _Data) -> bool:
     """Return whether few answers are wrong or few are right, for an expected cost of those accepted."""
     moments = data.moments
-    if key.metric == "expected_cost":
-        accepts = _line_of_mean(key, moments.uncertainty, data).slope > 0
+    if key.entry is EXPECTED_COST:
+        accepts = _mean_line(key, moments.uncertainty, data).slope > 0
         data = data._replace(moments=_accepted(accepts, moments))
     return data.rarer < min(_FEW, moments.effective_count / 2)  # half of the samples are never rare
 
@@ -464,17 +466,13 @@ def newcombe_limits(area: float, positives: float, negatives: float, z: float) -
     return min(float(low), area), max(float(high), area)
 
 
-def _events_of(line: _Line, moments: Moments) -> float:
+def _events_of(line: Line, moments: Moments) -> float:
     """Return the effective number of equal influences, by kurtosis: (sum of squares)^2 / sum of fourth powers."""
     right, wrong = moments.weight2 - moments.weight2_cost, moments.weight2_cost
     squares = np.square(line.intercept - _mean(line, moments))
     squares_of_wrong = np.square(line.intercept + line.slope - _mean(line, moments))
     fourth = dot(np.square(moments.weight2 / moments.weight), right * squares**2 + wrong * squares_of_wrong**2)
     return max((dot(right, squares) + dot(wrong, squares_of_wrong)) ** 2 / fourth, 1.0) if fourth > 0 else 1.0
-
-
-def _is_share(key: Key) -> bool:
-    return key.metric in _SHARES and not key.variant
 
 
 class _Cells(NamedTuple):
@@ -541,14 +539,14 @@ def _event_size(moments: Moments, data: _Data, scale: float) -> float:
     return (squares + added * largest) / (float(moments.cost.sum()) / total + added)
 
 
-def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple[float, float, _Unseen | None]:
+def _limits_by_cells(key: Key, line: Line, data: _Data, cells: _Cells) -> tuple[float, float, _Unseen | None]:
     """Return the limits of a number that is linear in the costs, and the rare answers they mostly depend on, if any."""
     value, moments, z = float(data.values[key]), data.moments, data.quantile()
-    if key.metric == "expected_cost":
+    if key.entry is EXPECTED_COST:
         return *_limits_of_expected_cost(key, line.slope > 0, data, cells.scale), None
-    if key.metric in LINES:
+    if key.entry.value is not None:
         smooth = TieGroups(moments.weight, moments.weight * cells.rate, moments.uncertainty)
-        line = _Line(*LINES[key.metric](smooth))
+        line = line_of_value(key.entry, _at(key, data, smooth))
     total, squares = float(moments.weight.sum()), cells.rare * np.square(line.slope)
     rising = np.add.reduceat(np.where(line.slope > 0, squares, 0.0), cells.starts)
     size = np.add.reduceat(cells.rare, cells.starts)
@@ -568,7 +566,7 @@ def _limits_by_cells(key: Key, line: _Line, data: _Data, cells: _Cells) -> tuple
     third = dot(np.square(moments.weight2) / moments.weight, rest * np.square(rest)) / total**3 * cells.scale**2
     skew = (2 * z**2 + 1) / 6 * third / (half / z) ** 2 if half > 0 else 0.0
     skew = min(max(skew, -_MOST_SKEW * half), _MOST_SKEW * half)
-    centre = value - finite_sample_bias(key.metric, value, moments.ties, moments.effective_count)
+    centre = value - bias_of(key, _at(key, data, moments.ties), value, moments.effective_count)
     below = math.sqrt(max(less.sum(), all_less) + (half + max(-skew, 0.0)) ** 2)
     above = math.sqrt(max(more.sum(), all_more) + (half + max(skew, 0.0)) ** 2)
     low, high = centre - below, centre + above
@@ -619,7 +617,7 @@ def _at_other_rates(key: Key, data: _Data, rate: Floats, count: float) -> list[f
 
     Where all confidences are equal to the error rate its influences are 0, and only the second order remains.
     """
-    moments, line = data.moments, _line_of_mean(key, data.moments.uncertainty, data)
+    moments, line = data.moments, _mean_line(key, data.moments.uncertainty, data)
     total, found = float(moments.weight.sum()), []
     mean, wrong = _mean(line, moments), float(moments.cost.sum()) / total
     share = moments.weight * rate * (1 - rate)
@@ -645,11 +643,14 @@ def _range_of(key: Key, data: _Data) -> Limits:
     largest = data.largest_cost
     if key.variant == "normalized":
         return 0.0, math.inf
-    if key.metric in ("aurc", "augrc", "selective_risk"):
-        return 0.0, largest / 2 if key.metric == "augrc" else largest
-    if METRICS[key.metric].assesses == "posteriors":
-        return 0.0, 2.0 if key.metric == "brier_score" else -math.log(data.options.epsilon)
-    line = _line_of_mean(key, np.array([0.0, data.form.max_uncertainty]), data)
+    metric = key.entry
+    if metric.range is not None:
+        return metric.range if isinstance(metric.range, tuple) else metric.range(_at(key, data, data.moments.ties))
+    if metric.ratio is not None:
+        return 0.0, largest
+    if metric.value is not None:
+        return -math.inf, math.inf
+    line = _mean_line(key, np.array([0.0, data.form.max_uncertainty]), data)
     dearest = np.array([slope and slope * largest for slope in line.slope.tolist()])  # not 0 times infinity
     least, most = line.intercept + np.minimum(dearest, 0.0), line.intercept + np.maximum(dearest, 0.0)
     return float(least.min()), float(most.max())
@@ -705,7 +706,7 @@ def _notes(data: _Data, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
     fitted = [key for key in limits if key.variant == "recalibrated" and key not in bare]
     notes = note_biased([key for key in bare if key.is_biased]) + _note_on("too_few_answers", few)
     if math.isinf(data.largest_cost):
-        keys = [key for key in limits if key not in bare and not _is_share(key)]
+        keys = [key for key in limits if key not in bare and not key.is_plain_share]
         notes += _note_on("assumed", keys, largest=data.assumed_largest_cost)
     return notes + _note_on("recalibration_taken_as_given", fitted)
 

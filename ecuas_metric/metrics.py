@@ -1,137 +1,98 @@
-"""The registry: every metric with its function, direction, what it assesses and its order in tables."""
+"""The registry of all metrics, and their values: plain, normalised, and after the best recalibration."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from .calibration import (
-    Weighting,
-    calibration_test,
-    confidence_brier_cost,
-    confidence_cross_entropy_cost,
-    ece,
-    ece_debiased,
-    ece_of_groups,
-    ece_of_resamples,
-    sums_in_bins,
-)
-from .costs import Scratch, accepted, ecuas_of_checked, fixed_of_checked
+from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED, sums_in_bins
+from .costs import Scratch
 from .decisions import Decisions, select_rows
-from .inputs import BLOCK_SIZE, SAMPLE_SIZE, FloatOrFloats, Floats, Ints, blocks
+from .expected_costs import (
+    ACCEPTED_COST,
+    COVERAGE,
+    ECUAS_N,
+    ERROR_RATE,
+    EXPECTED_COST,
+    RISK,
+    SELECTIVE_RISK,
+)
+from .inputs import BLOCK_SIZE, SAMPLE_SIZE, FloatOrFloats, Floats, blocks
+from .metric import METRICS as METRICS
+from .metric import Data, Frequencies, Key, Line, Ties, Weights, at_parameter
+from .metric import Metric as Metric
+from .metric import add_metric as add_metric
+from .metric import remove_metric as remove_metric
 from .options import Options
-from .ranking import ResampledTies, Resamples, TieGroups, augrc, aurc, auroc
+from .order import AUGRC, AURC, AUROC
+from .ranking import ResampledTies, Resamples, TieGroups
+from .scores import BRIER_SCORE, CONFIDENCE_BRIER_SCORE, CONFIDENCE_CROSS_ENTROPY, CROSS_ENTROPY, entropy
 
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
-_BLOCK = 2**22
-NAIVE_OF_CONFIDENCES = ("confidence_cross_entropy", "confidence_brier_score")
-_NAIVE_OF_POSTERIORS = ("ecuas", "error_rate", "risk", "cross_entropy", "brier_score", "expected_cost")
-VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
+_MOST_SLOPES = 2**22  # numbers held for these at a time
+_ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root of what float64 tells apart, or more
+_MOST_PARTS = 256  # runs of groups with a derivative of their own: two values each
 
-
-class Key(NamedTuple):
-    """What a number is: a metric, its parameter and its variant. `str` gives its key in results: normalized_ecuas_1."""
-
-    metric: str  # in `METRICS`
-    parameter: float | None = None  # n of ECUAS_n, or a reject cost
-    variant: str = ""  # of `VARIANTS`
-
-    def __str__(self) -> str:
-        name = self.metric if self.parameter is None else f"{self.metric}_{self.parameter:g}"
-        if self.variant == "normalized":
-            return f"normalized_{name}"
-        return f"{name}_{self.variant}" if self.variant else name
-
-    @property
-    def assesses(self) -> str:
-        """What the number assesses: a calibration loss only the confidences, whatever its metric does."""
-        return "confidences" if self.variant == "calibration_loss" else METRICS[self.metric].assesses
-
-    @property
-    def is_biased(self) -> bool:
-        """Whether its upward bias exceeds the width of an interval."""
-        return self.metric == "ece" or self.variant == "calibration_loss"
-
+for _metric in (
+    ECUAS_N,
+    ERROR_RATE,
+    RISK,
+    ECE,
+    AUROC,
+    CONFIDENCE_CROSS_ENTROPY,
+    CONFIDENCE_BRIER_SCORE,
+    AURC,
+    AUGRC,
+    CROSS_ENTROPY,
+    BRIER_SCORE,
+    EXPECTED_COST,
+    COVERAGE,
+    ACCEPTED_COST,
+    SELECTIVE_RISK,
+    ECE_DEBIASED,
+    CALIBRATION_P,
+):
+    add_metric(_metric)
 
 Values = Mapping[Key, FloatOrFloats]
 _Regression = Callable[[Floats, Floats], Floats]  # values and weights, (G,) each -> their isotonic regression
-# decisions, parameter, options, arrays to write to -> cost of each sample
-SampleCost = Callable[[Decisions, float, Options, "Scratch | None"], Floats]
-Ties = TieGroups | ResampledTies
-Weights = Floats | Resamples
-OfTies = Callable[[Ties], FloatOrFloats]
-OfSamples = Callable[[Decisions, "Ties | None", Options, "Weights | None"], FloatOrFloats]
 
 
-class Metric(NamedTuple):
-    """One metric; exactly one of `sample_cost`, `of_ties`, `of_samples` and `ratio` computes it."""
-
-    title: str  # short name, for the header of a table
-    assesses: str  # "decisions", "confidences", "posteriors" or "both" (decisions and confidences)
-    higher_is_better: bool | None  # None if neither is better
-    column: int  # order in tables, the paper's: decisions first, then with confidences
-    applies: Callable[[Decisions], bool]  # whether it is defined for a system
-    one_per: str = ""  # option with one value per metric: "", "n" or "reject_costs"
-    sample_cost: SampleCost | None = None  # cost of each sample (N,), of which it is the mean
-    of_ties: OfTies | None = None  # value from `TieGroups`, of the order alone
-    of_samples: OfSamples | None = None  # value from decisions, ties, options and weights
-    ratio: tuple[str, str] | None = None  # names of numerator and denominator
-    is_shown: bool = True  # False if it only serves a ratio
-    is_alone: bool = False  # of the data only, never of resamples, see `values_of_calibration`
-    description: str = ""  # one line on what it measures
+def keys_of(decisions: Decisions, options: Options, *, when: Collection[str] = ("",)) -> list[Key]:
+    """Return the keys of the metrics that are defined for a system, in the order of the registry."""
+    parameters = {"": (None,), "n": options.n, "reject_costs": options.reject_costs}
+    found = []
+    for name, metric in METRICS.items():
+        if metric.when in when and metric.applies(decisions):
+            found += [Key(name, parameter) for parameter in parameters.get(metric.parameter, ())]
+    return found
 
 
-def sample_costs(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> Iterator[tuple[Key, Floats]]:
-    """Yield the key and per-sample cost (N,) of every mean metric."""
-    size = len(decisions.uncertainty)
-    parts = [(rows, select_rows(decisions, rows)) for rows in blocks(size, row_size=SAMPLE_SIZE)]
-    for key, compute in _means(decisions, options, only):
-        cost, work = np.empty(size), np.empty((3, BLOCK_SIZE // SAMPLE_SIZE))
-        for rows, part in parts:
-            cost[rows] = compute(part, key.parameter or 0.0, options, work[:, : rows.stop - rows.start])
-        yield key, cost
+def shown_keys(decisions: Decisions, options: Options) -> list[Key]:
+    """Return the keys of the plain values that the options ask for, but for those of `calibration`."""
+    return keys_of(decisions, options)
 
 
-def _means(decisions: Decisions, options: Options, only: Collection[str]) -> list[tuple[Key, SampleCost]]:
-    """Return the key of each metric that is a mean, and what computes the cost of each sample."""
-    ways = ((key, METRICS[key.metric].sample_cost) for key in keys(decisions, options, only=only))
-    return [(key, compute) for key, compute in ways if compute]
+def naive_keys(decisions: Decisions, options: Options) -> list[Key]:
+    """Return the keys of what `normalize` divides, in the order of `naive_values`."""
+    keys = keys_of(decisions, options)
+    of_confidences = [key for key in keys if key.entry.naive_confidence is not None]
+    of_posteriors = [key for key in keys if key.entry.naive_posterior is not None and decisions.labels is not None]
+    return of_confidences + of_posteriors
 
 
-def mean_costs(
-    decisions: Decisions, options: Options, *, sample_weight: Weights | None = None, only: Collection[str] = ()
-) -> dict[Key, FloatOrFloats]:
-    """Return the (weighted) mean of each of `sample_costs`, summed in blocks that stay in the cache."""
-    if isinstance(sample_weight, Resamples):
-        return _means_of_resamples(decisions, options, sample_weight, only)
-    size, means = len(decisions.uncertainty), _means(decisions, options, only)
-    totals: dict[Key, FloatOrFloats] = {key: 0.0 for key, _ in means}
-    parts = list(blocks(size, row_size=SAMPLE_SIZE // 2))
-    scratch = np.empty((3, parts[0].stop))
-    for rows in parts:
-        part, work = select_rows(decisions, rows), scratch[:, : rows.stop - rows.start]
-        for key, compute in means:
-            cost = compute(part, key.parameter or 0.0, options, work)
-            if sample_weight is None:
-                totals[key] += cost.sum()
-                continue
-            for half in blocks(len(cost), row_size=SAMPLE_SIZE):  # more would wake other cores
-                totals[key] += np.vecdot(sample_weight[..., rows][..., half], cost[half])
-    total_weight = size if sample_weight is None else sample_weight.sum(axis=-1)
-    return {key: total / total_weight for key, total in totals.items()}
+def recalibrated_keys(decisions: Decisions, options: Options) -> list[Key]:
+    """Return the keys of what `decompose` adds."""
+    plain = [key for key in keys_of(decisions, options) if key.entry.has_recalibrated]
+    return [key.of(variant) for key in plain for variant in ("recalibrated", "calibration_loss")]
 
 
-def _means_of_resamples(
-    decisions: Decisions, options: Options, resamples: Resamples, only: Collection[str]
-) -> dict[Key, FloatOrFloats]:
-    """Return the means of each resample; per-sample costs are computed once."""
-    totals: dict[Key, FloatOrFloats] = {}
-    if not _means(decisions, options, only):
-        return totals
-    for rows, weight in resamples.blocks():
-        for key, cost in sample_costs(select_rows(decisions, rows), options, only=only):
-            totals[key] = totals.get(key, 0.0) + np.vecdot(weight, cost)
-    return {key: total / resamples.total for key, total in totals.items()}
+def keys_of_calibration(decisions: Decisions, options: Options) -> list[Key]:
+    """Return the keys of what the option `calibration` asks for."""
+    return keys_of(decisions, options, when=("calibration",)) if options.calibration else []
+
+
+# ---- plain values --------------------------------------------------------------------------------------------------
 
 
 def metric_values(
@@ -139,60 +100,172 @@ def metric_values(
     ties: Ties,
     options: Options,
     *,
+    keys: Iterable[Key] | None = None,
     sample_weight: Weights | None = None,
-    only: Collection[str] = (),
 ) -> dict[Key, FloatOrFloats]:
-    """Compute every metric (...) that is defined for a system (those in `only`), for weights (..., N) or resamples."""
-    values = mean_costs(decisions, options, sample_weight=sample_weight, only=only)
-    for key in keys(decisions, options, only=only):
-        metric = METRICS[key.metric]
-        if metric.of_ties is not None:
-            values[key] = metric.of_ties(ties)
-        elif metric.of_samples is not None:
-            values[key] = metric.of_samples(decisions, ties, options, sample_weight)
+    """Compute plain metrics (...) for weights (..., N) or resamples: those in `keys`, by default all."""
+    wanted = list(dict.fromkeys(shown_keys(decisions, options) if keys is None else keys))
+    values = mean_costs(decisions, options, keys=_with_parts(wanted), sample_weight=sample_weight)
+    data = Data(decisions, options, grouped=ties, weight=sample_weight)
+    for key in wanted:
+        metric = key.entry
+        if metric.value is not None:
+            values[key] = _value(metric, at_parameter(data, key))
         elif metric.ratio is not None:
-            numerator, denominator = (values[Key(name, key.parameter)] for name in metric.ratio)
-            values[key] = numerator / np.where(np.asarray(denominator) > 0, denominator, np.nan)
-    return {key: values[key] for key in shown_keys(decisions, options, only=only)}
+            values[key] = quotient(*(values[part] for part in ratio_keys(key)))
+    return {key: values[key] for key in wanted}
 
 
-def keys(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> Iterator[Key]:
-    """Yield the key of every metric that is defined for a system, in the order of `METRICS`."""
-    parameters = {"": (None,), "n": options.n, "reject_costs": options.reject_costs}
-    wanted = {part for name in only for part in (name, *(METRICS[name].ratio or ()))}
-    for name, metric in METRICS.items():
-        if metric.applies(decisions) and (not only or name in wanted) and not metric.is_alone:
-            yield from (Key(name, parameter) for parameter in parameters[metric.one_per])
+def ratio_keys(key: Key) -> list[Key]:
+    """Return the keys of the numerator and the denominator of a ratio."""
+    return [Key(name, key.parameter) for name in key.entry.ratio or ()]
 
 
-def shown_keys(decisions: Decisions, options: Options, *, only: Collection[str] = ()) -> list[Key]:
-    """Return the keys of `metric_values`: without those that only serve a ratio."""
-    return [key for key in keys(decisions, options, only=only) if METRICS[key.metric].is_shown]
+def quotient(numerator: FloatOrFloats, denominator: FloatOrFloats) -> FloatOrFloats:
+    """Return a ratio (...), nan where the denominator is 0."""
+    return numerator / np.where(np.asarray(denominator) > 0, denominator, np.nan)
 
 
-def naive_keys(decisions: Decisions, options: Options) -> list[Key]:
-    """Return the keys of `naive_values`."""
-    of_confidences = NAIVE_OF_CONFIDENCES if _is_binary(decisions) else ()
-    of_posteriors = _NAIVE_OF_POSTERIORS if _has_posteriors(decisions) else ()
-    return [key for names in (of_confidences, of_posteriors) if names for key in keys(decisions, options, only=names)]
+def _with_parts(keys: Iterable[Key]) -> list[Key]:
+    """Return the keys of means among these and among the parts of ratios."""
+    every = [part for key in keys for part in (key, *ratio_keys(key))]
+    return [key for key in dict.fromkeys(every) if key.entry.cost is not None]
 
 
-def keys_of_calibration(decisions: Decisions, options: Options) -> list[Key]:
-    """Return the keys of what the option `calibration` asks for."""
-    alone = (name for name, metric in METRICS.items() if metric.is_alone and metric.applies(decisions))
-    return [Key(name) for name in alone] if options.calibration else []
+def _value(metric: Metric, data: Data) -> FloatOrFloats:
+    assert metric.value is not None
+    if metric.takes_resamples or not isinstance(data.weight, Resamples):
+        return metric.value(data)
+    return _value_of_resamples(metric.value, data, data.weight)
+
+
+def _value_of_resamples(value: Callable[[Data], FloatOrFloats], data: Data, resamples: Resamples) -> Floats:
+    """Return the value of each resample (B,), one after the other."""
+    assert isinstance(data.grouped, ResampledTies)
+    values = []
+    for counts in resamples.counts:
+        weight = counts if resamples.sample_weight is None else counts * resamples.sample_weight
+        rows = np.flatnonzero(weight)
+        drawn = weight[rows].astype(np.float64)
+        resample = replace(
+            data,
+            decisions=select_rows(data.decisions, rows),
+            options=replace(data.options, sample_weight=drawn),
+            grouped=data.grouped.of_rows(rows, drawn),
+            weight=drawn,
+        )
+        values.append(float(value(resample)))
+    return np.array(values)
+
+
+def sample_costs(decisions: Decisions, options: Options, *, keys: Iterable[Key]) -> Iterator[tuple[Key, Floats]]:
+    """Yield the cost (N,) of each sample under each metric in `keys` that is a mean."""
+    size = len(decisions.uncertainty)
+    parts = [(rows, select_rows(decisions, rows)) for rows in blocks(size, row_size=SAMPLE_SIZE)]
+    scratch = np.empty((3, BLOCK_SIZE // SAMPLE_SIZE))
+    for key in keys:
+        if key.entry.cost is None:
+            continue
+        cost = np.empty(size)
+        for rows, part in parts:
+            cost[rows] = cost_of(key, part, options, scratch[:, : rows.stop - rows.start])
+        yield key, cost
+
+
+def cost_of(key: Key, decisions: Decisions, options: Options, scratch: Scratch | None = None) -> Floats:
+    """Return the cost (N,) of each sample under a metric that is a mean."""
+    cost = key.entry.cost
+    assert cost is not None
+    return cost(Data(decisions, options, parameter=key.parameter or 0.0, scratch=scratch))
+
+
+def line_of_mean(key: Key, u: Floats, form: Decisions, options: Options) -> Line:
+    """Return the cost at uncertainties u (G,) of correct samples, and its increase per unit of candidate cost."""
+    confidence = None if form.confidence is None else 1 - u
+    free = replace(form, uncertainty=u, candidate_cost=np.zeros(len(u)), confidence=confidence)
+    dear = replace(free, candidate_cost=np.ones(len(u)))
+    intercept = cost_of(key, free, options)
+    return Line(intercept, cost_of(key, dear, options) - intercept)
+
+
+def line_of_value(metric: Metric, data: Data) -> Line:
+    """Return the influence of samples on a function of the tie groups: its own line, or a jackknife over them."""
+    return metric.line(data) if metric.line is not None else _jackknife_line(metric, data)
+
+
+def _jackknife_line(metric: Metric, data: Data) -> Line:
+    """Return the line by differences: a little weight is added to each of at most `_MOST_PARTS` runs of groups.
+
+    This is the infinitesimal jackknife (Efron 1982) of right and of wrong samples, of which a line is the secant.
+    """
+    groups = data.groups
+    assert metric.value is not None
+    total = float(groups.weight.sum())
+    amount = _ADDED * total
+    value = float(metric.value(data))
+    parts = min(len(groups.weight), _MOST_PARTS)
+    part = np.arange(len(groups.weight)) * parts // len(groups.weight)
+    influence = np.empty((2, parts))
+    for index in range(parts):
+        share = groups.weight * (part == index)
+        share = share * (amount / share.sum()) if share.sum() else share
+        for cost in (0, 1):
+            added = TieGroups(groups.weight + share, groups.cost + cost * share, groups.rank)
+            influence[cost, index] = (float(metric.value(replace(data, grouped=added))) - value) / _ADDED
+    right, wrong = influence[:, part]
+    return Line(right, wrong - right)
+
+
+def mean_costs(
+    decisions: Decisions, options: Options, *, keys: Iterable[Key], sample_weight: Weights | None = None
+) -> dict[Key, FloatOrFloats]:
+    """Return the (weighted) mean of each of `sample_costs`, summed in blocks that stay in the cache."""
+    means = [key for key in keys if key.entry.cost is not None]
+    if isinstance(sample_weight, Resamples):
+        return _means_of_resamples(decisions, options, means, sample_weight)
+    size = len(decisions.uncertainty)
+    totals: dict[Key, FloatOrFloats] = dict.fromkeys(means, 0.0)
+    parts = list(blocks(size, row_size=SAMPLE_SIZE // 2))
+    scratch = np.empty((3, parts[0].stop))
+    for rows in parts:
+        part = select_rows(decisions, rows)
+        weight = None if sample_weight is None else sample_weight[..., rows]
+        for key in means:
+            cost = cost_of(key, part, options, scratch[:, : rows.stop - rows.start])
+            totals[key] += cost.sum() if weight is None else _dot(weight, cost)
+    total_weight = size if sample_weight is None else sample_weight.sum(axis=-1)
+    return {key: total / total_weight for key, total in totals.items()}
+
+
+def _dot(weight: Floats, cost: Floats) -> FloatOrFloats:
+    """Return the products (...) of weights (..., N) and costs (N,), in parts: more would wake other cores."""
+    parts = blocks(len(cost), row_size=SAMPLE_SIZE)
+    return sum(np.vecdot(weight[..., rows], cost[rows]) for rows in parts)
+
+
+def _means_of_resamples(
+    decisions: Decisions, options: Options, keys: Collection[Key], resamples: Resamples
+) -> dict[Key, FloatOrFloats]:
+    """Return the means of each resample; per-sample costs are computed once."""
+    totals: dict[Key, FloatOrFloats] = {}
+    if not keys:
+        return totals
+    for rows, weight in resamples.blocks():
+        for key, cost in sample_costs(select_rows(decisions, rows), options, keys=keys):
+            totals[key] = totals.get(key, 0.0) + np.vecdot(weight, cost)
+    return {key: total / resamples.total for key, total in totals.items()}
 
 
 def values_of_calibration(
     decisions: Decisions, options: Options, *, only: Collection[Key] | None = None
 ) -> dict[Key, float]:
     """Return the numbers that the option `calibration` asks for (those in `only`)."""
-    found: dict[Key, float] = {}
-    for key in keys_of_calibration(decisions, options):
-        compute = METRICS[key.metric].of_samples
-        if compute and (only is None or key in only):
-            found[key] = float(compute(decisions, None, options, options.sample_weight))
-    return found
+    data = Data(decisions, options, weight=options.sample_weight)
+    keys = keys_of_calibration(decisions, options)
+    return {key: float(_value(key.entry, data)) for key in keys if only is None or key in only}
+
+
+# ---- the naive system ----------------------------------------------------------------------------------------------
 
 
 def naive_values(
@@ -203,123 +276,138 @@ def naive_values(
         return sample_weight.each(lambda weight: naive_values(decisions, options, sample_weight=weight))
     values: dict[Key, FloatOrFloats] = {}
     if decisions.confidence is not None:
-        values |= _of_confidences(decisions.candidate_cost, sample_weight)
+        share = _shares_of_answers(decisions.candidate_cost, sample_weight)
+        values |= _naive_values(Frequencies(share, None, decisions.max_uncertainty, options), decisions)
     if decisions.labels is not None:
-        u_max = decisions.max_uncertainty
-        values |= _of_posteriors(decisions.labels, options, max_uncertainty=u_max, sample_weight=sample_weight)
+        counts = sums_in_bins(
+            np.ones(len(decisions.labels)),
+            decisions.labels,
+            n_bins=int(options.num_classes or 0),
+            sample_weight=sample_weight,
+        )
+        share = _divided_by_sum(counts)
+        u = np.minimum(_uncertainty(share, options.cost), decisions.max_uncertainty)
+        values |= _naive_values(Frequencies(share, u, decisions.max_uncertainty, options), decisions)
     return values
+
+
+def _naive_values(naive: Frequencies, decisions: Decisions) -> dict[Key, FloatOrFloats]:
+    """Return the values of what is known of the classes if there is an uncertainty, else of right and wrong."""
+    values = {}
+    form = decisions if naive.uncertainty is None else _form_of_classes(decisions, naive.options)
+    for key in keys_of(form, naive.options):
+        compute = key.entry.naive_confidence if naive.uncertainty is None else key.entry.naive_posterior
+        if compute is not None:
+            values[key] = compute(replace(naive, parameter=key.parameter or 0.0))
+    return values
+
+
+def _form_of_classes(decisions: Decisions, options: Options) -> Decisions:
+    """Return decisions of posteriors, which have confidences if and only if the cost is the 0-1 cost."""
+    is_zero_one = isinstance(options.cost, str) and options.cost == "zero_one"
+    return replace(decisions, confidence=decisions.uncertainty if is_zero_one else None)
+
+
+def _shares_of_answers(incorrect: Floats, sample_weight: Floats | None) -> Floats:
+    """Return the shares (..., 2) of incorrect and correct answers."""
+    both = np.stack([incorrect, 1 - incorrect], axis=-1)  # each summed for itself: one that is missing is exactly 0
+    return _divided_by_sum(both.sum(axis=0) if sample_weight is None else sample_weight @ both)
+
+
+def _divided_by_sum(counts: Floats) -> Floats:
+    total = counts.sum(axis=-1, keepdims=True)
+    return np.asarray(counts / np.where(total > 0, total, 1.0))  # a resample may hold nothing that weighs: all is nan
+
+
+def _uncertainty(share: Floats, cost: str | Floats) -> FloatOrFloats:
+    if not isinstance(cost, str):
+        return (share @ cost).min(axis=-1)
+    return entropy(share) if cost == "log" else 1 - share.max(axis=-1)
 
 
 def naive_slopes(one_each: Decisions, shares: Floats, options: Options) -> dict[Key, Floats]:
     """Return the derivatives of the naive system's values by the share of each class, by central differences."""
-    count, parts = len(shares), dict[Key, list[Floats]]()
-    for start in range(0, count, rows := max(1, _BLOCK // count)):
-        moved = np.arange(start, min(start + rows, count))
+    count = len(shares)
+    step = max(1, _MOST_SLOPES // count)
+    slopes: dict[Key, list[Floats]] = {}
+    for start in range(0, count, step):
+        moved = np.arange(start, min(start + step, count))
         weights = np.tile(shares, (2, len(moved), 1))
         weights[0, np.arange(len(moved)), moved] *= 1 + _STEP
         weights[1, np.arange(len(moved)), moved] *= 1 - _STEP
+        width = 2 * _STEP * np.where(shares[moved] > 0, shares[moved], 1.0)
         for key, (up, down) in naive_values(one_each, options, sample_weight=weights).items():
-            slope = (up - down) / (2 * _STEP * np.where(shares[moved] > 0, shares[moved], 1.0))
-            parts.setdefault(key, []).append(slope)
-    return {key: np.concatenate(slopes) for key, slopes in parts.items()}
+            slopes.setdefault(key, []).append((up - down) / width)
+    return {key: np.concatenate(parts) for key, parts in slopes.items()}
 
 
 def normalized_values(
     values: Mapping[Key, FloatOrFloats], naive: Mapping[Key, FloatOrFloats]
 ) -> dict[Key, FloatOrFloats]:
     """Divide each value by the naive system's; nan where that is 0."""
-    return {
-        key._replace(variant="normalized"): values[key] / np.where(np.asarray(value) > 0, value, np.nan)
-        for key, value in naive.items()
-        if key in values
-    }
+    return {key.of("normalized"): quotient(values[key], value) for key, value in naive.items() if key in values}
+
+
+# ---- the best recalibration ----------------------------------------------------------------------------------------
 
 
 def decomposed_values(
-    values: Mapping[Key, FloatOrFloats], ties: Ties, options: Options, *, max_uncertainty: float
+    values: Mapping[Key, FloatOrFloats], ties: Ties, form: Decisions, options: Options
 ) -> dict[Key, FloatOrFloats]:
     """Return each ECUAS_n after the best recalibration, and the loss that it saves."""
     found: dict[Key, FloatOrFloats] = {}
-    for key, best in recalibrated_values(ties, options, max_uncertainty=max_uncertainty).items():
-        found |= {key: best, key._replace(variant="calibration_loss"): values[key._replace(variant="")] - best}
+    for key, best in recalibrated_values(ties, form, options).items():
+        plain = key.of("")
+        if plain in values:
+            found[key] = best
+            found[key.of("calibration_loss")] = values[plain] - best
     return found
 
 
-def recalibrated_values(ties: Ties, options: Options, *, max_uncertainty: float) -> dict[Key, FloatOrFloats]:
-    """Return each ECUAS_n (...) after the best recalibration, on the same data, that keeps the uncertainties' order."""
+def recalibrated_values(ties: Ties, form: Decisions, options: Options) -> dict[Key, FloatOrFloats]:
+    """Return each ECUAS_n (...) after the best recalibration, on the same data, that keeps the uncertainties' order.
+
+    Of `form` the largest uncertainty and which arrays there are is used. Among all maps that keep the order, the
+    isotonic regression is optimal for every proper score at once (Brummer and du Preez 2013).
+    """
     if isinstance(ties, ResampledTies):
-        return ties.each(lambda groups: recalibrated_values(groups, options, max_uncertainty=max_uncertainty))
-    # Among all such maps it is optimal for every proper score at once (Brummer and du Preez 2013).
-    regression, shape = _isotonic_regression(), ties.weight.shape[:-1]
+        return ties.each(lambda groups: recalibrated_values(groups, form, options))
+    regression = _isotonic_regression()
+    shape = ties.weight.shape[:-1]
+    keys = [key for key in keys_of(form, options) if key.entry.has_recalibrated]
+    weights = ties.weight.reshape(-1, ties.weight.shape[-1])
+    costs = ties.cost.reshape(-1, ties.cost.shape[-1])
     rows = [
-        _best_values(weight, cost, regression, options, max_uncertainty)
-        for weight, cost in zip(*(a.reshape(-1, a.shape[-1]) for a in (ties.weight, ties.cost)), strict=True)
+        _best_values(weight, cost, regression, keys, form, options) for weight, cost in zip(weights, costs, strict=True)
     ]
-    columns = np.array(rows).T.reshape(len(options.n), *shape)
-    return {Key("ecuas", n, "recalibrated"): column[()] for n, column in zip(options.n, columns, strict=True)}
+    columns = np.array(rows).T.reshape(len(keys), *shape)
+    return {key.of("recalibrated"): column[()] for key, column in zip(keys, columns, strict=True)}
 
 
 def recalibrated_uncertainty(ties: TieGroups, *, max_uncertainty: float) -> Floats:
     """Return the uncertainty of each tie group (G,) after the best monotone recalibration."""
-    held = ties.weight > 0
-    u = _best_uncertainty(ties.weight[held], ties.cost[held], _isotonic_regression(), max_uncertainty)
-    return np.asarray(u[np.maximum(np.cumsum(held) - 1, 0)])
-
-
-def _of_confidences(incorrect: Floats, sample_weight: Floats | None) -> dict[Key, FloatOrFloats]:
-    """Return the two confidence metrics of the constant confidence p = accuracy: H(p) (nats) and p (1 - p)."""
-    both = np.stack([incorrect, 1 - incorrect], axis=-1)  # each summed for itself: one that is missing is exactly 0
-    p = _shares(both.sum(axis=0) if sample_weight is None else sample_weight @ both)
-    return {Key("confidence_cross_entropy"): _entropy(p), Key("confidence_brier_score"): p.prod(axis=-1)}
-
-
-def _of_posteriors(
-    labels: Ints, options: Options, *, max_uncertainty: float, sample_weight: Floats | None
-) -> dict[Key, FloatOrFloats]:
-    """Return the metrics of the system that always outputs the class frequencies, with the Bayes decision for these."""
-    num_classes = int(options.num_classes or 0)
-    q = _shares(sums_in_bins(np.ones(len(labels)), labels, n_bins=num_classes, sample_weight=sample_weight))
-    u = np.minimum(_uncertainty(q, options.cost), max_uncertainty)
-    is_zero_one = isinstance(options.cost, str) and options.cost == "zero_one"
-    values = {
-        Key("ecuas", n): ecuas_of_checked(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=options.floor)
-        for n in options.n
-    }
-    values[Key("error_rate" if is_zero_one else "risk")] = u
-    values[Key("cross_entropy")] = _entropy(q)
-    values[Key("brier_score")] = 1 - np.square(q).sum(axis=-1)
-    for g in options.reject_costs:
-        accepts = accepted(u, reject_cost=g, max_uncertainty=max_uncertainty)
-        values[Key("expected_cost", g)] = np.where(accepts, u, g)
-    return values
-
-
-def _shares(counts: Floats) -> Floats:
-    total = counts.sum(axis=-1, keepdims=True)
-    return np.asarray(counts / np.where(total > 0, total, 1.0))  # a resample may hold nothing that weighs: all is nan
-
-
-def _uncertainty(q: Floats, cost: str | Floats) -> FloatOrFloats:
-    if not isinstance(cost, str):
-        return (q @ cost).min(axis=-1)
-    return _entropy(q) if cost == "log" else 1 - q.max(axis=-1)
-
-
-def _entropy(q: Floats) -> FloatOrFloats:
-    return -(q * np.log(np.where(q > 0, q, 1.0))).sum(axis=-1)
+    is_weighted = ties.weight > 0
+    weight = ties.weight[is_weighted]
+    u = _best_uncertainty(weight, ties.cost[is_weighted], _isotonic_regression(), max_uncertainty)
+    return np.asarray(u[np.maximum(np.cumsum(is_weighted) - 1, 0)])
 
 
 def _best_values(
-    weight: Floats, cost: Floats, regression: _Regression, options: Options, max_uncertainty: float
+    weight: Floats,
+    cost: Floats,
+    regression: _Regression,
+    keys: Iterable[Key],
+    form: Decisions,
+    options: Options,
 ) -> list[float]:
-    """Return each ECUAS_n of tie groups, shape (G,), whose uncertainties are the isotonic regression of their costs."""
-    weight, cost = weight[weight > 0], cost[weight > 0]
-    u = _best_uncertainty(weight, cost, regression, max_uncertainty)
+    """Return each metric of tie groups, shape (G,), whose uncertainties are the isotonic regression of their costs."""
+    is_weighted = weight > 0
+    weight = weight[is_weighted]
+    cost = cost[is_weighted]
+    u = _best_uncertainty(weight, cost, regression, form.max_uncertainty)
     # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
-    mean_cost = cost / weight
-    floor = options.floor
-    costs = (ecuas_of_checked(u, mean_cost, n=n, max_uncertainty=max_uncertainty, epsilon=floor) for n in options.n)
-    return [float(weight @ cost / weight.sum()) for cost in costs]
+    groups = Decisions(u, cost / weight, form.max_uncertainty)
+    return [float(weight @ cost_of(key, groups, options) / weight.sum()) for key in keys]
 
 
 def _best_uncertainty(weight: Floats, cost: Floats, regression: _Regression, max_uncertainty: float) -> Floats:
@@ -332,141 +420,6 @@ def _isotonic_regression() -> _Regression:
     return lambda values, weights: np.asarray(isotonic_regression(values, weights=weights).x)
 
 
-def place(key: Key) -> tuple[bool, int]:
+def place(key: Key) -> tuple[bool, float]:
     """Return what sorts keys as columns of a table: the metrics by their `column`, normalised ones last."""
-    return key.variant == "normalized", METRICS[key.metric].column
-
-
-def _is_binary(decisions: Decisions) -> bool:
-    return decisions.confidence is not None
-
-
-def _is_other(decisions: Decisions) -> bool:
-    return decisions.confidence is None
-
-
-def _has_posteriors(decisions: Decisions) -> bool:
-    return decisions.labels is not None
-
-
-def _always(decisions: Decisions) -> bool:
-    return True
-
-
-def _candidate_cost(d: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
-    return d.candidate_cost
-
-
-def _ce_conf(d: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
-    out = None if scratch is None else scratch[0]
-    return confidence_cross_entropy_cost(d.uncertainty, d.candidate_cost, epsilon=options.epsilon, out=out)
-
-
-def _brier_conf(d: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
-    return confidence_brier_cost(d.uncertainty, d.candidate_cost, out=None if scratch is None else scratch[0])
-
-
-def _cross_entropy(d: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
-    return _present(d.cross_entropy)
-
-
-def _brier(d: Decisions, parameter: float, options: Options, scratch: Scratch | None) -> Floats:
-    return _present(d.brier_score)
-
-
-def _ecuas(d: Decisions, n: float, options: Options, scratch: Scratch | None) -> Floats:
-    u, c, u_max, *_ = d
-    q = d.confidence if d.labels is None else None
-    return ecuas_of_checked(u, c, n=n, max_uncertainty=u_max, epsilon=options.floor, confidence=q, scratch=scratch)
-
-
-def _expected_cost(d: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
-    u, c, u_max, *_ = d
-    return fixed_of_checked(u, c, reject_cost=reject_cost, max_uncertainty=u_max)
-
-
-def _coverage(d: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
-    return accepted(d.uncertainty, reject_cost=reject_cost, max_uncertainty=d.max_uncertainty).astype(np.float64)
-
-
-def _accept_cost(d: Decisions, reject_cost: float, options: Options, scratch: Scratch | None) -> Floats:
-    return _coverage(d, reject_cost, options, scratch) * d.candidate_cost
-
-
-def _ece(d: Decisions, ties: Ties | None, options: Options, weight: Weights | None) -> FloatOrFloats:
-    confidence = _present(d.confidence)
-    if isinstance(weight, Resamples):
-        return ece_of_resamples(confidence, d.candidate_cost, weight, n_bins=options.n_bins)
-    if isinstance(ties, TieGroups) and d.labels is None:  # by confidence already
-        return ece_of_groups(ties, n_bins=options.n_bins)
-    return ece(confidence, d.candidate_cost, n_bins=options.n_bins, sample_weight=weight)
-
-
-def _ece_debiased(d: Decisions, ties: Ties | None, options: Options, weight: Weights | None) -> FloatOrFloats:
-    return ece_debiased(
-        _present(d.confidence), d.candidate_cost, n_bins=options.n_bins, weighting=weighting_of(options)
-    )
-
-
-def _calibration_p(d: Decisions, ties: Ties | None, options: Options, weight: Weights | None) -> FloatOrFloats:
-    return calibration_test(
-        _present(d.confidence),
-        d.candidate_cost,
-        weighting=weighting_of(options),
-        n_resamples=options.n_resamples,
-        random_state=options.random_state,
-    )
-
-
-def weighting_of(options: Options) -> Weighting:
-    """Return what samples count for in `calibration`."""
-    return Weighting(options.sample_weight, options.weights_are == "counts", options.groups)
-
-
-def _present(values: Floats | None) -> Floats:
-    """Return values that exist wherever `applies` holds."""
-    assert values is not None
-    return values
-
-
-_DESCRIPTIONS = {
-    "ecuas": "Expected cost over all reject costs, 0 perfect, 1 useless; the lower n, the more confident mistakes cost",
-    "error_rate": "Share of incorrect decisions",
-    "risk": "Mean cost of the decisions",
-    "ece": "Gap between confidence and accuracy, averaged over bins",
-    "auroc": "Probability that a correct answer has a higher confidence than an incorrect one",
-    "confidence_cross_entropy": "Cross-entropy of the confidences (nats)",
-    "confidence_brier_score": "Squared error of the confidences",
-    "aurc": "Area under risk against coverage; blind to calibration",
-    "augrc": "Area under accepted cost against coverage; blind to calibration",
-    "cross_entropy": "Cross-entropy of the posteriors (nats)",
-    "brier_score": "Squared error of the posteriors",
-    "expected_cost": "Mean cost for a user with this reject cost",
-    "coverage": "Share of samples that a user with this reject cost accepts",
-    "accepted_cost": "Cost of what a user with this reject cost accepts, divided by the number of all samples",
-    "selective_risk": "Mean cost of what a user with this reject cost accepts",
-    "ece_debiased": "Root mean square gap between confidence and accuracy over bins, without the bias of a finite "
-    "sample",
-    "calibration_p": "Chance of gaps between confidence and accuracy as large as these if the system were calibrated",
-}
-# Short name, what it assesses, whether higher is better, column in tables, where it applies; how it is computed.
-_ROWS = {
-    "ecuas": Metric("ECUAS", "both", False, 11, _always, "n", sample_cost=_ecuas),
-    "error_rate": Metric("ER", "decisions", False, 1, _is_binary, sample_cost=_candidate_cost),
-    "risk": Metric("Risk", "decisions", False, 2, _is_other, sample_cost=_candidate_cost),
-    "ece": Metric("ECE", "confidences", False, 3, _is_binary, of_samples=_ece),
-    "auroc": Metric("AUROC", "confidences", True, 4, _is_binary, of_ties=auroc),
-    "confidence_cross_entropy": Metric("CE conf", "confidences", False, 5, _is_binary, sample_cost=_ce_conf),
-    "confidence_brier_score": Metric("BS conf", "confidences", False, 6, _is_binary, sample_cost=_brier_conf),
-    "aurc": Metric("AURC", "both", False, 9, _always, of_ties=aurc),
-    "augrc": Metric("AUGRC", "both", False, 10, _always, of_ties=augrc),
-    "cross_entropy": Metric("CE", "posteriors", False, 7, _has_posteriors, sample_cost=_cross_entropy),
-    "brier_score": Metric("BS", "posteriors", False, 8, _has_posteriors, sample_cost=_brier),
-    "expected_cost": Metric("EC", "both", False, 12, _always, "reject_costs", sample_cost=_expected_cost),
-    "coverage": Metric("Cov", "confidences", None, 13, _always, "reject_costs", sample_cost=_coverage),
-    "accepted_cost": Metric("AC", "both", False, 14, _always, "reject_costs", sample_cost=_accept_cost, is_shown=False),
-    "selective_risk": Metric("SR", "both", False, 15, _always, "reject_costs", ratio=("accepted_cost", "coverage")),
-    "ece_debiased": Metric("ECE deb.", "confidences", False, 16, _is_binary, of_samples=_ece_debiased, is_alone=True),
-    "calibration_p": Metric("p cal.", "confidences", None, 17, _is_binary, of_samples=_calibration_p, is_alone=True),
-}
-METRICS = {name: row._replace(description=_DESCRIPTIONS[name]) for name, row in _ROWS.items()}
+    return key.variant == "normalized", key.entry.column

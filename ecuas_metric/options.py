@@ -1,10 +1,9 @@
-"""The options of `compute`: their table, their checked values, and the signature of a result."""
+"""The options of `compute`: their table, and their checked values."""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,6 @@ from .inputs import (
     one_dimensional,
     require,
 )
-from .version import VERSION
 
 COSTS = ("zero_one", "log")
 INTERVAL_METHODS = ("analytic", "percentile", "bca")
@@ -95,7 +93,8 @@ def checked_options(**given: object) -> Options:
         return options
     weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
     # To sum to their effective number of samples, (sum w)^2 / sum w^2; only AURC depends on the scale.
-    return options.replace(sample_weight=weights * (weights.sum() / np.einsum("n,n", weights, weights)))
+    ordered = np.sort(weights)  # so that the order of the samples does not round the scale
+    return options.replace(sample_weight=weights * (ordered.sum() / np.einsum("n,n", ordered, ordered)))
 
 
 def require_counts(weights: Floats) -> None:
@@ -285,61 +284,3 @@ OPTIONS = {
     "groups": Option(_memberships, "Groups of samples that depend on each other, e.g. questions on the same document"),
     "strata": Option(_memberships, "Parts of the sample with sizes fixed in advance, e.g. easy and hard questions"),
 }
-
-
-def signature(
-    options: Options, *, num_classes: float | None = None, recalibration: str | None = None,
-    permutations: int | None = None
-) -> str:  # fmt: skip
-    """Return everything that numbers computed with these options depend on, as ``name:value`` parts joined by ``|``."""
-    classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
-    has_costs = options.max_uncertainty is not None  # and a K that only the user knows
-    cost = options.cost if isinstance(options.cost, str) else f"matrix-{_digest(options.cost)}"
-    parts = {  # what changes no number unless set appears only if set
-        "n": _joined(options.n),
-        "K": None if has_costs else "inf" if classes is None else f"{classes:g}",
-        "cost": "graded" if has_costs else cost,
-        "eps": f"{options.epsilon:g}",
-        "ties": "expected",
-        "bins": str(options.n_bins),
-        "in": options.predictions_are if is_set(options, "predictions_are") else None,
-        "renormalized": "0.05" if options.renormalize else None,
-        "max": _short(options.max_uncertainty),
-        "reject": _joined(options.reject_costs) or None,
-        "recal": recalibration,
-        "decisions": None if options.decisions is None else "given",
-        "missing": _short(options.missing_confidence),
-        "weights": _digest(options.sample_weight),
-        "weighting": options.weights_are if is_set(options, "weights_are") else None,
-        **_resampling(options, permutations),
-        "v": VERSION,
-    }
-    return "|".join(["ecuas", *(f"{name}:{value}" for name, value in parts.items() if value is not None)])
-
-
-def _resampling(options: Options, permutations: int | None) -> dict[str, str | None]:
-    draws = f"{options.n_resamples}/{options.random_state}"
-    test = {"test": draws, "groups": _digest(options.groups)} if options.calibration else {}
-    if options.confidence_level is None:
-        return test
-    method = "/bca" if options.interval_method == "bca" else ""
-    how = {"analytic": {"intervals": "analytic"}}.get(options.interval_method, {"boot": f"{draws}{method}"})
-    return test | {
-        "level": _short(options.confidence_level),
-        **(how if permutations is None else {"permutations": f"{permutations}/{options.random_state}"}),
-        "groups": _digest(options.groups),
-        "strata": _digest(options.strata),
-    }
-
-
-def _short(value: float | None) -> str | None:
-    return None if value is None else f"{value:g}"
-
-
-def _joined(values: Iterable[float]) -> str:
-    return ",".join(f"{value:g}" if float(f"{value:g}") == value else repr(value) for value in values)
-
-
-def _digest(values: Array | None) -> str | None:
-    """Return eight hexadecimal digits of numbers in their order, independent of dtype and machine."""
-    return None if values is None else hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()[:8]

@@ -12,9 +12,9 @@ import numpy as np
 
 from .calibration import confidence_bins
 from .inputs import FloatOrFloats, Floats, Ints
-from .ranking import LINES, ResampledTies, TieGroups, aurc
-
-Line = tuple[Floats, Floats]  # intercept and slope in the cost of each group's influence, (G,) each
+from .metric import Line
+from .order import aurc, aurc_line
+from .ranking import ResampledTies, TieGroups
 
 _ROUNDED = 9  # decimals of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
 _ROUNDING = 1e-12  # of a difference of two accuracies
@@ -30,7 +30,7 @@ def mean_selective_risk(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     .. math:: \frac{1}{N} \sum_{k=1}^{N} R_k, \qquad R_k = E_k / k
 
     Source: Geifman, Uziel and El-Yaniv 2019, "Bias-reduced uncertainty estimation for deep neural classifiers", where
-    it is called AURC. `ranking.aurc` integrates the same risks by trapezoids. Of a total weight W that is not whole,
+    it is called AURC. `order.aurc` integrates the same risks by trapezoids. Of a total weight W that is not whole,
     the risk of all counts for the rest, W minus its whole part.
     """
     areas = groups.areas
@@ -334,26 +334,26 @@ def _reflected(groups: TieGroups) -> Floats:
 
 
 def auarc_line(groups: TieGroups) -> Line:
-    """Return the line of `auarc`: that of `ranking.aurc`, downwards."""
-    intercept, slope = LINES["aurc"](groups)
-    return -intercept, -slope
+    """Return the line of `auarc`: that of `order.aurc`, downwards."""
+    intercept, slope = aurc_line(groups)
+    return Line(-intercept, -slope)
 
 
 def e_aurc_line(groups: TieGroups) -> Line:
     """Return the line of `e_aurc`: the best AURC changes by -log(1 - r) with the error rate r."""
-    intercept, slope = LINES["aurc"](groups)
+    intercept, slope = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
-    return intercept, slope + _log_or_0(accuracy)
+    return Line(intercept, slope + _log_or_0(accuracy))
 
 
 def prr_line(groups: TieGroups) -> Line:
     """Return the line of `prr` where all may be rejected, (r - M) / D with D = -(1 - r) log(1 - r) and M the AURC."""
-    intercept, slope = LINES["aurc"](groups)
+    intercept, slope = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
     gain = -accuracy * _log_or_0(accuracy)
     gain_slope = _log_or_0(accuracy) + 1
     scale = 1 / np.where(gain > 0, gain, np.nan)
-    return -intercept * scale, (1 - slope - prr(groups) * gain_slope) * scale
+    return Line(-intercept * scale, (1 - slope - prr(groups) * gain_slope) * scale)
 
 
 def error_average_precision_line(groups: TieGroups) -> Line:
@@ -381,7 +381,7 @@ def error_average_precision_line(groups: TieGroups) -> Line:
     wrong = np.asarray(_total(cost))
     scale = 1 / np.where(wrong > 0, wrong, np.nan)
     slope = precision + own_slope + later_slope - _total(cost * precision) * scale
-    return (-scale * (own_fall + later_fall))[::-1], (scale * slope)[::-1]
+    return Line((-scale * (own_fall + later_fall))[::-1], (scale * slope)[::-1])
 
 
 def _later_sums(values: Floats) -> Floats:
@@ -402,4 +402,4 @@ def risk_at_coverage_line(groups: TieGroups, coverage: float) -> Line:
     low = _share_of_first(groups, np.maximum(amount - half, 0.0))
     window = high - low
     margin = _total(groups.cost * window) / _total(groups.weight * window)
-    return -margin * accepted, accepted
+    return Line(-margin * accepted, accepted)

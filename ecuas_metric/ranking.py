@@ -1,26 +1,18 @@
-"""The one sort by uncertainty; AUROC, AURC and AUGRC of its tie groups, and the influence of each sample on them."""
+"""The one sort by uncertainty: tie groups, resamples of them, and the areas that metrics of the order are made of."""
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .inputs import SAMPLE_SIZE, Array, FloatOrFloats, Floats, Ints, blocks, chunks
 
 _K = TypeVar("_K", bound=Hashable)
-_Bits = NDArray[np.uint64]
-_BINS = 2**16  # of values, which NumPy sorts by radix
-_PART = 2**10  # values sorted together, in the fastest cache
-_SMALLEST_SPREAD = 1e-300  # of values; a scale of less would be infinite
-_FIRST = 12  # part of the samples whose risk is that of the most confident
-_FLAT = 0.01  # weight relative to all before, below which two terms of a series replace a difference
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -130,6 +122,10 @@ class ResampledTies:
         resamples = self.resamples
         return resamples.sample_weight is None and bool(resamples.total.max() <= resamples.counts.size)
 
+    def of_rows(self, rows: Ints, weight: Floats) -> TieGroups:
+        """Return the tie groups of some samples with these weights, (n,) each."""
+        return tie_groups(self.rank_by[rows], self.cost[rows], sample_weight=weight)
+
     def each(self, statistic: Callable[[TieGroups], Mapping[_K, FloatOrFloats]]) -> dict[_K, Floats]:
         """Return the values of a statistic of tie groups for all resamples, a few at a time."""
         return self.resamples.each(
@@ -157,7 +153,7 @@ def tie_groups(
     if holds_of_neighbours(np.less_equal, rank_by):
         ranked, cost = rank_by, candidate_cost
     else:
-        order, ranked = stably_sorted(rank_by)
+        order, ranked = sorted_by(rank_by)
         cost = candidate_cost.take(order)
         sample_weight = None if sample_weight is None else sample_weight.take(order, axis=-1)
     starts, are_equal = _starts(ranked, cost, merge_equal_costs)  # merging changes no metric of the order alone
@@ -193,8 +189,9 @@ def _areas(groups: TieGroups) -> Areas:
             until = np.arange(rows.start + 1.0, rows.stop + 1.0)
             risks += np.vecdot(cost_until, 1 / until)
             continue
-        cost_until, until = _both_cumulated(cost, weight)
+        cost_until = np.cumsum(cost, axis=-1)
         cost_until += before
+        until = np.cumsum(weight, axis=-1)
         correct = weight - cost if groups.rest is None else groups.rest[..., rows]
         middle = cost_until - cost / 2
         lost += np.vecdot(correct, middle)
@@ -279,14 +276,6 @@ def _cost_of_first(weight: Floats, cost: Floats, amount: FloatOrFloats) -> Float
     return (cost_end - group_cost * (end - amount) / _divisor(group_weight))[..., 0]
 
 
-def _both_cumulated(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """Return two cumulative sums in the time of one: each addition waits for the one before."""
-    both = np.empty(one.shape, np.complex128)
-    both.real, both.imag = one, other
-    np.cumsum(both, axis=-1, out=both)
-    return both.real.copy(), both.imag.copy()
-
-
 def _divisor(weight: Floats) -> Floats:
     """Return weights, but 1 in place of 0."""
     return weight if weight.min() > 0 else np.where(weight > 0, weight, 1.0)
@@ -344,66 +333,10 @@ def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:
     )
 
 
-def stably_sorted(values: Floats) -> tuple[Ints, Floats]:
-    """Return the stable sorting permutation of values and the sorted values, in a third of the time of an argsort."""
-    order = _almost_sorted(values)
-    ordered = values.take(order)
-    (late,) = np.nonzero(ordered[1:] < ordered[:-1])
-    for rows in _alike(ordered, late) if len(late) <= len(values) // _PART else [slice(len(values))]:
-        rest = np.argsort(ordered[rows], kind="stable")
-        order[rows], ordered[rows] = order[rows].take(rest), ordered[rows].take(rest)
-    return order, ordered
-
-
-def _alike(ordered: Floats, late: Ints) -> Iterator[slice]:
-    """Yield the stretches of almost sorted values whose leading bits are those of the values at `late`."""
-    rest = _position_bits(len(ordered)) >> np.uint64(1)
-    bits = np.unique(ordered[late].view(np.uint64) & ~rest)
-    ends = np.sort(np.stack([bits, bits | rest]).view(np.float64), axis=0)
-    starts, stops = ordered.searchsorted(ends[0]), ordered.searchsorted(ends[1], side="right")
-    yield from map(slice, starts.tolist(), stops.tolist())
-
-
-def _almost_sorted(values: Floats) -> Ints:
-    """Return the order of values by their leading bits, with each position in place of the last ones."""
-    size = len(values)
-    low, high = (values.min(), values.max()) if size else (0.0, 0.0)
-    if low < 0 < high:
-        return np.argsort(values, kind="stable")
-    keys, bins = np.empty(size, np.uint64), np.empty(size, np.uint16)
-    position = _position_bits(size)
-    scale = (_BINS - 1) / (high - low) if high - low > _SMALLEST_SPREAD else 0.0
-    for rows in blocks(size, row_size=SAMPLE_SIZE):
-        key, value = keys[rows], values[rows]
-        np.left_shift(value.view(np.uint64), np.uint64(1), out=key)
-        if low < 0:
-            np.invert(key, out=key)
-        key &= ~position
-        key |= np.arange(rows.start, rows.stop, dtype=np.uint64)
-        bins[rows] = (value - low) * scale
-    keys = _sorted_by_parts(keys, bins)
-    keys &= position
-    return keys.view(np.int64)
-
-
-def _position_bits(size: int) -> np.uint64:
-    """Return the bits that the positions of so many values take."""
-    return np.uint64((1 << max(size - 1, 1).bit_length()) - 1)
-
-
-def _sorted_by_parts(keys: _Bits, bins: NDArray[np.uint16]) -> _Bits:
-    """Sort by bins, whose radix sort is cheap, then in parts that stay in the cache; in place if there are few."""
-    if len(keys) <= _PART:
-        keys.sort()
-        return keys
-    keys = keys.take(np.argsort(bins, kind="stable"))
-    ends = np.cumsum(np.bincount(bins))
-    cuts = np.unique(ends.take(np.searchsorted(ends, np.arange(1, len(keys), _PART))))
-    for start, stop in itertools.pairwise([0, *cuts.tolist(), len(keys)]):
-        part = keys[start:stop]
-        if len(part) < 2 * _PART or (part[1:] < part[:-1]).any():
-            part.sort()
-    return keys
+def sorted_by(values: Floats) -> tuple[Ints, Floats]:
+    """Return a sorting permutation of values (N,), and the sorted values."""
+    order = np.argsort(values)
+    return order, values.take(order)
 
 
 def positions(order: Ints) -> Ints:
@@ -411,103 +344,3 @@ def positions(order: Ints) -> Ints:
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return position
-
-
-def auroc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    """Return the probability (...) that a correct sample is less uncertain than an incorrect one, ties 1/2."""
-    areas = groups.areas
-    pairs = areas.correct * areas.cost
-    return np.clip(1 - areas.lost_pairs / np.where(pairs > 0, pairs, np.nan), 0.0, 1.0)[()]
-
-
-def aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    r"""Return the area (...) under risk against coverage, from low to high uncertainty, in [0, max c].
-
-    .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
-
-    :math:`E_k` is the expected cost of the first k samples over the orders of tied samples. With weights, k is the
-    cumulative weight, 1, 2 .. and last the total W, possibly a shorter step, divided by W - 1: a mean of risks,
-    continuous in the weights (the risk itself where W <= 1), in which a whole weight is a number of equal samples. So
-    the unit of the weights matters: `options.checked_options` scales importance weights to their effective number.
-    """
-    areas, total = groups.areas, groups.areas.weight
-    whole = np.maximum(np.floor(total), 1.0)  # the last whole point
-    whole_risk, last_risk = (areas.cost - areas.last_cost) / whole, areas.cost / total
-    area = areas.risks - areas.first_cost / np.minimum(total, 1.0) / 2 - whole_risk / 2
-    area = area + (total - whole) * (whole_risk + last_risk) / 2
-    return np.where(total > 1, area / np.where(total > 1, total - 1, 1.0), last_risk)[()]
-
-
-def augrc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    """Return the area (...) under accepted cost / N against coverage, by trapezoids; ties as in `aurc`."""
-    return groups.areas.accepted_cost / np.square(groups.areas.weight)
-
-
-def finite_sample_bias(metric: str, value: float, groups: TieGroups, count: float) -> float:
-    """Return the bias of AURC and AUGRC for a sample of this effective size, to the order 1 / N.
-
-    For N samples the mean of 1/k + .. + 1/(N - 1), k a sample's rank, is -log of the share of samples before it: the
-    sum of the risks at 1/N, .., 1 is N times the area, plus the error rate, minus the risk of the most confident.
-    """
-    total = float(groups.weight.sum())
-    mean = float(groups.cost.sum()) / total
-    if metric == "augrc":
-        return (mean / 2 - value) / count
-    if metric != "aurc" or count <= 2:
-        return 0.0
-    first = 1 + int(np.searchsorted(np.cumsum(groups.weight), total / _FIRST * (1 - 1e-9)))
-    risk = float(groups.cost[:first].sum() / groups.weight[:first].sum())
-    return (value + mean / 2 - 1.5 * risk) / (count - 1)
-
-
-def _auroc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    """Return intercept and slope in the cost, up to a constant: G and H are linear in F and C."""
-    areas = ties.areas
-    correct, incorrect, total = areas.correct, areas.cost, areas.correct + areas.cost
-    with np.errstate(divide="ignore", invalid="ignore"):  # only one of the two: nan
-        scale = total / (correct * incorrect)
-        theta = 1 - areas.lost_pairs / (correct * incorrect)
-        constant = theta * total / incorrect + (1 - theta) * total / correct
-        slope = ties.weight_middle * scale
-        slope -= constant
-        return ties.cost_middle * -scale, slope
-
-
-def _augrc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    slope = ties.weight_middle / -ties.areas.weight
-    slope += 1.0
-    return ties.cost_middle / ties.areas.weight, slope
-
-
-def _aurc_lines(ties: TieGroups) -> tuple[Floats, Floats]:
-    """Return L of each group as the slope, and the intercept up to a constant, in blocks that stay in the cache."""
-    total, tiny = ties.weight.sum(), np.finfo(np.float64).tiny
-    intercept, slope = np.empty((2, len(ties.cost)))
-    until = passed = np.zeros(1)
-    for rows in blocks(len(ties.cost), row_size=SAMPLE_SIZE):
-        w, c = ties.weight[rows] / total, ties.cost[rows] / total
-        until = np.cumsum(ties.weight[rows]) + until[-1]
-        b = until / total
-        middle = np.maximum(b - w / 2, tiny)
-        relative = np.square(w / middle)
-        log_mean = relative / 24 - np.log(middle)  # L of a group
-        rise = (1 + relative / 12 + np.square(relative) / 80) / middle  # log(b / a) / w, a = b - w
-        wide = np.flatnonzero(relative > _FLAT**2)
-        _in_full(log_mean, rise, wide, w[wide], b[wide])
-        passed = np.cumsum(c * rise) + passed[-1]  # the sum of all less this is that over the groups after each
-        mean_cost = ties.cost[rows] if ties.are_samples else c / np.where(w > 0, w, 1.0)
-        intercept[rows] = passed - mean_cost * (np.log(np.maximum(b, tiny)) + log_mean)
-        slope[rows] = log_mean
-    return intercept, slope
-
-
-def _in_full(slope: Floats, rise: Floats, wide: Ints, w: Floats, b: Floats) -> None:
-    """Fill in L and log(b / a) / w of wide tie groups, if two terms of the series are too few; first L: 1 - log b."""
-    a = np.where(w < b * (1 - 1e-12), b - w, 0.0)
-    log_ratio = np.log(b / np.where(a > 0, a, b))
-    slope[wide] = 1 - np.log(b) - a * log_ratio / w
-    rise[wide] = log_ratio / w
-
-
-# Intercept and slope of a sample's influence in its cost, (G,) each, but for a constant: see `intervals.influences`.
-LINES = {"auroc": _auroc_lines, "aurc": _aurc_lines, "augrc": _augrc_lines}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .calibration import limits_of_gap
+from .basis import UNKNOWN, Basis, Origin, basis_of
+from .calibration import ECE_DEBIASED, limits_of_gap, weighting_of
 from .costs import note_above
 from .decisions import (
     Decisions,
@@ -31,22 +34,21 @@ from .inputs import (
     stacked,
 )
 from .intervals import NO_UNITS, analytic_intervals, note_biased
+from .metric import Key, Ties, Weights
 from .metrics import (
-    Key,
-    Ties,
-    Weights,
     decomposed_values,
     keys_of_calibration,
     metric_values,
     naive_keys,
     naive_values,
     normalized_values,
+    recalibrated_keys,
     shown_keys,
     values_of_calibration,
-    weighting_of,
 )
-from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs, signature
-from .ranking import ResampledTies, Resamples, TieGroups, auroc, positions, stably_sorted, tie_groups
+from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs
+from .order import AUROC, auroc
+from .ranking import ResampledTies, Resamples, TieGroups, positions, sorted_by, tie_groups
 from .sampling import NONE, Resampling, design_of, intervals, quantile_of
 
 if TYPE_CHECKING:
@@ -56,7 +58,8 @@ FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value 
 INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
 
 
-class System(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class System:
     """The output of one system, ready to be evaluated."""
 
     decisions: Decisions
@@ -65,21 +68,34 @@ class System(NamedTuple):
     order: Ints | None = None  # (N,), input position of each sample if sorted by uncertainty for intervals, else None
     notes: tuple[Note, ...] = ()  # on the input
     ids: Sequence[object] | None = None  # in input order, to pair samples of systems; of a file, a pyarrow.Array
-    recalibration: str | None = None  # by cross-validation, e.g. "affine/5"
+    origin: Origin = UNKNOWN
+
+    @cached_property
+    def basis(self) -> Basis:
+        """All that the numbers of this system depend on; its text is their signature."""
+        decisions, options = as_given(self)
+        return basis_of(decisions, options, ids=self.ids, origin=self.origin)
+
+    @property
+    def num_samples(self) -> int:
+        """N."""
+        return len(self.decisions.uncertainty)
 
     def __repr__(self) -> str:
         """Return one line: how many samples of what, their mean cost, and the largest uncertainty."""
-        decisions, weight = self.decisions, self.options.sample_weight
+        decisions = self.decisions
+        weight = self.options.sample_weight
         what = "confidences" if decisions.confidence is not None else "uncertainties"
         cost = np.average(decisions.candidate_cost, weights=weight)
         weighted = "" if weight is None else "weighted "
         return (
-            f"<System: {len(decisions.uncertainty)} samples with {what}, {weighted}mean cost {cost:.4g}, "
+            f"<System: {self.num_samples} samples with {what}, {weighted}mean cost {cost:.4g}, "
             f"largest uncertainty {decisions.max_uncertainty:.4g}>"
         )
 
 
-class Estimate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Estimate:
     """A number, with the limits of its interval if there is one."""
 
     value: float
@@ -93,18 +109,21 @@ class Estimate(NamedTuple):
         return f"{self.value:.4g} [{self.low:.4g}, {self.high:.4g}]"
 
 
-class Results(NamedTuple):
-    """All numbers of a system, with notes for the reader."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Results:
+    """All numbers of a system, with notes for the reader and what the numbers depend on."""
 
     estimates: dict[Key, Estimate]
     notes: tuple[Note, ...]
+    basis: Basis
 
     def flat(self) -> dict[str, float]:
         """Return plain floats under plain keys; the limits of intervals are ``{key}_low`` and ``{key}_high``."""
         values = {str(key): estimate.value for key, estimate in self.estimates.items()}
         for key, estimate in self.estimates.items():
-            limits = zip(("low", "high"), estimate[1:], strict=True)
-            values |= {f"{key}_{end}": limit for end, limit in limits if limit is not None}
+            for end, limit in (("low", estimate.low), ("high", estimate.high)):
+                if limit is not None:
+                    values[f"{key}_{end}"] = limit
         return values
 
     def __repr__(self) -> str:
@@ -117,8 +136,8 @@ class Results(NamedTuple):
         """Return a data frame: value, low and high of each number (nan where there is no interval)."""
         import pandas as pd
 
-        index = [str(key) for key in self.estimates]
-        return pd.DataFrame(list(self.estimates.values()), index, Estimate._fields, dtype=np.float64)
+        rows = {str(key): asdict(estimate) for key, estimate in self.estimates.items()}
+        return pd.DataFrame.from_dict(rows, orient="index", dtype=np.float64)
 
     def _repr_html_(self) -> str:
         return str(self.to_frame().to_html())
@@ -150,14 +169,15 @@ def prepare(
         if (values := getattr(options, name)) is not None:
             same_length(**{"predictions": references, name: values})
     if not rank:
-        return System(decisions, options, TieGroups(*np.empty((3, 0))), None, notes, ids)
+        none = np.empty(0)
+        return System(decisions, options, TieGroups(none, none, none), None, notes, ids)
     system = ranked(decisions, options, notes=notes, ids=ids)
-    return system._replace(notes=system.notes + _note_inverted(system)) if form == "confidences" else system
+    return replace(system, notes=system.notes + _note_inverted(system)) if form == "confidences" else system
 
 
 def named_systems(systems: Mapping[str, System] | Iterable[System]) -> dict[str, System]:
     """Return systems by name, numbered where they have none."""
-    if isinstance(systems, System):  # which is a tuple
+    if isinstance(systems, System):
         raise InputError("systems", "one_system", got="one System")
     given = dict(systems) if isinstance(systems, Mapping) else {f"system {k}": one for k, one in enumerate(systems, 1)}
     for name, system in given.items():
@@ -173,7 +193,7 @@ def ranked(
     rank_by, cost, weight = decisions.rank_by, decisions.candidate_cost, options.sample_weight
     if options.confidence_level is None:
         return System(decisions, options, tie_groups(rank_by, cost, sample_weight=weight), None, notes, ids)
-    order, in_rank = stably_sorted(rank_by)
+    order, in_rank = sorted_by(rank_by)
     decisions, options = sorted_decisions(decisions, order, in_rank), _select_options(options, order)
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
     return System(decisions, options, ties, order, notes, ids)
@@ -189,74 +209,79 @@ def as_given(system: System) -> tuple[Decisions, Options]:
 
 def reordered(system: System, rows: Ints) -> System:
     """Return a system as if its samples had been given in the order `rows`."""
+    ids = _pick(system.ids, rows)
     if system.order is None:
-        decisions, options = select_rows(system.decisions, rows), _select_options(system.options, rows)
-        return system._replace(decisions=decisions, options=options, ids=_pick(system.ids, rows))
+        decisions = select_rows(system.decisions, rows)
+        return replace(system, decisions=decisions, options=_select_options(system.options, rows), ids=ids)
     order = positions(rows)[system.order]
     # The samples stay sorted; equally uncertain ones go into the new order, as if they had been given in it.
     stable = np.lexsort((order, system.decisions.rank_by))
-    decisions, options = select_rows(system.decisions, stable), _select_options(system.options, stable)
-    return system._replace(decisions=decisions, options=options, order=order[stable], ids=_pick(system.ids, rows))
-
-
-def signature_of(system: System, *, permutations: int | None = None) -> str:
-    """Return one line that names everything the numbers of a system, or of a comparison by permutations, depend on."""
-    return signature(as_given(system)[1], recalibration=system.recalibration, permutations=permutations)
+    return replace(
+        system,
+        decisions=select_rows(system.decisions, stable),
+        options=_select_options(system.options, stable),
+        order=order[stable],
+        ids=ids,
+    )
 
 
 def compute_results(system: System, *, progress: bool = False, only: Sequence[Key] | None = None) -> Results:
-    """Compute every number that a system's options ask for (those in `only`), with intervals if there is a level."""
-    everything = _values(system, {key.metric for key in only or ()})  # an interval may build on another number
-    values = {key: float(value) for key, value in _picked(everything, only).items()}
+    """Compute every number that a system's options ask for (or those in `only`), with intervals if there is a level."""
+    keys = value_keys(system) if only is None else list(only)
+    everything = _values(system, keys)  # an interval may build on another number
+    values = {key: float(everything[key]) for key in keys if key in everything}
     of_calibration = values_of_calibration(system.decisions, system.options, only=only)
     notes = (*system.notes, *note_undefined(values))
     limits: dict[Key, tuple[float, float]] = {}
     if system.options.confidence_level is not None:
         limits, of_intervals = _intervals(system, everything, list(values), progress=progress)
         notes += of_intervals
-        if (debiased := Key("ece_debiased")) in of_calibration:
+        debiased = Key(ECE_DEBIASED.name)
+        if debiased in of_calibration:
             limits[debiased] = _limits_of_gap(*without_weight_0(system))
     values |= of_calibration
-    return Results({key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}, notes)
+    estimates = {key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}
+    return Results(estimates, notes, system.basis)
 
 
 def value_keys(system: System) -> list[Key]:
     """Return the keys of `compute_results`, without computing any number: those of `all_values`, and of calibration."""
-    decisions, options, *_ = system
-    found = shown_keys(decisions, options)
+    decisions = system.decisions
+    options = system.options
+    keys = shown_keys(decisions, options)
     if options.normalize:
-        found += [key._replace(variant="normalized") for key in naive_keys(decisions, options)]
+        keys += [key.of("normalized") for key in naive_keys(decisions, options)]
     if options.decompose:
-        found += [Key("ecuas", n, variant) for n in options.n for variant in ("recalibrated", "calibration_loss")]
-    return found + keys_of_calibration(decisions, options)
+        keys += recalibrated_keys(decisions, options)
+    return keys + keys_of_calibration(decisions, options)
 
 
 def all_values(
     system: System, resamples: Array | None = None, only: Sequence[Key] | None = None
 ) -> dict[Key, FloatOrFloats]:
     """Compute metrics with their normalised and recalibrated values; resamples (B, N) give values (B,)."""
-    return _picked(_values(system, {key.metric for key in only or ()}, resamples), only)
+    keys = value_keys(system) if only is None else list(only)
+    values = _values(system, keys, resamples)
+    return {key: values[key] for key in keys if key in values}
 
 
-def _values(system: System, names: Collection[str], resamples: Array | None = None) -> dict[Key, FloatOrFloats]:
-    """Return all values of the metrics in `names`, or of all if empty, and the values they are computed from."""
-    decisions, options, ties, *_ = system
+def _values(system: System, keys: Sequence[Key], resamples: Array | None = None) -> dict[Key, FloatOrFloats]:
+    """Return the values of some keys, but for those of calibration, and the values they are computed from."""
+    decisions = system.decisions
+    options = system.options
     weight: Weights | None = options.sample_weight
-    ranked: Ties = ties
+    ties: Ties = system.ties
     if resamples is not None:
         weight = Resamples(resamples, options.sample_weight)
-        ranked = ResampledTies(decisions.rank_by, decisions.candidate_cost, weight)
-    values = metric_values(decisions, ranked, options, sample_weight=weight, only=names)
-    added: dict[Key, FloatOrFloats] = {}
-    if options.normalize:
-        added |= normalized_values(values, naive_values(decisions, options, sample_weight=weight))
-    if options.decompose and (not names or "ecuas" in names):
-        added |= decomposed_values(values, ranked, options, max_uncertainty=decisions.max_uncertainty)
-    return values | added
-
-
-def _picked(values: dict[Key, FloatOrFloats], only: Sequence[Key] | None) -> dict[Key, FloatOrFloats]:
-    return values if only is None else {key: values[key] for key in only if key in values}
+        ties = ResampledTies(decisions.rank_by, decisions.candidate_cost, weight)
+    plain = [key.of("") for key in keys if key.entry.when != "calibration" and key.entry.applies(decisions)]
+    values = metric_values(decisions, ties, options, keys=plain, sample_weight=weight)
+    variants = {key.variant for key in keys}
+    if "normalized" in variants:
+        values |= normalized_values(values, naive_values(decisions, options, sample_weight=weight))
+    if variants & {"recalibrated", "calibration_loss"}:
+        values |= decomposed_values(values, ties, decisions, options)
+    return values
 
 
 def resampling_of(options: Options) -> Resampling:
@@ -290,9 +315,13 @@ def _limits_of_gap(decisions: Decisions, options: Options) -> tuple[float, float
     design = design_of(options, len(decisions.uncertainty))
     if decisions.confidence is None or not design.freedom:
         return NONE
-    quantile, weighting = quantile_of(design, options.confidence_level or 0.0), weighting_of(options)
-    gaps = decisions.confidence, decisions.candidate_cost
-    return limits_of_gap(*gaps, quantile=quantile, n_bins=options.n_bins, weighting=weighting)
+    return limits_of_gap(
+        decisions.confidence,
+        decisions.candidate_cost,
+        quantile=quantile_of(design, options.confidence_level or 0.0),
+        n_bins=options.n_bins,
+        weighting=weighting_of(options),
+    )
 
 
 def without_weight_0(system: System) -> tuple[Decisions, Options]:
@@ -317,13 +346,9 @@ def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
 def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
     """Return notes on values that do not exist for this sample, except selective risks of an empty selection."""
     notes = []
-    if math.isnan(values.get(Key("auroc"), 0.0)):
+    if math.isnan(values.get(Key(AUROC.name), 0.0)):
         notes.append(Note("auroc_undefined"))
-    zeros = [
-        str(key._replace(variant=""))
-        for key, value in values.items()
-        if key.variant == "normalized" and math.isnan(value)
-    ]
+    zeros = [str(key.of("")) for key, value in values.items() if key.variant == "normalized" and math.isnan(value)]
     if zeros:
         notes.append(Note("naive_costs_nothing", {"metrics": zeros}))
     return tuple(notes)

@@ -16,13 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import InputError, Note
-from .inputs import Array, Bools, FloatOrFloats, Floats, Ints, chunks
+from .inputs import Array, Bools, FloatOrFloats, Floats, Ints, Limits, chunks
 from .options import LEVEL, Options
 
 _K = TypeVar("_K", bound=Hashable)
 Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
 Statistic = Callable[[Array], Mapping[_K, FloatOrFloats]]
-Limits = tuple[float, float]
 NONE = (math.nan, math.nan)
 DRAWN_TOGETHER = 2**13  # units; where there are more, each part of so many is counted in the cache
 JACKKNIFE_BLOCKS = 1000

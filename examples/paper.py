@@ -12,8 +12,9 @@ from scipy.special import log_softmax
 from tqdm.auto import tqdm
 
 from ecuas_metric import apply_affine, cross_validated, fit_affine, posterior_system, score_posteriors
+from ecuas_metric.basis import basis_of_options
 from ecuas_metric.inputs import posteriors
-from ecuas_metric.options import checked_options, signature
+from ecuas_metric.options import checked_options
 from ecuas_metric.plotting.figures import (
     confidence_cost_figure,
     order_figure,
@@ -121,7 +122,7 @@ def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
     """Write the comparison as CSV, with all digits, and as Markdown and LaTeX, with those the paper prints."""
     out.mkdir(parents=True, exist_ok=True)
     cells = table.map(lambda value: Cell(f"{value:.4f}" if isinstance(value, float) else value))
-    options = signature(checked_options(predictions_are=LOGS))
+    options = str(basis_of_options(checked_options(predictions_are=LOGS)))
     grid = Grid(list(cells), cells.to_numpy().tolist(), [], options, labels=len(cells.columns) - len(COLUMNS))
     texts = {"csv": table.to_csv(index=False), "md": to_markdown(grid), "tex": to_latex(grid)}
     for suffix, text in texts.items():

@@ -208,7 +208,7 @@ def evaluate(
     report = make_report(systems, unlabelled=unlabelled, only=subset.ORDERS.values())
     bounds = report.bounds.get(name, {})
     own = {
-        key: Estimate(one.value, *bounds[key]) if key in bounds else one
+        key: Estimate(one.value, bounds[key].low, bounds[key].high) if key in bounds else one
         for key, one in report.results[name].estimates.items()
     }
     return scored, subset.row_of(name, correct, graded.asked, own, mark)

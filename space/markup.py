@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Bools, Floats, Ints
-from ecuas_metric.metrics import METRICS
+from ecuas_metric.metric import METRICS
 from ecuas_metric.plotting.bands import Band, accuracy_band, order_band, reject_cost_band, risk_band
 from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
 from ecuas_metric.reporting.report import Report

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby, pairwise
 from pathlib import Path
@@ -19,7 +19,7 @@ from ecuas_metric.comparison.planning import plan_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Submission
 from ecuas_metric.inputs import POSTERIOR_FORMS, Floats
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA, DEFAULTS, LEVEL, OPTIONS, Options, checked_options, is_set
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.report import BELOW, Report, make_report, p_text, prepare_open, report_grid, report_records
@@ -119,8 +119,8 @@ def rejecting_system(system: System) -> System:
     decisions, options = as_given(system)
     size, u_max = len(decisions.uncertainty), decisions.max_uncertainty
     confidence = None if decisions.confidence is None else np.full(size, 1 - u_max)
-    nothing = decisions._replace(
-        uncertainty=np.full(size, u_max), candidate_cost=np.full(size, u_max), confidence=confidence
+    nothing = replace(
+        decisions, uncertainty=np.full(size, u_max), candidate_cost=np.full(size, u_max), confidence=confidence
     )
     return ranked(nothing, options, ids=system.ids)
 
@@ -257,7 +257,7 @@ def _grid(systems: Mapping[str, System]) -> Floats:
 def _with_options(system: System, options: Mapping[str, object]) -> System:
     changed = system.options.replace(**options)
     if system.order is not None:
-        return system._replace(options=changed)
+        return replace(system, options=changed)
     return ranked(system.decisions, changed, ids=system.ids)
 
 

@@ -1,6 +1,7 @@
 """The curated TriviaQA subset -> its questions, a plan with them, and a leaderboard of the paper's systems."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from functools import cache, partial
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ import pandas as pd
 from ecuas_metric.api import confidence_system
 from ecuas_metric.comparison.planning import plan_of_rates
 from ecuas_metric.errors import InputError
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import LEVEL
 from ecuas_metric.results import Estimate, compute_results
 from triviaqa_subset.folders import BUILT, FOLDER
@@ -94,8 +95,8 @@ class Row(NamedTuple):
 
     def place(self, key: Key) -> float:
         """Return the worst of what its number may be: unknown answers earn no better place."""
-        value, _, high = self.published.get(key, self.weighted if key == ERROR_RATE else NONE)
-        worst = value if not np.isnan(value) else high
+        estimate = self.published.get(key, self.weighted if key == ERROR_RATE else NONE)
+        worst = estimate.high if np.isnan(estimate.value) else estimate.value
         return float("inf") if worst is None or np.isnan(worst) else worst
 
 
@@ -125,7 +126,7 @@ def board_html(rows: Iterable[Row], order: str) -> str:
     chosen, rows = ORDERS[order], list(rows)
     by_rate = {row.system: i for i, row in enumerate(sorted(rows, key=lambda row: row.place(ERROR_RATE)), 1)}
     shown, number = [], 0
-    for row in sorted(rows, key=lambda row: (row.place(chosen), row.weighted[0])):
+    for row in sorted(rows, key=lambda row: (row.place(chosen), row.weighted.value)):
         number += not row.mark
         llm, _, method = row.system.partition(BETWEEN)
         shown.append((row, llm, method.replace("_", " "), 0 if row.mark else number, by_rate[row.system]))
@@ -153,5 +154,5 @@ def _rate(questions: pd.DataFrame, correct: pd.Series) -> Estimate:
 
 
 def _record(estimate: Estimate) -> dict[str, float | None]:
-    values = (None if value is None or np.isnan(value) else float(value) for value in estimate)
-    return dict(zip(("value", "low", "high"), values, strict=True))
+    values = asdict(estimate)
+    return {name: None if value is None or np.isnan(value) else float(value) for name, value in values.items()}

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import reduce
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from ..basis import Basis, Purpose, may_rank, why_not_comparable
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..inputs import Bools, Floats, Ints
-from ..metrics import METRICS, Key, Values
+from ..metric import Key
+from ..metrics import Values
 from ..results import System, all_values, as_given, named_systems, reordered, resampling_of
 from .permutation import Pair, permuted_differences
 from .significance import (
@@ -34,19 +36,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
-ABOUT: dict[str, Callable[[System], object]] = {
-    "numbers of samples": lambda system: len(system.decisions.uncertainty),
-    "numbers of classes K": lambda system: system.options.num_classes or math.inf,
-    "largest uncertainties u_M": lambda system: system.decisions.max_uncertainty,
-    "costs": lambda system: np.asarray(system.options.cost).tobytes(),
-}
 NOT_COMPARABLE = (
     "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
     "things, and a system can gain by answering worse. Do not rank systems by them."
 )
 
 
-class Comparison(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Comparison:
     """The difference of one metric between two systems, the first minus the second."""
 
     first: str
@@ -67,7 +64,8 @@ class Comparison(NamedTuple):
 
     def turned(self) -> Comparison:
         """Return the same comparison, second minus first."""
-        return self._replace(
+        return replace(
+            self,
             first=self.second,
             second=self.first,
             difference=-self.difference,
@@ -87,15 +85,9 @@ class Comparison(NamedTuple):
         return f"{self.key}: {self.first} - {self.second} = {numbers}"
 
 
-class _Row(Protocol):
-    @property
-    def key(self) -> Key: ...
-    def _asdict(self) -> dict[str, object]: ...
-
-
-def fields_of(row: _Row) -> dict[str, object]:
-    """Return the fields of a comparison, a plan or the like, with the key of its metric as text."""
-    return {**row._asdict(), "key": str(row.key)}
+def fields_of(row: Any) -> dict[str, object]:
+    """Return the fields of a comparison or a plan, with the key of its metric as text."""
+    return {field.name: getattr(row, field.name) for field in fields(row)} | {"key": str(row.key)}
 
 
 class Comparisons(list[Comparison]):
@@ -183,6 +175,12 @@ def compare_systems(
     return Comparisons(_test_differences(permuted, values, aligned, by_metric=by_metric))
 
 
+def basis_of_comparison(system: System) -> Basis:
+    """Return what the differences of a system to others depend on: permutations, in place of intervals of its own."""
+    draws = f"{permutations_needed(system.options)}/{system.options.random_state}"
+    return replace(system.basis, interval_method=None, draws=None, permutations=draws)
+
+
 def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
     """Return the confidence set for the best system, by each metric that ranks systems, from all pairs' comparisons."""
     found: dict[Key, dict[str, float]] = {}
@@ -191,13 +189,6 @@ def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[
             found.setdefault(row.key, {}).update({row.first: row.p_first_best, row.second: row.p_second_best})
     alpha = round(1 - level, 12)
     return {key: [name for name, p in of_key.items() if p > alpha] for key, of_key in found.items()}
-
-
-def differing(systems: Mapping[str, System]) -> list[str]:
-    """Return the names of what must be, and is not, the same for systems to be ranked by one number."""
-    found = [about for about, value in ABOUT.items() if len({value(system) for system in systems.values()}) > 1]
-    ids = [system.ids for system in systems.values() if system.ids is not None]
-    return found + ["questions"] * any(not _are_the_same(ids[0], other) for other in ids[1:])
 
 
 def align(systems: Mapping[str, System]) -> dict[str, System]:
@@ -210,7 +201,7 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
         if system.ids is not None and reference.ids is not None:
             rows = order_of(name, system.ids, first, reference.ids)
             if (rows[1:] < rows[:-1]).any():
-                system = reordered(system._replace(ids=None), rows)._replace(ids=reference.ids)
+                system = replace(reordered(replace(system, ids=None), rows), ids=reference.ids)
         _require_same_samples(f"{first} and {name}", reference, system)
         aligned[name] = system
     return aligned
@@ -252,20 +243,6 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     return [_keep(submission, positions_in(own, shared) >= 0) for submission, own in zip(submissions, ids, strict=True)]
 
 
-def same_answers(systems: Mapping[str, System]) -> bool:
-    """Return whether the answers of all systems, aligned by `align`, have the same costs; False for other samples."""
-    try:
-        first, *others = (as_given(system)[0].candidate_cost for system in align(systems).values())
-    except InputError:
-        return False  # not even the same samples
-    return all(np.array_equal(first, other) for other in others)
-
-
-def is_comparable(key: Key, *, have_same_answers: bool) -> bool:
-    """Return whether a number may rank systems (Estienne et al., "Empirical analysis"): not of unequal answers."""
-    return have_same_answers or key.assesses != "confidences"
-
-
 def _test_differences(
     permuted: Mapping[Pair, Mapping[Key, Floats]],
     values: Mapping[str, Values],
@@ -279,19 +256,38 @@ def _test_differences(
     rounding = _ROUNDING * (np.abs(ours) + np.abs(theirs))
     differences = _round_to_0(ours - theirs, rounding)
     after = _round_to_0(np.array([permuted[pair][key] for pair, key in which]), rounding[:, None])
-    costs = {name: as_given(system)[0].candidate_cost for name, system in systems.items()}
-    same = {(first, second): np.array_equal(costs[first], costs[second]) for first, second in permuted}
-    comparable = [is_comparable(key, have_same_answers=same[pair]) for pair, key in which]
+    comparable = [may_rank(key, [systems[name].basis for name in pair]) for pair, key in which]
     best = _best(which, _tested(which, differences), after, comparable)
     numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())), by_metric=by_metric)
-    rows, table = [], np.column_stack([numbers, ours, theirs]).tolist()
-    for (pair, key), ranks, row in zip(which, comparable, table, strict=True):
-        # nan is one object here, so that equal comparisons are equal.
-        difference, low, high, p, adjusted, *limits, one, other = (math.nan if x != x else x for x in row)
-        p_best = (best[key].get(name, math.nan) for name in pair)
-        more = *limits, *p_best, one, other
-        rows.append(Comparison(*pair, key, difference, low, high, p, adjusted, ranks, *more))
+    rows = []
+    for index, ((pair, key), ranks) in enumerate(zip(which, comparable, strict=True)):
+        difference, low, high, p, adjusted, low_all, high_all = (_one_nan(number) for number in numbers[index])
+        first, second = pair
+        rows.append(
+            Comparison(
+                first=first,
+                second=second,
+                key=key,
+                difference=difference,
+                low=low,
+                high=high,
+                p=p,
+                p_adjusted=adjusted,
+                comparable=ranks,
+                low_all=low_all,
+                high_all=high_all,
+                p_first_best=best[key].get(first, math.nan),
+                p_second_best=best[key].get(second, math.nan),
+                first_value=_one_nan(ours[index]),
+                second_value=_one_nan(theirs[index]),
+            )
+        )
     return rows
+
+
+def _one_nan(value: float) -> float:
+    """Return a number, or the one nan, so that equal comparisons are equal."""
+    return math.nan if math.isnan(value) else float(value)
 
 
 def _numbers(
@@ -331,7 +327,7 @@ def _best(
     rows = _rows_of(which)
     found: dict[Key, dict[str, float]] = {key: {} for key in rows}
     for key, indices in rows.items():
-        better = METRICS[key.metric].higher_is_better
+        better = key.entry.higher_is_better
         if better is not None and all(comparable[index] for index in indices):
             pairs = [which[index][0] for index in indices]
             found[key] = p_values_of_best(pairs, differences[indices], permuted[indices], higher_is_better=better)
@@ -352,30 +348,10 @@ def _round_to_0(differences: Floats, rounding: Floats) -> Floats:
 
 
 def _require_same_samples(both: str, reference: System, system: System) -> None:
-    (ours, our_options), (theirs, their_options) = as_given(reference), as_given(system)
-    sizes = len(ours.uncertainty), len(theirs.uncertainty)
-    if sizes[0] != sizes[1]:
-        raise InputError(both, "numbers_of_samples_differ", first=sizes[0], second=sizes[1])
-    if ours.max_uncertainty != theirs.max_uncertainty or ABOUT["costs"](reference) != ABOUT["costs"](system):
-        raise InputError(both, "costs_differ")
-    if (our_options.n_bins, our_options.epsilon) != (their_options.n_bins, their_options.epsilon):
-        raise InputError(both, "bins_or_epsilon_differ")
-    for what, one, other in (
-        ("true classes", ours.labels, theirs.labels),
-        ("weights", our_options.sample_weight, their_options.sample_weight),
-        ("groups", our_options.groups, their_options.groups),
-        ("strata", our_options.strata, their_options.strata),
-    ):
-        if (one is None) != (other is None):
-            raise InputError(both, "only_one_has", what=what)
-        # The scale of weights rounds by the order of the rows.
-        if one is not None and other is not None and not (same := np.isclose(one, other, rtol=1e-12, atol=0)).all():
-            raise InputError(both, "values_of_samples_differ", what=what, sample=int(np.argmin(same)))
-
-
-def _are_the_same(ids: Sequence[object], others: Sequence[object]) -> bool:
-    ours, theirs = (pc.unique(values) for values in _of_one_kind(ids, others))
-    return len(ours) == len(theirs) and bool((positions_in(theirs, ours) >= 0).all())
+    """Raise InputError unless two systems, aligned, may be paired."""
+    reasons = why_not_comparable(reference.basis, system.basis, purpose=Purpose.PAIR)
+    if reasons:
+        raise InputError(both, "not_paired", reasons=reasons)
 
 
 def _of_one_kind(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:

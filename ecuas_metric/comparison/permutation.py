@@ -13,23 +13,28 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ..calibration import confidence_bins
+from ..calibration import ECE, confidence_bins
 from ..decisions import Decisions, right_and_wrong
+from ..expected_costs import ERROR_RATE
 from ..inputs import FloatOrFloats, Floats, Ints, blocks, chunks
-from ..metrics import METRICS, Key, naive_values, normalized_values, recalibrated_values, sample_costs
+from ..intervals import influences
+from ..metric import Key
+from ..metrics import naive_values, normalized_values, quotient, ratio_keys, recalibrated_values, sample_costs
 from ..options import Options
-from ..ranking import TieGroups
-from ..results import System, as_given
+from ..order import AUGRC, AURC, AUROC
+from ..ranking import TieGroups, positions
+from ..results import System, all_values, as_given
 from ..sampling import Resampling, units
 
 SAME_PLACE = 1e-12  # relative distance at which the ends of two groups differ only by rounding
 ONE_KIND = 1e-14  # product of the shares of correct and incorrect samples, below which it is rounding
-BY_ORDER = ("aurc", "augrc", "auroc")
+BY_ORDER = (AURC, AUGRC, AUROC)
 REFITTED = ("recalibrated", "calibration_loss")
 Pair = tuple[str, str]
 Differences = dict[Key, Floats]
@@ -104,7 +109,7 @@ def permuted_differences(
     """
     from tqdm.auto import tqdm
 
-    outputs = _outputs(systems)
+    outputs = _outputs(systems, {name: _means_of(keys[name]) for name in systems})
     pairs = list(itertools.combinations(systems, 2))
     wanted = {(a, b): [key for key in keys[a] if key in keys[b]] for a, b in pairs}
     cells = {(a, b): cells_of(outputs[a].ranking, outputs[b].ranking) for a, b in pairs if _has_order(wanted[a, b])}
@@ -187,7 +192,26 @@ def _product(exchanged: Bits, sums: Floats) -> Floats:
     return found
 
 
-def _outputs(systems: Mapping[str, System]) -> dict[str, _Output]:
+def _means_of(keys: Iterable[Key]) -> list[Key]:
+    """Return the keys of what is exchanged as means: those, the parts of ratios, and what normalised values need."""
+    every = [part for key in keys for part in (key.of(""), *ratio_keys(key))]
+    error_rate = Key(ERROR_RATE.name) if any(key.variant == "normalized" for key in keys) else None
+    means = [*every, *([error_rate] if error_rate is not None else [])]
+    return [key for key in dict.fromkeys(means) if not (key.entry in BY_ORDER or key.entry is ECE or key.entry.ratio)]
+
+
+def _exchanged_costs(system: System, keys: Collection[Key]) -> dict[Key, Floats]:
+    """Return the cost (N,) of each sample, and for a value of groups its influence on it, in input order."""
+    decisions, options = as_given(system)
+    costs = dict(sample_costs(decisions, options, keys=[key for key in keys if key.entry.applies(decisions)]))
+    values = all_values(system, only=[key for key in keys if key.entry.value is not None])
+    for key, influence in influences(system.decisions, system.options, values):
+        cost = influence + float(values[key])
+        costs[key] = cost if system.order is None else cost[positions(system.order)]
+    return costs
+
+
+def _outputs(systems: Mapping[str, System], keys: Mapping[str, Collection[Key]]) -> dict[str, _Output]:
     """Return the output of each system to be exchanged; bins of confidence that no system uses are left out."""
     given = {name: as_given(system) for name, system in systems.items()}
     bins = {}
@@ -197,7 +221,7 @@ def _outputs(systems: Mapping[str, System]) -> dict[str, _Output]:
     used = np.unique(np.concatenate(list(bins.values()))) if bins else np.zeros(0, np.int64)
     found = {}
     for name, (decisions, options) in given.items():
-        size, costs = len(decisions.uncertainty), dict(sample_costs(decisions, options))
+        size, costs = len(decisions.uncertainty), _exchanged_costs(systems[name], keys[name])
         weight = np.ones(size) if options.sample_weight is None else options.sample_weight
         sums = np.zeros((size, len(costs) + len(used)))
         for column, cost in enumerate(costs.values()):
@@ -245,9 +269,9 @@ def _of_sums(both: tuple[_Output, _Output], after: Both, wanted: Iterable[Key]) 
     first, second = ({key: sums[:, column] for key, column in both[0].means.items()} for sums in after)
     found = {key: first[key] - second[key] for key in first}
     for key in wanted:
-        if METRICS[key.metric].ratio is not None:
+        if key.entry.ratio is not None:
             found[key] = _ratio(key, first) - _ratio(key, second)
-        elif key == Key("ece"):
+        elif key.entry is ECE:
             gaps = [np.abs(sums[:, len(both[0].means) :]).sum(axis=1) for sums in after]
             found[key] = gaps[0] - gaps[1]
     if any(key.variant == "normalized" for key in wanted):
@@ -257,26 +281,25 @@ def _of_sums(both: tuple[_Output, _Output], after: Both, wanted: Iterable[Key]) 
 
 
 def _ratio(key: Key, means: Mapping[Key, Floats]) -> Floats:
-    above, below = (means[Key(name, key.parameter)] for name in METRICS[key.metric].ratio or ())
-    return above / np.where(below > 0, below, np.nan)
+    return np.asarray(quotient(*(means[part] for part in ratio_keys(key))))
 
 
 def _normalize_means(output: _Output, means: Mapping[Key, Floats]) -> Mapping[Key, FloatOrFloats]:
     """Divide by the naive system's values, which depend on the share of errors or on the classes."""
     naive: dict[Key, FloatOrFloats] = {}
-    decisions, options, *_ = output
+    decisions, options = output.decisions, output.options
     if decisions.confidence is not None:
-        wrong = means[Key("error_rate")]
+        wrong = means[Key(ERROR_RATE.name)]
         one_each = right_and_wrong(decisions.max_uncertainty)
         naive |= naive_values(one_each, options, sample_weight=np.stack([1 - wrong, wrong], axis=-1))
     if decisions.labels is not None:
-        of_classes = decisions._replace(confidence=None)
+        of_classes = replace(decisions, confidence=None)
         naive |= naive_values(of_classes, options, sample_weight=options.sample_weight)
     return normalized_values(means, naive)
 
 
 def _has_order(wanted: Iterable[Key]) -> bool:
-    return any(key.metric in BY_ORDER or key.variant in REFITTED for key in wanted)
+    return any(key.entry in BY_ORDER or key.variant in REFITTED for key in wanted)
 
 
 def _by_order(
@@ -289,20 +312,20 @@ def _by_order(
 ) -> Differences:
     """Return the differences of metrics of the order and of recalibration after permutations, (b,)."""
     rankings, found = (both[0].ranking, both[1].ranking), Differences()
-    if any(key.metric in BY_ORDER for key in wanted):
+    if any(key.entry in BY_ORDER for key in wanted):
         of_samples = cells.are_samples
         areas = _sample_areas(cells, moved, scores) if of_samples else _cell_areas(cells, rankings, moved, scores)
         values = (_values(*of_system, float(cells.until[-1])) for of_system in areas)
-        found |= {Key(name): a - b for name, a, b in zip(BY_ORDER, *values, strict=True)}
+        found |= {Key(metric.name): a - b for metric, a, b in zip(BY_ORDER, *values, strict=True)}
     if any(key.variant in REFITTED for key in wanted):
-        options, u_max = both[0].options, both[0].decisions.max_uncertainty
+        options, form = both[0].options, both[0].decisions
         weight, cost = _weights(cells, moved), _costs(cells, rankings, moved, np.arange(len(cells.width)))
         other = TieGroups(2 * cells.width - weight, cells.cost[0] + cells.cost[1] - cost, cells.until)
         ties = TieGroups(weight, cost, cells.until), other
-        first, second = (recalibrated_values(groups, options, max_uncertainty=u_max) for groups in ties)
+        first, second = (recalibrated_values(groups, form, options) for groups in ties)
         for key in first:
             best = np.asarray(first[key] - second[key])
-            found |= {key: best, key._replace(variant="calibration_loss"): means[key._replace(variant="")] - best}
+            found |= {key: best, key.of("calibration_loss"): means[key.of("")] - best}
     return found
 
 

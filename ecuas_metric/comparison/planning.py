@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
-from ..costs import ecuas_cost
+from ..decisions import confidence_decisions
 from ..errors import InputError
 from ..inputs import Floats
 from ..intervals import influences
-from ..metrics import Key
-from ..options import ALPHA, check_number
+from ..metric import Key
+from ..metrics import cost_of
+from ..options import ALPHA, DEFAULTS, check_number
 from ..ranking import positions
 from ..results import System, all_values, as_given
 from ..sampling import design_of, standard_error
@@ -23,12 +24,13 @@ from .compare import align
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
 SAMPLES = 1000
 CORRELATION = 0.5  # of the costs of two systems on a sample, where the same samples are hard for both
-AUROC = 0.8  # about that of verbalized confidences of language models
+EXPECTED_AUROC = 0.8  # about that of verbalized confidences of language models
 QUANTILES = (np.arange(2000) + 0.5) / 2000  # at which the model's confidences are taken
 STEEPEST = 40.0  # a spread of log-odds with which nearly all confidences are 0 or 1
 
 
-class Plan(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Plan:
     """What a comparison of two systems by one metric can detect."""
 
     key: Key
@@ -58,8 +60,9 @@ def plan_of_systems(
     if len(systems) != 2:
         raise InputError("a plan", "not_two_systems", value=len(systems))
     first, second = align(systems).values()
-    values = [all_values(system) for system in (first, second)]
-    asked = list(values[0]) if only is None else list(only)
+    asked = None if only is None else list(only)
+    values = [all_values(system, only=asked) for system in (first, second)]
+    asked = list(values[0]) if asked is None else asked
     size, moved = len(first.decisions.uncertainty), []
     for system, of_system in zip((first, second), values, strict=True):
         rows = slice(None) if system.order is None else positions(system.order)
@@ -80,7 +83,7 @@ def plan_of_rates(
     *,
     samples: int | None = None,
     correlation: float = CORRELATION,
-    auroc: float = AUROC,
+    auroc: float = EXPECTED_AUROC,
     difference: float | None = None,
     power: float = POWER,
     alpha: float = ALPHA,
@@ -126,16 +129,15 @@ def plan_of(
 
 def _moments(key: Key, error_rate: float, auroc: float) -> tuple[float, float]:
     """Return mean and standard deviation of the cost of a sample, see `plan_of_rates`."""
-    if key.metric not in ("error_rate", "ecuas") or key.variant:
+    if key.entry.cost is None or key.entry.needs not in ("", "confidences") or key.variant:
         raise InputError("a plan without files", "metric_not_planned", value=str(key))
     check_number(error_rate, "error_rates", 0, 1, inside=True)
     check_number(auroc, "auroc", 0.5, 1, inside=True)
     confidence = _confidences(error_rate, auroc)
-    costs = [np.full_like(confidence, wrong) for wrong in (0.0, 1.0)]
-    if key.metric == "ecuas":
-        n = key.parameter or 0.0
-        costs = [ecuas_cost(candidate_cost=cost, uncertainty=1 - confidence, n=n) for cost in costs]
-    right, wrong = costs
+    right, wrong = (
+        cost_of(key, confidence_decisions(confidence, np.full(len(confidence), correct)), DEFAULTS)
+        for correct in (1, 0)
+    )
     mean, square = (np.mean(confidence * right**k + (1 - confidence) * wrong**k) for k in (1, 2))
     return float(mean), math.sqrt(max(float(square - mean**2), 0.0))
 

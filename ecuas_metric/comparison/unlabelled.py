@@ -3,6 +3,8 @@ r"""What a result can be while the correctness of some answers is unknown: tight
 A completion assigns each unlabelled answer its correctness. The bounds of a metric are its smallest and largest value
 over all completions for which it is defined. They are no confidence interval: they concern these samples only.
 
+The bounds of a metric are part of its entry in the registry, `Metric.unjudged`; those of a mean are computed here.
+
 - **Means of per-sample costs** (error rate, ECUAS_n, expected cost, accepted cost, cross-entropy and Brier score of the
   confidences): the answers do not interact, so that each takes the smaller, or the larger, of its two costs. For
   cross-entropy and Brier score neither "all right" nor "all wrong" does that: a confident answer is best right, a
@@ -20,31 +22,30 @@ over all completions for which it is defined. They are no confidence interval: t
   pairs, exchanging the two does not. So an inversion is never needed. At the threshold itself, among equal
   confidences, every attainable weight Y is tried. The smallest value is that of reversed confidences.
 
-Y is a sum of some of the weights of a bin or tie group. Where there are more than `MAX_SUMS` such sums, every real
-number up to the total is allowed: the bounds still hold, but may not be tight. Normalised and recalibrated metrics
-divide by, or are fitted to, the unknown, and have no bounds here.
+Y is a sum of some of the weights of a bin or tie group. Where there are more than `metric.MAX_SUMS` such sums, every
+real number up to the total is allowed: the bounds still hold, but may not be tight. Normalised and recalibrated metrics
+divide by, or are fitted to, the unknown, and have no bounds here; nor has a metric whose entry has none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..calibration import confidence_bins
-from ..decisions import Decisions, confidence_decisions
+from ..decisions import confidence_decisions
 from ..files.submissions import Unlabelled
-from ..inputs import Bools, Floats, require, same_length
-from ..metrics import METRICS, Key, metric_values, sample_costs
+from ..inputs import Floats, Limits, require, same_length
+from ..metric import Data, Key, Unjudged, at_parameter
+from ..metrics import cost_of, keys_of
 from ..options import Options
 from ..ranking import tie_groups
 from ..results import System, as_given
 
-MAX_SUMS = 20_000  # of a group: 80 answers of one weight with 240 of another
 
-
-class ValueBounds(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ValueBounds:
     """The smallest and the largest value of a metric; nan if no completion defines it."""
 
     low: float
@@ -64,107 +65,40 @@ def unlabelled_bounds(confidence: Floats, correct: Floats, options: Options) -> 
     """Return the bounds of every metric of confidences (N,) whose correctness (N,) is 1, 0, or nan where unlabelled."""
     same_length(predictions=confidence, references=correct)
     require((confidence >= 0) & (confidence <= 1), confidence, "predictions", "out_of_unit_interval")
-    labelled = ~np.isnan(correct)
-    ok = ~labelled | (correct == 0) | (correct == 1)
+    is_known = ~np.isnan(correct)
+    ok = ~is_known | (correct == 0) | (correct == 1)
     require(ok, correct, "references", "not_0_or_1_or_unlabelled")
-    right, wrong = (
-        confidence_decisions(confidence, np.where(labelled, correct, fill).astype(int), num_classes=options.num_classes)
-        for fill in (1, 0)
-    )
-    worst = _values(wrong, options)
-    bounds = {key: ValueBounds(*sorted((value, worst[key]))) for key, value in _values(right, options).items()}
-    bounds |= _of_means(right, wrong, options)
+    right = _completed(confidence, correct, 1.0, options)
+    wrong = _completed(confidence, correct, 0.0, options)
     weight = np.ones(len(correct)) if options.sample_weight is None else options.sample_weight
-    bounds[Key("ece")] = _of_ece(confidence, correct, weight, n_bins=options.n_bins)
-    highest = _largest_auroc(confidence, correct, weight), _largest_auroc(-confidence, correct, weight)
-    bounds[Key("auroc")] = ValueBounds(1 - highest[1], highest[0])
-    return {key: bounds[key] for key in worst}
-
-
-def _values(decisions: Decisions, options: Options) -> dict[Key, float]:
-    weight = options.sample_weight
-    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=weight)
-    values = metric_values(decisions, ties, options, sample_weight=weight)
-    return {key: float(value) for key, value in values.items()}
-
-
-def _of_means(right: Decisions, wrong: Decisions, options: Options) -> dict[Key, ValueBounds]:
     bounds = {}
-    for (key, one), (_, other) in zip(sample_costs(right, options), sample_costs(wrong, options), strict=True):
-        ends = (np.average(end(one, other), weights=options.sample_weight) for end in (np.minimum, np.maximum))
-        if METRICS[key.metric].is_shown:
-            bounds[key] = ValueBounds(*map(float, ends))
+    for key in keys_of(right.decisions, options):
+        unjudged = Unjudged(confidence, correct, weight, at_parameter(right, key), at_parameter(wrong, key))
+        limits = _bounds_of(key, unjudged)
+        if limits is not None:
+            bounds[key] = ValueBounds(float(limits[0]), float(limits[1]))
     return bounds
 
 
-def _of_ece(confidence: Floats, correct: Floats, weight: Floats, *, n_bins: int) -> ValueBounds:
-    bins, labelled = confidence_bins(confidence, n_bins=n_bins), ~np.isnan(correct)
-    low = high = 0.0
-    for index in np.unique(bins):
-        inside = bins == index
-        gap = float(weight[inside] @ (confidence - np.where(labelled, correct, 0.0))[inside])
-        unknown = weight[inside & ~labelled]
-        total, sums = float(unknown.sum()), _attainable_sums(unknown)
-        low += np.abs(gap - (np.clip(gap, 0, total) if sums is None else sums)).min()
-        high += max(abs(gap), abs(gap - total))
-    return ValueBounds(low / float(weight.sum()), high / float(weight.sum()))
+def _completed(confidence: Floats, correct: Floats, fill: float, options: Options) -> Data:
+    """Return the data with all unlabelled answers right (1) or wrong (0)."""
+    answers = np.where(np.isnan(correct), fill, correct).astype(int)
+    decisions = confidence_decisions(confidence, answers, num_classes=options.num_classes)
+    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
+    return Data(decisions, options, grouped=ties, weight=options.sample_weight)
 
 
-def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float:
-    """Return the largest AUROC over all thresholds, and over all weights of correct answers at each."""
-    levels, level = np.unique(confidence, return_inverse=True)
-    is_unknown = np.isnan(correct)
-
-    def total(rows: Bools) -> Floats:
-        return np.asarray(np.bincount(level[rows], weight[rows], minlength=len(levels)), np.float64)
-
-    known_right, known_wrong, unknown = total(correct == 1), total(correct == 0), total(is_unknown)
-    wrong_below, unknown_below = np.cumsum(known_wrong) - known_wrong, np.cumsum(unknown) - unknown
-    # Below the threshold level all unlabelled answers are incorrect, above it all are correct.
-    of_level = known_right * (wrong_below + unknown_below + (known_wrong + unknown) / 2)
-    won_below = np.cumsum(of_level) - of_level
-    right_above = _after(known_right + unknown)
-    won_above = _after((known_right + unknown) * (wrong_below + known_wrong / 2))
-    right_all, wrong_all, unknown_above = known_right.sum(), known_wrong.sum(), _after(unknown)
-    by_level = np.flatnonzero(is_unknown)[np.argsort(level[is_unknown], kind="stable")]
-    groups = np.split(weight[by_level], np.flatnonzero(np.diff(level[by_level])) + 1)
-    best = -np.inf
-    for t, weights in zip(np.unique(level[is_unknown]) if is_unknown.any() else [0], groups, strict=True):
-        # Y of the weight U at the threshold is correct: pairs won, and correct times incorrect, are quadratics in Y.
-        wrong = wrong_below[t] + unknown_below[t] + (known_wrong[t] + unknown[t]) / 2
-        won = [
-            -0.5,
-            wrong - right_above[t] - known_right[t] / 2,
-            won_below[t] + known_right[t] * wrong + won_above[t] + right_above[t] * (unknown_below[t] + unknown[t]),
-        ]
-        right, incorrect = right_all + unknown_above[t], wrong_all + unknown_below[t] + unknown[t]
-        pairs = [-1.0, incorrect - right, right * incorrect]
-        best = max(best, _largest_ratio(won, pairs, weights))
-    return best if best > -np.inf else np.nan
+def _bounds_of(key: Key, unjudged: Unjudged) -> Limits | None:
+    """Return the bounds of a number; None if none are known."""
+    metric = key.entry
+    if metric.unjudged is not None:
+        return metric.unjudged(unjudged)
+    return _bounds_of_mean(key, unjudged) if metric.cost is not None else None
 
 
-def _largest_ratio(won: list[float], pairs: list[float], weights: Floats) -> float:
-    """Return the largest ratio of two quadratics over the sums of some of the weights; -inf if there are no pairs."""
-    sums = _attainable_sums(weights)
-    if sums is None:
-        stationary = np.roots(np.polysub(np.polymul(np.polyder(won), pairs), np.polymul(won, np.polyder(pairs))))
-        inside = np.r_[0.0, weights.sum(), stationary.real[np.isreal(stationary)]]
-        least = weights.min()  # of a sum that is not 0
-        sums = np.r_[0.0, np.clip(inside, least, weights.sum() - least), weights.sum()]
-    numerator, denominator = np.polyval(won, sums), np.polyval(pairs, sums)
-    defined = denominator > 1e-12 * max(1.0, abs(pairs[2]))
-    return float((numerator[defined] / denominator[defined]).max(initial=-np.inf))
-
-
-def _attainable_sums(weights: Floats) -> Floats | None:
-    """Return the sums of all subsets of the weights, or None if these are more than `MAX_SUMS`."""
-    sums = np.zeros(1)
-    for value, count in zip(*np.unique(weights, return_counts=True), strict=True):
-        if len(sums) * (count + 1) > MAX_SUMS:
-            return None
-        sums = (sums[:, None] + value * np.arange(count + 1)).ravel()
-    return sums
-
-
-def _after(values: Floats) -> Floats:
-    return np.asarray(values.sum() - np.cumsum(values))
+def _bounds_of_mean(key: Key, unjudged: Unjudged) -> Limits:
+    """Return the means of the smaller and of the larger of each answer's two costs."""
+    right, wrong = (cost_of(key, data.decisions, data.options) for data in (unjudged.all_right, unjudged.all_wrong))
+    low = np.average(np.minimum(right, wrong), weights=unjudged.weight)
+    high = np.average(np.maximum(right, wrong), weights=unjudged.weight)
+    return float(low), float(high)

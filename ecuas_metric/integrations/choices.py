@@ -10,15 +10,19 @@ from functools import cache
 import numpy as np
 
 from ..api import score_posteriors
+from ..calibration import ECE
 from ..errors import InputError
+from ..expected_costs import ECUAS_N, ERROR_RATE
 from ..files.runs.lm_eval import ChoiceRecord
 from ..files.runs.parts import log_posteriors
 from ..inputs import IGNORED, Array, detach
-from ..metrics import METRICS, Key
+from ..metric import Key
+from ..order import AURC, AUROC
+from ..scores import BRIER_SCORE, CROSS_ENTROPY
 
-_OTHERS = ("error_rate", "ece", "auroc", "aurc", "cross_entropy", "brier_score")
-_KEYS = (Key("ecuas", 0.0), Key("ecuas", 1.0), *map(Key, _OTHERS))
-HIGHER_IS_BETTER = {str(key): bool(METRICS[key.metric].higher_is_better) for key in _KEYS}
+_OTHERS = (ERROR_RATE, ECE, AUROC, AURC, CROSS_ENTROPY, BRIER_SCORE)
+_KEYS = (Key(ECUAS_N.name, 0.0), Key(ECUAS_N.name, 1.0), *(Key(metric.name) for metric in _OTHERS))
+HIGHER_IS_BETTER = {str(key): bool(key.entry.higher_is_better) for key in _KEYS}
 
 
 def rows_of(

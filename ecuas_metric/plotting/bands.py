@@ -9,11 +9,12 @@ import numpy as np
 
 from ..calibration import confidence_bins
 from ..costs import ecuas_of_checked, fixed_of_checked
-from ..inputs import Bools, Floats
+from ..expected_costs import ECUAS_N, EXPECTED_COST
+from ..inputs import Bools, Floats, Limits
 from ..intervals import analytic_intervals, limits_on_log_scale, share_limits
-from ..metrics import Key
+from ..metric import Key
 from ..results import System, without_weight_0
-from ..sampling import NONE, Design, Limits, design_of, effective_size, quantile_of, standard_error
+from ..sampling import NONE, Design, design_of, effective_size, quantile_of, standard_error
 
 
 class Band(NamedTuple):
@@ -25,7 +26,8 @@ class Band(NamedTuple):
 
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
-    (decisions, *_), (design, level) = system, _design(system)
+    decisions = system.decisions
+    design, level = _design(system)
     cost, rank_by, is_share = decisions.candidate_cost, decisions.rank_by, decisions.confidence is not None
     until = np.cumsum(design.weight)
     last = np.minimum(np.searchsorted(until, coverage * (1 - 1e-12)), len(until) - 1)
@@ -34,17 +36,20 @@ def risk_band(system: System, coverage: Floats) -> Band:
 
 def reject_cost_band(system: System, reject_cost: Floats) -> Band:
     """Return the intervals of the expected cost at reject costs (M,)."""
-    u, c, u_max, *_ = system.decisions
+    u, c = system.decisions.uncertainty, system.decisions.candidate_cost
+    u_max = system.decisions.max_uncertainty
     costs = (fixed_of_checked(u, c, reject_cost=value, max_uncertainty=u_max) for value in reject_cost)
-    return _mean_band(system, [Key("expected_cost", value) for value in reject_cost.tolist()], costs)
+    return _mean_band(system, [Key(EXPECTED_COST.name, value) for value in reject_cost.tolist()], costs)
 
 
 def order_band(system: System, n: Floats) -> Band:
     """Return the intervals of ECUAS_n at each n (M,)."""
-    u, c, u_max, *_ = system.decisions
-    u, epsilon = np.minimum(u, u_max), system.options.floor
+    u_max = system.decisions.max_uncertainty
+    u = np.minimum(system.decisions.uncertainty, u_max)
+    c = system.decisions.candidate_cost
+    epsilon = system.options.floor
     costs = (ecuas_of_checked(u, c, n=order, max_uncertainty=u_max, epsilon=epsilon) for order in n)
-    return _mean_band(system, [Key("ecuas", order) for order in n.tolist()], costs)
+    return _mean_band(system, [Key(ECUAS_N.name, order) for order in n.tolist()], costs)
 
 
 def accuracy_band(system: System) -> Band:

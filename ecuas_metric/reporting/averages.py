@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..comparison.compare import differing
+from ..basis import differing
 from ..errors import Note
 from ..files.submissions import Submission
 from ..intervals import moments_of
-from ..metrics import Key
-from ..ranking import finite_sample_bias
+from ..metric import Data, Key, bias_of
 from ..results import Estimate, Results, System, without_weight_0
 from .report import Report
-
-NO_AVERAGE = ("calibration_p",)  # the mean of p-values has no meaning
 
 
 def macro_averages(report: Report, submissions: Sequence[Submission], systems: Mapping[str, System]) -> Report | None:
@@ -30,7 +27,7 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
         parts.setdefault(one.of, {})[one.part] = one.name
     if all(len(names) < 2 for names in parts.values()) or report.bounds:
         return None
-    keys = [key for key in report.keys if key.metric not in NO_AVERAGE]
+    keys = [key for key in report.keys if key.entry.has_average]
     results = {}
     for of, names in parts.items():
         results[of] = _averages([(report.results[name], systems[name]) for name in names.values()], keys)
@@ -40,10 +37,16 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
             results[of] = _without_limits(results[of])
     differ = ["parts"] if len({frozenset(names) for names in parts.values()}) > 1 else []
     for part in () if differ else next(iter(parts.values())):  # what forbids to rank the systems by any of their parts
-        found = differing({of: systems[names[part]] for of, names in parts.items()})
+        found = differing(systems[names[part]].basis for names in parts.values())
         differ += [reason for reason in found if reason not in differ]
-    sizes = {of: len(names) for of, names in parts.items()}
-    return Report(results, keys, [key for key in report.not_comparable if key in keys], report.signature, sizes, differ)
+    return Report(
+        results=results,
+        keys=keys,
+        not_comparable=[key for key in report.not_comparable if key in keys],
+        signature=report.signature,
+        sizes={of: len(names) for of, names in parts.items()},
+        differing=differ,
+    )
 
 
 def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> Results:
@@ -55,7 +58,7 @@ def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> R
         if missing:
             fact = f"The average of {key} is nan: it does not exist in {missing} of {len(estimates)} parts."
             notes.append(Note("undefined", fact))
-    return Results(averages, tuple(notes))
+    return Results(averages, tuple(notes), parts[0][0].basis)
 
 
 def _bias(key: Key, results: Results, system: System) -> float:
@@ -64,7 +67,8 @@ def _bias(key: Key, results: Results, system: System) -> float:
     if system.options.confidence_level is None or system.options.interval_method != "analytic":
         return 0.0
     moments = moments_of(decisions, options.sample_weight)
-    return finite_sample_bias(key.metric, value, moments.ties, moments.effective_count)
+    data = Data(decisions, options, parameter=key.parameter or 0.0, grouped=moments.ties)
+    return bias_of(key, data, value, moments.effective_count)
 
 
 def _average(estimates: Sequence[Estimate], biases: Sequence[float]) -> Estimate:
@@ -85,4 +89,4 @@ def _without_limits(results: Results) -> Results:
     for key, estimate in results.estimates.items():
         none[key] = estimate if estimate.low is None else Estimate(estimate.value, math.nan, math.nan)
     fact = "Groups have samples in several parts, so there are no intervals of averages."
-    return Results(none, (*results.notes, Note("no_interval", fact)))
+    return Results(none, (*results.notes, Note("no_interval", fact)), results.basis)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from ..comparison.compare import Comparison
 from ..comparison.planning import Plan
-from ..metrics import METRICS
 from ..options import Options
 from ..plotting.names import percent, short_names
 from .report import DAGGER, NO_INTERVAL, interval_text, legend_of, p_text, title
@@ -120,7 +119,7 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
     from ..plotting.forest import Bar, Panel
 
     names = short_names(name for row in rows for name in (row.first, row.second))
-    better = METRICS[rows[0].key.metric].higher_is_better
+    better = rows[0].key.entry.higher_is_better
     if len(rows) <= MAX_BARS:
         labels = [f"{names[row.first]} - {names[row.second]}" for row in rows]
         left, right = ("second", "first") if better else ("first", "second")
@@ -137,7 +136,7 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
 
 def _reference(rows: Sequence[Comparison]) -> tuple[str, str]:
     """Return the best system, or the first where none is, and what it is."""
-    better = METRICS[rows[0].key.metric].higher_is_better
+    better = rows[0].key.entry.higher_is_better
     values = {row.first: row.first_value for row in rows} | {row.second: row.second_value for row in rows}
     if better is None or not all(row.comparable for row in rows) or any(map(math.isnan, values.values())):
         return rows[0].first, ""

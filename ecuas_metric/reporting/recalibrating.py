@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -62,7 +63,9 @@ def add_recalibrated(
         form = "posteriors" if values.ndim == 2 else submission.form
         changed = submission._replace(name=name, form=form, predictions=values, predictions_are=None, notes=())
         (again,) = prepare_submissions([changed], **{**options, **own}).values()
-        found[name] = again._replace(recalibration=f"{method}/{folds}", notes=again.notes + notes)
+        found[name] = replace(
+            again, origin=replace(again.origin, recalibration=f"{method}/{folds}"), notes=again.notes + notes
+        )
     return found
 
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from ..comparison.compare import NOT_COMPARABLE, differing, is_comparable, same_answers
+from ..basis import differing, may_rank
+from ..comparison.compare import NOT_COMPARABLE
 from ..comparison.unlabelled import ValueBounds, bounds_of
 from ..errors import FileError, InputError, Note, sentence
 from ..files.submissions import Source, Submission, Unlabelled
-from ..metrics import METRICS, Key, place
+from ..metric import Key
+from ..metrics import place
 from ..options import checked_options
-from ..results import Estimate, Results, System, compute_results, named_systems, prepare, signature_of, value_keys
+from ..results import Estimate, Results, System, compute_results, named_systems, prepare, value_keys
 from .tables import Cell, Grid, Record, to_html, to_text
 
 if TYPE_CHECKING:
@@ -38,17 +41,22 @@ _VARIANTS = {  # of a metric -> the mark in its title, and what it means
 }
 
 
-class Report(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Report:
     """The metrics of several systems."""
 
     results: dict[str, Results]
     keys: list[Key]  # in the order of the columns
-    not_comparable: list[Key]  # must not rank these systems, see `comparison.compare.is_comparable`
+    not_comparable: list[Key]  # must not rank these systems, see `basis.may_rank`
     signature: str  # of all systems, or of each where they differ
     sizes: Mapping[str, int]  # numbers of samples N
-    differing: list[str]  # what forbids to rank them by any metric, see `comparison.compare.differing`
-    unlabelled: Mapping[str, Unlabelled] = {}  # the systems of which some answers are unlabelled
-    bounds: Mapping[str, Mapping[Key, ValueBounds]] = {}  # of these; where the rule is to bound, their results are nan
+    differing: list[str]  # what forbids to rank them by any metric, see `basis.differing`
+    unlabelled: Mapping[str, Unlabelled] = field(
+        default_factory=dict
+    )  # the systems of which some answers are unlabelled
+    bounds: Mapping[str, Mapping[Key, ValueBounds]] = field(
+        default_factory=dict
+    )  # of these; where the rule is to bound, their results are nan
 
     def notes(self) -> list[tuple[str, Note]]:
         """Return what a reader must know beside the numbers: system and note."""
@@ -170,20 +178,40 @@ def make_report(
     missing = unlabelled or {}
     bounds = {name: bounds_of(systems[name], answers) for name, answers in missing.items()}
     rules = {name: answers.rule for name, answers in missing.items()}
+    systems = {name: _with_rule(system, rules.get(name)) for name, system in systems.items()}
     results = {
         name: _undefined_results(system, asked)
         if rules.get(name) == "bounds"
         else compute_results(system, progress=progress, only=asked)
         for name, system in systems.items()
     }
-    keys, not_comparable, differ = keys_of_table(results), list[Key](), list[str]()
-    if len(systems) > 1:
-        alike, differ = same_answers(systems), differing(systems)
-        not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=alike)]
-    ends = {name: f"|unlabelled:{rule}" for name, rule in rules.items()}
-    line = " ; ".join(dict.fromkeys(signature_of(system) + ends.get(name, "") for name, system in systems.items()))
-    sizes = {name: len(system.decisions.uncertainty) for name, system in systems.items()}
-    return Report(results, keys, not_comparable, line, sizes, differ, missing, bounds)
+    return report_of(results, {name: system.num_samples for name, system in systems.items()}, missing, bounds)
+
+
+def report_of(
+    results: Mapping[str, Results],
+    sizes: Mapping[str, int],
+    unlabelled: Mapping[str, Unlabelled] | None = None,
+    bounds: Mapping[str, Mapping[Key, ValueBounds]] | None = None,
+) -> Report:
+    """Return the report of results, however they were computed: what may be ranked is decided by their bases."""
+    keys = keys_of_table(results)
+    bases = [one.basis for one in results.values()]
+    return Report(
+        results=dict(results),
+        keys=keys,
+        not_comparable=[key for key in keys if not may_rank(key, bases)],
+        signature=" ; ".join(dict.fromkeys(map(str, bases))),
+        sizes=sizes,
+        differing=differing(bases),
+        unlabelled=unlabelled or {},
+        bounds=bounds or {},
+    )
+
+
+def _with_rule(system: System, rule: str | None) -> System:
+    """Return a system that knows what became of its unlabelled answers."""
+    return system if rule is None else replace(system, origin=replace(system.origin, unlabelled=rule))
 
 
 def keys_of_table(results: Mapping[str, Results]) -> list[Key]:
@@ -205,7 +233,8 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     header = ["system", *["N"] * sizes, *["unlabelled"] * bool(report.unlabelled)]
     header += [title(key) + "†" * (key in report.not_comparable) for key in shown]
     rows = []
-    for name, (estimates, _) in report.results.items():
+    for name, results in report.results.items():
+        estimates = results.estimates
         row, bounds = [Cell(name), *[Cell(str(report.sizes[name]))] * sizes], report.bounds.get(name, {})
         row += [Cell(f"{report.share_unlabelled(name):.{digits}f}")] * bool(report.unlabelled)
         rows.append([*row, *(_cell(estimates[key], best[key], digits, bounds.get(key)) for key in shown)])
@@ -235,8 +264,8 @@ def legend_of(keys: Iterable[Key]) -> list[str]:
     """Return one line for each metric shown, with its meaning and direction, and one for each mark of a variant."""
     shown, lines = list(keys), {}
     for key in shown:
-        metric = METRICS[key.metric]
-        subscript, text = {"n": "_n", "reject_costs": "_r"}.get(metric.one_per, ""), metric.description
+        metric = key.entry
+        subscript, text = {"n": "_n", "reject_costs": "_r"}.get(metric.parameter, ""), metric.description
         text = text if text[1:2].isupper() else text[:1].lower() + text[1:]  # but for abbreviations
         lines[f"{metric.title}{subscript}"] = f"{text} ({_DIRECTIONS[metric.higher_is_better]})"
     lines |= dict(_VARIANTS[variant] for variant in dict.fromkeys(key.variant for key in shown) if variant)
@@ -245,14 +274,14 @@ def legend_of(keys: Iterable[Key]) -> list[str]:
 
 def title(key: Key) -> str:
     """Return the header of a metric's column with its arrow."""
-    return short_title(key) + _ARROWS[METRICS[key.metric].higher_is_better]
+    return short_title(key) + _ARROWS[key.entry.higher_is_better]
 
 
 def short_title(key: Key) -> str:
     """Return the name of a number in tables, e.g. ECUAS_128."""
     subscript = "" if key.parameter is None else f"_{key.parameter:g}".replace("inf", "∞")
     mark = _VARIANTS[key.variant][0] if key.variant else ""
-    name = f"{METRICS[key.metric].title}{subscript}"
+    name = f"{key.entry.title}{subscript}"
     return f"{mark}{name}" if key.variant == "normalized" else f"{name} {mark}".rstrip()
 
 
@@ -283,17 +312,17 @@ def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Pat
 
 
 def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
-    _, form, predictions, references, ids, per_sample, notes, source, *_ = submission
     own = {name: getattr(submission, name) for name in ("predictions_are", "num_classes")}
     options = {**options, **{name: value for name, value in own.items() if options.get(name) is None}}
-    ids = None if ids is None else _whole_numbers(ids)
+    ids = None if submission.ids is None else _whole_numbers(submission.ids)
     checked = checked_options(**options)
     try:
-        checked = checked_options(**options, **per_sample)
-        system = prepare(form, predictions, references, checked, ids=ids)
+        checked = checked_options(**options, **submission.per_sample)
+        system = prepare(submission.form, submission.predictions, submission.references, checked, ids=ids)
     except InputError as error:
-        raise source.error(error) from None
-    return system._replace(notes=notes + _repeated_ids(ids, source) + system.notes)
+        raise submission.source.error(error) from None
+    notes = submission.notes + _repeated_ids(ids, submission.source) + system.notes
+    return replace(system, notes=notes)
 
 
 def _whole_numbers(ids: pa.Array) -> pa.Array:
@@ -328,7 +357,7 @@ def _numbers(report: Report, name: str, keys: Sequence[Key]) -> dict[str, float]
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
     """Return nan for every metric of a system with unlabelled answers."""
-    bounded = [key for key in value_keys(system) if not METRICS[key.metric].is_alone]
+    bounded = [key for key in value_keys(system) if key.entry.when != "calibration"]
     keys = [key for key in bounded if only is None or key in only]
     notes = system.notes
     if any(key.variant for key in keys):
@@ -336,11 +365,11 @@ def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
         notes += (Note("undefined", fact),)
     if system.options.confidence_level is not None:
         notes += (Note("no_interval", "There are no intervals while answers are unlabelled, only bounds."),)
-    return Results({key: Estimate(math.nan) for key in keys}, notes)
+    return Results({key: Estimate(math.nan) for key in keys}, notes, system.basis)
 
 
 def _best(report: Report, key: Key) -> float | None:
-    better = METRICS[key.metric].higher_is_better
+    better = key.entry.higher_is_better
     is_bounded = any(unlabelled.rule == "bounds" for unlabelled in report.unlabelled.values())
     if key in report.not_comparable or report.differing or len(report.results) < 2 or better is None or is_bounded:
         return None
@@ -349,7 +378,8 @@ def _best(report: Report, key: Key) -> float | None:
 
 
 def _cell(estimate: Estimate, best: float | None, digits: int, bounds: ValueBounds | None = None) -> Cell:
-    value, low, high = estimate
+    value = estimate.value
+    low, high = estimate.low, estimate.high
     span = "" if bounds is None else f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
     if span and math.isnan(value):
         return Cell(span)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 import numpy as np
 
-from ..comparison.compare import Comparison, compare_systems, differing
+from ..basis import differing
+from ..calibration import CALIBRATION_P
+from ..comparison.compare import Comparison, compare_systems
 from ..comparison.significance import least_p_value
 from ..errors import InputError
-from ..metrics import METRICS, Key, values_of_calibration
+from ..expected_costs import ECUAS_N
+from ..metric import Key
+from ..metrics import values_of_calibration
 from ..options import ALPHA, LEVEL, Options
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import percent
@@ -36,7 +41,7 @@ USES = {  # the n from which on -> whose costs ECUAS_n weighs most
 
 def winner(row: Comparison, alpha: float) -> str | None:
     """Return the system that is significantly better; None if neither is, or they must not be ranked."""
-    better = METRICS[row.key.metric].higher_is_better
+    better = row.key.entry.higher_is_better
     if better is None or not row.comparable or not row.difference or not is_significant(row, alpha):
         return None
     return row.first if (row.difference > 0) == better else row.second
@@ -46,7 +51,7 @@ def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3) -> lis
     """Return one line per metric: which system is best, and which of the others it beats significantly."""
     keys = list(dict.fromkeys(row.key for row in rows))
     not_comparable = {row.key for row in rows if not row.comparable}
-    ranked = [key for key in keys if key not in not_comparable and METRICS[key.metric].higher_is_better is not None]
+    ranked = [key for key in keys if key not in not_comparable and key.entry.higher_is_better is not None]
     width = max(map(len, map(title, ranked)), default=0)
     lines = []
     for key in ranked:
@@ -55,7 +60,7 @@ def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3) -> lis
     if not_comparable:
         named = ", ".join(f"{title(key)}†" for key in keys if key in not_comparable)
         lines.append(f"{named}: no winner, since the systems' answers differ (see † below).")
-    neither = [title(key) for key in keys if key not in not_comparable and METRICS[key.metric].higher_is_better is None]
+    neither = [title(key) for key in keys if key not in not_comparable and key.entry.higher_is_better is None]
     return lines + ([f"{', '.join(neither)}: neither high nor low is better."] if neither else [])
 
 
@@ -123,7 +128,7 @@ def _of_metric(rows: Sequence[Comparison], alpha: float, digits: int) -> str:
         values |= {row.first: row.first_value, row.second: row.second_value}
     if undefined := [name for name, value in values.items() if math.isnan(value)]:
         return f"undefined for {_list_names(undefined)}."
-    sign = -1 if METRICS[rows[0].key.metric].higher_is_better else 1
+    sign = -1 if rows[0].key.entry.higher_is_better else 1
     best, *others = sorted(values, key=lambda name: sign * values[name])
     shown = {name: f"{value:.{digits}f}" for name, value in values.items()}
     if not any(row.difference for row in rows):
@@ -163,11 +168,11 @@ def _list_names(systems: Sequence[str]) -> str:
 def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None) -> list[str]:
     """Return sentences on a report: which system is best for which use, how sure that is, what recalibration gains."""
     asked = None if only is None else list(only)
-    given = [Key("ecuas", n) for n in next(iter(systems.values())).options.n]
+    given = [Key(ECUAS_N.name, n) for n in next(iter(systems.values())).options.n]
     orders = sorted(key.parameter or 0.0 for key in given if asked is None or key in asked)
     orders = sorted({*orders[:1], *orders[-1:]})
-    keys = [Key("ecuas", order) for order in orders]
-    differ = differing(systems)
+    keys = [Key(ECUAS_N.name, order) for order in orders]
+    differ = differing(system.basis for system in systems.values())
     values = {name: all_values(system, only=keys) for name, system in systems.items()}
     curves = {} if differ else {name: reject_cost_curve(system) for name, system in systems.items()}
     unranked = [f"Not ranked, since they differ: {', '.join(differ)}."]
@@ -181,7 +186,7 @@ def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None)
 
 
 def _best(order: float, values: Mapping[str, Mapping[Key, float]], pairs: Sequence[Comparison], level: float) -> str:
-    key = Key("ecuas", order)
+    key = Key(ECUAS_N.name, order)
     best, second = sorted(values, key=lambda name: values[name][key])[:2]
     users = next(words for start, words in reversed(USES.items()) if order >= start)
     numbers = f"{short_title(key)} {values[best][key]:.3f} against {values[second][key]:.3f} for {second}"
@@ -267,7 +272,7 @@ def _calibration(systems: Mapping[str, System]) -> list[str]:
     """Say whose confidences are off by more than chance explains, by the test of calibration of each."""
     off, rest = [], []
     for name, system in systems.items():
-        options, key = system.options.replace(calibration=True), Key("calibration_p")
+        options, key = system.options.replace(calibration=True), Key(CALIBRATION_P.name)
         for p in values_of_calibration(system.decisions, options, only=(key,)).values():
             if p <= ALPHA:
                 off.append(f"{name} ({p_text(p)}; {_mean_gap(system)})")
@@ -291,10 +296,10 @@ def _mean_gap(system: System) -> str:
 
 def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[Key, float]], order: float) -> str:
     """Say what the best recalibration would gain at most, for the system that it changes most."""
-    key, best = Key("ecuas", order), Key("ecuas", order, "recalibrated")
+    key, best = Key(ECUAS_N.name, order), Key(ECUAS_N.name, order, "recalibrated")
     after = {}
     for name, system in systems.items():
-        decomposed = system._replace(options=system.options.replace(n=(order,), decompose=True))
+        decomposed = replace(system, options=system.options.replace(n=(order,), decompose=True))
         after[name] = float(all_values(decomposed, only=(best,))[best])
     name = max(after, key=lambda name: values[name][key] - after[name])
     before, gain = values[name][key], values[name][key] - after[name]

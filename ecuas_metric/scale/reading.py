@@ -2,28 +2,31 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from ..basis import Basis, Digest, basis_of_options
+from ..calibration import ECE
 from ..decisions import Decisions, one_of_each_class, right_and_wrong
 from ..errors import InputError, Note
+from ..expected_costs import ERROR_RATE
 from ..files.submissions import MEANING
-from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats
+from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats, Limits
 from ..intervals import Moments, analytic_limits
-from ..metrics import METRICS, Key, decomposed_values, keys, naive_values, normalized_values, recalibrated_values
-from ..options import checked_options
+from ..metric import Data, Key, at_parameter
+from ..metrics import decomposed_values, keys_of, naive_values, normalized_values, ratio_keys, recalibrated_values
+from ..options import Options, checked_options
 from ..ranking import TieGroups
 from ..results import System, note_undefined
-from ..sampling import Limits
 from .exact_sum import DIGITS, floats_of_digits
 from .settings import empty_decisions, parse_settings
 from .sketch import ranks_of
-from .state import COLUMNS, OWN_LOSSES, State, cost_unit
+from .state import COLUMNS, State, cost_unit
 
-TOPS = {"auroc": 1.0, "aurc": 1.0, "augrc": 0.5}  # of the 0-1 cost
 _UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": MEANING["drop"]}
 _COUNTED = {  # what a state counts -> the note on it
     "missing": "missing",
@@ -97,11 +100,11 @@ def read(
         options = settings.options.replace(confidence_level=level)
         found = analytic_limits(_moments(state), form, options, values, own_error=partial(_own_error, state))
         limits, errors, notes = found.limits, errors | found.standard_errors, notes + found.notes
-    tops, estimates = {} if form.confidence is None else TOPS, dict[Key, BoundedEstimate]()
+    estimates = dict[Key, BoundedEstimate]()
     for key, value in values.items():
         (least, most), (low, high) = bounds.get(key) or (None, None), limits.get(key) or (None, None)
         if key in bounds and key in limits:
-            low, high = _widen(limits[key], value, bounds[key], tops.get(key.metric))
+            low, high = _widen(limits[key], value, bounds[key], _range_of(key, form, settings.options))
         estimates[key] = BoundedEstimate(value, least, most, errors[key], low, high)
     return StateResults(estimates, state.rows, notes)
 
@@ -129,8 +132,31 @@ def order_bounds(state: State) -> dict[Key, Limits]:
     """Return the lowest and the highest value of each metric of the order; nothing where the sketch is exact."""
     if state.sketch.is_exact:
         return {}
-    both = [_of_ties(state, ties) for ties in _extreme_orders(state)]
-    return {key: (min(pair), max(pair)) for key in both[0] if (pair := [values[key] for values in both])}
+    one, other = [_of_ties(state, ties) for ties in _extreme_orders(state)]
+    keys = [key for key in one if key.entry.has_order_bounds]
+    return {key: (min(one[key], other[key]), max(one[key], other[key])) for key in keys}
+
+
+def _range_of(key: Key, form: Decisions, options: Options) -> float | None:
+    """Return the largest value that a number can have, if there is one."""
+    top = key.entry.range
+    if callable(top):
+        top = top(Data(form, options))
+    return None if top is None or math.isinf(top[1]) else top[1]
+
+
+def basis_of_state(state: State, confidence_level: float | None = None) -> Basis:
+    """Return all that the numbers of a state depend on."""
+    settings = parse_settings(state.settings)
+    options = settings.options.replace(confidence_level=confidence_level, interval_method="analytic")
+    return replace(
+        basis_of_options(options, num_classes=options.num_classes),
+        form=settings.form,
+        num_samples=state.rows,
+        max_uncertainty=empty_decisions(settings).max_uncertainty,
+        weights=Digest("column") if settings.is_weighted else None,
+        resolution=f"{len(state.sketch.low)} bins",
+    )
 
 
 def system_of(state: State) -> System:
@@ -153,27 +179,30 @@ def _values(state: State, *, normalize: bool, decompose: bool) -> dict[Key, floa
     """Return all values, in the order of the registry; the weights of a state are those of its tie groups."""
     settings, ties = parse_settings(state.settings), ties_of(state)
     none, values = empty_decisions(settings), dict[Key, FloatOrFloats](_of_ties(state, ties))
-    for key in keys(none, settings.options):
-        metric = METRICS[key.metric]
-        if key.metric == "ece":
+    keys = keys_of(none, settings.options)
+    for key in keys:
+        metric = key.entry
+        if metric is ECE:
             values[key] = _ece(state)
-        elif metric.of_ties is None and metric.is_shown:
-            parts = [str(key._replace(metric=name)) for name in metric.ratio] if metric.ratio else [str(key), "1"]
+        elif metric.value is None:
+            parts = [str(part) for part in ratio_keys(key)] if metric.ratio else [str(key), "1"]
             top, bottom = (_sum(state, part) for part in parts)
             values[key] = float(top / bottom) if bottom else math.nan
-    values = {key: values[key] for key in keys(none, settings.options) if key in values}
+    values = {key: values[key] for key in keys if key in values}
     if normalize:
         values |= normalized_values(values, _naive_values(state))
     if decompose:
-        values |= decomposed_values(values, ties, settings.options, max_uncertainty=none.max_uncertainty)
+        values |= decomposed_values(values, ties, none, settings.options)
     return {key: float(value) for key, value in values.items()}
 
 
 def _of_ties(state: State, ties: TieGroups) -> dict[Key, float]:
-    """Return the metrics of the order of tie groups."""
+    """Return the metrics that are functions of tie groups."""
     settings = parse_settings(state.settings)
-    found = {key: METRICS[key.metric].of_ties for key in keys(empty_decisions(settings), settings.options)}
-    return {key: float(compute(ties)) for key, compute in found.items() if compute is not None}
+    form = empty_decisions(settings)
+    data = Data(form, settings.options, grouped=ties)
+    found = {key: key.entry.value for key in keys_of(form, settings.options) if key.entry.is_of_groups}
+    return {key: float(value(at_parameter(data, key))) for key, value in found.items() if value is not None}
 
 
 def _sum(state: State, name: str) -> Fraction:
@@ -187,7 +216,7 @@ def _sum(state: State, name: str) -> Fraction:
 def _own_error(state: State, key: Key) -> float:
     """Return the standard error of the mean of a loss that bins do not tell, of which squares are summed; else nan."""
     count, total = state.samples, _sum(state, "1")
-    if count < 2 or key.metric not in OWN_LOSSES or key.variant:
+    if count < 2 or not key.entry.is_own_loss or key.variant:
         return math.nan
     own, squares, crossed, weights = _sum(state, str(key)), _sum(state, f"{key}*{key}"), _sum(state, str(key)), total
     if parse_settings(state.settings).is_weighted:
@@ -213,7 +242,7 @@ def _naive_values(state: State) -> dict[Key, FloatOrFloats]:
     settings = parse_settings(state.settings)
     none, values = empty_decisions(settings), dict[Key, FloatOrFloats]()
     if none.confidence is not None:
-        wrong, one_each = _sum(state, "error_rate"), right_and_wrong(none.max_uncertainty)
+        wrong, one_each = _sum(state, ERROR_RATE.name), right_and_wrong(none.max_uncertainty)
         weights = np.array([float(_sum(state, "1") - wrong), float(wrong)])
         values |= naive_values(one_each, settings.options, sample_weight=weights)
     if none.labels is not None:
@@ -235,13 +264,15 @@ def _recalibrated_bounds(state: State, values: Mapping[Key, float]) -> dict[Key,
     """Return bounds of recalibrated values and calibration losses; nothing where the sketch is exact."""
     if state.sketch.is_exact or not any(key.variant == "recalibrated" for key in values):
         return {}
-    settings, (best, _) = parse_settings(state.settings), _extreme_orders(state)
-    u_max, found = empty_decisions(settings).max_uncertainty, dict[Key, Limits]()
+    settings = parse_settings(state.settings)
+    best, _ = _extreme_orders(state)
+    found = dict[Key, Limits]()
     # The value of the bins is the highest, since one uncertainty for all rows of a bin is among the maps.
-    for key, value in recalibrated_values(best, settings.options, max_uncertainty=u_max).items():
-        low, loss = float(value), key._replace(variant="calibration_loss")
+    for key, value in recalibrated_values(best, empty_decisions(settings), settings.options).items():
+        low = float(value)
+        loss = key.of("calibration_loss")
         found[key] = min(low, values[key]), values[key]
-        found[loss] = values[loss], max(values[key._replace(variant="")] - low, values[loss])
+        found[loss] = values[loss], max(values[key.of("")] - low, values[loss])
     return found
 
 

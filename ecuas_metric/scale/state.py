@@ -13,7 +13,7 @@ from ..costs import above
 from ..decisions import Decisions, select_rows
 from ..errors import InputError
 from ..inputs import SUM_NOTE, Array, Floats, Ints, require, same_length
-from ..metrics import sample_costs
+from ..metrics import keys_of, sample_costs
 from ..options import Options, require_counts
 from ..ranking import run_starts
 from ..results import System, prepare
@@ -26,15 +26,14 @@ SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-6, 1e6
 LARGEST_COST = 2.0**20  # of a candidate, in units of the largest uncertainty
 MOST_ROWS = 2.0**53
 COLUMNS = 5  # sums in a bin of rows with weights or costs, see `Sketch`
-OWN_LOSSES = ("cross_entropy", "brier_score")  # of posteriors: no functions of the uncertainty and the candidate cost
 
 
 class State(NamedTuple):
     """What is known of some rows of one system. All of it adds up, and nothing of it depends on their order.
 
     `sums` has ``rows`` and ``rows of weight 0``; what was repaired (``missing``, ``clipped``, ..); in units of 2^-bits
-    each mean cost under its key, the weights under ``1``, and under ``key*key`` the squares of `OWN_LOSSES`; and those
-    of ``bin k`` and ``class k``. What is missing is 0.
+    each mean cost under its key, the weights under ``1``, and under ``key*key`` the squares of own losses (see
+    `Metric.is_own_loss`); and those of ``bin k`` and ``class k``. What is missing is 0.
     """
 
     settings: str
@@ -183,13 +182,14 @@ def _repairs(settings: Settings, predictions: Array, decisions: Decisions) -> di
 
 
 def _sums_of_costs(settings: Settings, decisions: Decisions, weight: Floats | None) -> dict[str, int]:
-    """Sum w x for every cost x, the weights w under ``1``, and w^2 x and w^2 x^2 of `OWN_LOSSES`."""
+    """Sum w x for every cost x, the weights w under ``1``, and w^2 x and w^2 x^2 of own losses."""
     bits = settings.bits
     sums = {} if weight is None else {"1": total(weight, bits=bits)}
-    for key, cost in sample_costs(decisions, settings.options):
+    keys = keys_of(decisions, settings.options, when=("", "ratio"))
+    for key, cost in sample_costs(decisions, settings.options, keys=keys):
         name, weighted = str(key), cost if weight is None else weight * cost
         sums[name] = total(weighted, bits=bits)
-        if key.metric in OWN_LOSSES:
+        if key.entry.is_own_loss:
             sums[f"{name}*{name}"] = total(weighted * weighted, bits=bits)
             sums |= {} if weight is None else {f"1*{name}": total(weight * weighted, bits=bits)}
     return sums

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ecuas_metric.calibration import Weighting, squared_gap
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.averages import _averages
 from ecuas_metric.results import all_values, compute_results, prepare
@@ -92,7 +92,8 @@ def coverage(name, size, seeds):
         found, _, truth = (of_average if name in MACROS else of_system)(name, size, seed)
         told = [note.fact for note in found.notes if note.kind in ("unseen", "few_groups")]
         noted = {key for fact in told for key in fact.split(": ")[-1].rstrip(".").split(", ")}
-        for key, (_, low, high) in found.estimates.items():
+        for key, estimate in found.estimates.items():
+            low, high = estimate.low, estimate.high
             if not math.isnan(low):
                 holds = low - 1e-12 <= truth[key] <= high + 1e-12
                 plain = str(key) not in noted and not any("All intervals" in fact for fact in told)

@@ -153,7 +153,7 @@ def test_the_limit_of_n_inf_is_1_at_chance_whatever_the_rounding(num_classes):
     q = np.full((2, num_classes), 1 / num_classes)
     for posteriors, form in ((q, "probabilities"), (np.zeros_like(q), "logits")):
         graded = posterior_decisions(posteriors, np.array([0, 1]), predictions_are=form)
-        costs = ecuas(*graded[:2], n=np.inf, max_uncertainty=graded.max_uncertainty)
+        costs = ecuas(graded.uncertainty, graded.candidate_cost, n=np.inf, max_uncertainty=graded.max_uncertainty)
         assert costs.tolist() == [1, 1]
 
 

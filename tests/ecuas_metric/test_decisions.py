@@ -19,8 +19,12 @@ ORDERS = st.sampled_from([0.0, 0.5, 1.0, 3.0, np.inf])
 
 
 def costs_of(decisions, n):
-    u, c, u_max, *_ = decisions
-    return ecuas_cost(candidate_cost=c, uncertainty=u, n=n, max_uncertainty=u_max)
+    return ecuas_cost(
+        candidate_cost=decisions.candidate_cost,
+        uncertainty=decisions.uncertainty,
+        n=n,
+        max_uncertainty=decisions.max_uncertainty,
+    )
 
 
 @given(posterior_systems())

@@ -1,4 +1,6 @@
 import math
+from dataclasses import astuple, replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -14,18 +16,27 @@ from ecuas_metric.intervals import (
     share_limits,
     wilson_limits,
 )
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Data, Key
 from ecuas_metric.options import checked_options
+from ecuas_metric.order import AURC, aurc
 from ecuas_metric.plotting.bands import risk_band
-from ecuas_metric.ranking import aurc, finite_sample_bias, tie_groups
+from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import all_values, compute_results, prepare
 from ecuas_metric.sampling import design_of, standard_error
+
+
+class Found(NamedTuple):
+    """A number with its limits."""
+
+    value: float
+    low: float
+    high: float
 
 
 def results(predictions, references, form="confidences", **options):
     options = checked_options(confidence_level=0.95, **options)
     found = compute_results(prepare(form, np.asarray(predictions, float), np.asarray(references), options))
-    return {str(key): estimate for key, estimate in found.estimates.items()}, found.notes
+    return {str(key): Found(*astuple(estimate)) for key, estimate in found.estimates.items()}, found.notes
 
 
 @pytest.mark.parametrize(("errors", "size"), [(0, 100), (1, 30), (50, 100), (30, 30)])
@@ -83,7 +94,9 @@ def test_auroc_has_as_many_events_as_its_influences_are_worth(rng):
     error = standard_error(influence, design_of(system.options, 200))
     events = np.square(influence).sum() ** 2 / (influence**4).sum()
     found = compute_results(system).estimates[key]
-    assert found[1:] == pytest.approx(limits_of_auroc(values[key], error, 100, 100, stats.t.ppf(0.975, 199), events))
+    assert (found.low, found.high) == pytest.approx(
+        limits_of_auroc(values[key], error, 100, 100, stats.t.ppf(0.975, 199), events)
+    )
 
 
 def test_without_an_error_the_limits_are_not_zero(rng):
@@ -321,7 +334,7 @@ def test_the_bias_of_small_samples_is_that_of_the_formula():
         u = generator.random(30)
         groups = tie_groups(u, (generator.random(30) < u).astype(float))
         values.append(aurc(groups))
-        biases.append(finite_sample_bias("aurc", float(values[-1]), groups, 30))
+        biases.append(AURC.bias(Data(None, None, grouped=groups), float(values[-1]), 30))
     assert np.mean(values) - np.mean(biases) == pytest.approx(0.25, abs=3 * np.std(values) / np.sqrt(1500))
     assert np.mean(values) - 0.25 > 3 * np.std(values) / np.sqrt(1500)
 
@@ -334,9 +347,9 @@ def test_equal_uncertainties_are_one_whatever_the_rows_say(rng):
         decisions = system.decisions
         groups = moments_of(decisions)
         values = {key: float(value) for key, value in all_values(system).items()}
-        none = decisions._replace(uncertainty=np.empty(0), candidate_cost=np.empty(0), confidence=np.empty(0))
+        none = replace(decisions, uncertainty=np.empty(0), candidate_cost=np.empty(0), confidence=np.empty(0))
         ours = analytic_limits(groups, none, system.options, values, own_error=lambda key: math.nan).limits
-        theirs = compute_results(system).estimates
+        theirs = {key: astuple(estimate) for key, estimate in compute_results(system).estimates.items()}
         for key in ours:
             np.testing.assert_allclose(ours[key], theirs[key][1:], rtol=1e-9, err_msg=str(key))
         assert len(groups.weight) <= 11

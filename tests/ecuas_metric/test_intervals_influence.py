@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric.intervals import influences
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, prepare
 from ecuas_metric.sampling import Resampling, bootstrap, design_of, jackknife, standard_error

@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ecuas_metric.options import checked_options
-from ecuas_metric.ranking import ResampledTies, Resamples, augrc, aurc, auroc, tie_groups
+from ecuas_metric.order import augrc, aurc, auroc
+from ecuas_metric.ranking import ResampledTies, Resamples, tie_groups
 from ecuas_metric.results import all_values, prepare
 from ecuas_metric.sampling import Resampling, bootstrap_weights
 
@@ -42,7 +45,7 @@ def test_each_resample_has_the_values_of_its_counts_as_weights(rng, form, design
     for row, drawn in enumerate(counts.astype(np.float64)):
         weight = drawn if system.options.sample_weight is None else drawn * system.options.sample_weight
         ties = tie_groups(system.decisions.rank_by, system.decisions.candidate_cost, sample_weight=weight)
-        alone = all_values(system._replace(ties=ties, options=system.options.replace(sample_weight=weight)))
+        alone = all_values(replace(system, ties=ties, options=system.options.replace(sample_weight=weight)))
         assert {key: values[row] for key, values in together.items()} == pytest.approx(alone, rel=1e-12, abs=1e-15)
 
 

@@ -1,12 +1,13 @@
 import itertools
 import math
+from dataclasses import astuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 
 from ecuas_metric import compare_systems, confidence_system
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, compute_results, prepare, value_keys
 from tests.ecuas_metric.systems import compute, confidence_systems
@@ -58,7 +59,7 @@ def test_systems_results_and_comparisons_print_as_something_readable(rng):
     line = next(line for line in repr(results).splitlines() if line.startswith("ecuas_1 "))
     assert line.split(maxsplit=1)[1] == f"{estimate.value:.4g} [{estimate.low:.4g}, {estimate.high:.4g}]"
     frame = results.to_frame()
-    assert frame.loc["ecuas_1"].tolist() == list(estimate)
+    assert frame.loc["ecuas_1"].tolist() == list(astuple(estimate))
     assert frame["low"].isna().tolist() == [math.isnan(one.low) for one in results.estimates.values()]
     rows = compare_systems(systems)
     assert repr(rows).splitlines() == [str(row) for row in rows]

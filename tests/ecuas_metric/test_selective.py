@@ -11,8 +11,10 @@ from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from ecuas_metric import confidence_ecuas_score
 from ecuas_metric.calibration import confidence_bins, confidence_brier_cost, confidence_cross_entropy_cost, ece
+from ecuas_metric.metric import Data
 from ecuas_metric.options import checked_options
-from ecuas_metric.ranking import augrc, aurc, auroc, finite_sample_bias, harmonic_numbers, tie_groups
+from ecuas_metric.order import AUGRC, augrc, aurc, auroc
+from ecuas_metric.ranking import harmonic_numbers, tie_groups
 from tests.ecuas_metric.systems import confidence_systems
 
 
@@ -58,7 +60,7 @@ def test_the_bias_of_augrc_is_that_of_all_samples():
     u, c = np.array([0.1, 0.2, 0.2, 0.4]), np.array([0.0, 1.0, 0.0, 1.0])
     whole, samples = tie_groups(u, c), map(list, itertools.product(range(4), repeat=3))
     mean = np.mean([augrc(tie_groups(u[rows], c[rows])) for rows in samples])
-    assert mean - augrc(whole) == pytest.approx(finite_sample_bias("augrc", augrc(whole), whole, 3))
+    assert mean - augrc(whole) == pytest.approx(AUGRC.bias(Data(None, None, grouped=whole), augrc(whole), 3))
 
 
 def test_small_confidences_that_1_minus_q_merges_stay_apart():

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 from itertools import pairwise
 
@@ -12,7 +13,7 @@ from ecuas_metric import confidence_system, fixed_reject_cost
 from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import read_submissions
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import OPTIONS, Options
 from ecuas_metric.reporting.report import prepare_submissions
 from space import scoring
@@ -64,7 +65,7 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
 def test_numbers_are_those_of_the_comparison(examples, decision):
     """At one reject cost the same call, for that cost alone, gives difference, interval and adjusted p."""
     options = examples["verbal_model"].options.replace(reject_costs=(0.6,))
-    systems = {name: system._replace(options=options) for name, system in examples.items()}
+    systems = {name: replace(system, options=options) for name, system in examples.items()}
     systems[scoring.NOTHING] = scoring.rejecting_system(systems["verbal_model"])
     rows = {(row.first, row.second): row for row in compare_systems(systems, only=[Key("expected_cost", 0.6)])}
     row, found = rows["calibrated_model", "overconfident_model"], at(decision, 0.6)

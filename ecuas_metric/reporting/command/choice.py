@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from ...errors import InputError
-from ...metrics import METRICS, VARIANTS, Key
+from ...metric import METRICS, VARIANTS, Key
 from ...options import DEFAULTS
 from ..report import title
 from .flags import flag_of
@@ -13,10 +13,10 @@ _Test = Callable[[Key], bool]
 ADDS: dict[str, _Test] = {  # an option -> whether a number is there, or what it is, because of it
     "normalize": lambda key: key.variant == "normalized",
     "decompose": lambda key: key.variant in ("recalibrated", "calibration_loss"),
-    "calibration": lambda key: METRICS[key.metric].is_alone,
-    "reject_costs": lambda key: METRICS[key.metric].one_per == "reject_costs",
-    "n": lambda key: METRICS[key.metric].one_per == "n",
-    "auroc": lambda key: METRICS[key.metric].one_per == "n",  # of a plan: error rates do not depend on it
+    "calibration": lambda key: key.entry.when == "calibration",
+    "reject_costs": lambda key: key.entry.parameter == "reject_costs",
+    "n": lambda key: key.entry.parameter == "n",
+    "auroc": lambda key: key.entry.parameter == "n",  # of a plan: error rates do not depend on it
 }
 _NUMBER = re.compile(r"_(\d[\d.e+-]*|inf)\b")  # the parameter in the name of a number
 
@@ -53,7 +53,7 @@ def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:
     names: dict[str, list[Key]] = {}
     for key in keys:
         if not key.variant:
-            for name in (key.metric, METRICS[key.metric].title):
+            for name in (key.metric, key.entry.title):
                 names.setdefault(_simple(name), []).append(key)
     for key in keys:
         names[str(key)] = [key]

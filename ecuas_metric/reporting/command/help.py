@@ -24,8 +24,10 @@ abbreviations, besides those explained below each table
   is that of a mistake, eps: the least uncertainty, and ties: how equal confidences are ordered. in: is the form of
   posteriors, renormalized: how far sums may be from 1, missing: what replaces a confidence, recal: method/folds of
   --calibrate, weighting: what weights mean; weights:, groups: and strata: are short hashes of columns. intervals: is
-  the method; boot:, test: and permutations: are numbers/seeds of random draws, state: bins of --out-of-core, v: the
-  version.
+  the method; boot:, test: and permutations: are numbers/seeds of random draws, state: bins of --out-of-core.
+  grading: and reading: are rules by which answers were judged and files were read, recipe: is a short hash of these
+  and of the columns, population: a selection of questions, decisions: the system's own, max: the largest uncertainty,
+  unlabelled: what became of answers without a label, v: the version.
 
 """
 _SCORE = """\
@@ -82,7 +84,7 @@ def _layouts() -> str:
 
 def _metrics() -> str:
     width = max(map(len, METRICS))
-    shown = {key: metric for key, metric in METRICS.items() if metric.is_shown}
+    shown = {key: metric for key, metric in METRICS.items() if metric.when != "ratio"}
     return "\n".join(f"  {key:{width}}  {metric.title}: {metric.description}" for key, metric in shown.items())
 
 

@@ -6,14 +6,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
-from ...comparison.compare import compare_systems, fields_of
-from ...comparison.planning import AUROC, CORRELATION, Plan, plan_of_rates, plan_of_systems
-from ...comparison.significance import permutations_needed
+from ...comparison.compare import basis_of_comparison, compare_systems, fields_of
+from ...comparison.planning import CORRELATION, EXPECTED_AUROC, Plan, plan_of_rates, plan_of_systems
 from ...errors import InputError, Note
 from ...files.submissions import Submission
-from ...metrics import Key, place
+from ...metric import Key
+from ...metrics import place
 from ...options import DEFAULTS, INTERVAL_METHODS, LEVEL, checked_options
-from ...results import System, signature_of, value_keys
+from ...results import System, value_keys
 from ..averages import macro_averages
 from ..differences import SORTS, comparison_grid, is_significant, num_tests, plan_grid, sort_rows, write_differences
 from ..recalibrating import FOLDS, add_recalibrated
@@ -149,7 +149,7 @@ def compare_in_memory(
     shown = [row for row in sort_rows(differences, order=sort) if not only or is_significant(row, alpha)]
     first = next(iter(systems.values()))
     above = introduction(systems, differences, alpha=alpha, digits=output.digits, by_position=rows.by_position)
-    lines = [signature_of(one, permutations=permutations_needed(one.options)) for one in systems.values()]
+    lines = [str(basis_of_comparison(one)) for one in systems.values()]
     tests = num_tests(differences)
     grid = comparison_grid(
         shown, " ; ".join(dict.fromkeys(lines)), options=first.options, tests=tests, digits=output.digits, above=above
@@ -184,7 +184,7 @@ def plan_of_files(
     systems = prepare_submissions(submissions, **options)
     keys = _metrics_of(output, systems, options)
     plans = plan_of_systems(systems, only=keys, **asdict(target))
-    _show_plans(plans, target, output, signature_of(next(iter(systems.values()))))
+    _show_plans(plans, target, output, str(next(iter(systems.values())).basis))
     return _notes_of(systems)
 
 
@@ -194,7 +194,7 @@ def plan_of_error_rates(
         tuple[float, ...], Flag("expected error rates of two systems, instead of files", "A,B")
     ] = (),
     correlation: Annotated[float, Flag("expected correlation of their costs on the same sample", "R")] = CORRELATION,
-    auroc: Annotated[float, Flag("expected AUROC of their confidences", "AUROC")] = AUROC,
+    auroc: Annotated[float, Flag("expected AUROC of their confidences", "AUROC")] = EXPECTED_AUROC,
     n: OrdersN = DEFAULTS.n,
     target: Target,
     output: Output,
@@ -202,7 +202,7 @@ def plan_of_error_rates(
     """Print how many samples a comparison of systems with some error rates needs."""
     output.check()
     keys = [Key("error_rate"), *(Key("ecuas", order) for order in checked_options(n=n).n)]
-    options = [*options_set({"n": n}), *(["auroc"] if auroc != AUROC else [])]
+    options = [*options_set({"n": n}), *(["auroc"] if auroc != EXPECTED_AUROC else [])]
     chosen = chosen_keys(output.metrics, keys, options)
     plans = [plan_of_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target)) for key in chosen]
     _show_plans(plans, target, output, "")

@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ...comparison.compare import Comparison, fields_of, is_comparable
+from ...comparison.compare import Comparison, fields_of
 from ...errors import FileError, InputError, Note
-from ...metrics import Key, place
-from ...options import LEVEL, checked_options, signature
+from ...metric import Key
+from ...metrics import place
+from ...options import LEVEL, checked_options
 from ...plotting.names import percent
 from ...results import Estimate, Results
 from ..differences import differences_grid
-from ..report import Report, keys_of_table, report_grid, report_records, write_figures
+from ..report import Report, report_grid, report_of, report_records, write_figures
 from ..tables import Record
 from .choice import chosen_keys, options_set
 from .flags import Flag
@@ -126,6 +127,7 @@ def compare_out_of_core(
 ) -> Notes:
     """Print the differences of all pairs of systems, whose rows are never all in memory."""
     from ...scale.local import score_files
+    from ...scale.reading import basis_of_state
     from ...scale.settings import require_same_settings
 
     output.check()
@@ -144,7 +146,7 @@ def compare_out_of_core(
         fields = fields_of(row)
         written = {name: fields[name] for name in WRITTEN}
         records.append({**written, "standard_error_at_most": error, "is_paired": False})
-    line = " ; ".join(dict.fromkeys(_signature(state, interval) for state in states.values()))
+    line = " ; ".join(dict.fromkeys(str(basis_of_state(state, interval)) for state in states.values()))
     rows = [row for row, _ in differences]
     title = f"{percent(interval)} interval, not paired"
     output.show(differences_grid(rows, line, title, digits=output.digits, above=[UNPAIRED]), records)
@@ -168,7 +170,7 @@ def _difference(key: Key, one: str, two: str, results: Mapping[str, StateResults
     """Return the difference of systems whose rows are not paired, without a test, and its largest standard error."""
     first, second = results[one].estimates[key], results[two].estimates[key]
     low, high = _distance(first.low, second.high), _distance(first.high, second.low)
-    tests, comparable = (math.nan, math.nan), is_comparable(key, have_same_answers=False)
+    tests, comparable = (math.nan, math.nan), key.assesses != "confidences"
     row = Comparison(one, two, key, first.value - second.value, low, high, *tests, comparable)
     return row, first.standard_error + second.standard_error
 
@@ -235,27 +237,13 @@ def _show(
 
 
 def _report(states: Mapping[str, State], results: Mapping[str, StateResults], level: float | None) -> Report:
-    found = {}
+    from ...scale.reading import basis_of_state
+
+    computed = {}
     for name, of_state in results.items():
         estimates = {key: Estimate(one.value, one.low, one.high) for key, one in of_state.estimates.items()}
-        found[name] = Results(estimates, of_state.notes)
-    keys = keys_of_table(found)
-    not_comparable = [key for key in keys if not is_comparable(key, have_same_answers=len(states) < 2)]
-    sizes = {name: one.rows for name, one in results.items()}
-    differ = ["numbers of samples"] if len(set(sizes.values())) > 1 else []
-    lines = dict.fromkeys(_signature(states[name], level) for name in results)
-    return Report(found, keys, not_comparable, " ; ".join(lines), sizes, differ)
-
-
-def _signature(state: State, level: float | None) -> str:
-    """Return the line that says what the numbers of a state depend on."""
-    from ...scale.settings import parse_settings
-
-    _, options, is_weighted = parse_settings(state.settings)
-    method = {"interval_method": "analytic"} if level is not None else {}
-    line = signature(options.replace(confidence_level=level, **method), num_classes=options.num_classes)
-    weighted = "|weights:column" if is_weighted else ""
-    return f"{line}{weighted}|state:{len(state.sketch.low)} bins"
+        computed[name] = Results(estimates, of_state.notes, basis_of_state(states[name], level))
+    return report_of(computed, {name: one.rows for name, one in results.items()})
 
 
 def _bounds_lines(results: Mapping[str, StateResults], keys: Iterable[Key]) -> Iterator[str]:

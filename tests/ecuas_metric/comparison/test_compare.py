@@ -1,11 +1,14 @@
+from dataclasses import astuple
+
 import numpy as np
 import pytest
 
-from ecuas_metric.comparison.compare import compare_systems, differing, in_common, order_of
+from ecuas_metric.basis import differing
+from ecuas_metric.comparison.compare import compare_systems, in_common, order_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Unlabelled
 from ecuas_metric.files.values import as_ids, from_values
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import PER_SAMPLE, checked_options
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.results import all_values, prepare
@@ -65,7 +68,7 @@ def test_a_metric_compared_alone_has_the_rows_that_it_has_among_all(outputs):
     for key in (Key("auroc"), Key("aurc"), Key("error_rate"), *of_ecuas):
         alone = compare_systems(systems, only=[key])
         # But for what is adjusted for all tests.
-        assert [row[:7] for row in alone] == [row[:7] for row in every if row.key == key]
+        assert [astuple(row)[:7] for row in alone] == [astuple(row)[:7] for row in every if row.key == key]
 
 
 def test_a_system_against_itself_has_no_difference(outputs):
@@ -80,9 +83,10 @@ def test_swapping_systems_flips_the_sign(outputs):
     there = rows_of({name: outputs[name] for name in ("calibrated", "other")})
     back = rows_of({name: outputs[name] for name in ("other", "calibrated")})
     for (first, second, key), row in there.items():
-        other, turned = back[second, first, key], row.turned()
+        other, turned = astuple(back[second, first, key]), astuple(row.turned())
         assert other[:3] == turned[:3]
-        assert (other.comparable, other.p, other.p_adjusted) == (row.comparable, row.p, row.p_adjusted)
+        swapped = back[second, first, key]
+        assert (swapped.comparable, swapped.p, swapped.p_adjusted) == (row.comparable, row.p, row.p_adjusted)
         assert other[3:6] + other[9:] == pytest.approx(turned[3:6] + turned[9:], abs=1e-9, nan_ok=True)
 
 
@@ -155,9 +159,9 @@ def test_weights_and_groups_follow_the_ids(outputs, rng):
     options = {"sample_weight": 10 ** rng.uniform(-6, 3, 400), "groups": np.arange(400) // 4, "n_resamples": 50}
     there, here = (with_ids(outputs, moved=moved, rng=rng, **options) for moved in ((), ("overconfident", "other")))
     for row, same in zip(compare_systems(here), compare_systems(there), strict=True):
-        assert row[3:-1] == pytest.approx(same[3:-1], abs=1e-12, nan_ok=True), row.key
+        assert astuple(row)[3:-1] == pytest.approx(astuple(same)[3:-1], abs=1e-12, nan_ok=True), row.key
     others = with_ids({"other": outputs["other"]}, **options | {"sample_weight": rng.random(400)})
-    with pytest.raises(InputError, match="^calibrated and other cannot be paired: their weights differ, first at"):
+    with pytest.raises(InputError, match="^calibrated and other cannot be paired: these differ: weights"):
         compare_systems(there | others)
 
 
@@ -187,9 +191,12 @@ def of_classes(labels):
         ([small(), small(ids="abd")], "^one and two have different samples.*'c' is not in two"),
         ([small(), small(ids="abb")], "^two: sample ids must be unique; got 'b' repeatedly"),
         ([small(), small(ids=None)], "^one and two cannot be paired: only one of them has sample ids"),
-        ([small(ids=None), small(ids=None, arrays=np.eye(2, dtype=int))], "^one and two .* they have 3 and 2 samples"),
-        ([of_classes([0, 1]), of_classes([1, 1])], "^one and two .* their true classes differ, first at sample 0"),
-        ([small(), small(sample_weight=[1, 2, 3])], "^one and two cannot be paired: only one of them has weights"),
+        (
+            [small(ids=None), small(ids=None, arrays=np.eye(2, dtype=int))],
+            "these differ: numbers of samples",
+        ),
+        ([of_classes([0, 1]), of_classes([1, 1])], "^one and two cannot be paired: these differ: .*true classes"),
+        ([small(), small(sample_weight=[1, 2, 3])], "^one and two cannot be paired: these differ: weights"),
         ([small(confidence_level=None)] * 2, "^confidence_level is missing: the level of the intervals of differences"),
     ],
 )
@@ -203,10 +210,10 @@ def test_ids_are_the_same_whatever_kind_of_file_they_are_in(ids, others, rng):
     order = order_of("two", others, "one", ids)
     assert [str(others[row]) for row in order] == [str(value) for value in ids]
     parts = [submission(name, rng, size=len(ids), ids=values) for name, values in (("one", ids), ("two", others))]
-    assert differing(prepare_submissions(parts)) == []
+    assert differing(one.basis for one in prepare_submissions(parts).values()) == []
     assert [len(part.predictions) for part in in_common(parts)] == [len(ids)] * 2
     parts[1] = parts[1]._replace(ids=as_ids(from_values([*others[:-1], "none"])))
-    assert differing(prepare_submissions(parts)) == ["questions"]
+    assert differing(one.basis for one in prepare_submissions(parts).values()) == ["questions"]
     assert [set(map(str, part.ids.tolist())) for part in in_common(parts)] == [set(map(str, others[:-1]))] * 2
 
 

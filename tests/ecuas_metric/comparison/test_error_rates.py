@@ -3,7 +3,7 @@ import pytest
 from scipy.special import expit, logit
 
 from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import prepare
 from tests.ecuas_metric import simulated

@@ -14,7 +14,7 @@ from ecuas_metric.comparison.significance import (
     permutations_needed,
     simultaneous_limits,
 )
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import Options
 
 
@@ -177,5 +177,5 @@ def test_systems_of_other_options_are_not_compared(other, rng):
     posteriors, labels = rng.dirichlet([1, 1], 30), rng.integers(0, 2, 30)
     given = {"confidence_level": 0.95, "cost": [[0, 1], [5, 0]]}
     systems = [posterior_system(labels, posteriors, **given | more) for more in ({}, other)]
-    with pytest.raises(InputError, match="cannot be compared: they have different"):
+    with pytest.raises(InputError, match="cannot be paired: these differ"):
         compare_systems(systems)

@@ -1,11 +1,12 @@
 import itertools
+from dataclasses import astuple
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecuas_metric.comparison import unlabelled
+from ecuas_metric import metric
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.errors import InputError
@@ -46,7 +47,7 @@ def assert_tight(confidence, correct, options):
     bounds, expected = unlabelled_bounds(confidence, correct, options), brute_force(confidence, correct, options)
     assert list(bounds) == list(expected)
     for key, limits in expected.items():
-        np.testing.assert_allclose(bounds[key], limits, rtol=1e-9, atol=1e-9, err_msg=str(key))
+        np.testing.assert_allclose(astuple(bounds[key]), limits, rtol=1e-9, atol=1e-9, err_msg=str(key))
 
 
 @given(st.sampled_from([(1.0,), WEIGHTS]).flatmap(open_systems), st.sampled_from([None, 2, 4]))
@@ -71,7 +72,7 @@ def test_bounds_of_too_many_sums_contain_those_of_all_completions(system):
     confidence, correct, weight = system
     options = checked_options(sample_weight=weight + 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(unlabelled, "MAX_SUMS", 0)
+        patch.setattr(metric, "MAX_SUMS", 0)
         bounds = unlabelled_bounds(confidence, correct, options)
     for key, (low, high) in brute_force(confidence, correct, options).items():
         if not np.isnan(low):
@@ -88,7 +89,8 @@ def test_judging_an_answer_never_widens_the_bounds(system):
         for verdict in (0.0, 1.0):
             judged = correct.copy()
             judged[index] = verdict
-            for key, (low, high) in unlabelled_bounds(confidence, judged, options).items():
+            for key, bounds in unlabelled_bounds(confidence, judged, options).items():
+                low, high = astuple(bounds)
                 assert np.isnan(low) or wide[key].low <= low + 1e-9 <= high + 2e-9 <= wide[key].high + 3e-9
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric import confidence_system
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.plotting.bands import accuracy_band, order_band, reject_cost_band, risk_band
 from ecuas_metric.plotting.curves import reject_cost_curve, reliability, risk_coverage
 from ecuas_metric.results import compute_results
@@ -27,7 +27,7 @@ def test_bands_are_the_analytic_intervals_of_the_metrics(system):
     ]
     for band, keys in pairs:
         for low, high, key in zip(*band, keys, strict=True):
-            assert (low, high) == pytest.approx(found[key][1:], rel=1e-9), key
+            assert (low, high) == pytest.approx((found[key].low, found[key].high), rel=1e-9), key
 
 
 def test_curves_lie_in_their_bands(system):

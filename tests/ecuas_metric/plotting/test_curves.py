@@ -7,8 +7,8 @@ from ecuas_metric.costs import ecuas_cost, fixed_reject_cost
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
+from ecuas_metric.order import aurc
 from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
-from ecuas_metric.ranking import aurc
 from ecuas_metric.results import ranked
 from tests.ecuas_metric.systems import confidence_systems, values
 
@@ -37,8 +37,12 @@ def test_each_point_of_the_reject_cost_curve_is_the_mean_fixed_cost(system):
     decisions = confidence_decisions(*system)
     curve = reject_cost_curve(ranked(decisions, checked_options()), num_points=21)
     for gamma, cost in zip(curve.reject_cost, curve.expected_cost, strict=True):
-        u, c, *_ = decisions
-        costs = fixed_reject_cost(candidate_cost=c, uncertainty=u, reject_cost=gamma, max_uncertainty=1)
+        costs = fixed_reject_cost(
+            candidate_cost=decisions.candidate_cost,
+            uncertainty=decisions.uncertainty,
+            reject_cost=gamma,
+            max_uncertainty=1,
+        )
         assert cost == pytest.approx(costs.mean())
     assert curve.accept_all == pytest.approx(decisions.candidate_cost.mean())
     assert (curve.reject_all == curve.reject_cost).all()

@@ -1,9 +1,10 @@
 """Comparisons made up of given values, for tests of what is shown of them."""
 
 import itertools
+from dataclasses import replace
 
 from ecuas_metric.comparison.compare import Comparison
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 
 ALPHA = 0.05
 ER, AUROC, COVERAGE = Key("error_rate"), Key("auroc"), Key("coverage", 0.2)
@@ -17,4 +18,4 @@ def row(first, second, key, difference, p=0.001, *, comparable=True):
 def rows_of(values, key=ER, p=0.001, **options):
     pairs = itertools.combinations(values, 2)
     rows = (row(a, b, key, values[a] - values[b], p(a, b) if callable(p) else p, **options) for a, b in pairs)
-    return [one._replace(first_value=values[one.first], second_value=values[one.second]) for one in rows]
+    return [replace(one, first_value=values[one.first], second_value=values[one.second]) for one in rows]

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_the_figure_has_a_panel_for_each_metric_and_says_what_is_better(count, b
     drawn = write_differences(rows, "", alpha=ALPHA)
     assert [axes.get_title() for axes in drawn.axes] == ["ER ↓", "AUROC ↑", "Cov_0.2"]
     assert [axes.get_xlabel() for axes in drawn.axes[:2]] == below
-    drawn = write_differences([row._replace(comparable=row.key != AUROC) for row in rows], "", alpha=ALPHA)
+    drawn = write_differences([replace(row, comparable=row.key != AUROC) for row in rows], "", alpha=ALPHA)
     assert [axes.get_title() for axes in drawn.axes] == ["ER ↓", "Cov_0.2"]
     assert drawn.get_suptitle() == "Not drawn, since the systems' answers differ: AUROC ↑"
 

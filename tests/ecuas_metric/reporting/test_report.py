@@ -1,4 +1,5 @@
 import math
+from dataclasses import astuple
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.errors import InputError, Note
 from ecuas_metric.files.submissions import Unlabelled
-from ecuas_metric.metrics import METRICS, Key, place
+from ecuas_metric.metric import METRICS, Key
+from ecuas_metric.metrics import place
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import figures
 from ecuas_metric.reporting.command.choice import chosen_keys
@@ -48,7 +50,8 @@ def test_what_is_computed_alone_has_the_same_numbers(rng):
     systems = {"one": posterior_system(rng.integers(0, 3, 90), rng.dirichlet([1, 1, 1], 90), **options)}
     for key, whole in make_report(systems).results["one"].estimates.items():
         alone = make_report(systems, only=[key]).results["one"].estimates
-        assert alone == {key: pytest.approx(whole, rel=1e-12, nan_ok=True)}
+        assert list(alone) == [key]
+        assert astuple(alone[key]) == pytest.approx(astuple(whole), rel=1e-12, nan_ok=True)
 
 
 def test_metrics_have_the_names_that_tables_show(submissions):
@@ -130,17 +133,17 @@ def test_open_answers_bound_every_number_and_no_estimate_is_shown(rng):
         expected = unlabelled_bounds(open_.predictions, correct, checked_options())
         assert report.bounds == {"open": expected}
         assert all(math.isnan(estimate.value) for estimate in report.results["open"].estimates.values())
-        assert report.results["judged"] == make_report({"judged": systems["judged"]}).results["judged"]
+        assert report.results["judged"].flat() == make_report({"judged": systems["judged"]}).results["judged"].flat()
         grid = report_grid(report, keys=[Key("error_rate")], sizes=True)
-        low, high = expected[Key("error_rate")]
+        low, high = astuple(expected[Key("error_rate")])
         assert grid.header == ["system", "N", "unlabelled", "ER ↓"]
         assert [cell.text for cell in grid.rows[0]] == ["open", "60", "0.100", f"{low:.3f} to {high:.3f}"]
         assert grid.rows[1][2].text == "0.000"
         assert not any(cell.is_best for row in report_grid(report).rows for cell in row)
         first, second = report_records(report)
         assert (first["unlabelled"], second["unlabelled"]) == (0.1, 0.0)
-        assert report.signature.split(" ; ")[0] == report.signature.split(" ; ")[1] + "|unlabelled:bounds"
-        assert (first["auroc_min"], first["auroc_max"]) == expected[Key("auroc")]
+        assert report.signature.split(" ; ")[0].replace("|unlabelled:bounds", "") == report.signature.split(" ; ")[1]
+        assert (first["auroc_min"], first["auroc_max"]) == astuple(expected[Key("auroc")])
         assert "auroc_min" not in second
     kinds = {note.kind for note in report.results["open"].notes}
     assert {"undefined", "no_interval"} <= kinds
@@ -150,7 +153,8 @@ def test_answers_counted_as_wrong_have_a_number_and_bounds(rng):
     one = opened("one", rng, "wrong")
     systems, unlabelled = prepare_open([one])
     report = make_report(systems, unlabelled=unlabelled)
-    low, high = report.bounds["one"][Key("error_rate")]
+    bounds = report.bounds["one"][Key("error_rate")]
+    low, high = bounds.low, bounds.high
     assert report.results["one"].estimates[Key("error_rate")].value == high
     assert (low, high) == pytest.approx(((60 - one.references.sum() - 6) / 60, 1 - one.references.mean()))
     (row,) = report_grid(report, keys=[Key("error_rate")]).rows

@@ -8,7 +8,7 @@ from ecuas_metric import confidence_system
 from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.files.values import from_values
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.plotting.curves import RejectCostCurve
 from ecuas_metric.plotting.names import percent
 from ecuas_metric.reporting import cli, text

@@ -1,0 +1,425 @@
+"""What a number depends on: one record, its text (the signature), and which numbers may not be compared."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+import numpy as np
+
+from .decisions import Decisions
+from .inputs import Array, Floats
+from .metric import Key
+from .options import Options, is_set
+from .version import VERSION
+
+
+class Purpose(StrEnum):
+    """What is to be done with numbers of two systems, or of two parts of the data."""
+
+    RANK = "ranked"  # stand in one column, with a mark on the best
+    PAIR = "paired"  # be subtracted, sample by sample
+    MERGE = "merged"  # become one number of all rows
+
+
+class Digest:
+    """Eight hexadecimal digits of values, computed when they are first asked for; equal for equal values."""
+
+    __slots__ = ("_make", "_text")
+
+    def __init__(self, make: Callable[[], str] | str) -> None:
+        self._make = make
+        self._text = make if isinstance(make, str) else ""
+
+    def __str__(self) -> str:
+        if not self._text:
+            assert callable(self._make)
+            self._text = self._make()
+        return self._text
+
+    def __repr__(self) -> str:
+        return f"Digest({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Digest) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a field of `Basis` means for comparisons.
+
+    `reason` is what differs, in a sentence; `label` its name in the signature, if it is no property of the data;
+    `harmless` says for what, and why, numbers that differ in it may be compared all the same.
+    """
+
+    reason: str
+    label: str = ""
+    harmless: Mapping[Purpose, str] = field(default_factory=dict)
+
+
+_EVERY = (Purpose.RANK, Purpose.PAIR, Purpose.MERGE)
+_OF_KEYS = dict.fromkeys((Purpose.RANK, Purpose.PAIR), "each number stands under the key that names it")
+_OF_PARTS = {Purpose.MERGE: "the parts of the data have their own"}
+_NOT_OF_ROWS = {Purpose.MERGE: "intervals and tests are computed after rows are merged"}
+_OF_DRAWS = dict.fromkeys(_EVERY, "another seed or number of draws changes a number by chance only")
+_OWN_SYSTEM = dict.fromkeys((Purpose.RANK, Purpose.PAIR), "a recalibrated system is a system of its own")
+_OWN_DECISIONS = dict.fromkeys(_EVERY, "a system decides as it will")
+_OF_ANSWERS = dict.fromkeys(_EVERY, "only metrics of the confidences alone need the same answers: see `key`")
+_NOTED = dict.fromkeys((Purpose.RANK, Purpose.PAIR), "a note counts them, and bounds are not ranked")
+_BOUNDED = dict.fromkeys(_EVERY, "bounds say how far apart the bins are")
+_OWN_FORM = dict.fromkeys((Purpose.RANK, Purpose.PAIR), "each system is read in the form that it has")
+
+
+FACTS = {  # of the fields of `Basis`, in the order of the signature
+    "form": Fact("forms of input"),
+    "num_samples": Fact("numbers of samples", harmless=_OF_PARTS),
+    "n": Fact("n of ECUAS_n", label="n", harmless=_OF_KEYS),
+    "num_classes": Fact("numbers of classes K", label="K"),
+    "max_uncertainty": Fact("largest uncertainties u_M"),
+    "cost": Fact("costs", label="cost"),
+    "epsilon": Fact("epsilon", label="eps"),
+    "ties": Fact("orders of ties", label="ties"),
+    "n_bins": Fact("numbers of bins", label="bins"),
+    "predictions_are": Fact("forms of predictions", label="in", harmless=_OWN_FORM),
+    "renormalized": Fact("tolerances of sums", label="renormalized", harmless=_OWN_FORM),
+    "given_max_uncertainty": Fact("largest uncertainties u_M", label="max"),
+    "reject_costs": Fact("reject costs", label="reject", harmless=_OF_KEYS),
+    "recalibration": Fact(
+        "recalibrations",
+        label="recal",
+        harmless=_OWN_SYSTEM,
+    ),
+    "decisions": Fact("sources of the decisions", label="decisions", harmless=_OWN_DECISIONS),
+    "missing_confidence": Fact("values of missing confidences", label="missing"),
+    "weights": Fact("weights", label="weights"),
+    "weighting": Fact("meanings of weights", label="weighting"),
+    "tests": Fact("draws of the test of calibration", label="test", harmless=_OF_DRAWS),
+    "level": Fact("levels of intervals", label="level", harmless=_NOT_OF_ROWS),
+    "interval_method": Fact("methods of intervals", label="intervals", harmless=_NOT_OF_ROWS),
+    "draws": Fact("draws of the bootstrap", label="boot", harmless=_OF_DRAWS),
+    "permutations": Fact("draws of permutations", label="permutations", harmless=_OF_DRAWS),
+    "groups": Fact("groups", label="groups", harmless=_NOT_OF_ROWS),
+    "strata": Fact("strata", label="strata", harmless=_NOT_OF_ROWS),
+    "labels": Fact("true classes", harmless=_OF_PARTS),
+    "ids": Fact("questions", harmless=_OF_PARTS),
+    "answers": Fact(
+        "answers",
+        harmless=_OF_ANSWERS,
+    ),
+    "population": Fact("selections of questions", label="population", harmless=_OF_PARTS),
+    "grading": Fact("rules of grading", label="grading"),
+    "reading": Fact("rules of reading", label="reading", harmless=_OWN_FORM),
+    "recipe": Fact("recipes of reading", label="recipe", harmless=_OWN_FORM),
+    "unlabelled": Fact(
+        "treatments of unlabelled answers",
+        label="unlabelled",
+        harmless=_NOTED,
+    ),
+    "resolution": Fact("bins of states", label="state", harmless=_BOUNDED),
+    "version": Fact("versions", label="v"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """All that a number depends on. `str` gives its signature: what is not the data themselves.
+
+    A field that is None is not known, and one that is not known forbids nothing.
+
+    Attributes
+    ----------
+    form : str
+        "confidences", "posteriors" or "costs".
+    num_samples : int
+        N.
+    num_classes, max_uncertainty, cost
+        K (inf for free text), u_M and the cost: "zero_one", "log", a digest of a matrix, or "graded".
+    n, reject_costs : tuple of float
+        The parameters of ECUAS_n, and the reject costs.
+    epsilon, n_bins
+        The floor of uncertainties, and the number of bins of ECE.
+    predictions_are, renormalized, decisions, missing_confidence
+        How the system's output was read: see `options.OPTIONS`.
+    weights, groups, strata, labels, ids, answers : Digest
+        Digests of what the samples have: weights, groups, strata, true classes, ids, and the costs of the answers. With
+        ids they do not depend on the order of the samples.
+    weighting : str
+        What weights mean.
+    unlabelled : str
+        What became of answers without a label: "wrong", "drop" or "bounds".
+    population : str
+        Which questions these are, where they are a selection.
+    grading, reading : tuple of pairs of str
+        The rules by which answers were graded, and by which a file became arrays otherwise.
+    recipe : str
+        A digest of all of these, with the columns.
+    recalibration : str
+        Method, folds and seed.
+    level, interval_method, n_resamples, random_state, permutations
+        Of intervals and tests.
+    resolution : str
+        The bins of a state.
+    version : str
+        Of this package.
+    """
+
+    form: str | None = None
+    num_samples: int | None = None
+    n: tuple[float, ...] | None = None
+    num_classes: float | None = None
+    max_uncertainty: float | None = None
+    cost: str | None = None
+    epsilon: float | None = None
+    ties: str = "expected"
+    n_bins: int | None = None
+    predictions_are: str | None = None
+    renormalized: str | None = None
+    given_max_uncertainty: float | None = None
+    reject_costs: tuple[float, ...] | None = None
+    recalibration: str | None = None
+    decisions: str | None = None
+    missing_confidence: float | None = None
+    weights: Digest | None = None
+    weighting: str | None = None
+    tests: str | None = None
+    level: float | None = None
+    interval_method: str | None = None
+    draws: str | None = None
+    permutations: str | None = None
+    groups: Digest | None = None
+    strata: Digest | None = None
+    labels: Digest | None = None
+    ids: Digest | None = None
+    answers: Digest | None = None
+    population: str | None = None
+    grading: tuple[tuple[str, str], ...] = ()
+    reading: tuple[tuple[str, str], ...] = ()
+    recipe: str | None = None
+    unlabelled: str | None = None
+    resolution: str | None = None
+    version: str = VERSION
+
+    def __str__(self) -> str:
+        """Return the signature: everything but the data that the numbers depend on, as name:value joined by ``|``."""
+        parts = ["ecuas"]
+        for name, fact in FACTS.items():
+            text = _text(getattr(self, name))
+            if text and fact.label:
+                parts.append(f"{fact.label}:{text}")
+        return "|".join(parts)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the fields that are known, as JSON has them."""
+        known = {name: getattr(self, name) for name in FACTS}
+        return {
+            name: str(value) if isinstance(value, Digest) else value
+            for name, value in known.items()
+            if value is not None and value != ()
+        }
+
+
+def why_not_comparable(
+    one: Basis, other: Basis, *, purpose: Purpose = Purpose.RANK, key: Key | None = None
+) -> list[str]:
+    """Return what forbids to compare two numbers, as nouns in the plural; nothing if they may be compared.
+
+    Parameters
+    ----------
+    one, other : Basis
+        What the two numbers depend on.
+    purpose : Purpose
+        Whether they are to be ranked, paired or merged.
+    key : Key, optional
+        What they are: metrics that assess the confidences only rank no systems whose answers differ (Estienne et al.,
+        section "Empirical analysis").
+    """
+    reasons = []
+    for name, fact in FACTS.items():
+        if purpose in fact.harmless:
+            continue
+        values = getattr(one, name), getattr(other, name)
+        is_known = None not in values or name in _KNOWN_BY_ABSENCE
+        if is_known and values[0] != values[1]:
+            reasons.append(fact.reason)
+    if key is not None and key.assesses == "confidences" and not _have_same_answers(one, other):
+        reasons.append("answers")
+    return list(dict.fromkeys(reasons))
+
+
+# Here nothing is a value as any other: no weights are not unknown weights.
+_KNOWN_BY_ABSENCE = ("weights", "groups", "strata", "weighting", "missing_confidence", "level", "interval_method")
+
+
+def _have_same_answers(one: Basis, other: Basis) -> bool:
+    """Return whether the answers to the same questions cost the same; not if that is not known."""
+    if one.answers is None or one.num_samples != other.num_samples or one.ids != other.ids:
+        return False
+    return one.answers == other.answers
+
+
+def differing(bases: Iterable[Basis]) -> list[str]:
+    """Return what forbids to rank these by any metric, see `why_not_comparable`."""
+    first, *others = bases
+    reasons = [reason for other in others for reason in why_not_comparable(first, other)]
+    return list(dict.fromkeys(reasons))
+
+
+def may_rank(key: Key, bases: Iterable[Basis]) -> bool:
+    """Return whether a number may rank these, as far as that depends on what it is."""
+    first, *others = bases
+    return all("answers" not in why_not_comparable(first, other, key=key) for other in others)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """What a number depends on besides arrays and options: see `Basis`, which has these fields."""
+
+    recipe: str | None = None
+    reading: tuple[tuple[str, str], ...] = ()
+    grading: tuple[tuple[str, str], ...] = ()
+    population: str | None = None
+    unlabelled: str | None = None
+    recalibration: str | None = None
+
+
+UNKNOWN = Origin()
+
+
+def basis_of_options(options: Options, *, num_classes: float | None = None, origin: Origin = UNKNOWN) -> Basis:
+    """Return what is known of numbers before there are data."""
+    classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
+    are_costs = options.max_uncertainty is not None  # and a K that only the user knows
+    has_intervals = options.confidence_level is not None
+    is_analytic = options.interval_method == "analytic"
+    cost = options.cost if isinstance(options.cost, str) else f"matrix-{_sha(options.cost)}"
+    draws = f"{options.n_resamples}/{options.random_state}"
+    return Basis(
+        n=options.n,
+        num_classes=None if are_costs else classes or np.inf,
+        cost="graded" if are_costs else cost,
+        epsilon=options.epsilon,
+        n_bins=options.n_bins,
+        predictions_are=options.predictions_are if is_set(options, "predictions_are") else None,
+        renormalized="0.05" if options.renormalize else None,
+        given_max_uncertainty=options.max_uncertainty,
+        reject_costs=options.reject_costs,
+        decisions=None if options.decisions is None else "given",
+        missing_confidence=options.missing_confidence,
+        weights=digest_of(options.sample_weight),
+        weighting=options.weights_are if is_set(options, "weights_are") else None,
+        tests=draws if options.calibration else None,
+        level=options.confidence_level,
+        interval_method="analytic" if has_intervals and is_analytic else None,
+        draws=None if is_analytic or not has_intervals else draws + _suffix(options.interval_method),
+        groups=digest_of(options.groups),
+        strata=digest_of(options.strata),
+        recipe=origin.recipe,
+        reading=origin.reading,
+        grading=origin.grading,
+        population=origin.population,
+        unlabelled=origin.unlabelled,
+        recalibration=origin.recalibration,
+    )
+
+
+def basis_of(
+    decisions: Decisions, options: Options, *, ids: Sequence[object] | None = None, origin: Origin = UNKNOWN
+) -> Basis:
+    """Return what the numbers of samples depend on; decisions, options and ids are in one order."""
+    form = "posteriors" if decisions.labels is not None else "costs"
+    if decisions.confidence is not None and decisions.labels is None:
+        form = "confidences"
+    keys = _Ids(ids) if ids is not None else None
+    return replace(
+        basis_of_options(options, origin=origin),
+        form=form,
+        num_samples=len(decisions.uncertainty),
+        max_uncertainty=decisions.max_uncertainty,
+        weights=digest_of(options.sample_weight, keys),
+        groups=digest_of(options.groups, keys),
+        strata=digest_of(options.strata, keys),
+        labels=digest_of(decisions.labels, keys),
+        ids=None if keys is None else Digest(keys.digest),
+        answers=digest_of(decisions.candidate_cost, keys),
+    )
+
+
+class _Ids:
+    """The ids of samples, hashed once."""
+
+    def __init__(self, ids: Sequence[object]) -> None:
+        self.ids = ids
+        self._hashes: Array | None = None
+
+    def hashes(self) -> Array:
+        """Return a whole number for each id (N,), the same for the same text."""
+        if self._hashes is None:
+            from pandas.util import hash_array
+
+            as_list = getattr(self.ids, "to_pylist", None)
+            texts = [str(value) for value in (as_list() if as_list else self.ids)]
+            self._hashes = np.asarray(hash_array(np.array(texts, dtype=object), categorize=False))
+        return self._hashes
+
+    def digest(self) -> str:
+        """Return a digest of the ids, which does not depend on their order."""
+        return _of_sum(_mixed(self.hashes()))
+
+    def digest_with(self, values: Array) -> str:
+        """Return a digest of the pairs of ids and values (N,), which does not depend on their order."""
+        bits = np.ascontiguousarray(values, np.float64).view(np.uint64)
+        with np.errstate(over="ignore"):
+            return _of_sum(_mixed(_mixed(self.hashes()) + bits))
+
+
+def _mixed(numbers: Array) -> Array:
+    """Return whole numbers of 64 bits (N,) in which each bit depends on all of a number's (Steele et al. 2014)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
+
+
+def _of_sum(numbers: Array) -> str:
+    """Return a digest of whole numbers (N,), whatever their order."""
+    return hashlib.sha256(f"{len(numbers)} {int(numbers.sum(dtype=np.uint64))}".encode()).hexdigest()[:8]
+
+
+def digest_of(values: Array | None, ids: _Ids | None = None) -> Digest | None:
+    """Return a digest of numbers (N,): in their order, or with ids in any."""
+    if values is None:
+        return None
+    if ids is None:
+        return Digest(lambda: _sha(values))
+    return Digest(lambda: ids.digest_with(values))
+
+
+def _sha(values: Floats | Array) -> str:
+    """Return eight hexadecimal digits of numbers in their order, independent of dtype and machine."""
+    return hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()[:8]
+
+
+def _suffix(method: str) -> str:
+    return "/bca" if method == "bca" else ""
+
+
+def _text(value: object) -> str:
+    """Return a value as the signature has it; nothing if it is not known."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple):
+        return ",".join(_text_of_item(item) for item in value)
+    return str(value)
+
+
+def _text_of_item(item: object) -> str:
+    if isinstance(item, tuple):
+        return "=".join(map(str, item))
+    number = float(str(item))
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)

@@ -1,0 +1,310 @@
+"""What a metric is: one record that holds everything about it, and the registry of these records."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .decisions import Decisions
+from .errors import InputError
+from .inputs import FloatOrFloats, Floats, Limits
+from .options import Options
+from .ranking import ResampledTies, Resamples, TieGroups
+
+VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
+Ties = TieGroups | ResampledTies
+Weights = Floats | Resamples
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a number is: a metric, its parameter and its variant. `str` gives its key in results: normalized_ecuas_1."""
+
+    metric: str  # in `METRICS`
+    parameter: float | None = None  # e.g. n of ECUAS_n, or a reject cost
+    variant: str = ""  # of `VARIANTS`
+
+    def __str__(self) -> str:
+        name = self.metric if self.parameter is None else f"{self.metric}_{self.parameter:g}"
+        if self.variant == "normalized":
+            return f"normalized_{name}"
+        return f"{name}_{self.variant}" if self.variant else name
+
+    def of(self, variant: str) -> Key:
+        """Return the key of the same metric and parameter in another variant."""
+        return Key(self.metric, self.parameter, variant)
+
+    @property
+    def entry(self) -> Metric:
+        """The metric's entry in the registry."""
+        return METRICS[self.metric]
+
+    @property
+    def assesses(self) -> str:
+        """What the number assesses: a calibration loss only the confidences, whatever its metric does."""
+        return "confidences" if self.variant == "calibration_loss" else self.entry.assesses
+
+    @property
+    def is_biased(self) -> bool:
+        """Whether its upward bias exceeds the width of an interval."""
+        return self.entry.is_biased or self.variant == "calibration_loss"
+
+    @property
+    def is_plain_share(self) -> bool:
+        """Whether the number is a share of the samples."""
+        return self.entry.is_share and not self.variant
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """What a metric is computed from: samples, their tie groups, their weights and the options."""
+
+    decisions: Decisions
+    options: Options
+    parameter: float = 0.0  # that of the key, e.g. n
+    grouped: Ties | None = None  # the samples by increasing uncertainty
+    weight: Weights | None = None  # (..., N) or resamples; None weighs all the same
+    scratch: Floats | None = None  # (3, N), to write to
+
+    @property
+    def ties(self) -> Ties:
+        """The samples in groups of equal uncertainty; or their resamples."""
+        assert self.grouped is not None
+        return self.grouped
+
+    @property
+    def groups(self) -> TieGroups:
+        """The samples in groups of equal uncertainty."""
+        assert isinstance(self.grouped, TieGroups)
+        return self.grouped
+
+    @property
+    def confidence(self) -> Floats:
+        """The confidences (N,), which systems under the 0-1 cost have."""
+        assert self.decisions.confidence is not None
+        return self.decisions.confidence
+
+    @property
+    def largest_cost(self) -> float:
+        """The most that an answer can cost; infinite where costs are given as numbers."""
+        if self.decisions.confidence is not None:
+            return 1.0
+        if self.decisions.labels is None:
+            return math.inf
+        cost = self.options.cost
+        return -math.log(self.options.epsilon) if isinstance(cost, str) else float(cost.max())
+
+
+class Line(NamedTuple):
+    """The influence of a sample of cost c on a number, up to a constant: intercept + slope c, (G,) each."""
+
+    intercept: Floats
+    slope: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frequencies:
+    """What the naive system knows: how often each class, or each of right and wrong, occurs."""
+
+    share: Floats  # (..., K), sums to 1
+    uncertainty: FloatOrFloats  # (...), of the naive system; None of right and wrong
+    max_uncertainty: float
+    options: Options
+    parameter: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Unjudged:
+    """Confidences of which some answers are not judged, and the same data with these all right, and all wrong."""
+
+    confidence: Floats  # (N,)
+    correct: Floats  # (N,), 1, 0, or nan where it is not known
+    weight: Floats  # (N,)
+    all_right: Data
+    all_wrong: Data
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """Everything about one metric. Exactly one of `cost`, `value` and `ratio` computes it.
+
+    A metric of your own, in `add_metric`, has its value, interval, comparison, plan, state and column in tables:
+
+    >>> import numpy as np
+    >>> from ecuas_metric import Metric, add_metric, make_report, confidence_system
+    >>> lost = add_metric(Metric(
+    ...     name="missed", title="Missed", description="Share of right answers that are less sure than 1/2",
+    ...     assesses="both", higher_is_better=False, needs="confidences", range=(0.0, 1.0),
+    ...     cost=lambda data: (data.confidence < 0.5) * (1 - data.decisions.candidate_cost),
+    ... ))
+    >>> make_report([confidence_system([1, 0, 1, 1], [0.9, 0.2, 0.4, 0.8])]).results["system 1"].flat()["missed"]
+    0.25
+    >>> remove_metric(lost)
+
+    Attributes
+    ----------
+    name, title, description : str
+        Its key, its short name in the header of a table, and one line on what it measures.
+    assesses : str
+        "decisions", "confidences", "posteriors" or "both" (decisions and confidences). What assesses confidences only
+        ranks no systems whose answers differ.
+    higher_is_better : bool or None
+        None if neither is better.
+    needs : str
+        What a system must have: "" (nothing), "confidences" (the 0-1 cost), "costs" (another cost) or "posteriors".
+    parameter : str
+        The option that has its parameters, one number for each: "", "n" or "reject_costs"; "any" for parameters that
+        are named with it, as in ``risk_at_coverage_0.9``.
+    cost : callable, optional
+        `Data` to the cost of each sample, shape (N,), affine in the candidate cost; the metric is its weighted mean.
+    value : callable, optional
+        `Data` to the value, from `Data.groups`; from samples if `of_samples`.
+    ratio : tuple of str, optional
+        The metrics of which it is the quotient.
+    line : callable, optional
+        `Data` to the influence of a sample, `Line`, from `Data.groups`; by default that of `cost` and `ratio`, and
+        for a `value` a jackknife over the groups.
+    range : tuple of float or callable, optional
+        The least and the largest possible value, or `Data` (of which no rows are used) to these; by default what `cost`
+        can be, and any number for a `value`.
+    bias : callable, optional
+        `Data`, value and effective number of samples to the bias, to the order 1 / N; by default none.
+    is_biased : bool
+        Whether its bias exceeds the width of an interval, so that it has none.
+    unjudged : callable, optional
+        `Unjudged` to the least and the largest value over all that unlabelled answers can be. By default that of a mean
+        for `cost`; otherwise no bounds are known, and a note says so.
+    naive_confidence, naive_posterior : callable, optional
+        `Frequencies` to the value (...) of the system that knows only these; it divides the normalised value.
+    two_classes : tuple of str and float, optional
+        For a loss of posteriors: the metric of confidences that it is for two classes, and the factor.
+    is_share : bool
+        Whether it is the share of some samples among all.
+    has_order_bounds : bool
+        Whether it is least and largest for the cheapest and the dearest order of samples whose order is not known.
+    has_average : bool
+        Whether its mean over tasks has a meaning.
+    has_recalibrated : bool
+        Whether `decompose` adds its value after the best recalibration.
+    takes_resamples : bool
+        Whether `value` takes `ResampledTies` and `Resamples`; otherwise it is called for each resample.
+    when : str
+        "" (always), "ratio" (only to compute another), "calibration" (if that option is set) or "named" (in a list of
+        metrics).
+    column : float
+        Its place in tables, which list what assesses decisions first.
+    """
+
+    name: str
+    title: str
+    description: str
+    assesses: str
+    higher_is_better: bool | None
+    needs: str = ""
+    parameter: str = ""
+    cost: Callable[[Data], Floats] | None = None
+    value: Callable[[Data], FloatOrFloats] | None = None
+    ratio: tuple[str, str] | None = None
+    of_samples: bool = False
+    line: Callable[[Data], Line] | None = None
+    range: Limits | Callable[[Data], Limits] | None = None
+    bias: Callable[[Data, float, float], float] | None = None
+    is_biased: bool = False
+    unjudged: Callable[[Unjudged], Limits] | None = None
+    naive_confidence: Callable[[Frequencies], FloatOrFloats] | None = None
+    naive_posterior: Callable[[Frequencies], FloatOrFloats] | None = None
+    two_classes: tuple[str, float] | None = None
+    is_share: bool = False
+    has_order_bounds: bool = False
+    has_average: bool = True
+    has_recalibrated: bool = False
+    takes_resamples: bool = False
+    when: str = ""
+    column: float = 100.0
+
+    def applies(self, decisions: Decisions) -> bool:
+        """Return whether it is defined for a system."""
+        if self.needs == "confidences":
+            return decisions.confidence is not None
+        if self.needs == "costs":
+            return decisions.confidence is None
+        if self.needs == "posteriors":
+            return decisions.labels is not None
+        return True
+
+    @property
+    def is_own_loss(self) -> bool:
+        """Whether it is a mean of losses that are no function of the uncertainty and the candidate cost."""
+        return self.cost is not None and self.assesses == "posteriors"
+
+    @property
+    def is_of_groups(self) -> bool:
+        """Whether it is a function of the tie groups."""
+        return self.value is not None and not self.of_samples
+
+
+MAX_SUMS = 20_000  # of a group: 80 answers of one weight with 240 of another
+
+
+def attainable_sums(weights: Floats) -> Floats | None:
+    """Return the sums of all subsets of weights (N,), or None if these are more than `MAX_SUMS`."""
+    sums = np.zeros(1)
+    for value, count in zip(*np.unique(weights, return_counts=True), strict=True):
+        if len(sums) * (count + 1) > MAX_SUMS:
+            return None
+        sums = (sums[:, None] + value * np.arange(count + 1)).ravel()
+    return sums
+
+
+METRICS: dict[str, Metric] = {}  # by name, in the order of the keys of results; filled by `metrics`
+
+
+def add_metric(metric: Metric) -> Metric:
+    """Add a metric to the registry: from then on it has its value, interval, comparison, plan, state and column.
+
+    Parameters
+    ----------
+    metric : Metric
+
+    Returns
+    -------
+    Metric
+        The same.
+
+    Raises
+    ------
+    InputError
+        If there is a metric of this name, or not exactly one of cost, value and ratio.
+
+    Examples
+    --------
+    See `Metric`.
+    """
+    if metric.name in METRICS:
+        raise InputError("metric", "metric_exists", value=metric.name)
+    ways = [metric.cost, metric.value, metric.ratio]
+    if sum(way is not None for way in ways) != 1:
+        raise InputError("metric", "metric_of_several_ways", value=metric.name)
+    METRICS[metric.name] = metric
+    return metric
+
+
+def remove_metric(metric: Metric) -> None:
+    """Take a metric of `add_metric` out of the registry."""
+    del METRICS[metric.name]
+
+
+def bias_of(key: Key, data: Data, value: float, count: float) -> float:
+    """Return the bias of a plain value of this effective number of samples, to the order 1 / N."""
+    bias = key.entry.bias
+    return 0.0 if bias is None or key.variant else bias(data, value, count)
+
+
+def at_parameter(data: Data, key: Key) -> Data:
+    """Return the data with the parameter of a key."""
+    return dataclasses.replace(data, parameter=key.parameter or 0.0)
