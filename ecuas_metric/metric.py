@@ -283,7 +283,19 @@ def add_metric(metric: Metric) -> Metric:
 
     Examples
     --------
-    See `Metric`.
+    The share of answers with a confidence of at least 0.9, and the table has one more column:
+
+    >>> from ecuas_metric import confidence_system, make_report
+    >>> sure = Metric(
+    ...     name="sure", title="Sure", description="Share of answers with a confidence of at least 0.9",
+    ...     assesses="confidences", higher_is_better=None, needs="confidences", is_share=True,
+    ...     cost=lambda data: (data.confidence >= 0.9).astype(float),
+    ... )
+    >>> _ = add_metric(sure)
+    >>> report = make_report([confidence_system([1, 0, 1, 1], [0.9, 0.2, 0.4, 0.8])])
+    >>> report.results["system 1"].flat()["sure"]
+    0.25
+    >>> remove_metric(sure)
     """
     if metric.name in METRICS:
         raise InputError("metric", "metric_exists", value=metric.name)
@@ -295,7 +307,27 @@ def add_metric(metric: Metric) -> Metric:
 
 
 def remove_metric(metric: Metric) -> None:
-    """Take a metric of `add_metric` out of the registry."""
+    """Take a metric of `add_metric` out of the registry.
+
+    Parameters
+    ----------
+    metric : Metric
+
+    Raises
+    ------
+    KeyError
+        If it is not there.
+
+    Examples
+    --------
+    See `add_metric`:
+
+    >>> from ecuas_metric.metrics import METRICS
+    >>> rare = Metric(name="rare", title="Rare", description="", assesses="both", higher_is_better=None, ratio=("a", "b"))
+    >>> remove_metric(add_metric(rare))
+    >>> "rare" in METRICS
+    False
+    """
     del METRICS[metric.name]
 
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import astuple, replace
 from html import unescape
 from itertools import pairwise
 
@@ -69,8 +69,9 @@ def test_numbers_are_those_of_the_comparison(examples, decision):
     systems[scoring.NOTHING] = scoring.rejecting_system(systems["verbal_model"])
     rows = {(row.first, row.second): row for row in compare_systems(systems, only=[Key("expected_cost", 0.6)])}
     row, found = rows["calibrated_model", "overconfident_model"], at(decision, 0.6)
-    assert (found.best, found.rival[:2]) == (("overconfident_model",), ("calibrated_model", "overconfident_model"))
-    assert found.rival[3:7] == pytest.approx(row[3:7])
+    assert found.best == ("overconfident_model",)
+    assert (found.rival.first, found.rival.second) == ("calibrated_model", "overconfident_model")
+    assert astuple(found.rival)[3:7] == pytest.approx(astuple(row)[3:7])
     assert (found.rival.p_adjusted, found.rival.second_value) == pytest.approx((row.p_adjusted, row.second_value))
 
 

@@ -20,7 +20,9 @@ def test_what_is_missing_or_unknown_bounds_the_rates_of_a_row_that_is_marked_and
     mine = subset.row_of("<b>mine", correct, "curated", {}, "self-reported, not checked")
     weight = subset.questions_of("curated").set_index("question_id")["weight"]
     low = weight[correct.index[correct == 0]].sum() / weight.sum()
-    assert mine.weighted[1:] == pytest.approx((low, low + 1 - weight[correct.dropna().index].sum() / weight.sum()))
+    assert (mine.weighted.low, mine.weighted.high) == pytest.approx(
+        (low, low + 1 - weight[correct.dropna().index].sum() / weight.sum())
+    )
     assert subset.record(mine)["weighted"]["value"] is None
     for order in subset.ORDERS:
         html = subset.board_html([*subset.known_rows(), mine], order)
