@@ -144,7 +144,7 @@ class Metric:
     ... ))
     >>> make_report([confidence_system([1, 0, 1, 1], [0.9, 0.2, 0.4, 0.8])]).results["system 1"].flat()["missed"]
     0.25
-    >>> remove_metric(lost)
+    >>> _ = remove_metric(lost)
 
     Attributes
     ----------
@@ -295,7 +295,7 @@ def add_metric(metric: Metric) -> Metric:
     >>> report = make_report([confidence_system([1, 0, 1, 1], [0.9, 0.2, 0.4, 0.8])])
     >>> report.results["system 1"].flat()["sure"]
     0.25
-    >>> remove_metric(sure)
+    >>> _ = remove_metric(sure)
     """
     if metric.name in METRICS:
         raise InputError("metric", "metric_exists", value=metric.name)
@@ -306,12 +306,17 @@ def add_metric(metric: Metric) -> Metric:
     return metric
 
 
-def remove_metric(metric: Metric) -> None:
+def remove_metric(metric: Metric) -> Metric:
     """Take a metric of `add_metric` out of the registry.
 
     Parameters
     ----------
     metric : Metric
+
+    Returns
+    -------
+    Metric
+        The same.
 
     Raises
     ------
@@ -320,15 +325,13 @@ def remove_metric(metric: Metric) -> None:
 
     Examples
     --------
-    See `add_metric`:
-
-    >>> from ecuas_metric.metrics import METRICS
-    >>> rare = Metric(name="rare", title="Rare", description="", assesses="both", higher_is_better=None, ratio=("a", "b"))
-    >>> remove_metric(add_metric(rare))
-    >>> "rare" in METRICS
-    False
+    >>> rare = Metric(
+    ...     name="rare", title="Rare", description="", assesses="both", higher_is_better=None, ratio=("ecuas", "risk")
+    ... )
+    >>> remove_metric(add_metric(rare)).name
+    'rare'
     """
-    del METRICS[metric.name]
+    return METRICS.pop(metric.name)
 
 
 def bias_of(key: Key, data: Data, value: float, count: float) -> float:

@@ -13,7 +13,7 @@ import pytest
 from ecuas_metric.basis import FACTS
 from ecuas_metric.files.submissions import OPTION_OF_ROLE
 from ecuas_metric.metric import METRICS
-from ecuas_metric.options import checked_options
+from ecuas_metric.options import OPTIONS, checked_options
 from ecuas_metric.reporting import cli
 from ecuas_metric.reporting.cli import FLAGS
 from ecuas_metric.reporting.command import in_memory
