@@ -239,8 +239,9 @@ def why_not_comparable(
         section "Empirical analysis").
     """
     reasons = []
+    are_of_other_ids = one.ids is not None and other.ids is not None and one.ids != other.ids
     for name, fact in FACTS.items():
-        if purpose in fact.harmless:
+        if purpose in fact.harmless or (are_of_other_ids and name in _BY_ID):
             continue
         values = getattr(one, name), getattr(other, name)
         is_known = None not in values or name in _KNOWN_BY_ABSENCE
@@ -253,6 +254,9 @@ def why_not_comparable(
 
 # Here nothing is a value as any other: no weights are not unknown weights.
 _KNOWN_BY_ABSENCE = ("weights", "groups", "strata", "weighting", "missing_confidence", "level", "interval_method")
+
+
+_BY_ID = ("weights", "groups", "strata", "labels")  # digests of what each id has: they say nothing of other ids
 
 
 def _have_same_answers(one: Basis, other: Basis) -> bool:

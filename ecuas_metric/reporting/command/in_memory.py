@@ -9,6 +9,7 @@ from typing import Annotated
 from ...comparison.compare import basis_of_comparison, compare_systems, fields_of
 from ...comparison.planning import CORRELATION, EXPECTED_AUROC, Plan, plan_of_rates, plan_of_systems
 from ...errors import InputError, Note
+from ...expected_costs import ECUAS_N, ERROR_RATE
 from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import place
@@ -201,7 +202,7 @@ def plan_of_error_rates(
 ) -> Notes:
     """Print how many samples a comparison of systems with some error rates needs."""
     output.check()
-    keys = [Key("error_rate"), *(Key("ecuas", order) for order in checked_options(n=n).n)]
+    keys = [Key(ERROR_RATE.name), *(Key(ECUAS_N.name, order) for order in checked_options(n=n).n)]
     options = [*options_set({"n": n}), *(["auroc"] if auroc != EXPECTED_AUROC else [])]
     chosen = chosen_keys(output.metrics, keys, options)
     plans = [plan_of_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target)) for key in chosen]

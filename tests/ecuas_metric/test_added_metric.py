@@ -1,0 +1,143 @@
+"""A metric is one entry of the registry: with it alone it goes through every path."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ecuas_metric import Metric, add_metric, compare_systems, confidence_system, make_report, remove_metric
+from ecuas_metric.comparison.planning import plan_of_systems
+from ecuas_metric.comparison.unlabelled import unlabelled_bounds
+from ecuas_metric.metric import METRICS, Key
+from ecuas_metric.options import checked_options
+from ecuas_metric.reporting import cli
+from ecuas_metric.results import compute_results
+
+SIZE = 300
+
+
+def missed(data):
+    """Return 1 for each right answer that is less sure than 1/2."""
+    return (data.confidence < 0.5) * (1 - data.decisions.candidate_cost)
+
+
+def half_risk(data):
+    """Return the risk of the surer half of the answers: a function of the groups that has no line of its own."""
+    groups = data.groups
+    half = np.clip(groups.weight.sum() / 2 - (np.cumsum(groups.weight) - groups.weight), 0.0, groups.weight)
+    share = half / np.where(groups.weight > 0, groups.weight, 1.0)
+    return (groups.cost * share).sum() / half.sum()
+
+
+TEXTS = {"description": "Made up", "assesses": "both", "higher_is_better": False}
+ENTRIES = {
+    "mean": Metric(name="missed", title="Missed", needs="confidences", cost=missed, range=(0.0, 1.0), **TEXTS),
+    "value": Metric(name="half_risk", title="Half", value=half_risk, range=(0.0, 1.0), **TEXTS),
+}
+
+
+@pytest.fixture(params=ENTRIES)
+def metric(request):
+    entry = add_metric(ENTRIES[request.param])
+    yield entry
+    remove_metric(entry)
+
+
+@pytest.fixture
+def outputs(rng):
+    hardness = rng.random(SIZE)
+    outputs = {}
+    for name, skill in (("good", 0.9), ("bad", 0.6)):
+        confidence = np.clip(skill - 0.3 * hardness + rng.normal(0, 0.15, SIZE), 0.01, 0.99).round(2)
+        outputs[name] = (rng.random(SIZE) < confidence).astype(int), confidence
+    return outputs
+
+
+def systems_of(outputs, **options):
+    ids = [str(k) for k in range(SIZE)]
+    return {name: confidence_system(*output, ids=ids, **options) for name, output in outputs.items()}
+
+
+def test_it_has_a_value_a_column_an_interval_a_test_and_a_plan(metric, outputs):
+    key = Key(metric.name)
+    systems = systems_of(outputs, confidence_level=0.95)
+    report = make_report(systems, only=[key])
+    (row,) = compare_systems(systems, only=[key])
+    (plan,) = plan_of_systems(systems, only=[key])
+    estimates = [report.results[name].estimates[key] for name in ("good", "bad")]
+    assert report.keys == [key]
+    assert metric.title in str(report)
+    for estimate in estimates:
+        assert 0 <= estimate.low < estimate.value < estimate.high <= 1
+    assert row.difference == pytest.approx(estimates[0].value - estimates[1].value)
+    assert row.low < row.difference < row.high
+    assert 0 < row.p <= 1
+    assert (plan.difference, plan.samples) == (row.difference, SIZE)
+    assert 0 < plan.detectable < 1
+
+
+def test_its_interval_is_about_the_bootstraps(metric, outputs):
+    key = Key(metric.name)
+    widths = []
+    for method in ("analytic", "percentile"):
+        system = systems_of(outputs, confidence_level=0.95, interval_method=method, n_resamples=500)["good"]
+        estimate = compute_results(system, only=[key]).estimates[key]
+        widths.append(estimate.high - estimate.low)
+    assert widths[0] == pytest.approx(widths[1], rel=0.4)
+
+
+def test_weights_are_repetitions_and_the_order_of_rows_does_not_matter(metric, outputs, rng):
+    key = Key(metric.name)
+    correct, confidence = outputs["good"]
+    weight = rng.integers(1, 4, SIZE)
+    order = rng.permutation(SIZE)
+    weighted = confidence_system(correct, confidence, sample_weight=weight, weights_are="counts")
+    repeated = confidence_system(np.repeat(correct, weight), np.repeat(confidence, weight))
+    moved = confidence_system(correct[order], confidence[order], sample_weight=weight[order], weights_are="counts")
+    value = compute_results(weighted, only=[key]).estimates[key].value
+    for other in (repeated, moved):
+        assert compute_results(other, only=[key]).estimates[key].value == pytest.approx(value, rel=1e-12)
+
+
+def test_bounds_of_unlabelled_answers_are_right_or_not_known(metric, outputs):
+    correct, confidence = (values[:8] for values in outputs["good"])
+    answers = np.where(np.arange(8) < 3, np.nan, correct)
+    bounds = unlabelled_bounds(confidence, answers, checked_options())
+    assert (Key(metric.name) in bounds) == (metric.cost is not None)
+    if Key(metric.name) in bounds:
+        values = []
+        for code in range(8):
+            filled = np.where(np.isnan(answers), [code >> k & 1 if k < 3 else 0 for k in range(8)], answers)
+            system = confidence_system(filled.astype(int), confidence)
+            values.append(compute_results(system).estimates[Key(metric.name)].value)
+        limits = bounds[Key(metric.name)]
+        assert (limits.low, limits.high) == pytest.approx((min(values), max(values)))
+
+
+@pytest.mark.parametrize("command", ["score", "score --interval 0.9", "compare", "plan", "score --out-of-core"])
+def test_the_command_knows_it_by_key_and_title(metric, outputs, command, tmp_path, capsys):
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    files = []
+    for name, (correct, confidence) in outputs.items():
+        table = pa.table({"id": [str(k) for k in range(SIZE)], "confidence": confidence, "correct": correct})
+        parquet.write_table(table, tmp_path / f"{name}.parquet")
+        files.append(str(tmp_path / f"{name}.parquet"))
+    word, *flags = command.split()
+    for name in (metric.name, metric.title):
+        written = tmp_path / f"{name}.json"
+        assert not cli.main([word, *files, *flags, "--metrics", name, "--output", str(written)])
+        assert metric.title in capsys.readouterr().out
+        rows = {row.get("system"): row for row in json.loads(written.read_text())["rows"]}
+        if word == "score":
+            expected = compute_results(confidence_system(*outputs["good"]), only=[Key(metric.name)])
+            assert rows["good"][metric.name] == pytest.approx(expected.estimates[Key(metric.name)].value, rel=1e-9)
+
+
+def test_every_entry_of_the_registry_says_what_it_is():
+    for name, metric in METRICS.items():
+        assert metric.name == name
+        assert metric.title
+        assert metric.description
+        assert metric.assesses in ("decisions", "confidences", "posteriors", "both")

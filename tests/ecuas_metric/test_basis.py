@@ -1,0 +1,213 @@
+"""What a number depends on: every field forbids a comparison, or says why it does not, wherever numbers meet."""
+
+import ast
+import json
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ecuas_metric import InputError, compare_systems, confidence_system, make_report, posterior_system
+from ecuas_metric.basis import FACTS, Basis, Digest, Origin, Purpose, differing, why_not_comparable
+from ecuas_metric.metric import METRICS, Key
+from ecuas_metric.reporting import cli
+from ecuas_metric.reporting.report import report_grid
+
+ROOT = Path(__file__).parents[2]
+SIZE = 40
+ONE = Basis(
+    form="confidences",
+    num_samples=5,
+    n=(1.0,),
+    num_classes=4.0,
+    max_uncertainty=0.75,
+    cost="zero_one",
+    epsilon=1e-7,
+    n_bins=10,
+    predictions_are="probabilities",
+    renormalized="0.05",
+    given_max_uncertainty=1.0,
+    reject_costs=(0.1,),
+    recalibration="affine/5",
+    decisions="given",
+    missing_confidence=0.5,
+    weights=Digest("weights"),
+    weighting="counts",
+    tests="1000/0",
+    level=0.95,
+    interval_method="analytic",
+    draws="1000/0",
+    permutations="1000/0",
+    groups=Digest("groups"),
+    strata=Digest("strata"),
+    labels=Digest("labels"),
+    ids=Digest("ids"),
+    answers=Digest("answers"),
+    population="all",
+    grading=(("correct_from", "0.5"),),
+    reading=(("scale", "100"),),
+    recipe="12ab34cd",
+    unlabelled="wrong",
+    resolution="12 bins",
+)
+OTHER = {"ties": "optimistic", "version": "0.0.1", "grading": (("correct_from", "0.7"),), "reading": ()}
+
+
+def changed(name):
+    """Return the basis with another value of one field."""
+    value = getattr(ONE, name)
+    if name in OTHER:
+        other = OTHER[name]
+    elif isinstance(value, Digest):
+        other = Digest("another")
+    elif isinstance(value, str):
+        other = f"{value} too"
+    else:
+        other = (7.0,) if isinstance(value, tuple) else 7
+    return replace(ONE, **{name: other})
+
+
+def system(*, seed=0, size=SIZE, ids=True, **options):
+    generator = np.random.default_rng(seed)
+    names = [f"q{k}" for k in range(size)] if ids else None
+    return confidence_system(generator.random(size) < 0.7, generator.random(size).round(2), ids=names, **options)
+
+
+def test_every_field_is_a_fact():
+    assert [one.name for one in fields(Basis)] == list(FACTS)
+    assert all(getattr(ONE, name) not in (None, ()) for name in FACTS)
+    assert json.loads(json.dumps(ONE.to_json())).keys() == FACTS.keys()
+    labels = [fact.label for fact in FACTS.values() if fact.label]
+    assert len(set(labels)) == len(labels)
+    assert [part.partition(":")[0] for part in str(ONE).split("|")[1:]] == labels
+
+
+@pytest.mark.parametrize("purpose", Purpose)
+@pytest.mark.parametrize("name", FACTS)
+def test_every_field_changed_alone_is_refused_or_said_to_be_harmless(name, purpose):
+    reasons = why_not_comparable(ONE, changed(name), purpose=purpose)
+    fact = FACTS[name]
+    assert reasons == ([] if purpose in fact.harmless else [fact.reason])
+    assert all(why.strip() for why in fact.harmless.values())
+    assert why_not_comparable(changed(name), ONE, purpose=purpose) == reasons
+    assert why_not_comparable(ONE, ONE, purpose=purpose) == []
+
+
+def test_what_assesses_the_confidences_only_needs_the_same_answers():
+    other = replace(ONE, answers=Digest("other answers"))
+    for key in (Key(name, 0.5 if metric.parameter else None) for name, metric in METRICS.items()):
+        assert why_not_comparable(ONE, other, key=key) == (["answers"] if key.assesses == "confidences" else [])
+        assert why_not_comparable(ONE, ONE, key=key) == []
+
+
+def test_digests_follow_the_ids_and_not_the_order_of_the_rows(rng):
+    order = rng.permutation(SIZE)
+    ids = [f"q{k}" for k in range(SIZE)]
+    correct, confidence, weight = rng.integers(0, 2, SIZE), rng.random(SIZE), rng.random(SIZE)
+    groups = [f"g{k % 7}" for k in range(SIZE)]
+    one = confidence_system(correct, confidence, ids=ids, sample_weight=weight, groups=groups)
+    two = confidence_system(
+        correct[order],
+        confidence[order],
+        ids=[ids[k] for k in order],
+        sample_weight=weight[order],
+        groups=[groups[k] for k in order],
+    )
+    assert one.basis == two.basis
+    for changes in ({"sample_weight": weight[order]}, {"groups": groups[::-1]}, {"ids": [*ids[1:], "new"]}):
+        given = {"ids": ids, "sample_weight": weight, "groups": groups} | changes
+        other = confidence_system(correct, confidence, **given)
+        assert len(why_not_comparable(one.basis, other.basis)) == 1, changes
+
+
+UNLIKE = {
+    "numbers of samples": {"size": SIZE - 1, "ids": False},
+    "numbers of classes K": {"num_classes": 3},
+    "epsilon": {"epsilon": 1e-2},
+    "numbers of bins": {"n_bins": 7},
+    "weights": {"sample_weight": np.arange(1, SIZE + 1)},
+    "groups": {"groups": np.arange(SIZE) // 2},
+    "strata": {"strata": np.arange(SIZE) // 20},
+    "levels of intervals": {"confidence_level": 0.5},
+    "methods of intervals": {"interval_method": "percentile", "n_resamples": 20},
+}
+
+
+@pytest.mark.parametrize("reason", UNLIKE)
+def test_numbers_that_depend_on_other_things_are_neither_ranked_nor_paired(reason):
+    given = UNLIKE[reason]
+    level = {"confidence_level": 0.95} | given
+    ids = given.get("ids", True)
+    systems = {"one": system(ids=ids, confidence_level=0.95), "two": system(seed=1, **level)}
+    assert reason in differing(one.basis for one in systems.values())
+    report = make_report(systems)
+    grid = report_grid(report)
+    assert reason in report.differing
+    assert any(reason in line for line in grid.above)
+    assert not any(cell.is_best for row in grid.rows for cell in row)
+    with pytest.raises(InputError, match=re.escape(reason)):
+        compare_systems(systems)
+
+
+def test_true_classes_and_costs_are_compared(rng):
+    posteriors = rng.dirichlet(np.ones(3), SIZE)
+    labels = rng.integers(0, 3, SIZE)
+    one = posterior_system(labels, posteriors, labels=range(3))
+    other = posterior_system((labels + 1) % 3, posteriors, labels=range(3))
+    dear = posterior_system(labels, posteriors, labels=range(3), cost=[[0, 1, 9], [1, 0, 1], [9, 1, 0]])
+    assert why_not_comparable(one.basis, other.basis) == ["true classes"]
+    assert "costs" in why_not_comparable(one.basis, dear.basis)
+
+
+def test_an_origin_becomes_part_of_the_basis_and_of_the_signature():
+    origin = Origin(recipe="ab", reading=(("scale", "100"),), grading=(("correct_from", "0.5"),), unlabelled="wrong")
+    basis = replace(system(), origin=origin).basis
+    assert "|grading:correct_from=0.5|reading:scale=100|recipe:ab|unlabelled:wrong|" in str(basis)
+    assert why_not_comparable(basis, system().basis) == ["rules of grading"]
+
+
+def test_files_of_other_costs_have_no_best_value_out_of_core_either(tmp_path, rng, capsys):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    for name, size in (("k3", 3), ("k5", 5)):
+        posteriors = rng.dirichlet(np.ones(size), SIZE)
+        columns = {f"p_{k}": posteriors[:, k] for k in range(size)} | {"label": rng.integers(0, size, SIZE)}
+        parquet.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+    files = [str(tmp_path / f"{name}.parquet") for name in ("k3", "k5")]
+    for more in ([], ["--out-of-core"]):
+        cli.main(["score", *files, "--n", "1", *more])
+        shown = capsys.readouterr().out
+        assert "numbers of classes K" in " ".join(shown.split())
+        assert "●" not in shown
+
+
+NAMES = set(METRICS)
+HOMES = {"calibration", "expected_costs", "order", "peer_metrics", "scores"}  # modules of entries
+
+
+def named_in(tree):
+    """Yield the lines on which a name of a metric is compared, looked up, or the key of a table."""
+    for node in ast.walk(tree):
+        parts = []
+        if isinstance(node, ast.Compare):
+            parts = [node.left, *node.comparators]
+        elif isinstance(node, ast.Subscript):
+            parts = [node.slice]
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Key":
+            parts = node.args[:1]
+        elif isinstance(node, ast.MatchValue):
+            parts = [node.value]
+        items = [item for part in parts for item in (part.elts if isinstance(part, (ast.Tuple, ast.Set)) else [part])]
+        if any(isinstance(item, ast.Constant) and item.value in NAMES for item in items):
+            yield node.lineno
+
+
+def test_no_name_of_a_metric_is_compared_outside_its_entry():
+    lines = []
+    for file in (ROOT / "ecuas_metric").rglob("*.py"):
+        if file.stem not in HOMES:
+            lines += [f"{file.relative_to(ROOT)}:{line}" for line in named_in(ast.parse(file.read_text("utf-8")))]
+    assert not lines
