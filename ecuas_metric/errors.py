@@ -27,7 +27,7 @@ def sentence(identifier: str, fields: Mapping[str, object], words: Words) -> str
 
 def _listed(value: object) -> object:
     """Return the items of a list as one text, separated by commas; other values unchanged."""
-    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
 
 
 class InputError(ValueError):

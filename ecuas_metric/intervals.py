@@ -717,7 +717,7 @@ def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
 
 
 def _note_on(identifier: str, keys: Sequence[Key], **fields: object) -> tuple[Note, ...]:
-    return (Note(identifier, {**fields, "metrics": keys}),) if keys else ()
+    return (Note(identifier, {**fields, "metrics": list(keys)}),) if keys else ()
 
 
 def _note_few_groups(design: Design) -> tuple[Note, ...]:

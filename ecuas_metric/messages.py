@@ -92,6 +92,15 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "needs_confidences": "needs confidences: a system under the 0-1 cost",
     "sample_in_no_fold": "must put every sample in a test fold",
     "scores_reversed": "must rise with the true class",
+    "class_in_too_few_folds": "must have at least as many samples of each class as there are folds, {folds}",
+    "method_of_two_classes": "must not be {method} for posteriors of more than two classes",
+    "name_taken": "is the name of another system, and would be overwritten",
+    "one_class_to_recalibrate": "must contain more than one class to recalibrate",
+    # ---- reports ----
+    "forms_differ": "must have one form; {forms}",
+    "names_repeated": "must have different names",
+    "needs_a_system": "needs at least one system",
+    "options_differ": "must have the same options; those of {name!r} differ",
     # ---- plug-ins ----
     "class_axis_ambiguous": "must be 1 or -1: either axis of the predictions fits the labels",
     "not_one_class_a_row": "must be one class for each row of predictions",
@@ -263,6 +272,17 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "assumed": "These intervals assume that no answer costs more than {largest:g}: {metrics}.",
     "auroc_undefined": "auroc is nan: it needs both correct and incorrect samples.",
+    "average_undefined": "The average of {metric} is nan: it does not exist in {count} of {total} parts.",
+    "bounds_only": "There are no intervals while answers are unlabelled, only bounds.",
+    "groups_in_several_parts": "Groups have samples in several parts, so there are no intervals of averages.",
+    "isotonic_maps_as_given": ("Intervals take the isotonic maps as given; those at a reject cost are too narrow."),
+    "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
+    "variants_without_bounds": (
+        "Normalised values and those of recalibration have no bounds, and are nan while answers are unlabelled."
+    ),
+    "zeros_replaced": (
+        "Recalibration replaces probabilities of exactly 0 by {least:.3g}, in {count} of {total} samples."
+    ),
     "biased": "These metrics are biased upwards, so no valid interval is known: {metrics}.",
     "bounded": (
         "Metrics of the order are read from {bins} bins; each lies within its bounds, which are at most {widest:.1e} "
@@ -334,6 +354,8 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_value_at_all": "has no value at all",
     "several_scales": "must lie on one scale; {within} of {values} lie in [0, 1]",
     # ---- systems and states ----
+    "answers_unlabelled": "has no label for some answers",
+    "unknown_suffix_of_table": "a table can be written as {suffixes}",
     "checksum_differs": "is damaged: its checksum is another",
     "classes_not_numbered": "has columns of classes that are not numbered from 0",
     "counts_are_weights": "has counts, which are the weights",

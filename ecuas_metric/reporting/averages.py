@@ -56,8 +56,8 @@ def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> R
         averages[key] = _average(estimates, [_bias(key, results, system) for results, system in parts])
         missing = sum(math.isnan(estimate.value) for estimate in estimates)
         if missing:
-            fact = f"The average of {key} is nan: it does not exist in {missing} of {len(estimates)} parts."
-            notes.append(Note("undefined", fact))
+            fields = {"metric": key, "count": missing, "total": len(estimates)}
+            notes.append(Note("average_undefined", fields))
     return Results(averages, tuple(notes), parts[0][0].basis)
 
 
@@ -88,5 +88,4 @@ def _without_limits(results: Results) -> Results:
     none = {}
     for key, estimate in results.estimates.items():
         none[key] = estimate if estimate.low is None else Estimate(estimate.value, math.nan, math.nan)
-    fact = "Groups have samples in several parts, so there are no intervals of averages."
-    return Results(none, (*results.notes, Note("no_interval", fact)), results.basis)
+    return Results(none, (*results.notes, Note("groups_in_several_parts")), results.basis)

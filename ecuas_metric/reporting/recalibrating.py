@@ -52,7 +52,7 @@ def add_recalibrated(
     for submission in submissions:
         system = found[submission.name] = systems[submission.name]
         if (name := f"{submission.name}, {method}") in systems:
-            raise InputError(name, "is the name of another system, and would be overwritten")
+            raise InputError(name, "name_taken")
         try:
             values, notes = _recalibrate(submission, system, method, folds)
         except InputError as error:
@@ -82,7 +82,7 @@ def _recalibrate(submission: Submission, system: System, method: str, folds: int
         shares = predictions if predictions.ndim == 2 else stacked(predictions)
         scores, notes = _logarithms(shares, options.epsilon)
     if method in OF_TWO and scores.shape[1] > 2:
-        raise InputError("calibrate", f"must not be {method} for posteriors of more than two classes")
+        raise InputError("calibrate", "method_of_two_classes", method=method)
     scores = np.exp(scores[:, 1] - np.logaddexp(*scores.T)) if method in OF_TWO else scores
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
     _require_classes(truth, folds)
@@ -92,8 +92,7 @@ def _recalibrate(submission: Submission, system: System, method: str, folds: int
         return q, notes
     notes = ()
     if options.confidence_level is not None and options.reject_costs:  # whole folds lie on one side of a reject cost
-        fact = "Intervals take the isotonic maps as given; those at a reject cost are too narrow."
-        notes = (Note("calibration", fact),)
+        notes = (Note("isotonic_maps_as_given"),)
     with np.errstate(divide="ignore"):
         return np.log(stacked(q)), notes
 
@@ -111,16 +110,16 @@ def _finite(scores: Floats, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
         return scores, ()
     least = min(epsilon, float(np.exp(scores[~zero].min())))
     count = int(np.count_nonzero(zero.any(axis=1)))
-    fact = f"Recalibration replaces probabilities of exactly 0 by {least:.3g}, in {count} of {len(scores)} samples."
-    return np.where(zero, np.log(least), scores), (Note("calibration", fact),)
+    fields = {"least": least, "count": count, "total": len(scores)}
+    return np.where(zero, np.log(least), scores), (Note("zeros_replaced", fields),)
 
 
 def _require_classes(truth: Array, folds: int) -> None:
     """Raise InputError unless each fold can have a sample of each class."""
     classes, counts = np.unique(truth, return_counts=True)
     if len(counts) < 2:
-        raise InputError("references", "must contain more than one class to recalibrate", value=classes[0])
+        raise InputError("references", "one_class_to_recalibrate", value=classes[0])
     if counts.min() < folds:
-        rule = f"must have at least as many samples of each class as there are folds, {folds}"
         least = int(np.argmin(counts))
-        raise InputError("references", rule, value=int(counts[least]), got=f"{counts[least]} of {classes[least]:g}")
+        got = f"{counts[least]} of {classes[least]:g}"
+        raise InputError("references", "class_in_too_few_folds", value=int(counts[least]), got=got, folds=folds)

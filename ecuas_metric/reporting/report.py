@@ -110,15 +110,14 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
     names = [submission.name for submission in submissions]
     for name in names:
         if names.count(name) > 1:
-            raise InputError("systems", "must have different names", value=name, got=f"{name!r} repeatedly")
+            raise InputError("systems", "names_repeated", value=name, got=f"{name!r} repeatedly")
     forms = {submission.form: submission.source.file for submission in submissions}
     if len(forms) > 1:
-        first, second = (f"{file} holds {form}" for form, file in forms.items())
-        raise InputError("systems of one table", f"must have one form; {first}, {second}")
+        listed = [f"{file} holds {form}" for form, file in forms.items()]
+        raise InputError("systems of one table", "forms_differ", forms=listed)
     for submission in submissions:
         if submission.unlabelled and submission.unlabelled.rule == "bounds":
-            rule = "has no label for some answers"
-            raise FileError(submission.source.file, rule, advice="label_or_bound")
+            raise FileError(submission.source.file, "answers_unlabelled", advice="label_or_bound")
     return {submission.name: _prepare(submission, options) for submission in submissions}
 
 
@@ -173,7 +172,7 @@ def make_report(
     """
     systems = named_systems(systems)
     if not systems:
-        raise InputError("a report", "needs at least one system")
+        raise InputError("a report", "needs_a_system")
     asked = None if only is None else list(only)
     missing = unlabelled or {}
     bounds = {name: bounds_of(systems[name], answers) for name, answers in missing.items()}
@@ -219,7 +218,7 @@ def keys_of_table(results: Mapping[str, Results]) -> list[Key]:
     keys = sorted(next(iter(results.values())).estimates, key=place)
     for name, one in results.items():
         if one.estimates.keys() != set(keys):
-            raise InputError("systems of one table", f"must have the same options; those of {name!r} differ")
+            raise InputError("systems of one table", "options_differ", name=name)
     return keys
 
 
@@ -341,8 +340,8 @@ def _repeated_ids(ids: pa.Array | None, source: Source) -> tuple[Note, ...]:
     repeated = 0 if ids is None else len(ids) - len(ids.unique())
     if ids is None or not repeated:
         return ()
-    fact = f"{repeated} of {len(ids)} ids in column {source.columns['ids']!r} occur more than once."
-    return (Note("ids", fact, "" if "groups" in source.columns else "group_repeated_ids"),)
+    fields = {"count": repeated, "total": len(ids), "column": source.columns["ids"]}
+    return (Note("repeated_ids", fields, "" if "groups" in source.columns else "group_repeated_ids"),)
 
 
 def _numbers(report: Report, name: str, keys: Sequence[Key]) -> dict[str, float]:
@@ -361,10 +360,9 @@ def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
     keys = [key for key in bounded if only is None or key in only]
     notes = system.notes
     if any(key.variant for key in keys):
-        fact = "Normalised values and those of recalibration have no bounds, and are nan while answers are unlabelled."
-        notes += (Note("undefined", fact),)
+        notes += (Note("variants_without_bounds"),)
     if system.options.confidence_level is not None:
-        notes += (Note("no_interval", "There are no intervals while answers are unlabelled, only bounds."),)
+        notes += (Note("bounds_only"),)
     return Results({key: Estimate(math.nan) for key in keys}, notes, system.basis)
 
 

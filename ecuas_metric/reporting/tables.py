@@ -178,7 +178,7 @@ def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
 def check_suffix(path: str | Path) -> None:
     """Raise FileError if there is no format for the suffix of the path."""
     if Path(path).suffix.lower() not in SUFFIXES:
-        raise FileError(path, f"a table can be written as {', '.join(SUFFIXES)}")
+        raise FileError(path, "unknown_suffix_of_table", suffixes=list(SUFFIXES))
 
 
 def to_csv(records: Sequence[Record], line: str) -> str:

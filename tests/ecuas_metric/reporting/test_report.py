@@ -9,6 +9,7 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.errors import InputError, Note
 from ecuas_metric.files.submissions import Unlabelled
+from ecuas_metric.messages import ADVICE
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.metrics import place
 from ecuas_metric.options import checked_options
@@ -106,12 +107,14 @@ def test_errors_speak_of_files(rng):
 
 
 def test_answers_left_out_are_noted(rng):
-    one = submission("one", rng, notes=(Note("unlabelled", "3 answers.", "Most are wrong."),))
-    two = submission("two", rng, notes=(Note("unlabelled", "4 answers.", "Most are wrong."),))
+    fields = {"count": 3, "total": 60, "share": 0.05, "by_weight": ""}
+    one = submission("one", rng, notes=(Note("unlabelled", fields, "unlabelled_dropped"),))
+    two = submission("two", rng, notes=(Note("unlabelled", fields | {"count": 4}, "unlabelled_dropped"),))
     report = make_report(prepare_submissions([one, two]))
     assert report.notes() == [("one", one.notes[0]), ("two", two.notes[0])]
     notes = report_grid(report, keys=[]).notes
-    assert notes == ["one: 3 answers.", "two: 4 answers.", "Most are wrong."]
+    listed = [f"{name}: {count} of 60 answers (5.0%) are unlabelled." for name, count in (("one", 3), ("two", 4))]
+    assert notes == [*listed, ADVICE["unlabelled_dropped"]]
 
 
 def opened(name, rng, rule, **given):
@@ -146,7 +149,7 @@ def test_open_answers_bound_every_number_and_no_estimate_is_shown(rng):
         assert (first["auroc_min"], first["auroc_max"]) == astuple(expected[Key("auroc")])
         assert "auroc_min" not in second
     kinds = {note.kind for note in report.results["open"].notes}
-    assert {"undefined", "no_interval"} <= kinds
+    assert {"variants_without_bounds", "bounds_only"} <= kinds
 
 
 def test_answers_counted_as_wrong_have_a_number_and_bounds(rng):
