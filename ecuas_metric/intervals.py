@@ -694,8 +694,9 @@ def _notes_unseen(unseen: Mapping[Key, _Unseen]) -> tuple[Note, ...]:
         sizes_by_cell.setdefault(cell, {})[key] = size
     notes = []
     for (kind, count, where), sizes in sizes_by_cell.items():
-        fields = {"kind": kind, "count": count, "where": where, "largest": max(sizes.values())}
-        notes.append(Note("unseen", {**fields, "metrics": list(sizes)}))
+        largest, keys = max(sizes.values()), list(sizes)
+        fields = {"kind": kind, "count": count, "where": where, "largest": largest, "metrics": keys}
+        notes.append(Note("unseen", fields))
     return tuple(notes)
 
 

@@ -90,6 +90,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "classes_separable": ("must not be told apart by the scores: the cross-entropy falls for ever as the scale grows"),
     "fewer_samples_than_folds": "must have at least as many samples as folds, {folds}",
     "needs_confidences": "needs confidences: a system under the 0-1 cost",
+    "too_few_folds": "must be at least 2",
     "sample_in_no_fold": "must put every sample in a test fold",
     "scores_reversed": "must rise with the true class",
     "class_in_too_few_folds": "must have at least as many samples of each class as there are folds, {folds}",
@@ -338,7 +339,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "too_few_units": (
         "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
     ),
-    "unlabelled": "{count} of {total} answers ({share:.1%}{by_weight}) are unlabelled.",
+    "unlabelled_answers": "{count} of {total} answers ({share:.1%}{by_weight}) are unlabelled.",
     "unseen": (
         "No {kind} was seen among {count} answers with {where}; at up to {largest:.2g} each, these intervals mostly "
         "rest on what was not seen: {metrics}."

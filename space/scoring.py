@@ -374,7 +374,7 @@ class Scored:
         """Return the notes beside the numbers; the table has answers without correctness."""
         found: dict[str, dict[str, None]] = {}
         for name, note in self.report.notes():
-            if note.kind not in BELOW:
+            if note.id not in BELOW:
                 found.setdefault(note.render(markup.WORDS), {})[name] = None
         return [f"{', '.join(names)}: {text}" for text, names in found.items()]
 

@@ -92,7 +92,7 @@ class Unlabelled(NamedTuple):
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""
         by_weight = " by weight" if abs(self.share - count / total) >= 5e-4 else ""
         fields = {"count": count, "total": total, "share": self.share, "by_weight": by_weight}
-        return Note("unlabelled", fields, MEANING[self.rule])
+        return Note("unlabelled_answers", fields, MEANING[self.rule])
 
 
 class Source(NamedTuple):

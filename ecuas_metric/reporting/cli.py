@@ -1,4 +1,4 @@
-"""The command `ecuas`: its subcommands, and its words for arguments and advice of the metric."""
+"""The command `ecuas`: its subcommands, and what it prints where one fails."""
 
 from __future__ import annotations
 
@@ -10,65 +10,8 @@ from collections.abc import Sequence
 
 from ..errors import InputError
 from ..version import VERSION
+from .words import COMMAND_WORDS
 
-_OPTIONS = (  # of the metric, whose flags have their names
-    *("n", "num_classes", "predictions_are", "renormalize", "reject_costs", "normalize", "decompose"),
-    *("missing_confidence", "weights_are", "interval_method"),
-)
-_OTHERS = (  # arguments of errors, whose flags have their names
-    *("columns", "calibrate", "scale", "unlabelled", "correct_from", "folds"),
-    *("error_rates", "auroc", "correlation", "samples", "difference", "power", "alpha"),
-)
-_NAMED = {name: f"--{name.replace('_', '-')}" for name in (*_OPTIONS, *_OTHERS)}
-FLAGS = {  # an option of the metric -> its flag
-    **{name: _NAMED[name] for name in _OPTIONS},
-    **{"n_bins": "--bins", "n_resamples": "--resamples", "random_state": "--seed"},
-}
-COMMAND_WORDS = {  # arguments and advice of the metric -> the command's own words
-    **{**_NAMED, **FLAGS, "in_common": "--common", "confidence_level": "the level of intervals"},
-    "use_analytic_intervals": "Use --interval-method analytic instead.",
-    "set_missing_confidence": "Missing confidences? Set their value with --missing-confidence.",
-    "name_form": "Logits or log-probabilities? Specify them with --predictions-are.",
-    "name_logits": "Logits? Use --predictions-are logits, which accepts rows with any sum.",
-    "logits_not_exponentials": (
-        "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum."
-    ),
-    "pass_posteriors": "Class labels? Then the predictions must be posteriors, one column per class.",
-    "use_probabilities": "Are they class labels? Then they are not confidences; use a file of probabilities.",
-    "divide_by_sums": "Rounded probabilities? --renormalize divides each row by its sum.",
-    "pass_flat_list": "Confidences? Name their column with --columns confidence=NAME.",
-    "check_cost": "The uncertainties do not fit this cost, or --num-classes is too small.",
-    "count_as_wrong": "Label them, or count them as wrong with --unlabelled wrong.",
-    "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
-    "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B.",
-    "name_role": "Name it with --columns {pairs}.",
-    "name_guesses": "Perhaps --columns {pairs}?",
-    "name_probabilities": "Probabilities of one of two classes? --columns {pairs} reads them as such.",
-    "name_other_class": "Of the other class? --columns positive=1-COLUMN reads it so.",
-    "set_num_classes": "If a confidence is of one of these classes, use --num-classes K.",
-    "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
-    "name_complement": "--columns {pairs} reads its complement.",
-    "name_whole_id": "Name all columns of the id with --columns id=A+B; or --by COLUMN, --columns system=A+B.",
-    "score_in_memory": "Score it in memory, without --out-of-core.",
-    "score_out_of_core": "Score it with --out-of-core.",
-    "name_weight": "--weight COLUMN uses it.",
-    "group_repeated_ids": "Samples of one id depend on each other: without --groups COLUMN, intervals and tests "
-    "are too sure.",
-    "set_infinite_classes": "For free text, use --num-classes inf.",
-    "margins_are_logits": "Margins of a decision function? They are logits: --predictions-are logits.",
-    "invert_confidence": "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts it.",
-    "name_one_role": "Specify which with --columns ROLE=NAME.",
-    "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
-    "set_scale_100": "Percentages? --scale 100 divides by 100.",
-    "set_scale": "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
-    "name_confidence_field": "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
-    "name_filter": "Specify which with --filter NAME.",
-    "read_partial": "--partial reads what there is.",
-    "keep_common": "--common compares them on the ids they share.",
-    "add_ids": "--by-position pairs them by their rows.",
-    "pass_labels": "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..",
-    "keep_all_classes": "Keep the columns of all classes, or use --columns posteriors=A+B or positive=NAME.",
-}
 SUBCOMMANDS = {
     "score": "score all systems in one table",
     "compare": "test the differences between all pairs of systems",

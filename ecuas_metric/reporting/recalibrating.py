@@ -47,7 +47,7 @@ def add_recalibrated(
     do not include their uncertainty. `options` are those that `systems` were prepared with.
     """
     if folds < 2:
-        raise InputError("folds", "must be at least 2", value=folds)
+        raise InputError("folds", "too_few_folds", value=folds)
     found: dict[str, System] = {}
     for submission in submissions:
         system = found[submission.name] = systems[submission.name]

@@ -33,7 +33,7 @@ NO_INTERVAL = f"{NONE_SHOWN} no interval: none with valid coverage is known for 
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _DIRECTIONS = {True: "higher is better", False: "lower is better", None: "neither high nor low is better"}
-BELOW = ("unlabelled", "biased")  # the notes that the table itself shows
+BELOW = ("unlabelled_answers", "biased")  # the notes that the table itself shows
 _VARIANTS = {  # of a metric -> the mark in its title, and what it means
     "normalized": ("N-", "divided by the value of a system that ignores its input"),
     "recalibrated": ("recal.", "after the best recalibration, fitted on the same samples"),
@@ -239,7 +239,7 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
         rows.append([*row, *(_cell(estimates[key], best[key], digits, bounds.get(key)) for key in shown)])
     notes = [DAGGER] if set(shown) & set(report.not_comparable) else []
     notes += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
-    of_unlabelled = [(name, note) for name, note in report.notes() if note.kind == "unlabelled"]
+    of_unlabelled = [(name, note) for name, note in report.notes() if note.id == "unlabelled_answers"]
     notes += [f"{name}: {note.fact}" for name, note in of_unlabelled]
     notes += dict.fromkeys(sentence(note.advice, {}, {}) for _, note in of_unlabelled if note.advice)
     above = [f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else []

@@ -310,7 +310,7 @@ def _notes(state: State, values: Mapping[Key, float], bounds: Mapping[Key, Limit
         if count := state.sums.get(f"unlabelled, {rule}"):
             total = rows + count if rule == "drop" else rows
             fields = {"count": count, "total": total, "share": count / total, "by_weight": ""}
-            notes.append(Note("unlabelled", fields, meaning))
+            notes.append(Note("unlabelled_answers", fields, meaning))
     if settings.is_mirrored and set(-ranks_of(state.sketch.low[:3], mirrored=True) + 0.0) == {0.0, 1.0}:
         notes.append(Note("hard_decisions", {"what": "confidences"}, "use_probabilities"))
     if bounds:

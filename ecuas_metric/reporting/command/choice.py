@@ -38,13 +38,11 @@ def chosen_keys(text: str | None, keys: Sequence[Key], options: Collection[str] 
     words = [word for part in parts for word in ([part] if _simple(part) in names else part.split())]
     unknown = [word for word in words if _simple(word) not in names]
     if unknown or not words:
-        known = ", ".join(str(key) for key in keys)
-        name = unknown[0] if unknown else text
-        raise InputError("--metrics", f"must be among {known}", value=name, advice=_advice(name))
+        raise _unknown_metric(unknown[0] if unknown else text, keys)
     chosen = list(dict.fromkeys(key for word in words for key in names[_simple(word)]))
     for name in options:
         if not any(map(ADDS[name], chosen)):
-            raise InputError(flag_of(name), "has no effect on what --metrics names", got=", ".join(map(str, chosen)))
+            raise InputError(flag_of(name), "idle_flag", got=", ".join(map(str, chosen)))
     return chosen
 
 
@@ -61,8 +59,9 @@ def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:
     return names
 
 
-def _advice(name: str) -> str:
-    """Say which option adds a number that is not there."""
+def _unknown_metric(name: str, keys: Sequence[Key]) -> InputError:
+    """Return the error about a number that is not there, with the option that adds it."""
+    error = InputError("--metrics", "unknown_metric", value=name, keys=list(keys))
     simple = _simple(name)
     bare = _NUMBER.sub("", simple)
     number = _NUMBER.search(simple)
@@ -70,9 +69,12 @@ def _advice(name: str) -> str:
         for key in (Key(metric, None, variant) for metric in METRICS for variant in VARIANTS):
             if bare in (str(key), _simple(title(key))) and is_added(key):
                 value = f" {number[1]}" if number and option in ("n", "reject_costs") else ""
-                return f"Add {flag_of(option)}{value}."
+                error.advice = "add_flag"
+                error.fields |= {"flag": flag_of(option), "value": value}
+                return error
     is_metric = bare in {_simple(text) for key, metric in METRICS.items() for text in (key, metric.title)}
-    return "It does not exist for these systems." if is_metric else ""
+    error.advice = "metric_does_not_exist" if is_metric else ""
+    return error
 
 
 def _simple(text: str) -> str:

@@ -9,7 +9,13 @@ from dataclasses import dataclass, field, is_dataclass
 from types import UnionType
 from typing import Any, NoReturn, get_args
 
-_RULES = {int: "takes a whole number", float: "takes a number", tuple[float, ...]: "takes numbers, separated by commas"}
+from ...messages import INPUT_RULES
+
+_RULES = {
+    int: "takes a whole number",
+    float: "takes a number",
+    tuple[float, ...]: INPUT_RULES["not_numbers_and_commas"],
+}
 
 
 class UsageError(ValueError):

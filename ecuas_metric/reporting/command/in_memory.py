@@ -105,10 +105,9 @@ def score_in_memory(
         notes += averages.notes()
     if explain:
         print_bullets(sentences_of(systems, only=asked))
-    notes = [(name, note) for name, note in notes if note.kind not in BELOW]
+    notes = [(name, note) for name, note in notes if note.id not in BELOW]
     if figures and is_bounded:
-        fact = "No figures are drawn while answers are unlabelled."
-        notes.append(("", Note("undefined", fact, "label_or_bound")))
+        notes.append(("", Note("no_figures", advice="label_or_bound")))
     elif figures:
         print_paths(write_figures(systems, figures))
     return notes
@@ -226,16 +225,14 @@ def _require_labels(flags: Mapping[str, bool]) -> None:
     """Raise InputError for a flag that needs the correctness of all answers."""
     for name, is_given in flags.items():
         if is_given:
-            rule = "needs a label for every answer, and some have none"
-            raise InputError(flag_of(name), rule, advice="label_or_bound")
+            raise InputError(flag_of(name), "needs_all_labels", advice="label_or_bound")
 
 
 def _require_one_task(submissions: Iterable[Submission]) -> None:
     """Raise InputError if systems have parts: a comparison needs the same questions of all systems."""
     parts = list(dict.fromkeys(one.part for one in submissions if one.part))
     if len(parts) > 1:
-        advice = "Choose one with --tasks, or pool them with --pool-tasks."
-        raise InputError("a comparison", "takes one task of each model", got="; ".join(parts[:9]), advice=advice)
+        raise InputError("a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task")
 
 
 def _show_averages(averages: Report, keys: Iterable[Key], by: str | None, output: Output) -> None:
@@ -252,7 +249,7 @@ def _show_averages(averages: Report, keys: Iterable[Key], by: str | None, output
 
 def _show_plans(plans: Sequence[Plan], target: Target, output: Output, line: str) -> None:
     if not plans:
-        raise InputError("--metrics", "must name a metric that can be planned", got=output.metrics or "none")
+        raise InputError("--metrics", "nothing_to_plan", got=output.metrics or "none")
     is_planned = target.difference is not None
     levels = {"power": target.power, "alpha": target.alpha}
     grid = plan_grid(plans, planned=is_planned, digits=output.digits, signature=line, **levels)

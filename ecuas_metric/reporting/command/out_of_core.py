@@ -88,8 +88,7 @@ def score_out_of_core(
         before = read_collection(state).files if state and Path(state).exists() else {}
         collection = _collect(score_files, files, columns, by, metric, state_file=state, progress=True)
         if before:
-            fact = f"The rows of {len(before)} file(s) are in {state} already, read as they were then."
-            notes.append(("", Note("state", fact)))
+            notes.append(("", Note("rows_in_state", {"count": len(before), "file": state})))
     reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
     added = options_set(metric.options(columns))
     return _show(collection, reading, added, output, figures) + notes
@@ -133,7 +132,7 @@ def compare_out_of_core(
     output.check()
     states = _collect(score_files, files, columns, None, metric, progress=True).states
     if len(states) < 2:
-        raise InputError("a comparison", "needs at least two systems", got=", ".join(states) or "none")
+        raise InputError("a comparison", "needs_two_systems", got=", ".join(states) or "none")
     for state in states.values():
         require_same_settings(next(iter(states.values())).settings, state.settings)
     reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
@@ -156,7 +155,7 @@ def compare_out_of_core(
 def _require_new(path: str | None) -> None:
     """Raise FileError if a file is there that is to be written."""
     if path and Path(path).exists():
-        raise FileError(path, "is there already, and would be overwritten", advice="Name another one.")
+        raise FileError(path, "file_is_there", advice="name_another")
 
 
 def _save(path: str | None, collection: Collection) -> None:
@@ -193,7 +192,7 @@ def _collect(
     files = [parse_file(text) for text in texts]
     of_files = columns_of_files(columns.columns, files)
     if any(one != of_files[0] for one in of_files):
-        raise InputError("--columns", "must be the same for all files with --out-of-core")
+        raise InputError("--columns", "different_columns")
     roles = {"weight": columns.weight, "part": by}
     given = {role: name for role, name in roles.items() if name}
     options = {name: value for name, value in metric.options(columns).items() if name in STATE_OPTIONS}
@@ -221,7 +220,7 @@ def _show(
     from ...scale.reading import system_of
 
     if not collection.states:
-        raise InputError("the files", "have no rows")
+        raise InputError("the files", "rows_missing")
     results = _results(collection.states, reading, with_errors=bool(output.output))
     report = _report(collection.states, results, reading["confidence_level"])
     keys = chosen_keys(output.metrics, report.keys, list(added))
@@ -233,7 +232,7 @@ def _show(
     output.show(grid, records)
     if figures:
         print_paths(write_figures({name: system_of(collection.states[name]) for name in results}, figures))
-    return [(name, note) for name, note in report.notes() if note.kind not in ("unlabelled", "bounded")]
+    return [(name, note) for name, note in report.notes() if note.id not in ("unlabelled_answers", "bounded")]
 
 
 def _report(states: Mapping[str, State], results: Mapping[str, StateResults], level: float | None) -> Report:

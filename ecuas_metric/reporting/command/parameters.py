@@ -129,7 +129,7 @@ class MetricOptions:
         """Return the options of `compute` that these are; InputError if weights mean something and there are none."""
         is_weighted = columns.weight or any(re.search(r"\bweight\s*=", text) for text in columns.columns)
         if self.weights_are is not None and not is_weighted:
-            raise InputError("weights_are", "has no effect without --weight")
+            raise InputError("weights_are", "idle_without_weight")
         values = dataclasses.asdict(self)
         values["n_bins"] = values.pop("bins")
         return values

@@ -84,14 +84,14 @@ def columns_of_files(texts: Iterable[str], files: Sequence[File]) -> list[dict[s
     for pair in (pair for text in texts for pair in ROLES.split(text) if pair.strip()):
         role, equals, column = pair.partition("=")
         if not equals:
-            raise InputError("--columns", "takes ROLE=COLUMN pairs", value=pair)
+            raise InputError("--columns", "wrong_pairs", value=pair)
         file, colon, role = role.strip().rpartition(":")
         if not colon:
             common[role] = column.strip()
             continue
         meant = [i for i, one in enumerate(files) if file in (one.name, one.path, Path(one.path).name)]
         if not meant:
-            raise InputError("--columns", "names a file or system that is not there", value=file)
+            raise InputError("--columns", "unknown_file", value=file)
         for i in meant:
             special[i][role] = column.strip()
     return [common | of_file for of_file in special]
@@ -119,8 +119,7 @@ def _require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
     """Raise FileError if a file that is read would be overwritten."""
     for path in filter(os.path.exists, outputs):
         if any(os.path.exists(file.path) and os.path.samefile(path, file.path) for file in files):
-            rule = "this file is read, and would be overwritten"
-            raise FileError(path, rule, advice="Name another one with --output.")
+            raise FileError(path, "file_is_read", advice="name_another_output")
 
 
 def _require_use(rows: Rows, read: Sequence[ReadFile], *, pool_tasks: bool) -> None:
@@ -128,11 +127,11 @@ def _require_use(rows: Rows, read: Sequence[ReadFile], *, pool_tasks: bool) -> N
     forms = {(item.is_run, one.form) for item in read for one in item.submissions}
     idle = {}
     if (False, "posteriors") not in forms:
-        idle["labels"] = "is for the classes of posteriors, and no table has them"
+        idle["labels"] = "idle_of_posteriors"
     if not any(item.is_run for item in read):
-        idle |= dict.fromkeys((*OF_RUNS, "pool_tasks"), "is for runs of evaluation tools; these files are tables")
+        idle |= dict.fromkeys((*OF_RUNS, "pool_tasks"), "idle_of_runs")
     if forms == {(True, "posteriors")}:
-        idle |= dict.fromkeys(("scale", "correct_from"), "is for confidences; these runs have log-likelihoods")
+        idle |= dict.fromkeys(("scale", "correct_from"), "idle_of_confidences")
     default = Rows()
     for name, rule in idle.items():
         is_set = pool_tasks if name == "pool_tasks" else getattr(rows, name) != getattr(default, name)
@@ -147,7 +146,7 @@ def _require_tasks(rows: Rows, read: Sequence[ReadFile], *, pooled: bool) -> Non
     parts = {one.part for item in read if item.is_run for one in item.submissions}
     missing = [task for task in _tasks(rows) or () if not any(f"{part}, ".startswith(f"{task}, ") for part in parts)]
     if missing:
-        raise InputError("--tasks", "names a task that is not there", value=min(missing))
+        raise InputError("--tasks", "task_missing", value=min(missing))
 
 
 def _rename(submission: Submission, item: ReadFile) -> Submission:
@@ -172,5 +171,5 @@ def _distinct_names(read: Sequence[ReadFile], submissions: Sequence[Submission],
     names = distinct_names(names, paths, stems)
     for name, path in zip(names, paths, strict=True):
         if names.count(name) > 1:
-            raise FileError(path, f"holds a system {name!r} as another file does", advice="Name them: NAME=FILE.")
+            raise FileError(path, "same_name_in_other_file", advice="name_files", name=name)
     return names

@@ -9,7 +9,7 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.inputs import confidences
 from ecuas_metric.messages import ADVICE
-from ecuas_metric.reporting.cli import COMMAND_WORDS
+from ecuas_metric.reporting.words import COMMAND_WORDS
 
 PERCENTAGES = "id,confidence,correct\na,1,1\n\nb,87,0\nc,92,1\n"
 OUT_OF_RANGE = {"argument": "predictions", "rule": "out_of_unit_interval", "value": 87.0, "got": "87.0", "index": 1}

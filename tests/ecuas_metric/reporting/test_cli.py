@@ -15,10 +15,10 @@ from ecuas_metric.files.submissions import OPTION_OF_ROLE
 from ecuas_metric.metric import METRICS
 from ecuas_metric.options import OPTIONS, checked_options
 from ecuas_metric.reporting import cli
-from ecuas_metric.reporting.cli import FLAGS
 from ecuas_metric.reporting.command import in_memory
 from ecuas_metric.reporting.command.help import COMMANDS
 from ecuas_metric.reporting.tables import BEST
+from ecuas_metric.reporting.words import FLAGS
 from tests.ecuas_metric.systems import compute
 
 TINY = "confidence,correct\n0.9,1\n0.4,0\n"

@@ -108,8 +108,8 @@ def test_errors_speak_of_files(rng):
 
 def test_answers_left_out_are_noted(rng):
     fields = {"count": 3, "total": 60, "share": 0.05, "by_weight": ""}
-    one = submission("one", rng, notes=(Note("unlabelled", fields, "unlabelled_dropped"),))
-    two = submission("two", rng, notes=(Note("unlabelled", fields | {"count": 4}, "unlabelled_dropped"),))
+    one = submission("one", rng, notes=(Note("unlabelled_answers", fields, "unlabelled_dropped"),))
+    two = submission("two", rng, notes=(Note("unlabelled_answers", fields | {"count": 4}, "unlabelled_dropped"),))
     report = make_report(prepare_submissions([one, two]))
     assert report.notes() == [("one", one.notes[0]), ("two", two.notes[0])]
     notes = report_grid(report, keys=[]).notes
