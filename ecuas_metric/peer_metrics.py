@@ -16,7 +16,7 @@ from .metric import Line
 from .order import aurc, aurc_line
 from .ranking import ResampledTies, TieGroups
 
-_ROUNDED = 9  # decimals of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
+_DECIMALS = 9  # of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
 _ROUNDING = 1e-12  # of a difference of two accuracies
 _ALMOST_ONE = 1e-4  # from a group of one answer, below which a derivative replaces a divided difference
 _NEIGHBOURS = 0.8  # power of N that minimises the mean square error of a mean over neighbours (Stone 1982)
@@ -34,8 +34,10 @@ def mean_selective_risk(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     the risk of all counts for the rest, W minus its whole part.
     """
     areas = groups.areas
-    beyond = areas.weight - np.floor(areas.weight)
-    return (areas.risks + beyond * areas.cost / areas.weight) / areas.weight
+    total = areas.weight
+    beyond = total - np.floor(total)
+    risk_of_all = areas.cost / total
+    return (areas.risks + beyond * risk_of_all) / total
 
 
 def auarc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
@@ -62,20 +64,28 @@ def e_aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     of infinitely many. One answer, all right and all wrong are 0.
     """
     areas = groups.areas
-    length = np.maximum(areas.weight, 1.0)
-    first_risk = areas.first_cost / np.minimum(areas.weight, 1.0)
-    area = (aurc(groups) * (length - 1) + first_risk) / length
-    return area - _best_aurc(areas.cost / areas.weight, areas.correct / areas.weight)
-
-
-def _best_aurc(error_rate: FloatOrFloats, accuracy: FloatOrFloats) -> FloatOrFloats:
-    """Return the area (...) under the risk of infinitely many answers that are ordered perfectly."""
-    return error_rate + accuracy * _log_or_0(accuracy)
+    total = areas.weight
+    length = np.maximum(total, 1.0)
+    first_risk = areas.first_cost / np.minimum(total, 1.0)
+    trapezoids = aurc(groups) * (length - 1)
+    accuracy = areas.correct / total
+    best = areas.cost / total + accuracy * _log_or_0(accuracy)
+    return (first_risk + trapezoids) / length - best
 
 
 def _log_or_0(values: FloatOrFloats) -> FloatOrFloats:
     """Return logarithms, and 0 in place of that of 0."""
-    return np.log(np.where(np.asarray(values) > 0, values, 1.0))
+    return np.log(_or_1(values))
+
+
+def _or_1(values: FloatOrFloats) -> FloatOrFloats:
+    """Return values, and 1 in place of 0: what 0 is divided by."""
+    return np.where(np.asarray(values) > 0, values, 1.0)
+
+
+def _or_nan(values: FloatOrFloats) -> FloatOrFloats:
+    """Return values, and nan in place of 0: where a ratio is not defined."""
+    return np.where(np.asarray(values) > 0, values, np.nan)
 
 
 def prr(groups: TieGroups, max_rejection: float = 1.0) -> FloatOrFloats:
@@ -92,9 +102,10 @@ def prr(groups: TieGroups, max_rejection: float = 1.0) -> FloatOrFloats:
     right, all wrong, one answer, no answer to reject) the ratio is nan, where lm-polygraph prints S.
     """
     accuracy = 1 - _total(groups.cost) / _total(groups.weight)
+    score = _mean_accuracy(groups, max_rejection)
     best = _mean_accuracy(_best_order(groups), max_rejection)
-    gain = np.asarray(best - accuracy)
-    return (_mean_accuracy(groups, max_rejection) - accuracy) / np.where(gain > _ROUNDING, gain, np.nan)
+    is_defined = best - accuracy > _ROUNDING
+    return (score - accuracy) / np.where(is_defined, best - accuracy, np.nan)
 
 
 def _total(values: Floats) -> FloatOrFloats:
@@ -103,7 +114,9 @@ def _total(values: Floats) -> FloatOrFloats:
 
 def _correct(groups: TieGroups) -> Floats:
     """Return the weight of the correct answers of each group (..., G)."""
-    return groups.weight - groups.cost if groups.rest is None else groups.rest
+    if groups.rest is not None:
+        return groups.rest
+    return groups.weight - groups.cost
 
 
 def _best_order(groups: TieGroups) -> TieGroups:
@@ -111,8 +124,7 @@ def _best_order(groups: TieGroups) -> TieGroups:
     correct = _total(_correct(groups))
     wrong = _total(groups.cost)
     weight = np.stack([correct, wrong], axis=-1)
-    cost = np.stack([np.zeros_like(wrong), wrong], axis=-1)
-    return TieGroups(weight, cost, np.arange(2.0))
+    return TieGroups(weight, weight * [0.0, 1.0], np.arange(2.0))
 
 
 def _mean_accuracy(groups: TieGroups, max_rejection: float) -> FloatOrFloats:
@@ -123,19 +135,29 @@ def _mean_accuracy(groups: TieGroups, max_rejection: float) -> FloatOrFloats:
     risks = mean_selective_risk(groups) * total
     if max_rejection < 1:
         risks = risks - _first(groups, never_rejected).areas.risks
-    return 1 - risks / np.where(length > 0, length, np.nan)
+    return 1 - risks / _or_nan(length)
+
+
+def _rounded(count: FloatOrFloats) -> FloatOrFloats:
+    return np.round(count, _DECIMALS)
 
 
 def _whole_above(count: FloatOrFloats) -> FloatOrFloats:
     """Return the smallest whole number that is no less, up to rounding."""
-    return np.ceil(np.round(count, _ROUNDED))
+    return np.ceil(_rounded(count))
+
+
+def _whole_below(count: FloatOrFloats) -> FloatOrFloats:
+    """Return the largest whole number that is no more, up to rounding."""
+    return np.floor(_rounded(count))
 
 
 def _share_of_first(groups: TieGroups, amount: FloatOrFloats) -> Floats:
     """Return the share (..., G) of each group that is among the first `amount` (...) of weight."""
+    until = np.asarray(amount)[..., None]
     before = groups.weight_until - groups.weight
-    part = np.clip(np.asarray(amount)[..., None] - before, 0.0, groups.weight)
-    return part / np.where(groups.weight > 0, groups.weight, 1.0)
+    part = np.clip(until - before, 0.0, groups.weight)
+    return np.asarray(part / _or_1(groups.weight))
 
 
 def _first(groups: TieGroups, amount: FloatOrFloats) -> TieGroups:
@@ -164,9 +186,8 @@ def error_average_precision(groups: TieGroups) -> FloatOrFloats:
     alone, among_others = _reciprocal_sums(until - weight, weight)
     wrong_before = np.cumsum(cost, axis=-1) - cost
     precision = (wrong_before + 1) * alone + (cost - 1) * among_others
-    share = cost / np.where(weight > 0, weight, 1.0)
-    wrong = np.asarray(_total(cost))
-    return _total(share * precision) / np.where(wrong > 0, wrong, np.nan)
+    risk = cost / _or_1(weight)
+    return _total(risk * precision) / _or_nan(_total(cost))
 
 
 def _reciprocal_sums(before: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -174,11 +195,13 @@ def _reciprocal_sums(before: Floats, weight: Floats) -> tuple[Floats, Floats]:
     from scipy.special import digamma, polygamma
 
     end = digamma(before + weight + 1)
-    others = weight - 1
-    is_one = np.abs(others) < _ALMOST_ONE
-    divided = (end - digamma(before + 2)) / np.where(is_one, 1.0, others)
-    derivative = polygamma(1, before + 2 + others / 2)
-    return end - digamma(before + 1), 1 - (before + 1) * np.where(is_one, derivative, divided)
+    companions = weight - 1
+    is_one = np.abs(companions) < _ALMOST_ONE
+    divisor = np.where(is_one, 1.0, companions)
+    divided = (end - digamma(before + 2)) / divisor
+    derivative = polygamma(1, before + 2 + companions / 2)
+    change = np.where(is_one, derivative, divided)
+    return end - digamma(before + 1), 1 - (before + 1) * change
 
 
 def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> FloatOrFloats:
@@ -195,13 +218,13 @@ def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> FloatOrFloats:
     correct = _correct(groups)
     until = np.cumsum(correct, axis=-1)
     before = until - correct
-    needed = np.minimum(_whole_above(tpr * until[..., -1:]), until[..., -1:])
-    wrong = np.asarray(_total(groups.cost))
-    passed = np.where(until < needed, groups.cost, 0.0)
-    is_last = (before < needed) & (needed <= until)
-    accepted = passed + np.where(is_last, groups.cost * (needed - before) / (correct + 1), 0.0)
-    is_defined = (wrong > 0) & (until[..., -1] > 0)
-    return _total(accepted) / np.where(is_defined, wrong, np.nan)
+    right = until[..., -1:]
+    needed = np.minimum(_whole_above(tpr * right), right)
+    share = np.where(before < needed, (needed - before) / (correct + 1), 0.0)
+    share = np.where(until < needed, 1.0, share)
+    accepted = _total(groups.cost * share)
+    is_defined = right[..., 0] > 0
+    return accepted / _or_nan(_total(groups.cost) * is_defined)
 
 
 def risk_at_coverage(groups: TieGroups, coverage: float) -> FloatOrFloats:
@@ -234,18 +257,17 @@ def coverage_at_risk(groups: TieGroups, risk: float) -> FloatOrFloats:
     """
     end = groups.weight_until
     before = end - groups.weight
-    mean_cost = groups.mean_cost
-    # In a group E_k = E_A + (k - A) c: with c > r, E_k <= r k up to the k where both are equal.
+    slope = groups.mean_cost - risk
     surplus = risk * before - (groups.cost_until - groups.cost)
-    rises = mean_cost > risk
-    most = before + np.where(rises, surplus / np.where(rises, mean_cost - risk, 1.0), np.inf)
-    last = np.floor(np.round(np.minimum(end, most), _ROUNDED))
-    is_inside = (last > np.round(before, _ROUNDED)) & (last >= 1)
-    excess = groups.cost_until - mean_cost * (end - last) - risk * last
-    is_low = is_inside & (np.round(excess, _ROUNDED) <= 0)
+    # After k - A answers of a group the surplus has shrunk by (k - A) times the slope.
+    length = np.where(slope > 0, surplus / _or_1(slope), np.inf)
+    last = _whole_below(np.minimum(before + length, end))
+    is_inside = last > np.maximum(_rounded(before), 0.0)
+    is_low = is_inside & (_rounded(surplus - slope * (last - before)) >= 0)
+    partial = np.where(is_low, last, 0.0).max(axis=-1)
     total = end[..., -1]
-    is_everything = np.round(groups.cost_until[..., -1] - risk * total, _ROUNDED) <= 0
-    return np.where(is_everything, total, np.where(is_low, last, 0.0).max(axis=-1)) / total
+    is_everything = _rounded(risk * total - groups.cost_until[..., -1]) >= 0
+    return np.where(is_everything, total, partial) / total
 
 
 def mce(groups: TieGroups, n_bins: int = 10) -> FloatOrFloats:
@@ -260,7 +282,8 @@ def mce(groups: TieGroups, n_bins: int = 10) -> FloatOrFloats:
     bins = confidence_bins(-groups.rank, n_bins=n_bins)
     weight = _sums_in_bins(groups.weight, bins, n_bins)
     gap = _sums_in_bins(_signed_gaps(groups), bins, n_bins)
-    return (np.abs(gap) / np.where(weight > 0, weight, 1.0)).max(axis=-1)
+    mean_gap = np.abs(gap) / _or_1(weight)
+    return mean_gap.max(axis=-1)
 
 
 def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> FloatOrFloats:
@@ -274,12 +297,13 @@ def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> FloatOrFloats:
     ones and M bins, it is bin :math:`\lfloor M (j - 1) / (N - 1) \rfloor`, where j is the last with that confidence
     (of 0 .. M - 1, where the last is closed). Groups are ranked by -q_e. Always defined; one answer has its own gap.
     """
-    total = _total(groups.weight)[..., None]
-    last = total - (groups.weight_until - groups.weight)
-    place = n_bins * (last - 1) / np.where(total > 1, total - 1, 1.0)
-    bins = np.clip(np.floor(np.round(place, _ROUNDED)), 0, n_bins - 1).astype(np.int64)
-    gap = _sums_in_bins(_signed_gaps(groups), bins, n_bins)
-    return _total(np.abs(gap)) / total[..., 0]
+    total = _total(groups.weight)
+    steps = total[..., None] - 1
+    above = groups.weight_until - groups.weight
+    place = n_bins * (steps - above) / _or_1(steps)
+    bins = np.clip(_whole_below(place), 0, n_bins - 1)
+    gap = _sums_in_bins(_signed_gaps(groups), bins.astype(np.int64), n_bins)
+    return _total(np.abs(gap)) / total
 
 
 def smooth_ece(groups: TieGroups) -> FloatOrFloats:
@@ -296,14 +320,13 @@ def smooth_ece(groups: TieGroups) -> FloatOrFloats:
     """
     spectrum = np.fft.rfft(_reflected(groups))
     frequencies = np.pi * np.arange(_STEPS + 1)
-    low = np.zeros(groups.weight.shape[:-1])
-    high = np.ones_like(low)
-    for _ in range(_HALVINGS):
-        width = (low + high) / 2
-        kernel = np.exp(-np.square(frequencies * width[..., None]) / 2)
-        value = _total(np.abs(np.fft.irfft(spectrum * kernel))) / 2
-        low = np.where(value >= width, width, low)
-        high = np.where(value >= width, high, width)
+    width = np.zeros(groups.weight.shape[:-1])
+    for halving in range(1, _HALVINGS):
+        wider = width + 0.5**halving
+        kernel = np.exp(-np.square(frequencies * wider[..., None]) / 2)
+        smoothed = np.fft.irfft(spectrum * kernel)
+        value = _total(np.abs(smoothed)) / 2
+        width = np.where(value >= wider, wider, width)
     return value[()]
 
 
@@ -315,8 +338,8 @@ def _signed_gaps(groups: TieGroups) -> Floats:
 def _sums_in_bins(values: Floats, bins: Ints, n_bins: int) -> Floats:
     """Sum values (..., G) over bins of the same shape, or of shape (G,): shape (..., n_bins)."""
     rows = values.reshape(-1, values.shape[-1])
-    index = np.broadcast_to(bins, values.shape).reshape(rows.shape)
-    cells = index + n_bins * np.arange(len(rows))[:, None]
+    first_bins = n_bins * np.arange(len(rows))
+    cells = bins.reshape(-1, rows.shape[-1]) + first_bins[:, None]
     sums = np.bincount(cells.ravel(), rows.ravel(), minlength=n_bins * len(rows))
     return np.asarray(sums.reshape(*values.shape[:-1], n_bins), np.float64)
 
@@ -326,11 +349,12 @@ def _reflected(groups: TieGroups) -> Floats:
     place = -groups.rank * _STEPS
     below = np.minimum(place.astype(np.int64), _STEPS - 1)
     gap = _signed_gaps(groups) / _total(groups.weight)[..., None]
-    above_share = place - below
-    there = _sums_in_bins(gap * (1 - above_share), below, _STEPS + 1)
-    there += _sums_in_bins(gap * above_share, below + 1, _STEPS + 1)
+    gap_above = gap * (place - below)
+    there = _sums_in_bins(gap - gap_above, below, _STEPS + 1)
+    there += _sums_in_bins(gap_above, below + 1, _STEPS + 1)
     there[..., [0, -1]] *= 2  # with their own mirror images
-    return np.concatenate([there, there[..., -2:0:-1]], axis=-1)
+    back = there[..., -2:0:-1]
+    return np.concatenate([there, back], axis=-1)
 
 
 def auarc_line(groups: TieGroups) -> Line:
@@ -352,8 +376,8 @@ def prr_line(groups: TieGroups) -> Line:
     accuracy = groups.areas.correct / groups.areas.weight
     gain = -accuracy * _log_or_0(accuracy)
     gain_slope = _log_or_0(accuracy) + 1
-    scale = 1 / np.where(gain > 0, gain, np.nan)
-    return Line(-intercept * scale, (1 - slope - prr(groups) * gain_slope) * scale)
+    slope = 1 - slope - prr(groups) * gain_slope
+    return Line(-intercept / _or_nan(gain), slope / _or_nan(gain))
 
 
 def error_average_precision_line(groups: TieGroups) -> Line:
@@ -367,21 +391,19 @@ def error_average_precision_line(groups: TieGroups) -> Line:
     cost = groups.cost[::-1] / total
     end = np.cumsum(weight)
     before = end - weight
-    is_first = before <= 0
-    divisor = np.where(weight > 0, weight, 1.0)
-    risk = cost / divisor
-    log_mean = np.log1p(weight / np.where(is_first, 1.0, before)) / divisor
-    log_mean = np.where(is_first, 0.0, log_mean)
+    risk = cost / _or_1(weight)
+    start = _or_1(before)  # of the first group, all terms with it are 0
+    log_mean = np.where(before > 0, np.log1p(weight / start), 0.0) / _or_1(weight)
     surplus = np.cumsum(cost) - cost - before * risk
     precision = risk + surplus * log_mean
-    later_slope = _later_sums(cost * log_mean)
-    later_fall = _later_sums(cost * (surplus / np.where(is_first, 1.0, before * end) + risk * log_mean))
-    own_slope = risk * (1 - before * log_mean)
-    own_fall = risk * (risk + (surplus - before * risk) * log_mean - surplus / np.where(end > 0, end, 1.0))
-    wrong = np.asarray(_total(cost))
-    scale = 1 / np.where(wrong > 0, wrong, np.nan)
-    slope = precision + own_slope + later_slope - _total(cost * precision) * scale
-    return Line((-scale * (own_fall + later_fall))[::-1], (scale * slope)[::-1])
+    squared = surplus / (start * _or_1(end)) + risk * log_mean
+    fall = _later_sums(cost * squared)
+    fall += risk * (precision - before * squared)
+    slope = _later_sums(cost * log_mean)
+    slope += precision + risk * (1 - before * log_mean)
+    wrong = _or_nan(_total(cost))
+    slope -= _total(cost * precision) / wrong
+    return Line(-fall[::-1] / wrong, slope[::-1] / wrong)
 
 
 def _later_sums(values: Floats) -> Floats:

@@ -103,8 +103,8 @@ def ratio_of(costs, max_rejection=1.0):
 
 
 def precision_of(costs):
-    found = np.cumsum(costs[::-1]) / np.arange(1, len(costs) + 1)
-    return np.mean(found[costs[::-1] == 1]) if costs.any() else np.nan
+    precision = np.cumsum(costs[::-1]) / np.arange(1, len(costs) + 1)
+    return np.mean(precision[costs[::-1] == 1]) if costs.any() else np.nan
 
 
 def false_positives_of(costs, tpr=0.95):
