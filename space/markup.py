@@ -362,7 +362,8 @@ def _interval(line: Line, axes: tuple[Axis, Axis]) -> tuple[str, str]:
     if line.band is None or line.at is None:
         return "", ""
     some = np.isfinite(line.band.low)
-    low, high = (place_points(line.at[some], limit[some], axes) for limit in line.band)
+    low = place_points(line.at[some], line.band.low[some], axes)
+    high = place_points(line.at[some], line.band.high[some], axes)
     if not line.marks:
         return _path(np.concatenate([low, high[::-1]])), ""
     return "", "".join(f"M{x:.2f},{bottom:.2f}V{top:.2f}" for (x, bottom), (_, top) in zip(low, high, strict=True))

@@ -1,9 +1,8 @@
-"""What plots need, as plain arrays: one small named tuple per curve, from the one sort of a system."""
+"""What plots need, as plain arrays: one small record per curve, from the one sort of a system."""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,14 +14,16 @@ from ..inputs import Floats, Ints
 from ..results import System
 
 
-class RiskCoverage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RiskCoverage:
     """Mean cost of the accepted samples, shape (G,), at each coverage in (0, 1] that a threshold can reach."""
 
     coverage: Floats
     risk: Floats
 
 
-class RejectCostCurve(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RejectCostCurve:
     """Mean cost and coverage at each reject cost (M,), and the mean cost of accepting all and of rejecting all."""
 
     reject_cost: Floats
@@ -32,7 +33,8 @@ class RejectCostCurve(NamedTuple):
     reject_all: Floats
 
 
-class Reliability(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reliability:
     """For each bin of confidences, shape (n_bins,): edges, mean confidence, accuracy (nan if empty), size, share."""
 
     low: Floats
@@ -43,7 +45,8 @@ class Reliability(NamedTuple):
     shares: Floats
 
 
-class ConfidenceCost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ConfidenceCost:
     """The ECUAS_n cost of a correct and of an incorrect answer at each confidence, shape (M,)."""
 
     confidence: Floats
@@ -51,7 +54,8 @@ class ConfidenceCost(NamedTuple):
     incorrect: Floats
 
 
-class OrderCurve(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OrderCurve:
     """ECUAS_n at each n, shape (M,)."""
 
     n: Floats
@@ -61,47 +65,57 @@ class OrderCurve(NamedTuple):
 def risk_coverage(system: System) -> RiskCoverage:
     """Return the risk at each (increasing) coverage that a threshold on the uncertainty reaches: one per group."""
     ties = system.ties
-    some = ties.weight_until > 0
-    until = ties.weight_until[some]
-    return RiskCoverage(until / until[-1], ties.cost_until[some] / until)
+    has_weight = ties.weight_until > 0
+    until = ties.weight_until[has_weight]
+    return RiskCoverage(until / until[-1], ties.cost_until[has_weight] / until)
 
 
 def reject_cost_curve(
     system: System, *, num_points: int = 201, reject_cost: ArrayLike | None = None
 ) -> RejectCostCurve:
     """Return expected cost and coverage against the reject cost: the M given, or `num_points` from 0 to u_M."""
-    u_max, ties = system.decisions.max_uncertainty, system.ties
-    at = np.linspace(0, u_max, num_points) if reject_cost is None else np.asarray(reject_cost, np.float64)
-    values = system.decisions.uncertainty_at(ties.rank)
-    acceptable = np.searchsorted(values, at + ROUNDING * u_max, side="right")
-    acceptable = np.minimum(acceptable, np.count_nonzero(~above(values, u_max)))  # never above u_M, as costs.accepted
-    num = ties.weight_until[-1]
-    count = np.concatenate([[0.0], ties.weight_until])[acceptable]
-    cost = np.concatenate([[0.0], ties.cost_until])[acceptable]
+    u_max = system.decisions.max_uncertainty
+    if reject_cost is None:
+        reject_cost = np.linspace(0, u_max, num_points)
+    at = np.asarray(reject_cost, np.float64)
+    ties = system.ties
+    uncertainty = system.decisions.uncertainty_at(ties.rank)
+    acceptable = np.count_nonzero(~above(uncertainty, u_max))  # never above u_M, as costs.accepted
+    last = np.minimum(np.searchsorted(uncertainty, at + ROUNDING * u_max, side="right"), acceptable)
+    total = ties.weight_until[-1]
+    count = np.append(0.0, ties.weight_until)[last]
+    cost = np.append(0.0, ties.cost_until)[last]
     return RejectCostCurve(
         at,
-        expected_cost=(cost + at * (num - count)) / num,
-        coverage=count / num,
-        accept_all=np.full(len(at), ties.cost_until[-1] / num),
+        expected_cost=(cost + at * (total - count)) / total,
+        coverage=count / total,
+        accept_all=np.full(len(at), ties.cost_until[-1] / total),
         reject_all=at,
     )
 
 
 def reliability(system: System) -> Reliability:
     """Return accuracy against mean confidence in the bins of ECE; raises InputError without confidences."""
-    decisions, weights, n_bins = system.decisions, system.options.sample_weight, system.options.n_bins
-    if decisions.confidence is None:
+    confidence = system.decisions.confidence
+    n_bins = system.options.n_bins
+    if confidence is None:
         raise InputError("a reliability diagram", "needs_confidences")
-    bins = confidence_bins(decisions.confidence, n_bins=n_bins)
-    correct = 1 - decisions.candidate_cost
-    weight, confidence, accuracy = (
-        sums_in_bins(values, bins, n_bins=n_bins, sample_weight=weights)
-        for values in (np.ones(len(bins)), decisions.confidence, correct)
-    )
-    some = np.where(weight > 0, weight, np.nan)
+    bins = confidence_bins(confidence, n_bins=n_bins)
+
+    def sums(values: Floats) -> Floats:
+        return sums_in_bins(values, bins, n_bins=n_bins, sample_weight=system.options.sample_weight)
+
+    weight = sums(np.ones(len(bins)))
+    divisor = np.where(weight > 0, weight, np.nan)
     edges = np.arange(n_bins + 1) / n_bins
-    counts = np.bincount(bins, minlength=n_bins)
-    return Reliability(edges[:-1], edges[1:], confidence / some, accuracy / some, counts, weight / weight.sum())
+    return Reliability(
+        edges[:-1],
+        edges[1:],
+        confidence=sums(confidence) / divisor,
+        accuracy=sums(1 - system.decisions.candidate_cost) / divisor,
+        counts=np.bincount(bins, minlength=n_bins),
+        shares=weight / weight.sum(),
+    )
 
 
 def confidence_cost(
@@ -109,18 +123,29 @@ def confidence_cost(
 ) -> ConfidenceCost:
     """Return the ECUAS_n costs of a correct (0 at 1) and a wrong answer at confidences from 1/K (1 for both) to 1."""
     u_max = 1.0 if num_classes is None else 1 - 1 / num_classes
-    uncertainty = np.linspace(u_max, 0, num_points)
-    costs = partial(ecuas_cost, uncertainty=uncertainty, n=n, max_uncertainty=u_max, epsilon=epsilon)
-    right, wrong = (costs(candidate_cost=np.full(num_points, cost)) for cost in (0.0, 1.0))
-    return ConfidenceCost(1 - uncertainty, right, wrong)
+    u = np.linspace(u_max, 0, num_points)
+    correct, incorrect = (
+        ecuas_cost(candidate_cost=np.full(num_points, cost), uncertainty=u, n=n, max_uncertainty=u_max, epsilon=epsilon)
+        for cost in (0.0, 1.0)
+    )
+    return ConfidenceCost(1 - u, correct, incorrect)
 
 
 def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
     """Return ECUAS_n against n: the M values given, or 0 and 60 from 0.01 to 1000, evenly spaced in logarithm."""
     orders = np.r_[0.0, np.geomspace(0.01, 1000, 60)] if n is None else np.asarray(n, np.float64)
-    decisions, options = system.decisions, system.options
-    u_max, weights = decisions.max_uncertainty, options.sample_weight
+    decisions = system.decisions
+    u_max = decisions.max_uncertainty
     u = np.minimum(decisions.uncertainty, u_max)
-    costs = partial(ecuas_cost, uncertainty=u, candidate_cost=decisions.candidate_cost, max_uncertainty=u_max)
-    costs = partial(costs, epsilon=options.floor)
-    return OrderCurve(orders, np.array([np.average(costs(n=order), weights=weights) for order in orders]))
+
+    def value(order: float) -> float:
+        cost = ecuas_cost(
+            candidate_cost=decisions.candidate_cost,
+            uncertainty=u,
+            n=order,
+            max_uncertainty=u_max,
+            epsilon=system.options.floor,
+        )
+        return float(np.average(cost, weights=system.options.sample_weight))
+
+    return OrderCurve(orders, np.array([value(order) for order in orders]))

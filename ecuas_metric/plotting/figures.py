@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from ..errors import missing_package
-from ..inputs import Floats
+from ..inputs import Bools, Floats
 from ..results import System
 from .bands import Band, accuracy_band, order_band, reject_cost_band, risk_band
 from .curves import (
@@ -42,6 +42,9 @@ Panels = tuple["Figure", list["Axes"]]
 Style = dict[str, Any]  # what matplotlib takes
 REFERENCE: Style = {"color": "black", "linewidth": 0.9, "alpha": 0.7}
 CONTEXT: Style = {"color": "0.8", "linewidth": 0.6, "zorder": 1}
+_LEGEND: Style = {"frameon": False, "fontsize": "small"}
+_ALONE: Style = {"color": COLORS[0], "linewidth": 1.6}
+_SHADE: Style = {"alpha": 0.18, "linewidth": 0}
 FEW_SAMPLES = 5  # samples of a bin, below which its accuracy is hardly informative
 MAX_COUNTS = 20  # bins above which there is no room for numbers
 BAND_POINTS = 41
@@ -51,7 +54,8 @@ MARK: Style = {"marker": "o", "markersize": 4, "clip_on": False}
 HOLLOW: Style = MARK | {"linestyle": "", "markerfacecolor": "white", "zorder": 3}
 
 
-class _Line(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Line:
     """A curve of a system: its points, its intervals at some of them, and whether it goes in steps."""
 
     x: Floats
@@ -65,8 +69,8 @@ def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
     """Draw risk against coverage; equally uncertain samples are accepted together, in steps."""
     lines = {name: _risk_line(system) for name, system in systems.items()}
     are_answers = all(system.decisions.confidence is not None for system in systems.values())
-    what = "error rate" if are_answers else "mean cost"
-    figure, grid = _draw_lines(lines, "coverage", f"{what} of accepted answers\n(selective risk)")
+    quantity = "error rate" if are_answers else "mean cost"
+    figure, grid = _draw_lines(lines, "coverage", f"{quantity} of accepted answers\n(selective risk)")
     top = 1.1 * max(float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values())  # first steps are wild
     for axes in grid:
         axes.set(xlim=(0, 1), ylim=(0, top or 1))
@@ -79,16 +83,16 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
     curves = {name: reject_cost_curve(system) for name, system in systems.items()}
     lines = {name: _cost_line(systems[name], curve) for name, curve in curves.items()}
     figure, grid = _draw_lines(lines, "reject cost", "expected cost")
-    widest = max(curves.values(), key=lambda curve: curve.reject_cost[-1])
-    top = 1.15 * max(max(curve.expected_cost.max(), curve.accept_all.max()) for curve in curves.values())
     for i, (curve, style) in enumerate(zip(curves.values(), _styles(len(curves)), strict=True)):
-        axes = grid[i % len(grid)]
-        axes.plot(curve.reject_cost, curve.accept_all, **style | {"linestyle": ":", "linewidth": 1})
+        dotted = style | {"linestyle": ":", "linewidth": 1}
+        grid[i % len(grid)].plot(curve.reject_cost, curve.accept_all, **dotted)
+    widest = max((curve.reject_cost for curve in curves.values()), key=lambda at: float(at[-1]))
+    top = max(max(curve.expected_cost.max(), curve.accept_all.max()) for curve in curves.values())
     for axes in grid:
-        axes.plot(widest.reject_cost, widest.reject_all, linestyle="--", label="reject all", **REFERENCE)
+        axes.plot(widest, widest, linestyle="--", label="reject all", **REFERENCE)
         axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
-        axes.set(xlim=(0, widest.reject_cost[-1]), ylim=(0, top))
-    _legend(figure, grid, systems, more=("reject all", "accept all"))
+        axes.set(xlim=(0, widest[-1]), ylim=(0, 1.15 * top))
+    _legend(figure, grid, systems, references=("reject all", "accept all"))
     return figure
 
 
@@ -96,12 +100,13 @@ def order_figure(systems: Mapping[str, System]) -> Figure:
     """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right."""
     lines = {name: _order_line(system) for name, system in systems.items()}
     figure, grid = _draw_lines(lines, "n", "ECUAS$_n$")
+    top = 1.1 * max(float(line.y.max()) for line in lines.values())
+    last = next(iter(lines.values())).x[-1]
     for axes in grid:
         axes.set_xscale("asinh", linear_width=0.05)
-        axes.set_xlim(0, next(iter(lines.values())).x[-1])
+        axes.set(xlim=(0, last), ylim=(0, top))
         axes.set_xticks(_ORDERS, [f"{order:g}" for order in _ORDERS])
         axes.xaxis.minorticks_off()
-        axes.set_ylim(0, 1.1 * max(float(line.y.max()) for line in lines.values()))
     _legend(figure, grid, systems)
     return figure
 
@@ -111,30 +116,29 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
 
     Bins of fewer than five samples have hollow marks, and the line skips them.
     """
-    binned = {name: reliability(system) for name, system in systems.items()}
     columns = columns_for(len(systems))
     rows = -(-len(systems) // columns)
-    width = 3.2 if len(systems) <= columns_for(4) else 2.6
+    width = 3.2 if len(systems) == columns else 2.6
     figure, grid = panels(columns, rows=2 * rows, width=width, height=0.6 + 3.6 * rows, ratios=(3, 1) * rows)
-    names = short_names(systems)
-    for i in range(rows * columns):
-        place = 2 * columns * (i // columns) + i % columns
-        axes, counts = grid[place], grid[place + columns]
-        if i >= len(systems):
-            axes.remove()
-            counts.remove()
-            continue
-        name = list(systems)[i]
-        _draw_accuracy(axes, binned[name], _band(accuracy_band, systems[name]), COLORS[i % len(COLORS)])
-        axes.set_title(label(names[name]), fontsize="small")
-        _draw_counts(counts, binned[name], COLORS[i % len(COLORS)])
-        if i % columns == 0:
-            axes.set_ylabel("accuracy", fontsize="small")
-            counts.set_ylabel("samples", fontsize="small")
+    places = np.reshape(np.array(grid), (rows, 2, columns))
+    upper = places[:, 0].ravel().tolist()
+    lower = places[:, 1].ravel().tolist()
+    for axes in upper[len(systems) :] + lower[len(systems) :]:
+        axes.remove()
+    binned = [reliability(system) for system in systems.values()]
+    names = list(short_names(systems).values())
+    for i, system in enumerate(systems.values()):
+        color = COLORS[i % len(COLORS)]
+        _draw_accuracy(upper[i], binned[i], _limits(accuracy_band, system), color)
+        _draw_counts(lower[i], binned[i], color)
+        upper[i].set_title(label(names[i]), fontsize="small")
+    for i in range(0, len(systems), columns):
+        upper[i].set_ylabel("accuracy", fontsize="small")
+        lower[i].set_ylabel("samples", fontsize="small")
     marks = _band_handle(grid[0], systems)
-    if any(((bins.counts > 0) & (bins.counts < FEW_SAMPLES)).any() for bins in binned.values()):
-        few = f"fewer than {FEW_SAMPLES} samples"
-        marks += grid[0].plot([], [], color="0.3", label=few, **HOLLOW | {"clip_on": True})
+    if any(_has_few(bins).any() for bins in binned):
+        hollow = HOLLOW | {"clip_on": True}
+        marks += grid[0].plot([], [], color="0.3", label=f"fewer than {FEW_SAMPLES} samples", **hollow)
     if marks:
         legend_below(figure, marks)
     return figure
@@ -163,42 +167,44 @@ def confidence_cost_figure(
     return figure
 
 
+def _limits(band: Callable[..., Band], system: System, *at: Floats) -> Band | None:
+    """Return the intervals of a curve, if the system has a level."""
+    return None if system.options.confidence_level is None else band(system, *at)
+
+
 def _risk_line(system: System) -> _Line:
     curve = risk_coverage(system)
     points = np.searchsorted(curve.coverage, np.linspace(0, 1, BAND_POINTS))
     at = curve.coverage[np.unique(points.clip(0, len(curve.coverage) - 1))]
-    return _Line(curve.coverage, curve.risk, at, _band(partial(risk_band, coverage=at), system), is_step=True)
+    return _Line(curve.coverage, curve.risk, at, _limits(risk_band, system, at), is_step=True)
 
 
 def _cost_line(system: System, curve: RejectCostCurve) -> _Line:
     at = np.linspace(0, curve.reject_cost[-1], BAND_POINTS)
-    return _Line(curve.reject_cost, curve.expected_cost, at, _band(partial(reject_cost_band, reject_cost=at), system))
+    return _Line(curve.reject_cost, curve.expected_cost, at, _limits(reject_cost_band, system, at))
 
 
 def _order_line(system: System) -> _Line:
     curve = order_curve(system)
     at = curve.n[::2]
-    return _Line(curve.n, curve.ecuas, at, _band(partial(order_band, n=at), system))
+    return _Line(curve.n, curve.ecuas, at, _limits(order_band, system, at))
 
 
-def _band(band: Callable[[System], Band], system: System) -> Band | None:
-    return None if system.options.confidence_level is None else band(system)
-
-
-def _draw_lines(lines: Mapping[str, _Line], xlabel: str, ylabel: str) -> tuple[Figure, list[Axes]]:
+def _draw_lines(lines: Mapping[str, _Line], xlabel: str, ylabel: str) -> Panels:
     """Draw lines into one panel; or where they are many, each into one of its own, with the others in grey."""
-    if len(lines) <= MAX_TOGETHER:
+    names = list(short_names(lines).values())
+    curves = list(lines.values())
+    if len(curves) <= MAX_TOGETHER:
         figure, grid = panels(1)
-        for (name, line), style in zip(lines.items(), _styles(len(lines)), strict=True):
-            _draw(grid[0], line, style, name=short_names(lines)[name])
+        for name, line, style in zip(names, curves, _styles(len(curves)), strict=True):
+            _draw(grid[0], line, style | {"label": label(name)})
         grid[0].set(xlabel=xlabel, ylabel=ylabel)
         return figure, grid
-    figure, grid = tiles(list(short_names(lines).values()))
-    for axes, own, style in zip(grid, lines.values(), _styles(len(lines)), strict=True):
-        for line in lines.values():
-            if line is not own:
-                _draw(axes, _thin(line), CONTEXT)
-        _draw(axes, own, style)
+    figure, grid = tiles(names)
+    for i, axes in enumerate(grid):
+        for line in curves[:i] + curves[i + 1 :]:
+            _draw(axes, _thin(line), CONTEXT)
+        _draw(axes, curves[i], _ALONE)
     outer_labels(grid, xlabel, ylabel)
     return figure, grid
 
@@ -206,46 +212,55 @@ def _draw_lines(lines: Mapping[str, _Line], xlabel: str, ylabel: str) -> tuple[F
 def _thin(line: _Line) -> _Line:
     """Return a line of few points and without a band, to be drawn into many panels."""
     rows = np.unique(np.linspace(0, len(line.x) - 1, CONTEXT_POINTS).astype(int))
-    return line._replace(x=line.x[rows], y=line.y[rows], band=None)
+    return replace(line, x=line.x[rows], y=line.y[rows], band=None)
 
 
-def _draw(axes: Axes, line: _Line, style: Style, *, name: str = "") -> None:
-    axes.plot(line.x, line.y, label=label(name) or None, drawstyle="steps-post" if line.is_step else "default", **style)
+def _draw(axes: Axes, line: _Line, style: Style) -> None:
+    step: Literal["post"] | None = "post" if line.is_step else None
+    axes.plot(line.x, line.y, drawstyle="steps-post" if step else "default", **style)
     if line.band is not None:
-        step: Literal["post"] | None = "post" if line.is_step else None
-        axes.fill_between(line.at, *line.band, color=style["color"], alpha=0.18, linewidth=0, step=step)
+        shade = _SHADE | {"color": style["color"], "step": step}
+        axes.fill_between(line.at, line.band.low, line.band.high, **shade)
 
 
 def _styles(count: int) -> list[Style]:
     """Return the styles of lines, all the same where each has its own panel."""
-    return styles(count) if count <= MAX_TOGETHER else [{"color": COLORS[0], "linewidth": 1.6}] * count
+    return styles(count) if count <= MAX_TOGETHER else [_ALONE] * count
 
 
-def _legend(figure: Figure, grid: list[Axes], systems: Mapping[str, System], more: tuple[str, ...] = ()) -> None:
+def _legend(figure: Figure, grid: list[Axes], systems: Mapping[str, System], references: Sequence[str] = ()) -> None:
     """Label the lines of one panel, or once what is grey in all panels, and the bands."""
     band = _band_handle(grid[0], systems)
     if len(grid) == 1:
         return draw_legend(figure, grid[0])
-    handles, names = grid[0].get_legend_handles_labels()
     grey = grid[0].plot([], [], label="the other systems", **CONTEXT)
-    listed = [handle for handle, name in zip(handles, names, strict=True) if name in more]
+    handles, names = grid[0].get_legend_handles_labels()
+    listed = [handle for handle, name in zip(handles, names, strict=True) if name in references]
     return legend_below(figure, [*grey, *listed, *band])
 
 
 def _band_handle(axes: Axes, systems: Mapping[str, System]) -> list[Artist]:
     """Return what the legend shows for bands, if systems have a confidence level."""
     level = next(iter(systems.values())).options.confidence_level
-    text = f"{percent(level)} interval at each point" if level is not None else ""
-    return [axes.fill_between([], [], color="0.4", alpha=0.25, linewidth=0, label=text)] if text else []
+    if level is None:
+        return []
+    text = f"{percent(level)} interval at each point"
+    return [axes.fill_between([], [], color="0.4", alpha=0.25, linewidth=0, label=text)]
+
+
+def _has_few(bins: Reliability) -> Bools:
+    """Return which bins (n_bins,) have samples, but few."""
+    return (bins.counts > 0) & (bins.counts < FEW_SAMPLES)
 
 
 def _draw_accuracy(axes: Axes, bins: Reliability, band: Band | None, color: str) -> None:
     axes.plot([0, 1], [0, 1], linestyle="--", **REFERENCE)
-    many, few = bins.counts >= FEW_SAMPLES, (bins.counts > 0) & (bins.counts < FEW_SAMPLES)
+    few = _has_few(bins)
+    many = bins.counts >= FEW_SAMPLES
     if band is not None:
         alone = few if many.sum() > 1 else few | many
         axes.vlines(bins.confidence[alone], band.low[alone], band.high[alone], color=color, alpha=0.3)
-        axes.fill_between(bins.confidence[many], band.low[many], band.high[many], color=color, alpha=0.18, linewidth=0)
+        axes.fill_between(bins.confidence[many], band.low[many], band.high[many], color=color, **_SHADE)
     for chosen, style in ((many, MARK), (few, HOLLOW)):
         if chosen.any():  # a line without points that is not clipped confuses the layout
             axes.plot(bins.confidence[chosen], bins.accuracy[chosen], color=color, **style)
@@ -256,20 +271,24 @@ def _draw_counts(axes: Axes, bins: Reliability, color: str) -> None:
     """Draw how many samples are in each bin, as numbers too where there is room."""
     axes.bar(bins.low, bins.shares, bins.high - bins.low, align="edge", color=color, alpha=0.6)
     top = float(bins.shares.max())
-    for low, high, share, count in zip(bins.low, bins.high, bins.shares, bins.counts, strict=True):
-        if count and len(bins.counts) <= MAX_COUNTS:
-            place, weight = ((low + high) / 2, share + 0.03 * top), "bold" if count < FEW_SAMPLES else "normal"
-            axes.text(*place, _short_count(count), ha="center", fontsize=5.5, fontweight=weight)
+    middle = (bins.low + bins.high) / 2
+    has_room = len(bins.counts) <= MAX_COUNTS
+    for i in np.flatnonzero(bins.counts * has_room):
+        count = int(bins.counts[i])
+        weight = "bold" if count < FEW_SAMPLES else "normal"
+        height = bins.shares[i] + 0.03 * top
+        axes.text(middle[i], height, _short_count(count), ha="center", fontsize=5.5, fontweight=weight)
     axes.set(xlim=(0, 1), ylim=(0, 1.35 * top), yticks=[])
     axes.set_xlabel("confidence", fontsize="small")
 
 
 def _short_count(count: int) -> str:
     """Return a count in at most four characters: 9999, 12k, 1.2M."""
-    if count < 10_000:
-        return str(count)
-    scaled, letter = (count / 1e6, "M") if count >= 1e6 else (count / 1e3, "k")
-    return f"{scaled:.0f}{letter}" if scaled >= 10 else f"{scaled:.1f}{letter}"
+    for unit, letter in ((1_000_000, "M"), (1_000, "k")):
+        if count >= max(unit, 10_000):
+            scaled = count / unit
+            return f"{scaled:.0f}{letter}" if scaled >= 10 else f"{scaled:.1f}{letter}"
+    return str(count)
 
 
 # ---- panels, colours, legends and files -----------------------------------------------------------------------------
@@ -334,16 +353,16 @@ def draw_legend(figure: Figure, axes: Axes) -> None:
     """Show the legend in its panel, or beside it if it is long."""
     handles, names = axes.get_legend_handles_labels()
     if len(names) <= len(COLORS):
-        axes.legend(frameon=False, fontsize="small")
+        axes.legend(**_LEGEND)
     else:
         figure.set_figwidth(figure.get_figwidth() + 2.4)
-        figure.legend(handles, names, loc="outside right center", frameon=False, fontsize="small")
+        figure.legend(handles, names, loc="outside right center", **_LEGEND)
 
 
 def legend_below(figure: Figure, handles: Iterable[Artist]) -> None:
     """Show one legend for all panels, below them."""
     listed = list(handles)
-    figure.legend(handles=listed, loc="outside lower center", ncols=len(listed), frameon=False, fontsize="small")
+    figure.legend(handles=listed, loc="outside lower center", ncols=len(listed), **_LEGEND)
 
 
 def save(figure: Figure, path: str | Path) -> list[Path]:
@@ -352,11 +371,9 @@ def save(figure: Figure, path: str | Path) -> list[Path]:
 
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    metadata = {
-        path.with_name(f"{path.name}.png"): {"Software": None},
-        path.with_name(f"{path.name}.svg"): {"Date": None},
-    }
+    image = path.with_name(f"{path.name}.png")
+    drawing = path.with_name(f"{path.name}.svg")
     with matplotlib.rc_context({"svg.hashsalt": path.name}):
-        for target, without in metadata.items():
-            figure.savefig(target, dpi=150, metadata=without)
-    return list(metadata)
+        figure.savefig(image, dpi=150, metadata={"Software": None})
+        figure.savefig(drawing, dpi=150, metadata={"Date": None})
+    return [image, drawing]

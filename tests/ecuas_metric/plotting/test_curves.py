@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -70,7 +72,7 @@ def test_whole_weights_are_repetition(rng):
     weighted = of_confidences(confidence, correct, sample_weight=weights)
     repeated = of_confidences(np.repeat(confidence, weights), np.repeat(correct, weights))
     for curve in (risk_coverage, reject_cost_curve, reliability, order_curve):
-        for name, ours in curve(weighted)._asdict().items():
+        for name, ours in dataclasses.asdict(curve(weighted)).items():
             if name != "counts":
                 np.testing.assert_allclose(ours, getattr(curve(repeated), name), atol=1e-12, err_msg=name)
 
