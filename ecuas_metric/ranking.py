@@ -333,9 +333,9 @@ def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:
     )
 
 
-def sorted_by(values: Floats) -> tuple[Ints, Floats]:
-    """Return a sorting permutation of values (N,), and the sorted values."""
-    order = np.argsort(values)
+def sorted_by(values: Floats, *, is_stable: bool = False) -> tuple[Ints, Floats]:
+    """Return a sorting permutation of values (N,), and the sorted values; a stable one takes three times as long."""
+    order = np.argsort(values, kind="stable" if is_stable else None)
     return order, values.take(order)
 
 

@@ -193,7 +193,8 @@ def ranked(
     rank_by, cost, weight = decisions.rank_by, decisions.candidate_cost, options.sample_weight
     if options.confidence_level is None:
         return System(decisions, options, tie_groups(rank_by, cost, sample_weight=weight), None, notes, ids)
-    order, in_rank = sorted_by(rank_by)
+    # Resamples are drawn of the sorted samples: which of tied ones are drawn must not depend on the machine.
+    order, in_rank = sorted_by(rank_by, is_stable=options.interval_method != "analytic")
     decisions, options = sorted_decisions(decisions, order, in_rank), _select_options(options, order)
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
     return System(decisions, options, ties, order, notes, ids)
