@@ -12,11 +12,8 @@ import pandas as pd
 
 HERE = Path(__file__).resolve().parent
 CONFIDENCES = "confidence, correct\n0.95, 1\n0.90, 1\n0.80, 0\n0.60, 1\n0.40, 0"
-POSTERIORS = "p_0, p_1, p_2, label\n0.7, 0.2, 0.1, 0\n0.1, 0.1, 0.8, 2\n0.3, 0.4, 0.3, 0\n0.2, 0.6, 0.2, 1"
-TRUTH = {"true": "1", "false": "0"}
-HELP = (
-    "One line per sample: confidence, correct (0 or 1); or the probability of each class, then the true class from 0."
-)
+POSTERIORS = "label, p_0, p_1, p_2\n0, 0.7, 0.2, 0.1\n2, 0.1, 0.1, 0.8\n0, 0.3, 0.4, 0.3\n1, 0.2, 0.6, 0.2"
+HELP = "Columns confidence, correct; or label, p_0, p_1, ..: the true class and the probability of each."
 
 metric = evaluate.load(str(HERE / "ecuas.py"))
 core = sys.modules[type(metric).__module__]  # Evaluate's copy of ecuas.py, with the functions that it imports
@@ -24,9 +21,12 @@ ARROWS = {True: "↑", False: "↓", None: ""}
 NAMESPACE = "<namespace>"  # publishing writes the real one here
 PAPER, HUB = "https://arxiv.org/abs/2605.20490", "https://huggingface.co"
 LINKS = f"[Paper]({PAPER})"
+DEMO = "the demo, the folder `space` of the source repository"
 if not NAMESPACE.startswith("<"):
+    DEMO = f"[the demo]({HUB}/spaces/{NAMESPACE}/ecuas-demo)"
     LINKS += f" · [Compare systems in the demo]({HUB}/spaces/{NAMESPACE}/ecuas-demo)"
     LINKS += f" · [Dataset]({HUB}/datasets/{NAMESPACE}/triviaqa-curated)"
+OTHER_FORM = f"This page reads two forms only. {HELP} For all others see {DEMO}."
 THEME = gr.themes.Default(  # that of the demo, which is not beside this file on the Hub
     primary_hue="blue", font=["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
 ).set(
@@ -39,8 +39,8 @@ THEME = gr.themes.Default(  # that of the demo, which is not beside this file on
     link_text_color_dark="*primary_400",
 )
 WORDS = {  # arguments, and ids of advice, of the metric -> the page's own words
-    "references": "The last column",
-    "pass_posteriors": "Class labels? Then each line must begin with the probability of every class.",
+    "references": "The truth",
+    "pass_posteriors": "Class labels? Then the other columns must be the probabilities of all classes.",
     "logits_not_exponentials": "Logits? This page takes probabilities.",
     "name_logits": "Logits? This page takes probabilities.",
     "set_missing_confidence": "Missing confidences? Fill them in, or leave out their lines.",
@@ -49,21 +49,21 @@ WORDS = {  # arguments, and ids of advice, of the metric -> the page's own words
 
 
 def read_table(text: str) -> tuple[list[object], list[object]]:
-    """Return predictions and references of a pasted table: columns confidence and correct, else the truth last."""
-    if not text.strip():
-        raise ValueError("The table is empty. " + HELP)
-    separator = next((character for character in "\t;," if character in text), r"\s+")
-    table = pd.read_csv(io.StringIO(text.strip()), sep=separator, header=None, skipinitialspace=True, dtype=str)
-    if pd.to_numeric(table.iloc[0].str.replace(",", "."), errors="coerce").isna().all():
-        table = table.iloc[1:].set_axis(table.iloc[0].str.strip().str.lower(), axis=1)
-    if {"confidence", "correct"} <= set(table.columns):
-        table = table[["confidence", "correct"]]
-    if table.shape[1] < 2:
-        raise ValueError("The table needs at least two columns. " + HELP)
-    table = table.map(lambda cell: TRUTH.get(cell.strip().lower(), cell.replace(",", ".")), na_action="ignore")
-    table = table.apply(pd.to_numeric)
-    predictions = table.iloc[:, 0] if table.shape[1] == 2 else table.iloc[:, :-1]
-    return predictions.to_numpy().tolist(), table.iloc[:, -1].tolist()
+    """Return predictions and references of a pasted table of one of the two forms; any other is refused."""
+    first_line = text.strip().partition("\n")[0]
+    separator = "\t" if "\t" in first_line else ","
+    table = pd.read_csv(io.StringIO(text), sep=separator, skipinitialspace=True)
+    names = set(table.columns)
+    is_whole = isinstance(table.index, pd.RangeIndex)  # else rows are longer than the header
+    if not is_whole or not all(map(pd.api.types.is_numeric_dtype, table.dtypes)):
+        raise ValueError(f"There must be a header, and below it numbers alone. {OTHER_FORM}")
+    if names == {"confidence", "correct"}:
+        return table["confidence"].tolist(), table["correct"].tolist()
+    for prefix in ("p", "prob"):
+        classes = [f"{prefix}_{i}" for i in range(len(names) - 1)]
+        if len(classes) > 1 and names == {"label", *classes}:
+            return table[classes].to_numpy().tolist(), table["label"].tolist()
+    raise ValueError(OTHER_FORM)
 
 
 def score_rows(table: str, n: str = "0, 1, 128", normalize: bool = False) -> tuple[pd.DataFrame, str]:

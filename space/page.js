@@ -1,37 +1,121 @@
+// What the page does in the browser. It is loaded once, in the head; Gradio puts the parts there later, and again.
+const query = () => new URLSearchParams(location.search);
+const put = (changes, push = false) => {
+  const now = query();
+  for (const [name, value] of Object.entries(changes)) value ? now.set(name, value) : now.delete(name);
+  if (`${now}` !== `${query()}`) history[push ? "pushState" : "replaceState"](null, "", `${location.pathname}?${now}`);
+};
+
+// ---- the reject cost: two prices, or a slider
+
+const dataOf = (box) => JSON.parse(box.dataset.all); // not kept: Gradio may put another result into the same element
 const show = (box) => {
-  const at = box.querySelector("input[type=range]"), data = JSON.parse(box.dataset.all), row = +at.value;
-  window.ecuasRejectCost = data.at[row];
-  at.setAttribute("aria-valuetext", data.at[row]);
-  box.querySelector("output").textContent = data.at[row];
+  const at = box.querySelector("input[type=range]"), data = dataOf(box), row = +at.value, cost = data.at[row].toFixed(2);
+  at.setAttribute("aria-valuetext", cost);
+  box.querySelector("output").textContent = cost;
   box.querySelector(".said").innerHTML = data.said[row];
   box.querySelectorAll(".costs li").forEach((bar, i) => {
-    const cost = data.costs[i][row], best = data.best[row].includes(i), clear = best && data.best[row].length === 1;
+    const value = data.costs[i][row], best = data.best[row].includes(i), clear = best && data.best[row].length === 1;
     bar.classList.toggle("best", clear);
     bar.classList.toggle("open", best && !clear);
-    bar.querySelector("i").style.width = `${(100 * cost) / (data.highest || 1)}%`;
-    bar.querySelector("b").textContent = cost + (clear ? " ★" : "");
+    bar.querySelector("i").style.width = `${(100 * value) / (data.highest || 1)}%`;
+    bar.querySelector("b").textContent = value.toFixed(3) + (clear ? " ★" : "");
     bar.querySelector("small").textContent = `answers ${data.shares[i][row]}%`;
   });
 };
-const open = () => element.querySelectorAll(".decision:not(.ready)").forEach((box) => {
+const nearest = (box, cost) => {
+  const distances = dataOf(box).at.map((one) => Math.abs(one - cost));
+  box.querySelector("input[type=range]").value = distances.indexOf(Math.min(...distances));
+};
+const price = (box) => {
+  const wrong = +box.querySelector(".wrong").value, rejected = +box.querySelector(".rejected").value;
+  const cost = dataOf(box).at[+box.querySelector("input[type=range]").value];
+  if (Math.abs(rejected / wrong - cost) > 0.005) box.querySelector(".rejected").value = +(wrong * cost).toPrecision(3);
+};
+const ready = () => document.querySelectorAll(".decision:not(.ready)").forEach((box) => {
   box.classList.add("ready");
-  const wanted = JSON.parse(box.dataset.all).at.indexOf(window.ecuasRejectCost);
-  if (wanted >= 0) box.querySelector("input[type=range]").value = wanted;
+  const wanted = query().get("reject_cost");
+  if (wanted) nearest(box, +wanted), price(box);
   show(box);
 });
-element.addEventListener("input", (event) => event.target.type === "range" && show(event.target.closest(".decision")));
-new MutationObserver(open).observe(element, { childList: true, subtree: true });
-open();
+document.addEventListener("input", ({ target }) => {
+  const box = target.closest?.(".decision");
+  if (!box) return;
+  if (target.type === "range") price(box);
+  else if (+box.querySelector(".wrong").value > 0) nearest(box, +box.querySelector(".rejected").value / +box.querySelector(".wrong").value);
+  show(box);
+  put({ reject_cost: dataOf(box).at[+box.querySelector("input[type=range]").value].toFixed(2) });
+});
+const copy = (button) => {
+  const box = button.closest(".decision"), lines = [".said", ".costs"].map((part) => box.querySelector(part).innerText);
+  navigator.clipboard.writeText([...lines, location.href].join("\n")).then(() => (button.textContent = "Copied"));
+};
+
+// ---- tabs: in the address, by arrow keys, and back
+
+const slug = (tab) => tab.textContent.trim().toLowerCase();
+const tabs = () => [...document.querySelectorAll("[role=tablist] [role=tab]")].filter((tab) => tab.checkVisibility());
+let isOpening = false;
+const openTab = () => {
+  const wanted = query().get("tab") || "score", tab = tabs().find((one) => slug(one) === wanted);
+  if (!tab) return false;
+  isOpening = true;
+  if (tab.ariaSelected !== "true") tab.click();
+  isOpening = false;
+  return true;
+};
+addEventListener("popstate", openTab);
+document.addEventListener("keydown", (event) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], all = tabs(), at = all.indexOf(event.target);
+  if (!step || at < 0) return;
+  const next = all[(at + step + all.length) % all.length];
+  next.focus();
+  next.click();
+});
+
+// ---- sorted tables
+
+const sortBy = (header) => {
+  const column = header.cellIndex, body = header.closest("table").tBodies[0];
+  const value = (row) => parseFloat(row.cells[column].textContent);
+  body.append(...[...body.rows].sort((one, other) => value(one) - value(other)));
+  header.closest("tr").querySelectorAll("th").forEach((one) => one.toggleAttribute("aria-sort", false));
+  header.setAttribute("aria-sort", "ascending");
+};
+const order = () => document.querySelectorAll("table.sorted:not(.ready)").forEach((table) => {
+  table.classList.add("ready");
+  sortBy(table.querySelector(`th[data-key="${query().get("by") || "ecuas_1"}"]`) || table.querySelector("th[data-key]"));
+});
+document.addEventListener("click", ({ target }) => {
+  const tab = target.closest?.("[role=tab]"), header = target.closest?.("th[data-key]"), button = target.closest?.(".copy");
+  if (tab && !isOpening) put({ tab: slug(tab) === "score" ? "" : slug(tab) }, true);
+  if (header) sortBy(header), put({ by: header.dataset.key });
+  if (button) copy(button);
+});
+
+let hasOpened = false;
+const putAll = () => document.querySelectorAll(".address:not(.ready)").forEach((one) => {
+  one.classList.add("ready");
+  put(JSON.parse(one.dataset.changes));
+});
+new MutationObserver(() => {
+  putAll();
+  ready();
+  order();
+  hasOpened ||= openTab();
+}).observe(document, { childList: true, subtree: true });
+
+// ---- the values of curves
 
 const tip = (event) => {
   document.querySelectorAll(".tip").forEach((old) => old.remove());
-  const figure = event.target.closest(".plot"), curves = figure?.querySelector(".curves");
+  const figure = event.target.closest?.(".plot"), curves = figure?.querySelector(".curves");
   if (!curves) return;
   const [xTitle, xLow, xHigh, yTitle, yLow, yHigh, names] = JSON.parse(curves.dataset.axes);
   const box = curves.getScreenCTM(), wide = curves.width.baseVal.value, high = curves.height.baseVal.value;
   const x = (event.clientX - box.e) / box.a;
   if (x < 0 || x > wide) return;
-  const round = (value) => +value.toPrecision(3), said = (at) => names[Math.round(at)] ?? round(at);
+  const round = (value) => +value.toPrecision(3), said = (at) => names[Math.round(at)] ?? names[`${Math.round(at)}.0`] ?? round(at);
   const lines = [...curves.querySelectorAll("g[data-name]:not(.rest)")].reverse().map((line) => {
     const points = line.querySelector("path").getAttribute("d").slice(1).split(" ").map((pair) => pair.split(",").map(Number));
     const near = points.reduce((best, point) => (Math.abs(point[0] - x) < Math.abs(best[0] - x) ? point : best));
@@ -46,7 +130,4 @@ const tip = (event) => {
   note.style.top = `${event.clientY - place.top + 14}px`;
   note.style[x > wide / 2 ? "right" : "left"] = `${x > wide / 2 ? place.width - left + 10 : left + 10}px`;
 };
-if (!window.ecuasTips) {
-  window.ecuasTips = true;
-  for (const kind of ["pointermove", "pointerdown"]) document.addEventListener(kind, tip);
-}
+for (const kind of ["pointermove", "pointerdown"]) document.addEventListener(kind, tip);

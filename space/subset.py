@@ -1,54 +1,83 @@
-"""The curated TriviaQA subset -> its questions, a plan with them, and a leaderboard of the paper's systems."""
+"""The TriviaQA subset -> its questions, what the paper prints of 21 systems, and a leaderboard by our labels."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
-from functools import cache, partial
-from typing import NamedTuple
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
 
 from ecuas_metric.api import confidence_system
-from ecuas_metric.comparison.planning import plan_of_rates
+from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.errors import InputError
-from ecuas_metric.metric import Key
-from ecuas_metric.options import LEVEL
-from ecuas_metric.results import Estimate, compute_results
+from ecuas_metric.inputs import Floats
+from ecuas_metric.metrics import Key
+from ecuas_metric.options import ALPHA, LEVEL
+from ecuas_metric.results import Estimate, System, compute_results
 from triviaqa_subset.folders import BUILT, FOLDER
 from triviaqa_subset.labels import METHODS, STRATA
 
 from .markup import html
 
 ASKED = ("curated", "kept")
-WORDS_OF = dict.fromkeys(ASKED, ("stratum", tuple(STRATA)))  # a configuration -> its class labels
-WORDS_OF |= dict.fromkeys(("systems", "published"), ("method", METHODS))
+WORDS_OF = {  # a configuration -> its class labels
+    "curated": ("stratum", tuple(STRATA)),
+    "kept": ("stratum", tuple(STRATA)),
+    "systems": ("method", METHODS),
+    "published": ("method", METHODS),
+}
+SAME_ANSWERS = "is_true"  # this method asks about the answers of the first
 ERROR_RATE = Key("error_rate")
-ORDERS = {"0": Key("ecuas", 0.0), "1": Key("ecuas", 1.0), "128": Key("ecuas", 128.0), "∞ (error rate)": ERROR_RATE}
-PLANNED = (ERROR_RATE, Key("ecuas", 0.0), Key("ecuas", 1.0))
-BETWEEN = " · "  # the language model and the method
+PRINTED = {"ecuas_0": "ECUAS_0", "ecuas_1": "ECUAS_1", "ecuas_128": "ECUAS_128", "error_rate": "ER"}
+POPULATIONS = {
+    "curated": "the 455 of the subset, weighted",  # so that they represent the 918
+    "kept": "all 918 that were kept",
+}
 ABOUT = (
-    "ECUAS_n and ER, the error rate: printed in the paper, for its own selection of questions. “Our labels”: error "
-    "rate on the curated subset, weighted to represent all kept questions, [95% interval]. Lower is better."
+    "Error rates by our labels, questions: {population}. [{level:.0%} interval]; a place goes from 1 + the number of "
+    "systems that are significantly better to the number of those that are not significantly worse, by paired tests "
+    "of all pairs together. What is_true was asked about are the answers of sequence posterior. The dataset has no "
+    "confidences of these systems, so ECUAS_n by our labels is not known for them."
 )
-BOUNDS = "Where answers are missing or unknown: the lowest and highest possible value; the highest decides the place."
-NONE = Estimate(float("nan"))
+ABOUT_PRINTED = (
+    "As printed in the paper, for its own selection of questions and its own labels, unweighted: not comparable with "
+    "the numbers of the other table, nor with yours. Choose a column to sort by it; lower is better."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A system on the leaderboard: its error rate, or nan and what it could be, and the places it may have, or 0."""
+
+    system: str
+    method: str
+    error_rate: Estimate
+    first: int = 0
+    last: int = 0
+    answered: int = 0
+    unknown: int = 0  # of the answers, whether they are correct
+    mark: str = ""  # whose row it is
 
 
 @cache
 def tables() -> dict[str, pd.DataFrame]:
     """Return the configurations, with names for class labels."""
-    folder, frames = (BUILT if (BUILT / "data").is_dir() else FOLDER) / "data", {}
+    folder = (BUILT if (BUILT / "data").is_dir() else FOLDER) / "data"
+    frames = {}
     for name, (column, words) in WORDS_OF.items():
         frame = pd.read_parquet(folder / f"{name}.parquet")
-        frames[name] = frame.assign(**{column: frame[column].map(dict(enumerate(words)))})
+        frame[column] = frame[column].map(dict(enumerate(words)))
+        frames[name] = frame
     return frames
 
 
-def questions_of(name: str) -> pd.DataFrame:
+def questions_of(asked: str) -> pd.DataFrame:
     """Return the questions of a configuration that a visitor's model can be asked."""
-    if name not in ASKED:
-        raise InputError("Questions", f"must be one of {', '.join(ASKED)}", value=name)
-    return tables()[name]
+    if asked not in ASKED:
+        raise InputError("Questions", f"must be one of {', '.join(ASKED)}", value=asked)
+    return tables()[asked]
 
 
 def has_text() -> bool:
@@ -61,98 +90,100 @@ def llms() -> list[str]:
     return list(tables()["systems"]["llm"].unique())
 
 
-def plan_table(
-    error_rates: Sequence[float], *, auroc: float, correlation: float, difference: float
-) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows: the differences that the questions detect with 80 % power, and the number one needs."""
-    weights = tables()["curated"]["weight"].to_numpy()
-    effect = float(np.mean(weights**2) / np.mean(weights) ** 2)
-    plan = partial(plan_of_rates, samples=len(weights), auroc=auroc, correlation=correlation, difference=difference)
-    plans = {key: plan(key, error_rates) for key in PLANNED}
-    if any(one.needed is None for one in plans.values()):
-        raise InputError("difference", "is too small", value=difference)
-    kept = len(tables()["kept"])
-    size = len(weights)
-    sizes = ((f"{size}, weighted", size / effect), (str(size), size), (f"{kept} (kept)", kept))
-    rows = [
-        [name, *(f"{one.detectable * (one.samples / number) ** 0.5:.3f}" for one in plans.values())]
-        for name, number in sizes
-    ]
-    needed = [f"needed for {difference:g}", *("-" if one.needed is None else str(one.needed) for one in plans.values())]
-    return ["questions", *map(str, plans)], [*rows, needed]
-
-
-class Row(NamedTuple):
-    """A system on the leaderboard: the paper's numbers (nan: none), and its error rate by our labels."""
-
-    system: str
-    published: Mapping[Key, Estimate]
-    weighted: Estimate  # nan with limits: the lowest and the highest possible value
-    answered: int = 0
-    unknown: int = 0  # of the answers, whether they are correct
-    questions: int = 0
-    mark: str = ""  # whose row it is
-
-    def place(self, key: Key) -> float:
-        """Return the worst of what its number may be: unknown answers earn no better place."""
-        estimate = self.published.get(key, self.weighted if key == ERROR_RATE else NONE)
-        worst = estimate.high if np.isnan(estimate.value) else estimate.value
-        return float("inf") if worst is None or np.isnan(worst) else worst
+@cache
+def known_labels(asked: str) -> dict[tuple[str, str], Floats]:
+    """Return by language model and method which of its answers to the questions of a configuration are correct."""
+    ids = questions_of(asked)["question_id"]
+    systems = tables()["systems"].query("method != @SAME_ANSWERS")
+    labels = systems.pivot(index=["llm", "method"], columns="question_id", values="correct")
+    return {which: row.to_numpy(float) for which, row in labels[ids].iterrows()}
 
 
 @cache
-def known_rows() -> tuple[Row, ...]:
-    """Return the rows of the paper's systems, with its numbers and their error rates by our labels."""
-    published, rows = tables()["published"].query("task == 0").set_index(["llm", "method"]), []
-    for which, part in tables()["systems"].groupby(["llm", "method"], sort=False):
-        numbers = {key: Estimate(float(published.loc[which, str(key)])) for key in ORDERS.values()}
-        correct = part.set_index("question_id")["correct"].astype(float)
-        rows.append(row_of(BETWEEN.join(which), correct, "kept", numbers))
-    return tuple(rows)
+def known_rows(asked: str) -> tuple[Row, ...]:
+    """Return the leaderboard of the systems of the paper on the questions of a configuration, the best first."""
+    return tuple(_ranked(asked, known_labels(asked)))
 
 
-def row_of(
-    system: str, correct: pd.Series, name: str, own: Mapping[Key, Estimate] | None = None, mark: str = ""
-) -> Row:
-    """Return the row of a system that was asked the questions of a configuration: 1, 0 or missing by question_id."""
-    questions, curated = questions_of(name), tables()["curated"]
-    given = correct[correct.index.isin(questions["question_id"])]
-    numbers = len(given), int(given.isna().sum()), len(questions)
-    return Row(system, own or {}, _rate(curated, correct), *numbers, mark)
+def rows_with(asked: str, name: str, correct: pd.Series, mark: str) -> list[Row]:
+    """Return the leaderboard with a visitor's model: 1, 0 or missing by question_id; without a place unless complete.
+
+    His row comes first.
+    """
+    labels = correct.reindex(questions_of(asked)["question_id"]).to_numpy(float)
+    row = Row(name, "", Estimate(math.nan), answered=len(correct), unknown=int(correct.isna().sum()), mark=mark)
+    if np.isnan(labels).any():
+        return [replace(row, error_rate=_possible(asked, labels)), *known_rows(asked)]
+    mine = (name, mark)  # no language model and method
+    rows = {(row.system, row.method): row for row in _ranked(asked, known_labels(asked) | {mine: labels})}
+    ranked = rows.pop(mine)
+    row = replace(row, error_rate=ranked.error_rate, first=ranked.first, last=ranked.last)
+    return [row, *rows.values()]
 
 
-def board_html(rows: Iterable[Row], order: str) -> str:
-    """Return rows as an HTML table, the lowest ECUAS of an order first; those of a visitor are marked."""
-    chosen, rows = ORDERS[order], list(rows)
-    by_rate = {row.system: i for i, row in enumerate(sorted(rows, key=lambda row: row.place(ERROR_RATE)), 1)}
-    shown, number = [], 0
-    for row in sorted(rows, key=lambda row: (row.place(chosen), row.weighted.value)):
-        number += not row.mark
-        llm, _, method = row.system.partition(BETWEEN)
-        shown.append((row, llm, method.replace("_", " "), 0 if row.mark else number, by_rate[row.system]))
-    columns = [("ER" if key == ERROR_RATE else f"ECUAS_{n}", key, key == chosen) for n, key in ORDERS.items()]
-    return html("board", columns=columns, rows=shown, missing=NONE, about=f"{ABOUT} {BOUNDS}")
+def board_html(asked: str, rows: Iterable[Row]) -> str:
+    """Return the leaderboard as an HTML table, those without a place first."""
+    about = ABOUT.format(population=POPULATIONS[asked], level=LEVEL)
+    by_rate = sorted(rows, key=lambda row: (row.first > 0, row.error_rate.value))
+    return html("board", rows=by_rate, questions=len(questions_of(asked)), about=about)
+
+
+def printed() -> pd.DataFrame:
+    """Return what the paper prints of 21 systems on TriviaQA."""
+    published = tables()["published"].query("task == 0")
+    return published[["llm", "method", *PRINTED]].sort_values("ecuas_1")
+
+
+def printed_html() -> str:
+    """Return what the paper prints as an HTML table that can be sorted."""
+    rows = [(row.llm, row.method, [getattr(row, key) for key in PRINTED]) for row in printed().itertuples()]
+    return html("printed", columns=list(PRINTED.items()), rows=rows, about=ABOUT_PRINTED)
 
 
 def record(row: Row) -> dict[str, object]:
-    """Return a row as JSON: each number with its limits, None where there is none."""
-    numbers = {str(key): _record(estimate) for key, estimate in row.published.items()}
-    counts = {"answered": row.answered, "unknown": row.unknown, "asked": row.questions}
-    return {"system": row.system, "published": numbers, "weighted": _record(row.weighted), **counts}
+    """Return a row as JSON; None where there is no number."""
+    limits = (row.error_rate.value, row.error_rate.low, row.error_rate.high)
+    value, low, high = (None if limit is None or np.isnan(limit) else float(limit) for limit in limits)
+    return {
+        "system": row.system,
+        "method": row.method,
+        "error_rate": {"value": value, "low": low, "high": high},
+        "place": [row.first, row.last] if row.first else None,
+        "answered": row.answered,
+        "unknown": row.unknown,
+    }
 
 
-def _rate(questions: pd.DataFrame, correct: pd.Series) -> Estimate:
-    """Return the weighted error rate with its interval, or, where some are unknown, nan with its bounds."""
-    right, weights = questions["question_id"].map(correct).to_numpy(float), questions["weight"].to_numpy(float)
-    if (unknown := np.isnan(right)).any():
-        shares = (np.average(np.where(unknown, fill, 1 - right), weights=weights) for fill in (0.0, 1.0))
-        return Estimate(float("nan"), *map(float, shares))
-    half = np.full(len(right), 0.5)  # confidences, which change no error rate
-    strata = questions["stratum"].to_numpy()
-    system = confidence_system(right.astype(int), half, confidence_level=LEVEL, sample_weight=weights, strata=strata)
-    return compute_results(system, only=[ERROR_RATE]).estimates[ERROR_RATE]
+def _ranked(asked: str, labels: Mapping[tuple[str, str], Floats]) -> list[Row]:
+    """Return the rows of systems that answered all questions, the best first."""
+    systems = {str(i): _system(asked, correct) for i, correct in enumerate(labels.values())}
+    better, worse = Counter[str](), Counter[str]()
+    for comparison in compare_systems(systems, only=[ERROR_RATE]):
+        if comparison.p_adjusted > ALPHA:
+            continue
+        row = comparison if comparison.difference < 0 else comparison.turned()
+        worse[row.first] += 1
+        better[row.second] += 1
+    rows = []
+    for (name, system), (llm, method) in zip(systems.items(), labels, strict=True):
+        rate = compute_results(system, only=[ERROR_RATE]).estimates[ERROR_RATE]
+        rows.append(Row(llm, method, rate, 1 + better[name], len(systems) - worse[name], len(labels[llm, method])))
+    return sorted(rows, key=lambda row: row.error_rate.value)
 
 
-def _record(estimate: Estimate) -> dict[str, float | None]:
-    values = asdict(estimate)
-    return {name: None if value is None or np.isnan(value) else float(value) for name, value in values.items()}
+def _system(asked: str, correct: Floats) -> System:
+    questions = questions_of(asked)
+    return confidence_system(
+        correct.astype(int),
+        np.full(len(correct), 0.5),  # which changes no error rate
+        confidence_level=LEVEL,
+        sample_weight=questions["weight"].to_numpy(float),
+        strata=questions["stratum"].to_numpy(),
+    )
+
+
+def _possible(asked: str, correct: Floats) -> Estimate:
+    """Return the lowest and the highest error rate that is possible, where some answers are unknown or missing."""
+    weight = questions_of(asked)["weight"]
+    low, high = (float(np.average(1 - np.nan_to_num(correct, nan=filled), weights=weight)) for filled in (1.0, 0.0))
+    return Estimate(math.nan, low, high)

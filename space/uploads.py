@@ -6,8 +6,9 @@ import csv
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -52,6 +53,8 @@ TREATMENTS = {  # of answers without correctness, in words -> the rule
     "leave out (makes systems look better)": "drop",
 }
 RULES = tuple(TREATMENTS.values())
+POPULATION = "population"  # a column of graded answers alone, see `answers`: whose weights and strata are used unasked
+GRADED_COLUMNS = {"id": "question_id", "weight": "weight", "stratum": "stratum"}
 HELP = (
     "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, ... "
     "Samples of lm-eval, lighteval, Inspect and HELM are read as they are. "
@@ -65,7 +68,8 @@ MAX_TEXT = 1000  # characters of an answer
 _Result = TypeVar("_Result")
 
 
-class Answers(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Answers:
     """Answers of a visitor's model: question_id, answer, confidence, and the number of each row in its file."""
 
     frame: pd.DataFrame
@@ -111,7 +115,8 @@ def _size_of(file: Path) -> int:
         raise InputError(file.name, f"must have one of the suffixes {', '.join(SUFFIXES)}")
     if not file.is_file():
         raise InputError(file.name, "does not exist")
-    if not (size := file.stat().st_size):
+    size = file.stat().st_size
+    if not size:
         raise InputError(file.name, "is empty")
     if size > MAX_BYTES:
         rule = f"must have at most {MAX_BYTES:,} bytes"
@@ -122,7 +127,8 @@ def _size_of(file: Path) -> int:
 def _call_safely(function: Callable[..., _Result], paths: Sequence[str], *arguments: object) -> _Result:
     """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
     files = [Path(path) for path in paths]
-    if (size := sum(map(_size_of, files))) > MAX_BYTES_OF_ALL:
+    size = sum(map(_size_of, files))
+    if size > MAX_BYTES_OF_ALL:
         raise InputError("All files together", f"must have at most {MAX_BYTES_OF_ALL:,} bytes", got=f"{size:,}")
     if size <= MEDIUM and all(map(_is_harmless, files)):
         return function(paths, *arguments)
@@ -130,57 +136,72 @@ def _call_safely(function: Callable[..., _Result], paths: Sequence[str], *argume
         # Plain strings: those of Gradio would make the process import Gradio, which takes seconds.
         return bounded(function, [str(path) for path in files], *arguments)
     except LimitExceededError:
-        names = files[0].name if len(files) == 1 else "these files"
-        raise InputError(
-            f"Reading {names}", "takes more memory or time than this page has", advice=USE_THE_COMMAND
-        ) from None
+        what = files[0].name if len(files) == 1 else "these files"
+        rule = "takes more memory or time than this page has"
+        raise InputError(f"Reading {what}", rule, advice=USE_THE_COMMAND) from None
 
 
 def _is_harmless(path: Path) -> bool:
     """Return whether a file is text that can become only so many cells."""
-    size, suffix = path.stat().st_size, path.suffix.lower()
-    if suffix in PACKED or size <= SMALL:
-        return suffix not in PACKED
+    size = path.stat().st_size
+    suffix = path.suffix.lower()
+    if suffix in PACKED:
+        return False
+    if size <= SMALL:
+        return True
     if suffix not in COUNTED or size > MEDIUM:
         return False
     text = np.frombuffer(path.read_bytes() + b"\n", np.uint8)
-    is_separator, is_end = (np.isin(np.arange(256), list(those))[text] for those in (SEPARATORS, ENDS))
-    return bool(np.diff(np.cumsum(is_separator)[is_end], prepend=0).max() < FEW)
+    until = np.cumsum(np.isin(text, list(SEPARATORS)))[np.isin(text, list(ENDS))]
+    return bool(np.diff(until, prepend=0).max() < FEW)
 
 
 def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> list[Submission]:
     known: set[str] = set()
     submissions: list[Submission] = []
     for path in map(Path, paths):
-        with _errors_of(path):
-            found = read_run(path, columns=chosen, reading=reading)
-        if found is None:
-            sheet = _read_sheet(path)
-            names = set(sheet.table.column_names)
-            known |= names
-            present = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
-            with _errors_of(path):
-                found = submissions_of(sheet, path.name, columns=present, reading=reading)
-        else:  # without the results beside it, a run is named after its folder
-            found = [one._replace(name=one.name.replace(path.parent.name, path.stem)) for one in found]
-        submissions += found
+        submissions += _read_run(path, chosen, reading) or _read_table(path, chosen, reading, known)
         if len(submissions) > MAX_SYSTEMS:
             raise InputError("Systems", f"must be at most {MAX_SYSTEMS}; got more", advice=USE_THE_COMMAND)
-    for role, column in chosen.items() if known else ():
-        if not _parts(role, column) <= known:
+    for role, column in chosen.items():
+        if known and not _parts(role, column) <= known:
             raise InputError("No file", f"has a column {column!r}", advice="Choose another under Columns.")
     return _with_different_names(submissions)
 
 
+def _read_run(path: Path, chosen: Mapping[str, str], reading: Reading) -> list[Submission]:
+    """Return the systems of a run, named after its file: without the results beside it, it bears its folder's name."""
+    with _errors_of(path):
+        systems = read_run(path, columns=chosen, reading=reading)
+    return [_named(system, system.name.replace(path.parent.name, path.stem)) for system in systems or ()]
+
+
+def _read_table(path: Path, chosen: Mapping[str, str], reading: Reading, known: set[str]) -> list[Submission]:
+    """Return the systems of a table by those chosen columns that it has, and add its columns to the `known` ones."""
+    sheet = _read_sheet(path)
+    names = set(sheet.table.column_names)
+    known |= names
+    columns = {role: column for role, column in chosen.items() if _parts(role, column) <= names}
+    if {POPULATION, *GRADED_COLUMNS.values()} <= names:
+        columns = GRADED_COLUMNS | columns
+    with _errors_of(path):
+        return submissions_of(sheet, path.name, columns=columns, reading=reading)
+
+
+def _named(submission: Submission, name: str) -> Submission:
+    return submission._replace(name=name)
+
+
 def _with_different_names(submissions: list[Submission]) -> list[Submission]:
     """Return submissions with names that show as they are: `plain_text`, not empty, and all different by a number."""
-    found: dict[str, Submission] = {}
+    by_name: dict[str, Submission] = {}
     for submission in submissions:
         _check_length("Names of systems", submission.name)
         name = plain_text(submission.name) or "unnamed"
-        free = next(one for one in (name, *(f"{name} ({i})" for i in range(2, MAX_SYSTEMS + 1))) if one not in found)
-        found[free] = submission._replace(name=free)
-    return list(found.values())
+        candidates = (name, *(f"{name} ({i})" for i in range(2, MAX_SYSTEMS + 1)))
+        free = next(candidate for candidate in candidates if candidate not in by_name)
+        by_name[free] = _named(submission, free)
+    return list(by_name.values())
 
 
 def _read_answers(paths: Sequence[str]) -> Answers:
@@ -188,12 +209,13 @@ def _read_answers(paths: Sequence[str]) -> Answers:
     frame = frame_of(sheet, text=TEXT)
     missing = [name for name in NEEDED if name not in frame]
     if missing:
-        found = ", ".join(map(str, frame.columns[:20]))
-        raise InputError("Answers", f"must have columns {', '.join(NEEDED)}; {missing[0]} is missing among {found}")
+        names = ", ".join(map(str, frame.columns[:20]))
+        raise InputError("Answers", f"must have columns {', '.join(NEEDED)}; {missing[0]} is missing among {names}")
     texts = {name: frame[name].fillna("").astype(str) for name in TEXT}
     for name, values in texts.items():
-        if (long := values.str.len() > MAX_TEXT).any():
-            rule = f"must have at most {MAX_TEXT:,} characters in a row; {long.sum():,} rows have more"
+        is_long = values.str.len() > MAX_TEXT
+        if is_long.any():
+            rule = f"must have at most {MAX_TEXT:,} characters in a row; {is_long.sum():,} rows have more"
             raise InputError(f"column {name!r}", rule)
     return Answers(frame[list(NEEDED)].assign(**texts), sheet.rows)
 
@@ -204,10 +226,12 @@ def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
         if read_run(path) is not None:
             return [], dict.fromkeys(COLUMNS)
     table = _read_sheet(path).table
-    used: Mapping[str, Sequence[str]] = {}
+    roles: dict[str, str | None] = dict.fromkeys(COLUMNS)
     with suppress(InputError):  # e.g. two columns may be the confidence: the visitor chooses
-        used = find_columns(TableSchema(table.schema, table, path.name), {})
-    return table.column_names, {role: used[role][0] if len(used.get(role, ())) == 1 else None for role in COLUMNS}
+        for role, columns in find_columns(TableSchema(table.schema, table, path.name), {}).items():
+            if role in roles and len(columns) == 1:
+                roles[role] = columns[0]
+    return table.column_names, roles
 
 
 def _read_sheet(path: Path) -> Sheet:
@@ -229,7 +253,8 @@ def _errors_of(path: Path) -> Iterator[None]:
     try:
         yield
     except FileError as error:
-        error.file, error.rule = path.name, error.rule.replace(str(path), path.name)
+        error.file = path.name
+        error.rule = error.rule.replace(str(path), path.name)
         raise
     except InputError:
         raise

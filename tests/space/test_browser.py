@@ -14,7 +14,7 @@ from ecuas_metric.reporting.report import prepare_submissions
 from space import uploads
 from tests.conftest import ROOT
 from tests.space.conftest import contrast
-from tests.space.test_markup import close, figures_in
+from tests.space.test_figures import close, figures_in
 
 CHROMIUM = shutil.which("chromium")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
@@ -25,7 +25,7 @@ pytestmark = [
 ]
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 QUIET += ["--disable-component-update", "--disable-sync"]
-TABS = ["Score", "Cost", "Leaderboard", "Plan a comparison", "Code"]
+TABS = ["Score", "Cost", "TriviaQA", "Code"]
 WIDTHS = {"phone": 390, "desk": 1280, "wide": 1920}
 EXAMPLES = {"classifier": "a classifier's posteriors", "verbal_model": "three question-answering systems"}
 CLIPPED = """() => {
@@ -72,10 +72,8 @@ def dress(tab, width, theme):
 
 
 def go(tab, name):
-    """Choose a tab, all of which are in sight on a phone too. Those of the subset are inside one."""
-    if name in ("Leaderboard", "Plan a comparison"):
-        go(tab, "TriviaQA")
-    tab.get_by_role("tab", name=name, exact=True).first.click()
+    """Choose a tab, all of which are in sight on a phone too."""
+    tab.get_by_role("tab", name=name, exact=True).click()
 
 
 def load(tab, system):
@@ -115,60 +113,71 @@ def walk(tab, key, to):
     return passed
 
 
-def test_the_first_screen_says_what_it_is_the_answer_and_what_to_do_and_is_used_by_keyboard_alone(tab):
+def put(locator, value):
+    locator.evaluate("(e, v) => { e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})) }", value)
+
+
+def test_the_first_screen_asks_answers_and_is_used_by_keyboard_alone(tab):
     for width in WIDTHS:
         dress(tab, width, "light")
-        text, verdict = tab.get_by_text("0 is perfect, 1 no better than no system."), tab.locator(".verdict").first
-        form, header = tab.get_by_role("heading", name="Score your own"), tab.locator("table.report thead th")
-        for seen in (text, verdict, tab.locator(".jump").first if width == "phone" else form):
+        form = tab.get_by_role("heading", name="Score your own")
+        first = [tab.get_by_text("1 no better than no system."), tab.get_by_label("if an answer is wrong?").first]
+        for seen in (*first, tab.locator(".verdict").first, tab.locator(".jump").first if width == "phone" else form):
             assert sum(map(seen.bounding_box().get, ("y", "height"))) <= 900
-        for name in ("Score", "Cost", "Code"):
-            tab.get_by_role("tab", name=name, exact=True).first.wait_for()
-        assert header.all_inner_texts()[:4] == ["system", "ECUAS_0 ↓", "ECUAS_1 ↓", "ECUAS_128 ↓"]
-        table, scrolled = header.nth(3).bounding_box(), tab.locator(".scroll").first.bounding_box()
+        table = tab.locator("table.report thead th").nth(3).bounding_box()
+        scrolled = tab.locator(".scroll").first.bounding_box()
         assert table["x"] + table["width"] <= scrolled["x"] + scrolled["width"] + 1
-        if width == "phone":  # text and downloads come before the form
-            download = tab.get_by_role("button", name="Download CSV").first
-            assert download.bounding_box()["y"] < form.bounding_box()["y"]
-    assert tab.get_by_role("heading", level=2).all_inner_texts()[0] == "Example: three question-answering systems"
     texts, tags = zip(*walk(tab, "Tab", to=f"Load {EXAMPLES['classifier']}"), strict=True)
-    assert {"BUTTON", "SUMMARY", "INPUT"} <= set(tags)
+    assert {"BUTTON", "SUMMARY", "INPUT", "A"} <= set(tags)
     tab.keyboard.press("Enter")
     wait_for(tab, "classifier")
     dress(tab, "wide", "dark")
     walk(tab, "Shift+Tab", to=texts[0])
 
 
-def test_verdict_and_plots_follow_every_slider_and_every_upload_and_of_quick_ones_the_last(tab):
+def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     verdict, slider = tab.locator(".verdict").first, tab.get_by_role("slider", name=re.compile("Reject cost")).first
+    wrong, rejected = (tab.get_by_label(f"if an answer is {what}?").first for what in ("wrong", "not used"))
     assert verdict.inner_text() == "At reject cost 0.10, calibrated_model is clearly cheapest."
     paths = [ROOT / "space" / "examples" / f"{name}.csv" for name in ("calibrated_model", "overconfident_model")]
     systems = prepare_submissions([one for path in paths for one in read_submissions(path)])
     for row in (0, 9, 57, 99, 29):
-        slider.evaluate("(e, row) => { e.value = row; e.dispatchEvent(new Event('input', {bubbles: true})) }", row)
+        put(slider, row)
         for system, text in zip(systems.values(), tab.locator(".costs li").all_inner_texts(), strict=False):
             curve = reject_cost_curve(system, reject_cost=[(row + 1) / 100])
             assert f"{curve.expected_cost[0]:.3f}" in text
             assert f"answers {100 * curve.coverage[0]:.0f}%" in text
     assert verdict.inner_text().startswith("At reject cost 0.30, it is too close to call between ")
-    assert "would settle it" in tab.locator(".said").first.inner_text()
+    assert rejected.input_value() == "3"
     assert tab.locator(".costs .best").count() == 0
-    slider.focus()
-    for _ in range(30):
-        slider.press("ArrowRight")
+    put(wrong, "5")
+    assert slider.evaluate("e => e.value") == "59"
     assert tab.locator(".costs .best .who").all_inner_texts() == ["overconfident_model"]
-    kept = {"classifier": "classifier is clearly cheaper than answering nothing"}
-    for system, said in (kept | {"verbal_model": "overconfident_model is clearly cheapest"}).items():
-        load(tab, system)
-        assert verdict.inner_text() == f"At reject cost 0.60, {said}."
-        table = cells(tab)
-        rates = {row[0]: float(row[table[0].index("ER ↓")]) for row in table[1:]}
-        costs, orders, risks, accuracies, _ = plots(tab).values()
-        assert risks.keys() == orders.keys() == rates.keys()
-        for name, rate in rates.items():
-            close(risks[name][0][-1], [1, rate], 6e-4)
-        assert accuracies.keys() == {*rates, "(calibrated)"}
-        assert rates.keys() <= costs.keys()
+    load(tab, "classifier")
+    assert verdict.inner_text() == "At reject cost 0.60, classifier is clearly cheaper than answering nothing."
+    tab.get_by_role("tab", name="Score").focus()
+    for step, name in (("ArrowRight", "cost"), ("ArrowRight", "triviaqa"), ("ArrowLeft", "cost")):
+        tab.keyboard.press(step)
+        assert f"tab={name}" in tab.url
+    tab.reload()
+    tab.get_by_text("What one answer costs under ECUAS_n").wait_for()
+    tab.go_back()
+    tab.get_by_role("tab", name="TriviaQA", selected=True).wait_for()
+    go(tab, "Score")
+    wait_for(tab, "classifier")
+    assert verdict.inner_text() == "At reject cost 0.60, classifier is clearly cheaper than answering nothing."
+
+
+def test_plots_and_tables_are_those_of_the_upload_and_of_quick_ones_the_last(tab):
+    load(tab, "classifier")
+    load(tab, "verbal_model")
+    header, *rows = cells(tab)
+    rates = {row[0]: float(row[header.index("ER ↓")]) for row in rows}
+    costs, orders, risks, accuracies, _ = plots(tab).values()
+    assert risks.keys() == orders.keys() == rates.keys() == accuracies.keys() - {"(calibrated)"}
+    assert rates.keys() <= costs.keys()
+    for name, rate in rates.items():
+        close(risks[name][0][-1], [1, rate], 6e-4)
     for name in reversed(EXAMPLES.values()):
         tab.get_by_role("button", name=f"Load {name}").click()
     wait_for(tab, "classifier")
@@ -178,9 +187,9 @@ def test_verdict_and_plots_follow_every_slider_and_every_upload_and_of_quick_one
     for confidence in (0.5, 0.1):
         box.fill(str(confidence))
         box.press("Enter")
-        wrong = (1 - confidence) ** 2 + 2 * confidence
-        tab.get_by_text(f"{wrong:.3f}", exact=True).wait_for()
-        close(plots(tab)["Cost of an answer"]["your confidence"][0][-1], [confidence, wrong])
+        cost = (1 - confidence) ** 2 + 2 * confidence
+        tab.get_by_text(f"{cost:.3f}", exact=True).wait_for()
+        close(plots(tab)["Cost of an answer"]["your confidence"][0][-1], [confidence, cost])
 
 
 def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_of_them_is_deleted(tab, app, tmp_path):
@@ -200,25 +209,21 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
     for label, column in (("confidence", "p_true"), ("correct", "verdict")):
         tab.get_by_label(label, exact=True).first.click()
         tab.get_by_role("option", name=column).last.click()  # the list of the box before fades away
-    tab.get_by_role("button", name="Score", exact=True).click()
-    tab.locator("table.report").first.wait_for()
-    assert cells(tab)[1][:3] == ["first", "2", "0.500"]
     tab.get_by_role("button", name="Options").click()
     tab.get_by_role("textbox", name=re.compile(r"^n\b")).first.fill("0, ∞")
     tab.get_by_label("Reject costs").fill("0.25")
     tab.get_by_label("Intervals").first.uncheck()
-    tab.evaluate(
-        """() => { window.tops = []; window.sampler = setInterval(() => window.tops.push(
-        document.querySelector('.result').getBoundingClientRect().top + scrollY), 10) }"""
-    )
     tab.get_by_role("button", name="Score", exact=True).click()
+    for _ in range(2):
+        tab.get_by_text("ECUAS_∞ ↓").first.wait_for()
+        header, *rows = cells(tab)
+        assert rows[0][:3] == ["first", "2", "0.500"]
+        assert {"ECUAS_0 ↓", "EC_0.25 ↓", "SR_0.25 ↓"} <= set(header) - {"ECUAS_128 ↓"}
+        assert tab.locator(".message.error").count() == 0
+        tab.reload()  # which restores files, columns and options from the address
     tab.get_by_text("ECUAS_∞ ↓").first.wait_for()
-    assert len({round(top) for top in tab.evaluate("window.tops")}) == 1  # the page did not jump meanwhile
-    header, *rows = cells(tab)
-    assert {"ECUAS_0 ↓", "EC_0.25 ↓", "SR_0.25 ↓"} <= set(header) - {"ECUAS_128 ↓"}
-    assert tab.locator(".message.error").count() == 0
     with tab.expect_download() as download:
-        tab.get_by_role("button", name="Download CSV").first.click()
+        tab.get_by_role("link", name="CSV").first.click()
     expected = pd.read_csv(download.value.path(), index_col="system")["ecuas_0"].map("{:.3f}".format)
     assert {row[0]: row[header.index("ECUAS_0 ↓")] for row in rows} == expected.to_dict()
     (plot := tab.locator(".plot > svg").first).scroll_into_view_if_needed()
@@ -226,44 +231,50 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
     tab.mouse.move(box["x"] + 0.4 * box["width"], box["y"] + 0.5 * box["height"])
     tip = tab.locator(".tip:visible").inner_text()
     assert re.search(r"by reject cost\n.*first: 0\.\d+ at 0\.\d+\nsecond: 0\.\d+ at", tip)
-    made, (often, old) = set(cache.rglob("*.*")) - before, app.demo.delete_cache
+    made = set(cache.rglob("*.*")) - before
     assert {"a.csv", "ecuas.csv", "ecuas.md", "ecuas.tex"} <= {path.name for path in made}
+    often, old = app.demo.delete_cache
     assert often + old <= 3600
     delete_files_created_by_app(app.demo, old)
     assert all(path.exists() for path in made)
     delete_files_created_by_app(app.demo, -1)  # as if all this time had passed
     assert not any(path.exists() for path in made)
+    tab.reload()
+    tab.get_by_text("they are deleted after an hour").wait_for()
 
 
-def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_a_link(tab, page, tmp_path):
-    go(tab, "Leaderboard")
-    rows, own = tab.locator("table.rates tbody tr"), tab.locator("table.rates tr.own")
-    rows.nth(20).wait_for()
-    assert rows.first.inner_text().split()[:4] == ["1.", "gemini-2.5-pro", "verbalized", "number"]
-    tab.get_by_label("0", exact=True).check()
-    tab.get_by_text("number 5 by error rate").first.wait_for()
+def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address(tab, tmp_path):
+    go(tab, "TriviaQA")
+    assert tab.locator("table.rates tbody tr").first.inner_text().split()[:4] == ["1", "to", "2", "gemini-2.5-pro"]
+    tab.get_by_role("button", name="What the paper prints").click()
+    tab.get_by_role("button", name="ECUAS_0 ↓").click()
+    numbers = [float(text) for text in tab.locator("table.sorted td:nth-child(2)").all_inner_texts()]
+    assert numbers == sorted(numbers)
+    assert "by=ecuas_0" in tab.url
     path = tmp_path / "mine.csv"
-    given = "odql_14427,London.,0.2\nsfq_178,my own answer,0.9\nqg_607,yours,0.6\n"
-    path.write_text(f"question_id,answer,confidence\n{given}")
+    path.write_text(
+        "question_id,answer,confidence\nodql_14427,London.,0.2\nsfq_178,my own answer,0.9\nqg_607,yours,0.6\n"
+    )
     tab.locator("input[type=file]").last.set_input_files(str(path))
     tab.get_by_text("Of 3 answers were decided: 1 by the label bank.").wait_for()
     tab.get_by_label("sfq_178 → my own answer").check()
     tab.get_by_label("count as wrong", exact=True).check()
-    tab.get_by_label("Weight the questions").uncheck()
     tab.get_by_role("button", name="Grade and score").click()
-    own.wait_for()
-    assert " ".join(own.inner_text().split()).startswith("mine your model 3 of 455 answered, 3 known to be right or")
+    mine = tab.locator("table.rates tr.own")
+    mine.wait_for()
+    expected = "- mine your model 3 of 455 answered, 3 known to be right or wrong: no place"
+    assert " ".join(mine.inner_text().split()).startswith(expected)
     row = tab.locator("table.all").last.locator("tr").last.inner_text()
     with tab.expect_download() as download:
-        tab.get_by_role("button", name="Download graded answers").click()
-    found = pd.read_csv(download.value.path(), index_col="question_id")["correct"]
-    assert found.to_dict() == {"odql_14427": 0, "sfq_178": 1, "qg_607": 0}
-    address = tab.get_by_role("link", name="Link to this result").get_attribute("href")
-    tab.goto(page + address)
+        tab.get_by_role("link", name="graded answers").click()
+    graded = pd.read_csv(download.value.path(), index_col="question_id")["correct"]
+    assert graded.to_dict() == {"odql_14427": 0, "sfq_178": 1, "qg_607": 0}
+    tab.wait_for_url("**result=*")
+    tab.reload()
+    mine.wait_for()  # the tab is open
     top = tab.get_by_text("From a link: self-reported, not checked.").first
-    own.wait_for()  # the tab is open
-    assert top.bounding_box()["y"] < own.bounding_box()["y"]
-    assert "self-reported, not checked" in own.inner_text()
+    assert top.bounding_box()["y"] < mine.bounding_box()["y"]
+    assert "self-reported, not checked" in mine.inner_text()
     again = tab.locator("table.all").last.locator("tr").last.inner_text()
     assert again.replace("mine (self-reported)", "mine") == row
 
@@ -290,7 +301,7 @@ def test_every_tab_is_free_of_barriers_and_fits_a_long_name(looks, tab, tmp_path
         tab.get_by_role("button", name=title).click()
     for title in TABS:
         go(tab, title)
-        shown = "table.rates" if title == "Leaderboard" else ".plot" if title in TABS[:2] else "p"
+        shown = "table.rates" if title == "TriviaQA" else ".plot" if title in TABS[:2] else "p"
         tab.locator(f"[role=tabpanel]:visible {shown}:visible").first.wait_for()
         for (width, theme), rules in looks.items():
             dress(tab, width, theme)

@@ -57,9 +57,9 @@ def test_functions_have_names_types_and_descriptions_the_page_previews_and_the_q
 
 
 def test_programs_get_the_command_lines_json_and_errors(page, files, tmp_path):
-    given = {"n": [0, 1e9], "reject_costs": 0.25, "num_classes": 4, "explain": True}
-    given["files"] = [sent(page, path.name, path.read_bytes()).json()[0] for path in files]
-    result = result_of(called(page, "score", **given))
+    sheets = [sent(page, path.name, path.read_bytes()).json()[0] for path in files]
+    options = {"n": [0, 1e9], "reject_costs": 0.25, "num_classes": 4, "explain": True}
+    result = result_of(called(page, "score", files=sheets, **options))
     flags = ["--n", "0,1e9", "--reject-costs", "0.25", "--num-classes", "4", "--interval", "0.95"]
     assert cli.main(["score", *map(str, files), *flags, "--output", str(tmp_path / "cli.json")]) == 0
     expected = json.loads((tmp_path / "cli.json").read_text())
@@ -115,27 +115,19 @@ def test_as_it_is_published_it_runs_by_itself(tmp_path):
             process.terminate()
 
 
-def test_visitors_beside_a_bootstrap_get_their_own_answers_and_notes(page, rng):
-    def visit(number, confidence, correct, **options):
-        content = pd.DataFrame({"confidence": confidence, "correct": correct}).to_csv(index=False)
-        paths = sent(page, f"visitor{number}.csv", content.encode()).json()
-        return called(page, "score", files=paths, missing_confidence=0.5, **options)
-
-    q = rng.random(4_000)
-    long = visit(0, np.r_[np.nan, q[1:]], (rng.random(4_000) < q).astype(int))
-    results = {}
+def test_visitors_at_once_get_their_own_answers_and_notes(page):
+    calls = {}
     for number in range(1, VISITORS + 1):
         confidence = np.where((np.arange(60) < number) | (number % 2 == 0), 0.5, np.nan)
-        results[number] = visit(number, confidence, (np.arange(60) < number).astype(int), intervals=False)
-    for number, result in ((number, result_of(one)) for number, one in results.items()):
+        frame = pd.DataFrame({"confidence": confidence, "correct": np.arange(60) < number})
+        sheets = sent(page, f"visitor{number}.csv", frame.to_csv(index=False).encode()).json()
+        calls[number] = called(page, "score", files=sheets, missing_confidence=0.5, intervals=False)
+    for number, call in calls.items():
+        result = result_of(call)
         (row,), notes = result["rows"], " ".join(result["notes"])
         assert row["system"] == f"visitor{number}"
         assert row["error_rate"] == pytest.approx((60 - number) / 60)
-        assert (f"{60 - number} of 60 confidences are missing" in notes) == bool(number % 2)
-        assert notes.count("are missing") == number % 2
-    result = result_of(long)
-    assert "1 of 4000 confidences are missing" in " ".join(result["notes"])
-    assert "ecuas_0_low" in result["rows"][0]
+        assert notes.count(f"{60 - number} of 60 confidences are missing") == number % 2
 
 
 AGENT = {  # what an agent calls -> what the answer has
@@ -143,7 +135,6 @@ AGENT = {  # what an agent calls -> what the answer has
     "detect_columns": ({"file": "p,y_true\n0.5,1\n0.7,0\n"}, '"columns": ["p", "y_true"]'),
     "cost": ({"n": 1, "confidence": 0.8}, '"incorrect": 1.64'),
     "leaderboard": ({}, "gemini-2.5-pro"),
-    "plan": ({}, '"needed for 0.05"'),
     "grade": ({"file": "question_id,answer,confidence\nodql_14427,London.,0.2\n"}, '"answered": 1'),
 }
 

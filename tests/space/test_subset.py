@@ -1,4 +1,4 @@
-"""The leaderboard against the dataset's own tables, and what a visitor's row may be."""
+"""The leaderboard against the dataset's own tables, and where a visitor's model stands."""
 
 import re
 
@@ -8,54 +8,50 @@ import pytest
 
 from space import subset
 from tests.conftest import ROOT
-from triviaqa_subset.labels import METHODS
 
-PUBLISHED = pd.read_parquet(ROOT / "triviaqa_subset" / "data" / "published.parquet").query("task == 0")
-
-
-def test_what_is_missing_or_unknown_bounds_the_rates_of_a_row_that_is_marked_and_has_no_number(rng):
-    """A model that answered 28 questions, of which five are unknown, may be the worst."""
-    ids = subset.questions_of("curated")["question_id"][:28]
-    correct = pd.Series(np.r_[np.full(5, np.nan), rng.integers(0, 2, 23)], ids)
-    mine = subset.row_of("<b>mine", correct, "curated", {}, "self-reported, not checked")
-    weight = subset.questions_of("curated").set_index("question_id")["weight"]
-    low = weight[correct.index[correct == 0]].sum() / weight.sum()
-    assert (mine.weighted.low, mine.weighted.high) == pytest.approx(
-        (low, low + 1 - weight[correct.dropna().index].sum() / weight.sum())
-    )
-    assert subset.record(mine)["weighted"]["value"] is None
-    for order in subset.ORDERS:
-        html = subset.board_html([*subset.known_rows(), mine], order)
-        assert html.count("<tr") == 23
-        assert html.rindex("<tr ") == html.index('<tr class="own">')  # the last
-        row = html[html.index('<tr class="own">') :].partition("</tr>")[0]
-        assert f"28 of {len(weight)} answered, 23 known to be right or wrong" in row
-        assert "self-reported, not checked" in row
-        assert '<th scope="row"><bdi>&lt;b&gt;mine</bdi>' in row
+TABLES = {name: pd.read_parquet(ROOT / f"triviaqa_subset/data/{name}.parquet") for name in ("systems", "published")}
+PUBLISHED = TABLES["published"].query("task == 0")
 
 
-def test_numbers_are_the_datasets_and_sort_the_board_differently():
-    known, orders = subset.known_rows(), {}
-    assert len(known) == len(PUBLISHED) == 21
-    rows = {row.system: row.weighted for row in known}
-    rates = [rows[f"{llm} · {METHODS[method]}"] for llm, method in PUBLISHED[["llm", "method"]].to_numpy()]
-    np.testing.assert_allclose([rate.value for rate in rates], PUBLISHED["our_weighted_error_rate"], atol=1e-9)
-    assert all(rate.low < rate.value < rate.high for rate in rates)
-    for order, key in subset.ORDERS.items():
-        html = subset.board_html(known, order)
-        shown = [float(text) for text in re.findall(r"<td class=chosen>([\d.]+)", html)]
-        np.testing.assert_allclose(shown, np.sort(PUBLISHED[str(key)]), atol=5e-4)
-        orders[order] = re.findall("<bdi>(.*?)</bdi><small>(.*?)<", html)
-    assert orders["0"] != orders["∞ (error rate)"]
-    assert sum(">number 1 by error rate" in row for row in html.split("</tr>")) == 1
+@pytest.mark.parametrize("asked", subset.ASKED)
+def test_a_systems_own_right_and_wrong_stands_where_the_system_stands(asked):
+    """Places are the paired tests', so a copy shares the place of what it copies, one lower at its worst."""
+    known = subset.known_rows(asked)
+    questions = subset.questions_of(asked).set_index("question_id")
+    assert [row.error_rate.value for row in known] == sorted(row.error_rate.value for row in known)
+    assert len(known) == 14  # is_true has the answers of sequence_posterior
+    for row in known[::5]:
+        theirs = TABLES["systems"].query("llm == @row.system and method == @subset.METHODS.index(@row.method)")
+        correct = theirs.set_index("question_id")["correct"].astype(float)[questions.index]
+        rate = np.average(1 - correct, weights=questions["weight"])
+        mine, *others = subset.rows_with(asked, "mine", correct, "yours")
+        assert mine.error_rate.value == pytest.approx(rate) == pytest.approx(row.error_rate.value)
+        assert mine.error_rate.low < rate < mine.error_rate.high
+        copied = next(other for other in others if (other.system, other.method) == (row.system, row.method))
+        assert (mine.first, mine.last) == (copied.first, copied.last)
+        assert subset.record(mine)["place"] == [mine.first, mine.last]
 
 
-def test_a_plan_is_the_commands_with_the_design_of_the_subset():
-    header, rows = subset.plan_table([0.3, 0.36], auroc=0.8, correlation=0.5, difference=0.05)
-    assert header == ["questions", "error_rate", "ecuas_0", "ecuas_1"]
-    weights = subset.questions_of("curated")["weight"]
-    share, effect = len(weights) / len(subset.questions_of("kept")), (weights**2).mean() / weights.mean() ** 2
-    weighted, plain, kept, needed = (np.array(row[1:], float) for row in rows)
-    np.testing.assert_allclose(weighted, plain * effect**0.5, atol=1e-3)
-    np.testing.assert_allclose(kept, plain * share**0.5, atol=1e-3)
-    np.testing.assert_allclose(needed, len(weights) * (plain / 0.05) ** 2, rtol=0.03)
+def test_what_is_missing_or_unknown_leaves_an_interval_and_no_place(rng):
+    """A model that answered 28 questions, of which five are unknown, may be the best or the worst."""
+    questions = subset.questions_of("curated").set_index("question_id")["weight"]
+    correct = pd.Series(np.r_[np.full(5, np.nan), rng.integers(0, 2, 23)], questions.index[:28])
+    mine, *known = subset.rows_with("curated", "<b>mine", correct, "self-reported, not checked")
+    assert tuple(known) == subset.known_rows("curated")
+    low = questions[correct.index[correct == 0]].sum()
+    high = low + questions.sum() - questions[correct.dropna().index].sum()
+    assert (mine.error_rate.low, mine.error_rate.high) == pytest.approx((low / questions.sum(), high / questions.sum()))
+    assert subset.record(mine)["place"] is subset.record(mine)["error_rate"]["value"] is None
+    row = re.search('<tr class="own">.*?</tr>', subset.board_html("curated", [mine, *known]), flags=re.DOTALL)[0]
+    assert "28 of 455 answered, 23 known to be right or wrong: no place" in row
+    assert "self-reported, not checked" in row
+    assert "<bdi>&lt;b&gt;mine</bdi>" in row
+    assert "<td>-</td>" in row
+
+
+def test_what_the_paper_prints_stands_apart_as_printed():
+    html = subset.printed_html()
+    numbers = np.array(re.findall(r"<td>([\d.]+)", html), float).reshape(-1, 4)
+    expected = PUBLISHED.sort_values("ecuas_1")[["ecuas_0", "ecuas_1", "ecuas_128", "error_rate"]]
+    np.testing.assert_allclose(numbers, expected, atol=5e-4)
+    assert "not comparable" in html

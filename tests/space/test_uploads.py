@@ -1,7 +1,7 @@
 import io
-import json
 import re
 import resource
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.columns import NAMES
 from ecuas_metric.files.submissions import Reading
 from space import bounded, uploads
 from space.markup import in_words
@@ -84,23 +83,21 @@ def test_what_is_missing_or_too_much_is_refused_before_it_is_read(tmp_path):
     paths = [str(tmp_path / f"{i}.csv") for i in range(4)]
     for path in paths:
         Path(path).write_bytes(b"x" * (uploads.MAX_BYTES - 1))
-    for given, message in (
+    for files, message in (
         (paths[:1] * 2000, r"^Files must be at most 50; got 2,000\."),
         (paths, r"^All files together must have at most 62,914,560 bytes; got 83,886,076\.$"),
         ([str(tmp_path / "gone.csv")], r"^gone\.csv does not exist\.$"),
     ):
         with pytest.raises(InputError, match=message):
-            uploads.read_uploads(given)
+            uploads.read_uploads(files)
 
 
 def test_answers_are_read_as_text_or_refused(tmp_path):
     path = tmp_path / "a.csv"
-    rows = [("question_id", "answer", "confidence"), ("q1", "007", "0.5"), ("q2", "None", "0.25"), ("q3", "", "1")]
     for separator in ",;\t":
-        path.write_text("".join(separator.join(row) + "\n" for row in rows), encoding="utf-8-sig")
+        rows = ["question_id,answer,confidence", "q1,007,0.5", "q2,None,0.25", "q3,,1", ""]
+        path.write_text("\n".join(rows).replace(",", separator), encoding="utf-8-sig")
         assert uploads.read_answers(str(path)).frame["answer"].tolist() == ["007", "None", ""]
-    (tmp_path / "a.jsonl").write_text('{"question_id": "q1", "answer": null, "confidence": 0.5}\n')
-    assert uploads.read_answers(str(tmp_path / "a.jsonl")).frame["answer"].tolist() == [""]
     for content, message in (
         ("question_id,text\nq1,x\n", r"^Answers must have columns .*; answer is missing among question_id, text\."),
         ("question_id,answer,confidence\nq1," + "x" * 1001 + ",1\n", "column 'answer' must have at most 1,000 char"),
@@ -110,49 +107,21 @@ def test_answers_are_read_as_text_or_refused(tmp_path):
             uploads.read_answers(str(path))
 
 
-def test_columns_are_detected_and_each_of_the_command_line_can_be_chosen_but_those_found_by_their_names(tmp_path):
+def test_columns_are_found_or_left_to_the_visitor(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("question_id,model,conf,is_correct,note\nq1,m,0.5,1,x\n")
-    names, used = uploads.detect(path)
-    assert names == ["question_id", "model", "conf", "is_correct", "note"]
-    assert [used[role] for role in ("id", "system", "confidence", "correct", "label")] == [*names[:4], None]
-    path.write_text("label,prob_0,prob_1\n0,0.5,0.5\n")
-    assert uploads.detect(path)[1]["posteriors"] is None  # several columns
-    aggregated = {"rows", "count", "wrong", "uncertainty", "cost"}
-    assert set(uploads.COLUMNS) == set(NAMES) - {"stratum", "positive", "part"} - aggregated
-
-
-def test_only_tables_that_cannot_expand_are_read_in_the_process_of_the_page(tmp_path):
-    def is_harmless(name, content):
-        (tmp_path / name).write_bytes(content)
-        return uploads._is_harmless(tmp_path / name)
-
-    rows = b"confidence,correct\n" + b"0.5,1\n" * 20_000
-    assert is_harmless("a.csv", rows)
-    assert not is_harmless("a.jsonl", rows)
-    assert not is_harmless("a.csv", rows * 10)
-    assert not is_harmless("wide.csv", b"," * 10_000 + b"\n" * 10_000)
-    for end in (b"\n", b"\r", b"\r\n"):  # the last line has none
-        lines = [b"0,1"] * 4000
-        assert is_harmless("a.csv", end.join([*lines, b",;\t" * 33]))
-        assert not is_harmless("a.csv", end.join([*lines, b",;\t|" * 25]))
-    assert not is_harmless("a.parquet", b"PAR1")
-
-
-def test_rows_of_json_on_one_line_are_no_columns(tmp_path):
-    rows = [{"confidence": 0.5, "correct": 1}] * (uploads.MAX_COLUMNS + 1)
-    (tmp_path / "a.json").write_text(json.dumps(rows))  # as pandas writes it, thousands of commas
-    (submission,) = uploads._read([str(tmp_path / "a.json")], {}, Reading())
-    assert len(submission.references) == len(rows)
-
-
-def test_chosen_columns_are_those_of_the_files_that_have_them(tmp_path):
-    (tmp_path / "a.csv").write_text("p,good\n0.5,1\n")
+    for content, roles in (
+        ("conf,is_correct,remark\n0.5,1,x\n", {"confidence": "conf", "correct": "is_correct"}),
+        ("confidence,conf,correct\n1,1,1\n", {}),  # which of two is not said
+    ):
+        path.write_text(content)
+        names, detected = uploads.detect(str(path))
+        assert names == content.split("\n")[0].split(",")
+        assert {role: name for role, name in detected.items() if name} == roles
+    path.write_text("p,good\n0.5,1\n")
     (tmp_path / "b.csv").write_text("confidence,correct\n0.25,0\n")
-    paths = [str(tmp_path / name) for name in ("a.csv", "b.csv")]
     columns = {"confidence": "p", "correct": "good", "id": "", "system": None}
-    first, second = uploads.read_uploads(paths, columns=columns)
-    assert (first.predictions[0], second.predictions[0]) == (0.5, 0.25)
+    paths = [str(path), str(tmp_path / "b.csv")]
+    assert [one.predictions[0] for one in uploads.read_uploads(paths, columns=columns)] == [0.5, 0.25]
     with pytest.raises(ValueError, match=r"^No file has a column 'nowhere'\. Choose another under Columns\.$"):
         uploads.read_uploads(paths, columns=columns | {"group": "nowhere"})
 
@@ -161,15 +130,9 @@ def test_names_show_as_they_are_and_stay_different(tmp_path):
     rows = "".join(f"{name},0.5,1\n" for name in ("a\u202eb", "ab", "\u200b", "c\0d"))
     (tmp_path / "x.csv").write_text("system,confidence,correct\n" + rows)
     assert [one.name for one in uploads.read_uploads([str(tmp_path / "x.csv")])] == ["ab", "ab (2)", "unnamed", "cd"]
-    for folder in "abc":
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "preds.csv").write_bytes(ROW)
-    found = uploads.read_uploads([str(tmp_path / folder / "preds.csv") for folder in "abc"])
-    assert [one.name for one in found] == ["preds", "preds (2)", "preds (3)"]
-    assert found[0].source.file == "preds.csv"  # later errors name the file without its folder
     (tmp_path / "a.csv").write_text("llm,method,confidence,correct\nx,1,0.5,1\nx,2,0.5,1\n")
-    found = uploads.read_uploads([str(tmp_path / "a.csv")], columns={"system": "llm+method"})
-    assert [one.name for one in found] == ["x 1", "x 2"]
+    systems = uploads.read_uploads([str(tmp_path / "a.csv")] * 2, columns={"system": "llm+method"})
+    assert [one.name for one in systems] == ["x 1", "x 2", "x 1 (2)", "x 2 (2)"]
 
 
 @pytest.mark.e2e
@@ -182,21 +145,18 @@ def test_files_of_a_million_rows_pass(tmp_path):
         assert len(submission.predictions) == rows
 
 
-def test_a_request_parses_each_file_once_and_another_process_gets_nothing_of_gradio(tmp_path, monkeypatch):
+def test_what_is_large_or_packed_is_read_by_another_process_which_gets_nothing_of_gradio(tmp_path, monkeypatch):
     class NamedString(str):
         """As Gradio's of that name, which is what the page is given for a file."""
 
-    parsed, read_sheet, given = [], uploads.read_sheet, []
-    paths = [NamedString(tmp_path / name) for name in ("a.csv", "b.csv", "c.parquet")]
-    monkeypatch.setattr(uploads, "read_sheet", lambda path: parsed.append(path.name) or read_sheet(path))
-    monkeypatch.setattr(uploads, "bounded", lambda _, paths, *more: given.extend(paths))
-    for path in paths:
-        Path(path).write_bytes(ROW)
-    uploads.read_uploads(paths[:2], columns={"confidence": "confidence"})
-    uploads.detect(paths[0])
-    assert parsed == ["a.csv", "b.csv", "a.csv"]
-    uploads.read_uploads(paths[2:], columns={"id": "q"})
-    assert [type(path) for path in given] == [str]
+    passed = []
+    monkeypatch.setattr(uploads, "bounded", lambda _, paths, *others: passed.extend(paths))
+    contents = {"wide.csv": b",;\t|" * 25 * 101, "a.parquet": b"PAR1", "a.jsonl": ROW * 500, "a.csv": ROW * 500}
+    for name, content in contents.items():
+        (tmp_path / name).write_bytes(content)
+        with suppress(InputError):  # where it is read here
+            uploads.detect(NamedString(tmp_path / name))
+    assert [(Path(path).name, type(path)) for path in passed] == [(name, str) for name in list(contents)[:3]]
 
 
 def test_the_files_of_a_run_are_read_as_they_are(tmp_path):
@@ -204,7 +164,6 @@ def test_the_files_of_a_run_are_read_as_they_are(tmp_path):
     file = written(tmp_path / "a1b2c3", [lm_eval_row(i, i % 4, [-1.0, -2.0, -3.0, -4.0]) for i in range(5)])
     (submission,) = uploads.read_uploads([str(file)])
     assert (submission.name, submission.predictions.shape) == (file.stem, (5, 4))
-    assert submission.notes[0].fact == "lm-eval samples, task colors, 5 questions, 4 choices."
     assert uploads.detect(str(file)) == ([], dict.fromkeys(uploads.COLUMNS))
     log = eval_file(tmp_path / "log.eval", inspect_log([inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)]))
     (submission,) = uploads._read([str(log)], {}, Reading())
@@ -213,4 +172,3 @@ def test_the_files_of_a_run_are_read_as_they_are(tmp_path):
     with pytest.raises(InputError) as caught:
         uploads._read([str(log)], {}, Reading())
     assert "log.eval: scorer match keeps no confidence" in in_words(caught.value)
-    assert "The command `ecuas` can read another field of it." in in_words(caught.value)

@@ -1,0 +1,230 @@
+"""Curves of systems as SVG: what is drawn are the arrays of `plotting`, placed in a box."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ecuas_metric.inputs import Bools, Floats, Ints
+from ecuas_metric.plotting.bands import Band, accuracy_band, order_band, reject_cost_band, risk_band
+from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
+from ecuas_metric.results import System
+
+from .markup import html
+
+NUM_SLOTS = 6  # colours that are told apart, see style.css
+NUM_POINTS = 200  # of a line
+NUM_LIMITS = 25  # points of a line that have an interval
+LEFT, TOP, WIDTH, HEIGHT = 56, 26, 412, 220  # of the box of the curves, in the units of the drawing
+SIZE = (480, 290)  # of the drawing
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # round distances of ticks, times a power of ten
+NUM_TICKS = 6
+REST, REFERENCE = "rest", "reference"  # classes of the systems after the sixth, and of lines to compare with
+DRAWN_ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
+COST_LIMIT = 5.0  # of the plot: at n = 0 a confident mistake costs 16
+FEW = 5  # samples of a bin below which its mark is hollow
+HEADROOM = 1.1
+WILD = 0.05  # of the coverage: the risks of the first few answers are 0 or 1
+REJECT, CALIBRATED = "(reject all)", "(calibrated)"  # unlikely names of systems
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """What an axis measures, its limits, and its ticks."""
+
+    title: str
+    low: float
+    high: float
+    ticks: Mapping[float, str]
+
+    def place(self, value: Any, length: float) -> Any:
+        """Return where values are on an axis of a length, from the low end."""
+        return length * (value - self.low) / (self.high - self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A curve: its class, its points (M,), intervals at some x, and which of its marks stand for few samples."""
+
+    style: str
+    x: Floats
+    y: Floats
+    at: Floats | None = None
+    band: Band | None = None
+    has_marks: bool = False
+    few: Bools | None = None
+
+
+Lines = dict[str, Line]
+
+
+def slots(names: Iterable[str]) -> dict[str, str]:
+    """Return a class for each name: the first six have their own, the others share `rest`.
+
+    >>> slots("abcdefg")["g"]
+    'rest'
+    """
+    numbered = enumerate(dict.fromkeys(names), 1)
+    return {name: f"slot-{i}" if i <= NUM_SLOTS else REST for i, name in numbered}
+
+
+def figures(systems: Mapping[str, System]) -> str:
+    """Draw cost against reject cost, ECUAS_n against n, risk against coverage, reliability, and the confidences."""
+    drawn = [_reject_costs(systems), _orders(systems), _risks(systems)]
+    if all(system.decisions.confidence is not None for system in systems.values()):
+        drawn += [_reliability(systems), _confidences(systems)]
+    return f'<div class="plots">{"".join(drawn)}</div>'
+
+
+def cost_figure(n: float, num_classes: float | None, confidence: float, costs: Sequence[float]) -> str:
+    """Draw the costs of correct and incorrect answers over their confidence, and a line between them at one."""
+    curve = confidence_cost(n=n, num_classes=num_classes)
+    lines = {
+        "correct answer": Line("slot-1", curve.confidence, curve.correct),
+        "incorrect answer": Line("slot-2", curve.confidence, curve.incorrect),
+        "your confidence": Line("slot-3", np.full(2, confidence), np.array(costs)),
+    }
+    return figure("Cost of an answer", lines, axis("confidence"), axis("cost", COST_LIMIT))
+
+
+def figure(title: str, lines: Lines, x: Axis, y: Axis, *, hint: str = "") -> str:
+    """Draw lines by name as HTML of one figure; the values of those with a class of their own are shown on demand."""
+    names_of_x = x.ticks if x.low < 0 else {}  # places, which stand for something else
+    return html(
+        "figure",
+        title=title,
+        x=x,
+        y=y,
+        named={name: line.style for name, line in lines.items() if line.style != REST},
+        hint=hint,
+        lines=[_placed(name, line, x, y) for name, line in reversed(lines.items())],
+        box=(LEFT, TOP, WIDTH, HEIGHT),
+        size=SIZE,
+        axes=json.dumps([x.title, x.low, x.high, y.title, y.low, y.high, names_of_x]),
+    )
+
+
+def axis(title: str, high: float = 1.0) -> Axis:
+    """Return an axis from 0 with about six round ticks, up to `high`."""
+    high = high if high > 0 else 1.0
+    rough = high / NUM_TICKS
+    power = 10 ** math.floor(math.log10(rough))
+    step = power * next(step for step in STEPS if step * power >= rough * (1 - 1e-9))
+    ticks = [round(i * step, 12) for i in range(math.floor(high / step + 1e-9) + 1)]
+    return Axis(title, 0.0, high, {tick: f"{tick:g}" for tick in ticks})
+
+
+def order_name(order: float) -> str:
+    """Return an n as people write it, e.g. 1/8, 4 or ∞."""
+    if 0 < order < 1:
+        return f"1/{1 / order:g}"
+    return "∞" if order == math.inf else f"{order:g}"
+
+
+def _reject_costs(systems: Mapping[str, System]) -> str:
+    def line(system: System, style: str) -> Line:
+        curve = reject_cost_curve(system, num_points=NUM_POINTS + 1)
+        at = curve.reject_cost[:: NUM_POINTS // NUM_LIMITS]
+        return Line(style, curve.reject_cost, curve.expected_cost, at, _band(reject_cost_band, system, style, at))
+
+    lines = _lines(systems, line)
+    ends = np.array([0.0, max(curve.x[-1] for curve in lines.values())])
+    x = axis("reject cost", ends[-1])
+    y = axis("cost per question", 1.25 * _highest(lines))
+    return figure("What does it cost its users?", lines | {REJECT: Line(REFERENCE, ends, ends)}, x, y)
+
+
+def _orders(systems: Mapping[str, System]) -> str:
+    orders = np.array(DRAWN_ORDERS)
+    places = np.arange(len(orders), dtype=float)
+
+    def line(system: System, style: str) -> Line:
+        values = order_curve(system, n=orders).ecuas
+        return Line(style, places, values, places, _band(order_band, system, style, orders), has_marks=True)
+
+    lines = _lines(systems, line)
+    limits = [curve.band.high.max() for curve in lines.values() if curve.band is not None]
+    x = Axis("n", -0.5, len(orders) - 0.5, {i: order_name(order) for i, order in enumerate(DRAWN_ORDERS)})
+    return figure("ECUAS_n for every n", lines, x, axis("ECUAS_n", 1.05 * np.nanmax([_highest(lines), *limits])))
+
+
+def _risks(systems: Mapping[str, System]) -> str:
+    def line(system: System, style: str) -> Line:
+        curve = risk_coverage(system)
+        rows = _thin(curve.coverage, NUM_POINTS)
+        at = curve.coverage[_thin(curve.coverage, NUM_LIMITS)]
+        return Line(style, curve.coverage[rows], curve.risk[rows], at, _band(risk_band, system, style, at))
+
+    lines = _lines(systems, line)
+    top = max(curve.y[curve.x > WILD].max(initial=0.0) for curve in lines.values())
+    return figure("Risk of the answers used", lines, axis("coverage"), axis("risk", HEADROOM * top))
+
+
+def _reliability(systems: Mapping[str, System]) -> str:
+    """Draw accuracy against mean confidence in the bins of ECE."""
+
+    def line(system: System, style: str) -> Line:
+        bins = reliability(system)
+        at = bins.confidence  # nan in empty bins, which are not drawn
+        few = bins.counts < FEW
+        return Line(style, at, bins.accuracy, at, _band(accuracy_band, system, style), has_marks=True, few=few)
+
+    lines = _lines(systems, line)
+    ends = np.array([0.0, 1.0])
+    references = {CALIBRATED: Line(REFERENCE, ends, ends)}
+    hint = f"Hollow: fewer than {FEW} samples."
+    return figure("Are the confidences true?", lines | references, axis("confidence"), axis("accuracy"), hint=hint)
+
+
+def _confidences(systems: Mapping[str, System]) -> str:
+    def line(system: System, style: str) -> Line:
+        bins = reliability(system)
+        return Line(style, (bins.low + bins.high) / 2, bins.shares, has_marks=True)
+
+    lines = _lines(systems, line)
+    y = axis("share of answers", HEADROOM * _highest(lines))
+    return figure("How confident is it?", lines, axis("confidence"), y)
+
+
+def _lines(systems: Mapping[str, System], line: Callable[[System, str], Line]) -> Lines:
+    return {name: line(systems[name], style) for name, style in slots(systems).items()}
+
+
+def _band(band: Callable[..., Band], system: System, style: str, *at: Floats) -> Band | None:
+    """Return the intervals of a curve, if it has a class of its own and the system a level."""
+    if style == REST or system.options.confidence_level is None:
+        return None
+    return band(system, *at)
+
+
+def _highest(lines: Lines) -> float:
+    return max(float(line.y.max()) for line in lines.values())
+
+
+def _thin(along: Floats, number: int) -> Ints:
+    """Return the rows whose values of `along`, increasing, are nearest above evenly spaced ones, and first and last."""
+    if len(along) <= number:
+        return np.arange(len(along))
+    return np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], number)))
+
+
+def _placed(name: str, line: Line, x: Axis, y: Axis) -> dict[str, object]:
+    """Return a line as `parts.html` takes it: points and limits of intervals as places in the box, but nan."""
+    points = np.column_stack([x.place(line.x, WIDTH), HEIGHT - y.place(line.y, HEIGHT)])
+    limits = np.zeros((0, 3))
+    if line.band is not None and line.at is not None:
+        low, high = (HEIGHT - y.place(limit, HEIGHT) for limit in (line.band.low, line.band.high))
+        limits = np.column_stack([x.place(line.at, WIDTH), low, high])
+    few = np.zeros(len(points), bool) if line.few is None else line.few
+    drawn = np.isfinite(points).all(axis=1)
+    return {
+        "name": name,
+        "style": line.style,
+        "has_marks": line.has_marks,
+        "points": points[drawn].tolist(),
+        "few": few[drawn].tolist() if line.has_marks and line.style != REST else [],
+        "limits": limits[np.isfinite(limits).all(axis=1)].tolist(),
+    }

@@ -1,0 +1,116 @@
+"""Links that hold a whole result: grades, confidences and options, not the answers; and what forged ones may say."""
+
+import base64
+import unicodedata
+import zlib
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+from pydantic import BaseModel, ConfigDict, Field
+
+from ecuas_metric.errors import InputError
+
+from . import subset
+from .answers import RULES_OF_OTHERS, Graded, with_design
+from .uploads import plain_text
+
+WRONG, RIGHT, UNKNOWN, MISSING = "0123"  # states of answers
+MAX_LETTERS = 8000  # of a link: what servers and browsers pass on
+MAX_UNPACKED = 100_000  # bytes
+LONGEST_NAME = 60
+SELF_REPORTED = "self-reported, not checked"
+
+
+class _Link(BaseModel):
+    """What a link holds: grades and confidences by question, and the options that change a number."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+    name: str
+    asked: str
+    rule: str
+    states: str = Field(pattern="^[0-3]+$")
+    confidence: list[Annotated[float, Field(ge=0, le=1)]]
+    n: str
+    intervals: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Graded answers of a model, and the options of their numbers."""
+
+    name: str
+    graded: Graded
+    n: str
+    intervals: bool
+
+
+def pack(result: Result) -> str:
+    """Return a result as the text of a link, or nothing if it is too long for one."""
+    asked = result.graded.asked
+    ids = subset.questions_of(asked)["question_id"]
+    answers = result.graded.frame.set_index("question_id")
+    correct = answers["correct"].reindex(ids)
+    is_answered = ids.isin(answers.index).to_numpy()
+    states = np.select([~is_answered, correct.isna(), correct == 1], [MISSING, UNKNOWN, RIGHT], WRONG)
+    link = _Link(
+        name=plain_text(result.name, LONGEST_NAME),
+        asked=asked,
+        rule=result.graded.rule,
+        states="".join(states),
+        confidence=answers["confidence"].reindex(ids[is_answered]).tolist(),
+        n=result.n,
+        intervals=result.intervals,
+    )
+    packed = zlib.compress(link.model_dump_json().encode(), 9)
+    token = base64.urlsafe_b64encode(packed).decode().rstrip("=")
+    return token if len(token) <= MAX_LETTERS else ""
+
+
+def unpack(token: str) -> Result:
+    """Return a result from a text of `pack`; any other text is an error."""
+    try:
+        link = _read(token)
+        questions = subset.questions_of(link.asked)
+        states = np.array(list(link.states))
+        is_answered = states != MISSING
+        _require(link.rule in RULES_OF_OTHERS and len(states) == len(questions))
+        _require(0 < is_answered.sum() == len(link.confidence))
+    except (ValueError, zlib.error):
+        raise InputError("The link", "is not one of this page's, or is not whole") from None
+    frame = pd.DataFrame(
+        {
+            "question_id": questions["question_id"][is_answered].reset_index(drop=True),
+            "confidence": link.confidence,
+            "correct": pd.Series(states[is_answered]).map({RIGHT: 1.0, WRONG: 0.0}),
+        }
+    )
+    rows = np.arange(1, len(frame) + 1)
+    graded = Graded(with_design(frame, link.asked), rows, link.asked, link.rule)
+    return Result(_safe_name(link.name), graded, link.n, link.intervals)
+
+
+def _read(token: str) -> _Link:
+    _require(len(token) <= MAX_LETTERS)
+    packed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
+    return _Link.model_validate_json(zlib.decompressobj().decompress(packed, MAX_UNPACKED))
+
+
+def _require(is_true: bool) -> None:
+    if not is_true:
+        raise ValueError
+
+
+def _safe_name(name: str) -> str:
+    """Return the name of a system from a link: never that of one of the dataset's, however it is spelled."""
+    plain = plain_text(name, LONGEST_NAME)
+    letters = _letters(plain)
+    scripts = {letter.isascii() for letter in letters if letter.isalpha()}  # of which some look alike
+    if not plain or len(scripts) > 1 or any(_letters(llm) in letters for llm in subset.llms()):
+        plain = "a model"
+    return f"{plain} ({SELF_REPORTED.partition(',')[0]})"
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in unicodedata.normalize("NFKC", text).casefold() if letter.isalnum())

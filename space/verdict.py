@@ -1,0 +1,255 @@
+"""Who costs users least, at each reject cost and by each ECUAS_n: by a test, or too close to call."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import numpy as np
+from markupsafe import escape
+
+from ecuas_metric.comparison.compare import Comparison, best_systems, compare_systems
+from ecuas_metric.errors import InputError
+from ecuas_metric.inputs import Floats
+from ecuas_metric.metrics import Key
+from ecuas_metric.options import ALPHA, LEVEL
+from ecuas_metric.plotting.curves import reject_cost_curve
+from ecuas_metric.reporting.report import p_text
+from ecuas_metric.results import System, as_given, ranked
+
+from .figures import REFERENCE, REST, order_name
+from .markup import html, in_words, isolate
+
+NOTHING = ""  # the system that rejects every answer; no other has this name
+NO_SYSTEM = "answering nothing"
+SHOWN_FIRST = 0.1  # the reject cost that a result opens on: a wrong answer costs as much as ten that are rejected
+GRIDS = (100, 50, 20, 10)  # numbers of reject costs up to 1
+MAX_WORK, MAX_ROWS = 600_000, 4_000  # samples, and pairs of systems, times reject costs: about half a second
+MAX_SAMPLES, MAX_PAIRS = 300_000, 350
+MAX_NAMES = 3  # in a sentence
+MAX_STRETCHES = 6  # in the summary of the strip
+TOO_MANY = "Which is cheapest is not tested here: there are too many samples and systems. Use `ecuas compare`."
+NOWHERE = "Over all reject costs at once, nothing is clearly cheapest at any."
+Namer = Callable[[str], str]
+Rows = dict[tuple[str, str], Comparison]  # of one metric, by pair
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Who costs least by one number: those that may be the best, the cheapest first, and the nearest to it."""
+
+    best: tuple[str, ...]
+    rival: Comparison  # minus the cheapest: the nearest that may be the best, or else the next of all
+    p: float  # of the test by which the rival is the best, or is not
+
+    @property
+    def winner(self) -> str | None:
+        """The system that is clearly cheapest."""
+        return self.best[0] if len(self.best) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Costs and shares accepted (M,) at reject costs; verdicts on each alone, and on all together; or why none."""
+
+    reject_costs: Floats = field(default_factory=lambda: np.zeros(0))
+    costs: Mapping[str, Floats] = field(default_factory=dict)
+    coverage: Mapping[str, Floats] = field(default_factory=dict)
+    alone: Sequence[Verdict] = ()
+    together: Sequence[Verdict] = ()
+    orders: Mapping[float, Verdict] = field(default_factory=dict)  # by ECUAS_n, together with all reject costs
+    remark: str = ""
+
+
+def decide(systems: Mapping[str, System]) -> Decision:
+    """Compare the costs of systems, and of answering nothing, at all reject costs and by ECUAS_n."""
+    first = next(iter(systems.values()))
+    grid = _grid(systems)
+    if not len(grid):
+        return Decision(remark=TOO_MANY)
+    candidates = {**systems, NOTHING: rejecting_system(first)}
+    tested = {name: _with_reject_costs(system, grid) for name, system in candidates.items()}
+    costs = [Key("expected_cost", float(cost)) for cost in grid]
+    orders = [Key("ecuas", n) for n in first.options.n]
+    try:
+        comparisons = compare_systems(tested, only=[*costs, *orders])
+    except InputError as error:
+        return Decision(remark=f"These systems cannot be compared sample by sample: {in_words(error)}")
+    rows = _rows_by_key(comparisons)
+    sets = best_systems(comparisons, level=LEVEL)
+    return Decision(
+        reject_costs=grid,
+        costs={name: np.array([_values(rows[key])[name] for key in costs]) for name in tested},
+        coverage={name: reject_cost_curve(system, reject_cost=grid).coverage for name, system in tested.items()},
+        alone=[_verdict_alone(rows[key], sets[key]) for key in costs],
+        together=[_verdict_together(rows[key]) for key in costs],
+        orders={key.parameter or 0.0: _verdict_together(rows[key]) for key in orders},
+    )
+
+
+def rejecting_system(system: System) -> System:
+    """Return a system that is asked the same, and rejects every answer."""
+    decisions, options = as_given(system)
+    u_max = decisions.max_uncertainty
+    largest = np.full(len(decisions.uncertainty), u_max)
+    confidence = None if decisions.confidence is None else 1 - largest
+    nothing = decisions._replace(uncertainty=largest, candidate_cost=largest, confidence=confidence)
+    return ranked(nothing, options, ids=system.ids)
+
+
+def sentences(decision: Decision, name: Namer = str) -> list[str]:
+    """Say who is cheapest on average over reject costs, by each ECUAS_n; names as the caller writes them."""
+    return [
+        f"{headline(verdict, f'By ECUAS_{order_name(n)}', decision, name)} {detail(verdict, name)}"
+        for n, verdict in decision.orders.items()
+    ]
+
+
+def headline(verdict: Verdict, where: str, decision: Decision, name: Namer = str) -> str:
+    """Say who is cheapest in one sentence."""
+    names = [_name_of(system, name) for system in verdict.best]
+    if len(names) == 1 and len(decision.costs) == 2:
+        return f"{where}, {names[0]} is clearly cheaper than {_name_of(verdict.rival.first, name)}."
+    if len(names) == 1:
+        return f"{where}, {names[0]} is clearly cheapest."
+    unnamed = len(names) - MAX_NAMES
+    if unnamed > 0:
+        names = [*names[: MAX_NAMES - 1], f"{unnamed + 1} more"]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    if len(names) == 2 and not verdict.rival.difference:
+        return f"{where}, {listed} cost the same."
+    return f"{where}, it is too close to call between {listed}."
+
+
+def detail(verdict: Verdict, name: Namer = str) -> str:
+    """Give the numbers behind `headline`."""
+    rival = verdict.rival
+    if not rival.difference:
+        return f"{rival.second_value:.3f} each."
+    interval = f" [{rival.low:.3f}, {rival.high:.3f}]" if math.isfinite(rival.low) else ""
+    against = f"{rival.first_value:.3f} for {_name_of(rival.first, name)}"
+    return f"{rival.second_value:.3f} against {against}: {rival.difference:.3f} less{interval}, {p_text(verdict.p)}."
+
+
+def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:
+    """Return who is clearly cheapest (None: nobody) from which to which reject cost, by the test of all together."""
+    pairs = zip(decision.together, decision.reject_costs, strict=True)
+    found = []
+    low = 0.0
+    for winner, group in groupby(pairs, key=lambda pair: pair[0].winner):
+        high = max(float(cost) for _, cost in group)
+        found.append((winner, low, high))
+        low = high
+    return found
+
+
+def summary(decision: Decision, name: Namer = str) -> str:
+    """Say who is clearly cheapest where, by the test of all reject costs together."""
+    clear = [
+        f"{_name_of(winner, name)} is clearly cheapest from {low:.2f} to {high:.2f}"
+        for winner, low, high in stretches(decision)
+        if winner is not None
+    ]
+    if not clear:
+        return NOWHERE
+    if len(clear) > MAX_STRETCHES:
+        return "Over all reject costs at once, the cheapest changes often: see the strip."
+    return f"Over all reject costs at once, {', '.join(clear)}."
+
+
+def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
+    """Lay out a reject cost that can be set, and with it who is cheapest and what each system costs."""
+    if decision.remark:
+        return f'<p class="verdict undecided">{escape(decision.remark)}</p>'
+    grid = decision.reject_costs
+    names = [name for name in decision.costs if styles.get(name) != REST]
+    strip = [
+        {"style": "open" if winner is None else styles.get(winner, REFERENCE), "share": 100 * (high - low) / grid[-1]}
+        for winner, low, high in stretches(decision)
+    ]
+    data = {
+        "at": grid.round(2).tolist(),
+        "said": [_said(verdict, cost, decision) for verdict, cost in zip(decision.alone, grid, strict=True)],
+        "costs": [decision.costs[name].round(3).tolist() for name in names],
+        "shares": [np.round(100 * decision.coverage[name]).astype(int).tolist() for name in names],
+        "best": [[names.index(name) for name in verdict.best if name in names] for verdict in decision.alone],
+        "highest": max(float(decision.costs[name].max()) for name in names),
+    }
+    return html(
+        "decision",
+        data=data,
+        json=json.dumps(data),
+        start=int(np.abs(grid - SHOWN_FIRST).argmin()),
+        strip=strip,
+        summary=summary(decision, _bold),
+        bars=[(_name_of(name, str), styles.get(name, REFERENCE)) for name in names],
+        unnamed=len(decision.costs) - len(names),
+    )
+
+
+def _said(verdict: Verdict, cost: float, decision: Decision) -> str:
+    said = headline(verdict, f"At reject cost {cost:.2f}", decision, _bold)
+    return f'<p class="verdict">{said}</p><p class="caption">Cost per question: {detail(verdict, isolate)}</p>'
+
+
+def _name_of(name: str, namer: Namer) -> str:
+    return NO_SYSTEM if name == NOTHING else namer(name)
+
+
+def _bold(name: str) -> str:
+    return f"<b>{isolate(name)}</b>"
+
+
+def _grid(systems: Mapping[str, System]) -> Floats:
+    """Return the reject costs that are tested, in [0, u_M]: fewer of many samples or systems, or none."""
+    largest = max(len(system.decisions.uncertainty) for system in systems.values())
+    samples = largest * (len(systems) + 1)
+    pairs = (len(systems) + 1) * len(systems) // 2
+    if samples > MAX_SAMPLES or pairs > MAX_PAIRS:
+        return np.zeros(0)
+    fits = (points for points in GRIDS if samples * points <= MAX_WORK and pairs * points <= MAX_ROWS)
+    points = next(fits, GRIDS[-1])
+    grid = np.arange(1, points + 1) / points
+    u_max = next(iter(systems.values())).decisions.max_uncertainty
+    return grid[grid <= u_max * (1 + 1e-12)]
+
+
+def _with_reject_costs(system: System, grid: Floats) -> System:
+    options = system.options.replace(confidence_level=LEVEL, reject_costs=tuple(grid), normalize=False, decompose=False)
+    if system.order is not None:
+        return system._replace(options=options)
+    return ranked(system.decisions, options, ids=system.ids)
+
+
+def _rows_by_key(comparisons: Iterable[Comparison]) -> dict[Key, Rows]:
+    """Return the comparisons by each metric, by pair; each pair in both directions."""
+    by_key: dict[Key, Rows] = {}
+    for row in comparisons:
+        rows = by_key.setdefault(row.key, {})
+        rows[row.first, row.second] = row
+        rows[row.second, row.first] = row.turned()
+    return by_key
+
+
+def _values(rows: Rows) -> dict[str, float]:
+    return {row.first: row.first_value for row in rows.values()}
+
+
+def _verdict_alone(rows: Rows, best: Sequence[str]) -> Verdict:
+    """Return the verdict by the test of this number alone, for all systems."""
+    return _verdict(rows, lambda row: row.first in best, lambda row: row.p_first_best)
+
+
+def _verdict_together(rows: Rows) -> Verdict:
+    """Return the verdict by the test of all pairs and numbers together."""
+    return _verdict(rows, lambda row: row.p_adjusted > ALPHA, lambda row: row.p_adjusted)
+
+
+def _verdict(rows: Rows, may_be_best: Callable[[Comparison], bool], p_of: Callable[[Comparison], float]) -> Verdict:
+    values = _values(rows)
+    first, *rivals = sorted(values, key=lambda name: values[name])
+    against_first = [rows[name, first] for name in rivals]
+    close = [row for row in against_first if not row.difference or may_be_best(row)]
+    nearest = close[0] if close else against_first[0]
+    return Verdict((first, *(row.first for row in close)), nearest, p_of(nearest))

@@ -1,0 +1,119 @@
+"""Who is cheapest: against arithmetic, and how often the page names a winner by chance."""
+
+import json
+import re
+from html import unescape
+
+import numpy as np
+import pytest
+
+from ecuas_metric import confidence_system, fixed_reject_cost
+from ecuas_metric.comparison.compare import compare_systems
+from ecuas_metric.files.submissions import read_submissions
+from ecuas_metric.metrics import Key
+from ecuas_metric.reporting.report import prepare_submissions
+from space import verdict
+from space.figures import slots
+from tests.conftest import ROOT
+
+EXAMPLES = [ROOT / "space" / "examples" / f"{name}_model.csv" for name in ("calibrated", "overconfident", "verbal")]
+
+
+@pytest.fixture(scope="module")
+def examples():
+    return prepare_submissions([one for path in EXAMPLES for one in read_submissions(path)], confidence_level=0.95)
+
+
+@pytest.fixture(scope="module")
+def decision(examples):
+    return verdict.decide(examples)
+
+
+def at(decision, cost):
+    return decision.alone[int(np.abs(decision.reject_costs - cost).argmin())]
+
+
+def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decision, examples):
+    assert at(decision, verdict.SHOWN_FIRST).winner == "calibrated_model"
+    assert at(decision, 0.3).best[:2] == ("overconfident_model", "calibrated_model")
+    assert at(decision, 0.6).winner == "overconfident_model"
+    stretches = verdict.stretches(decision)
+    assert [winner for winner, *_ in stretches] == [None, "calibrated_model", None, "overconfident_model"]
+    lows, highs = zip(*((low, high) for _, low, high in stretches), strict=True)
+    assert (0, *highs) == (*lows, 1)  # the strip covers the slider
+    html = verdict.as_html(decision, slots(examples))
+    assert sum(map(float, re.findall(r"width:([\d.]+)%", html))) == pytest.approx(100, abs=0.1)
+    for alone, together in zip(decision.alone, decision.together, strict=True):
+        assert set(alone.best) <= set(together.best)  # who is named together is named alone
+
+
+def test_numbers_are_those_of_the_comparison(examples, decision):
+    """At one reject cost the same call, for that cost alone, gives difference, interval and best systems."""
+    options = examples["verbal_model"].options.replace(reject_costs=(0.6,))
+    systems = {name: system._replace(options=options) for name, system in examples.items()}
+    systems[verdict.NOTHING] = verdict.rejecting_system(systems["verbal_model"])
+    rows = {(row.first, row.second): row for row in compare_systems(systems, only=[Key("expected_cost", 0.6)])}
+    row, rival = rows["calibrated_model", "overconfident_model"], at(decision, 0.6).rival
+    for field in ("first", "second", "difference", "low", "high", "p", "p_first_best", "second_value"):
+        assert getattr(rival, field) == pytest.approx(getattr(row, field)), field
+
+
+@pytest.mark.parametrize("num_classes", [None, 3])
+def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
+    correct, confidence = rng.integers(0, 2, 40), rng.random(40).round(1)
+    system = confidence_system(correct, confidence, num_classes=num_classes)
+    decision = verdict.decide({"a": system})
+    u_max = system.decisions.max_uncertainty
+    assert decision.reject_costs[-1] == pytest.approx(u_max, abs=0.01)
+    answers = {"candidate_cost": 1 - correct, "uncertainty": 1 - confidence, "max_uncertainty": u_max}
+    ours = [fixed_reject_cost(**answers, reject_cost=cost).mean() for cost in decision.reject_costs]
+    np.testing.assert_allclose(decision.costs["a"], ours)
+    np.testing.assert_allclose(decision.costs[verdict.NOTHING], decision.reject_costs)
+
+
+def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too():
+    decision = verdict.decide({"a": confidence_system([0] * 30, [0.9] * 30, confidence_level=0.95)})
+    assert verdict.headline(at(decision, 0.5), "Here", decision) == "Here, answering nothing is clearly cheaper than a."
+    system = confidence_system([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20)
+    decision = verdict.decide({f"s{i}": system for i in range(19)})
+    assert {one.winner for one in (*decision.alone, *decision.orders.values())} <= {None, verdict.NOTHING}
+    decision = verdict.decide({"<u>": system, "b": system})
+    html = verdict.as_html(decision, slots(["<u>", "b"]))
+    assert verdict.headline(at(decision, 0.5), "Here", decision) == "Here, <u> and b cost the same."
+    assert verdict.detail(at(decision, 0.5)).endswith("each.")
+    assert "<u>" not in html
+    assert "<b><bdi>&lt;u&gt;</bdi></b>" in json.loads(unescape(re.search(r'data-all="([^"]*)"', html)[1]))["said"][49]
+
+
+def test_too_much_to_test_is_said():
+    system = confidence_system([1, 0], [0.9, 0.2])
+    large = confidence_system([1, 0] * 200_000, [0.5] * 400_000)
+    for systems in ({f"s{i}": system for i in range(40)}, {"a": large}):
+        decision = verdict.decide(systems)
+        assert decision.remark == verdict.TOO_MANY
+        assert "too many" in verdict.as_html(decision, {})
+
+
+def simulated_pair(rng, size, gain=0.0):
+    """Two systems of one design, the second of which is wrong less often by `gain`; half their errors are shared."""
+    hard = rng.random(size)
+    systems = {}
+    for name, extra in (("first", 0.0), ("second", gain)):
+        difficulty = np.where(rng.random(size) < 0.5, hard, rng.random(size))
+        confidence = np.clip(0.75 + 0.1 * rng.normal(size=size), 0.3, 0.999)
+        systems[name] = confidence_system((difficulty < 0.85 + extra).astype(int), confidence, confidence_level=0.95)
+    return systems
+
+
+@pytest.mark.slow
+def test_a_winner_is_named_anywhere_in_5_percent_of_equal_pairs_and_a_better_one_in_75_at_a_power_of_80(rng):
+    """Of 200 pairs, up to 16 are no sign against 5 % (binomial); planning from a large sample gives the other size."""
+    rival = at(verdict.decide(simulated_pair(rng, 60_000, 0.1)), 0.3).rival
+    size = round(60_000 * ((rival.high - rival.low) / 2 / 1.96 * (1.96 + 0.8416) / rival.difference) ** 2)
+    named = {verdict.NOTHING: 0, "first": 0, "second": 0, None: 0}
+    for _ in range(200):
+        for winner in {one.winner for one in verdict.decide(simulated_pair(rng, 455)).together}:
+            named[winner] += 1
+    assert named["first"] + named["second"] <= 16
+    better = [at(verdict.decide(simulated_pair(rng, size, 0.1)), 0.3).winner for _ in range(200)]
+    assert better.count("second") >= 150
