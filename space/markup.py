@@ -10,7 +10,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.metrics import METRICS
+from ecuas_metric.metric import METRICS
 from ecuas_metric.options import LEVEL
 from ecuas_metric.reporting.report import Report
 from ecuas_metric.reporting.tables import Grid

@@ -13,7 +13,7 @@ from ecuas_metric.api import confidence_system
 from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA, LEVEL
 from ecuas_metric.results import Estimate, System, compute_results
 from triviaqa_subset.folders import BUILT, FOLDER

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 import numpy as np
@@ -12,7 +12,7 @@ from markupsafe import escape
 from ecuas_metric.comparison.compare import Comparison, best_systems, compare_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA, LEVEL
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.report import p_text
@@ -94,7 +94,7 @@ def rejecting_system(system: System) -> System:
     u_max = decisions.max_uncertainty
     largest = np.full(len(decisions.uncertainty), u_max)
     confidence = None if decisions.confidence is None else 1 - largest
-    nothing = decisions._replace(uncertainty=largest, candidate_cost=largest, confidence=confidence)
+    nothing = replace(decisions, uncertainty=largest, candidate_cost=largest, confidence=confidence)
     return ranked(nothing, options, ids=system.ids)
 
 
@@ -218,7 +218,7 @@ def _grid(systems: Mapping[str, System]) -> Floats:
 def _with_reject_costs(system: System, grid: Floats) -> System:
     options = system.options.replace(confidence_level=LEVEL, reject_costs=tuple(grid), normalize=False, decompose=False)
     if system.order is not None:
-        return system._replace(options=options)
+        return replace(system, options=options)
     return ranked(system.decisions, options, ids=system.ids)
 
 

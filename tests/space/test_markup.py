@@ -14,7 +14,6 @@ from space.figures import slots
 from space.uploads import plain_text, read_uploads
 from tests.conftest import ROOT
 
-
 ELSEWHERE = {  # advice of functions and flags that the page has not
     *("pass_truth_first", "score_as_confidences", "score_as_posteriors", "sort_labels", "fit_posteriors"),
     *("convert_or_score_in_memory", "pass_weights_to_state", "write_state", "log_samples", "save_details"),
@@ -45,7 +44,7 @@ def test_the_tables_hold_every_cell_of_the_reports_grid(files):
 
 @pytest.mark.parametrize("advice", sorted(ADVICE.keys() - ELSEWHERE))
 def test_no_advice_speaks_of_python_or_of_the_command(advice):
-    shown = markup.in_words(InputError("n", "must be >= 0", advice=advice))
+    shown = markup.in_words(InputError("n", "must be >= 0", advice=advice, share=0.5))
     assert not {"_", "=", "--", "'"} & set(shown.partition(". ")[2])
     assert "--" not in shown
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from ecuas_metric import confidence_system, fixed_reject_cost
 from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.files.submissions import read_submissions
-from ecuas_metric.metrics import Key
+from ecuas_metric.metric import Key
 from ecuas_metric.reporting.report import prepare_submissions
 from space import verdict
 from space.figures import slots
@@ -50,7 +51,7 @@ def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decisi
 def test_numbers_are_those_of_the_comparison(examples, decision):
     """At one reject cost the same call, for that cost alone, gives difference, interval and best systems."""
     options = examples["verbal_model"].options.replace(reject_costs=(0.6,))
-    systems = {name: system._replace(options=options) for name, system in examples.items()}
+    systems = {name: replace(system, options=options) for name, system in examples.items()}
     systems[verdict.NOTHING] = verdict.rejecting_system(systems["verbal_model"])
     rows = {(row.first, row.second): row for row in compare_systems(systems, only=[Key("expected_cost", 0.6)])}
     row, rival = rows["calibrated_model", "overconfident_model"], at(decision, 0.6).rival
