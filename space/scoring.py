@@ -104,7 +104,7 @@ class Scored:
         """Return the notes beside the numbers; the table has answers without correctness."""
         names: dict[str, list[str]] = {}
         for name, note in self.report.notes():
-            if note.kind not in BELOW:
+            if note.id not in BELOW:
                 names.setdefault(note.render(WORDS), []).append(name)
         return [f"{', '.join(dict.fromkeys(noted))}: {text}" for text, noted in names.items()]
 
