@@ -389,3 +389,4 @@ CALIBRATION_P = Metric(
     when="calibration",
     column=17,
 )
+CALIBRATION_METRICS = (ECE, ECE_DEBIASED, CALIBRATION_P)

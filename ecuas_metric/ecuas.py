@@ -66,9 +66,9 @@ Args:
 {_ARGS}
 
 Returns:
-    dict of key to float: ecuas_{{n}} for each n, error_rate, ece, auroc, confidence_cross_entropy,
-    confidence_brier_score, aurc, augrc; for posteriors also cross_entropy and brier_score. With a cost other than
-    0-1: ecuas_{{n}}, risk, aurc, augrc, and for posteriors cross_entropy and brier_score. Options add to these:
+    dict of key to float: error_rate, ece, auroc, confidence_cross_entropy, confidence_brier_score, aurc, augrc,
+    ecuas_{{n}} for each n; for posteriors also cross_entropy and brier_score. With a cost other than
+    0-1: risk, aurc, augrc, ecuas_{{n}}, and for posteriors cross_entropy and brier_score. Options add to these:
     reject_costs expected_cost_{{g}}, coverage_{{g}} and selective_risk_{{g}} for each reject cost g; normalize
     normalized_{{key}}; decompose ecuas_{{n}}_recalibrated and ecuas_{{n}}_calibration_loss; calibration ece_debiased
     and calibration_p; confidence_level {{key}}_low and {{key}}_high, nan where no valid interval is known.

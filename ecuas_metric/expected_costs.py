@@ -150,3 +150,4 @@ SELECTIVE_RISK = Metric(
     unjudged=_risks_if_all_right_or_wrong,
     column=15,
 )
+COST_METRICS = (ECUAS_N, ERROR_RATE, RISK, EXPECTED_COST, COVERAGE, ACCEPTED_COST, SELECTIVE_RISK)

@@ -5,18 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED, sums_in_bins
+from .calibration import CALIBRATION_METRICS, sums_in_bins
 from .costs import Scratch
 from .decisions import Decisions, select_rows
-from .expected_costs import (
-    ACCEPTED_COST,
-    COVERAGE,
-    ECUAS_N,
-    ERROR_RATE,
-    EXPECTED_COST,
-    RISK,
-    SELECTIVE_RISK,
-)
+from .expected_costs import COST_METRICS
 from .inputs import BLOCK_SIZE, SAMPLE_SIZE, FloatOrFloats, Floats, blocks
 from .metric import METRICS as METRICS
 from .metric import Data, Frequencies, Key, Line, Ties, Weights, at_parameter
@@ -24,34 +16,17 @@ from .metric import Metric as Metric
 from .metric import add_metric as add_metric
 from .metric import remove_metric as remove_metric
 from .options import Options
-from .order import AUGRC, AURC, AUROC
+from .order import ORDER_METRICS
 from .ranking import ResampledTies, Resamples, TieGroups
-from .scores import BRIER_SCORE, CONFIDENCE_BRIER_SCORE, CONFIDENCE_CROSS_ENTROPY, CROSS_ENTROPY, entropy
+from .scores import SCORES, entropy
 
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 _MOST_SLOPES = 2**22  # numbers held for these at a time
 _ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root of what float64 tells apart, or more
 _MOST_PARTS = 256  # runs of groups with a derivative of their own: two values each
 
-for _metric in (
-    ECUAS_N,
-    ERROR_RATE,
-    RISK,
-    ECE,
-    AUROC,
-    CONFIDENCE_CROSS_ENTROPY,
-    CONFIDENCE_BRIER_SCORE,
-    AURC,
-    AUGRC,
-    CROSS_ENTROPY,
-    BRIER_SCORE,
-    EXPECTED_COST,
-    COVERAGE,
-    ACCEPTED_COST,
-    SELECTIVE_RISK,
-    ECE_DEBIASED,
-    CALIBRATION_P,
-):
+_ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *SCORES]
+for _metric in sorted(_ENTRIES, key=lambda metric: metric.column):
     add_metric(_metric)
 
 Values = Mapping[Key, FloatOrFloats]

@@ -255,3 +255,4 @@ AUGRC = Metric(
     takes_resamples=True,
     column=10,
 )
+ORDER_METRICS = (AUROC, AURC, AUGRC)

@@ -92,14 +92,14 @@ def test_keys_in_order(ecuas, tmp_path):
     rest = ["error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"]
     values = ecuas.compute(predictions=CONFIDENCE, references=CORRECT, n=[2, 0.5, np.inf], reject_costs=0.3)
     areas, at = ["aurc", "augrc"], ["expected_cost_0.3", "coverage_0.3", "selective_risk_0.3"]
-    assert list(values) == ["ecuas_2", "ecuas_0.5", "ecuas_inf", *rest, *areas, *at]
+    assert list(values) == [*rest, *areas, "ecuas_2", "ecuas_0.5", "ecuas_inf", *at]
     values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1)
-    assert list(values) == ["ecuas_1", *rest, *areas, "cross_entropy", "brier_score"]
+    assert list(values) == [*rest, "cross_entropy", "brier_score", *areas, "ecuas_1"]
     for cost in ("log", [[0, 1], [1, 0], [2, 2]]):
         values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1, cost=cost)
-        assert list(values) == ["ecuas_1", "risk", *areas, "cross_entropy", "brier_score"]
+        assert list(values) == ["risk", "cross_entropy", "brier_score", *areas, "ecuas_1"]
     values = load("costs", tmp_path).compute(predictions=[0.5], references=[2.5], max_uncertainty=1.6, n=1)
-    assert list(values) == ["ecuas_1", "risk", *areas]
+    assert list(values) == ["risk", *areas, "ecuas_1"]
 
 
 BAD = [

@@ -53,17 +53,17 @@ def same(ours, expected):
 
 # In the order of the registry: title, subject, direction, form of input, and place in tables.
 REGISTRY = """
-ecuas ECUAS both lower always 11
 error_rate ER decisions lower confidences 1
 risk Risk decisions lower costs 2
 ece ECE confidences lower confidences 3
 auroc AUROC confidences higher confidences 4
 confidence_cross_entropy CE_conf confidences lower confidences 5
 confidence_brier_score BS_conf confidences lower confidences 6
-aurc AURC both lower always 9
-augrc AUGRC both lower always 10
 cross_entropy CE posteriors lower posteriors 7
 brier_score BS posteriors lower posteriors 8
+aurc AURC both lower always 9
+augrc AUGRC both lower always 10
+ecuas ECUAS both lower always 11
 expected_cost EC both lower always 12
 coverage Cov confidences neither always 13
 accepted_cost AC both lower always 14
