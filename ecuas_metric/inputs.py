@@ -14,6 +14,8 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Array = NDArray[Any]  # of any numbers
 Limits = tuple[float, float]
+_Notes = tuple[Note, ...]
+FormCheck = Callable[[object, object], tuple[Array, Array]]  # predictions, references -> both, checked
 FloatOrFloats = Any  # one number; an array where weights of shape (..., N) ask for several
 
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")
@@ -37,13 +39,11 @@ def numbers(values: object, name: str) -> Array:
     try:
         array = np.asarray(values)
     except ValueError:
-        lengths = [np.size(row) for row in np.asarray(values, object)]
-        index = next((i for i, length in enumerate(lengths) if length != lengths[0]), 0)
-        raise InputError(name, "row_lengths_differ", value=lengths[index], index=index, first=lengths[0]) from None
+        raise _ragged(values, name) from None
     if array.dtype.kind in "OUS":
         return _from_objects(np.asarray(values, dtype=object), name)
     if array.size == 0:
-        raise InputError(name, "empty", value=array.shape, got=f"shape {array.shape}")
+        raise shape_error(array, name, "empty")
     if array.dtype.kind not in "biuf":
         raise InputError(name, "not_numbers", value=array.flat[0].item(), index=0)
     return array
@@ -59,43 +59,53 @@ def detach(values: object) -> object:
 
 def confidences(predictions: object, references: object) -> tuple[Floats, Ints]:
     """Return confidences (N,), NaN where missing, in [0, 1] up to rounding, and correctness (N,), 0 or 1."""
-    confidence = one_dimensional(numbers(predictions, "predictions"), "predictions").astype(np.float64, copy=False)
-    correct = one_dimensional(numbers(references, "references"), "references")
+    confidence = vector(predictions, "predictions").astype(np.float64, copy=False)
+    correct = vector(references, "references")
     same_length(predictions=confidence, references=correct)
-    if not _all_within(confidence, -RANGE_TOLERANCE, 1 + RANGE_TOLERANCE):
-        ok = np.isnan(confidence) | _in_unit_interval(confidence)
-        advice = "" if ok.all() else _scale_advice(confidence, correct)
-        require(ok, confidence, "predictions", "out_of_unit_interval", advice)
-    if correct.dtype.kind == "f" or not _all_within(correct, 0, 1):
-        ok = (correct == 0) | (correct == 1)
-        advice = "" if ok.all() else _truth_advice(correct, confidence)
-        require(ok, correct, "references", "not_0_or_1", advice)
+    _require_unit_interval(confidence, correct)
+    _require_truth(correct, confidence)
     return confidence, correct.astype(np.int64, copy=False)
 
 
-def fill_missing(confidence: Floats, *, missing_confidence: float | None = None) -> tuple[Floats, tuple[Note, ...]]:
+def _require_unit_interval(confidence: Floats, correct: Array) -> None:
+    if _all_within(confidence, -RANGE_TOLERANCE, 1 + RANGE_TOLERANCE):
+        return
+    ok = np.isnan(confidence) | _in_unit_interval(confidence)
+    if not ok.all():
+        advice = _scale_advice(confidence, correct)
+        require(ok, confidence, "predictions", "out_of_unit_interval", advice)
+
+
+def _require_truth(correct: Array, confidence: Floats) -> None:
+    if correct.dtype.kind != "f" and _all_within(correct, 0, 1):
+        return
+    ok = (correct == 0) | (correct == 1)
+    if not ok.all():
+        advice = _truth_advice(correct, confidence)
+        require(ok, correct, "references", "not_0_or_1", advice)
+
+
+def fill_missing(confidence: Floats, *, missing_confidence: float | None = None) -> tuple[Floats, _Notes]:
     """Return `confidence` with each NaN replaced, and a note with their number; InputError without a replacement."""
     if not np.isnan(confidence.max(initial=0.0)):  # which is nan if one is
         return confidence, ()
     missing = np.isnan(confidence)
     if missing_confidence is None:
         require(~missing, confidence, "predictions", "is_nan", "set_missing_confidence")
-    fields = {"count": int(missing.sum()), "total": missing.size, "replacement": missing_confidence}
-    return np.where(missing, np.float64(missing_confidence), confidence), (Note("missing", fields),)
+    filled = np.where(missing, np.float64(missing_confidence), confidence)
+    note = _counted("missing", missing, replacement=missing_confidence)
+    return filled, (note,)
 
 
 def posteriors(predictions: object, references: object) -> tuple[Array, Ints]:
     """Return an unchanged (N, K) array, K >= 2, whose values `check_posteriors` checks, and labels (N,) in [0, K)."""
     array = numbers(predictions, "predictions")
-    shape = f"shape {array.shape}"
     if array.ndim != 2:
-        expected = "(N,) or (N, K)"
-        raise InputError("predictions", "wrong_shape", value=array.shape, got=shape, expected=expected)
-    num_classes = array.shape[1]
+        raise shape_error(array, "predictions", "wrong_shape", expected="(N,) or (N, K)")
+    num_samples, num_classes = array.shape
     if num_classes < 2:
-        rule = "too_few_classes"
-        raise InputError("predictions", rule, value=array.shape, got=shape, advice="pass_flat_list")
-    return array, labels(references, "references", num_classes=num_classes, num_samples=len(array))
+        raise shape_error(array, "predictions", "too_few_classes", advice="pass_flat_list")
+    return array, labels(references, "references", num_classes=num_classes, num_samples=num_samples)
 
 
 def stacked(positive: Array) -> Floats:
@@ -105,41 +115,37 @@ def stacked(positive: Array) -> Floats:
     return np.stack([1 - q, q], axis=1)
 
 
-def clip(values: Array) -> tuple[Array, tuple[Note, ...]]:
+def clip(values: Array) -> tuple[Array, _Notes]:
     """Return `values` with those outside [0, 1] by at most 1e-6 set to 0 or 1, and a note that counts them."""
     if _all_within(values, 0.0, 1.0):
         return values, ()
-    outside = ((values < 0) | (values > 1)) & _in_unit_interval(values)
-    if not (count := int(np.count_nonzero(outside))):
+    beyond = (values < 0) | (values > 1)
+    outside = beyond & _in_unit_interval(values)
+    if not outside.any():
         return values, ()
-    fields = {"count": count, "total": values.size, "tolerance": RANGE_TOLERANCE}
-    return np.where(outside, np.clip(values, 0, 1), values), (Note("clipped", fields),)
+    clipped = np.where(outside, np.clip(values, 0, 1), values)
+    note = _counted("clipped", outside, tolerance=RANGE_TOLERANCE)
+    return clipped, (note,)
 
 
-def divide_by_sums(array: Array) -> tuple[Array, tuple[Note, ...]]:
+def divide_by_sums(array: Array) -> tuple[Array, _Notes]:
     """Return probabilities (N, K) with rows whose sums are 1 within 0.05 but not 1e-3 divided by them, and a note."""
     sums = array.sum(axis=1, dtype=np.float64)
     error = np.abs(sums - 1)
     rounded = (error > ROW_SUM_TOLERANCE) & (error <= ROUNDED_SUM_TOLERANCE)
-    if not (count := int(np.count_nonzero(rounded))):
+    if not rounded.any():
         return array, ()
-    divisors = np.where(rounded, sums, 1.0)
-    fields = {"count": count, "total": len(array), "largest": error[rounded].max()}
-    return np.where(rounded[:, None], array / divisors[:, None], array), (Note("rounded", fields),)
+    divisors = np.where(rounded, sums, 1.0)[:, None]
+    divided = np.where(rounded[:, None], array / divisors, array)
+    note = _counted("rounded", rounded, largest=error[rounded].max())
+    return divided, (note,)
 
 
-def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> tuple[Note, ...]:
+def check_posteriors(array: Array, *, predictions_are: str = "probabilities") -> _Notes:
     """Raise InputError unless each row (N, K) is a distribution in the given form; return a note on inexact sums."""
     if predictions_are == "probabilities":
-        if not all(_in_unit_interval(block).all() for block in row_blocks(array)):
-            _require_rows(array, lambda block: ~np.isnan(block), "is_nan")
-            are_percentages = array.min() >= 0 and (np.abs(array.sum(axis=1) / 100 - 1) <= ROUNDED_SUM_TOLERANCE).all()
-            advice = "divide_by_100" if are_percentages else "name_form"
-            _require_rows(array, _in_unit_interval, "out_of_unit_interval", advice)
-        sums = array.sum(axis=1, dtype=np.float64)
-        rounded = (np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE).all()
-        return _check_sums(sums, "divide_by_sums" if rounded else "name_logits")
-    _require_rows(array, lambda block: np.asarray(block < np.inf), "infinite_logits")
+        return _check_probabilities(array)
+    _require_rows(array, _below_infinity, "infinite_logits")
     if predictions_are == "log_probabilities":
         with np.errstate(over="ignore"):
             sums = [np.exp(block).sum(axis=1) for block in row_blocks(array)]
@@ -148,17 +154,29 @@ def check_posteriors(array: Array, *, predictions_are: str = "probabilities") ->
     return ()
 
 
+def _check_probabilities(array: Array) -> _Notes:
+    sums = array.sum(axis=1, dtype=np.float64)
+    if not all(_in_unit_interval(block).all() for block in row_blocks(array)):
+        _require_rows(array, lambda block: ~np.isnan(block), "is_nan")
+        sum_to_100 = np.abs(sums / 100 - 1) <= ROUNDED_SUM_TOLERANCE
+        are_percentages = array.min() >= 0 and sum_to_100.all()
+        advice = "divide_by_100" if are_percentages else "name_form"
+        _require_rows(array, _in_unit_interval, "out_of_unit_interval", advice)
+    rounded = np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE
+    return _check_sums(sums, "divide_by_sums" if rounded.all() else "name_logits")
+
+
 def costs(predictions: object, references: object) -> tuple[Floats, Floats]:
     """Return checked uncertainties and candidate costs, (N,) each, finite and non-negative."""
-    uncertainty = non_negative(one_dimensional(numbers(predictions, "predictions"), "predictions"), "predictions")
-    cost = non_negative(one_dimensional(numbers(references, "references"), "references"), "references")
+    uncertainty = non_negative(vector(predictions, "predictions"), "predictions")
+    cost = non_negative(vector(references, "references"), "references")
     same_length(predictions=uncertainty, references=cost)
     return uncertainty, cost
 
 
 def labels(values: object, name: str, *, num_classes: int, num_samples: int) -> Ints:
     """Return `values` as (N,) whole numbers in [0, `num_classes`)."""
-    array = one_dimensional(numbers(values, name), name)
+    array = vector(values, name)
     same_length(**{"predictions": range(num_samples), name: array})
     require(array == np.floor(array), array, name, "not_whole")
     in_range = (array >= 0) & (array < num_classes)
@@ -175,8 +193,9 @@ def blocks(num_rows: int, *, row_size: int = 1) -> Iterator[slice]:
 
 def chunks(total: int, num_samples: int, *, item_size: int = 8) -> Iterator[int]:
     """Yield numbers of rows (of `num_samples` each) to hold in memory at a time, which sum to `total`."""
-    row, most = num_samples * item_size, CHUNK_ROWS // item_size
-    rows = max(1, CHUNK_SIZE // row, min(most, LARGEST_CHUNK // row))
+    row_size = num_samples * item_size
+    shared = min(CHUNK_ROWS // item_size, LARGEST_CHUNK // row_size)
+    rows = max(1, CHUNK_SIZE // row_size, shared)
     for first in range(0, total, rows):
         yield min(rows, total - first)
 
@@ -187,16 +206,35 @@ def row_blocks(array: Array) -> Iterator[Array]:
         yield array[rows]
 
 
-def require(ok: Bools, values: Array, name: str, rule: str, advice: str = "", **fields: Any) -> None:
+def require(
+    ok: Bools,
+    values: Array,
+    name: str,
+    rule: str,
+    advice: str = "",
+    **fields: Any,
+) -> None:
     """Raise InputError unless all is `ok`: the rule, the first offender and its index, how many, what to do."""
     if ok.all():
         return
     first = np.unravel_index(np.argmin(ok), ok.shape)
-    index = int(first[0]) if ok.ndim == 1 else tuple(map(int, first))
-    count = int(np.count_nonzero(~ok))
     value = np.asarray(values)[first]
-    value = value.item() if isinstance(value, np.generic) else value
-    raise InputError(name, rule, value=value, index=index, count=count, total=ok.size, advice=advice, **fields)
+    index = tuple(int(i) for i in first)
+    raise InputError(
+        name,
+        rule,
+        value=value.item() if isinstance(value, np.generic) else value,
+        index=index if ok.ndim > 1 else index[0],
+        count=int(np.count_nonzero(~ok)),
+        total=ok.size,
+        advice=advice,
+        **fields,
+    )
+
+
+def shape_error(array: Array, name: str, rule: str, **fields: Any) -> InputError:
+    """Return the error about the shape of an array."""
+    return InputError(name, rule, value=array.shape, got=f"shape {array.shape}", **fields)
 
 
 def finite(values: object, name: str, advice: str = "") -> Floats:
@@ -209,49 +247,74 @@ def finite(values: object, name: str, advice: str = "") -> Floats:
 def non_negative(array: Array, name: str) -> Floats:
     """Return `array` in float64 if it is finite and non-negative."""
     if not _all_within(array, 0.0, np.finfo(np.float64).max):
-        require((array >= 0) & (array < np.inf), array, name, "negative_or_infinite")
+        ok = (array >= 0) & (array < np.inf)
+        require(ok, array, name, "negative_or_infinite")
     return array.astype(np.float64, copy=False)
+
+
+def vector(values: object, name: str) -> Array:
+    """Return `values` as numbers of shape (N,)."""
+    return one_dimensional(numbers(values, name), name)
 
 
 def one_dimensional(array: Array, name: str) -> Array:
     """Return `array` if it has shape (N,)."""
     if array.ndim != 1:
-        raise InputError(name, "not_one_dimensional", value=array.shape, got=f"shape {array.shape}")
+        raise shape_error(array, name, "not_one_dimensional")
     return array
 
 
 def same_length(**arrays: Sized) -> None:
     """Raise InputError unless the two named arrays have the same length."""
-    (name, array), (other, other_array) = arrays.items()
-    sizes = len(array), len(other_array)
-    if sizes[0] != sizes[1]:
-        got = f"{sizes[0]} and {sizes[1]}"
-        raise InputError(f"{name} and {other}", "lengths_differ", value=sizes, got=got)
+    names = " and ".join(arrays)
+    sizes = tuple(map(len, arrays.values()))
+    if len(set(sizes)) > 1:
+        got = " and ".join(map(str, sizes))
+        raise InputError(names, "lengths_differ", value=sizes, got=got)
 
 
 def _require_rows(
-    array: Array, test: Callable[[Array], Bools], rule: str, advice: str = "", *, every: bool = True
+    array: Array,
+    test: Callable[[Array], Bools],
+    rule: str,
+    advice: str = "",
+    *,
+    every: bool = True,
 ) -> None:
     """Require that every number of each row passes a test, or at least one."""
     passed = (test(block) for block in row_blocks(array))
-    ok = np.concatenate([rows.all(axis=1) if every else rows.any(axis=1) for rows in passed])
+    combine = np.all if every else np.any
+    ok = np.concatenate([combine(rows, axis=1) for rows in passed])
     if ok.all():
         return
     row = int(np.argmin(ok))
     column = int(np.argmin(test(array[row])))
-    index, count = (row, column), int(np.count_nonzero(~ok))
-    value = array[row, column].item()
-    raise InputError("predictions", rule, value=value, index=index, count=count, total=ok.size, advice=advice)
+    raise InputError(
+        "predictions",
+        rule,
+        value=array[row, column].item(),
+        index=(row, column),
+        count=int(np.count_nonzero(~ok)),
+        total=ok.size,
+        advice=advice,
+    )
 
 
-def _check_sums(sums: Floats, advice: str) -> tuple[Note, ...]:
+def _check_sums(sums: Floats, advice: str) -> _Notes:
     """Require sums of 1 within a tolerance, and return a note if float32 does not explain how far they are from 1."""
     off = np.abs(sums - 1)
     require(off <= ROW_SUM_TOLERANCE, sums, "predictions", "sums_differ_from_1", advice, tolerance=ROW_SUM_TOLERANCE)
-    if not (count := np.count_nonzero(off > SUM_NOTE)):
+    inexact = off > SUM_NOTE
+    if not inexact.any():
         return ()
-    fields = {"count": count, "total": len(off), "share": count / len(off), "largest": off.max()}
-    return (Note("renormalized", fields),)
+    note = _counted("renormalized", inexact, share=inexact.mean(), largest=off.max())
+    return (note,)
+
+
+def _counted(identifier: str, marked: Bools, **fields: object) -> Note:
+    """Return the note on how many of how many values are marked."""
+    count = int(np.count_nonzero(marked))
+    return Note(identifier, {"count": count, "total": marked.size, **fields})
 
 
 def _all_within(values: Array, low: float, high: float) -> bool:
@@ -263,25 +326,29 @@ def _in_unit_interval(block: Array) -> Bools:
     return np.asarray((block >= -RANGE_TOLERANCE) & (block <= 1 + RANGE_TOLERANCE))
 
 
+def _below_infinity(block: Array) -> Bools:
+    return np.asarray(block < np.inf)
+
+
 def _are_whole(values: Array) -> bool:
     return bool((values == np.floor(values)).all())
 
 
 def _scale_advice(confidence: Floats, correct: Array) -> str:
-    if np.nanmin(confidence) < 0:
-        return "exponentiate" if np.nanmax(confidence) <= RANGE_TOLERANCE else ""
-    if _are_whole(confidence) and not np.isin(correct, (0, 1)).all():  # both are classes
-        return "pass_posteriors"
+    """Return what to do about confidences (N,) outside [0, 1]."""
     largest = np.nanmax(confidence)
-    return "divide_by_largest" if largest <= 10 else "divide_by_100" if largest <= 100 else ""
-
-
-def are_swapped(truth: Array, predictions: Array) -> bool:
-    """Return whether predictions (N,) are all 0 or 1, and the truth has other values, all in [0, 1]."""
-    return bool(np.isin(predictions, (0, 1)).all() and ((truth >= 0) & (truth <= 1)).all() and (truth % 1 != 0).any())
+    if np.nanmin(confidence) < 0:
+        return "exponentiate" if largest <= RANGE_TOLERANCE else ""
+    are_classes = _are_whole(confidence) and not np.isin(correct, (0, 1)).all()
+    if are_classes:
+        return "pass_posteriors"
+    if largest <= 10:
+        return "divide_by_largest"
+    return "divide_by_100" if largest <= 100 else ""
 
 
 def _truth_advice(correct: Array, confidence: Floats) -> str:
+    """Return what to do about correctness (N,) that is not 0 or 1."""
     if np.isnan(correct).any():
         return ""
     if are_swapped(correct, confidence):
@@ -289,10 +356,26 @@ def _truth_advice(correct: Array, confidence: Floats) -> str:
     return "pass_posteriors" if _are_whole(correct) else "choose_lowest_grade"
 
 
+def are_swapped(truth: Array, predictions: Array) -> bool:
+    """Return whether predictions (N,) are all 0 or 1, and the truth has other values, all in [0, 1]."""
+    if not np.isin(predictions, (0, 1)).all():
+        return False
+    is_share = (truth >= 0) & (truth <= 1)
+    return bool(is_share.all() and (truth % 1 != 0).any())
+
+
 def is_nothing(value: object) -> bool:
     """Return whether a value of a column is missing: None, nan, or pandas' NA or NaT."""
-    is_none = value is None or type(value).__name__ in ("NAType", "NaTType")
-    return is_none or (np.ndim(value) == 0 and bool(value != value))  # type: ignore[arg-type]
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return np.ndim(value) == 0 and bool(value != value)  # type: ignore[arg-type]
+
+
+def _ragged(values: object, name: str) -> InputError:
+    """Return the error about the first row that is not as long as the first one."""
+    sizes = [np.size(row) for row in np.asarray(values, object)]
+    index = next((i for i, size in enumerate(sizes) if size != sizes[0]), 0)
+    return InputError(name, "row_lengths_differ", value=sizes[index], index=index, first=sizes[0])
 
 
 def _from_objects(array: NDArray[np.object_], name: str) -> Array:
@@ -301,18 +384,27 @@ def _from_objects(array: NDArray[np.object_], name: str) -> Array:
         return numbers([np.asarray(row) for row in array], name)
     result = np.empty(array.shape)
     for index, value in np.ndenumerate(array):
-        missing = is_nothing(value)
-        if (not missing and not isinstance(value, (int, float, np.number, np.bool_))) or isinstance(value, complex):
-            raise InputError(name, "not_numbers", value=value, index=index[0] if index else 0)
-        try:
-            result[index] = np.nan if missing else float(value)
-        except OverflowError:
-            got = f"one of {int(value.bit_length() * math.log10(2)) + 1} digits"
-            raise InputError(name, "not_float64", value=value, got=got) from None
+        result[index] = _from_object(value, name, index)
     return result
 
 
-FORM_CHECKS: dict[str, Callable[[object, object], tuple[Array, Array]]] = {  # of input, and what checks its two arrays
+_NUMBERS = (int, float, np.number, np.bool_)
+
+
+def _from_object(value: object, name: str, index: tuple[int, ...]) -> float:
+    if is_nothing(value):
+        return np.nan
+    if isinstance(value, complex) or not isinstance(value, _NUMBERS):
+        raise InputError(name, "not_numbers", value=value, index=index[0] if index else 0)
+    try:
+        return float(value)
+    except OverflowError:
+        bits = int(value).bit_length()
+        digits = int(bits * math.log10(2)) + 1
+        raise InputError(name, "not_float64", value=value, got=f"one of {digits} digits") from None
+
+
+FORM_CHECKS: dict[str, FormCheck] = {  # by form of input
     "confidences": confidences,
     "posteriors": posteriors,
     "costs": costs,

@@ -20,6 +20,8 @@ from .inputs import (
     numbers,
     one_dimensional,
     require,
+    shape_error,
+    vector,
 )
 
 COSTS = ("zero_one", "log")
@@ -63,17 +65,22 @@ class Options:
         """The floor of the uncertainty in ECUAS_n: epsilon, in the unit of a cost matrix or of graded costs."""
         if self.max_uncertainty is not None:
             return self.epsilon * self.max_uncertainty
-        return self.epsilon if isinstance(self.cost, str) else self.epsilon * float(self.cost.max())
+        if isinstance(self.cost, str):
+            return self.epsilon
+        return self.epsilon * float(self.cost.max())
 
     def replace(self, **changes: object) -> Options:
         """Return a copy with some (already checked) values changed."""
         return Options(**{**vars(self), **changes})
 
 
+Check = Callable[[object, str], Any]  # raw value, name -> checked value; raises InputError
+
+
 class Option(NamedTuple):
     """An option of `compute`."""
 
-    check: Callable[[object, str], Any]  # raw value, name -> checked value; raises InputError
+    check: Check
     help: str  # a phrase without a final full stop, for `--help` and the page
     forms: tuple[str, ...] = ("confidences", "posteriors", "costs")  # of input that it applies to
 
@@ -83,18 +90,29 @@ def checked_options(**given: object) -> Options:
     unknown = [name for name in given if name not in OPTIONS]
     if unknown:
         raise TypeError(f"compute takes no option {unknown[0]!r}; it takes {', '.join(OPTIONS)}.")
-    # None asks for the default, and where that is None there is nothing to check.
-    options = Options(**{name: OPTIONS[name].check(value, name) for name, value in given.items() if value is not None})
-    if options.sample_weight is None:
-        return options
+    checked = {}
+    for name, value in given.items():
+        if value is not None:  # which asks for the default
+            checked[name] = OPTIONS[name].check(value, name)
+    options = Options(**checked)
     weights = options.sample_weight
+    if weights is None:
+        return options
     if options.weights_are == "counts":
         require_counts(weights)
         return options
+    return options.replace(sample_weight=_effective(weights))
+
+
+def _effective(weights: Floats) -> Floats:
+    """Return weights (N,) that sum to their effective number of samples, (sum w)^2 / sum w^2.
+
+    Only AURC depends on the scale.
+    """
     weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
-    # To sum to their effective number of samples, (sum w)^2 / sum w^2; only AURC depends on the scale.
     ordered = np.sort(weights)  # so that the order of the samples does not round the scale
-    return options.replace(sample_weight=weights * (ordered.sum() / np.einsum("n,n", ordered, ordered)))
+    scale = float(ordered.sum() / np.einsum("n,n", ordered, ordered))
+    return weights * scale
 
 
 def require_counts(weights: Floats) -> None:
@@ -107,12 +125,14 @@ def refuse_options_of_other_forms(form: str, options: Options) -> None:
     """Raise InputError if an option is set that does not apply to the form of input."""
     for name, option in OPTIONS.items():
         if form not in option.forms and is_set(options, name):
-            raise InputError(name, "requires_form", forms=" or ".join(option.forms), form=form)
+            forms = " or ".join(option.forms)
+            raise InputError(name, "requires_form", forms=forms, form=form)
 
 
 def is_set(options: Options, name: str) -> bool:
     """Return whether an option differs from its default."""
-    value, default = getattr(options, name), getattr(DEFAULTS, name)
+    value = getattr(options, name)
+    default = getattr(DEFAULTS, name)
     return type(value) is not type(default) or bool(value != default)
 
 
@@ -120,8 +140,7 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
     """Return `values` as a (K, D) matrix of finite, non-negative costs, K = `num_classes`."""
     matrix = numbers(values, "cost")
     if matrix.ndim != 2 or len(matrix) != num_classes:
-        got = f"shape {matrix.shape}"
-        raise InputError("cost", "wrong_cost_shape", value=matrix.shape, got=got, num_classes=num_classes)
+        raise shape_error(matrix, "cost", "wrong_cost_shape", num_classes=num_classes)
     return non_negative(matrix, "cost")
 
 
@@ -135,48 +154,61 @@ def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> In
     """Return the decisions given for posteriors as (N,) indices of the cost's decisions; None stays None."""
     if options.decisions is None:
         return None
-    if isinstance(options.cost, str):
-        if options.cost == "log":
-            raise InputError("decisions", "decisions_under_log_cost")
-        num_decisions = num_classes
-    else:
+    num_decisions = num_classes
+    if not isinstance(options.cost, str):
         num_decisions = cost_matrix(options.cost, num_classes=num_classes).shape[1]
+    elif options.cost == "log":
+        raise InputError("decisions", "decisions_under_log_cost")
     return labels(options.decisions, "decisions", num_classes=num_decisions, num_samples=num_samples)
 
 
 def check_number(
-    value: object, name: str, low: float, high: float, *, inside: bool = False, whole: bool = False
+    value: object,
+    name: str,
+    low: float,
+    high: float,
+    *,
+    inside: bool = False,
+    whole: bool = False,
 ) -> float:
     """Return `value` if it is one (whole) number in [`low`, `high`], or strictly `inside`."""
     array = numbers(value, name)
-    interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
-    fits = array.ndim == 0 and (low < array < high if inside else low <= array <= high)
-    if not fits or (whole and array != np.floor(array)):
+    if array.ndim > 0 or not _lies_in(float(array), low, high, inside=inside, whole=whole):
         rule = "not_a_whole_number_within" if whole else "not_a_number_within"
+        error = InputError(name, rule, value=value)
+        error.fields["interval"] = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
         if high == 1 and array.ndim == 0 and 10 <= array < 100:
-            share = float(array) / 100
-            raise InputError(name, rule, value=value, advice="write_share", interval=interval, share=share)
-        raise InputError(name, rule, value=value, interval=interval)
+            error.advice = "write_share"
+            error.fields["share"] = float(array) / 100
+        raise error
     return int(array) if whole and np.isfinite(array) else float(array)
+
+
+def _lies_in(number: float, low: float, high: float, *, inside: bool, whole: bool) -> bool:
+    if whole and number != np.floor(number):
+        return False
+    if inside:
+        return low < number < high
+    return low <= number <= high
 
 
 def one_of(value: object, choices: tuple[str, ...], name: str) -> str:
     """Return `value` if it is one of the names in `choices`."""
     if not (isinstance(value, str) and value in choices):
-        raise InputError(name, "not_a_choice", value=value, choices=[*map(repr, choices)])
+        listed = [repr(choice) for choice in choices]
+        raise InputError(name, "not_a_choice", value=value, choices=listed)
     return value
 
 
 def _several(values: object, name: str, *, rule: str = "negative_or_nan") -> tuple[float, ...]:
     """Return one or several numbers >= 0, whose keys differ."""
-    array = np.atleast_1d(numbers(values, name)).astype(np.float64)
-    array = one_dimensional(array, name) + 0.0  # not minus 0, whose key would be another
+    array = one_dimensional(np.atleast_1d(numbers(values, name)), name)
+    array = array.astype(np.float64) + 0.0  # not minus 0, whose key would be another
     require(array >= 0, array, name, rule)
     keys = [f"{value:g}" for value in array]
     for key in keys:
         if keys.count(key) > 1:
-            got = f"{key} more than once"
-            raise InputError(name, "numbers_repeated", value=float(key), got=got)
+            raise InputError(name, "numbers_repeated", value=float(key), got=f"{key} more than once")
     return tuple(array.tolist())
 
 
@@ -186,7 +218,9 @@ def _reject_costs(values: object, name: str) -> tuple[float, ...]:
 
 
 def _cost(value: object, name: str) -> str | Floats:
-    return one_of(value, COSTS, name) if isinstance(value, str) else np.asarray(numbers(value, name), np.float64)
+    if isinstance(value, str):
+        return one_of(value, COSTS, name)
+    return numbers(value, name).astype(np.float64, copy=False)
 
 
 def _flag(value: object, name: str) -> bool:
@@ -197,7 +231,7 @@ def _flag(value: object, name: str) -> bool:
 
 def _weights(values: object, name: str) -> Floats:
     """Return weights that are finite, non-negative and not all zero."""
-    weights = non_negative(one_dimensional(numbers(values, name), name), name)
+    weights = non_negative(vector(values, name), name)
     if not weights.max() > 0:
         raise InputError(name, "all_zero", value=0.0, got=f"{weights.size} zeros")
     return weights
@@ -206,26 +240,30 @@ def _weights(values: object, name: str) -> Floats:
 def _memberships(values: object, name: str) -> Ints:
     """Return names or numbers of groups or strata as integers from 0."""
     array = one_dimensional(np.asarray(values), name)
-    array = np.asarray(values, object) if array.dtype.kind in "UmM" else array  # NumPy would make a text of nan
+    if array.dtype.kind in "UmM":  # NumPy would make a text of nan
+        array = np.asarray(values, object)
     if array.dtype.kind == "O":
-        missing = np.array([is_nothing(value) for value in array])
-        require(~missing, array, name, "no_membership")
+        is_named = np.array([not is_nothing(value) for value in array])
+        require(is_named, array, name, "no_membership")
         array = np.array([str(value) for value in array])
     elif array.dtype.kind == "f":
         require(~np.isnan(array), array, name, "no_membership")
-    return np.unique(array, return_inverse=True)[1]
+    _, codes = np.unique(array, return_inverse=True)
+    return codes
 
 
-def _in(low: float, high: float, *, inside: bool = False, whole: bool = False) -> Callable[[object, str], float]:
-    return lambda value, name: check_number(value, name, low, high, inside=inside, whole=whole)
+def _in(low: float, high: float, **kind: bool) -> Check:
+    return lambda value, name: check_number(value, name, low, high, **kind)
 
 
-def _among(*choices: str) -> Callable[[object, str], str]:
+def _among(*choices: str) -> Check:
     return lambda value, name: one_of(value, choices, name)
 
 
 DEFAULTS = Options()
-_CONFIDENCES, _POSTERIORS, _SHARES = ("confidences",), ("posteriors",), ("confidences", "posteriors")
+_CONFIDENCES = ("confidences",)
+_POSTERIORS = ("posteriors",)
+_SHARES = ("confidences", "posteriors")
 OPTIONS = {
     "n": Option(_several, "Parameter n of ECUAS_n: one or several numbers >= 0 (inf allowed)"),
     "num_classes": Option(
