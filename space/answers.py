@@ -28,7 +28,6 @@ OTHERS = {"show best and worst case": "bounds", "count as wrong": "wrong"}  # in
 RULES_OF_OTHERS = tuple(OTHERS.values())
 NO_GOLD = {"value": "", "aliases": [], "normalized_aliases": []}
 _COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", **GRADED_COLUMNS}
-_ALL_UNKNOWN = "Tick the correct ones, count the others as wrong, or grade with the text of the questions."
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class Graded:
         """Return them as a submission, with weights by which the questions represent all that were kept."""
         if self.frame["correct"].isna().all():
             unknown = f"{len(self.frame):,} unknown ones"
-            raise InputError("Answers", "must not all be unknown", got=unknown, advice=_ALL_UNKNOWN)
+            raise InputError("Answers", "all_unknown", got=unknown, advice="tick_correct_ones")
         sheet = sheet_of(self.frame[list(_COLUMNS.values())], self.rows)
         (only,) = submissions_of(sheet, name, columns=_COLUMNS, reading=Reading("bounds"))
         return only._replace(name=name)
@@ -85,7 +84,7 @@ class Graded:
 def grade_answers(answers: Answers, asked: str, *, accepted: Iterable[str] = (), rule: str = "bounds") -> Graded:
     """Grade answers; the visitor decides what is left: `accepted` keys of `open_answers`, and the `rule` for others."""
     if rule not in RULES_OF_OTHERS:
-        raise InputError("Other answers", f"must count as one of {', '.join(RULES_OF_OTHERS)}", value=rule)
+        raise InputError("Other answers", "no_way_to_count", value=rule, rules=list(RULES_OF_OTHERS))
     graded = _grade(answers, asked)
     frame = graded.frame.copy()
     keys = _keys(frame)
@@ -119,23 +118,23 @@ def _grade(answers: Answers, asked: str) -> Graded:
 
 def _require_asked(answers: Answers, questions: pd.DataFrame) -> None:
     ids = answers.frame["question_id"]
-    asked = f"must be one of the {len(questions)} that are asked"
     for wrong, rule, advice in (
-        (~ids.isin(set(questions["question_id"])), asked, "Leave other questions out."),
-        (ids.duplicated(), "must not be repeated", "Keep one answer to each question."),
+        (~ids.isin(set(questions["question_id"])), "not_asked", "leave_questions_out"),
+        (ids.duplicated(), "answered_twice", "keep_one_answer"),
     ):
         if wrong.any():
             first = str(ids[wrong].iloc[0])[:60]
             got = f"{first!r} in row {answers.rows[wrong.to_numpy()][0]}"
-            count = int(wrong.sum())
-            raise InputError("question_id", rule, value=first, got=got, count=count, total=len(ids), advice=advice)
+            error = InputError("question_id", rule, value=first, got=got, advice=advice, asked=len(questions))
+            error.count = int(wrong.sum())
+            error.total = len(ids)
+            raise error
 
 
 def _require_open(accepted: list[str], keys: set[str]) -> None:
     unknown = [key for key in accepted if key not in keys]
     if unknown:
-        rule = "must be keys of answers that are not decided yet, as `open` lists them: question_id, a tab, the answer"
-        raise InputError("accepted", rule, value=unknown[0][:60], count=len(unknown), total=len(accepted))
+        raise InputError("accepted", "not_open", value=unknown[0][:60], count=len(unknown), total=len(accepted))
 
 
 def _keys(frame: pd.DataFrame) -> pd.Series:

@@ -29,7 +29,6 @@ KINDS = {"bool": "true or false", "float": "a number", "int": "a whole number", 
 UNTYPED = {"files": list, "file": object}  # uploads are dictionaries, whatever the annotation says
 SUFFIX_OF_TEXT = {"{": ".jsonl", "[": ".json"}  # the first character of a file given as text; else .csv
 UPLOAD = "/gradio_api/file="  # in the address of an upload
-GIVE = "Give an upload of this page, or the text of the file."
 Tool = Callable[..., object]
 _Result = TypeVar("_Result")
 
@@ -52,7 +51,7 @@ def require_type(name: str, value: object, kind: object) -> None:
         _adapter(kind).validate_python(value, strict=True)
     except ValidationError as error:
         wanted = dict.fromkeys(_kind_in(fault) for fault in error.errors())
-        raise InputError(name, f"must be {' or '.join(wanted)}", value=shorten(value)) from None
+        raise InputError(name, "wrong_type", value=shorten(value), kinds=" or ".join(wanted)) from None
 
 
 _adapter = functools.cache(TypeAdapter)  # building one takes longer than its answer
@@ -92,7 +91,7 @@ def path_of(file: object, name: str, folder: Path) -> str:
     if isinstance(file, dict) and isinstance(file.get("path"), str):
         return uploaded(file["path"], name)
     if not isinstance(file, str) or not ("\n" in file.strip() or UPLOAD in file or file.startswith("/")):
-        raise InputError(name, "must be a file", value=shorten(file), advice=GIVE)
+        raise InputError(name, "not_a_file", value=shorten(file), advice="give_upload")
     if "\n" not in file.strip():
         return uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
     path = folder / f"{name}{SUFFIX_OF_TEXT.get(file.lstrip()[:1], '.csv')}"
@@ -104,7 +103,7 @@ def path_of(file: object, name: str, folder: Path) -> str:
 def paths_of(files: Mapping[str, object]) -> Iterator[list[str]]:
     """Have files, by the names of those that are texts, where they can be read; texts only meanwhile."""
     if len(files) > uploads.MAX_FILES:
-        raise InputError("files", f"must be at most {uploads.MAX_FILES}", got=f"{len(files):,}")
+        raise InputError("files", "too_many_files", got=f"{len(files):,}", most=uploads.MAX_FILES)
     with TemporaryDirectory() as folder:
         yield [path_of(file, name, Path(folder)) for name, file in files.items()]
 
@@ -118,7 +117,7 @@ def uploaded(path: str, name: str) -> str:
     except (ValueError, OSError):
         is_upload = False
     if not is_upload:
-        raise InputError(name, "is no upload of this page", value=shorten(path), advice=GIVE)
+        raise InputError(name, "no_upload", value=shorten(path), advice="give_upload")
     return str(file)
 
 
@@ -175,7 +174,7 @@ def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0
         confidence: Of the answer, in [0, 1].
     """
     if not 0 <= confidence <= 1:
-        raise InputError("confidence", "must lie in [0, 1]", value=confidence)
+        raise InputError("confidence", "out_of_unit_interval", value=confidence)
     lowest = 1 / (checked_options(num_classes=num_classes).num_classes or math.inf)
     uncertainty = 1 - max(confidence, lowest)
     costs = ecuas_cost(candidate_cost=[0, 1], uncertainty=[uncertainty] * 2, n=n, max_uncertainty=1 - lowest)

@@ -52,7 +52,6 @@ DESCRIPTION = "Score systems that say how sure they are: which one costs its use
 RESTORED = f"From a link: {links.SELF_REPORTED}. It was computed from grades and confidences that anybody can write."
 FILES = "Files, one per system, all at once; at most 20 MB each"
 NO_UPLOAD = "There is no file yet: upload one, or load an example."
-DELETED = "The files of this address", "are not there any more: they are deleted after an hour. Upload them again"
 OPTIONS = [name for name in scoring.CONTROLS if name not in uploads.COLUMNS]
 UNIT = (
     "A mistake costs 1, and an answer that is not used the reject cost. ECUAS_n averages over all reject costs, "
@@ -220,7 +219,7 @@ def restore_files(query: str) -> Outputs:
     try:
         files = [api.uploaded(f"{get_upload_folder()}/{place}", "a file") for place in given["files"].split("|")]
     except InputError:
-        raise InputError(*DELETED) from None
+        raise InputError("The files of this address", "uploads_deleted") from None
     return gr.skip(), files, *(_restored(given.get(name), scoring.CONTROLS[name]) for name in OPTIONS)
 
 

@@ -78,7 +78,7 @@ def unpack(token: str) -> Result:
         _require(link.rule in RULES_OF_OTHERS and len(states) == len(questions))
         _require(0 < is_answered.sum() == len(link.confidence))
     except (ValueError, zlib.error):
-        raise InputError("The link", "is not one of this page's, or is not whole") from None
+        raise InputError("The link", "wrong_link") from None
     frame = pd.DataFrame(
         {
             "question_id": questions["question_id"][is_answered].reset_index(drop=True),

@@ -19,9 +19,10 @@ from ecuas_metric.reporting.text import explain
 from ecuas_metric.results import System
 
 from .figures import figures, slots
-from .markup import LABELS, LABELS_OF_READING, UNLABELLED, WORDS, html, isolate, report_tables
+from .markup import html, isolate, report_tables
 from .uploads import COLUMNS, RULES, read_uploads
 from .verdict import Decision, as_html, decide, sentences, summary
+from .words import LABELS, LABELS_OF_READING, PAGE_WORDS, UNLABELLED
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
 MAX_NUMBERS = 20  # of a control
@@ -105,7 +106,7 @@ class Scored:
         names: dict[str, list[str]] = {}
         for name, note in self.report.notes():
             if note.id not in BELOW:
-                names.setdefault(note.render(WORDS), []).append(name)
+                names.setdefault(note.render(PAGE_WORDS), []).append(name)
         return [f"{', '.join(dict.fromkeys(noted))}: {text}" for text, noted in names.items()]
 
     def json(self, *, explained: bool = False) -> Json:
@@ -197,18 +198,18 @@ def numbers(given: Numbers | None, name: str) -> list[float]:
     else:
         parts = given if isinstance(given, list) else [given]
     if len(parts) > MAX_NUMBERS:
-        raise InputError(name, f"must be at most {MAX_NUMBERS} numbers", value=len(parts))
+        raise InputError(name, "too_many_numbers", value=len(parts), most=MAX_NUMBERS)
     try:
         return [math.inf if part == "∞" else float(part) for part in parts]
     except (ValueError, TypeError):
-        raise InputError(name, "must be numbers, separated by commas", value=shorten(given)) from None
+        raise InputError(name, "not_listed_numbers", value=shorten(given)) from None
 
 
 def number(given: Numbers | None, name: str) -> float | None:
     """Return a number, None if a text is empty."""
     values = numbers(given, name)
     if len(values) > 1:
-        raise InputError(name, "must be one number", value=shorten(given))
+        raise InputError(name, "several_numbers", value=shorten(given))
     return values[0] if values else None
 
 

@@ -76,7 +76,7 @@ def tables() -> dict[str, pd.DataFrame]:
 def questions_of(asked: str) -> pd.DataFrame:
     """Return the questions of a configuration that a visitor's model can be asked."""
     if asked not in ASKED:
-        raise InputError("Questions", f"must be one of {', '.join(ASKED)}", value=asked)
+        raise InputError("Questions", "not_a_choice", value=asked, choices=list(ASKED))
     return tables()[asked]
 
 

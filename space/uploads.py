@@ -61,7 +61,6 @@ HELP = (
     "Several systems in one file need a column `system`; a column `id` pairs their samples. "
     f"At most 20 MB per file, {MAX_FILES} files and {MAX_SYSTEMS} systems; the command `ecuas` takes more."
 )
-USE_THE_COMMAND = "Use the command `ecuas`."
 TEXT = ("question_id", "answer")
 NEEDED = (*TEXT, "confidence")
 MAX_TEXT = 1000  # characters of an answer
@@ -86,9 +85,9 @@ def read_uploads(
 ) -> list[Submission]:
     """Read the systems of all files, each file once; of `columns` (role -> name) a file uses those that it has."""
     if not paths:
-        raise InputError("Files", "are missing", advice="Upload one, or load an example.")
+        raise InputError("Files", "no_file", advice="upload_one")
     if len(paths) > MAX_FILES:
-        raise InputError("Files", f"must be at most {MAX_FILES}", got=f"{len(paths):,}", advice=USE_THE_COMMAND)
+        raise InputError("Files", "too_many_files", got=f"{len(paths):,}", advice="use_the_command", most=MAX_FILES)
     chosen = {role: column for role, column in (columns or {}).items() if column}
     return _call_safely(_read, paths, chosen, Reading(unlabelled, None, correct_from, scale))
 
@@ -112,15 +111,14 @@ def detect(path: str) -> tuple[list[str], dict[str, str | None]]:
 def _size_of(file: Path) -> int:
     """Return the number of bytes of a file, or refuse it by its name and size, before it is read."""
     if file.suffix.lower() not in SUFFIXES:
-        raise InputError(file.name, f"must have one of the suffixes {', '.join(SUFFIXES)}")
+        raise InputError(file.name, "suffix_of_no_table", suffixes=list(SUFFIXES))
     if not file.is_file():
-        raise InputError(file.name, "does not exist")
+        raise InputError(file.name, "file_gone")
     size = file.stat().st_size
     if not size:
-        raise InputError(file.name, "is empty")
+        raise InputError(file.name, "file_empty")
     if size > MAX_BYTES:
-        rule = f"must have at most {MAX_BYTES:,} bytes"
-        raise InputError(file.name, rule, got=f"{size:,}", advice=USE_THE_COMMAND)
+        raise InputError(file.name, "too_many_bytes", got=f"{size:,}", advice="use_the_command", most=MAX_BYTES)
     return size
 
 
@@ -129,7 +127,7 @@ def _call_safely(function: Callable[..., _Result], paths: Sequence[str], *argume
     files = [Path(path) for path in paths]
     size = sum(map(_size_of, files))
     if size > MAX_BYTES_OF_ALL:
-        raise InputError("All files together", f"must have at most {MAX_BYTES_OF_ALL:,} bytes", got=f"{size:,}")
+        raise InputError("All files together", "too_many_bytes", got=f"{size:,}", most=MAX_BYTES_OF_ALL)
     if size <= MEDIUM and all(map(_is_harmless, files)):
         return function(paths, *arguments)
     try:
@@ -137,8 +135,7 @@ def _call_safely(function: Callable[..., _Result], paths: Sequence[str], *argume
         return bounded(function, [str(path) for path in files], *arguments)
     except LimitExceededError:
         what = files[0].name if len(files) == 1 else "these files"
-        rule = "takes more memory or time than this page has"
-        raise InputError(f"Reading {what}", rule, advice=USE_THE_COMMAND) from None
+        raise InputError(f"Reading {what}", "takes_too_long", advice="use_the_command") from None
 
 
 def _is_harmless(path: Path) -> bool:
@@ -162,10 +159,10 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> 
     for path in map(Path, paths):
         submissions += _read_run(path, chosen, reading) or _read_table(path, chosen, reading, known)
         if len(submissions) > MAX_SYSTEMS:
-            raise InputError("Systems", f"must be at most {MAX_SYSTEMS}; got more", advice=USE_THE_COMMAND)
+            raise InputError("Systems", "too_many_systems_of_files", advice="use_the_command", most=MAX_SYSTEMS)
     for role, column in chosen.items():
         if known and not _parts(role, column) <= known:
-            raise InputError("No file", f"has a column {column!r}", advice="Choose another under Columns.")
+            raise InputError("No file", "no_column_in_any_file", advice="choose_another_column", column_name=column)
     return _with_different_names(submissions)
 
 
@@ -209,14 +206,13 @@ def _read_answers(paths: Sequence[str]) -> Answers:
     frame = frame_of(sheet, text=TEXT)
     missing = [name for name in NEEDED if name not in frame]
     if missing:
-        names = ", ".join(map(str, frame.columns[:20]))
-        raise InputError("Answers", f"must have columns {', '.join(NEEDED)}; {missing[0]} is missing among {names}")
+        names = list(frame.columns[:20])
+        raise InputError("Answers", "column_missing", needed=list(NEEDED), missing=missing[0], columns=names)
     texts = {name: frame[name].fillna("").astype(str) for name in TEXT}
     for name, values in texts.items():
         is_long = values.str.len() > MAX_TEXT
         if is_long.any():
-            rule = f"must have at most {MAX_TEXT:,} characters in a row; {is_long.sum():,} rows have more"
-            raise InputError(f"column {name!r}", rule)
+            raise InputError(f"column {name!r}", "too_long_texts", most=MAX_TEXT, rows=is_long.sum())
     return Answers(frame[list(NEEDED)].assign(**texts), sheet.rows)
 
 
@@ -254,27 +250,28 @@ def _errors_of(path: Path) -> Iterator[None]:
         yield
     except FileError as error:
         error.file = path.name
-        error.rule = error.rule.replace(str(path), path.name)
+        for name, value in error.fields.items():
+            if isinstance(value, str):
+                error.fields[name] = value.replace(str(path), path.name)
         raise
     except InputError:
         raise
     except RecursionError:
-        raise FileError(path.name, "the JSON is nested too deeply") from None
+        raise FileError(path.name, "nested_too_deeply") from None
     except (ValueError, TypeError, LookupError, OSError, RuntimeError, OverflowError, csv.Error) as error:
         reason = str(error).replace(str(path), path.name).strip().split("\n")[0].rstrip(".")
-        raise FileError(path.name, f"cannot be read: {reason}") from None
+        raise FileError(path.name, "unreadable", reason=reason) from None
 
 
 def _check_columns(path: Path, count: int) -> None:
     if count > MAX_COLUMNS:
-        rule = f"must have at most {MAX_COLUMNS:,} columns"
-        raise InputError(path.name, rule, got=f"{count:,}", advice=USE_THE_COMMAND)
+        raise InputError(path.name, "too_many_columns", got=f"{count:,}", advice="use_the_command", most=MAX_COLUMNS)
 
 
 def _check_length(what: str, name: str) -> None:
     if len(name) > MAX_NAME:
-        rule = f"must have at most {MAX_NAME} characters"
-        raise InputError(what, rule, value=name[:40], got=f"{len(name):,}: {name[:40]!r}")
+        got = f"{len(name):,}: {name[:40]!r}"
+        raise InputError(what, "too_long_name", value=name[:40], got=got, most=MAX_NAME)
 
 
 def _parts(role: str, column: str) -> set[str]:

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.errors import FileError
 from space import answers, links, subset
 from space.scoring import options_of, score_files, score_submissions
 from space.uploads import Answers
+from tests.space.refusals import refused
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.grading import answer_sha256, label_bank
 
@@ -56,7 +57,7 @@ def test_the_bank_decides_what_it_knows_and_the_visitor_the_rest(mine):
     ],
 )
 def test_what_is_not_asked_or_not_there_is_refused(change, options, message, mine):
-    with pytest.raises(InputError, match=message):
+    with refused(message):
         answers.grade_answers(sheet(change(mine)), **{"asked": "curated", **options})
 
 
@@ -145,7 +146,7 @@ BROKEN = [  # what is in a link: text, bytes that are packed, or what differs fr
 @pytest.mark.parametrize("content", BROKEN, ids=lambda content: str(content)[:30])
 def test_a_broken_link_is_an_error(content):
     token = content if isinstance(content, str) else token_of(good(**content) if isinstance(content, dict) else content)
-    with pytest.raises(InputError, match="The link is not one of this page's, or is not whole"):
+    with refused("The link is not one of this page's, or is not whole"):
         links.unpack(token)
 
 

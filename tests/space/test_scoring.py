@@ -1,12 +1,11 @@
 """What is asked of files, and what is laid out of the answer."""
 
 import numpy as np
-import pytest
 
-from ecuas_metric.errors import InputError
 from ecuas_metric.options import LEVEL, OPTIONS, Options
 from space import scoring, verdict
-from space.markup import LABELS
+from space.words import LABELS
+from tests.space.refusals import refused
 
 
 def test_numbers_are_separated_as_people_do_and_what_is_none_is_an_error():
@@ -18,7 +17,7 @@ def test_numbers_are_separated_as_people_do_and_what_is_none_is_an_error():
         (scoring.numbers, "low", r"^n must be numbers, separated by commas; got 'low'\.$"),
         (scoring.number, "1, 2", r"^n must be one number; got '1, 2'\.$"),
     ):
-        with pytest.raises(InputError, match=message):
+        with refused(message):
             call(text, "n")
 
 
