@@ -22,38 +22,51 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
     of squares of the parts' distances, divided by their number. AURC and AUGRC of small parts are biased, which
     averaging does not lessen: their bias is subtracted first. The sizes are numbers of parts.
     """
-    parts: dict[str, dict[str, str]] = {}
+    names: dict[str, dict[str, str]] = {}  # system -> part -> name of the row
     for one in submissions:
-        parts.setdefault(one.of, {})[one.part] = one.name
-    if all(len(names) < 2 for names in parts.values()) or report.bounds:
+        names.setdefault(one.of, {})[one.part] = one.name
+    if all(len(parts) < 2 for parts in names.values()) or report.bounds:
         return None
     keys = [key for key in report.keys if key.entry.has_average]
     results = {}
-    for of, names in parts.items():
-        results[of] = _averages([(report.results[name], systems[name]) for name in names.values()], keys)
-        options = [systems[name].options for name in names.values()]
-        groups = [set(one.groups.tolist()) for one in options if one.groups is not None]
-        if sum(map(len, groups)) > len(set().union(*groups)):  # a group has samples in several parts
-            results[of] = _without_limits(results[of])
-    differ = ["parts"] if len({frozenset(names) for names in parts.values()}) > 1 else []
-    for part in () if differ else next(iter(parts.values())):  # what forbids to rank the systems by any of their parts
-        found = differing(systems[names[part]].basis for names in parts.values())
-        differ += [reason for reason in found if reason not in differ]
+    for system, parts in names.items():
+        averages = _averages([(report.results[name], systems[name]) for name in parts.values()], keys)
+        has_limits = _are_independent([systems[name] for name in parts.values()])
+        results[system] = averages if has_limits else _without_limits(averages)
     return Report(
         results=results,
         keys=keys,
         not_comparable=[key for key in report.not_comparable if key in keys],
         signature=report.signature,
-        sizes={of: len(names) for of, names in parts.items()},
-        differing=differ,
+        sizes={system: len(parts) for system, parts in names.items()},
+        differing=_reasons(names, systems),
     )
 
 
+def _are_independent(parts: Iterable[System]) -> bool:
+    """Return whether no group has samples in several parts."""
+    groups = [set(part.options.groups.tolist()) for part in parts if part.options.groups is not None]
+    return sum(map(len, groups)) == len(set().union(*groups))
+
+
+def _reasons(names: Mapping[str, Mapping[str, str]], systems: Mapping[str, System]) -> list[str]:
+    """Return what forbids to rank the systems: other parts, or what differs in any of their parts."""
+    first, *others = names.values()
+    if any(other.keys() != first.keys() for other in others):
+        return ["parts"]
+    reasons: list[str] = []
+    for part in first:
+        reasons += differing(systems[parts[part]].basis for parts in names.values())
+    return list(dict.fromkeys(reasons))
+
+
 def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> Results:
-    averages, notes = {}, []
+    averages = {}
+    notes = []
     for key in keys:
         estimates = [results.estimates[key] for results, _ in parts]
-        averages[key] = _average(estimates, [_bias(key, results, system) for results, system in parts])
+        biases = [_bias(key, results, system) for results, system in parts]
+        averages[key] = _average(estimates, biases)
         missing = sum(math.isnan(estimate.value) for estimate in estimates)
         if missing:
             fields = {"metric": key, "count": missing, "total": len(estimates)}
@@ -63,29 +76,34 @@ def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> R
 
 def _bias(key: Key, results: Results, system: System) -> float:
     """Return the bias that an analytic interval subtracts: averaging narrows intervals, but lessens no bias."""
-    value, (decisions, options) = results.estimates[key].value, without_weight_0(system)
     if system.options.confidence_level is None or system.options.interval_method != "analytic":
         return 0.0
+    decisions, options = without_weight_0(system)
     moments = moments_of(decisions, options.sample_weight)
     data = Data(decisions, options, parameter=key.parameter or 0.0, grouped=moments.ties)
-    return bias_of(key, data, value, moments.effective_count)
+    return bias_of(key, data, results.estimates[key].value, moments.effective_count)
 
 
 def _average(estimates: Sequence[Estimate], biases: Sequence[float]) -> Estimate:
     mean = math.fsum(estimate.value for estimate in estimates) / len(estimates)
-    centre, ends = mean - math.fsum(biases) / len(biases), []
-    for end in ("low", "high"):
-        limits = [getattr(estimate, end) for estimate in estimates]
-        if None in limits:
-            return Estimate(mean)
-        of_parts = zip(limits, estimates, biases, strict=True)
-        distances = [limit - (estimate.value - bias) for limit, estimate, bias in of_parts]
-        ends.append(math.sqrt(math.fsum(distance**2 for distance in distances)) / len(estimates))
-    return Estimate(mean, min(centre - ends[0], mean), max(centre + ends[1], mean))
+    if any(estimate.low is None or estimate.high is None for estimate in estimates):
+        return Estimate(mean)
+    centres = [estimate.value - bias for estimate, bias in zip(estimates, biases, strict=True)]
+    centre = math.fsum(centres) / len(centres)
+    below = _distance([estimate.low for estimate in estimates], centres)
+    above = _distance([estimate.high for estimate in estimates], centres)
+    return Estimate(mean, min(centre - below, mean), max(centre + above, mean))
+
+
+def _distance(limits: Sequence[float | None], centres: Sequence[float]) -> float:
+    """Return how far the limit of an average lies from its centre, from the limits (P,) and centres (P,) of parts."""
+    squares = [(limit - centre) ** 2 for limit, centre in zip(limits, centres, strict=True) if limit is not None]
+    return math.sqrt(math.fsum(squares)) / len(centres)
 
 
 def _without_limits(results: Results) -> Results:
-    none = {}
+    estimates = {}
     for key, estimate in results.estimates.items():
-        none[key] = estimate if estimate.low is None else Estimate(estimate.value, math.nan, math.nan)
-    return Results(none, (*results.notes, Note("groups_in_several_parts")), results.basis)
+        has_limits = estimate.low is not None
+        estimates[key] = Estimate(estimate.value, math.nan, math.nan) if has_limits else estimate
+    return Results(estimates, (*results.notes, Note("groups_in_several_parts")), results.basis)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..comparison.compare import Comparison
 from ..comparison.planning import Plan
+from ..metric import Key
 from ..options import Options
 from ..plotting.names import percent, short_names
 from .report import DAGGER, NO_INTERVAL, interval_text, legend_of, p_text, title
@@ -45,25 +47,39 @@ def comparison_grid(
     """Lay comparisons out with the p-values, adjusted for a number of tests; `line` is the signature."""
     level = options.confidence_level or 0.0
     grid = differences_grid(rows, line, f"{percent(level)} interval", digits=digits, above=above)
-    p_values = ([Cell(p_text(p, in_cell=True)) for p in (row.p, row.p_adjusted)] for row in rows)
-    cells = [[*row, *p] for row, p in zip(grid.rows, p_values, strict=True)]
+    cells = []
+    for cells_of_row, row in zip(grid.rows, rows, strict=True):
+        p_values = [Cell(p_text(p, in_cell=True)) for p in (row.p, row.p_adjusted)]
+        cells.append([*cells_of_row, *p_values])
     notes = [*explain_columns(tests, level), *grid.notes[1:]]
-    return grid._replace(header=[*grid.header, "p", "adjusted p"], rows=cells, notes=notes)
+    return replace(grid, header=[*grid.header, "p", "adjusted p"], rows=cells, notes=notes)
 
 
 def differences_grid(
     rows: Sequence[Comparison], line: str, interval: str, *, digits: int = 3, above: Iterable[str] = ()
 ) -> Grid:
     """Lay differences out, metric by metric: one row per pair, † on those that must not be compared."""
-    cells, form = [], f"+.{digits}f"
+    form = f"+.{digits}f"
+    cells = []
     for row in rows:
-        numbers = f"{row.difference:{form}}", interval_text(row.low, row.high, form)
-        cells.append([*map(Cell, (title(row.key) + "†" * (not row.comparable), row.first, row.second, *numbers))])
+        name = title(row.key) if row.comparable else f"{title(row.key)}†"
+        texts = name, row.first, row.second, f"{row.difference:{form}}", interval_text(row.low, row.high, form)
+        cells.append([Cell(text) for text in texts])
     notes = [DIFFERENCE]
-    notes += [] if all(row.comparable for row in rows) else [DAGGER]
-    notes += [NO_INTERVAL] if any(math.isnan(row.low) for row in rows) else []
-    header, meanings = ["metric", "first", "second", "difference", interval], legend_of(row.key for row in rows)
-    return Grid(header, cells, notes, line, labels=3, above=list(above), grouped=True, legend=meanings)
+    if not all(row.comparable for row in rows):
+        notes.append(DAGGER)
+    if any(math.isnan(row.low) for row in rows):
+        notes.append(NO_INTERVAL)
+    return Grid(
+        ["metric", "first", "second", "difference", interval],
+        cells,
+        notes,
+        line,
+        labels=3,
+        above=list(above),
+        grouped=True,
+        legend=legend_of(row.key for row in rows),
+    )
 
 
 def explain_columns(tests: int, level: float) -> list[str]:
@@ -90,9 +106,11 @@ def plan_grid(
     """Lay plans out: one row per metric; `planned` if their difference was asked for."""
     rows = []
     for plan in plans:
+        difference = f"{plan.difference:+.{digits}f}"
+        deviation = f"{plan.deviation:.{digits}f}"
         reach = "" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}"
-        numbers = f"{plan.difference:+.{digits}f}", f"{plan.deviation:.{digits}f}", reach
-        rows.append([*map(Cell, (title(plan.key), *numbers, "" if plan.needed is None else str(plan.needed)))])
+        needed = "" if plan.needed is None else str(plan.needed)
+        rows.append([Cell(text) for text in (title(plan.key), difference, deviation, reach, needed)])
     reached = f"detectable with N = {plans[0].samples if plans else 0}"
     header = ["metric", "planned" if planned else "difference", "deviation", reached, "N to find it"]
     above = f"For a power of {percent(power)} in a two-sided test at the level {alpha:g}, of one metric and one pair:"
@@ -105,13 +123,16 @@ def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: 
     from ..plotting.figures import save
     from ..plotting.forest import forest_figure
 
-    rows = sort_rows(rows)
-    not_comparable = dict.fromkeys(row.key for row in rows if not row.comparable)
-    drawn = [key for key in dict.fromkeys(row.key for row in rows) if key not in not_comparable] or list(not_comparable)
-    left_out = [] if drawn == list(not_comparable) else [title(key) for key in not_comparable]
-    caption = f"Not drawn, since the systems' answers differ: {', '.join(left_out)}" if left_out else ""
-    panels = [_panel([row for row in rows if row.key == key]) for key in drawn]
-    return save(forest_figure(panels, level=1 - alpha, caption=caption), Path(folder) / "differences")
+    by_key: dict[Key, list[Comparison]] = {}
+    for row in sort_rows(rows):
+        by_key.setdefault(row.key, []).append(row)
+    unequal = [key for key, pairs in by_key.items() if not all(row.comparable for row in pairs)]
+    drawn = [key for key in by_key if key not in unequal] or unequal
+    caption = ""
+    if unequal and drawn != unequal:
+        caption = f"Not drawn, since the systems' answers differ: {', '.join(map(title, unequal))}"
+    figure = forest_figure([_panel(by_key[key]) for key in drawn], level=1 - alpha, caption=caption)
+    return save(figure, Path(folder) / "differences")
 
 
 def _panel(rows: Sequence[Comparison]) -> Panel:
@@ -119,25 +140,34 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
     from ..plotting.forest import Bar, Panel
 
     names = short_names(name for row in rows for name in (row.first, row.second))
-    better = rows[0].key.entry.higher_is_better
     if len(rows) <= MAX_BARS:
         labels = [f"{names[row.first]} - {names[row.second]}" for row in rows]
-        left, right = ("second", "first") if better else ("first", "second")
-        what = f"← {left} is better      first - second      {right} is better →" if better is not None else ""
+        xlabel = _directions(rows[0].key)
     else:
         reference, place = _reference(rows)
-        rows = [row for row in rows if reference in (row.first, row.second)]
-        rows = [row if row.second == reference else row.turned() for row in rows]
+        pairs = [row for row in rows if reference in (row.first, row.second)]
+        rows = [row if row.second == reference else row.turned() for row in pairs]
         rows.sort(key=lambda row: abs(row.difference))
-        labels, what = [names[row.first] for row in rows], f"difference from {names[reference]}{place}"
+        labels = [names[row.first] for row in rows]
+        xlabel = f"difference from {names[reference]}{place}"
     bars = [Bar(name, row.difference, row.low_all, row.high_all) for name, row in zip(labels, rows, strict=True)]
-    return Panel(title(rows[0].key), what or "first - second", bars)
+    return Panel(title(rows[0].key), xlabel, bars)
+
+
+def _directions(key: Key) -> str:
+    """Say on which side of 0 which system is better."""
+    better = key.entry.higher_is_better
+    if better is None:
+        return "first - second"
+    left, right = ("second", "first") if better else ("first", "second")
+    return f"← {left} is better      first - second      {right} is better →"
 
 
 def _reference(rows: Sequence[Comparison]) -> tuple[str, str]:
     """Return the best system, or the first where none is, and what it is."""
     better = rows[0].key.entry.higher_is_better
     values = {row.first: row.first_value for row in rows} | {row.second: row.second_value for row in rows}
-    if better is None or not all(row.comparable for row in rows) or any(map(math.isnan, values.values())):
+    is_ranked = better is not None and all(row.comparable for row in rows)
+    if not is_ranked or any(map(math.isnan, values.values())):
         return rows[0].first, ""
     return (max if better else min)(values, key=lambda name: values[name]), ", the best"

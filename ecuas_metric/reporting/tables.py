@@ -11,8 +11,9 @@ import re
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 from ..errors import FileError
 from ..files.write import write_whole
@@ -26,15 +27,25 @@ MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit besid
 MIN_NAME = 12  # characters that a narrow screen leaves of a name
 SUFFIXES = (".md", ".tex", ".txt", ".csv", ".json")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
-LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$", "|": r"$|$"}
-LATEX |= {"↑": r"$\uparrow$", "↓": r"$\downarrow$", "†": r"$^\dagger$", "∞": r"$\infty$", "≤": r"$\leq$"}
+LATEX = {
+    **{character: rf"\{character}" for character in "&%$#_{}"},
+    **{character: f"${character}$" for character in "<>|"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "†": r"$^\dagger$",
+    "∞": r"$\infty$",
+    "≤": r"$\leq$",
+}
 SUBSCRIPT = re.compile(r"\b(ECUAS|EC|Cov|SR)_([\d.e+∞-]+|[nr]\b)")
 
 Record = Mapping[str, object]  # one row of numbers with all their digits, under the names of its columns
 
 
-class Screen(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Screen:
     """What a stream can show: its width in characters (None has no end), colours, encoding; by default a file's."""
 
     width: int | None = None
@@ -54,27 +65,31 @@ class Screen(NamedTuple):
 
     def wrap(self, lines: Iterable[str]) -> list[str]:
         """Return lines broken between words where the screen ends, the rest of each indented below its first word."""
-        found: list[str] = []
-        for line in map(self.plain, lines):
-            hang = " " * (len(line) - len(line.lstrip()) + 2)
-            parts = [] if self.width is None else textwrap.wrap(
-                line, self.width, subsequent_indent=hang, break_on_hyphens=False, break_long_words=False
-            )  # fmt: skip
-            found += parts or [line]
-        return found
+        return [part for line in lines for part in self._wrap_line(self.plain(line))]
+
+    def _wrap_line(self, line: str) -> list[str]:
+        if self.width is None or not line.strip():
+            return [line]
+        hang = " " * (len(line) - len(line.lstrip()) + 2)
+        wrapper = textwrap.TextWrapper(
+            self.width, subsequent_indent=hang, break_on_hyphens=False, break_long_words=False
+        )
+        return wrapper.wrap(line)
 
 
 FILE = Screen()
 
 
-class Cell(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cell:
     """Text of a cell, and whether it is the best of its column."""
 
     text: str
     is_best: bool = False
 
 
-class Grid(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Grid:
     """Remarks, a header, rows of as many cells, notes and signature below.
 
     The first `labels` columns are names; where they are `grouped`, a name of the first is shown once for all its rows.
@@ -90,9 +105,15 @@ class Grid(NamedTuple):
     legend: Sequence[str] = ()  # what each metric means
     best: str = ""  # what the mark of the best value means
 
+    @property
+    def marks_best(self) -> bool:
+        """Whether a cell is the best of its column."""
+        return any(cell.is_best for row in self.rows for cell in row)
+
     def below(self, mark: str = BEST) -> list[str]:
         """Return the lines between table and signature, with the mark of the best value."""
-        return [*([f"{mark} {self.best}"] if self.best else []), *self.notes, *self.legend]
+        lines = [f"{mark} {self.best}"] if self.best else []
+        return [*lines, *self.notes, *self.legend]
 
 
 def screen_of(stream: TextIO) -> Screen:
@@ -105,25 +126,29 @@ def screen_of(stream: TextIO) -> Screen:
 
 def to_text(grid: Grid, screen: Screen = FILE) -> str:
     """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself."""
-    gap = " " * any(cell.is_best for row in grid.rows for cell in row)
-    rows = _group_rows(_shorten_names(grid, screen.width, 2 + len(gap)))
-    cells = [[screen.plain(cell.text + (BEST if cell.is_best else gap)) for cell in row] for row in rows]
-    header = [screen.plain(name) + gap for name in grid.header]
-    widths = [max(map(len, column)) for column in zip(header, *cells, strict=True)]
-    lines: list[str] = []
-    for columns in _blocks(widths, grid.labels, screen.width):
-        aligned = [
-            [row[i].ljust(widths[i]) if i < grid.labels else row[i].rjust(widths[i]) for i in columns]
-            for row in (header, *cells)
-        ]
-        rule = "-" * max(len("  ".join(row).rstrip()) for row in aligned)
-        lines += [""] * bool(lines) + [screen.paint("  ".join(aligned[0]).rstrip(), "header")]
-        lines += [screen.paint(rule, "faint")]
-        for texts, row in zip(aligned[1:], rows, strict=True):
-            marks = zip(texts, (row[i].is_best for i in columns), strict=True)
-            lines.append("  ".join(screen.paint(text, "best") if is_best else text for text, is_best in marks).rstrip())
-    below = screen.wrap([*grid.below(), *[grid.signature] * bool(grid.signature)])
-    return "\n".join([*screen.wrap(grid.above), *lines, *[""] * bool(below), *below]) + "\n"
+    gap = " " if grid.marks_best else ""  # beside which the marks stand
+    grid = replace(grid, rows=_group_rows(_shorten_names(grid, screen.width, between=2 + len(gap))))
+    lines = [[screen.plain(name) + gap for name in grid.header]]
+    for row in grid.rows:
+        lines.append([screen.plain(cell.text + (BEST if cell.is_best else gap)) for cell in row])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        for i, text in enumerate(line):
+            line[i] = text.ljust(widths[i]) if i < grid.labels else text.rjust(widths[i])
+    parts = [_block(lines, columns, grid, screen) for columns in _columns_of_blocks(widths, grid.labels, screen.width)]
+    below = screen.wrap(filter(None, [*grid.below(), grid.signature]))
+    table = "\n\n".join(parts)
+    return "\n".join([*screen.wrap(grid.above), table, *([""] if below else []), *below]) + "\n"
+
+
+def _block(lines: Sequence[Sequence[str]], columns: Sequence[int], grid: Grid, screen: Screen) -> str:
+    """Return some columns of aligned texts, header first, with a rule below the header."""
+    plain = ["  ".join(line[i] for i in columns).rstrip() for line in lines]
+    shown = [screen.paint(plain[0], "header"), screen.paint("-" * max(map(len, plain)), "faint")]
+    for line, row in zip(lines[1:], grid.rows, strict=True):
+        texts = [screen.paint(line[i], "best") if row[i].is_best else line[i] for i in columns]
+        shown.append("  ".join(texts).rstrip())
+    return "\n".join(shown)
 
 
 def to_markdown(grid: Grid) -> str:
@@ -153,7 +178,8 @@ def to_html(grid: Grid) -> str:
     from html import escape
 
     def row(cells: Iterable[str], tag: str) -> str:
-        return f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for cell in cells)}</tr>"
+        inner = "".join(f"<{tag}>{cell}</{tag}>" for cell in cells)
+        return f"<tr>{inner}</tr>"
 
     body = "".join(row(line, "td") for line in _mark_up(grid, escape, "<b>{}</b>"))
     notes = "<br>".join(map(escape, [*grid.above, *grid.below(IN_BOLD), grid.signature]))
@@ -183,11 +209,13 @@ def check_suffix(path: str | Path) -> None:
 
 def to_csv(records: Sequence[Record], line: str) -> str:
     """Return CSV with the signature in a column of its own; names that look like formulas are neutralised."""
-    buffer, columns = io.StringIO(), list(dict.fromkeys(key for record in records for key in record))
+    buffer = io.StringIO()
+    columns = dict.fromkeys(key for record in records for key in record)
     writer = csv.DictWriter(buffer, [*columns, "signature"], lineterminator="\n")
     writer.writeheader()
     for record in records:
-        writer.writerow({key: _csv_cell(value) for key, value in {**record, "signature": line}.items()})
+        signed = {**record, "signature": line}
+        writer.writerow({key: _csv_cell(value) for key, value in signed.items()})
     return buffer.getvalue()
 
 
@@ -212,48 +240,62 @@ def _csv_cell(value: object) -> object:
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
 
 
-def _shorten_names(grid: Grid, width: int | None, between: int) -> Grid:
+def _shorten_names(grid: Grid, width: int | None, *, between: int) -> Grid:
     """Return a grid with system names shortened if it does not fit the screen mainly because of them."""
     columns = [[name, *(row[i].text for row in grid.rows)] for i, name in enumerate(grid.header)]
     needs = [max(map(len, column)) + between for column in columns]
     if width is None or sum(needs) - between <= width:
         return grid
-    room, spare = width * (grid.labels + 1) // (grid.labels + 4), width - sum(needs[grid.labels :])
-    room = min(room, spare) if spare >= grid.labels * (MIN_NAME + between) else room
-    shown: list[dict[str, str]] = []
-    for need, column in sorted(zip(needs, columns[: grid.labels], strict=False), key=lambda pair: pair[0]):
-        longest = max(MIN_NAME, room // (grid.labels - len(shown)) - between)
-        shown.append(short_names(column[1:], longest=longest) if need - between > longest else {})
-        room -= min(need, longest + between)
-    short, labels = {name: text for names in shown for name, text in names.items()}, grid.labels
-    rows = [[*(Cell(short.get(text, text)) for text, _ in row[:labels]), *row[labels:]] for row in grid.rows]
-    return grid._replace(rows=rows)
+    short: dict[str, str] = {}
+    room = _room_of_names(grid.labels, width, spare=width - sum(needs[grid.labels :]), between=between)
+    narrowest_first = sorted(range(grid.labels), key=lambda i: needs[i])
+    for count, i in enumerate(narrowest_first):
+        longest = max(MIN_NAME, room // (grid.labels - count) - between)
+        if needs[i] - between > longest:
+            short |= short_names(columns[i][1:], longest=longest)
+        room -= min(needs[i], longest + between)
+    rows = []
+    for row in grid.rows:
+        names = [Cell(short.get(cell.text, cell.text)) for cell in row[: grid.labels]]
+        rows.append([*names, *row[grid.labels :]])
+    return replace(grid, rows=rows)
+
+
+def _room_of_names(labels: int, width: int, *, spare: int, between: int) -> int:
+    """Return how many characters columns of names have: a share of the screen, or what numbers leave of it."""
+    share = width * (labels + 1) // (labels + 4)
+    return min(share, spare) if spare >= labels * (MIN_NAME + between) else share
 
 
 def _mark_up(grid: Grid, escape: Callable[[str], str], bold: str) -> list[list[str]]:
     """Return the texts of all cells, escaped, the best of each column in a template of bold text."""
-    template = {True: bold, False: "{}"}
-    return [[template[is_best].format(escape(text)) for text, is_best in row] for row in _group_rows(grid)]
+    texts = []
+    for row in _group_rows(grid):
+        texts.append([bold.format(escape(cell.text)) if cell.is_best else escape(cell.text) for cell in row])
+    return texts
 
 
 def _group_rows(grid: Grid) -> list[list[Cell]]:
     """Return the rows, without the first name of those that have it from the row above."""
-    firsts = [""] + [row[0].text for row in grid.rows[:-1]]
-    repeats = [grid.grouped and row[0].text == first for row, first in zip(grid.rows, firsts, strict=False)]
-    return [[Cell(""), *row[1:]] if is_repeat else row for row, is_repeat in zip(grid.rows, repeats, strict=True)]
+    rows = []
+    above = None
+    for row in grid.rows:
+        rows.append([Cell(""), *row[1:]] if grid.grouped and row[0] == above else row)
+        above = row[0]
+    return rows
 
 
-def _blocks(widths: Sequence[int], labels: int, width: int | None) -> list[list[int]]:
+def _columns_of_blocks(widths: Sequence[int], labels: int, width: int | None) -> list[list[int]]:
     """Return the columns that fit beside each other, the names first in each; at least one other."""
     names = list(range(labels))
-    blocks, used = [list(names)], sum(widths[:labels])
+    blocks = [names]
     for column in range(labels, len(widths)):
-        last = blocks[-1]
-        if width is not None and len(last) > labels and used + widths[column] + 2 * len(last) > width:
-            blocks.append(list(names))
-            used = sum(widths[:labels])
-        blocks[-1].append(column)
-        used += widths[column]
+        wider = [*blocks[-1], column]
+        total = sum(widths[i] for i in wider) + 2 * (len(wider) - 1)
+        if width is None or len(wider) == labels + 1 or total <= width:
+            blocks[-1] = wider
+        else:
+            blocks.append([*names, column])
     return blocks
 
 

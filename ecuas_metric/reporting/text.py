@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 import numpy as np
 
@@ -15,9 +14,10 @@ from ..comparison.compare import Comparison, compare_systems
 from ..comparison.significance import least_p_value
 from ..errors import InputError
 from ..expected_costs import ECUAS_N
+from ..inputs import Floats
 from ..metric import Key
 from ..metrics import values_of_calibration
-from ..options import ALPHA, LEVEL, Options
+from ..options import LEVEL, Options
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import percent
 from ..results import System, all_values, ranked
@@ -49,19 +49,20 @@ def winner(row: Comparison, alpha: float) -> str | None:
 
 def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3) -> list[str]:
     """Return one line per metric: which system is best, and which of the others it beats significantly."""
-    keys = list(dict.fromkeys(row.key for row in rows))
-    not_comparable = {row.key for row in rows if not row.comparable}
-    ranked = [key for key in keys if key not in not_comparable and key.entry.higher_is_better is not None]
-    width = max(map(len, map(title, ranked)), default=0)
-    lines = []
-    for key in ranked:
-        of_metric = [row for row in rows if row.key == key]
-        lines.append(f"{title(key):{width}}  {_of_metric(of_metric, alpha, digits)}")
-    if not_comparable:
-        named = ", ".join(f"{title(key)}†" for key in keys if key in not_comparable)
-        lines.append(f"{named}: no winner, since the systems' answers differ (see † below).")
-    neither = [title(key) for key in keys if key not in not_comparable and key.entry.higher_is_better is None]
-    return lines + ([f"{', '.join(neither)}: neither high nor low is better."] if neither else [])
+    by_key: dict[Key, list[Comparison]] = {}
+    for row in rows:
+        by_key.setdefault(row.key, []).append(row)
+    unequal = [key for key, pairs in by_key.items() if not all(row.comparable for row in pairs)]
+    undirected = [key for key in by_key if key.entry.higher_is_better is None and key not in unequal]
+    ranking = [key for key in by_key if key not in (*unequal, *undirected)]
+    width = max(map(len, map(title, ranking)), default=0)
+    lines = [f"{title(key):{width}}  {_verdict(by_key[key], alpha, digits)}" for key in ranking]
+    if unequal:
+        names = ", ".join(f"{title(key)}†" for key in unequal)
+        lines.append(f"{names}: no winner, since the systems' answers differ (see † below).")
+    if undirected:
+        lines.append(f"{', '.join(map(title, undirected))}: neither high nor low is better.")
+    return lines
 
 
 def introduction(
@@ -75,28 +76,31 @@ def introduction(
     """Return the lines above the differences: what is compared, what cannot be found, and the summary."""
     first = next(iter(systems.values()))
     size = len(first.decisions.uncertainty)
-    paired = "id" if first.ids is not None else "their rows" if by_position else "their rows: there is no column of ids"
+    paired = "id" if first.ids is not None else "their rows"
+    if first.ids is None and not by_position:
+        paired += ": there is no column of ids"
     significant = f"Significant: adjusted p at most {alpha:g}."
     lines = [f"{len(systems)} systems on {size} samples, paired by {paired}. {significant}"]
     least = least_p_value(size, first.options)
     if least > alpha:
-        units = f"{round(1 - math.log2(least))} {'samples' if first.options.groups is None else 'groups'}"
-        lines.append(f"With {units} no p-value can be below {least:.2g}, so nothing can be significant.")
+        count = round(1 - math.log2(least))
+        units = "samples" if first.options.groups is None else "groups"
+        lines.append(f"With {count} {units} no p-value can be below {least:.2g}, so nothing can be significant.")
     return [*lines, "", *summary(sort_rows(rows), alpha=alpha, digits=digits), ""]
 
 
 def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: float, full: bool = False) -> str:
     """Return the text of a comparison: its introduction, and the differences unless they are too many."""
-    parts = ["\n".join(screen.wrap(grid.above))]
+    above = screen.wrap(grid.above)
     if full or len(grid.rows) <= MAX_ROWS:
-        return "\n".join([*parts, to_text(grid._replace(above=()), screen)])
+        return "\n".join([*above, to_text(replace(grid, above=()), screen)])
     significant = sum(is_significant(row, alpha) for row in rows)
     how = (
         f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --full shows all, "
         "--only significant or --metrics some of them; --output FILE writes all, --figures DIR draws them."
     )
     footnotes = [] if all(row.comparable for row in rows) else [DAGGER]
-    return "\n".join([*parts, *screen.wrap([how, "", *footnotes, grid.signature])]) + "\n"
+    return "\n".join([*above, *screen.wrap([how, "", *footnotes, grid.signature])]) + "\n"
 
 
 def how_to_read(options: Options, *, tests: int, by_row: bool) -> list[str]:
@@ -121,45 +125,54 @@ def how_to_read(options: Options, *, tests: int, by_row: bool) -> list[str]:
     ]
 
 
-def _of_metric(rows: Sequence[Comparison], alpha: float, digits: int) -> str:
+def _verdict(rows: Sequence[Comparison], alpha: float, digits: int) -> str:
     """Say who is best by one metric, of the rows of all pairs, and whom it beats significantly."""
     values: dict[str, float] = {}
     for row in rows:
-        values |= {row.first: row.first_value, row.second: row.second_value}
+        values[row.first] = row.first_value
+        values[row.second] = row.second_value
     if undefined := [name for name, value in values.items() if math.isnan(value)]:
         return f"undefined for {_list_names(undefined)}."
-    sign = -1 if rows[0].key.entry.higher_is_better else 1
-    best, *others = sorted(values, key=lambda name: sign * values[name])
-    shown = {name: f"{value:.{digits}f}" for name, value in values.items()}
+    ranking = sorted(values, key=lambda name: values[name], reverse=bool(rows[0].key.entry.higher_is_better))
+    texts = [f"{values[name]:.{digits}f}" for name in ranking]
     if not any(row.difference for row in rows):
-        return f"no difference: {shown[best]} each."
-    if len(others) == 1:
-        numbers, adjusted = f"{shown[best]} against {shown[others[0]]}", f"(adjusted {p_text(rows[0].p_adjusted)})"
-        if is_significant(rows[0], alpha):
-            return f"{best} is better: {numbers}, significant {adjusted}."
-        return f"{best} has the better value, {numbers}, which may be due to chance {adjusted}."
-    beaten = {row.second if row.first == best else row.first for row in rows if winner(row, alpha) == best}
-    tied = [name for name in others if name not in beaten]
-    if beaten:
-        return _of_many(f"{best} is best ({shown[best]})", tied, len(others))
-    is_any = any(winner(row, alpha) for row in rows)
-    what = "but is not significantly better than any other" if is_any else "but no two systems differ significantly"
-    return f"{best} has the best value ({shown[best]}), {what}."
+        return f"no difference: {texts[0]} each."
+    if len(ranking) == 2:
+        return _verdict_on_two(rows[0], ranking[0], f"{texts[0]} against {texts[1]}", alpha)
+    return _verdict_on_many(rows, ranking, texts[0], alpha)
 
 
-def _of_many(best: str, tied: Sequence[str], num_others: int) -> str:
+def _verdict_on_two(row: Comparison, best: str, numbers: str, alpha: float) -> str:
+    adjusted = f"(adjusted {p_text(row.p_adjusted)})"
+    if is_significant(row, alpha):
+        return f"{best} is better: {numbers}, significant {adjusted}."
+    return f"{best} has the better value, {numbers}, which may be due to chance {adjusted}."
+
+
+def _verdict_on_many(rows: Sequence[Comparison], ranking: Sequence[str], number: str, alpha: float) -> str:
     """Say which of the others the best one beats."""
-    beaten = num_others - len(tied)
+    best = ranking[0]
+    winners = [winner(row, alpha) for row in rows]
+    beaten = {name for row, won in zip(rows, winners, strict=True) if won == best for name in (row.first, row.second)}
+    if not beaten:
+        is_any = any(name is not None for name in winners)
+        what = "is not significantly better than any other" if is_any else "no two systems differ significantly"
+        return f"{best} has the best value ({number}), but {what}."
+    tied = [name for name in ranking if name not in beaten]
+    num_others = len(ranking) - 1
+    num_beaten = num_others - len(tied)
+    lead = f"{best} is best ({number}), significantly better than"
     if not tied:
-        return f"{best}, significantly better than {'both' if num_others == 2 else f'all {num_others}'} others."
-    if len(tied) <= min(MAX_NAMES, beaten):
-        return f"{best}, significantly better than all others except {_list_names(tied)}."
-    return f"{best}, significantly better than {beaten} of {num_others} others, not than {_list_names(tied)}."
+        return f"{lead} {'both' if num_others == 2 else f'all {num_others}'} others."
+    if len(tied) <= min(MAX_NAMES, num_beaten):
+        return f"{lead} all others except {_list_names(tied)}."
+    return f"{lead} {num_beaten} of {num_others} others, not than {_list_names(tied)}."
 
 
 def _list_names(systems: Sequence[str]) -> str:
-    more = len(systems) - MAX_NAMES
-    return f"{', '.join(systems[:MAX_NAMES])} and {more} more" if more > 1 else ", ".join(systems)
+    if len(systems) <= MAX_NAMES + 1:
+        return ", ".join(systems)
+    return f"{', '.join(systems[:MAX_NAMES])} and {len(systems) - MAX_NAMES} more"
 
 
 # ---- a report in plain words ---------------------------------------------------------------------------------------
@@ -168,40 +181,50 @@ def _list_names(systems: Sequence[str]) -> str:
 def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None) -> list[str]:
     """Return sentences on a report: which system is best for which use, how sure that is, what recalibration gains."""
     asked = None if only is None else list(only)
-    given = [Key(ECUAS_N.name, n) for n in next(iter(systems.values())).options.n]
-    orders = sorted(key.parameter or 0.0 for key in given if asked is None or key in asked)
-    orders = sorted({*orders[:1], *orders[-1:]})
-    keys = [Key(ECUAS_N.name, order) for order in orders]
-    differ = differing(system.basis for system in systems.values())
+    options = next(iter(systems.values())).options
+    level = options.confidence_level or LEVEL
+    keys = [key for key in (Key(ECUAS_N.name, n) for n in sorted(options.n)) if asked is None or key in asked]
+    keys = list(dict.fromkeys([*keys[:1], *keys[-1:]]))
     values = {name: all_values(system, only=keys) for name, system in systems.items()}
-    curves = {} if differ else {name: reject_cost_curve(system) for name, system in systems.items()}
-    unranked = [f"Not ranked, since they differ: {', '.join(differ)}."]
-    by_reject_cost = unranked if differ else _best_by_reject_cost(curves)
-    rest = [*by_reject_cost, *_calibration(systems), *([_recalibration(systems, values, orders[0])] if orders else [])]
-    if len(systems) == 1 or not orders or differ:
-        return rest
+    sentences = []
+    reasons = differing(system.basis for system in systems.values())
+    if reasons:
+        sentences.append(f"Not ranked, since they differ: {', '.join(reasons)}.")
+    else:
+        sentences += _best_by_reject_cost({name: reject_cost_curve(system) for name, system in systems.items()})
+    sentences += _calibration(systems, alpha=round(1 - level, 12))
+    if keys:
+        sentences.append(_recalibration(systems, values, keys[0]))
+    if len(systems) == 1 or not keys or reasons:
+        return sentences
     pairs, remark = _compare_all(systems, asked)
-    level = next(iter(systems.values())).options.confidence_level or LEVEL
-    return [*(_best(order, values, pairs, level) for order in orders), remark, *rest]
+    best = [
+        _best(key, {name: float(of_system[key]) for name, of_system in values.items()}, pairs, level) for key in keys
+    ]
+    return [*best, remark, *sentences]
 
 
-def _best(order: float, values: Mapping[str, Mapping[Key, float]], pairs: Sequence[Comparison], level: float) -> str:
-    key = Key(ECUAS_N.name, order)
-    best, second = sorted(values, key=lambda name: values[name][key])[:2]
+def _best(key: Key, values: Mapping[str, float], pairs: Sequence[Comparison], level: float) -> str:
+    """Say which system costs the users least whom an order of ECUAS_n weighs most, and how sure that is."""
+    order = key.parameter or 0.0
     users = next(words for start, words in reversed(USES.items()) if order >= start)
-    numbers = f"{short_title(key)} {values[best][key]:.3f} against {values[second][key]:.3f} for {second}"
-    row = next((row for row in pairs if row.key == key and {row.first, row.second} == {best, second}), None)
     whom = f"For users {users} (n = {order:g})"
+    best, second = sorted(values, key=lambda name: values[name])[:2]
+    numbers = f"{short_title(key)} {values[best]:.3f} against {values[second]:.3f} for {second}"
+    row = next((row for row in pairs if row.key == key and {row.first, row.second} == {best, second}), None)
     if row is None:
         return f"{whom}, {best} has the lowest cost: {numbers}, the next. Whether this is significant was not tested."
     if not row.difference:
-        return f"{whom}, {best} and {second} cost the same: {short_title(key)} {values[best][key]:.3f}."
-    row = row if row.second == best else row.turned()
-    interval = "" if math.isnan(row.low) else f"{percent(level)} interval [{row.low:.3f}, {row.high:.3f}], "
-    lead = f"a lead of {row.difference:.3f} ({interval}adjusted {p_text(row.p_adjusted)})"
+        return f"{whom}, {best} and {second} cost the same: {short_title(key)} {values[best]:.3f}."
+    lead = _lead(row if row.second == best else row.turned(), level)
     if is_significant(row, round(1 - level, 12)):
         return f"{whom}, {best} is best: {numbers}, the next best; {lead}."
     return f"{whom}, {best} has the lowest cost: {numbers}, the next. That may be due to chance: {lead}."
+
+
+def _lead(row: Comparison, level: float) -> str:
+    interval = "" if math.isnan(row.low) else f"{percent(level)} interval [{row.low:.3f}, {row.high:.3f}], "
+    return f"a lead of {row.difference:.3f} ({interval}adjusted {p_text(row.p_adjusted)})"
 
 
 def _compare_all(systems: Mapping[str, System], only: Sequence[Key] | None) -> tuple[list[Comparison], str]:
@@ -231,23 +254,28 @@ def _best_by_reject_cost(curves: Mapping[str, RejectCostCurve]) -> list[str]:
         return [_useful_range(name, curve)]
     if len({curve.reject_cost[-1] for curve in curves.values()}) > 1:
         return []
-    names, costs = list(curves), np.array([curve.expected_cost[1:] for curve in curves.values()])  # at 0 all are 0
+    names = list(curves)
+    costs = np.array([curve.expected_cost[1:] for curve in curves.values()])  # at 0 all are 0
     is_lowest = costs <= costs.min(axis=0) + 1e-12
     if is_lowest.all():
         return ["On these samples, all cost the same whatever a rejection costs."]
     # Where several cost the same it is the one that is alone the lowest most often.
-    alone = (is_lowest & (is_lowest.sum(axis=0) == 1)).sum(axis=1)
-    lowest = np.argmax(is_lowest * (1 + alone[:, None]), axis=0)
-    ranges = [(names[i], list(group)) for i, group in groupby(range(len(lowest)), key=lambda at: lowest[at])]
+    is_alone = is_lowest & (is_lowest.sum(axis=0) == 1)
+    lowest = np.argmax(is_lowest * (1 + is_alone.sum(axis=1, keepdims=True)), axis=0)
+    return [_sentence_on_ranges([names[i] for i in lowest], curve.reject_cost[1:])]
+
+
+def _sentence_on_ranges(lowest: Sequence[str], reject_cost: Floats) -> str:
+    """Say between which reject costs each system is the one that costs least."""
+    ends = [i for i, name in enumerate(lowest) if i + 1 == len(lowest) or lowest[i + 1] != name]
     here = "On these samples, chance not considered,"
-    if len(ranges) == 1:
-        return [f"{here} {ranges[0][0]} has the lowest cost whatever a rejection costs."]
-    if len(ranges) > MAX_RANGES:
+    if len(ends) == 1:
+        return f"{here} {lowest[0]} has the lowest cost whatever a rejection costs."
+    if len(ends) > MAX_RANGES:
         where = "see the plot of cost against reject cost"
-        return [f"Which system has the lowest cost for its users changes often with the reject cost: {where}."]
-    grid = curve.reject_cost[1:]
-    parts = [f"{name} up to a reject cost of {grid[group[-1]]:.2f}" for name, group in ranges[:-1]]
-    return [f"{here} the system that costs least is {', then '.join(parts)}, then {ranges[-1][0]}."]
+        return f"Which system has the lowest cost for its users changes often with the reject cost: {where}."
+    ranges = [f"{lowest[i]} up to a reject cost of {reject_cost[i]:.2f}" for i in ends[:-1]]
+    return f"{here} the system that costs least is {', then '.join(ranges)}, then {lowest[-1]}."
 
 
 def _useful_range(name: str, curve: RejectCostCurve) -> str:
@@ -255,34 +283,41 @@ def _useful_range(name: str, curve: RejectCostCurve) -> str:
     if not useful.any():
         return f"Whatever the cost of a rejection, users of {name} do better by accepting all or rejecting all."
     low, high = curve.reject_cost[useful][[0, -1]]
-    some = "" if np.ptp(np.flatnonzero(useful)) + 1 == useful.sum() else ", though not everywhere between,"
+    is_range = np.ptp(np.flatnonzero(useful)) + 1 == useful.sum()
+    gaps = "" if is_range else ", though not everywhere between,"
     return (
-        f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake{some} do better by using its "
+        f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake{gaps} do better by using its "
         "confidences than by accepting or rejecting everything."
     )
 
 
 def _between(low: float, high: float) -> str:
     """Return a range with as few digits as distinguish its limits."""
-    ranges = ((f"{low:.{digits}f}", f"{high:.{digits}f}") for digits in (2, 3, 4))
-    return next((f"between {one} and {other}" for one, other in ranges if one != other), f"about {low:.2f}")
+    for digits in (2, 3, 4):
+        if f"{low:.{digits}f}" != f"{high:.{digits}f}":
+            return f"between {low:.{digits}f} and {high:.{digits}f}"
+    return f"about {low:.2f}"
 
 
-def _calibration(systems: Mapping[str, System]) -> list[str]:
+def _calibration(systems: Mapping[str, System], *, alpha: float) -> list[str]:
     """Say whose confidences are off by more than chance explains, by the test of calibration of each."""
-    off, rest = [], []
+    miscalibrated = []
+    undecided = []
+    key = Key(CALIBRATION_P.name)
     for name, system in systems.items():
-        options, key = system.options.replace(calibration=True), Key(CALIBRATION_P.name)
-        for p in values_of_calibration(system.decisions, options, only=(key,)).values():
-            if p <= ALPHA:
-                off.append(f"{name} ({p_text(p)}; {_mean_gap(system)})")
-            elif not math.isnan(p):
-                rest.append(f"{name} ({p_text(p)})")
-    sentences = {
-        "Miscalibrated by more than chance explains": off,
-        "No evidence of miscalibration, which does not prove calibration": rest,
-    }
-    return [f"{sentence}: {', '.join(names)}." for sentence, names in sentences.items() if names]
+        options = system.options.replace(calibration=True)
+        p = values_of_calibration(system.decisions, options, only=(key,)).get(key, math.nan)
+        if p <= alpha:
+            miscalibrated.append(f"{name} ({p_text(p)}; {_mean_gap(system)})")
+        elif not math.isnan(p):
+            undecided.append(f"{name} ({p_text(p)})")
+    sentences = []
+    if miscalibrated:
+        sentences.append(f"Miscalibrated by more than chance explains: {', '.join(miscalibrated)}.")
+    if undecided:
+        lead = "No evidence of miscalibration, which does not prove calibration"
+        sentences.append(f"{lead}: {', '.join(undecided)}.")
+    return sentences
 
 
 def _mean_gap(system: System) -> str:
@@ -294,15 +329,16 @@ def _mean_gap(system: System) -> str:
     return f"{abs(gap):.2f} too {'high' if gap > 0 else 'low'} on average"
 
 
-def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[Key, float]], order: float) -> str:
+def _recalibration(systems: Mapping[str, System], values: Mapping[str, Mapping[Key, float]], key: Key) -> str:
     """Say what the best recalibration would gain at most, for the system that it changes most."""
-    key, best = Key(ECUAS_N.name, order), Key(ECUAS_N.name, order, "recalibrated")
+    recalibrated = key.of("recalibrated")
     after = {}
     for name, system in systems.items():
-        decomposed = replace(system, options=system.options.replace(n=(order,), decompose=True))
-        after[name] = float(all_values(decomposed, only=(best,))[best])
+        decomposed = replace(system, options=system.options.replace(n=(key.parameter,), decompose=True))
+        after[name] = float(all_values(decomposed, only=(recalibrated,))[recalibrated])
     name = max(after, key=lambda name: values[name][key] - after[name])
-    before, gain = values[name][key], values[name][key] - after[name]
+    before = values[name][key]
+    gain = before - after[name]
     if gain < WORTH_SAYING * before or not before:
         return f"Recalibration alone would gain less than {WORTH_SAYING:.0%} of {short_title(key)}."
     return (

@@ -1,7 +1,7 @@
 """Which metrics a command shows: the names after --metrics -> keys, and options that add to none of them."""
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 
 from ...errors import InputError
 from ...metric import METRICS, VARIANTS, Key
@@ -18,7 +18,7 @@ ADDS: dict[str, _Test] = {  # an option -> whether a number is there, or what it
     "n": lambda key: key.entry.parameter == "n",
     "auroc": lambda key: key.entry.parameter == "n",  # of a plan: error rates do not depend on it
 }
-_NUMBER = re.compile(r"_(\d[\d.e+-]*|inf)\b")  # the parameter in the name of a number
+_NUMBER = re.compile(r"_(\d[\d.e+-]*|inf)(?=_|\s|$)")  # the parameter in the name of a number
 
 
 def options_set(options: Mapping[str, object]) -> list[str]:
@@ -34,16 +34,24 @@ def chosen_keys(text: str | None, keys: Sequence[Key], options: Collection[str] 
     if text is None:
         return list(keys)
     names = _names_of(keys)
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    words = [word for part in parts for word in ([part] if _simple(part) in names else part.split())]
-    unknown = [word for word in words if _simple(word) not in names]
-    if unknown or not words:
-        raise _unknown_metric(unknown[0] if unknown else text, keys)
+    words = list(_words_of(text, names))
+    for word in words or [text]:
+        if _simple(word) not in names:
+            error = InputError("--metrics", "unknown_metric", value=word, keys=list(keys), advice=_advice(word))
+            error.fields["flag"] = _adding_flag(word)
+            raise error
     chosen = list(dict.fromkeys(key for word in words for key in names[_simple(word)]))
     for name in options:
         if not any(map(ADDS[name], chosen)):
             raise InputError(flag_of(name), "idle_flag", got=", ".join(map(str, chosen)))
     return chosen
+
+
+def _words_of(text: str, known: Container[str]) -> Iterator[str]:
+    """Yield the names in a text, which commas separate, or blanks unless they are part of a name."""
+    for part in filter(None, map(str.strip, text.split(","))):
+        is_name = _simple(part) in known or _advice(part)
+        yield from [part] if is_name else part.split()
 
 
 def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:
@@ -59,22 +67,28 @@ def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:
     return names
 
 
-def _unknown_metric(name: str, keys: Sequence[Key]) -> InputError:
-    """Return the error about a number that is not there, with the option that adds it."""
-    error = InputError("--metrics", "unknown_metric", value=name, keys=list(keys))
-    simple = _simple(name)
-    bare = _NUMBER.sub("", simple)
-    number = _NUMBER.search(simple)
+def _advice(name: str) -> str:
+    """Return the advice about a number that is not there."""
+    if _adding_flag(name):
+        return "add_flag"
+    return "metric_does_not_exist" if _meant(name) else ""
+
+
+def _adding_flag(name: str) -> str:
+    """Return the flag that adds a number, or nothing if none does."""
+    number = _NUMBER.search(_simple(name))
     for option, is_added in ADDS.items():
-        for key in (Key(metric, None, variant) for metric in METRICS for variant in VARIANTS):
-            if bare in (str(key), _simple(title(key))) and is_added(key):
-                value = f" {number[1]}" if number and option in ("n", "reject_costs") else ""
-                error.advice = "add_flag"
-                error.fields |= {"flag": flag_of(option), "value": value}
-                return error
-    is_metric = bare in {_simple(text) for key, metric in METRICS.items() for text in (key, metric.title)}
-    error.advice = "metric_does_not_exist" if is_metric else ""
-    return error
+        if any(map(is_added, _meant(name))):
+            value = f" {number[1]}" if number and option in ("n", "reject_costs") else ""
+            return flag_of(option) + value
+    return ""
+
+
+def _meant(name: str) -> list[Key]:
+    """Return the numbers that a name may mean, whatever its parameter."""
+    bare = _NUMBER.sub("", _simple(name))
+    keys = [Key(metric, None, variant) for metric in METRICS for variant in VARIANTS]
+    return [key for key in keys if bare in (str(key), _simple(title(key)))]
 
 
 def _simple(text: str) -> str:

@@ -35,6 +35,7 @@ from .choice import chosen_keys, options_set
 from .flags import Flag, flag_of
 from .parameters import (
     GROUPS,
+    BinnedOptions,
     By,
     Calibrate,
     Figures,
@@ -67,7 +68,7 @@ def score_in_memory(
     rows: Rows,
     groups: Annotated[str | None, Flag(GROUPS, "COLUMN", needs=_DEPENDENT)] = None,
     by: By = None,
-    metric: MetricOptions,
+    metric: BinnedOptions,
     calibration: Annotated[bool, option("calibration")] = False,
     interval: Interval = None,
     interval_method: Annotated[
@@ -85,8 +86,9 @@ def score_in_memory(
     output.check()
     options = metric.options(rows) | {"calibration": calibration, "confidence_level": interval}
     options |= {"interval_method": interval_method, "n_resamples": resamples, "random_state": seed}
-    reading = replace(rows, unlabelled=rows.unlabelled or "bounds")
-    submissions = read_files(files, reading, groups=groups, part=by, metric=metric, outputs=output.output)
+    submissions = read_files(
+        files, rows, groups=groups, part=by, metric=metric, unlabelled="bounds", outputs=output.output
+    )
     systems, unlabelled = prepare_open(submissions, **options)
     is_bounded = any(answers.rule == "bounds" for answers in unlabelled.values())
     if is_bounded:
@@ -119,7 +121,7 @@ def compare_in_memory(
     rows: Rows,
     groups: Groups = None,
     pool_tasks: PoolTasks = False,
-    metric: MetricOptions,
+    metric: BinnedOptions,
     interval: Annotated[
         float, Flag("level of the intervals of differences; p-values up to 1 - LEVEL are significant", "LEVEL")
     ] = LEVEL,
@@ -136,7 +138,11 @@ def compare_in_memory(
 ) -> Notes:
     """Print the differences between all pairs of systems, with intervals and tests."""
     output.check()
-    options = metric.options(rows) | {"confidence_level": interval, "n_resamples": resamples, "random_state": seed}
+    options = metric.options(rows) | {
+        "confidence_level": interval,
+        "n_resamples": resamples,
+        "random_state": seed,
+    }
     submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output)
     _require_one_task(submissions)
     systems = prepare_submissions(submissions, **options)
@@ -156,7 +162,7 @@ def compare_in_memory(
     )
     if only:
         count = f"{len(shown)} of {len(differences)} differences are significant and shown."
-        grid = grid._replace(notes=[count, *grid.notes])
+        grid = replace(grid, notes=[count, *grid.notes])
     text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha, full=full)
     output.show(grid, [fields_of(row) for row in shown], text)
     if explain:
@@ -240,9 +246,9 @@ def _show_averages(averages: Report, keys: Iterable[Key], by: str | None, output
     chosen = [key for key in keys if key in averages.keys]
     grid = report_grid(averages, digits=output.digits, keys=chosen, sizes=True)
     above = [f"Macro-averages over {by}; N counts its values.", *grid.above]
-    grid = grid._replace(above=above, legend=(), signature="")  # the legend stands below the table of the parts
+    grid = replace(grid, above=above, legend=(), signature="")  # the legend stands below the table of the parts
     print("", to_text(grid, screen_of(sys.stdout)), sep="\n", end="")
-    signed = grid._replace(signature=averages.signature)
+    signed = replace(grid, signature=averages.signature)
     for path in map(Path, output.output):
         write(path.with_stem(f"{path.stem}_macro"), signed, report_records(averages, keys=chosen))
 

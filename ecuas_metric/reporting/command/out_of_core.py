@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,13 +22,13 @@ from ..tables import Record
 from .choice import chosen_keys, options_set
 from .flags import Flag
 from .parameters import (
+    BinnedOptions,
     By,
     Columns,
     Decompose,
     Figures,
     Files,
     Interval,
-    MetricOptions,
     Normalize,
     Notes,
     Output,
@@ -65,7 +66,7 @@ def score_out_of_core(
     files: Files,
     columns: Columns,
     by: By = None,
-    metric: MetricOptions,
+    metric: BinnedOptions,
     interval: Interval = None,
     output: Output,
     figures: Figures = None,
@@ -120,7 +121,7 @@ def compare_out_of_core(
     *,
     files: Files,
     columns: Columns,
-    metric: MetricOptions,
+    metric: BinnedOptions,
     interval: Annotated[float, Flag("level of the intervals of differences", "LEVEL")] = LEVEL,
     output: Output,
 ) -> Notes:
@@ -183,7 +184,7 @@ def _collect(
     texts: Sequence[str],
     columns: Columns,
     by: str | None,
-    metric: MetricOptions,
+    metric: BinnedOptions,
     **settings: object,
 ) -> Collection:
     """Return the states of all systems in the files that are named, which an engine reads."""
@@ -225,7 +226,7 @@ def _show(
     report = _report(collection.states, results, reading["confidence_level"])
     keys = chosen_keys(output.metrics, report.keys, list(added))
     grid = report_grid(report, digits=output.digits, keys=keys, sizes=True)
-    grid = grid._replace(notes=[*grid.notes, *_bounds_lines(results, keys)])
+    grid = replace(grid, notes=[*grid.notes, *_bounds_lines(results, keys)])
     records: list[Record] = []
     for record in report_records(report, keys=keys):
         records.append({**record, **_bounds(results[str(record["system"])], keys)})

@@ -26,6 +26,7 @@ def option(name: str, metavar: str = "", *, choices: Sequence[str] = (), needs: 
     return Flag(text[0].lower() + text[1:], metavar, choices, needs)
 
 
+_NAMES = {"bins": "n_bins"}  # of flags -> of options
 GROUPS = "column of groups of samples that depend on each other"
 Files = Annotated[
     list[str],
@@ -123,16 +124,20 @@ class MetricOptions:
     decompose: Decompose = False
     missing_confidence: Annotated[float | None, option("missing_confidence", "Q")] = None
     weights_are: Annotated[str | None, option("weights_are", choices=WEIGHTS)] = None
-    bins: Annotated[int, option("n_bins", "BINS")] = DEFAULTS.n_bins
 
     def options(self, columns: Columns) -> dict[str, object]:
         """Return the options of `compute` that these are; InputError if weights mean something and there are none."""
         is_weighted = columns.weight or any(re.search(r"\bweight\s*=", text) for text in columns.columns)
         if self.weights_are is not None and not is_weighted:
             raise InputError("weights_are", "idle_without_weight")
-        values = dataclasses.asdict(self)
-        values["n_bins"] = values.pop("bins")
-        return values
+        return {_NAMES.get(name, name): value for name, value in dataclasses.asdict(self).items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BinnedOptions(MetricOptions):
+    """Those of commands that show the ECE."""
+
+    bins: Annotated[int, option("n_bins", "BINS")] = DEFAULTS.n_bins
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

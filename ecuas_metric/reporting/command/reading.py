@@ -3,8 +3,8 @@
 import csv
 import os
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from ...comparison.compare import in_common
@@ -17,7 +17,8 @@ from .flags import flag_of
 from .parameters import MetricOptions, Rows
 
 ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")  # the commas that are in no column's name
-OF_RUNS = ("tasks", "filter", "partial", "choice_length")
+OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
+NOT_OF_CHOICES = ("scale", "correct_from", "unlabelled", "predictions_are", "partial")  # lm-eval's and lighteval's
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +46,27 @@ def read_files(
     part: str | None = None,
     pool_tasks: bool = False,
     metric: MetricOptions,
+    unlabelled: str | None = None,
     outputs: Sequence[str],
 ) -> list[Submission]:
     """Read all files of the command line.
 
-    `part` is the column, or what of a run, whose values are parts of a system. InputError if a flag has no effect on
+    `part` is the column, or what of a run, whose values are parts of a system, `unlabelled` the rule where none is
+    asked for. InputError if a flag has no effect on
     these files; FileError if an output would overwrite one.
     """
     files = [parse_file(text) for text in texts]
     _require_kept(files, outputs)
     roles = {"weight": rows.weight, "group": groups, "part": part}
     common = {role: name for role, name in roles.items() if name}
+    labels = None if rows.labels is None else next(csv.reader([rows.labels], skipinitialspace=True))
+    rule = rows.unlabelled or unlabelled
+    reading = Reading(rule, labels, rows.correct_from, rows.scale, metric.predictions_are)
+    run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
     read = []
     for file, columns in zip(files, columns_of_files(rows.columns, files), strict=True):
-        read.append(_read(file, common | columns, rows, metric.predictions_are, pool_tasks=pool_tasks))
-    _require_use(rows, read, pool_tasks=pool_tasks)
+        read.append(_read(file, common | columns, reading, run, pool_tasks=pool_tasks))
+    _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
     _require_tasks(rows, read, pooled=pool_tasks or part == "model")
     submissions = [_rename(one, item) for item in read for one in item.submissions]
     names = _distinct_names(read, submissions, has_parts=part is not None)
@@ -97,12 +104,7 @@ def columns_of_files(texts: Iterable[str], files: Sequence[File]) -> list[dict[s
     return [common | of_file for of_file in special]
 
 
-def _read(
-    file: File, columns: dict[str, str], rows: Rows, predictions_are: str | None, *, pool_tasks: bool
-) -> ReadFile:
-    labels = None if rows.labels is None else next(csv.reader([rows.labels], skipinitialspace=True))
-    reading = Reading(rows.unlabelled, labels, rows.correct_from, rows.scale, predictions_are)
-    run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
+def _read(file: File, columns: dict[str, str], reading: Reading, run: RunOptions, *, pool_tasks: bool) -> ReadFile:
     parts = {"part": "model"} if pool_tasks else {}
     of_run = read_run(file.path, columns=columns | parts, run=run, reading=reading)
     if of_run is not None:
@@ -122,20 +124,27 @@ def _require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
             raise FileError(path, "file_is_read", advice="name_another_output")
 
 
-def _require_use(rows: Rows, read: Sequence[ReadFile], *, pool_tasks: bool) -> None:
+def _set_flags(rows: Rows, metric: MetricOptions, *, pool_tasks: bool) -> set[str]:
+    """Return the names of the flags about files that are not at their defaults."""
+    names = {one.name for one in fields(rows) if getattr(rows, one.name) != one.default}
+    names |= {"pool_tasks"} if pool_tasks else set()
+    return names | ({"predictions_are"} if metric.predictions_are is not None else set())
+
+
+def _require_use(flags: Container[str], read: Sequence[ReadFile]) -> None:
     """Raise InputError if a flag means nothing for what was read."""
     forms = {(item.is_run, one.form) for item in read for one in item.submissions}
     idle = {}
     if (False, "posteriors") not in forms:
         idle["labels"] = "idle_of_posteriors"
+    if (True, "posteriors") not in forms:
+        idle["choice_length"] = "idle_of_log_likelihoods"
     if not any(item.is_run for item in read):
-        idle |= dict.fromkeys((*OF_RUNS, "pool_tasks"), "idle_of_runs")
+        idle |= dict.fromkeys(OF_RUNS, "idle_of_runs")
     if forms == {(True, "posteriors")}:
-        idle |= dict.fromkeys(("scale", "correct_from"), "idle_of_confidences")
-    default = Rows()
+        idle |= dict.fromkeys(NOT_OF_CHOICES, "idle_of_tables")
     for name, rule in idle.items():
-        is_set = pool_tasks if name == "pool_tasks" else getattr(rows, name) != getattr(default, name)
-        if is_set:
+        if name in flags:
             raise InputError(flag_of(name), rule)
 
 

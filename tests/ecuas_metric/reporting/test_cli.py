@@ -167,6 +167,15 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
             "--columns names a file or system that is not there; got 'three",
         ),
         ("score gpt.csv --metrics acc", "--metrics must be among error_rate, ece,"),
+        (
+            "score gpt.csv --metrics ER --normalize",
+            "--normalize has no effect on what --metrics names; got",
+        ),
+        ("score gpt.csv --metrics ER,ECE --n 2", "--n has no effect on what --metrics names; got error_rate, ece."),
+        ("score gpt.csv --metrics ECUAS --reject-costs 0.1", "--reject-costs has no effect on what --metrics names"),
+        ("plan --error-rates 0.3,0.2 --metrics ER --auroc 0.9", "--auroc has no effect on what --metrics names"),
+        ("plan gpt.csv llama.jsonl --metrics ECE", "--metrics must name a metric that can be planned; got ECE."),
+        ("compare gpt.csv llama.jsonl --metrics n-ecuas_0", "--metrics must be among "),
         ("score gpt.csv --interval 95", "the level of intervals must be a number in (0, 1); got 95.0. A per"),
         ("score gpt.csv --output a.doc", "a.doc: a table can be written as .md, .tex, .txt, .csv, .json.\n"),
         ("score logits.csv --predictions-are probabilities", "logits.csv: column 'logit_0..logit_2' must"),
@@ -180,6 +189,38 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, capsy
     assert captured.err.startswith(f"ecuas: {message}")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
+
+
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.when != "ratio"])
+def test_a_name_of_the_help_is_taken_or_the_error_says_what_to_add(name, folder, capsys):
+    for file in ("gpt.csv", "logits.csv"):
+        arguments = ["score", file, "--metrics", name]
+        if cli.main(arguments) == 0:
+            continue
+        advice = capsys.readouterr().err.split("'. ")[1].strip()
+        if flag := re.fullmatch(r"Add (--[a-z-]+)\.", advice):
+            value = ["0.1"] if flag[1] == "--reject-costs" else []
+            assert cli.main([*arguments, flag[1], *value]) == 0
+        else:
+            assert advice == "It does not exist for these systems."
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("expected_cost_0.1", "Add --reject-costs 0.1."),
+        ("SR", "Add --reject-costs."),
+        ("ECUAS_5", "Add --n 5."),
+        ("N-ECUAS_0", "Add --normalize."),
+        ("ecuas_1_recalibrated", "Add --decompose."),
+        ("p cal.", "Add --calibration."),
+        ("Brier_Score", "It does not exist for these systems."),
+        ("accuracy", ""),
+    ],
+)
+def test_a_metric_that_is_not_there_comes_with_the_flag_that_adds_it(name, advice, folder, capsys):
+    assert cli.main(["score", "gpt.csv", "--metrics", name]) == 2
+    assert capsys.readouterr().err.rstrip().endswith(f"'. {advice}" if advice else f"got '{name}'.")
 
 
 def test_systems_have_the_names_they_are_given_or_those_that_tell_their_files_apart(folder, capsys):

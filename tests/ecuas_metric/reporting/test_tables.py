@@ -6,6 +6,7 @@ import math
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -106,7 +107,7 @@ def test_the_width_is_the_terminals(monkeypatch):
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
 def test_every_line_can_be_encoded(encoding):
-    grid = GRID._replace(rows=[[Cell("λ"), *GRID.rows[0][1:]]])
+    grid = replace(GRID, rows=[[Cell("λ"), *GRID.rows[0][1:]]])
     text = to_text(grid, Screen(encoding=encoding))
     assert text.encode(encoding).decode(encoding) == text
     assert ("ECUAS_0 ↓" in text) == (encoding == "utf-8")
@@ -131,15 +132,15 @@ def test_markdown_has_as_many_cells_in_every_row():
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines[:4]} == {4}
     assert "**0.100**" in lines[2]
     assert lines[-1] == "`ecuas|n:0|v:1`"
-    assert r"\* is &lt;b>" in to_markdown(SMALL._replace(notes=["* is <b>"]))
+    assert r"\* is &lt;b>" in to_markdown(replace(SMALL, notes=["* is <b>"]))
 
 
 def test_latex_escapes_names_and_sets_subscripts():
     text = to_latex(SMALL)
     assert r"a$|$b \& 100\%\_x & \textbf{0.100} & 0.500 \\" in text
     assert r"ECUAS$_{0}$ $\downarrow$$^\dagger$" in text
-    assert "[$-$0.5, +0.1]" in to_latex(SMALL._replace(rows=[[Cell("GPT-2"), Cell("[-0.5, +0.1]"), Cell("")]]))
-    assert "\n{}[base] &" in to_latex(SMALL._replace(rows=[[Cell("[base]"), Cell("1"), Cell("2")]]))
+    assert "[$-$0.5, +0.1]" in to_latex(replace(SMALL, rows=[[Cell("GPT-2"), Cell("[-0.5, +0.1]"), Cell("")]]))
+    assert "\n{}[base] &" in to_latex(replace(SMALL, rows=[[Cell("[base]"), Cell("1"), Cell("2")]]))
     assert r"\multicolumn{3}{p{\linewidth}}{\footnotesize $^\dagger$ a note} \\" in text
     assert "Bold: best value" in text
     assert BEST not in text
@@ -166,7 +167,7 @@ def test_csv_and_json_hold_all_digits_and_no_formula(rng):
 
 
 def test_html_is_escaped_and_holds_every_cell():
-    text = tables.to_html(SMALL._replace(rows=[[Cell("<script>"), Cell("0.1", True), Cell("0.2")]]))
+    text = tables.to_html(replace(SMALL, rows=[[Cell("<script>"), Cell("0.1", True), Cell("0.2")]]))
     assert "<script>" not in text
     assert html.escape("<script>") in text
     assert "<b>0.1</b>" in text

@@ -1,0 +1,225 @@
+"""Every flag of every command changes something or is refused by its name, for five kinds of input."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric.reporting.cli import main
+from ecuas_metric.reporting.command import in_memory, out_of_core
+from ecuas_metric.reporting.command.flags import flag_of
+from ecuas_metric.reporting.command.help import COMMANDS
+from tests.ecuas_metric.files.test_runs import lm_eval_row, written
+
+VALUES = {  # of each flag one that is not its default, "" for a switch; in a mapping, for a kind of input
+    "alpha": "0.01",
+    "auroc": "0.9",
+    "bins": "3",
+    "by": {"run": "task", "": "part"},
+    "by_position": "",
+    "calibrate": "affine",
+    "calibration": "",
+    "choice_length": "chars",
+    "columns": {"run": "weight=doc.w", "": "weight=w"},
+    "common": "",
+    "correct_from": "0.5",
+    "correlation": "0.2",
+    "decompose": "",
+    "difference": "0.03",
+    "digits": "2",
+    "engine": "spark",
+    "error_rates": "0.4,0.2",
+    "explain": "",
+    "figures": "plots",
+    "filter": "strict",
+    "folds": "3",
+    "full": "",
+    "groups": {"run": "doc.g", "": "document"},
+    "interval": "0.8",
+    "interval_method": "percentile",
+    "labels": "red,green,blue",
+    "metrics": "ECUAS_1",
+    "missing_confidence": "0.5",
+    "n": "2",
+    "normalize": "",
+    "num_classes": "4",
+    "only": "significant",
+    "out_of_core": "",
+    "output": "table.json",
+    "partial": "",
+    "pool_tasks": "",
+    "power": "0.9",
+    "predictions_are": "logits",
+    "reject_costs": "0.1",
+    "renormalize": "",
+    "resamples": "3000",
+    "samples": "50",
+    "scale": "100",
+    "seed": "7",
+    "sort": "difference",
+    "state": "new.state",
+    "tasks": "x",
+    "unlabelled": {"posteriors": "drop", "": "wrong"},
+    "weight": {"run": "doc.w", "": "w"},
+    "weights_are": "counts",
+}
+BESIDE = {  # flags, one of which has to stand beside another, or that is refused
+    "folds": ["calibrate"],
+    "groups": ["interval"],
+    "interval_method": ["interval"],
+    "resamples": ["calibration"],
+    "seed": ["calibration"],
+    "weights_are": ["weight"],
+}
+SUBJECT = {"out_of_core": "Parquet", "engine": "Spark"}  # what a refusal names instead of the flag
+IN_MEMORY = ("score", "compare", "plan")
+INPUTS = {  # kind of input, command -> what stands before the flag
+    **{("confidences", command): ["table.csv"] for command in IN_MEMORY},
+    **{("posteriors", command): ["table.csv"] for command in IN_MEMORY},
+    **{("run", command): ["run"] for command in IN_MEMORY},
+    **{("parquet", command): ["table.parquet", "--out-of-core"] for command in ("score", "compare")},
+    ("states", "merge"): ["one.state", "two.state"],
+    ("rates", "plan"): ["--error-rates", "0.3,0.25"],
+}
+OWN_INPUT = {  # flags that say what to do about something, which an input of their own has
+    *("by", "by_position", "common", "correct_from", "filter", "full", "labels", "missing_confidence", "pool_tasks"),
+    *("predictions_are", "renormalize", "scale", "sort", "tasks", "unlabelled"),
+}
+SIZE = 30
+
+
+def names_of_systems(flag):
+    return {"sort": "abc", "full": "abcdefg"}.get(flag, "ab")
+
+
+def change_for(frame, flag, outputs, truth):
+    """Change rows so that a flag that says what to do about them has something to do."""
+    rows = frame["id"]
+    if flag == "unlabelled":
+        frame[truth] = frame[truth].where(rows % 9 > 0)
+    elif flag == "scale":
+        frame[outputs] *= 100
+    elif flag == "correct_from" and truth == "correct":
+        frame[truth] = frame[truth].where(rows % 5 > 0, 0.6)
+    elif flag == "missing_confidence" and truth == "correct":
+        frame.loc[rows % 9 == 0, outputs] = np.nan
+    elif flag == "by_position":
+        frame["id"] = frame.index
+    elif flag == "common":
+        frame = frame[1:]
+    elif flag == "labels" and truth == "label":
+        frame[truth] = np.array(["red", "green", "blue"])[frame[truth]]
+    return frame
+
+
+def table_of(kind, flag):
+    """Return the rows of systems in a table."""
+    rng = np.random.default_rng(0)
+    number = np.arange(SIZE)
+    per_sample = {"id": number, "document": number // 3, "part": number % 2, "w": 1 + number % 4}
+    frames = []
+    for system in names_of_systems(flag):
+        if kind == "posteriors":
+            label = number % 3
+            logits = rng.normal(size=(SIZE, 3)) + np.eye(3)[label]
+            shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+            shares = logits if flag == "predictions_are" else shares.round(2 if flag == "renormalize" else 9)
+            truth, outputs = "label", [f"prob_{k}" for k in range(3)]
+            own = {"label": label} | dict(zip(outputs, shares.T, strict=True))
+        else:
+            confidence = rng.random(SIZE)
+            truth, outputs = "correct", ["confidence"]
+            own = {"confidence": confidence, "correct": (rng.random(SIZE) < confidence).astype(float)}
+        frames.append(pd.DataFrame(per_sample | own | {"system": system}))
+    return change_for(pd.concat(frames, ignore_index=True), flag, outputs, truth)
+
+
+def write_run(flag):
+    """Write what lm-eval logs of models: log-likelihoods of choices."""
+    rng = np.random.default_rng(0)
+    lengths = np.array([1, 3, 2])
+    for model in names_of_systems(flag):
+        for task in ("x", "y") if flag in ("tasks", "pool_tasks", "by") else ("x",):
+            rows = []
+            for i in range(SIZE - (flag == "common" and model == "b")):
+                scores = rng.normal(size=3) + np.eye(3)[i % 3]
+                by_length = float(np.argmax(scores / lengths) == i % 3)
+                more = {"metrics": ["acc", "acc_norm"], "acc_norm": by_length}
+                first = 100 if flag == "by_position" and model == "b" else 0
+                row = lm_eval_row(first + i, i % 3, scores.tolist(), choices=["a", "bcd", "ef"], **more)
+                row["doc"] |= {"w": 1 + i % 4, "g": i // 2}
+                rows.append(row)
+            if flag == "filter":
+                rows += [row | {"filter": "strict"} for row in rows[:20]]
+            Path("run").mkdir(exist_ok=True)
+            written(Path("run", model), rows, task=task)
+
+
+def write_input(kind, flag):
+    """Write an input of a kind, such that the flag has something to do, into the working directory."""
+    if kind == "run":
+        write_run(flag)
+    elif kind == "parquet":
+        table_of(kind, flag).to_parquet("table.parquet")
+    elif kind == "states":
+        for name in ("one", "two"):
+            table_of(kind, "").replace({"system": {"a": name}}).to_parquet(f"{name}.parquet")
+            assert main(["score", f"{name}.parquet", "--out-of-core", "--state", f"{name}.state"]) == 0
+    elif kind != "rates":
+        table_of(kind, flag).to_csv("table.csv", index=False)
+
+
+def text_of(name, kind):
+    value = VALUES[name]
+    value = value.get(kind, value[""]) if isinstance(value, dict) else value
+    return [flag_of(name), value] if value else [flag_of(name)]
+
+
+def effect(arguments, capsys):
+    """Return what a command does: its code, what it prints but for signatures, its notes and errors, and new files."""
+    before = set(Path().iterdir())
+    code = main(arguments)
+    captured = capsys.readouterr()
+    lines = [line for line in captured.out.splitlines() if not line.startswith("ecuas|")]
+    return code, lines, captured.err, set(Path().iterdir()) - before
+
+
+@pytest.fixture
+def quick(tmp_path, monkeypatch):
+    """No figure is drawn, and no Spark is started."""
+    monkeypatch.chdir(tmp_path)
+    for module in (in_memory, out_of_core):
+        monkeypatch.setattr(module, "write_figures", lambda systems, folder: [Path(folder, "curve.png")])
+    monkeypatch.setattr(in_memory, "write_differences", lambda rows, folder, alpha: [Path(folder, "differences.png")])
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+
+
+@pytest.mark.parametrize(("kind", "command"), INPUTS)
+def test_every_flag_changes_something_or_is_refused_by_its_name(kind, command, quick, tmp_path, capsys, monkeypatch):
+    """The flags are those of the signatures: one without a row in `VALUES` is a KeyError."""
+    begin = [command, *INPUTS[kind, command]]
+    parameters = COMMANDS[command].parameters()
+    before = {}
+    idle = []
+    for name in [name for name in parameters if name != "files" and flag_of(name) not in begin]:
+        folder = tmp_path / (name if name in OWN_INPUT else "all")
+        if not folder.exists():
+            folder.mkdir()
+            monkeypatch.chdir(folder)
+            write_input(kind, name)
+            capsys.readouterr()
+        monkeypatch.chdir(folder)
+        exact = begin if name == "digits" else [*begin, "--digits", "12"]
+        beside = [text_of(other, kind) for other in BESIDE.get(name, []) if other in parameters]
+        for base in (exact, *([*exact, *other] for other in beside)):
+            place = folder, *base
+            before[place] = before.get(place) or effect(base, capsys)
+            if base != exact and before[place][0] == 2:
+                continue  # what stands beside it is refused
+            after = effect([*base, *text_of(name, kind)], capsys)
+            is_refused = after[0] == 2 and any(text in after[2] for text in (flag_of(name), SUBJECT.get(name, "\n\n")))
+            if not is_refused and (after[0] != 0 or before[place] == after):
+                idle.append((base, name, after[2]))
+    assert not idle
