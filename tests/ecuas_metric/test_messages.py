@@ -1,13 +1,14 @@
 """Errors and notes are ids: each has a sentence, each sentence its fields, and no sentence is compared."""
 
 import ast
+import re
 import string
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
 
 import pytest
 
-from ecuas_metric import messages
+from ecuas_metric import errors, messages
 from ecuas_metric.options import OPTIONS
 from ecuas_metric.reporting.words import COMMAND_WORDS
 from space.words import PAGE_WORDS
@@ -22,12 +23,12 @@ MODULES = {
     if path.name not in TABLES and path.parent.name not in LATER
 }
 KNOWN = messages.SENTENCES | COMMAND_WORDS | PAGE_WORDS
-# What makes errors and notes, and the names of its first arguments.
-MAKERS = {
+MAKERS = {  # what makes errors and notes -> the names of its first arguments
     "InputError": ("argument", "rule"),
     "FileError": ("file", "rule"),
     "Note": ("rule", "fields", "advice"),
     "require": ("ok", "values", "name", "rule", "advice"),
+    "shape_error": ("array", "name", "rule"),
     "error": ("column", "rule"),  # of a `Sheet`
 }
 UNUSED = ("header_repeated", "no_value_at_all", "unlabelled_are_wrong", "unlabelled_bounded", "unlabelled_dropped")
@@ -44,18 +45,22 @@ def arguments_of(call: ast.Call) -> dict[str, ast.expr]:
     return dict(zip(MAKERS[maker], call.args, strict=False)) | named
 
 
-def expressions() -> Iterator[tuple[str, ast.expr]]:
-    """Yield what is given as an id, or assigned to a variable of that name, and where."""
-    for path, tree in MODULES.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call):
-                for name, value in arguments_of(node).items():
-                    if name in IDS:
-                        yield f"{path}:{node.lineno}", value
-            elif isinstance(node, ast.Assign):
-                for target in node.targets:
-                    if getattr(target, "id", getattr(target, "attr", "")) in IDS:
-                        yield f"{path}:{node.lineno}", node.value
+def makers_in(tree: ast.AST) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:
+    """Yield the calls that make errors and notes, with their arguments by name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and arguments_of(node):
+            yield node, arguments_of(node)
+
+
+def ids_in(tree: ast.AST) -> Iterator[ast.expr]:
+    """Yield what is given as the id of a rule, an advice or a note, or assigned to a variable of that name."""
+    for _, arguments in makers_in(tree):
+        yield from (arguments[name] for name in IDS if name in arguments)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            names = {getattr(target, "id", getattr(target, "attr", "")) for target in node.targets}
+            if names & set(IDS):
+                yield node.value
 
 
 def texts_in(expression: ast.expr) -> Iterator[ast.expr]:
@@ -66,37 +71,43 @@ def texts_in(expression: ast.expr) -> Iterator[ast.expr]:
         yield expression
 
 
+def unknown_in(tree: ast.AST, known: Collection[str]) -> list[str]:
+    """Return the texts that stand where an id should, and have no sentence."""
+    texts = chain.from_iterable(map(texts_in, ids_in(tree)))
+    return [ast.unparse(text) for text in texts if getattr(text, "value", None) not in {"", *known}]
+
+
 def placeholders(sentence: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(sentence) if name}
+
+
+def missing_in(tree: ast.AST, known: Mapping[str, str]) -> list[str]:
+    """Return the placeholders of sentences that calls do not give, where these spell out what they give."""
+    missing = []
+    for call, arguments in makers_in(tree):
+        fields = arguments.get("fields", ast.Dict([], []))
+        if not isinstance(fields, ast.Dict) or any(keyword.arg is None for keyword in call.keywords):
+            continue
+        given = {*arguments, *ADDED, *(getattr(key, "value", None) for key in fields.keys)}
+        for text in chain.from_iterable(texts_in(arguments[name]) for name in IDS if name in arguments):
+            needed = placeholders(known.get(getattr(text, "value", ""), ""))
+            missing += [f"{text.value}: {name}" for name in needed - given]
+    return missing
 
 
 def constants() -> set[object]:
     return {node.value for tree in MODULES.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
 
 
-def test_what_is_said_is_an_id_that_has_a_sentence():
-    for place, expression in expressions():
-        for text in texts_in(expression):
-            assert getattr(text, "value", None) in {"", *KNOWN}, f"{place}: {ast.unparse(text)}"
+@pytest.mark.parametrize("path", MODULES)
+def test_what_is_said_is_an_id_whose_sentence_has_all_its_fields(path):
+    assert not unknown_in(MODULES[path], KNOWN)
+    assert not missing_in(MODULES[path], KNOWN)
 
 
 def test_every_sentence_is_used():
     used = constants() | OPTIONS.keys() | {*UNUSED}
     assert not KNOWN.keys() - used
-
-
-def test_every_placeholder_is_given():
-    for path, tree in MODULES.items():
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            arguments = arguments_of(call)
-            fields = arguments.get("fields", ast.Dict([], []))
-            is_open = any(keyword.arg is None for keyword in call.keywords) or not isinstance(fields, ast.Dict)
-            if not arguments or is_open:
-                continue
-            names = {*arguments, *ADDED, *(getattr(key, "value", None) for key in fields.keys)}
-            for text in chain.from_iterable(texts_in(arguments[name]) for name in IDS if name in arguments):
-                needed = placeholders(KNOWN.get(getattr(text, "value", ""), ""))
-                assert needed <= names, f"{path}:{call.lineno}: {needed - names}"
 
 
 @pytest.mark.parametrize("words", [COMMAND_WORDS, PAGE_WORDS])
@@ -118,5 +129,25 @@ def test_no_sentence_is_compared_or_a_key():
 def test_an_id_is_of_one_table_and_no_argument():
     tables = (messages.INPUT_RULES, messages.FILE_RULES, messages.ADVICE, messages.NOTES)
     assert len(messages.SENTENCES) == sum(map(len, tables))
-    assert not messages.SENTENCES.keys() & OPTIONS.keys()
+    named = [arguments.get("argument") for tree in MODULES.values() for _, arguments in makers_in(tree)]
+    names = {getattr(name, "value", "") for name in named} | OPTIONS.keys()
+    assert not messages.SENTENCES.keys() & names
     assert all(identifier.isidentifier() and identifier.islower() for identifier in messages.SENTENCES)
+
+
+def test_an_error_is_added_as_the_guide_says(monkeypatch):
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("**Add an error.**")[2]
+    entries, raising = re.search(r"```python\n(.*?)\n\n(.*?)```", guide, re.DOTALL).groups()
+    in_python, in_command = re.findall(r'"((?:n_bins|--bins) must [^"]*)"', guide)
+    tree = ast.parse(raising)
+    assert unknown_in(tree, KNOWN) == ["'more_bins_than_samples'", "'take_fewer_bins'"]
+    tables = {"INPUT_RULES": {}, "ADVICE": {}, "COMMAND_WORDS": {}}
+    exec(entries, tables)
+    added = tables["INPUT_RULES"] | tables["ADVICE"]
+    assert not unknown_in(tree, KNOWN | added)
+    assert not missing_in(tree, KNOWN | added)
+    monkeypatch.setattr(errors, "SENTENCES", messages.SENTENCES | added)
+    with pytest.raises(errors.InputError) as caught:
+        exec(raising, {"InputError": errors.InputError})
+    assert str(caught.value) == in_python
+    assert caught.value.render(COMMAND_WORDS | tables["COMMAND_WORDS"]) == in_command
