@@ -193,7 +193,7 @@ def leaderboard(asked: Literal[subset.ASKED] = "kept") -> Json:  # type: ignore[
 
 
 def evaluate(
-    graded: answers.Graded, name: str, mark: str, *, n: Numbers, intervals: bool
+    graded: answers.Graded, name: str, mark: str, n: Numbers = "", intervals: bool = True
 ) -> tuple[Scored, list[subset.Row]]:
     """Score graded answers, and return the leaderboard with them, first their row."""
     scored = score_submissions([graded.submission(name)], options_of({"n": n, "intervals": intervals}))
@@ -205,7 +205,7 @@ def grade(
     asked: Literal[subset.ASKED] = "curated",  # type: ignore[valid-type]
     accepted: list[str] = [],  # noqa: B006 - Gradio reads the default, and nothing changes it
     others: Literal[answers.RULES_OF_OTHERS] = "bounds",  # type: ignore[valid-type]
-    n: str | float | list[float] = CONTROLS["n"].default,
+    n: str | float | list[float] = "",
     intervals: bool = True,
 ) -> Json:
     """Grade answers to the questions of the curated TriviaQA subset, and score the model as `score` does.
@@ -215,13 +215,13 @@ def grade(
         asked: Which questions: curated (those of the subset, weighted) or kept (all that were not discarded).
         accepted: Keys of answers, of those in `open` of an earlier result, that are correct.
         others: What the other answers in `open` count as: bounds (best and worst case) or wrong.
-        n: Parameters of ECUAS_n, e.g. 0, 1, inf.
+        n: Parameters of ECUAS_n, e.g. 0, 1, inf; empty for 0, 1, 128.
         intervals: Add 95 % intervals.
     """
     with paths_of({"file": file}) as (path,):
         sheet = uploads.read_answers(path)
     graded = answers.grade_answers(sheet, asked, accepted=accepted, rule=others)
-    scored, (row, *_) = evaluate(graded, "yours", "yours", n=n, intervals=intervals)
+    scored, (row, *_) = evaluate(graded, "yours", "yours", n, intervals)
     return scored.json() | {
         "graded": graded.summary(),
         "open": list(graded.open_answers())[:MAX_OPEN],

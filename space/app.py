@@ -145,12 +145,9 @@ def sweep(folder: Path, age: float = OLD) -> None:
     before = time.time() - age
     for path in folder.iterdir():
         with suppress(OSError):  # it is not empty, or somebody else was first
-            if path.stat().st_mtime >= before:
-                continue
-            if path.is_dir():
-                path.rmdir()
-            elif path.name.startswith("tmp"):
-                path.unlink()
+            if path.stat().st_mtime < before:
+                remove = path.rmdir if path.is_dir() else path.unlink
+                remove()
 
 
 # ---- what the tabs show
@@ -256,34 +253,30 @@ def show_unknown(file: str | None, asked: str) -> Outputs:
     return message(remark), gr.CheckboxGroup(choices=choices[: api.MAX_OPEN], value=[])
 
 
-@show_errors(gr.skip(), gr.skip(), gr.skip())
-def show_graded(
-    file: str | None, asked: str, accepted: list[str] | None, others: str, n: str, intervals: bool
-) -> Outputs:
+@show_errors(*[gr.skip()] * 3)
+def show_graded(file: str | None, asked: str, accepted: list[str], others: str) -> Outputs:
     """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
         return message(NO_UPLOAD), *[gr.skip()] * 3
-    graded = answers.grade_answers(uploads.read_answers(file), asked, accepted=accepted or [], rule=others)
+    graded = answers.grade_answers(uploads.read_answers(file), asked, accepted=accepted, rule=others)
     name = uploads.plain_text(Path(file).stem, links.LONGEST_NAME) or "your model"
-    result = links.Result(name, graded, n, intervals)
-    token = links.pack(result)
+    token = links.pack(name, graded)
     remark = graded.summary() if token else f"{graded.summary()} {TOO_LONG}"
-    return "", *_on_the_board(result, "your model", remark, token)
+    return "", *_on_the_board(name, graded, "your model", remark, token)
 
 
-@show_errors(gr.skip(), gr.skip(), gr.skip())
+@show_errors(*[gr.skip()] * 3)
 def restore(token: str) -> Outputs:
     """Show the result that a link holds."""
-    result = links.unpack(token)
-    return message(RESTORED, "warning"), *_on_the_board(result, links.SELF_REPORTED, RESTORED, token)
+    name, graded = links.unpack(token)
+    return message(RESTORED, "warning"), *_on_the_board(name, graded, links.SELF_REPORTED, RESTORED, token)
 
 
-def _on_the_board(result: links.Result, mark: str, remark: str, token: str) -> Outputs:
+def _on_the_board(name: str, graded: answers.Graded, mark: str, remark: str, token: str) -> Outputs:
     """Return the leaderboard, and what `lay_out` does."""
-    graded = result.graded
-    scored, rows = api.evaluate(graded, result.name, mark, n=result.n, intervals=result.intervals)
+    scored, rows = api.evaluate(graded, name, mark)
     address = {"result": token, "tab": TRIVIAQA}
-    return subset.board_html(graded.asked, rows), *lay_out(scored, result.name, address, remark, graded)
+    return subset.board_html(graded.asked, rows), *lay_out(scored, name, address, remark, graded)
 
 
 # ---- layout
@@ -382,13 +375,11 @@ def leaderboard_tab(token: gr.Textbox) -> None:
             info = "Listed here once there is a file"
             accepted = gr.CheckboxGroup([], label=ASK, info=info, elem_classes="open-answers")
             others = gr.Radio(list(answers.OTHERS.items()), value="bounds", label="Answers that are not ticked")
-            with gr.Row():
-                options = [control("n"), control("intervals")]
             button = gr.Button("Grade and score", variant="primary")
     outputs = [notice, board, text("Result", elem_classes="result"), text("Plots")]
     changes = [file.change, asked.change]
     private(changes, show_unknown, [file, asked], [summary, accepted], show_progress="hidden")
-    inputs = [file, asked, accepted, others, *options]
+    inputs = [file, asked, accepted, others]
     private(button.click, show_graded, inputs, outputs, show_progress_on=board, concurrency_limit=4)
     private(token.change, restore, token, outputs)
 

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,17 +18,23 @@ from .markup import html
 NUM_SLOTS = 6  # colours that are told apart, see style.css
 NUM_POINTS = 200  # of a line
 NUM_LIMITS = 25  # points of a line that have an interval
-LEFT, TOP, WIDTH, HEIGHT = 56, 26, 412, 220  # of the box of the curves, in the units of the drawing
+LEFT = 56  # of the box of the curves, in the units of the drawing
+TOP = 26
+WIDTH = 412
+HEIGHT = 220
 SIZE = (480, 290)  # of the drawing
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # round distances of ticks, times a power of ten
 NUM_TICKS = 6
-REST, REFERENCE = "rest", "reference"  # classes of the systems after the sixth, and of lines to compare with
+REST = "rest"  # the class of the systems after the sixth
+REFERENCE = "reference"  # the class of lines to compare with
 DRAWN_ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
 COST_LIMIT = 5.0  # of the plot: at n = 0 a confident mistake costs 16
 FEW = 5  # samples of a bin below which its mark is hollow
 HEADROOM = 1.1
 WILD = 0.05  # of the coverage: the risks of the first few answers are 0 or 1
-REJECT, CALIBRATED = "(reject all)", "(calibrated)"  # unlikely names of systems
+NO_LIMITS = np.zeros((0, 3))
+REJECT = "(reject all)"  # an unlikely name of a system
+CALIBRATED = "(calibrated)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +46,24 @@ class Axis:
     high: float
     ticks: Mapping[float, str]
 
-    def place(self, value: Any, length: float) -> Any:
-        """Return where values are on an axis of a length, from the low end."""
-        return length * (value - self.low) / (self.high - self.low)
+    def share(self, value: Any) -> Any:
+        """Return where values are, from 0 at the low end to 1 at the high one."""
+        return (value - self.low) / (self.high - self.low)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve: its class, its points (M,), intervals at some x, and which of its marks stand for few samples."""
+    """A curve: its class, its points (M,), and intervals as x, low, high (L, 3); few: marks of few samples."""
 
     style: str
     x: Floats
     y: Floats
-    at: Floats | None = None
-    band: Band | None = None
+    limits: Floats = field(default_factory=lambda: NO_LIMITS)
     has_marks: bool = False
     few: Bools | None = None
 
 
+Systems = Mapping[str, System]
 Lines = dict[str, Line]
 
 
@@ -71,7 +77,7 @@ def slots(names: Iterable[str]) -> dict[str, str]:
     return {name: f"slot-{i}" if i <= NUM_SLOTS else REST for i, name in numbered}
 
 
-def figures(systems: Mapping[str, System]) -> str:
+def figures(systems: Systems) -> str:
     """Draw cost against reject cost, ECUAS_n against n, risk against coverage, reliability, and the confidences."""
     drawn = [_reject_costs(systems), _orders(systems), _risks(systems)]
     if all(system.decisions.confidence is not None for system in systems.values()):
@@ -124,62 +130,67 @@ def order_name(order: float) -> str:
     return "∞" if order == math.inf else f"{order:g}"
 
 
-def _reject_costs(systems: Mapping[str, System]) -> str:
+def _reject_costs(systems: Systems) -> str:
     def line(system: System, style: str) -> Line:
         curve = reject_cost_curve(system, num_points=NUM_POINTS + 1)
         at = curve.reject_cost[:: NUM_POINTS // NUM_LIMITS]
-        return Line(style, curve.reject_cost, curve.expected_cost, at, _band(reject_cost_band, system, style, at))
+        limits = _limits(reject_cost_band, at, system, style, at)
+        return Line(style, curve.reject_cost, curve.expected_cost, limits)
 
     lines = _lines(systems, line)
     ends = np.array([0.0, max(curve.x[-1] for curve in lines.values())])
-    x = axis("reject cost", ends[-1])
     y = axis("cost per question", 1.25 * _highest(lines))
-    return figure("What does it cost its users?", lines | {REJECT: Line(REFERENCE, ends, ends)}, x, y)
+    lines[REJECT] = Line(REFERENCE, ends, ends)
+    return figure("What does it cost its users?", lines, axis("reject cost", ends[-1]), y)
 
 
-def _orders(systems: Mapping[str, System]) -> str:
+def _orders(systems: Systems) -> str:
     orders = np.array(DRAWN_ORDERS)
     places = np.arange(len(orders), dtype=float)
 
     def line(system: System, style: str) -> Line:
-        values = order_curve(system, n=orders).ecuas
-        return Line(style, places, values, places, _band(order_band, system, style, orders), has_marks=True)
+        limits = _limits(order_band, places, system, style, orders)
+        return Line(style, places, order_curve(system, n=orders).ecuas, limits, has_marks=True)
 
     lines = _lines(systems, line)
-    limits = [curve.band.high.max() for curve in lines.values() if curve.band is not None]
+    highest = max(curve.limits[:, 2].max(initial=0.0) for curve in lines.values())
     x = Axis("n", -0.5, len(orders) - 0.5, {i: order_name(order) for i, order in enumerate(DRAWN_ORDERS)})
-    return figure("ECUAS_n for every n", lines, x, axis("ECUAS_n", 1.05 * np.nanmax([_highest(lines), *limits])))
+    y = axis("ECUAS_n", 1.05 * max(_highest(lines), highest))
+    return figure("ECUAS_n for every n", lines, x, y)
 
 
-def _risks(systems: Mapping[str, System]) -> str:
+def _risks(systems: Systems) -> str:
     def line(system: System, style: str) -> Line:
         curve = risk_coverage(system)
         rows = _thin(curve.coverage, NUM_POINTS)
         at = curve.coverage[_thin(curve.coverage, NUM_LIMITS)]
-        return Line(style, curve.coverage[rows], curve.risk[rows], at, _band(risk_band, system, style, at))
+        limits = _limits(risk_band, at, system, style, at)
+        return Line(style, curve.coverage[rows], curve.risk[rows], limits)
 
     lines = _lines(systems, line)
     top = max(curve.y[curve.x > WILD].max(initial=0.0) for curve in lines.values())
     return figure("Risk of the answers used", lines, axis("coverage"), axis("risk", HEADROOM * top))
 
 
-def _reliability(systems: Mapping[str, System]) -> str:
+def _reliability(systems: Systems) -> str:
     """Draw accuracy against mean confidence in the bins of ECE."""
 
     def line(system: System, style: str) -> Line:
         bins = reliability(system)
-        at = bins.confidence  # nan in empty bins, which are not drawn
-        few = bins.counts < FEW
-        return Line(style, at, bins.accuracy, at, _band(accuracy_band, system, style), has_marks=True, few=few)
+        filled = bins.counts > 0
+        x = bins.confidence[filled]
+        limits = _limits(accuracy_band, bins.confidence, system, style)
+        few = bins.counts[filled] < FEW
+        return Line(style, x, bins.accuracy[filled], limits, has_marks=True, few=few)
 
     lines = _lines(systems, line)
     ends = np.array([0.0, 1.0])
-    references = {CALIBRATED: Line(REFERENCE, ends, ends)}
+    lines[CALIBRATED] = Line(REFERENCE, ends, ends)
     hint = f"Hollow: fewer than {FEW} samples."
-    return figure("Are the confidences true?", lines | references, axis("confidence"), axis("accuracy"), hint=hint)
+    return figure("Are the confidences true?", lines, axis("confidence"), axis("accuracy"), hint=hint)
 
 
-def _confidences(systems: Mapping[str, System]) -> str:
+def _confidences(systems: Systems) -> str:
     def line(system: System, style: str) -> Line:
         bins = reliability(system)
         return Line(style, (bins.low + bins.high) / 2, bins.shares, has_marks=True)
@@ -189,15 +200,17 @@ def _confidences(systems: Mapping[str, System]) -> str:
     return figure("How confident is it?", lines, axis("confidence"), y)
 
 
-def _lines(systems: Mapping[str, System], line: Callable[[System, str], Line]) -> Lines:
+def _lines(systems: Systems, line: Callable[[System, str], Line]) -> Lines:
     return {name: line(systems[name], style) for name, style in slots(systems).items()}
 
 
-def _band(band: Callable[..., Band], system: System, style: str, *at: Floats) -> Band | None:
-    """Return the intervals of a curve, if it has a class of its own and the system a level."""
+def _limits(band: Callable[..., Band], x: Floats, system: System, style: str, *at: Floats) -> Floats:
+    """Return the intervals of a curve where there are some, if it has a class of its own and the system a level."""
     if style == REST or system.options.confidence_level is None:
-        return None
-    return band(system, *at)
+        return NO_LIMITS
+    intervals = band(system, *at)
+    limits = np.column_stack([x, intervals.low, intervals.high])
+    return limits[np.isfinite(limits).all(axis=1)]
 
 
 def _highest(lines: Lines) -> float:
@@ -212,19 +225,16 @@ def _thin(along: Floats, number: int) -> Ints:
 
 
 def _placed(name: str, line: Line, x: Axis, y: Axis) -> dict[str, object]:
-    """Return a line as `parts.html` takes it: points and limits of intervals as places in the box, but nan."""
-    points = np.column_stack([x.place(line.x, WIDTH), HEIGHT - y.place(line.y, HEIGHT)])
-    limits = np.zeros((0, 3))
-    if line.band is not None and line.at is not None:
-        low, high = (HEIGHT - y.place(limit, HEIGHT) for limit in (line.band.low, line.band.high))
-        limits = np.column_stack([x.place(line.at, WIDTH), low, high])
-    few = np.zeros(len(points), bool) if line.few is None else line.few
-    drawn = np.isfinite(points).all(axis=1)
+    """Return a line as `parts.html` takes it: points and limits of intervals as places in the box."""
+    few = np.zeros(len(line.x), bool) if line.few is None else line.few
+    points = [WIDTH * x.share(line.x), HEIGHT * (1 - y.share(line.y))]
+    at, *heights = line.limits.T
+    limits = [WIDTH * x.share(at), *(HEIGHT * (1 - y.share(limit)) for limit in heights)]
     return {
         "name": name,
         "style": line.style,
         "has_marks": line.has_marks,
-        "points": points[drawn].tolist(),
-        "few": few[drawn].tolist() if line.has_marks and line.style != REST else [],
-        "limits": limits[np.isfinite(limits).all(axis=1)].tolist(),
+        "points": np.column_stack(points).tolist(),
+        "few": few.tolist() if line.has_marks and line.style != REST else [],
+        "limits": np.column_stack(limits).tolist(),
     }

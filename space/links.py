@@ -1,9 +1,8 @@
-"""Links that hold a whole result: grades, confidences and options, not the answers; and what forged ones may say."""
+"""Links that hold a whole result: grades and confidences, not the answers; and what forged ones may say."""
 
 import base64
 import unicodedata
 import zlib
-from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
@@ -24,7 +23,7 @@ SELF_REPORTED = "self-reported, not checked"
 
 
 class _Link(BaseModel):
-    """What a link holds: grades and confidences by question, and the options that change a number."""
+    """What a link holds: grades and confidences by question, and what the others count as."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
     name: str
@@ -32,44 +31,29 @@ class _Link(BaseModel):
     rule: str
     states: str = Field(pattern="^[0-3]+$")
     confidence: list[Annotated[float, Field(ge=0, le=1)]]
-    n: str
-    intervals: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """Graded answers of a model, and the options of their numbers."""
-
-    name: str
-    graded: Graded
-    n: str
-    intervals: bool
-
-
-def pack(result: Result) -> str:
+def pack(name: str, graded: Graded) -> str:
     """Return a result as the text of a link, or nothing if it is too long for one."""
-    asked = result.graded.asked
-    ids = subset.questions_of(asked)["question_id"]
-    answers = result.graded.frame.set_index("question_id")
+    ids = subset.questions_of(graded.asked)["question_id"]
+    answers = graded.frame.set_index("question_id")
     correct = answers["correct"].reindex(ids)
     is_answered = ids.isin(answers.index).to_numpy()
     states = np.select([~is_answered, correct.isna(), correct == 1], [MISSING, UNKNOWN, RIGHT], WRONG)
     link = _Link(
-        name=plain_text(result.name, LONGEST_NAME),
-        asked=asked,
-        rule=result.graded.rule,
+        name=plain_text(name, LONGEST_NAME),
+        asked=graded.asked,
+        rule=graded.rule,
         states="".join(states),
         confidence=answers["confidence"].reindex(ids[is_answered]).tolist(),
-        n=result.n,
-        intervals=result.intervals,
     )
     packed = zlib.compress(link.model_dump_json().encode(), 9)
     token = base64.urlsafe_b64encode(packed).decode().rstrip("=")
     return token if len(token) <= MAX_LETTERS else ""
 
 
-def unpack(token: str) -> Result:
-    """Return a result from a text of `pack`; any other text is an error."""
+def unpack(token: str) -> tuple[str, Graded]:
+    """Return name and graded answers from a text of `pack`; any other text is an error."""
     try:
         link = _read(token)
         questions = subset.questions_of(link.asked)
@@ -88,7 +72,7 @@ def unpack(token: str) -> Result:
     )
     rows = np.arange(1, len(frame) + 1)
     graded = Graded(with_design(frame, link.asked), rows, link.asked, link.rule)
-    return Result(_safe_name(link.name), graded, link.n, link.intervals)
+    return _safe_name(link.name), graded
 
 
 def _read(token: str) -> _Link:

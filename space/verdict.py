@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 from markupsafe import escape
 
-from ecuas_metric.comparison.compare import Comparison, best_systems, compare_systems
+from ecuas_metric.comparison.compare import Comparison, compare_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
 from ecuas_metric.metric import Key
@@ -25,12 +25,11 @@ NOTHING = ""  # the system that rejects every answer; no other has this name
 NO_SYSTEM = "answering nothing"
 SHOWN_FIRST = 0.1  # the reject cost that a result opens on: a wrong answer costs as much as ten that are rejected
 GRIDS = (100, 50, 20, 10)  # numbers of reject costs up to 1
-MAX_WORK, MAX_ROWS = 600_000, 4_000  # samples, and pairs of systems, times reject costs: about half a second
-MAX_SAMPLES, MAX_PAIRS = 300_000, 350
+MAX_WORK = 1_200_000  # pairs of systems times samples times reject costs: a second or two
+FEW_SAMPLES = 300  # with fewer, tests take as long
 MAX_NAMES = 3  # in a sentence
-MAX_STRETCHES = 6  # in the summary of the strip
 TOO_MANY = "Which is cheapest is not tested here: there are too many samples and systems. Use `ecuas compare`."
-NOWHERE = "Over all reject costs at once, nothing is clearly cheapest at any."
+NOWHERE = "nothing is clearly cheapest at any"
 Namer = Callable[[str], str]
 Rows = dict[tuple[str, str], Comparison]  # of one metric, by pair
 
@@ -64,27 +63,27 @@ class Decision:
 
 def decide(systems: Mapping[str, System]) -> Decision:
     """Compare the costs of systems, and of answering nothing, at all reject costs and by ECUAS_n."""
-    first = next(iter(systems.values()))
     grid = _grid(systems)
     if not len(grid):
         return Decision(remark=TOO_MANY)
+    first = next(iter(systems.values()))
     candidates = {**systems, NOTHING: rejecting_system(first)}
     tested = {name: _with_reject_costs(system, grid) for name, system in candidates.items()}
-    costs = [Key("expected_cost", float(cost)) for cost in grid]
-    orders = [Key("ecuas", n) for n in first.options.n]
+    keys = [*(Key("expected_cost", float(cost)) for cost in grid), *(Key("ecuas", n) for n in first.options.n)]
     try:
-        comparisons = compare_systems(tested, only=[*costs, *orders])
+        comparisons = compare_systems(tested, only=keys)
     except InputError as error:
         return Decision(remark=f"These systems cannot be compared sample by sample: {in_words(error)}")
     rows = _rows_by_key(comparisons)
-    sets = best_systems(comparisons, level=LEVEL)
+    together = {key: _verdict(rows[key], lambda row: row.p_adjusted) for key in keys}
+    costs = keys[: len(grid)]
     return Decision(
         reject_costs=grid,
         costs={name: np.array([_values(rows[key])[name] for key in costs]) for name in tested},
         coverage={name: reject_cost_curve(system, reject_cost=grid).coverage for name, system in tested.items()},
-        alone=[_verdict_alone(rows[key], sets[key]) for key in costs],
-        together=[_verdict_together(rows[key]) for key in costs],
-        orders={key.parameter or 0.0: _verdict_together(rows[key]) for key in orders},
+        alone=[_verdict(rows[key], lambda row: row.p_first_best) for key in costs],
+        together=[together[key] for key in costs],
+        orders={key.parameter or 0.0: together[key] for key in keys[len(grid) :]},
     )
 
 
@@ -134,14 +133,10 @@ def detail(verdict: Verdict, name: Namer = str) -> str:
 
 def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:
     """Return who is clearly cheapest (None: nobody) from which to which reject cost, by the test of all together."""
-    pairs = zip(decision.together, decision.reject_costs, strict=True)
-    found = []
-    low = 0.0
-    for winner, group in groupby(pairs, key=lambda pair: pair[0].winner):
-        high = max(float(cost) for _, cost in group)
-        found.append((winner, low, high))
-        low = high
-    return found
+    pairs = zip((verdict.winner for verdict in decision.together), decision.reject_costs.tolist(), strict=True)
+    highs = [(winner, max(cost for _, cost in group)) for winner, group in groupby(pairs, key=lambda pair: pair[0])]
+    lows = [0.0, *(high for _, high in highs)]
+    return [(winner, low, high) for (winner, high), low in zip(highs, lows, strict=False)]
 
 
 def summary(decision: Decision, name: Namer = str) -> str:
@@ -151,11 +146,7 @@ def summary(decision: Decision, name: Namer = str) -> str:
         for winner, low, high in stretches(decision)
         if winner is not None
     ]
-    if not clear:
-        return NOWHERE
-    if len(clear) > MAX_STRETCHES:
-        return "Over all reject costs at once, the cheapest changes often: see the strip."
-    return f"Over all reject costs at once, {', '.join(clear)}."
+    return f"Over all reject costs at once, {', '.join(clear) or NOWHERE}."
 
 
 def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
@@ -164,26 +155,25 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
         return f'<p class="verdict undecided">{escape(decision.remark)}</p>'
     grid = decision.reject_costs
     names = [name for name in decision.costs if styles.get(name) != REST]
-    strip = [
-        {"style": "open" if winner is None else styles.get(winner, REFERENCE), "share": 100 * (high - low) / grid[-1]}
-        for winner, low, high in stretches(decision)
-    ]
+    costs = np.array([decision.costs[name] for name in names])
+    coverage = np.array([decision.coverage[name] for name in names])
     data = {
         "at": grid.round(2).tolist(),
         "said": [_said(verdict, cost, decision) for verdict, cost in zip(decision.alone, grid, strict=True)],
-        "costs": [decision.costs[name].round(3).tolist() for name in names],
-        "shares": [np.round(100 * decision.coverage[name]).astype(int).tolist() for name in names],
+        "costs": costs.round(3).tolist(),
+        "shares": (100 * coverage).round().astype(int).tolist(),
         "best": [[names.index(name) for name in verdict.best if name in names] for verdict in decision.alone],
-        "highest": max(float(decision.costs[name].max()) for name in names),
+        "highest": costs.max(),
     }
     return html(
         "decision",
         data=data,
         json=json.dumps(data),
         start=int(np.abs(grid - SHOWN_FIRST).argmin()),
-        strip=strip,
+        strip=stretches(decision),
+        styles=dict(styles) | {NOTHING: REFERENCE},
         summary=summary(decision, _bold),
-        bars=[(_name_of(name, str), styles.get(name, REFERENCE)) for name in names],
+        bars={_name_of(name, str): styles.get(name, REFERENCE) for name in names},
         unnamed=len(decision.costs) - len(names),
     )
 
@@ -203,16 +193,12 @@ def _bold(name: str) -> str:
 
 def _grid(systems: Mapping[str, System]) -> Floats:
     """Return the reject costs that are tested, in [0, u_M]: fewer of many samples or systems, or none."""
-    largest = max(len(system.decisions.uncertainty) for system in systems.values())
-    samples = largest * (len(systems) + 1)
-    pairs = (len(systems) + 1) * len(systems) // 2
-    if samples > MAX_SAMPLES or pairs > MAX_PAIRS:
-        return np.zeros(0)
-    fits = (points for points in GRIDS if samples * points <= MAX_WORK and pairs * points <= MAX_ROWS)
-    points = next(fits, GRIDS[-1])
-    grid = np.arange(1, points + 1) / points
-    u_max = next(iter(systems.values())).decisions.max_uncertainty
-    return grid[grid <= u_max * (1 + 1e-12)]
+    decisions = [system.decisions for system in systems.values()]
+    samples = max(FEW_SAMPLES, *(len(one.uncertainty) for one in decisions))
+    pairs = math.comb(len(systems) + 1, 2)
+    points = next((points for points in GRIDS if pairs * samples * points <= MAX_WORK), 0)
+    grid = np.arange(1, points + 1) / max(points, 1)
+    return grid[grid <= decisions[0].max_uncertainty * (1 + 1e-12)]
 
 
 def _with_reject_costs(system: System, grid: Floats) -> System:
@@ -236,20 +222,11 @@ def _values(rows: Rows) -> dict[str, float]:
     return {row.first: row.first_value for row in rows.values()}
 
 
-def _verdict_alone(rows: Rows, best: Sequence[str]) -> Verdict:
-    """Return the verdict by the test of this number alone, for all systems."""
-    return _verdict(rows, lambda row: row.first in best, lambda row: row.p_first_best)
-
-
-def _verdict_together(rows: Rows) -> Verdict:
-    """Return the verdict by the test of all pairs and numbers together."""
-    return _verdict(rows, lambda row: row.p_adjusted > ALPHA, lambda row: row.p_adjusted)
-
-
-def _verdict(rows: Rows, may_be_best: Callable[[Comparison], bool], p_of: Callable[[Comparison], float]) -> Verdict:
+def _verdict(rows: Rows, p_of: Callable[[Comparison], float]) -> Verdict:
+    """Return the verdict by the p-values of rivals against the cheapest: of each metric alone, or of all together."""
     values = _values(rows)
     first, *rivals = sorted(values, key=lambda name: values[name])
     against_first = [rows[name, first] for name in rivals]
-    close = [row for row in against_first if not row.difference or may_be_best(row)]
-    nearest = close[0] if close else against_first[0]
+    close = [row for row in against_first if not row.difference or p_of(row) > ALPHA]
+    nearest, *_ = close or against_first
     return Verdict((first, *(row.first for row in close)), nearest, p_of(nearest))

@@ -21,6 +21,7 @@ from tests.conftest import ROOT
 pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")]
 WEB = httpx.Client(timeout=None)  # however busy the machine is
 VISITORS = 8  # more than are scored at once
+SHARED = "* To create a public link, set `share=True` in `launch()`.\n"
 EXAMPLE = ROOT / "space" / "examples" / "verbal_model.csv"
 
 
@@ -108,7 +109,8 @@ def test_as_it_is_published_it_runs_by_itself(tmp_path):
     call, folder = [sys.executable, "app.py"], tmp_path / "stage"
     with subprocess.Popen(call, cwd=folder, env=env, stdout=subprocess.PIPE, text=True) as process:
         try:
-            page = next(found[1] + "/" for line in process.stdout if (found := re.search(r"URL: +(http\S+)", line)))
+            printed = "".join(iter(process.stdout.readline, SHARED))  # at the end of a launch
+            page = re.search(r"URL: +(http\S+)", printed)[1] + "/"
             assert result_of(called(page, "score", files=[EXAMPLE.read_text()]))["rows"][0]["error_rate"] == 0.25
             assert "somebody/ecuas-demo" in WEB.get(page).text
         finally:
