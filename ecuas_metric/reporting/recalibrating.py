@@ -8,9 +8,11 @@ from functools import partial
 
 import numpy as np
 
+from ..decisions import Decisions
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..inputs import Array, Floats, stacked
+from ..options import Options
 from ..recalibration.maps import (
     apply_affine,
     apply_isotonic,
@@ -48,53 +50,59 @@ def add_recalibrated(
     """
     if folds < 2:
         raise InputError("folds", "too_few_folds", value=folds)
-    found: dict[str, System] = {}
+    extended: dict[str, System] = {}
     for submission in submissions:
-        system = found[submission.name] = systems[submission.name]
-        if (name := f"{submission.name}, {method}") in systems:
+        system = systems[submission.name]
+        name = f"{submission.name}, {method}"
+        if name in systems:
             raise InputError(name, "name_taken")
         try:
             values, notes = _recalibrate(submission, system, method, folds)
         except InputError as error:
             raise submission.source.error(error) from None
-        own = {"predictions_are": "log_probabilities", "renormalize": None, "missing_confidence": None}
+        changes = {"predictions_are": "log_probabilities", "renormalize": None, "missing_confidence": None}
         if submission.form == "confidences" and system.decisions.labels is None:
-            values, own["predictions_are"] = np.exp(values[:, 1]), None
+            values = np.exp(values[:, 1])
+            changes["predictions_are"] = None
         form = "posteriors" if values.ndim == 2 else submission.form
         changed = submission._replace(name=name, form=form, predictions=values, predictions_are=None, notes=())
-        (again,) = prepare_submissions([changed], **{**options, **own}).values()
-        found[name] = replace(
-            again, origin=replace(again.origin, recalibration=f"{method}/{folds}"), notes=again.notes + notes
-        )
-    return found
+        (again,) = prepare_submissions([changed], **{**options, **changes}).values()
+        origin = replace(again.origin, recalibration=f"{method}/{folds}")
+        extended[submission.name] = system
+        extended[name] = replace(again, origin=origin, notes=again.notes + notes)
+    return extended
 
 
 def _recalibrate(submission: Submission, system: System, method: str, folds: int) -> tuple[Floats, tuple[Note, ...]]:
     """Return log-posteriors, of the classes or of wrong and right, and notes."""
     decisions, options = as_given(system)
-    if decisions.labels is None:
-        assert decisions.confidence is not None  # files hold confidences or posteriors
-        scores, notes = _logarithms(stacked(decisions.confidence), options.epsilon)
-    elif options.predictions_are in ("log_probabilities", "logits"):
-        scores, notes = _finite(submission.predictions.astype(np.float64), options.epsilon)
-    else:
-        predictions = submission.predictions
-        shares = predictions if predictions.ndim == 2 else stacked(predictions)
-        scores, notes = _logarithms(shares, options.epsilon)
-    if method in OF_TWO and scores.shape[1] > 2:
+    scores, notes = _log_posteriors(submission, decisions, options)
+    is_of_two = method in OF_TWO
+    if is_of_two and scores.shape[1] > 2:
         raise InputError("calibrate", "method_of_two_classes", method=method)
-    scores = np.exp(scores[:, 1] - np.logaddexp(*scores.T)) if method in OF_TWO else scores
+    if is_of_two:
+        scores = np.exp(scores[:, 1] - np.logaddexp(*scores.T))
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
     _require_classes(truth, folds)
     splitter = stratified_folds(folds, grouped=options.groups is not None)
     q = METHODS[method](scores, truth, splitter=splitter, groups=options.groups)
-    if method not in OF_TWO:
+    if not is_of_two:
         return q, notes
-    notes = ()
-    if options.confidence_level is not None and options.reject_costs:  # whole folds lie on one side of a reject cost
-        notes = (Note("isotonic_maps_as_given"),)
+    has_open_limits = options.confidence_level is not None and options.reject_costs
+    notes = (Note("isotonic_maps_as_given"),) if has_open_limits else ()  # whole folds lie on one side of a reject cost
     with np.errstate(divide="ignore"):
         return np.log(stacked(q)), notes
+
+
+def _log_posteriors(submission: Submission, decisions: Decisions, options: Options) -> tuple[Floats, tuple[Note, ...]]:
+    """Return finite log-posteriors (N, K) of the classes, or (N, 2) of wrong and right, and a note on zeros."""
+    if decisions.labels is None:
+        assert decisions.confidence is not None  # files hold confidences or posteriors
+        return _logarithms(stacked(decisions.confidence), options.epsilon)
+    predictions = submission.predictions
+    if options.predictions_are in ("log_probabilities", "logits"):
+        return _finite(predictions.astype(np.float64), options.epsilon)
+    return _logarithms(predictions if predictions.ndim == 2 else stacked(predictions), options.epsilon)
 
 
 def _logarithms(shares: Array, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:

@@ -34,6 +34,7 @@ SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark 
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _DIRECTIONS = {True: "higher is better", False: "lower is better", None: "neither high nor low is better"}
 BELOW = ("unlabelled_answers", "biased")  # the notes that the table itself shows
+_SUBSCRIPTS = {"n": "_n", "reject_costs": "_r"}
 _VARIANTS = {  # of a metric -> the mark in its title, and what it means
     "normalized": ("N-", "divided by the value of a system that ignores its input"),
     "recalibrated": ("recal.", "after the best recalibration, fitted on the same samples"),
@@ -51,12 +52,9 @@ class Report:
     signature: str  # of all systems, or of each where they differ
     sizes: Mapping[str, int]  # numbers of samples N
     differing: list[str]  # what forbids to rank them by any metric, see `basis.differing`
-    unlabelled: Mapping[str, Unlabelled] = field(
-        default_factory=dict
-    )  # the systems of which some answers are unlabelled
-    bounds: Mapping[str, Mapping[Key, ValueBounds]] = field(
-        default_factory=dict
-    )  # of these; where the rule is to bound, their results are nan
+    # The systems of which some answers are unlabelled, and their bounds; where the rule is to bound, results are nan.
+    unlabelled: Mapping[str, Unlabelled] = field(default_factory=dict)
+    bounds: Mapping[str, Mapping[Key, ValueBounds]] = field(default_factory=dict)
 
     def notes(self) -> list[tuple[str, Note]]:
         """Return what a reader must know beside the numbers: system and note."""
@@ -107,30 +105,32 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
     [0.1, 0.6]
     """
     submissions = list(submissions)
-    names = [submission.name for submission in submissions]
-    for name in names:
-        if names.count(name) > 1:
-            raise InputError("systems", "names_repeated", value=name, got=f"{name!r} repeatedly")
     forms = {submission.form: submission.source.file for submission in submissions}
     if len(forms) > 1:
         listed = [f"{file} holds {form}" for form, file in forms.items()]
         raise InputError("systems of one table", "forms_differ", forms=listed)
+    systems: dict[str, System] = {}
     for submission in submissions:
+        name = submission.name
+        if name in systems:
+            raise InputError("systems", "names_repeated", value=name, got=f"{name!r} repeatedly")
         if submission.unlabelled and submission.unlabelled.rule == "bounds":
             raise FileError(submission.source.file, "answers_unlabelled", advice="label_or_bound")
-    return {submission.name: _prepare(submission, options) for submission in submissions}
+        systems[name] = _prepare(submission, options)
+    return systems
 
 
 def prepare_open(
     submissions: Iterable[Submission], **options: object
 ) -> tuple[dict[str, System], dict[str, Unlabelled]]:
     """Prepare submissions with the unlabelled answers counted as wrong; also return these, by system."""
-    given = list(submissions)
-    unlabelled = {submission.name: submission.unlabelled for submission in given if submission.unlabelled}
-    closed = [
-        submission._replace(unlabelled=submission.unlabelled and submission.unlabelled._replace(rule="wrong"))
-        for submission in given
-    ]
+    unlabelled = {}
+    closed = []
+    for submission in submissions:
+        if submission.unlabelled:
+            unlabelled[submission.name] = submission.unlabelled
+            submission = submission._replace(unlabelled=submission.unlabelled._replace(rule="wrong"))
+        closed.append(submission)
     return prepare_submissions(closed, **options), unlabelled
 
 
@@ -174,17 +174,22 @@ def make_report(
     if not systems:
         raise InputError("a report", "needs_a_system")
     asked = None if only is None else list(only)
-    missing = unlabelled or {}
-    bounds = {name: bounds_of(systems[name], answers) for name, answers in missing.items()}
-    rules = {name: answers.rule for name, answers in missing.items()}
-    systems = {name: _with_rule(system, rules.get(name)) for name, system in systems.items()}
-    results = {
-        name: _undefined_results(system, asked)
-        if rules.get(name) == "bounds"
-        else compute_results(system, progress=progress, only=asked)
-        for name, system in systems.items()
-    }
-    return report_of(results, {name: system.num_samples for name, system in systems.items()}, missing, bounds)
+    unlabelled = unlabelled or {}
+    results = {}
+    bounds = {}
+    for name, system in systems.items():
+        answers = unlabelled.get(name)
+        if answers is None:
+            results[name] = compute_results(system, progress=progress, only=asked)
+            continue
+        system = replace(system, origin=replace(system.origin, unlabelled=answers.rule))
+        bounds[name] = bounds_of(system, answers)
+        if answers.rule == "bounds":
+            results[name] = _undefined_results(system, asked)
+        else:
+            results[name] = compute_results(system, progress=progress, only=asked)
+    sizes = {name: system.num_samples for name, system in systems.items()}
+    return report_of(results, sizes, unlabelled, bounds)
 
 
 def report_of(
@@ -208,11 +213,6 @@ def report_of(
     )
 
 
-def _with_rule(system: System, rule: str | None) -> System:
-    """Return a system that knows what became of its unlabelled answers."""
-    return system if rule is None else replace(system, origin=replace(system.origin, unlabelled=rule))
-
-
 def keys_of_table(results: Mapping[str, Results]) -> list[Key]:
     """Return the keys of all systems' numbers; InputError if they differ."""
     keys = sorted(next(iter(results.values())).estimates, key=place)
@@ -229,22 +229,32 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     """
     shown = list(report.keys if keys is None else keys)
     best = {key: _best(report, key) for key in shown}
-    header = ["system", *["N"] * sizes, *["unlabelled"] * bool(report.unlabelled)]
-    header += [title(key) + "†" * (key in report.not_comparable) for key in shown]
+    header = ["system"]
+    header += ["N"] if sizes else []
+    header += ["unlabelled"] if report.unlabelled else []
+    header += [f"{title(key)}†" if key in report.not_comparable else title(key) for key in shown]
     rows = []
     for name, results in report.results.items():
-        estimates = results.estimates
-        row, bounds = [Cell(name), *[Cell(str(report.sizes[name]))] * sizes], report.bounds.get(name, {})
-        row += [Cell(f"{report.share_unlabelled(name):.{digits}f}")] * bool(report.unlabelled)
-        rows.append([*row, *(_cell(estimates[key], best[key], digits, bounds.get(key)) for key in shown)])
-    notes = [DAGGER] if set(shown) & set(report.not_comparable) else []
-    notes += [NO_INTERVAL] if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]) else []
-    of_unlabelled = [(name, note) for name, note in report.notes() if note.id == "unlabelled_answers"]
-    notes += [f"{name}: {note.fact}" for name, note in of_unlabelled]
-    notes += dict.fromkeys(sentence(note.advice, {}, {}) for _, note in of_unlabelled if note.advice)
+        row = [Cell(name)]
+        row += [Cell(str(report.sizes[name]))] if sizes else []
+        row += [Cell(f"{report.share_unlabelled(name):.{digits}f}")] if report.unlabelled else []
+        bounds = report.bounds.get(name, {})
+        row += [_cell(results.estimates[key], best[key], digits, bounds.get(key)) for key in shown]
+        rows.append(row)
     above = [f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else []
-    best_value = BEST_VALUE if any(cell.is_best for row in rows for cell in row) else ""
-    return Grid(header, rows, notes, report.signature, above=above, legend=legend_of(shown), best=best_value)
+    notes = _footnotes(report, shown, rows)
+    grid = Grid(header, rows, notes, report.signature, above=above, legend=legend_of(shown))
+    return replace(grid, best=BEST_VALUE) if grid.marks_best else grid
+
+
+def _footnotes(report: Report, keys: Iterable[Key], rows: Iterable[Sequence[Cell]]) -> list[str]:
+    """Return what the marks in a table mean, and how many answers are unlabelled."""
+    notes = [DAGGER] if set(keys) & set(report.not_comparable) else []
+    if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]):
+        notes.append(NO_INTERVAL)
+    counts = [(name, note) for name, note in report.notes() if note.id == "unlabelled_answers"]
+    notes += [f"{name}: {note.fact}" for name, note in counts]
+    return notes + list(dict.fromkeys(sentence(note.advice, {}, {}) for _, note in counts if note.advice))
 
 
 def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
@@ -261,13 +271,17 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
 
 def legend_of(keys: Iterable[Key]) -> list[str]:
     """Return one line for each metric shown, with its meaning and direction, and one for each mark of a variant."""
-    shown, lines = list(keys), {}
-    for key in shown:
+    keys = list(keys)
+    lines = {}
+    for key in keys:
         metric = key.entry
-        subscript, text = {"n": "_n", "reject_costs": "_r"}.get(metric.parameter, ""), metric.description
+        text = metric.description
         text = text if text[1:2].isupper() else text[:1].lower() + text[1:]  # but for abbreviations
-        lines[f"{metric.title}{subscript}"] = f"{text} ({_DIRECTIONS[metric.higher_is_better]})"
-    lines |= dict(_VARIANTS[variant] for variant in dict.fromkeys(key.variant for key in shown) if variant)
+        name = metric.title + _SUBSCRIPTS.get(metric.parameter, "")
+        lines[name] = f"{text} ({_DIRECTIONS[metric.higher_is_better]})"
+    for variant in dict.fromkeys(key.variant for key in keys if key.variant):
+        name, meaning = _VARIANTS[variant]
+        lines[name] = meaning
     return [f"{name}: {meaning}" for name, meaning in lines.items()]
 
 
@@ -278,10 +292,13 @@ def title(key: Key) -> str:
 
 def short_title(key: Key) -> str:
     """Return the name of a number in tables, e.g. ECUAS_128."""
-    subscript = "" if key.parameter is None else f"_{key.parameter:g}".replace("inf", "∞")
-    mark = _VARIANTS[key.variant][0] if key.variant else ""
-    name = f"{key.entry.title}{subscript}"
-    return f"{mark}{name}" if key.variant == "normalized" else f"{name} {mark}".rstrip()
+    name = key.entry.title
+    if key.parameter is not None:
+        name += f"_{key.parameter:g}".replace("inf", "∞")
+    if not key.variant:
+        return name
+    mark, _ = _VARIANTS[key.variant]
+    return f"{mark}{name}" if key.variant == "normalized" else f"{name} {mark}"
 
 
 def interval_text(low: float, high: float, form: str) -> str:
@@ -291,9 +308,12 @@ def interval_text(low: float, high: float, form: str) -> str:
 
 def p_text(p: float, *, in_cell: bool = False) -> str:
     """Return a p-value as "p = 0.012" or "p < 0.001"; in a table's cell as "0.012" or "<0.001", and nan as nothing."""
-    if in_cell:
-        return "" if math.isnan(p) else "<0.001" if p < 0.001 else f"{p:.3f}"
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    if in_cell and math.isnan(p):
+        return ""
+    relation, number = ("<", "0.001") if p < 0.001 else ("=", f"{p:.3f}")
+    if not in_cell:
+        return f"p {relation} {number}"
+    return number if relation == "=" else relation + number
 
 
 def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
@@ -346,11 +366,14 @@ def _repeated_ids(ids: pa.Array | None, source: Source) -> tuple[Note, ...]:
 
 def _numbers(report: Report, name: str, keys: Sequence[Key]) -> dict[str, float]:
     """Return a system's values with the limits of their intervals, then their bounds."""
-    flat, bounds = report.results[name].flat(), report.bounds.get(name, {})
+    flat = report.results[name].flat()
+    bounds = report.bounds.get(name, {})
     columns = [f"{key}{end}" for key in keys for end in ("", "_low", "_high")]
     numbers = {column: flat[column] for column in columns if column in flat}
-    for key in [key for key in keys if key in bounds]:
-        numbers |= {f"{key}_min": bounds[key].low, f"{key}_max": bounds[key].high}
+    for key in keys:
+        if key in bounds:
+            numbers[f"{key}_min"] = bounds[key].low
+            numbers[f"{key}_max"] = bounds[key].high
     return numbers
 
 
@@ -368,19 +391,22 @@ def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
 
 def _best(report: Report, key: Key) -> float | None:
     better = key.entry.higher_is_better
+    is_ranked = better is not None and len(report.results) > 1
     is_bounded = any(unlabelled.rule == "bounds" for unlabelled in report.unlabelled.values())
-    if key in report.not_comparable or report.differing or len(report.results) < 2 or better is None or is_bounded:
+    if not is_ranked or is_bounded or report.differing or key in report.not_comparable:
         return None
-    column = [results.estimates[key].value for results in report.results.values()]
-    return (max if better else min)((value for value in column if not math.isnan(value)), default=None)
+    values = [results.estimates[key].value for results in report.results.values()]
+    return (max if better else min)((value for value in values if not math.isnan(value)), default=None)
 
 
 def _cell(estimate: Estimate, best: float | None, digits: int, bounds: ValueBounds | None = None) -> Cell:
-    value = estimate.value
-    low, high = estimate.low, estimate.high
     span = "" if bounds is None else f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
-    if span and math.isnan(value):
+    if span and math.isnan(estimate.value):
         return Cell(span)
-    limits = "" if low is None or high is None else f" {interval_text(low, high, f'.{digits}f')}"
-    is_best = best is not None and math.isclose(value, best, rel_tol=SAME, abs_tol=SAME)
-    return Cell(f"{value:.{digits}f}{limits}{f' ({span})' if span else ''}", is_best)
+    parts = [f"{estimate.value:.{digits}f}"]
+    if estimate.low is not None and estimate.high is not None:
+        parts.append(interval_text(estimate.low, estimate.high, f".{digits}f"))
+    if span:
+        parts.append(f"({span})")
+    is_best = best is not None and math.isclose(estimate.value, best, rel_tol=SAME, abs_tol=SAME)
+    return Cell(" ".join(parts), is_best)
