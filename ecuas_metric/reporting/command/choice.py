@@ -34,17 +34,17 @@ def chosen_keys(text: str | None, keys: Sequence[Key], options: Collection[str] 
     if text is None:
         return list(keys)
     names = _names_of(keys)
-    words = list(_words_of(text, names))
-    for word in words or [text]:
+    chosen: dict[Key, None] = {}
+    for word in list(_words_of(text, names)) or [text]:
         if _simple(word) not in names:
             error = InputError("--metrics", "unknown_metric", value=word, keys=list(keys), advice=_advice(word))
             error.fields["flag"] = _adding_flag(word)
             raise error
-    chosen = list(dict.fromkeys(key for word in words for key in names[_simple(word)]))
+        chosen |= dict.fromkeys(names[_simple(word)])
     for name in options:
         if not any(map(ADDS[name], chosen)):
             raise InputError(flag_of(name), "idle_flag", got=", ".join(map(str, chosen)))
-    return chosen
+    return list(chosen)
 
 
 def _words_of(text: str, known: Container[str]) -> Iterator[str]:

@@ -91,8 +91,7 @@ def score_in_memory(
     )
     systems, unlabelled = prepare_open(submissions, **options)
     is_bounded = any(answers.rule == "bounds" for answers in unlabelled.values())
-    if is_bounded:
-        _require_labels({"explain": explain, "calibrate": calibrate is not None})
+    _require_labels({"explain": explain and is_bounded, "calibrate": calibrate is not None and is_bounded})
     if calibrate is not None:
         systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
     asked = _metrics_of(output, systems, options)
@@ -101,10 +100,8 @@ def score_in_memory(
     grid = report_grid(report, digits=output.digits, keys=keys, sizes=True)
     output.show(grid, report_records(report, keys=keys))
     notes = report.notes()
-    averages = macro_averages(report, submissions, systems) if by else None
-    if averages is not None:
-        _show_averages(averages, keys, by, output)
-        notes += averages.notes()
+    if by:
+        notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
     if explain:
         print_bullets(sentences_of(systems, only=asked))
     notes = [(name, note) for name, note in notes if note.id not in BELOW]
@@ -241,8 +238,10 @@ def _require_one_task(submissions: Iterable[Submission]) -> None:
         raise InputError("a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task")
 
 
-def _show_averages(averages: Report, keys: Iterable[Key], by: str | None, output: Output) -> None:
-    """Print the macro-averages over parts, and write them beside the files of the table."""
+def _show_averages(averages: Report | None, keys: Iterable[Key], by: str, output: Output) -> Notes:
+    """Print the macro-averages over parts, write them beside the files of the table, and return their notes."""
+    if averages is None:
+        return []
     chosen = [key for key in keys if key in averages.keys]
     grid = report_grid(averages, digits=output.digits, keys=chosen, sizes=True)
     above = [f"Macro-averages over {by}; N counts its values.", *grid.above]
@@ -251,6 +250,7 @@ def _show_averages(averages: Report, keys: Iterable[Key], by: str | None, output
     signed = replace(grid, signature=averages.signature)
     for path in map(Path, output.output):
         write(path.with_stem(f"{path.stem}_macro"), signed, report_records(averages, keys=chosen))
+    return averages.notes()
 
 
 def _show_plans(plans: Sequence[Plan], target: Target, output: Output, line: str) -> None:

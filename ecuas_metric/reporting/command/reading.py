@@ -59,21 +59,23 @@ def read_files(
     _require_kept(files, outputs)
     roles = {"weight": rows.weight, "group": groups, "part": part}
     common = {role: name for role, name in roles.items() if name}
-    labels = None if rows.labels is None else next(csv.reader([rows.labels], skipinitialspace=True))
-    rule = rows.unlabelled or unlabelled
-    reading = Reading(rule, labels, rows.correct_from, rows.scale, metric.predictions_are)
+    reading = _reading_of(rows, metric, unlabelled)
     run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
     read = []
     for file, columns in zip(files, columns_of_files(rows.columns, files), strict=True):
         read.append(_read(file, common | columns, reading, run, pool_tasks=pool_tasks))
     _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
     _require_tasks(rows, read, pooled=pool_tasks or part == "model")
-    submissions = [_rename(one, item) for item in read for one in item.submissions]
-    names = _distinct_names(read, submissions, has_parts=part is not None)
-    submissions = [one._replace(name=name) for one, name in zip(submissions, names, strict=True)]
+    submissions = _with_names(read, has_parts=part is not None)
     if rows.by_position:
         submissions = [one._replace(ids=None) for one in submissions]
     return in_common(submissions) if rows.common else submissions
+
+
+def _reading_of(rows: Rows, metric: MetricOptions, unlabelled: str | None) -> Reading:
+    labels = None if rows.labels is None else next(csv.reader([rows.labels], skipinitialspace=True))
+    rule = rows.unlabelled or unlabelled
+    return Reading(rule, labels, rows.correct_from, rows.scale, metric.predictions_are)
 
 
 def parse_file(text: str) -> File:
@@ -88,20 +90,26 @@ def columns_of_files(texts: Iterable[str], files: Sequence[File]) -> list[dict[s
     """Return the columns of each file by role, from texts of ROLE=COLUMN, FILE:ROLE=COLUMN or NAME:ROLE=COLUMN."""
     common: dict[str, str] = {}
     special: list[dict[str, str]] = [{} for _ in files]
-    for pair in (pair for text in texts for pair in ROLES.split(text) if pair.strip()):
-        role, equals, column = pair.partition("=")
-        if not equals:
-            raise InputError("--columns", "wrong_pairs", value=pair)
-        file, colon, role = role.strip().rpartition(":")
-        if not colon:
-            common[role] = column.strip()
-            continue
-        meant = [i for i, one in enumerate(files) if file in (one.name, one.path, Path(one.path).name)]
-        if not meant:
-            raise InputError("--columns", "unknown_file", value=file)
-        for i in meant:
-            special[i][role] = column.strip()
+    for text in texts:
+        for pair in filter(str.strip, ROLES.split(text)):
+            subject, equals, column = pair.partition("=")
+            if not equals:
+                raise InputError("--columns", "wrong_pairs", value=pair)
+            file, colon, role = subject.strip().rpartition(":")
+            for columns in _columns_meant(file, files, special) if colon else [common]:
+                columns[role] = column.strip()
     return [common | of_file for of_file in special]
+
+
+def _columns_meant(file: str, files: Sequence[File], special: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Return the columns of the files with a path, a file name or a name; InputError if there is none."""
+    meant = []
+    for one, columns in zip(files, special, strict=True):
+        if file in (one.name, one.path, Path(one.path).name):
+            meant.append(columns)
+    if not meant:
+        raise InputError("--columns", "unknown_file", value=file)
+    return meant
 
 
 def _read(file: File, columns: dict[str, str], reading: Reading, run: RunOptions, *, pool_tasks: bool) -> ReadFile:
@@ -150,12 +158,10 @@ def _require_use(flags: Container[str], read: Sequence[ReadFile]) -> None:
 
 def _require_tasks(rows: Rows, read: Sequence[ReadFile], *, pooled: bool) -> None:
     """Raise InputError if a task is asked for that no run has; where they are pooled, nothing says which there were."""
-    if pooled:
-        return
     parts = {one.part for item in read if item.is_run for one in item.submissions}
-    missing = [task for task in _tasks(rows) or () if not any(f"{part}, ".startswith(f"{task}, ") for part in parts)]
-    if missing:
-        raise InputError("--tasks", "task_missing", value=min(missing))
+    for task in () if pooled else _tasks(rows) or ():
+        if not any(f"{part}, ".startswith(f"{task}, ") for part in parts):
+            raise InputError("--tasks", "task_missing", value=task)
 
 
 def _rename(submission: Submission, item: ReadFile) -> Submission:
@@ -169,16 +175,19 @@ def _rename(submission: Submission, item: ReadFile) -> Submission:
     return submission._replace(name=f"{of} {submission.part}" if has_part else of, of=of)
 
 
-def _distinct_names(read: Sequence[ReadFile], submissions: Sequence[Submission], *, has_parts: bool) -> list[str]:
-    """Return a name for each system, with its folder or suffix where files have one name; FileError if two stay."""
+def _with_names(read: Sequence[ReadFile], *, has_parts: bool) -> list[Submission]:
+    """Return the systems, with folder or suffix in their names where files have one name; FileError if two stay."""
+    submissions = []
+    stems = []
+    for item in read:
+        for one in item.submissions:
+            submissions.append(_rename(one, item))
+            stems.append(stem(one.source.file) if item.file.name is None else "")
     names = [one.name for one in submissions]
     if has_parts and len({one.of for one in submissions}) == 1:
         names = [one.part or one.of for one in submissions]
-    paths = [one.source.file for one in submissions]
-    are_named = [item.file.name is not None for item in read for _ in item.submissions]
-    stems = ["" if is_named else stem(path) for path, is_named in zip(paths, are_named, strict=True)]
-    names = distinct_names(names, paths, stems)
-    for name, path in zip(names, paths, strict=True):
+    names = distinct_names(names, [one.source.file for one in submissions], stems)
+    for name, one in zip(names, submissions, strict=True):
         if names.count(name) > 1:
-            raise FileError(path, "same_name_in_other_file", advice="name_files", name=name)
-    return names
+            raise FileError(one.source.file, "same_name_in_other_file", advice="name_files", name=name)
+    return [one._replace(name=name) for one, name in zip(submissions, names, strict=True)]
