@@ -32,13 +32,22 @@ def is_significant(row: Comparison, alpha: float) -> bool:
 
 def sort_rows(rows: Sequence[Comparison], *, order: str = "systems") -> list[Comparison]:
     """Return comparisons metric by metric, sorted within each by one of `SORTS`; nan comes last."""
-    metrics = list(dict.fromkeys(row.key for row in rows))
+    if order == "systems":
+        return [row for pairs in pairs_by_key(rows).values() for row in pairs]
 
-    def place_of(row: Comparison) -> tuple[int, float]:
-        number = {"systems": 0.0, "difference": -abs(row.difference), "p": row.p_adjusted}[order]
-        return metrics.index(row.key), math.inf if math.isnan(number) else number
+    def size(row: Comparison) -> float:
+        number = -abs(row.difference) if order == "difference" else row.p_adjusted
+        return math.inf if math.isnan(number) else number
 
-    return sorted(rows, key=place_of)
+    return [row for pairs in pairs_by_key(rows).values() for row in sorted(pairs, key=size)]
+
+
+def pairs_by_key(rows: Iterable[Comparison]) -> dict[Key, list[Comparison]]:
+    """Return the comparisons of each metric."""
+    by_key: dict[Key, list[Comparison]] = {}
+    for row in rows:
+        by_key.setdefault(row.key, []).append(row)
+    return by_key
 
 
 def comparison_grid(
@@ -123,9 +132,7 @@ def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: 
     from ..plotting.figures import save
     from ..plotting.forest import forest_figure
 
-    by_key: dict[Key, list[Comparison]] = {}
-    for row in sort_rows(rows):
-        by_key.setdefault(row.key, []).append(row)
+    by_key = pairs_by_key(rows)
     unequal = [key for key, pairs in by_key.items() if not all(row.comparable for row in pairs)]
     drawn = [key for key in by_key if key not in unequal] or unequal
     caption = ""

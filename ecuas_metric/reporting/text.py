@@ -21,7 +21,7 @@ from ..options import LEVEL, Options
 from ..plotting.curves import RejectCostCurve, reject_cost_curve
 from ..plotting.names import percent
 from ..results import System, all_values, ranked
-from .differences import MAX_ROWS, is_significant, num_tests, sort_rows
+from .differences import MAX_ROWS, is_significant, num_tests, pairs_by_key, sort_rows
 from .report import DAGGER, p_text, short_title, title
 from .tables import Grid, Screen, to_text
 
@@ -49,12 +49,11 @@ def winner(row: Comparison, alpha: float) -> str | None:
 
 def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3) -> list[str]:
     """Return one line per metric: which system is best, and which of the others it beats significantly."""
-    by_key: dict[Key, list[Comparison]] = {}
-    for row in rows:
-        by_key.setdefault(row.key, []).append(row)
+    by_key = pairs_by_key(rows)
     unequal = [key for key, pairs in by_key.items() if not all(row.comparable for row in pairs)]
-    undirected = [key for key in by_key if key.entry.higher_is_better is None and key not in unequal]
-    ranking = [key for key in by_key if key not in (*unequal, *undirected)]
+    comparable = [key for key in by_key if key not in unequal]
+    undirected = [key for key in comparable if key.entry.higher_is_better is None]
+    ranking = [key for key in comparable if key not in undirected]
     width = max(map(len, map(title, ranking)), default=0)
     lines = [f"{title(key):{width}}  {_verdict(by_key[key], alpha, digits)}" for key in ranking]
     if unequal:
@@ -152,10 +151,10 @@ def _verdict_on_two(row: Comparison, best: str, numbers: str, alpha: float) -> s
 def _verdict_on_many(rows: Sequence[Comparison], ranking: Sequence[str], number: str, alpha: float) -> str:
     """Say which of the others the best one beats."""
     best = ranking[0]
-    winners = [winner(row, alpha) for row in rows]
-    beaten = {name for row, won in zip(rows, winners, strict=True) if won == best for name in (row.first, row.second)}
+    winners = {(row.first, row.second): winner(row, alpha) for row in rows}
+    beaten = {name for pair, won in winners.items() if won == best for name in pair}
     if not beaten:
-        is_any = any(name is not None for name in winners)
+        is_any = any(winners.values())
         what = "is not significantly better than any other" if is_any else "no two systems differ significantly"
         return f"{best} has the best value ({number}), but {what}."
     tied = [name for name in ranking if name not in beaten]
@@ -183,8 +182,7 @@ def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None)
     asked = None if only is None else list(only)
     options = next(iter(systems.values())).options
     level = options.confidence_level or LEVEL
-    keys = [key for key in (Key(ECUAS_N.name, n) for n in sorted(options.n)) if asked is None or key in asked]
-    keys = list(dict.fromkeys([*keys[:1], *keys[-1:]]))
+    keys = _extreme_orders(options, asked)
     values = {name: all_values(system, only=keys) for name, system in systems.items()}
     sentences = []
     reasons = differing(system.basis for system in systems.values())
@@ -198,10 +196,19 @@ def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None)
     if len(systems) == 1 or not keys or reasons:
         return sentences
     pairs, remark = _compare_all(systems, asked)
-    best = [
-        _best(key, {name: float(of_system[key]) for name, of_system in values.items()}, pairs, level) for key in keys
-    ]
+    best = []
+    for key in keys:
+        costs = {name: float(of_system[key]) for name, of_system in values.items()}
+        best.append(_best(key, costs, pairs, level))
     return [*best, remark, *sentences]
+
+
+def _extreme_orders(options: Options, asked: Sequence[Key] | None) -> list[Key]:
+    """Return the least and the largest order of ECUAS_n that is asked for."""
+    keys = [Key(ECUAS_N.name, n) for n in sorted(options.n)]
+    if asked is not None:
+        keys = [key for key in keys if key in asked]
+    return list(dict.fromkeys([*keys[:1], *keys[-1:]]))
 
 
 def _best(key: Key, values: Mapping[str, float], pairs: Sequence[Comparison], level: float) -> str:
