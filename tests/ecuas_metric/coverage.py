@@ -90,7 +90,7 @@ def coverage(name, size, seeds):
     counts = defaultdict(lambda: np.zeros(4, int))
     for seed in seeds:
         found, _, truth = (of_average if name in MACROS else of_system)(name, size, seed)
-        told = [note.fact for note in found.notes if note.kind in ("unseen", "few_groups")]
+        told = [note.fact for note in found.notes if note.id in ("unseen", "few_groups")]
         noted = {key for fact in told for key in fact.split(": ")[-1].rstrip(".").split(", ")}
         for key, estimate in found.estimates.items():
             low, high = estimate.low, estimate.high

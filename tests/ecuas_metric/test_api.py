@@ -271,7 +271,7 @@ def test_a_system_warns_of_nothing_but_carries_its_notes():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         system = confidence_system([1, 0], [0.9, None], missing_confidence=0.5)
-    assert [note.kind for note in system.notes] == ["missing"]
+    assert [note.id for note in system.notes] == ["missing"]
 
 
 def test_arrays_are_positional_and_everything_else_is_named():

@@ -120,7 +120,7 @@ def test_a_note_says_how_many_rows_were_divided_by_more_than_the_rounding_of_flo
     q = np.array([[0.5, 0.5], [0.333, 0.666], [0.2, 0.8]])
     for values, form in ((q, "probabilities"), (np.log(q), "log_probabilities")):
         (note,) = prepare("posteriors", values, np.zeros(3, int), checked_options(predictions_are=form)).notes
-        assert note.kind == "renormalized"
+        assert note.id == "renormalized"
         assert note.fact.startswith("1 of 3 rows (33.3%) do not sum to 1")
     q = rng.dirichlet(np.ones(1000), 50).astype(np.float32)
     assert not prepare("posteriors", q, np.zeros(50, int), checked_options()).notes
@@ -147,7 +147,7 @@ def test_proper_posteriors_other_than_the_true_ones_never_gain(cost, p, q, n):
 def test_one_note_for_confidences_below_chance():
     system = prepare("confidences", np.array([0.2, 0.5, 0.9]), np.array([1, 0, 1]), checked_options(num_classes=2))
     (note,) = system.notes
-    assert note.kind == "above_max_uncertainty"
+    assert note.id == "above_max_uncertainty"
     assert note.fact.startswith("1 of 3 samples (33.3%) have an uncertainty above 0.5, that of a system that knows")
     assert note.advice == "check_cost"
 

@@ -107,7 +107,7 @@ def test_missing_confidences_are_an_error_or_counted():
     with pytest.raises(ValueError, match=r"^predictions must not be NaN; got nan at index 1 \(1 of 2\)"):
         fill_missing(np.array([0.3, NAN]))
     filled, (note,) = fill_missing(np.array([0.3, NAN]), missing_confidence=0.5)
-    assert (filled.tolist(), note.kind) == ([0.3, 0.5], "missing")
+    assert (filled.tolist(), note.id) == ([0.3, 0.5], "missing")
     assert fill_missing(np.array([0.3]), missing_confidence=0.5)[1] == ()
 
 
@@ -143,7 +143,7 @@ def test_tensors_are_taken():
 def test_what_lies_outside_by_rounding_is_clipped_and_noted():
     values, (note,) = clip(np.array([1 + 1e-6, -1e-9, 0.5, NAN]))
     np.testing.assert_array_equal(values, [1, 0, 0.5, NAN])
-    assert note.kind == "clipped"
+    assert note.id == "clipped"
     assert "2 of 4 predictions" in note.fact
     assert clip(np.array([0.0, 1.0])) == (pytest.approx([0, 1]), ())
     with pytest.raises(ValueError, match="must lie in"):

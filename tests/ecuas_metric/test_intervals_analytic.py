@@ -107,7 +107,7 @@ def test_without_an_error_the_limits_are_not_zero(rng):
         assert values[key].low <= values[key].value < values[key].high, key
     assert 0.024 / 2 < values["augrc"].high < 0.03  # up to 2 or 3 errors of 100, half as much each, or all at the top
     assert math.isnan(values["auroc"].high)
-    assert all(note.kind in ("unseen", "biased", "auroc_undefined") for note in notes)
+    assert all(note.id in ("unseen", "biased", "auroc_undefined") for note in notes)
 
 
 def test_one_error_leaves_auroc_wide(rng):
@@ -123,7 +123,7 @@ def test_what_would_not_hold_is_withheld_and_said(rng):
     assert math.isnan(values["ece"].low)
     assert math.isnan(values["ecuas_1_calibration_loss"].high)
     assert values["ecuas_1_recalibrated"].low < values["ecuas_1_recalibrated"].value
-    assert [note.kind for note in notes] == ["biased", "recalibration_taken_as_given"]
+    assert [note.id for note in notes] == ["biased", "recalibration_taken_as_given"]
     assert "ece, ecuas_1_calibration_loss" in str(notes[0])
 
 
@@ -196,7 +196,7 @@ def test_few_groups_are_told_by_what_they_are_worth(rng):
     unequal = np.repeat(np.arange(40), [561, *[1] * 39])
     for groups, few in ((np.arange(600) % 4, True), (np.arange(600) % 5, False), (unequal, True)):
         _, notes = results(p, correct, groups=groups)
-        assert ("few_groups" in [note.kind for note in notes]) == few
+        assert ("few_groups" in [note.id for note in notes]) == few
 
 
 def test_the_quantile_of_a_share_in_groups_counts_those_that_hold_the_rarer_answers():
@@ -246,11 +246,11 @@ def test_the_mirror_of_few_mistakes_is_few_right_answers(rng):
 def test_what_was_not_seen_is_told(rng):
     q = np.where(np.arange(120) < 69, 1.0, 0.5)
     values, notes = results(q, (q == 1) | (rng.random(120) > 0.3), n=0)
-    (note,) = [note for note in notes if note.kind == "unseen"]
+    (note,) = [note for note in notes if note.id == "unseen"]
     assert note.fact.startswith("No mistake was seen among 69 answers with confidence 1; at up to 16 each")
     assert "ecuas_0" in note.fact
     assert values["ecuas_0"].high - values["ecuas_0"].value > 16 * 0.575 * 0.02  # what 2 % of mistakes there would cost
-    assert "unseen" not in [note.kind for note in results(q, np.arange(120) % 4 > 0, n=0)[1]]
+    assert "unseen" not in [note.id for note in results(q, np.arange(120) % 4 > 0, n=0)[1]]
 
 
 def test_one_mistake_in_each_of_two_cells_is_two_mistakes():
@@ -381,7 +381,7 @@ def test_intervals_of_costs_given_as_numbers_say_what_they_assume(rng):
     u = rng.random(60)
     for largest, cost in ((1.0, (rng.random(60) < u) * 0.5), (3.0, (rng.random(60) < u) * 3.0)):
         (note,) = results(u, cost, "costs", max_uncertainty=1.0)[1]
-        assert note.kind == "assumed"
+        assert note.id == "assumed"
         assert f"more than {largest:g}: risk, aurc, augrc, ecuas_0, ecuas_1, ecuas_128" in note.fact
 
 

@@ -36,13 +36,13 @@ def test_rounded_posteriors_have_the_numbers_of_their_shares():
 @pytest.mark.parametrize(("predictions", "noted"), [([0, 1, 1], True), ([1, 1, 1], False), ([0, 1, 0.5], False)])
 def test_predicted_classes_are_noted(predictions, noted):
     system = prepare("confidences", np.array(predictions, float), np.array([0, 1, 0]), checked_options())
-    assert [note.kind for note in system.notes] == ["hard_decisions"] * noted
+    assert [note.id for note in system.notes] == ["hard_decisions"] * noted
 
 
 def test_clipped_values_are_computed_with_and_noted():
     beyond = prepare("confidences", np.array([1 + 1e-6, -1e-9]), np.array([1, 1]), checked_options())
     assert beyond.decisions.confidence.tolist() == [1, 0]
-    assert beyond.notes[0].kind == "clipped"
+    assert beyond.notes[0].id == "clipped"
     beyond = prepare("posteriors", np.array([[1 + 1e-7, -1e-9]]), np.array([0]), checked_options())
     assert beyond.decisions.uncertainty.tolist() == [0]
 

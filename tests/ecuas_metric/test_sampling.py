@@ -118,7 +118,7 @@ def test_blocks_of_the_jackknife_do_not_follow_the_order_of_the_samples(rng):
 def test_resamples_without_a_value_are_left_out_and_counted():
     results = percentile((np.linspace(0.5, 0.9, 20), np.arange(20) < 19))
     note, _, few = results.notes
-    assert (note.kind, few.kind) == ("resamples_left_out", "few_errors")
+    assert (note.id, few.id) == ("resamples_left_out", "few_errors")
     assert "with few errors: 1 here" in few.fact
     assert re.search(r"left out of its interval: auroc 3\d\.\d%", note.fact)
     assert 0 <= results.flat()["auroc_low"] <= results.flat()["auroc_high"] <= 1

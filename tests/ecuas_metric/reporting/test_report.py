@@ -148,7 +148,7 @@ def test_open_answers_bound_every_number_and_no_estimate_is_shown(rng):
         assert report.signature.split(" ; ")[0].replace("|unlabelled:bounds", "") == report.signature.split(" ; ")[1]
         assert (first["auroc_min"], first["auroc_max"]) == astuple(expected[Key("auroc")])
         assert "auroc_min" not in second
-    kinds = {note.kind for note in report.results["open"].notes}
+    kinds = {note.id for note in report.results["open"].notes}
     assert {"variants_without_bounds", "bounds_only"} <= kinds
 
 

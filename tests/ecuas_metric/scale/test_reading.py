@@ -100,7 +100,7 @@ def test_bounds_hold_the_numbers_of_compute(form, rng, few_bins):
             if not math.isnan(estimate.low):
                 assert estimate.low < estimate.lower_bound, key
                 assert estimate.upper_bound < estimate.high, key
-    assert "bounded" in [note.kind for note in results.notes]
+    assert "bounded" in [note.id for note in results.notes]
 
 
 def test_bounds_are_as_close_as_two_orders_of_the_same_bins(rng, few_bins):
@@ -141,7 +141,7 @@ def test_standard_errors_of_coarse_bins_are_about_those_of_the_rows(rng, monkeyp
 
 def test_notes_count_what_was_repaired_in_all_parts(rng):
     rows = FORMS["repaired confidences"](rng, 50)
-    notes = {note.kind: note.fact for note in read(merge(cut(rows, 4, rng))).notes}
+    notes = {note.id: note.fact for note in read(merge(cut(rows, 4, rng))).notes}
     assert notes["missing"].startswith("1 of 50 confidences are missing")
     assert notes["clipped_rows"].startswith("2 of 50 rows")
     assert "rows_above_max_uncertainty" in notes
@@ -149,7 +149,7 @@ def test_notes_count_what_was_repaired_in_all_parts(rng):
     off = np.count_nonzero(np.abs(rounded.predictions.sum(axis=1) - 1) > 1e-9)
     assert f"{off} of 200 rows do not sum to 1" in " ".join(note.fact for note in read(rounded.state()).notes)
     hard = state_of("confidences", [0.0, 1.0, 1.0], [0, 0, 1], checked_options())
-    assert [note.kind for note in read(hard).notes] == ["hard_decisions"]
+    assert [note.id for note in read(hard).notes] == ["hard_decisions"]
 
 
 def test_ten_billion_rows_have_finite_numbers(rng):
@@ -167,7 +167,7 @@ def test_ten_billion_rows_have_finite_numbers(rng):
 def test_one_row_and_one_class_are_undefined_as_in_memory():
     results = read(state_of("confidences", [0.9], [1], checked_options()), confidence_level=0.95)
     assert math.isnan(results.flat()["auroc"])
-    assert [note.kind for note in results.notes].count("auroc_undefined") == 1
+    assert [note.id for note in results.notes].count("auroc_undefined") == 1
     assert all(math.isnan(estimate.standard_error) for estimate in results.estimates.values())
     with pytest.raises(InputError, match="must have rows that are judged and have a weight; got 1 rows"):
         read(state_of("confidences", [0.9], [1], checked_options(), sample_weight=[0.0]))
