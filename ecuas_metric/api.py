@@ -618,15 +618,17 @@ def _posterior_system(
     rank: bool = True,
 ) -> System:
     with _in_words(_OF_POSTERIORS):
-        given = numbers(_by_class(y_prob, y_true, labels), "y_prob")
-        if given.ndim == 1:
-            _refuse_exchanged(y_true, given)
-        array = _two_columns(given, options)
+        scores = numbers(_by_class(y_prob, y_true, labels), "y_prob")
+        hard: tuple[Note, ...] = ()
+        if scores.ndim == 1:
+            _refuse_exchanged(y_true, scores)
+            hard = note_hard(scores, "probabilities of the second class")
+        array = _two_columns(scores, options)
         if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
             y_true = _columns(y_true, labels, array)
         array, truth = posteriors(array, y_true)
-        hard = note_hard(given, "probabilities of the second class") if given.ndim == 1 else ()
-        system = prepare("posteriors", array, truth, options, ids=_texts(ids, y_true=truth), rank=rank)
+        texts = _texts(ids, y_true=truth)
+        system = prepare("posteriors", array, truth, options, ids=texts, rank=rank)
         return replace(system, notes=hard + system.notes)
 
 
@@ -635,19 +637,29 @@ def _by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) ->
     names = list(getattr(y_prob, "columns", ()))
     if len(names) < 2:
         return y_prob
-    known = np.unique(_classes(y_true, "y_true")) if labels is None else _classes(labels, "labels")
-    if {str(name) for name in names} != {str(name) for name in known.tolist()}:
-        return y_prob
+    classes = _sorted_classes(_classes(y_true, "y_true"), labels)
+    in_order = [str(name) for name in classes.tolist()]
     by_name = {str(name): name for name in names}
-    return y_prob[[by_name[str(name)] for name in known.tolist()]]  # type: ignore[index,call-overload]
+    if by_name.keys() != set(in_order):
+        return y_prob
+    return y_prob[[by_name[name] for name in in_order]]  # type: ignore[index,call-overload]
+
+
+def _sorted_classes(truth: Array, labels: ArrayLike | None) -> Array:
+    """Return the classes that are there, or those that are given."""
+    return np.unique(truth) if labels is None else _classes(labels, "labels")
 
 
 def _refuse_exchanged(y_true: ArrayLike, y_prob: Array) -> None:
     """Raise InputError if truth and probabilities (N,) seem to be exchanged."""
     truth = np.asarray(y_true)
-    if truth.ndim == 2 or (truth.dtype.kind == "f" and are_swapped(truth, y_prob)):
-        got = f"shape {truth.shape}" if truth.ndim == 2 else "numbers between 0 and 1"
-        raise InputError("y_true", "truth_is_no_class", value=truth, got=got, advice="pass_truth_first")
+    if truth.ndim == 2:
+        got = f"shape {truth.shape}"
+    elif truth.dtype.kind == "f" and are_swapped(truth, y_prob):
+        got = "numbers between 0 and 1"
+    else:
+        return
+    raise InputError("y_true", "truth_is_no_class", value=truth, got=got, advice="pass_truth_first")
 
 
 def _confidence_system(
@@ -660,7 +672,8 @@ def _confidence_system(
 ) -> System:
     with _in_words(words):
         q, truth = confidences(confidence, correct)
-        return prepare("confidences", q, truth, options, ids=_texts(ids, correct=truth), rank=rank)
+        texts = _texts(ids, correct=truth)
+        return prepare("confidences", q, truth, options, ids=texts, rank=rank)
 
 
 def _answers(correct: ArrayLike, confidence: ArrayLike, *, rank: bool = True, **options: object) -> System:
@@ -673,8 +686,8 @@ def _value(system: System, metric: Metric) -> float:
     options = system.options
     parameter = options.n[0] if metric.parameter == "n" else None
     key = Key(metric.name, parameter, "normalized" if options.normalize else "")
-    found = values_of_calibration(system.decisions, options, only=(key,)) or all_values(system, only=(key,))
-    value = float(found[key])
+    values = values_of_calibration(system.decisions, options, only=(key,)) or all_values(system, only=(key,))
+    value = float(values[key])
     _warn((*system.notes, *note_undefined({key: value})))
     return value
 
@@ -708,7 +721,8 @@ def _two_columns(y_prob: Array, options: Options) -> Array:
         require(y_prob <= 0, y_prob, "y_prob", "not_log_probabilities")
         return np.stack([np.log1p(-np.exp(y_prob)), y_prob], axis=1)
     advice = "" if np.isnan(y_prob).any() else "margins_are_logits"
-    require((y_prob >= 0) & (y_prob <= 1), y_prob, "y_prob", "out_of_unit_interval_of_two", advice)
+    ok = (y_prob >= 0) & (y_prob <= 1)
+    require(ok, y_prob, "y_prob", "out_of_unit_interval_of_two", advice)
     return stacked(y_prob)
 
 
@@ -718,27 +732,29 @@ def _columns(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints
     same_length(y_true=truth, y_prob=y_prob)
     if labels is None and truth.dtype.kind != "U":
         require(truth != IGNORED, truth, "y_true", "not_classes", advice="leave_ignored_rows_out")
-    known = np.unique(truth) if labels is None else _classes(labels, "labels")
-    shown, num_classes = reprlib.repr(known.tolist()), y_prob.shape[1]
-    if (known[1:] <= known[:-1]).any():
-        raise InputError("labels", "labels_unsorted", value=known.tolist(), got=shown, advice="sort_labels")
-    if len(known) != num_classes:
-        argument = "y_true" if labels is None else "labels"
-        advice = "number_classes" if labels is None else ""
-        rule = "number_of_classes_differs"
-        raise InputError(argument, rule, value=len(known), advice=advice, num_classes=num_classes)
-    position, found = np.zeros(len(truth), np.int64), np.zeros(len(truth), bool)
-    if (known.dtype.kind == "U") == (truth.dtype.kind == "U"):
-        position = np.minimum(np.searchsorted(known, truth), num_classes - 1)
-        found = known[position] == truth
-    require(found, truth, "y_true", "labels_differ", labels=shown)
-    return position
+    classes = _sorted_classes(truth, labels)
+    num_classes = y_prob.shape[1]
+    listed = reprlib.repr(classes.tolist())
+    if (classes[1:] <= classes[:-1]).any():
+        raise InputError("labels", "labels_unsorted", value=classes.tolist(), got=listed, advice="sort_labels")
+    if len(classes) != num_classes:
+        error = InputError("labels", "number_of_classes_differs", value=len(classes), num_classes=num_classes)
+        if labels is None:
+            error.argument = "y_true"
+            error.advice = "number_classes"
+        raise error
+    if (classes.dtype.kind == "U") != (truth.dtype.kind == "U"):
+        require(np.zeros(len(truth), bool), truth, "y_true", "labels_differ", labels=listed)
+    column: Ints = np.minimum(np.searchsorted(classes, truth), num_classes - 1)
+    require(classes[column] == truth, truth, "y_true", "labels_differ", labels=listed)
+    return column
 
 
 def _classes(values: ArrayLike, name: str) -> Array:
     """Return classes (N,): numbers, or an array of strings. NumPy by itself would make 1 and "cat" two strings."""
     kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    objects = np.empty(0) if kind in "biuf" or hasattr(values, "detach") else np.asarray(values, dtype=object)
+    are_numbers = kind in "biuf" or hasattr(values, "detach")
+    objects = np.empty(0) if are_numbers else np.asarray(values, dtype=object)
     texts = [isinstance(value, str) for value in objects.flat]
     if not any(texts):
         array = one_dimensional(numbers(values, name), name)
