@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ecuas_metric.api import confidence_system
+from ecuas_metric.basis import Basis, Origin, differing, why_not_comparable
 from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
@@ -42,9 +43,11 @@ ABOUT = (
     "confidences of these systems, so ECUAS_n by our labels is not known for them."
 )
 ABOUT_PRINTED = (
-    "As printed in the paper, for its own selection of questions and its own labels, unweighted: not comparable with "
-    "the numbers of the other table, nor with yours. Choose a column to sort by it; lower is better."
+    "As printed in the paper, unweighted. These numbers and those of the other table differ in their {reasons}, so "
+    "they may not be ranked together. Choose a column to sort by it; lower is better."
 )
+GRADING = (("labels", "ours"),)
+GRADING_OF_PAPER = (("labels", "the paper's"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ class Row:
     system: str
     method: str
     error_rate: Estimate
+    basis: Basis  # what this number depends on, which decides whether it may have a place
     first: int = 0
     last: int = 0
     answered: int = 0
@@ -111,14 +115,15 @@ def rows_with(asked: str, name: str, correct: pd.Series, mark: str) -> list[Row]
     His row comes first.
     """
     labels = correct.reindex(questions_of(asked)["question_id"]).to_numpy(float)
-    row = Row(name, "", Estimate(math.nan), answered=len(correct), unknown=int(correct.isna().sum()), mark=mark)
-    if np.isnan(labels).any():
-        return [replace(row, error_rate=_possible(asked, labels)), *known_rows(asked)]
+    basis = replace(known_rows(asked)[0].basis, num_samples=len(correct))
+    rate = _possible(asked, labels)
+    row = Row(name, "", rate, basis, answered=len(correct), unknown=int(correct.isna().sum()), mark=mark)
+    if row.unknown or differing([basis, *(known.basis for known in known_rows(asked))]):
+        return [row, *known_rows(asked)]
     mine = (name, mark)  # no language model and method
-    rows = {(row.system, row.method): row for row in _ranked(asked, known_labels(asked) | {mine: labels})}
+    rows = {(ranked.system, ranked.method): ranked for ranked in _ranked(asked, known_labels(asked) | {mine: labels})}
     ranked = rows.pop(mine)
-    row = replace(row, error_rate=ranked.error_rate, first=ranked.first, last=ranked.last)
-    return [row, *rows.values()]
+    return [replace(ranked, system=name, method="", mark=mark), *rows.values()]
 
 
 def board_html(asked: str, rows: Iterable[Row]) -> str:
@@ -135,9 +140,13 @@ def printed() -> pd.DataFrame:
 
 
 def printed_html() -> str:
-    """Return what the paper prints as an HTML table that can be sorted."""
+    """Return what the paper prints as an HTML table that can be sorted, and why it is not on the leaderboard."""
     rows = [(row.llm, row.method, [getattr(row, key) for key in PRINTED]) for row in printed().itertuples()]
-    return html("printed", columns=list(PRINTED.items()), rows=rows, about=ABOUT_PRINTED)
+    ours = known_rows("kept")[0].basis
+    theirs = replace(ours, population="TriviaQA, the paper's selection", grading=GRADING_OF_PAPER)
+    reasons = why_not_comparable(ours, theirs)
+    about = ABOUT_PRINTED.format(reasons=" and ".join(reasons))
+    return html("printed", columns=list(PRINTED.items()), rows=rows, about=about)
 
 
 def record(row: Row) -> dict[str, object]:
@@ -151,7 +160,13 @@ def record(row: Row) -> dict[str, object]:
         "place": [row.first, row.last] if row.first else None,
         "answered": row.answered,
         "unknown": row.unknown,
+        "signature": str(row.basis),
     }
+
+
+def origin_of(asked: str) -> Origin:
+    """Return which questions the answers are to, and by whose labels they are right or wrong."""
+    return Origin(population=f"TriviaQA {asked}", grading=GRADING)
 
 
 def _ranked(asked: str, labels: Mapping[tuple[str, str], Floats]) -> list[Row]:
@@ -166,24 +181,27 @@ def _ranked(asked: str, labels: Mapping[tuple[str, str], Floats]) -> list[Row]:
         better[row.second] += 1
     rows = []
     for (name, system), (llm, method) in zip(systems.items(), labels, strict=True):
-        rate = compute_results(system, only=[ERROR_RATE]).estimates[ERROR_RATE]
-        rows.append(Row(llm, method, rate, 1 + better[name], len(systems) - worse[name], len(labels[llm, method])))
+        results = compute_results(system, only=[ERROR_RATE])
+        places = 1 + better[name], len(systems) - worse[name]
+        rows.append(Row(llm, method, results.estimates[ERROR_RATE], results.basis, *places, len(labels[llm, method])))
     return sorted(rows, key=lambda row: row.error_rate.value)
 
 
 def _system(asked: str, correct: Floats) -> System:
     questions = questions_of(asked)
-    return confidence_system(
+    system = confidence_system(
         correct.astype(int),
         np.full(len(correct), 0.5),  # which changes no error rate
         confidence_level=LEVEL,
         sample_weight=questions["weight"].to_numpy(float),
         strata=questions["stratum"].to_numpy(),
     )
+    return replace(system, ids=questions["question_id"].tolist(), origin=origin_of(asked))
 
 
 def _possible(asked: str, correct: Floats) -> Estimate:
     """Return the lowest and the highest error rate that is possible, where some answers are unknown or missing."""
     weight = questions_of(asked)["weight"]
-    low, high = (float(np.average(1 - np.nan_to_num(correct, nan=filled), weights=weight)) for filled in (1.0, 0.0))
-    return Estimate(math.nan, low, high)
+    low = np.average(1 - np.nan_to_num(correct, nan=1.0), weights=weight)
+    high = np.average(1 - np.nan_to_num(correct, nan=0.0), weights=weight)
+    return Estimate(math.nan, float(low), float(high))
