@@ -50,7 +50,12 @@ class Graded:
             unknown = f"{len(self.frame):,} unknown ones"
             raise InputError("Answers", "all_unknown", got=unknown, advice="tick_correct_ones")
         sheet = sheet_of(self.frame[list(_COLUMNS.values())], self.rows)
-        (only,) = submissions_of(sheet, name, columns=_COLUMNS, reading=Reading("bounds"))
+        (only,) = submissions_of(
+            sheet,
+            name,
+            columns=_COLUMNS,
+            reading=Reading("bounds"),
+        )
         return only._replace(name=name)
 
     def summary(self) -> str:
@@ -81,7 +86,13 @@ class Graded:
         frame.assign(**{POPULATION: f"TriviaQA {self.asked}"}).to_csv(path, index=False)
 
 
-def grade_answers(answers: Answers, asked: str, *, accepted: Iterable[str] = (), rule: str = "bounds") -> Graded:
+def grade_answers(
+    answers: Answers,
+    asked: str,
+    *,
+    accepted: Iterable[str] = (),
+    rule: str = "bounds",
+) -> Graded:
     """Grade answers; the visitor decides what is left: `accepted` keys of `open_answers`, and the `rule` for others."""
     if rule not in RULES_OF_OTHERS:
         raise InputError("Other answers", "no_way_to_count", value=rule, rules=list(RULES_OF_OTHERS))
@@ -113,7 +124,12 @@ def _grade(answers: Answers, asked: str) -> Graded:
     correct = pd.Series(grades.correct, dtype=float)
     frame = answers.frame.assign(correct=correct, decided_by=grades.decided_by)
     order = np.argsort(pd.Index(questions["question_id"]).get_indexer(frame["question_id"]))
-    return Graded(with_design(frame.iloc[order], asked), answers.rows[order], asked, "bounds")
+    return Graded(
+        with_design(frame.iloc[order], asked),
+        answers.rows[order],
+        asked,
+        "bounds",
+    )
 
 
 def _require_asked(answers: Answers, questions: pd.DataFrame) -> None:
@@ -125,7 +141,14 @@ def _require_asked(answers: Answers, questions: pd.DataFrame) -> None:
         if wrong.any():
             first = str(ids[wrong].iloc[0])[:60]
             got = f"{first!r} in row {answers.rows[wrong.to_numpy()][0]}"
-            error = InputError("question_id", rule, value=first, got=got, advice=advice, asked=len(questions))
+            error = InputError(
+                "question_id",
+                rule,
+                value=first,
+                got=got,
+                advice=advice,
+                asked=len(questions),
+            )
             error.count = int(wrong.sum())
             error.total = len(ids)
             raise error
@@ -134,7 +157,13 @@ def _require_asked(answers: Answers, questions: pd.DataFrame) -> None:
 def _require_open(accepted: list[str], keys: set[str]) -> None:
     unknown = [key for key in accepted if key not in keys]
     if unknown:
-        raise InputError("accepted", "not_open", value=unknown[0][:60], count=len(unknown), total=len(accepted))
+        raise InputError(
+            "accepted",
+            "not_open",
+            value=unknown[0][:60],
+            count=len(unknown),
+            total=len(accepted),
+        )
 
 
 def _keys(frame: pd.DataFrame) -> pd.Series:

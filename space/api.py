@@ -51,7 +51,12 @@ def require_type(name: str, value: object, kind: object) -> None:
         _adapter(kind).validate_python(value, strict=True)
     except ValidationError as error:
         wanted = dict.fromkeys(_kind_in(fault) for fault in error.errors())
-        raise InputError(name, "wrong_type", value=shorten(value), kinds=" or ".join(wanted)) from None
+        raise InputError(
+            name,
+            "wrong_type",
+            value=shorten(value),
+            kinds=" or ".join(wanted),
+        ) from None
 
 
 _adapter = functools.cache(TypeAdapter)  # building one takes longer than its answer
@@ -74,7 +79,12 @@ def tool(function: Tool) -> Tool:
         is_agent = isinstance(request, gr.Request) and request.headers.get("x-gradio-user") == "mcp"
         return json.dumps(result) if is_agent else result
 
-    request = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=gr.Request)
+    request = inspect.Parameter(
+        "request",
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        default=None,
+        annotation=gr.Request,
+    )
     parameters = [*inspect.signature(function).parameters.values(), request]
     annotations = {parameter.name: parameter.annotation for parameter in parameters}
     signature = inspect.Signature(parameters, return_annotation=Json)
@@ -124,7 +134,11 @@ def uploaded(path: str, name: str) -> str:
 # ---- the functions
 
 
-def score(files: list[str], explain: bool = False, **given: Numbers | None) -> Json:
+def score(
+    files: list[str],
+    explain: bool = False,
+    **given: Numbers | None,
+) -> Json:
     """Score the systems in files of confidences and correctness, or of posteriors and labels, by ECUAS_n and others."""
     with paths_of({f"system_{i}": file for i, file in enumerate(files, 1)}) as paths:
         return score_files(paths, given).json(explained=explain)
@@ -165,7 +179,11 @@ class Costs(TypedDict):
     counts_as_rejected: bool
 
 
-def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0.8) -> Costs:
+def cost(
+    n: float = 1.0,
+    num_classes: float | None = None,
+    confidence: float = 0.8,
+) -> Costs:
     """Compute what a correct and an incorrect answer of one confidence cost under ECUAS_n; "I don't know" costs 1.
 
     Args:
@@ -177,7 +195,12 @@ def cost(n: float = 1.0, num_classes: float | None = None, confidence: float = 0
         raise InputError("confidence", "out_of_unit_interval", value=confidence)
     lowest = 1 / (checked_options(num_classes=num_classes).num_classes or math.inf)
     uncertainty = 1 - max(confidence, lowest)
-    costs = ecuas_cost(candidate_cost=[0, 1], uncertainty=[uncertainty] * 2, n=n, max_uncertainty=1 - lowest)
+    costs = ecuas_cost(
+        candidate_cost=[0, 1],
+        uncertainty=[uncertainty] * 2,
+        n=n,
+        max_uncertainty=1 - lowest,
+    )
     correct, incorrect = costs.tolist()
     return {"correct": correct, "incorrect": incorrect, "counts_as_rejected": confidence < lowest}
 
@@ -221,7 +244,13 @@ def grade(
     with paths_of({"file": file}) as (path,):
         sheet = uploads.read_answers(path)
     graded = answers.grade_answers(sheet, asked, accepted=accepted, rule=others)
-    scored, (row, *_) = evaluate(graded, "yours", "yours", n, intervals)
+    scored, (row, *_) = evaluate(
+        graded,
+        "yours",
+        "yours",
+        n,
+        intervals,
+    )
     return scored.json() | {
         "graded": graded.summary(),
         "open": list(graded.open_answers())[:MAX_OPEN],

@@ -87,7 +87,12 @@ class LimitedBodies:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+    ) -> None:
         """Pass a request on, and raise once it has sent too much."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
@@ -185,7 +190,12 @@ def lay_out(
         files["graded answers"] = str(folder / "graded.csv")
         graded.write(folder / "graded.csv")
     demo.upload_file_set.update(files.values())
-    return scored.html(title=title, address=address, remark=remark, files=files), scored.plots()
+    return scored.html(
+        title=title,
+        address=address,
+        remark=remark,
+        files=files,
+    ), scored.plots()
 
 
 @show_errors(*[gr.skip()] * len(uploads.COLUMNS))
@@ -197,7 +207,10 @@ def show_columns(files: list[str] | None, query: str) -> Outputs:
 
 
 @show_errors("")
-def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outputs:
+def show_score(
+    files: list[str] | None,
+    *values: scoring.Numbers | None,
+) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
         return message(NO_UPLOAD), ""
@@ -232,11 +245,21 @@ def _restored(text: str | None, control: scoring.Control) -> object:
 
 
 @show_errors("")
-def show_cost(n: float, num_classes: float, infinitely_many: bool, confidence: float) -> Outputs:
+def show_cost(
+    n: float,
+    num_classes: float,
+    infinitely_many: bool,
+    confidence: float,
+) -> Outputs:
     """Show what a correct and an incorrect answer of one confidence cost, and draw it for all."""
     known = None if infinitely_many else num_classes
     costs = api.call_checked(api.cost, n, known, confidence)
-    figure = figures.cost_figure(n, known, confidence, (costs["correct"], costs["incorrect"]))
+    figure = figures.cost_figure(
+        n,
+        known,
+        confidence,
+        (costs["correct"], costs["incorrect"]),
+    )
     return markup.html("answer_costs", costs=costs, num_classes=known), figure
 
 
@@ -254,11 +277,21 @@ def show_unknown(file: str | None, asked: str) -> Outputs:
 
 
 @show_errors(*[gr.skip()] * 3)
-def show_graded(file: str | None, asked: str, accepted: list[str], others: str) -> Outputs:
+def show_graded(
+    file: str | None,
+    asked: str,
+    accepted: list[str],
+    others: str,
+) -> Outputs:
     """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
         return message(NO_UPLOAD), *[gr.skip()] * 3
-    graded = answers.grade_answers(uploads.read_answers(file), asked, accepted=accepted, rule=others)
+    graded = answers.grade_answers(
+        uploads.read_answers(file),
+        asked,
+        accepted=accepted,
+        rule=others,
+    )
     name = uploads.plain_text(Path(file).stem, links.LONGEST_NAME) or "your model"
     token = links.pack(name, graded)
     remark = graded.summary() if token else f"{graded.summary()} {TOO_LONG}"
@@ -269,22 +302,51 @@ def show_graded(file: str | None, asked: str, accepted: list[str], others: str) 
 def restore(token: str) -> Outputs:
     """Show the result that a link holds."""
     name, graded = links.unpack(token)
-    return message(RESTORED, "warning"), *_on_the_board(name, graded, links.SELF_REPORTED, RESTORED, token)
+    return message(RESTORED, "warning"), *_on_the_board(
+        name,
+        graded,
+        links.SELF_REPORTED,
+        RESTORED,
+        token,
+    )
 
 
-def _on_the_board(name: str, graded: answers.Graded, mark: str, remark: str, token: str) -> Outputs:
+def _on_the_board(
+    name: str,
+    graded: answers.Graded,
+    mark: str,
+    remark: str,
+    token: str,
+) -> Outputs:
     """Return the leaderboard, and what `lay_out` does."""
     scored, rows = api.evaluate(graded, name, mark)
     address = {"result": token, "tab": TRIVIAQA}
-    return subset.board_html(graded.asked, rows), *lay_out(scored, name, address, remark, graded)
+    return subset.board_html(graded.asked, rows), *lay_out(
+        scored,
+        name,
+        address,
+        remark,
+        graded,
+    )
 
 
 # ---- layout
 
 
-def text(label: str, value: str = "", *, elem_classes: str | None = None) -> gr.HTML:
+def text(
+    label: str,
+    value: str = "",
+    *,
+    elem_classes: str | None = None,
+) -> gr.HTML:
     """Lay out HTML; only the API shows its label."""
-    return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes)
+    return gr.HTML(
+        value,
+        label=label,
+        show_label=False,
+        padding=False,
+        elem_classes=elem_classes,
+    )
 
 
 def control(name: str) -> Component:
@@ -301,6 +363,14 @@ def control(name: str) -> Component:
     return gr.Textbox(**about)
 
 
+def example_buttons(files: gr.File) -> None:
+    """Lay out a button for each example, which takes the place of a visitor's files."""
+    with gr.Row():
+        for name, paths in EXAMPLES.items():
+            button = gr.Button(f"Load {name}", size="sm")
+            private(button.click, partial(list, paths), None, files)
+
+
 def score_tab(query: gr.Textbox) -> None:
     """Files -> table, verdict and plots, at first of an example; above the files, so that a phone shows them first."""
     opening, curves = lay_out(scoring.score_files(EXAMPLES[QUESTIONS], {}), f"Example: {QUESTIONS}", {})
@@ -309,19 +379,27 @@ def score_tab(query: gr.Textbox) -> None:
             result = text("Result", opening, elem_classes="result")
         with gr.Column(scale=3, min_width=320, elem_id="yours"):
             gr.Markdown("## Score your own")
-            files = gr.File(label=FILES, file_count="multiple", file_types=list(uploads.SUFFIXES), height=150)
-            with gr.Row():
-                examples = {name: gr.Button(f"Load {name}", size="sm") for name in EXAMPLES}
+            files = gr.File(
+                label=FILES,
+                file_count="multiple",
+                file_types=list(uploads.SUFFIXES),
+                height=150,
+            )
+            example_buttons(files)
             gr.Markdown(uploads.HELP)
             with gr.Accordion("Columns", open=False), gr.Row():
                 columns = [control(name) for name in uploads.COLUMNS]
             with gr.Accordion("Options", open=False), gr.Row():
                 options = [control(name) for name in OPTIONS]
             button = gr.Button("Score", variant="primary")
-    for name, example in examples.items():
-        private(example.click, partial(list, EXAMPLES[name]), None, files)
     private(query.change, restore_files, query, [result, files, *options])
-    filled = private(files.change, show_columns, [files, query], [result, *columns], show_progress="hidden")
+    filled = private(
+        files.change,
+        show_columns,
+        [files, query],
+        [result, *columns],
+        show_progress="hidden",
+    )
     outputs = [result, text("Plots", curves)]
     for event in (filled.success, button.click):
         event(
@@ -346,14 +424,33 @@ def cost_tab(tab: gr.Tab) -> None:
     with gr.Row():
         with gr.Column(scale=1, min_width=300):
             inputs: list[gr.Slider | gr.Checkbox] = [
-                gr.Slider(0, 16, 1, step=0.1, label="n", info="0 punishes confident mistakes most"),
-                gr.Slider(2, 100, 4, step=1, label="K", info="Number of possible answers"),
+                gr.Slider(
+                    0,
+                    16,
+                    1,
+                    step=0.1,
+                    label="n",
+                    info="0 punishes confident mistakes most",
+                ),
+                gr.Slider(
+                    2,
+                    100,
+                    4,
+                    step=1,
+                    label="K",
+                    info="Number of possible answers",
+                ),
                 gr.Checkbox(True, label="Infinitely many answers", info="E.g. free text; K is not used"),
                 gr.Slider(0, 1, 0.8, step=0.01, label="Confidence of the answer"),
             ]
         with gr.Column(scale=2, min_width=320):
             outputs = [text("Costs", LOADING, elem_classes="low"), text("Cost of an answer")]
-    quiet([tab.select, *(slider.change for slider in inputs)], show_cost, inputs, outputs)
+    quiet(
+        [tab.select, *(slider.change for slider in inputs)],
+        show_cost,
+        inputs,
+        outputs,
+    )
 
 
 def leaderboard_tab(token: gr.Textbox) -> None:
@@ -373,12 +470,23 @@ def leaderboard_tab(token: gr.Textbox) -> None:
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             summary = text("Message")
             info = "Listed here once there is a file"
-            accepted = gr.CheckboxGroup([], label=ASK, info=info, elem_classes="open-answers")
+            accepted = gr.CheckboxGroup(
+                [],
+                label=ASK,
+                info=info,
+                elem_classes="open-answers",
+            )
             others = gr.Radio(list(answers.OTHERS.items()), value="bounds", label="Answers that are not ticked")
             button = gr.Button("Grade and score", variant="primary")
     outputs = [notice, board, text("Result", elem_classes="result"), text("Plots")]
     changes = [file.change, asked.change]
-    private(changes, show_unknown, [file, asked], [summary, accepted], show_progress="hidden")
+    private(
+        changes,
+        show_unknown,
+        [file, asked],
+        [summary, accepted],
+        show_progress="hidden",
+    )
     inputs = [file, asked, accepted, others]
     private(button.click, show_graded, inputs, outputs, show_progress_on=board, concurrency_limit=4)
     private(token.change, restore, token, outputs)

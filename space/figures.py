@@ -85,7 +85,12 @@ def figures(systems: Systems) -> str:
     return f'<div class="plots">{"".join(drawn)}</div>'
 
 
-def cost_figure(n: float, num_classes: float | None, confidence: float, costs: Sequence[float]) -> str:
+def cost_figure(
+    n: float,
+    num_classes: float | None,
+    confidence: float,
+    costs: Sequence[float],
+) -> str:
     """Draw the costs of correct and incorrect answers over their confidence, and a line between them at one."""
     curve = confidence_cost(n=n, num_classes=num_classes)
     lines = {
@@ -96,7 +101,14 @@ def cost_figure(n: float, num_classes: float | None, confidence: float, costs: S
     return figure("Cost of an answer", lines, axis("confidence"), axis("cost", COST_LIMIT))
 
 
-def figure(title: str, lines: Lines, x: Axis, y: Axis, *, hint: str = "") -> str:
+def figure(
+    title: str,
+    lines: Lines,
+    x: Axis,
+    y: Axis,
+    *,
+    hint: str = "",
+) -> str:
     """Draw lines by name as HTML of one figure; the values of those with a class of their own are shown on demand."""
     names_of_x = x.ticks if x.low < 0 else {}  # places, which stand for something else
     return html(
@@ -106,7 +118,15 @@ def figure(title: str, lines: Lines, x: Axis, y: Axis, *, hint: str = "") -> str
         y=y,
         named={name: line.style for name, line in lines.items() if line.style != REST},
         hint=hint,
-        lines=[_placed(name, line, x, y) for name, line in reversed(lines.items())],
+        lines=[
+            _placed(
+                name,
+                line,
+                x,
+                y,
+            )
+            for name, line in reversed(lines.items())
+        ],
         box=(LEFT, TOP, WIDTH, HEIGHT),
         size=SIZE,
         axes=json.dumps([x.title, x.low, x.high, y.title, y.low, y.high, names_of_x]),
@@ -150,11 +170,22 @@ def _orders(systems: Systems) -> str:
 
     def line(system: System, style: str) -> Line:
         limits = _limits(order_band, places, system, style, orders)
-        return Line(style, places, order_curve(system, n=orders).ecuas, limits, has_marks=True)
+        return Line(
+            style,
+            places,
+            order_curve(system, n=orders).ecuas,
+            limits,
+            has_marks=True,
+        )
 
     lines = _lines(systems, line)
     highest = max(curve.limits[:, 2].max(initial=0.0) for curve in lines.values())
-    x = Axis("n", -0.5, len(orders) - 0.5, {i: order_name(order) for i, order in enumerate(DRAWN_ORDERS)})
+    x = Axis(
+        "n",
+        -0.5,
+        len(orders) - 0.5,
+        {i: order_name(order) for i, order in enumerate(DRAWN_ORDERS)},
+    )
     y = axis("ECUAS_n", 1.05 * max(_highest(lines), highest))
     return figure("ECUAS_n for every n", lines, x, y)
 
@@ -165,11 +196,21 @@ def _risks(systems: Systems) -> str:
         rows = _thin(curve.coverage, NUM_POINTS)
         at = curve.coverage[_thin(curve.coverage, NUM_LIMITS)]
         limits = _limits(risk_band, at, system, style, at)
-        return Line(style, curve.coverage[rows], curve.risk[rows], limits)
+        return Line(
+            style,
+            curve.coverage[rows],
+            curve.risk[rows],
+            limits,
+        )
 
     lines = _lines(systems, line)
     top = max(curve.y[curve.x > WILD].max(initial=0.0) for curve in lines.values())
-    return figure("Risk of the answers used", lines, axis("coverage"), axis("risk", HEADROOM * top))
+    return figure(
+        "Risk of the answers used",
+        lines,
+        axis("coverage"),
+        axis("risk", HEADROOM * top),
+    )
 
 
 def _reliability(systems: Systems) -> str:
@@ -181,30 +222,57 @@ def _reliability(systems: Systems) -> str:
         x = bins.confidence[filled]
         limits = _limits(accuracy_band, bins.confidence, system, style)
         few = bins.counts[filled] < FEW
-        return Line(style, x, bins.accuracy[filled], limits, has_marks=True, few=few)
+        return Line(
+            style,
+            x,
+            bins.accuracy[filled],
+            limits,
+            has_marks=True,
+            few=few,
+        )
 
     lines = _lines(systems, line)
     ends = np.array([0.0, 1.0])
     lines[CALIBRATED] = Line(REFERENCE, ends, ends)
     hint = f"Hollow: fewer than {FEW} samples."
-    return figure("Are the confidences true?", lines, axis("confidence"), axis("accuracy"), hint=hint)
+    return figure(
+        "Are the confidences true?",
+        lines,
+        axis("confidence"),
+        axis("accuracy"),
+        hint=hint,
+    )
 
 
 def _confidences(systems: Systems) -> str:
     def line(system: System, style: str) -> Line:
         bins = reliability(system)
-        return Line(style, (bins.low + bins.high) / 2, bins.shares, has_marks=True)
+        return Line(
+            style,
+            (bins.low + bins.high) / 2,
+            bins.shares,
+            has_marks=True,
+        )
 
     lines = _lines(systems, line)
     y = axis("share of answers", HEADROOM * _highest(lines))
     return figure("How confident is it?", lines, axis("confidence"), y)
 
 
-def _lines(systems: Systems, line: Callable[[System, str], Line]) -> Lines:
+def _lines(
+    systems: Systems,
+    line: Callable[[System, str], Line],
+) -> Lines:
     return {name: line(systems[name], style) for name, style in slots(systems).items()}
 
 
-def _limits(band: Callable[..., Band], x: Floats, system: System, style: str, *at: Floats) -> Floats:
+def _limits(
+    band: Callable[..., Band],
+    x: Floats,
+    system: System,
+    style: str,
+    *at: Floats,
+) -> Floats:
     """Return the intervals of a curve where there are some, if it has a class of its own and the system a level."""
     if style == REST or system.options.confidence_level is None:
         return NO_LIMITS
@@ -224,7 +292,12 @@ def _thin(along: Floats, number: int) -> Ints:
     return np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], number)))
 
 
-def _placed(name: str, line: Line, x: Axis, y: Axis) -> dict[str, object]:
+def _placed(
+    name: str,
+    line: Line,
+    x: Axis,
+    y: Axis,
+) -> dict[str, object]:
     """Return a line as `parts.html` takes it: points and limits of intervals as places in the box."""
     few = np.zeros(len(line.x), bool) if line.few is None else line.few
     points = [WIDTH * x.share(line.x), HEIGHT * (1 - y.share(line.y))]

@@ -71,7 +71,12 @@ def unpack(token: str) -> tuple[str, Graded]:
         }
     )
     rows = np.arange(1, len(frame) + 1)
-    graded = Graded(with_design(frame, link.asked), rows, link.asked, link.rule)
+    graded = Graded(
+        with_design(frame, link.asked),
+        rows,
+        link.asked,
+        link.rule,
+    )
     return _safe_name(link.name), graded
 
 

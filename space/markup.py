@@ -32,7 +32,10 @@ def in_words(error: InputError) -> str:
     return plain_text(error.render(PAGE_WORDS), MAX_LENGTH)
 
 
-def attempt(function: Callable[..., _Result], *arguments: object) -> tuple[_Result | None, str]:
+def attempt(
+    function: Callable[..., _Result],
+    *arguments: object,
+) -> tuple[_Result | None, str]:
     """Return the result of a function, or None and the reason for its failure in one line."""
     try:
         return function(*arguments), ""
@@ -74,7 +77,11 @@ def isolate(name: str) -> str:
     return f"<bdi>{escape(name)}</bdi>"
 
 
-def report_tables(report: Report, grid: Grid, styles: Mapping[str, str]) -> str:
+def report_tables(
+    report: Report,
+    grid: Grid,
+    styles: Mapping[str, str],
+) -> str:
     """Return ECUAS_n of each system with N and signature, and folded below it all metrics."""
     first = len(grid.header) - len(report.keys)
     columns = [first + i for i, key in enumerate(report.keys) if key.metric == "ecuas"]

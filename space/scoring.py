@@ -51,7 +51,15 @@ def _option(name: str, kind: object, default: object) -> Control:
 
 
 CONTROLS = {
-    **{role: Control(str, "", role, content) for role, content in COLUMNS.items()},
+    **{
+        role: Control(
+            str,
+            "",
+            role,
+            content,
+        )
+        for role, content in COLUMNS.items()
+    },
     "n": _option("n", Numbers, ", ".join(f"{n:g}" for n in DEFAULTS.n)),
     "num_classes": _option("num_classes", Number, None),
     "predictions_are": _option("predictions_are", Literal[POSTERIOR_FORMS], DEFAULTS.predictions_are),
@@ -118,7 +126,14 @@ class Scored:
             result["in_words"] = self.sentences()
         return result
 
-    def html(self, *, title: str, files: Mapping[str, str], address: Mapping[str, object], remark: str = "") -> str:
+    def html(
+        self,
+        *,
+        title: str,
+        files: Mapping[str, str],
+        address: Mapping[str, object],
+        remark: str = "",
+    ) -> str:
         """Lay out everything but the plots: it is one piece, so that no part is of another result."""
         styles = slots(self.systems)
         grid, _ = self.tables()

@@ -109,7 +109,12 @@ def known_rows(asked: str) -> tuple[Row, ...]:
     return tuple(_ranked(asked, known_labels(asked)))
 
 
-def rows_with(asked: str, name: str, correct: pd.Series, mark: str) -> list[Row]:
+def rows_with(
+    asked: str,
+    name: str,
+    correct: pd.Series,
+    mark: str,
+) -> list[Row]:
     """Return the leaderboard with a visitor's model: 1, 0 or missing by question_id; without a place unless complete.
 
     His row comes first.
@@ -117,20 +122,41 @@ def rows_with(asked: str, name: str, correct: pd.Series, mark: str) -> list[Row]
     labels = correct.reindex(questions_of(asked)["question_id"]).to_numpy(float)
     basis = replace(known_rows(asked)[0].basis, num_samples=len(correct))
     rate = _possible(asked, labels)
-    row = Row(name, "", rate, basis, answered=len(correct), unknown=int(correct.isna().sum()), mark=mark)
+    row = Row(
+        name,
+        "",
+        rate,
+        basis,
+        answered=len(correct),
+        unknown=int(correct.isna().sum()),
+        mark=mark,
+    )
     if row.unknown or differing([basis, *(known.basis for known in known_rows(asked))]):
         return [row, *known_rows(asked)]
     mine = (name, mark)  # no language model and method
     rows = {(ranked.system, ranked.method): ranked for ranked in _ranked(asked, known_labels(asked) | {mine: labels})}
     ranked = rows.pop(mine)
-    return [replace(ranked, system=name, method="", mark=mark), *rows.values()]
+    return [
+        replace(
+            ranked,
+            system=name,
+            method="",
+            mark=mark,
+        ),
+        *rows.values(),
+    ]
 
 
 def board_html(asked: str, rows: Iterable[Row]) -> str:
     """Return the leaderboard as an HTML table, those without a place first."""
     about = ABOUT.format(population=POPULATIONS[asked], level=LEVEL)
     by_rate = sorted(rows, key=lambda row: (row.first > 0, row.error_rate.value))
-    return html("board", rows=by_rate, questions=len(questions_of(asked)), about=about)
+    return html(
+        "board",
+        rows=by_rate,
+        questions=len(questions_of(asked)),
+        about=about,
+    )
 
 
 def printed() -> pd.DataFrame:
@@ -146,7 +172,12 @@ def printed_html() -> str:
     theirs = replace(ours, population="TriviaQA, the paper's selection", grading=GRADING_OF_PAPER)
     reasons = why_not_comparable(ours, theirs)
     about = ABOUT_PRINTED.format(reasons=" and ".join(reasons))
-    return html("printed", columns=list(PRINTED.items()), rows=rows, about=about)
+    return html(
+        "printed",
+        columns=list(PRINTED.items()),
+        rows=rows,
+        about=about,
+    )
 
 
 def record(row: Row) -> dict[str, object]:
@@ -169,7 +200,10 @@ def origin_of(asked: str) -> Origin:
     return Origin(population=f"TriviaQA {asked}", grading=GRADING)
 
 
-def _ranked(asked: str, labels: Mapping[tuple[str, str], Floats]) -> list[Row]:
+def _ranked(
+    asked: str,
+    labels: Mapping[tuple[str, str], Floats],
+) -> list[Row]:
     """Return the rows of systems that answered all questions, the best first."""
     systems = {str(i): _system(asked, correct) for i, correct in enumerate(labels.values())}
     better, worse = Counter[str](), Counter[str]()
@@ -183,7 +217,16 @@ def _ranked(asked: str, labels: Mapping[tuple[str, str], Floats]) -> list[Row]:
     for (name, system), (llm, method) in zip(systems.items(), labels, strict=True):
         results = compute_results(system, only=[ERROR_RATE])
         places = 1 + better[name], len(systems) - worse[name]
-        rows.append(Row(llm, method, results.estimates[ERROR_RATE], results.basis, *places, len(labels[llm, method])))
+        rows.append(
+            Row(
+                llm,
+                method,
+                results.estimates[ERROR_RATE],
+                results.basis,
+                *places,
+                len(labels[llm, method]),
+            )
+        )
     return sorted(rows, key=lambda row: row.error_rate.value)
 
 

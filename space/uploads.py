@@ -118,11 +118,21 @@ def _size_of(file: Path) -> int:
     if not size:
         raise InputError(file.name, "file_empty")
     if size > MAX_BYTES:
-        raise InputError(file.name, "too_many_bytes", got=f"{size:,}", advice="use_the_command", most=MAX_BYTES)
+        raise InputError(
+            file.name,
+            "too_many_bytes",
+            got=f"{size:,}",
+            advice="use_the_command",
+            most=MAX_BYTES,
+        )
     return size
 
 
-def _call_safely(function: Callable[..., _Result], paths: Sequence[str], *arguments: object) -> _Result:
+def _call_safely(
+    function: Callable[..., _Result],
+    paths: Sequence[str],
+    *arguments: object,
+) -> _Result:
     """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
     files = [Path(path) for path in paths]
     size = sum(map(_size_of, files))
@@ -153,11 +163,20 @@ def _is_harmless(path: Path) -> bool:
     return bool(np.diff(until, prepend=0).max() < FEW)
 
 
-def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> list[Submission]:
+def _read(
+    paths: Sequence[str],
+    chosen: Mapping[str, str],
+    reading: Reading,
+) -> list[Submission]:
     known: set[str] = set()
     submissions: list[Submission] = []
     for path in map(Path, paths):
-        submissions += _read_run(path, chosen, reading) or _read_table(path, chosen, reading, known)
+        submissions += _read_run(path, chosen, reading) or _read_table(
+            path,
+            chosen,
+            reading,
+            known,
+        )
         if len(submissions) > MAX_SYSTEMS:
             raise InputError("Systems", "too_many_systems_of_files", advice="use_the_command", most=MAX_SYSTEMS)
     for role, column in chosen.items():
@@ -166,14 +185,23 @@ def _read(paths: Sequence[str], chosen: Mapping[str, str], reading: Reading) -> 
     return _with_different_names(submissions)
 
 
-def _read_run(path: Path, chosen: Mapping[str, str], reading: Reading) -> list[Submission]:
+def _read_run(
+    path: Path,
+    chosen: Mapping[str, str],
+    reading: Reading,
+) -> list[Submission]:
     """Return the systems of a run, named after its file: without the results beside it, it bears its folder's name."""
     with _errors_of(path):
         systems = read_run(path, columns=chosen, reading=reading)
     return [_named(system, system.name.replace(path.parent.name, path.stem)) for system in systems or ()]
 
 
-def _read_table(path: Path, chosen: Mapping[str, str], reading: Reading, known: set[str]) -> list[Submission]:
+def _read_table(
+    path: Path,
+    chosen: Mapping[str, str],
+    reading: Reading,
+    known: set[str],
+) -> list[Submission]:
     """Return the systems of a table by those chosen columns that it has, and add its columns to the `known` ones."""
     sheet = _read_sheet(path)
     names = set(sheet.table.column_names)
@@ -207,7 +235,13 @@ def _read_answers(paths: Sequence[str]) -> Answers:
     missing = [name for name in NEEDED if name not in frame]
     if missing:
         names = list(frame.columns[:20])
-        raise InputError("Answers", "column_missing", needed=list(NEEDED), missing=missing[0], columns=names)
+        raise InputError(
+            "Answers",
+            "column_missing",
+            needed=list(NEEDED),
+            missing=missing[0],
+            columns=names,
+        )
     texts = {name: frame[name].fillna("").astype(str) for name in TEXT}
     for name, values in texts.items():
         is_long = values.str.len() > MAX_TEXT
@@ -265,13 +299,25 @@ def _errors_of(path: Path) -> Iterator[None]:
 
 def _check_columns(path: Path, count: int) -> None:
     if count > MAX_COLUMNS:
-        raise InputError(path.name, "too_many_columns", got=f"{count:,}", advice="use_the_command", most=MAX_COLUMNS)
+        raise InputError(
+            path.name,
+            "too_many_columns",
+            got=f"{count:,}",
+            advice="use_the_command",
+            most=MAX_COLUMNS,
+        )
 
 
 def _check_length(what: str, name: str) -> None:
     if len(name) > MAX_NAME:
         got = f"{len(name):,}: {name[:40]!r}"
-        raise InputError(what, "too_long_name", value=name[:40], got=got, most=MAX_NAME)
+        raise InputError(
+            what,
+            "too_long_name",
+            value=name[:40],
+            got=got,
+            most=MAX_NAME,
+        )
 
 
 def _parts(role: str, column: str) -> set[str]:

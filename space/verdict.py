@@ -69,21 +69,22 @@ def decide(systems: Mapping[str, System]) -> Decision:
     first = next(iter(systems.values()))
     candidates = {**systems, NOTHING: rejecting_system(first)}
     tested = {name: _with_reject_costs(system, grid) for name, system in candidates.items()}
-    keys = [*(Key("expected_cost", float(cost)) for cost in grid), *(Key("ecuas", n) for n in first.options.n)]
+    keys = [Key("expected_cost", cost) for cost in grid.tolist()]
+    keys += [Key("ecuas", n) for n in first.options.n]
     try:
         comparisons = compare_systems(tested, only=keys)
     except InputError as error:
         return Decision(remark=f"These systems cannot be compared sample by sample: {in_words(error)}")
     rows = _rows_by_key(comparisons)
     together = {key: _verdict(rows[key], lambda row: row.p_adjusted) for key in keys}
-    costs = keys[: len(grid)]
+    curves = {name: reject_cost_curve(system, reject_cost=grid) for name, system in tested.items()}
     return Decision(
         reject_costs=grid,
-        costs={name: np.array([_values(rows[key])[name] for key in costs]) for name in tested},
-        coverage={name: reject_cost_curve(system, reject_cost=grid).coverage for name, system in tested.items()},
-        alone=[_verdict(rows[key], lambda row: row.p_first_best) for key in costs],
-        together=[together[key] for key in costs],
-        orders={key.parameter or 0.0: together[key] for key in keys[len(grid) :]},
+        costs={name: curve.expected_cost for name, curve in curves.items()},
+        coverage={name: curve.coverage for name, curve in curves.items()},
+        alone=[_verdict(rows[key], lambda row: row.p_first_best) for key in keys[: len(grid)]],
+        together=list(together.values())[: len(grid)],
+        orders=dict(zip(first.options.n, list(together.values())[len(grid) :], strict=True)),
     )
 
 
@@ -105,7 +106,12 @@ def sentences(decision: Decision, name: Namer = str) -> list[str]:
     ]
 
 
-def headline(verdict: Verdict, where: str, decision: Decision, name: Namer = str) -> str:
+def headline(
+    verdict: Verdict,
+    where: str,
+    decision: Decision,
+    name: Namer = str,
+) -> str:
     """Say who is cheapest in one sentence."""
     names = [_name_of(system, name) for system in verdict.best]
     if len(names) == 1 and len(decision.costs) == 2:
@@ -153,29 +159,34 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
     """Lay out a reject cost that can be set, and with it who is cheapest and what each system costs."""
     if decision.remark:
         return f'<p class="verdict undecided">{escape(decision.remark)}</p>'
-    grid = decision.reject_costs
     names = [name for name in decision.costs if styles.get(name) != REST]
-    costs = np.array([decision.costs[name] for name in names])
-    coverage = np.array([decision.coverage[name] for name in names])
-    data = {
-        "at": grid.round(2).tolist(),
-        "said": [_said(verdict, cost, decision) for verdict, cost in zip(decision.alone, grid, strict=True)],
-        "costs": costs.round(3).tolist(),
-        "shares": (100 * coverage).round().astype(int).tolist(),
-        "best": [[names.index(name) for name in verdict.best if name in names] for verdict in decision.alone],
-        "highest": costs.max(),
-    }
+    data = _data(decision, names)
     return html(
         "decision",
         data=data,
         json=json.dumps(data),
-        start=int(np.abs(grid - SHOWN_FIRST).argmin()),
+        start=int(np.abs(decision.reject_costs - SHOWN_FIRST).argmin()),
         strip=stretches(decision),
-        styles=dict(styles) | {NOTHING: REFERENCE},
+        styles={**styles, NOTHING: REFERENCE},
         summary=summary(decision, _bold),
         bars={_name_of(name, str): styles.get(name, REFERENCE) for name in names},
         unnamed=len(decision.costs) - len(names),
     )
+
+
+def _data(decision: Decision, names: Sequence[str]) -> dict[str, object]:
+    """Return what page.js shows at each reject cost, of systems that have a bar."""
+    costs = np.array([decision.costs[name] for name in names])
+    coverage = np.array([decision.coverage[name] for name in names])
+    verdicts = list(zip(decision.alone, decision.reject_costs, strict=True))
+    return {
+        "at": decision.reject_costs.round(2).tolist(),
+        "said": [_said(verdict, cost, decision) for verdict, cost in verdicts],
+        "costs": costs.round(3).tolist(),
+        "shares": (100 * coverage).round().astype(int).tolist(),
+        "best": [[names.index(name) for name in verdict.best if name in names] for verdict, _ in verdicts],
+        "highest": costs.max(),
+    }
 
 
 def _said(verdict: Verdict, cost: float, decision: Decision) -> str:
@@ -202,7 +213,12 @@ def _grid(systems: Mapping[str, System]) -> Floats:
 
 
 def _with_reject_costs(system: System, grid: Floats) -> System:
-    options = system.options.replace(confidence_level=LEVEL, reject_costs=tuple(grid), normalize=False, decompose=False)
+    options = system.options.replace(
+        confidence_level=LEVEL,
+        reject_costs=tuple(grid),
+        normalize=False,
+        decompose=False,
+    )
     if system.order is not None:
         return replace(system, options=options)
     return ranked(system.decisions, options, ids=system.ids)
@@ -218,13 +234,12 @@ def _rows_by_key(comparisons: Iterable[Comparison]) -> dict[Key, Rows]:
     return by_key
 
 
-def _values(rows: Rows) -> dict[str, float]:
-    return {row.first: row.first_value for row in rows.values()}
-
-
-def _verdict(rows: Rows, p_of: Callable[[Comparison], float]) -> Verdict:
+def _verdict(
+    rows: Rows,
+    p_of: Callable[[Comparison], float],
+) -> Verdict:
     """Return the verdict by the p-values of rivals against the cheapest: of each metric alone, or of all together."""
-    values = _values(rows)
+    values = {row.first: row.first_value for row in rows.values()}
     first, *rivals = sorted(values, key=lambda name: values[name])
     against_first = [rows[name, first] for name in rivals]
     close = [row for row in against_first if not row.difference or p_of(row) > ALPHA]
