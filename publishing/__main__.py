@@ -4,11 +4,14 @@ import argparse
 import re
 import sys
 import tempfile
+import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 from huggingface_hub import HfApi, constants, get_session, get_token
 from huggingface_hub.errors import HTTPError, RepositoryNotFoundError
+from huggingface_hub.utils import logging
 
 from ecuas_metric import __version__
 
@@ -30,6 +33,8 @@ ANYBODYS = {".gitattributes", "README.md", "LICENSE", "index.html", "style.css"}
 TAKEN = "the name {} is taken by something else: choose another --namespace, or rename it."
 AGAIN = " Run this again later: what is there is not sent again."
 RIGHTS = " If it is a matter of rights, use a token with write access, or another --namespace."
+ADVICE = {402: "", 403: RIGHTS, 404: RIGHTS, 413: ""}
+PAUSES = (5, 20)  # s: most outages of a service are shorter than both together
 STATIC = " A static Space needs no plan: `publish.py metric --static`. evaluate.load works, and its page has no form."
 # The demo has the dataset beside it on purpose.
 warnings.filterwarnings("ignore", message="It seems that you are about to commit a data file")
@@ -39,30 +44,34 @@ class Refused(OSError):
     """One repository was refused or cannot be reached: in one line, with what to do."""
 
 
+class Outage(Refused):
+    """The Hub or its storage does not answer, which may pass."""
+
+
 def publish(
     parts: list[Part], *, namespace: str, endpoint: str | None, dry_run: bool, private: bool, delete: bool
 ) -> None:
     """Stage and check the parts and list their files, then send each, one line for each; raise if one was refused."""
     if not dry_run and get_token() is None:
         raise PermissionError("not logged in: run `hf auth login`, or set HF_TOKEN.")
-    api, refused = HfApi(endpoint=endpoint and endpoint.rstrip("/")), []
+    api = HfApi(endpoint=endpoint and endpoint.rstrip("/"))
     get_session().timeout = 120  # s without an answer, of one request
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the client's warnings of a failing storage hold signed addresses
+    refused = []
     with tempfile.TemporaryDirectory(prefix="publish-") as scratch:
+        folders = {part.name: Path(scratch, part.name) for part in parts}
         for part in parts:
-            folder = Path(scratch, part.name)
-            stage(part, folder, namespace)
-            check(part, folder, __version__)
-            sizes = {
-                file.relative_to(folder).as_posix(): file.stat().st_size for file in folder.rglob("*") if file.is_file()
-            }
-            print(f"{part.name}: {len(sizes)} files, {sum(sizes.values()):,} bytes, checked")
-            print(*(f"  {size:>9,}  {name}" for name, size in sorted(sizes.items())), sep="\n", flush=True)
+            _prepare(part, folders[part.name], namespace)
         for part in parts:
             repo_id = f"{namespace}/{part.repo_name}"
             url = f"{api.endpoint}/{constants.REPO_TYPES_URL_PREFIXES[part.repo_type]}{repo_id}"
+            if dry_run:
+                print(f"{part.name}: would go to {url}", flush=True)
+                continue
             try:
-                done = "" if dry_run else push(part, Path(scratch, part.name), api, repo_id, private, delete)
-                print(f"{part.name}: {url} {done}" if done else f"{part.name}: would go to {url}", flush=True)
+                print(
+                    f"{part.name}: {url} {_send(part, folders[part.name], api, repo_id, private, delete)}", flush=True
+                )
             except Refused as error:
                 print(f"{part.name}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
                 refused.append(part.name)
@@ -70,33 +79,60 @@ def publish(
         raise Refused(f"not sent: {', '.join(refused)}, see above; {len(parts) - len(refused)} of {len(parts)} were.")
 
 
+def _prepare(part: Part, folder: Path, namespace: str) -> None:
+    """Stage a part, check it and list its files."""
+    stage(part, folder, namespace)
+    check(part, folder, __version__)
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    sizes = [path.stat().st_size for path in files]
+    print(f"{part.name}: {len(files)} files, {sum(sizes):,} bytes, checked")
+    for path, size in zip(files, sizes, strict=True):
+        print(f"  {size:>9,}  {path.relative_to(folder).as_posix()}", flush=True)
+
+
+def _send(part: Part, folder: Path, api: HfApi, repo_id: str, private: bool, delete: bool) -> str:
+    """Send a part, and once more after each pause while the Hub is out of reach."""
+    for pause in PAUSES:
+        try:
+            return push(part, folder, api, repo_id, private, delete)
+        except Outage:
+            time.sleep(pause)
+    return push(part, folder, api, repo_id, private, delete)
+
+
 def push(part: Part, folder: Path, api: HfApi, repo_id: str, private: bool = False, delete: bool = False) -> str:
     """Put the staged files into the repository in one commit, tag it once for all, and return what was done."""
     kind = part.repo_type
+    staged = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
     try:
         if not api.repo_exists(repo_id, repo_type=kind):
             api.create_repo(repo_id, repo_type=kind, private=private or None, space_sdk=part.sdk, exist_ok=True)
-        base, is_private = (info := api.repo_info(repo_id, repo_type=kind)).sha, info.private
-        names = set(api.list_repo_files(repo_id, repo_type=kind, revision=base)) - {".gitattributes"}
-        staged = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+        base = api.repo_info(repo_id, repo_type=kind)
+        names = set(api.list_repo_files(repo_id, repo_type=kind, revision=base.sha)) - {".gitattributes"}
         if names - ANYBODYS and not names & staged - ANYBODYS:
             raise Refused(TAKEN.format(repo_id))
-        if private and not is_private:
+        if private and not base.private:
             raise Refused(f"{repo_id} exists and is public: make it private there, or leave out --private.")
         commit = api.upload_folder(
             repo_id=repo_id,
             repo_type=kind,
             folder_path=folder,
             commit_message=f"Publish {__version__}",
-            parent_commit=base,
+            parent_commit=base.sha,
             delete_patterns="*" if delete else None,
         ).oid
         tag = _tag(api, repo_id, kind, commit)
     except (HTTPError, ConnectionError, RuntimeError) as error:  # the last is what the client wraps a failed upload in
         raise _explain(error, part, api.endpoint, repo_id) from error
+    done = "unchanged" if commit == base.sha else "committed"
+    return f"{done} {commit[:7]}, {tag}{_others(names - staged, delete)}"
+
+
+def _others(names: set[str], delete: bool) -> str:
+    if not names:
+        return ""
     what = "deleted" if delete else "kept, since this version has no such files (--delete)"
-    others = f"; {what}: {', '.join(sorted(names - staged))}" if names - staged else ""
-    return f"{'unchanged' if commit == base else 'committed'} {commit[:7]}, {tag}{others}"
+    return f"; {what}: {', '.join(sorted(names))}"
 
 
 def _tag(api: HfApi, repo_id: str, kind: str, commit: str) -> str:
@@ -114,22 +150,40 @@ def _explain(error: BaseException, part: Part, endpoint: str, repo_id: str) -> O
     if isinstance(error, RepositoryNotFoundError):  # it is there, and we cannot see it
         return Refused(TAKEN.format(repo_id))
     # The client of large files has the status in its text alone; and addresses may be signed, for anyone to write.
-    told = re.search(r"HTTP status (?:client|server) error \((\d{3}) ", str(error))
-    status = error.response.status_code if hasattr(error, "response") else int(told[1]) if told else None
+    in_text = re.search(r"HTTP status (?:client|server) error \((\d{3}) ", str(error))
+    status = int(in_text[1]) if in_text else None
+    if hasattr(error, "response"):
+        status = error.response.status_code
     words = str(getattr(error, "server_message", None) or error)
     words = re.sub(r"https?://[^\s'\"<>?]*\?[^\s'\"<>)]*", "(an address)", words).rstrip(".")
     if status is None:
-        return Refused(f"{endpoint} cannot be reached, or not its storage ({words}).{AGAIN}")
+        return Outage(f"{endpoint} cannot be reached, or not its storage ({words}).{AGAIN}")
     if status == 401:
         return PermissionError(f"{endpoint} does not accept the token: run `hf auth login`, or set HF_TOKEN.")
     if status in (409, 412):
         return Refused(f"{repo_id} was changed by someone else at the same time: run this again.")
-    advice = {402: STATIC * (part.name == "metric"), 403: RIGHTS, 404: RIGHTS, 413: ""}.get(status, AGAIN)
-    return Refused(f"{endpoint} refused {repo_id} with status {status}: {words}.{advice}")
+    advice = ADVICE.get(status, AGAIN)
+    if status == 402 and part.name == "metric":
+        advice = STATIC
+    error_type = Outage if status >= 500 else Refused
+    return error_type(f"{endpoint} refused {repo_id} with status {status}: {words}.{advice}")
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; 2 and one line on stderr when something cannot be done."""
+    options = vars(_parser().parse_args(argv))
+    try:
+        _run(options.pop("command"), options.pop("static"), **options)
+    except (ValueError, OSError) as error:
+        print(f"publish: {' '.join(str(error).split())}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("publish: stopped. Run this again: what is there is not sent again.", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="publish.py", description=__doc__, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -138,25 +192,21 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--endpoint", metavar="URL", help=f"the Hub (default: {constants.ENDPOINT})")
     for flag, text in FLAGS.items():
         parser.add_argument(flag, action="store_true", help=text)
-    asked = vars(parser.parse_args(argv))
-    command, static = asked.pop("command"), asked.pop("static")
-    try:
-        if command.endswith("register"):
-            from . import registration  # takes Evaluate's second to import
+    return parser
 
-            print(registration.register(__version__) if command == "register" else registration.unregister())
-        elif asked["namespace"] is None:
-            raise ValueError("whose repositories? Add --namespace NAME.")
-        else:
-            parts = PARTS | ({"metric": STATIC_METRIC} if static else {})
-            publish(list(parts.values()) if command == "all" else [parts[command]], **asked)
-    except (ValueError, OSError) as error:
-        print(f"publish: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("publish: stopped. Run this again: what is there is not sent again.", file=sys.stderr)
-        return 130
-    return 0
+
+def _run(command: str, static: bool, **options: Any) -> None:
+    if command.endswith("register"):
+        from . import registration  # takes Evaluate's second to import
+
+        print(registration.register(__version__) if command == "register" else registration.unregister())
+        return
+    if options["namespace"] is None:
+        raise ValueError("whose repositories? Add --namespace NAME.")
+    parts = dict(PARTS)
+    if static:
+        parts["metric"] = STATIC_METRIC
+    publish(list(parts.values()) if command == "all" else [parts[command]], **options)
 
 
 if __name__ == "__main__":

@@ -22,11 +22,16 @@ def register(version: str) -> str:
     for package in (CACHE.parent, CACHE):
         (package / "__init__.py").touch()
     files = {name: (SCRIPT.parent / name).read_bytes() for name in (SCRIPT.name, *imported(SCRIPT))}
-    target = CACHE / hashlib.sha256(b"".join(b"%b\n%b" % (n.encode(), c) for n, c in files.items())).hexdigest()
-    made = Path(tempfile.mkdtemp(dir=CACHE, prefix=".new-"))
-    for name, content in (files | {"__init__.py": b"", NOTE: json.dumps({"registered": version}).encode()}).items():
-        (made / name).write_bytes(content)
-    made.rename(target)  # whole or not at all
+    digest = hashlib.sha256()
+    for name, content in files.items():
+        digest.update(b"%b\n%b" % (name.encode(), content))
+    files["__init__.py"] = b""
+    files[NOTE] = json.dumps({"registered": version}).encode()
+    folder = Path(tempfile.mkdtemp(dir=CACHE, prefix=".new-"))
+    for name, content in files.items():
+        (folder / name).write_bytes(content)
+    target = CACHE / digest.hexdigest()
+    folder.rename(target)  # whole or not at all
     return f'evaluate.load("ecuas") is version {version}: {target}'
 
 

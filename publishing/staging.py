@@ -8,10 +8,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import NamedTuple
 
 import pyarrow.parquet as pq
 from huggingface_hub import get_token
@@ -52,7 +52,8 @@ del sys.modules["transformers"]
 OFFLINE = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_EVALUATE_OFFLINE", "PYTHONDONTWRITEBYTECODE")
 
 
-class Part(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Part:
     """A part of the project, its repository, and the function that copies its files into a folder."""
 
     name: str
@@ -77,14 +78,17 @@ def stage(part: Part, out: Path, namespace: str) -> None:
         shutil.copy(Path(__file__).with_name("thumbnail.png"), out)
     for path in sorted(out.rglob("*")):
         if path.suffix in (".md", ".py", ".html"):
-            text = path.read_text(encoding="utf-8")
             # The demo has the folders of the clone beside it, but not the visitors whom its usage.md tells how.
-            if part.name != "space" or path.name == "usage.md":
-                for pattern, there in FROM_A_CLONE.items():
-                    text = re.sub(pattern, there, text)
-            # Evaluate's own have bare names.
-            text = text.replace(NAMESPACE, namespace).replace('load("evaluate-metric/', 'load("')
+            is_elsewhere = part.name != "space" or path.name == "usage.md"
+            text = _as_on_the_hub(path.read_text(encoding="utf-8"), namespace, FROM_A_CLONE if is_elsewhere else {})
             path.write_text(text, encoding="utf-8")
+
+
+def _as_on_the_hub(text: str, namespace: str, replacements: Mapping[str, str]) -> str:
+    for pattern, there in replacements.items():
+        text = re.sub(pattern, there, text)
+    # Evaluate's own have bare names.
+    return text.replace(NAMESPACE, namespace).replace('load("evaluate-metric/', 'load("')
 
 
 def _gather_metric(out: Path, program: Sequence[str] = ("app.py", "requirements.txt")) -> None:
@@ -122,7 +126,7 @@ PARTS = {  # first what any account can create; each part stands alone
     "metric": Part("metric", "space", "ecuas", _gather_metric, sdk="gradio"),
     "space": Part("space", "space", "ecuas-demo", _gather_space, sdk="gradio"),
 }
-STATIC_METRIC = PARTS["metric"]._replace(gather=_gather_static_metric, sdk="static")
+STATIC_METRIC = replace(PARTS["metric"], gather=_gather_static_metric, sdk="static")
 
 
 def check(part: Part, stage: Path, version: str) -> None:
@@ -137,36 +141,45 @@ def check(part: Part, stage: Path, version: str) -> None:
 
 def check_files(stage: Path) -> None:
     """Refuse stray files, and those with a secret, a path of this machine or an unfilled name."""
-    own = {"the token in use": get_token(), "the path of this project": str(ROOT), "an unfilled name": NAMESPACE}
-    forbidden = {what: re.escape(text) for what, text in own.items() if text} | FORBIDDEN
+    of_this_machine = {"the path of this project": str(ROOT), "an unfilled name": NAMESPACE}
+    if token := get_token():
+        of_this_machine["the token in use"] = token
+    forbidden = {what: re.escape(text) for what, text in of_this_machine.items()} | FORBIDDEN
     for path in sorted(path for path in stage.rglob("*") if not path.is_dir()):
-        name, content = path.relative_to(stage).as_posix(), path.read_bytes()
+        name = path.relative_to(stage).as_posix()
         if re.search(STRAY, name):
             raise ValueError(f"caches, tests and hidden files must not be sent; got {name}. Remove it.")
+        content = path.read_bytes()
         for what, pattern in forbidden.items():
-            if found := re.search(pattern.encode(), content):
-                line = content.count(b"\n", 0, found.start()) + 1
+            passage = re.search(pattern.encode(), content)
+            if passage:
+                line = content.count(b"\n", 0, passage.start()) + 1
                 raise ValueError(f"files must not hold {what}; {name} does, in line {line}. Remove it.")
 
 
 def check_tables(stage: Path) -> None:
     """Refuse tables that differ from the committed ones, such as those of an older build."""
     for path in sorted((DATA / "data").glob("*.parquet")):
-        ours, staged = pq.read_table(path), pq.read_table(stage / "data" / path.name)
-        if not set(ours.column_names) <= set(staged.column_names) or not staged.select(ours.column_names).equals(ours):
+        ours = pq.read_table(path)
+        staged = pq.read_table(stage / "data" / path.name)
+        columns = [name for name in ours.column_names if name in staged.column_names]
+        if not staged.select(columns).equals(ours):
             raise ValueError(f"{path.name} is not that of triviaqa_subset/data: run `python -m triviaqa_subset.build`.")
 
 
 def check_loads(part: Part, stage: Path) -> None:
     """Load the part from its staged files alone, in a process of its own without network or cache."""
-    code = LOAD.get(part.name, "") + "import app" * (part.sdk == "gradio")
+    code = LOAD.get(part.name, "")
+    if part.sdk == "gradio":
+        code += "import app"
     env = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
     env |= dict.fromkeys(OFFLINE, "1") | {"GRADIO_ANALYTICS_ENABLED": "False"}
     with tempfile.TemporaryDirectory() as cache:
         env["HF_HOME"] = cache
         done = subprocess.run([sys.executable, "-c", code], cwd=stage, env=env, capture_output=True, text=True)
     if done.returncode:
-        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        lines = done.stderr.strip().splitlines()
+        reason = lines[-1] if lines else f"exit code {done.returncode}"
         if os.strerror(errno.ENOSPC) in reason:  # not the part's fault
             raise OSError(f"no space left in {tempfile.gettempdir()} to check the staged {part.name}: set TMPDIR.")
         raise ValueError(f"the staged {part.name} does not run, with what `make publish` installs: {reason}")

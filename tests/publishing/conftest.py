@@ -111,6 +111,7 @@ def online(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
     monkeypatch.setenv("HF_TOKEN", TOKEN)
     monkeypatch.setattr(command, "TAG", TAG)
+    monkeypatch.setattr(command, "PAUSES", ())
 
 
 @pytest.fixture

@@ -11,13 +11,32 @@ from huggingface_hub import get_session
 
 from publishing import __main__ as command
 from publishing.staging import PARTS
-from tests.publishing.conftest import DATASET, TAG
+from tests.publishing.conftest import DATASET, TAG, Result
 from tests.publishing.hub import READ, STRANGER, TOKEN
 from tests.publishing.hub import hub as running
 
 AGAIN = "Run this again later: what is there is not sent again."
 RIGHTS = "If it is a matter of rights, use a token with write access, or another --namespace."
-TAKEN = "the name {}/triviaqa-curated is taken by something else: choose another --namespace, or rename it."
+NO_RIGHTS = "You don't have the rights to create a dataset under this namespace"
+TAKEN = f"the name NAME/{DATASET} is taken by something else: choose another --namespace, or rename it."
+LOST = f"HUB cannot be reached, or not its storage (.*). {AGAIN}"
+FAILED = f"HUB refused NAME/{DATASET} with status 500: as asked. {AGAIN}"
+
+
+def stop():
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+FAULTS = [  # a path, what the Hub answers there, whether it does it before, and the line that says so
+    ("/create", (409, ""), False, TAKEN),  # by something that we cannot see
+    ("/create", (402, "See https://h/pro"), False, ".* with status 402: See https://h/pro."),
+    ("/info/lfs/", (403, "The storage is full"), False, f".* 403: The storage is full. {RIGHTS}"),
+    ("/lfs/", (413, "too large: https://s/a?Signature=x"), False, f"HUB refused NAME/{DATASET} with status 413: .*"),
+    ("/create", (500, "as asked"), False, FAILED), ("/commit/", (500, "as asked"), True, FAILED),
+    ("/tag/", (500, "as asked"), False, FAILED),
+    ("/create", ("cut", ""), True, LOST), ("/commit/", ("cut", ""), False, LOST), ("/tag/", ("cut", ""), True, LOST),
+    *((path, (stop, ""), False, None) for path in ("/create", "/lfs/", "/commit/", "/tag/")),
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -43,85 +62,78 @@ def is_whole(dataset):
 def refused(done):
     """Return what one line said of the dataset, which was not sent."""
     assert done.status == 2
-    line, rest = done.error.splitlines()
-    assert rest == "publish: not sent: dataset, see above; 0 of 1 were."
+    line, summary = done.error.splitlines()
+    assert summary == "publish: not sent: dataset, see above; 0 of 1 were."
     return line.removeprefix("dataset: ")
 
 
-def test_who_may_not_write_is_told_so_and_nothing_is_sent(hub, publish, staged, monkeypatch):
-    before = len(hub.requests)
-    monkeypatch.delenv("HF_TOKEN")
-    assert publish("NAME", "all").error == "publish: not logged in: run `hf auth login`, or set HF_TOKEN.\n"
-    assert len(hub.requests) == before
-    monkeypatch.setenv("HF_TOKEN", "hf_wrong")
-    line = f"publish: {hub.url} does not accept the token: run `hf auth login`, or set HF_TOKEN.\n"
-    assert publish("new", "all") == (2, "", line)
-    reason = "You don't have the rights to create a dataset under this namespace"
-    for namespace, token in (("new", READ), (STRANGER, TOKEN)):
-        monkeypatch.setenv("HF_TOKEN", token)
-        line = f"{hub.url} refused {namespace}/{DATASET} with status 403: {reason}. {RIGHTS}"
-        assert refused(publish(namespace)) == line
-        assert sent(namespace) is None
-    publish("reader")
-    (staged / "dataset/LICENSE").write_text("another")
-    monkeypatch.setenv("HF_TOKEN", READ)
-    assert refused(publish("reader")).endswith(f"with status 403: Authorization error. {RIGHTS}")
-    assert is_whole(sent("reader"))
-
-
-def test_what_is_there_already_is_not_overwritten_and_not_taken_for_private(hub, publish):
-    recipes = hub.put("datasets", f"taken/{DATASET}", {"README.md": b"recipes", "recipes.csv": b"soup"})
-    before = recipes.commits[-1].files
-    assert refused(publish("taken")) == TAKEN.format("taken")
-    assert recipes.commits[-1].files == before
-    publish("private", "dataset", "--private")
-    assert sent("private").private
-    publish("public")
-    line = f"public/{DATASET} exists and is public: make it private there, or leave out --private."
-    assert refused(publish("public", "dataset", "--private")) == line
-
-
-@pytest.mark.parametrize(
-    ("path", "status", "error", "said"),
-    [
-        ("/api/repos/create", 409, "", TAKEN),  # by something that we cannot see
-        ("/info/lfs/", 403, "The storage is full: see https://h/s", "status 403: The storage is full: see https://h/s"),
-        ("/lfs/", 413, "too large: https://s/a?Signature=x", "refused {}/triviaqa-curated with status 413: "),
-    ],
-)
-def test_what_the_hub_refuses_is_one_line_that_shows_no_signature(path, status, error, said, hub, publish):
-    namespace = f"refuses-{status}"
+@pytest.mark.parametrize(("path", "answer", "after", "line"), FAULTS)
+def test_a_fault_is_one_line_without_a_signed_address_and_a_rerun_finishes_it(path, answer, after, line, hub, publish):
+    namespace = f"faulty-{FAULTS.index((path, answer, after, line))}"
     hub.uploaded.clear()
-    hub.misbehave(path, status, error)
-    line = refused(publish(namespace))
-    assert said.format(namespace) in line
-    assert "Signature" not in line
-    assert sent(namespace) is None or len(sent(namespace).commits) == 1
-
-
-def stop():
-    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-
-
-FAULTS = [(500, "/create", False), (500, "/commit/", True), (500, "/tag/", False)]  # status, where, after doing it
-FAULTS += [("cut", "/create", True), ("cut", "/commit/", False), ("cut", "/tag/", True)]
-FAULTS += [(stop, path, False) for path in ("/create", "/lfs/", "/commit/", "/tag/")]
-
-
-@pytest.mark.parametrize(("status", "path", "after"), FAULTS)
-def test_after_a_failure_a_lost_answer_or_ctrl_c_a_rerun_finishes_it(status, path, after, hub, publish):
-    namespace = f"fails-{FAULTS.index((status, path, after))}"
-    hub.uploaded.clear()
-    hub.misbehave(path, status, after=after)
+    hub.misbehave(path, *answer, after=after)
     done = publish(namespace)
-    if status == stop:
-        assert done == (130, "", "publish: stopped. Run this again: what is there is not sent again.\n")
+    if line is None:
+        assert done == Result(130, "", "publish: stopped. Run this again: what is there is not sent again.\n")
     else:
-        said = "refused" if status == 500 else "cannot be reached, or not its storage ("
-        assert re.fullmatch(re.escape(f"{hub.url} {said}") + ".*" + re.escape(AGAIN), refused(done))
+        pattern = re.escape(line).replace(r"\.\*", ".*").replace("HUB", re.escape(hub.url)).replace("NAME", namespace)
+        assert re.fullmatch(pattern, refused(done))
+        assert "Signature" not in done.error
     hub.fault = None
     assert publish(namespace).status == 0
     assert is_whole(sent(namespace))
+
+
+def test_an_outage_that_passes_is_waited_for(hub, publish, monkeypatch):
+    monkeypatch.setattr(command, "PAUSES", (5,))
+    monkeypatch.setattr(command.time, "sleep", lambda pause: setattr(hub, "fault", None))
+    hub.misbehave("/commit/", 503)
+    assert publish("patient").status == 0
+    assert is_whole(sent("patient"))
+
+
+@pytest.mark.parametrize(
+    ("token", "namespace", "line"),
+    [
+        (None, "new", "publish: not logged in: run `hf auth login`, or set HF_TOKEN."),
+        ("hf_wrong", "new", "publish: HUB does not accept the token: run `hf auth login`, or set HF_TOKEN."),
+        (READ, "new", f"dataset: HUB refused new/{DATASET} with status 403: {NO_RIGHTS}. {RIGHTS}"),
+        (TOKEN, STRANGER, f"dataset: HUB refused {STRANGER}/{DATASET} with status 403: {NO_RIGHTS}. {RIGHTS}"),
+    ],
+)
+def test_who_may_not_write_is_told_so_and_nothing_is_sent(token, namespace, line, hub, publish, monkeypatch):
+    monkeypatch.delenv("HF_TOKEN")
+    if token:
+        monkeypatch.setenv("HF_TOKEN", token)
+    done = publish(namespace)
+    assert (done.status, done.out, done.error.splitlines()[0]) == (2, "", line.replace("HUB", hub.url))
+    assert sent(namespace) is None
+
+
+def test_what_is_there_is_not_overwritten_taken_for_private_or_moved(hub, publish, staged, monkeypatch):
+    recipes = hub.put("datasets", f"taken/{DATASET}", {"README.md": b"recipes", "recipes.csv": b"soup"})
+    before = recipes.commits[-1].files
+    assert refused(publish("taken")) == TAKEN.replace("NAME", "taken")
+    assert recipes.commits[-1].files == before
+    publish("private", "dataset", "--private")
+    assert sent("private").private
+    monkeypatch.setattr(command, "TAG", None)
+    assert publish("public").out.endswith("no tag, since this is a development version")
+    line = f"public/{DATASET} exists and is public: make it private there, or leave out --private."
+    assert refused(publish("public", "dataset", "--private")) == line
+    monkeypatch.setattr(command, "TAG", TAG)
+    first = sent("public").commits[1].oid
+    assert publish("public").out.endswith(f"unchanged {first[:7]}, tag {TAG}")
+    (staged / "dataset/LICENSE").write_text("another")
+    hub.misbehave("/preupload/", lambda: sent("public").commit("theirs", {"thumb [1].jpg": b"thumb"}))
+    line = f"public/{DATASET} was changed by someone else at the same time: run this again."
+    assert refused(publish("public")) == line
+    assert sent("public").commits[-1].summary == "theirs"
+    kept = "; kept, since this version has no such files (--delete): thumb [1].jpg"
+    assert publish("public").out.endswith(f"tag {TAG} stays at {first[:7]}: raise the version to tag this{kept}")
+    assert publish("public", "dataset", "--delete").out.endswith("; deleted: thumb [1].jpg")
+    assert set(sent("public").commits[-1].files) == {".gitattributes", "a.parquet", "LICENSE"}
+    assert sent("public").tags == {TAG: first}
 
 
 def test_refusals_of_the_client_of_large_files_have_a_status_too():
@@ -136,41 +148,15 @@ def test_refusals_of_the_client_of_large_files_have_a_status_too():
 def test_a_plan_without_programs_holds_back_nothing_else(hub, publish):
     """A free account cannot create a Space with Gradio: the Hub's own sentence is shown, and the dataset goes."""
     publish("free")
-    hub.misbehave("/api/repos/create", 402, error="Hosting Gradio Spaces requires PRO: see https://hub/pro")
+    hub.misbehave("/api/repos/create", 402, error="Hosting Gradio Spaces requires PRO")
     done = publish("free", "all")
-    reason = "with status 402: Hosting Gradio Spaces requires PRO: see https://hub/pro."
-    lines = [f"metric: {hub.url} refused free/ecuas {reason}{command.STATIC}"]
-    lines += [f"space: {hub.url} refused free/ecuas-demo {reason}"]
-    assert done.error.splitlines() == [*lines, "publish: not sent: metric, space, see above; 1 of 3 were."]
-    assert is_whole(sent("free"))
+    reason = "with status 402: Hosting Gradio Spaces requires PRO."
+    metric = f"metric: {hub.url} refused free/ecuas {reason}{command.STATIC}"
+    summary = "publish: not sent: metric, space, see above; 1 of 3 were."
+    assert done.error.splitlines() == [metric, f"space: {hub.url} refused free/ecuas-demo {reason}", summary]
     hub.fault = None
     assert publish("free", "metric", "--static").status == 0
     assert hub.repositories["spaces", "free/ecuas"].sdk == "static"
-
-
-def test_what_others_commit_stops_ours_meanwhile_and_stays_unless_it_is_to_be_deleted(hub, publish, staged):
-    publish("shared")
-    (staged / "dataset/LICENSE").write_text("another")
-    hub.misbehave("/preupload/", lambda: sent("shared").commit("theirs", {"thumb [1].jpg": b"thumb"}))
-    line = f"shared/{DATASET} was changed by someone else at the same time: run this again."
-    assert refused(publish("shared")) == line
-    assert sent("shared").commits[-1].summary == "theirs"
-    kept = "; kept, since this version has no such files (--delete): thumb [1].jpg"
-    assert publish("shared").out.endswith(kept)
-    assert "thumb [1].jpg" in sent("shared").commits[-1].files
-    assert publish("shared", "dataset", "--delete").out.endswith("; deleted: thumb [1].jpg")
-    assert set(sent("shared").commits[-1].files) == {".gitattributes", "a.parquet", "LICENSE"}
-
-
-def test_a_development_version_gets_no_tag_and_a_tag_never_moves(publish, monkeypatch):
-    monkeypatch.setattr(command, "TAG", None)
-    assert publish("versions").out.endswith("no tag, since this is a development version")
-    monkeypatch.setattr(command, "TAG", TAG)
-    first = sent("versions").commits[1].oid
-    assert publish("versions").out.endswith(f"unchanged {first[:7]}, tag {TAG}")
-    sent("versions").commit("changed", {"LICENSE": b"changed"})
-    assert f"tag {TAG} stays at {first[:7]}: raise the version" in publish("versions").out
-    assert sent("versions").tags == {TAG: first}
 
 
 def test_nobody_there_and_a_name_that_is_none(publish):

@@ -4,6 +4,7 @@ import re
 import shutil
 import tomllib
 
+import pyarrow.parquet as pq
 import pytest
 from evaluate import __version__ as evaluates
 from evaluate.loading import get_imports
@@ -13,17 +14,18 @@ from publishing import staging
 from publishing.staging import PARTS, STATIC_METRIC, check, check_files, check_loads, check_tables, imported
 from tests.publishing.conftest import CONFIGURATIONS, build_with_text, files_of
 
-SPACE = {"title", "emoji", "colorFrom", "colorTo", "sdk", "pinned", "sdk_version", "python_version", "app_file"}
-FIELDS = {"metric": SPACE | {"tags", "description"}, "space": SPACE}
-FIELDS["dataset"] = {"pretty_name", "license", "language", "task_categories", "configs"}
+ADDRESSES = {
+    "metric": "spaces/NAME/ecuas",
+    "dataset": "datasets/NAME/triviaqa-curated",
+    "space": "spaces/NAME/ecuas-demo",
+}
 
 
 def test_the_parts_have_their_files_and_come_in_the_order_that_any_account_can_have(staged, tmp_path):
     assert list(PARTS) == ["dataset", "metric", "space"]
     siblings = [f"{name}.py" for kind, name, *_ in get_imports(staging.SCRIPT) if kind == "internal"]
     assert siblings == imported(staging.SCRIPT)  # Evaluate finds imports by line, the staging by syntax
-    program = {"app.py", "requirements.txt"}
-    page = program | {"README.md", "LICENSE", "thumbnail.png"}
+    page = {"app.py", "requirements.txt", "README.md", "LICENSE", "thumbnail.png"}
     assert set(files_of(staged / "metric")) == {"ecuas.py", *siblings, *page}
     tables = {f"data/{name}.parquet" for name in CONFIGURATIONS}
     assert set(files_of(staged / "dataset")) >= {"README.md", "LICENSE", "data/SHA256SUMS", *tables}
@@ -31,7 +33,8 @@ def test_the_parts_have_their_files_and_come_in_the_order_that_any_account_can_h
     assert set(files_of(staged / "space")) >= page | beside
     staging.stage(STATIC_METRIC, tmp_path / "metric", "free")  # a page without a program
     check_files(tmp_path / "metric")
-    assert set(files_of(tmp_path / "metric")) == {"ecuas.py", *siblings, "index.html", *page - program}
+    without_program = page - {"app.py", "requirements.txt"} | {"index.html"}
+    assert set(files_of(tmp_path / "metric")) == {"ecuas.py", *siblings, *without_program}
     assert 'evaluate.load("free/ecuas")' in (tmp_path / "metric/index.html").read_text()
     card = SpaceCard.load(tmp_path / "metric/README.md").data.to_dict()
     assert card["sdk"] == "static"
@@ -43,23 +46,21 @@ def test_what_is_staged_now_is_fit_to_be_sent_and_its_page_can_be_read_and_leads
     folder = staged / name
     check_files(folder)
     data = (DatasetCard if name == "dataset" else SpaceCard).load(folder / "README.md").data.to_dict()
-    assert {field for field, value in data.items() if value not in (None, "", [])} >= FIELDS[name]
     if name == "dataset":
-        assert sum(config.get("default", False) for config in data["configs"]) == 1
-        named = [files["path"] for config in data["configs"] for files in config["data_files"]]
+        assert {"pretty_name", "license", "language", "task_categories"} <= set(data)
+        assert [config.get("default", False) for config in data["configs"]].count(True) == 1
+        files = [part["path"] for config in data["configs"] for part in config["data_files"]]
     else:
+        assert {"title", "emoji", "colorFrom", "colorTo", "pinned"} <= set(data)
+        assert (data["sdk"], type(data["python_version"])) == ("gradio", str)
         assert re.fullmatch(r"\d+\.\d+\.\d+", data["sdk_version"])
-        assert isinstance(data["python_version"], str)
-        assert len(data.get("short_description") or "") <= 60
-        assert name == "space" or {"evaluate", "metric"} <= set(data["tags"])
-        named = [data["app_file"], data["thumbnail"].rpartition("/resolve/main/")[2]]
-    assert all((folder / file).is_file() for file in named)
-    page = (staged / name / "README.md").read_text()
-    others = {"metric": "spaces/NAME/ecuas)", "dataset": "datasets/NAME/triviaqa-curated)", "space": "NAME/ecuas-demo)"}
-    assert all(address in page for other, address in others.items() if other != name)
+        assert len(data.get("short_description") or "") <= 60  # longer ones are refused
+        files = [data["app_file"], data["thumbnail"].rpartition("/resolve/main/")[2]]
+    page = (folder / "README.md").read_text()
+    files += re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", page)
+    assert [file for file in files if not (folder / file).exists()] == []
+    assert all(f"{address})" in page for other, address in ADDRESSES.items() if other != name)
     assert "](https://arxiv.org/abs/2605.20490)" in page
-    assert "](https://huggingface.co/spaces/NAME/ecuas-demo/tree/main)" in page
-    assert all((staged / name / target).exists() for target in re.findall(r"\]\((?!\w+:|#)([^)#\s]+)", page))
 
 
 def test_examples_load_from_the_hub_but_those_of_the_demo_from_beside_it(staged):
@@ -99,11 +100,14 @@ def test_caches_tests_and_hidden_files_secrets_and_paths_are_found(tmp_path, mon
             check_files(tmp_path)
 
 
-def test_tables_of_an_older_build_are_found_and_those_with_text_are_not(staged, tmp_path, root):
-    dataset = shutil.copytree(staged / "dataset", tmp_path / "dataset")
+def test_a_dataset_that_was_built_goes_with_its_text_unless_the_build_is_an_older_one(tmp_path, root, monkeypatch):
     build_with_text(tmp_path / "built", root / "triviaqa_subset")
-    for fit in (tmp_path / "built", dataset):
-        check_tables(fit)
+    monkeypatch.setattr(staging, "BUILT", tmp_path / "built")
+    dataset = tmp_path / "dataset"
+    staging.stage(PARTS["dataset"], dataset, "NAME")
+    check_tables(dataset)
+    questions = pq.read_table(dataset / "data/curated.parquet").to_pylist()
+    assert {row["question"] for row in questions} == {f"What is {row['question_id']}?" for row in questions}
     shutil.copy(dataset / "data/answers.parquet", dataset / "data/pool.parquet")
     with pytest.raises(ValueError, match=r"^pool\.parquet is not that of triviaqa_subset/data: run"):
         check_tables(dataset)
