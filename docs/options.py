@@ -24,9 +24,12 @@ def files() -> str:
 
 def _filled(page: Path, name: str, lines: list[str]) -> str:
     """Return the text of a page with a table between its marks."""
-    start, end = f"<!-- {name}: written by make reference -->\n", f"<!-- end of {name} -->"
-    before, rest = page.read_text(encoding="utf-8").split(start)
-    return "\n".join([before + start.rstrip(), *lines, end + rest.split(end)[1]])
+    start = f"<!-- {name}: written by make reference -->\n"
+    end = f"<!-- end of {name} -->"
+    text = page.read_text(encoding="utf-8")
+    before = text.partition(start)[0] + start
+    after = end + text.partition(end)[2]
+    return before + "\n".join([*lines, after])
 
 
 def _default(name: str) -> str:

@@ -29,15 +29,20 @@ KNOWS = {  # a word of the question -> the answer of the made-up model, its prob
 
 
 def reply(
-    messages: list[models.ChatMessage], _tools: object, _choice: object, config: models.GenerateConfig
+    messages: list[models.ChatMessage],
+    _tools: object,
+    _choice: object,
+    config: models.GenerateConfig,
 ) -> models.ModelOutput:
     """Return what the made-up model says: an answer, an answer and its probability, or whether an answer is right."""
     asked = " ".join(message.text for message in messages)
-    answer, known, stated = next(KNOWS[word] for word in KNOWS if word in asked)
+    word = next(word for word in KNOWS if word in asked)
+    answer, known, stated = KNOWS[word]
     if "Accepted answers" in asked:  # the judge, of what no accepted answer equals
         return spoken("No.", {})
     if "Is this answer right?" in asked:
-        return spoken("True" if known > 0.5 else "False", {"True": known, "False": 1 - known})
+        words = {"True": known, "False": 1 - known}
+        return spoken("True" if known > 0.5 else "False", words)
     if "how likely" in asked:
         return spoken(f" {answer}\nProbability: {stated}", {})
     if config.temperature:  # of ten samples, as many as are probable are the answer
@@ -47,18 +52,32 @@ def reply(
 
 def spoken(text: str, top: dict[str, float]) -> models.ModelOutput:
     """Return a reply of one token, whose likely alternatives are given with their probabilities."""
-    likely = [models.TopLogprob(token=token, logprob=log(probability)) for token, probability in top.items()]
-    listed = [models.Logprob(token=text, logprob=log(top[text]), top_logprobs=likely)] if top else []
-    message, logprobs = models.ChatMessageAssistant(content=text, model="made-up"), models.Logprobs(content=listed)
-    choice = models.ChatCompletionChoice(message=message, stop_reason="stop", logprobs=logprobs if top else None)
-    return models.ModelOutput(model="made-up", choices=[choice], usage=models.ModelUsage(output_tokens=1))
+    logprobs = None
+    if top:
+        likely = [models.TopLogprob(token=token, logprob=log(probability)) for token, probability in top.items()]
+        token = models.Logprob(token=text, logprob=log(top[text]), top_logprobs=likely)
+        logprobs = models.Logprobs(content=[token])
+    message = models.ChatMessageAssistant(content=text, model="made-up")
+    choice = models.ChatCompletionChoice(message=message, stop_reason="stop", logprobs=logprobs)
+    return models.ModelOutput(
+        model="made-up",
+        choices=[choice],
+        usage=models.ModelUsage(output_tokens=1),
+    )
 
 
 def main(folder: str) -> int:
     """Ask, print what is made up, and score the log."""
     model = models.get_model("mockllm/made-up", custom_outputs=reply)
     task = questions(file=str(QUESTIONS), methods=EVERY_METHOD)
-    evaluate(task, model=model, model_roles={"grader": model}, log_dir=folder, display="none", seed=0)
+    evaluate(
+        task,
+        model=model,
+        model_roles={"grader": model},
+        log_dir=folder,
+        display="none",
+        seed=0,
+    )
     print(f"{len(KNOWS)} questions, asked by Inspect. The model, its replies and their probabilities are made up.\n")
     return ecuas(["score", folder])
 

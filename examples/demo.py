@@ -39,18 +39,19 @@ def main(argv: Sequence[str] | None = None) -> None:
     out = parser.parse_args(argv).out
     ecuas = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
     raw, labels = fit()
-    logs = {f"{name}, calibrated": np.log(np.maximum(posteriors, FLOOR)) for name, posteriors in raw.items()}
-    calibrated = {name: np.exp(cross_validated(fit_affine, apply_affine, log, labels)) for name, log in logs.items()}
-    posteriors_of = {**raw, **calibrated}
-    systems = {name: posterior_system(labels, posteriors) for name, posteriors in posteriors_of.items()}
-    results = {
-        name: ecuas.compute(predictions=posteriors, references=labels, normalize=True)
-        for name, posteriors in posteriors_of.items()
-    }
+    outputs = dict(raw)
+    for name, posteriors in raw.items():
+        logs = np.log(np.maximum(posteriors, FLOOR))
+        outputs[f"{name}, calibrated"] = np.exp(cross_validated(fit_affine, apply_affine, logs, labels))
+    systems = {}
+    results = {}
+    for name, posteriors in outputs.items():
+        systems[name] = posterior_system(labels, posteriors)
+        results[name] = ecuas.compute(predictions=posteriors, references=labels, normalize=True)
     print(f"Handwritten digits, {len(labels)} test samples, 10 classes. Lower is better, but for AUROC.\n")
     print(table(results))
     print(f"\n{reading({name: results[name] for name in raw})}\n{gain(results)}\n")
-    for name, posteriors in posteriors_of.items():
+    for name, posteriors in outputs.items():
         print(write_posteriors(name, posteriors, labels, out).as_posix())
     for name, figure in {
         "risk_coverage": risk_coverage_figure({name: systems[name] for name in raw}),
@@ -63,11 +64,22 @@ def main(argv: Sequence[str] | None = None) -> None:
 def fit() -> tuple[Systems, NDArray[np.int64]]:
     """Fit the classifiers on one half of the digits; return their posteriors of the other half, and its labels."""
     images, digits = load_digits(return_X_y=True)
-    train, test, train_labels, labels = train_test_split(images, digits, test_size=0.5, random_state=0, stratify=digits)
+    train, test, train_labels, labels = train_test_split(
+        images,
+        digits,
+        test_size=0.5,
+        random_state=0,
+        stratify=digits,
+    )
     return {name: model.fit(train, train_labels).predict_proba(test) for name, model in CLASSIFIERS.items()}, labels
 
 
-def write_posteriors(name: str, posteriors: Floats, labels: NDArray[np.int64], out: Path) -> Path:
+def write_posteriors(
+    name: str,
+    posteriors: Floats,
+    labels: NDArray[np.int64],
+    out: Path,
+) -> Path:
     """Write a classifier's output as a CSV that the command `ecuas` reads."""
     frame = pd.DataFrame(posteriors, columns=[f"prob_{k}" for k in range(posteriors.shape[1])])
     path = out / f"{name.replace(', ', '_').replace(' ', '_').lower()}.csv"
@@ -89,7 +101,8 @@ def reading(results: dict[str, dict[str, float]]) -> str:
     by_ecuas = min(results, key=lambda name: results[name]["normalized_ecuas_0"])
     if by_aurc == by_ecuas:
         return f"AURC and ECUAS_0 both prefer the {by_aurc}."
-    first, second = results[by_aurc], results[by_ecuas]
+    first = results[by_aurc]
+    second = results[by_ecuas]
     return (
         f"AURC prefers the {by_aurc} ({first['aurc']:.4f} against {second['aurc']:.4f}): it only asks how the "
         f"confidences rank the errors.\nECUAS_0 prefers the {by_ecuas} ({second['normalized_ecuas_0']:.2f} against "
@@ -100,10 +113,13 @@ def reading(results: dict[str, dict[str, float]]) -> str:
 
 def gain(results: dict[str, dict[str, float]]) -> str:
     """Say in a line what calibration does to the system that gains most."""
-    pairs = {name: (row, results.get(f"{name}, calibrated", row)) for name, row in results.items()}
-    falls = {name: old["normalized_ecuas_0"] - new["normalized_ecuas_0"] for name, (old, new) in pairs.items()}
+    falls = {}
+    for name, row in results.items():
+        calibrated = results.get(f"{name}, calibrated", row)
+        falls[name] = row["normalized_ecuas_0"] - calibrated["normalized_ecuas_0"]
     name = max(falls, key=lambda name: falls[name])
-    old, new = pairs[name]
+    old = results[name]
+    new = results.get(f"{name}, calibrated", old)
     return (
         f"Calibrated, the {name} falls from {old['normalized_ecuas_0']:.2f} to {new['normalized_ecuas_0']:.2f} in "
         f"ECUAS_0, and from {old['aurc']:.4f} to {new['aurc']:.4f} in AURC."

@@ -16,7 +16,8 @@ def write_logs(path: Path, num_rows: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with pq.ParquetWriter(path, SCHEMA, compression="zstd") as writer:
         for first in range(0, num_rows, GROUP):
-            rng, size = np.random.default_rng(first), min(GROUP, num_rows - first)
+            rng = np.random.default_rng(first)
+            size = min(GROUP, num_rows - first)
             confidence = rng.beta(3, 1.2, size)
             correct = rng.random(size) < confidence**1.3
             columns = [np.arange(first, first + size), confidence, correct]
@@ -27,5 +28,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m examples.logs", description=__doc__)
     parser.add_argument("path", type=Path, help="FILE.parquet")
     parser.add_argument("--rows", type=int, default=50_000_000)
-    given = parser.parse_args()
-    write_logs(given.path, given.rows)
+    options = parser.parse_args()
+    write_logs(options.path, options.rows)

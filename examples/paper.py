@@ -2,8 +2,8 @@
 
 import argparse
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -64,7 +64,8 @@ LOGS = "log_probabilities"
 Key = tuple[str, str, str]  # dataset, model, raw or cal
 
 
-class Scores(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Scores:
     """Log-posteriors, shape (N, K) each, and the true classes, shape (N,)."""
 
     raw: NDArray[np.float64]
@@ -74,12 +75,11 @@ class Scores(NamedTuple):
 
 def read_scores(folder: Path) -> dict[str, Scores]:
     """Read the scores (N, K) and labels (N,) of known systems: NAME.npz, or NAME/scores.npy and NAME/targets.npy."""
-    found = {name: _arrays(folder, name) for name in SYSTEMS}
-    present = {name: arrays for name, arrays in found.items() if arrays is not None}
-    if not present:
+    files = {name: arrays for name in SYSTEMS if (arrays := _arrays(folder, name))}
+    if not files:
         raise ValueError(f"no score file of the paper's systems in {folder}.\n{WHERE}")
     systems = {}
-    for name, arrays in tqdm(present.items(), desc="calibrating", unit="system", delay=1):
+    for name, arrays in tqdm(files.items(), desc="calibrating", unit="system", delay=1):
         try:
             scores, labels = posteriors(*arrays)
             raw = log_softmax(scores.astype(np.float64), axis=1)
@@ -92,17 +92,27 @@ def read_scores(folder: Path) -> dict[str, Scores]:
 def rows_of(systems: dict[str, Scores]) -> dict[Key, dict[str, float]]:
     """Compute the raw and the calibrated row of every system, under the paper's column names."""
     rows = {}
-    for name, (raw, calibrated, labels) in systems.items():
-        classes = np.arange(raw.shape[1])
-        for form, scores in (("raw", raw), ("cal", calibrated)):
-            values = score_posteriors(labels, scores, labels=classes, normalize=True, predictions_are=LOGS)
+    for name, system in systems.items():
+        classes = np.arange(system.raw.shape[1])
+        for form, scores in (("raw", system.raw), ("cal", system.calibrated)):
+            values = score_posteriors(
+                system.labels,
+                scores,
+                labels=classes,
+                normalize=True,
+                predictions_are=LOGS,
+            )
             rows[*SYSTEMS[name], form] = {column: values[key] for column, (key, _) in COLUMNS.items()}
     return rows
 
 
 def printed_rows() -> dict[Key, dict[str, float]]:
     """Read the paper's table, the Brier score of the confidences halved: it is printed at twice its definition."""
-    table = pd.read_csv(PRINTED, index_col=["dataset", "model", "scores"], float_precision="round_trip")[list(COLUMNS)]
+    table = pd.read_csv(
+        PRINTED,
+        index_col=["dataset", "model", "scores"],
+        float_precision="round_trip",
+    )[list(COLUMNS)]
     table["norm_confidence_brier"] /= 2
     return {(str(key[0]), str(key[1]), str(key[2])): row for key, row in table.to_dict("index").items()}
 
@@ -110,10 +120,12 @@ def printed_rows() -> dict[Key, dict[str, float]]:
 def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
     """Return our rows above the printed ones, and the largest deviation of each column below."""
     printed = printed_rows()
-    pairs = [(key, whose, rows[key]) for key in ours for whose, rows in (("ours", ours), ("printed", printed))]
-    lines: list[list[str | float]] = [[*key, whose, *row.values()] for key, whose, row in pairs]
-    largest = [max(abs(ours[key][column] - printed[key][column]) for key in ours) for column in COLUMNS]
-    lines.append(["largest deviation", "", "", "", *largest])
+    lines: list[list[str | float]] = []
+    for key, row in ours.items():
+        lines.append([*key, "ours", *row.values()])
+        lines.append([*key, "printed", *printed[key].values()])
+    deviations = pd.DataFrame(ours).sub(pd.DataFrame(printed)[list(ours)]).abs().max(axis=1)
+    lines.append(["largest deviation", "", "", "", *deviations[list(COLUMNS)]])
     titles = [title for _, title in COLUMNS.values()]
     return pd.DataFrame(lines, columns=["data", "model", "scores", "values", *titles])
 
@@ -123,8 +135,18 @@ def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
     out.mkdir(parents=True, exist_ok=True)
     cells = table.map(lambda value: Cell(f"{value:.4f}" if isinstance(value, float) else value))
     options = str(basis_of_options(checked_options(predictions_are=LOGS)))
-    grid = Grid(list(cells), cells.to_numpy().tolist(), [], options, labels=len(cells.columns) - len(COLUMNS))
-    texts = {"csv": table.to_csv(index=False), "md": to_markdown(grid), "tex": to_latex(grid)}
+    grid = Grid(
+        list(cells),
+        cells.to_numpy().tolist(),
+        [],
+        options,
+        labels=len(cells.columns) - len(COLUMNS),
+    )
+    texts = {
+        "csv": table.to_csv(index=False),
+        "md": to_markdown(grid),
+        "tex": to_latex(grid),
+    }
     for suffix, text in texts.items():
         (out / f"classification.{suffix}").write_text(text)
     return [out / f"classification.{suffix}" for suffix in texts]
@@ -132,11 +154,16 @@ def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
 
 def write_figures(systems: dict[str, Scores], out: Path) -> list[Path]:
     """Write the paper's two figures, and the curves of the systems after calibration."""
-    titled = {" ".join(SYSTEMS[name]): system for name, system in systems.items()}
-    calibrated = {name: _system(system.calibrated, system) for name, system in titled.items()}
-    temperatures = {name: temperature_curve(system.calibrated, system.labels) for name, system in titled.items()}
-    name, system = min(titled.items(), key=lambda item: "CIFAR-10 VGG19" not in item[0])
-    before_and_after = {f"{name}, raw": _system(system.raw, system), f"{name}, calibrated": calibrated[name]}
+    calibrated = {}
+    temperatures = {}
+    for name, scores in systems.items():
+        title = " ".join(SYSTEMS[name])
+        calibrated[title] = _system(scores.calibrated, scores)
+        temperatures[title] = temperature_curve(scores.calibrated, scores.labels)
+    example = min(systems, key=lambda name: SYSTEMS[name] != ("CIFAR-10", "VGG19"))
+    title = " ".join(SYSTEMS[example])
+    raw = _system(systems[example].raw, systems[example])
+    before_and_after = {f"{title}, raw": raw, f"{title}, calibrated": calibrated[title]}
     figures = {
         "figure1_cost_against_confidence": confidence_cost_figure(),
         "figure2_temperature": temperature_figure(temperatures),
@@ -173,7 +200,10 @@ def _system(log_posteriors: NDArray[np.float64], scores: Scores) -> System:
     return posterior_system(scores.labels, log_posteriors, labels=classes, predictions_are=LOGS)
 
 
-def _arrays(folder: Path, name: str) -> tuple[NDArray[np.generic], NDArray[np.generic]] | None:
+def _arrays(
+    folder: Path,
+    name: str,
+) -> tuple[NDArray[np.generic], NDArray[np.generic]] | None:
     if (folder / f"{name}.npz").exists():
         with np.load(folder / f"{name}.npz") as file:
             return file["scores"], file["targets"]

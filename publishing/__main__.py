@@ -90,7 +90,14 @@ def _prepare(part: Part, folder: Path, namespace: str) -> None:
         print(f"  {size:>9,}  {path.relative_to(folder).as_posix()}", flush=True)
 
 
-def _send(part: Part, folder: Path, api: HfApi, repo_id: str, private: bool, delete: bool) -> str:
+def _send(
+    part: Part,
+    folder: Path,
+    api: HfApi,
+    repo_id: str,
+    private: bool,
+    delete: bool,
+) -> str:
     """Send a part, and once more after each pause while the Hub is out of reach."""
     for pause in PAUSES:
         try:
@@ -100,13 +107,26 @@ def _send(part: Part, folder: Path, api: HfApi, repo_id: str, private: bool, del
     return push(part, folder, api, repo_id, private, delete)
 
 
-def push(part: Part, folder: Path, api: HfApi, repo_id: str, private: bool = False, delete: bool = False) -> str:
+def push(
+    part: Part,
+    folder: Path,
+    api: HfApi,
+    repo_id: str,
+    private: bool = False,
+    delete: bool = False,
+) -> str:
     """Put the staged files into the repository in one commit, tag it once for all, and return what was done."""
     kind = part.repo_type
     staged = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
     try:
         if not api.repo_exists(repo_id, repo_type=kind):
-            api.create_repo(repo_id, repo_type=kind, private=private or None, space_sdk=part.sdk, exist_ok=True)
+            api.create_repo(
+                repo_id,
+                repo_type=kind,
+                private=private or None,
+                space_sdk=part.sdk,
+                exist_ok=True,
+            )
         base = api.repo_info(repo_id, repo_type=kind)
         names = set(api.list_repo_files(repo_id, repo_type=kind, revision=base.sha)) - {".gitattributes"}
         if names - ANYBODYS and not names & staged - ANYBODYS:

@@ -98,7 +98,12 @@ def _gather_metric(out: Path, program: Sequence[str] = ("app.py", "requirements.
 
 def _gather_static_metric(out: Path) -> None:
     _gather_metric(out, program=())
-    card = re.sub(STATIC_FIELDS, "", (out / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    card = re.sub(
+        STATIC_FIELDS,
+        "",
+        (out / "README.md").read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )
     (out / "README.md").write_text(card.replace("\nsdk: gradio\n", "\nsdk: static\n", 1), encoding="utf-8")
     shutil.copyfile(Path(__file__).with_name("static.html"), out / "index.html")
 
@@ -176,7 +181,13 @@ def check_loads(part: Part, stage: Path) -> None:
     env |= dict.fromkeys(OFFLINE, "1") | {"GRADIO_ANALYTICS_ENABLED": "False"}
     with tempfile.TemporaryDirectory() as cache:
         env["HF_HOME"] = cache
-        done = subprocess.run([sys.executable, "-c", code], cwd=stage, env=env, capture_output=True, text=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=stage,
+            env=env,
+            capture_output=True,
+            text=True,
+        )
     if done.returncode:
         lines = done.stderr.strip().splitlines()
         reason = lines[-1] if lines else f"exit code {done.returncode}"

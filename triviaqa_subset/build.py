@@ -70,7 +70,12 @@ def build(
     return lines + [f"{name}: {len(table)} rows" for name, table in tables.items()]
 
 
-def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[str, str] | None = None) -> None:
+def write(
+    tables: dict[str, Dataset],
+    out: Path,
+    remark: str = "",
+    made: dict[str, str] | None = None,
+) -> None:
     """Write everything to a folder within `out`, then move it into place: all changes together or not at all."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".build-") as folder:
@@ -80,7 +85,12 @@ def write(tables: dict[str, Dataset], out: Path, remark: str = "", made: dict[st
         sums = {}
         for name, table in sorted(tables.items()):
             path = data / f"{name}.parquet"
-            pq.write_table(table.with_format("arrow")[:], path, compression="zstd", write_page_index=True)
+            pq.write_table(
+                table.with_format("arrow")[:],
+                path,
+                compression="zstd",
+                write_page_index=True,
+            )
             sums[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
         (data / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
         write_card(FOLDER / "README.md", stage / "README.md", tables, remark, made)

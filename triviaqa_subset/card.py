@@ -153,7 +153,11 @@ def _errata(errata: pd.DataFrame) -> str:
         before=(kind + errata["before"]).str.replace("_", " "),
         after=(errata["after"] + is_left.map({True: ", left", False: ""})).str.replace("_", " "),
     )
-    table = table.sort_values(["is_left", "curation", "column"], ascending=[True, True, False], kind="stable")
+    table = table.sort_values(
+        ["is_left", "curation", "column"],
+        ascending=[True, True, False],
+        kind="stable",
+    )
     shown = ["curation", "before", "after", "why"]
     ids = table.groupby(shown, sort=False)["question_id"].agg(lambda group: ", ".join(group.unique())).reset_index()
     rows = ids[["curation", "question_id", "before", "after", "why"]].to_numpy().tolist()

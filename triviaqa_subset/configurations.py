@@ -33,7 +33,14 @@ POOL = {
     **dict.fromkeys(("question_sha256", "question_start_sha256", "aliases_sha256"), TEXT_CELL),
     "dropped_aliases": List(TEXT_CELL),
 }
-SYSTEMS = {**ID, "llm": TEXT_CELL, **METHOD, "exact_match": FLAG_CELL, "correct": FLAG_CELL, "answer_sha256": TEXT_CELL}
+SYSTEMS = {
+    **ID,
+    "llm": TEXT_CELL,
+    **METHOD,
+    "exact_match": FLAG_CELL,
+    "correct": FLAG_CELL,
+    "answer_sha256": TEXT_CELL,
+}
 ANSWERS = {
     **ID,
     **dict.fromkeys(("answer_sha256", "full_sha256"), TEXT_CELL),
@@ -77,7 +84,11 @@ def published(systems: pd.DataFrame, curated: pd.DataFrame) -> pd.DataFrame:
     rows["our_error_rate"] = 1.0 - rows["correct"]
     rows["our_weighted_error_rate"] = rows["our_error_rate"] * rows["weight"]  # the mean weight is 1
     rates = rows.groupby(["llm", "method"])[list(OURS)].mean().reset_index().assign(task="triviaqa")
-    return pd.read_csv(PUBLISHED_FILE).merge(rates, how="left", on=["task", "llm", "method"])
+    return pd.read_csv(PUBLISHED_FILE).merge(
+        rates,
+        how="left",
+        on=["task", "llm", "method"],
+    )
 
 
 def _dataset(table: pd.DataFrame, columns: Mapping[str, object]) -> Dataset:

@@ -12,7 +12,11 @@ Json = dict[str, object]
 TYPES = {"string": "sc:Text", "bool": "sc:Boolean", "float64": "sc:Float", "int32": "sc:Integer", "int64": "sc:Integer"}
 
 
-def describe(tables: Mapping[str, Dataset], sums: Mapping[str, str], license: str) -> Json:
+def describe(
+    tables: Mapping[str, Dataset],
+    sums: Mapping[str, str],
+    license: str,
+) -> Json:
     """Return the JSON-LD of https://docs.mlcommons.org/croissant/docs/croissant-spec.html; `sums`: file -> SHA-256."""
     description: Json = json.loads(HEAD.read_text(encoding="utf-8"))
     description["license"] = license

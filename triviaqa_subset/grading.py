@@ -74,7 +74,12 @@ def label_bank(table: Columns | None = None) -> Bank:
     bank = {}
     for column in ("answer_sha256", "full_sha256"):
         if _has_column(table, column):
-            for question_id, key, label in zip(table["question_id"], table[column], table["correct"], strict=True):
+            for question_id, key, label in zip(
+                table["question_id"],
+                table[column],
+                table["correct"],
+                strict=True,
+            ):
                 if isinstance(key, str):
                     bank[question_id, key] = bool(label)
     return bank
@@ -179,7 +184,13 @@ def _keys(answers: Columns, *, known: set[str]) -> list[Key]:
     ids = list(answers["question_id"])
     texts = list(answers["answer"])
     advice = "Pass an empty string where a system gave no answer."
-    require((isinstance(text, str) for text in texts), texts, "answer must be text", advice, error=TypeError)
+    require(
+        (isinstance(text, str) for text in texts),
+        texts,
+        "answer must be text",
+        advice,
+        error=TypeError,
+    )
     advice = "Drop these rows, or grade against `pool`."
     require((question_id in known for question_id in ids), ids, "question_id must be in the dataset", advice)
     return list(zip(ids, texts, strict=True))
@@ -205,7 +216,13 @@ def _aliases(gold: Gold) -> list[str]:
     return list(dict.fromkeys([*gold["aliases"], *gold["normalized_aliases"]]))
 
 
-def _look_up(question_id: str, answer: str, gold: Forms, bank: Bank, rule: str) -> Grade:
+def _look_up(
+    question_id: str,
+    answer: str,
+    gold: Forms,
+    bank: Bank,
+    rule: str,
+) -> Grade:
     texts = list(dict.fromkeys((answer, undress(answer))))
     for text in texts:
         if equals(text, gold):
@@ -222,7 +239,12 @@ def _look_up(question_id: str, answer: str, gold: Forms, bank: Bank, rule: str) 
     return None, "unlabelled"
 
 
-def _label(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool | None:
+def _label(
+    question_id: str,
+    answer: str,
+    gold: Forms,
+    bank: Bank,
+) -> bool | None:
     """Return the bank's label of this very answer, or of its normal form if that omits nothing that matters."""
     label = bank.get((question_id, answer_sha256(answer)))
     if label is None or not hedges(answer, gold):
@@ -231,7 +253,11 @@ def _label(question_id: str, answer: str, gold: Forms, bank: Bank) -> bool | Non
     return bank.get((question_id, sha256(answer.strip())), None if left_out_matters else label)
 
 
-def _judge(undecided: list[Key], dataset: Columns, judge: Judge) -> dict[Key, Grade]:
+def _judge(
+    undecided: list[Key],
+    dataset: Columns,
+    judge: Judge,
+) -> dict[Key, Grade]:
     if not _has_column(dataset, "answer"):
         rule = "dataset must have questions and gold answers if there is a judge"
         raise ValueError(f"{rule}; it has none. Build it with text.")

@@ -53,7 +53,7 @@ class Labels:
     answers: pd.DataFrame  # the label bank
     systems: pd.DataFrame  # by question and system: exact match, correct, and the key of other answers in the bank
     errata: pd.DataFrame  # what each curation changed, or examined and left
-    decisions: pd.DataFrame  # on each question that a rule of `checks` finds
+    decisions: pd.DataFrame  # on each question that a rule of the curation finds
     aliases: pd.DataFrame  # those that are dropped
 
 
@@ -93,7 +93,12 @@ def _read(folder: Path, name: str) -> pd.DataFrame:
     return table
 
 
-def _must(table: pd.DataFrame, column: str, holds: Iterable[object], rule: str) -> None:
+def _must(
+    table: pd.DataFrame,
+    column: str,
+    holds: Iterable[object],
+    rule: str,
+) -> None:
     require(holds, table[column], f"{table.attrs['name']}: {column} must {rule}")
 
 
@@ -126,10 +131,20 @@ def _check_systems(labels: Labels) -> None:
     by_all = is_exact.groupby(systems["question_id"]).all().reindex(questions["question_id"]).to_numpy()
     rule = "be exact_match_all where every system has an exact match, and nowhere else"
     _must(questions, "stratum", by_all == (questions["stratum"] == "exact_match_all"), rule)
-    label = systems.merge(answers, "left", on=KEYS["answers"], suffixes=("", "_of_bank"))["correct_of_bank"]
+    label = systems.merge(
+        answers,
+        "left",
+        on=KEYS["answers"],
+        suffixes=("", "_of_bank"),
+    )["correct_of_bank"]
     is_known = label.fillna("").to_numpy() == systems["correct"]
     rule = "be that of an answer in answers with the same correct, and empty if exact_match"
-    _must(systems, "answer_sha256", np.where(is_exact, systems["answer_sha256"] == "", is_known), rule)
+    _must(
+        systems,
+        "answer_sha256",
+        np.where(is_exact, systems["answer_sha256"] == "", is_known),
+        rule,
+    )
 
 
 def _check_errata(labels: Labels) -> None:
@@ -142,7 +157,11 @@ def _check_errata(labels: Labels) -> None:
         questions[["question_id"]].assign(answer_sha256="", state=questions["reason"]),
         answers[KEYS["answers"]].assign(state=np.where(answers["correct"] == "1", "correct", wrong)),
     ])  # fmt: skip
-    last = errata.drop_duplicates(KEYS["answers"], keep="last").merge(state, "left", on=KEYS["answers"])
+    last = errata.drop_duplicates(KEYS["answers"], keep="last").merge(
+        state,
+        "left",
+        on=KEYS["answers"],
+    )
     rule = "errata: after must be what questions or answers say"
     require(last["after"] == last["state"], last["question_id"], rule)
     is_question = errata["answer_sha256"] == ""

@@ -162,7 +162,12 @@ def answer_sha256(answer: str) -> str:
     return sha256(normalize_answer(answer))
 
 
-def exact_match(answer: str, aliases: Iterable[str], *, rule: str = "equality") -> bool:
+def exact_match(
+    answer: str,
+    aliases: Iterable[str],
+    *,
+    rule: str = "equality",
+) -> bool:
     """Return whether an answer, as it is or undressed, equals an alias, or contains one.
 
     Parameters

@@ -118,7 +118,10 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     return Pool(drop_aliases(texts, by_id["dropped_aliases"]), is_whole, by_start, aliases)
 
 
-def drop_aliases(texts: Mapping[str, TriviaRow], dropped: Mapping[str, Collection[str]]) -> dict[str, TriviaRow]:
+def drop_aliases(
+    texts: Mapping[str, TriviaRow],
+    dropped: Mapping[str, Collection[str]],
+) -> dict[str, TriviaRow]:
     """Return the texts without the gold aliases of these hashes."""
     kept = {}
     for question_id, row in texts.items():
@@ -129,7 +132,10 @@ def drop_aliases(texts: Mapping[str, TriviaRow], dropped: Mapping[str, Collectio
     return kept
 
 
-def _compare_aliases(texts: Mapping[str, TriviaRow], hashes: Mapping[str, str]) -> dict[str, bool]:
+def _compare_aliases(
+    texts: Mapping[str, TriviaRow],
+    hashes: Mapping[str, str],
+) -> dict[str, bool]:
     """Return for each hash whether it is that of the source's aliases; a second copy of a question may have others."""
     same = {}
     for question_id, expected in hashes.items():

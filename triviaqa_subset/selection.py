@@ -39,7 +39,11 @@ def weights(questions: pd.DataFrame, selected: pd.Series) -> NDArray[np.float64]
     return np.where(selected, questions["stratum"].map(kept / chosen), np.nan)
 
 
-def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]) -> tuple[pd.Series, str]:
+def choose(
+    questions: pd.DataFrame,
+    release: str,
+    texts: Mapping[str, TriviaRow],
+) -> tuple[pd.Series, str]:
     """Select the questions of `curation-1`, `curation-2`, `authors`, a file or a Hub dataset, and remark how many."""
     former = f"in_{release.replace('-', '_')}"
     if former in FORMER:
@@ -59,7 +63,11 @@ def choose(questions: pd.DataFrame, release: str, texts: Mapping[str, TriviaRow]
     raise ValueError(f"{rule}; got none, the first is {values[:1]}.")
 
 
-def _ids_of_texts(values: list[str], questions: pd.DataFrame, texts: Mapping[str, TriviaRow]) -> list[str | None]:
+def _ids_of_texts(
+    values: list[str],
+    questions: pd.DataFrame,
+    texts: Mapping[str, TriviaRow],
+) -> list[str | None]:
     """Return the question of each text by its hash, or by that of its start; None for others."""
     by_text = dict(zip(questions["question_sha256"], questions["question_id"], strict=True))
     by_text |= {sha256(row["question"]): question_id for question_id, row in texts.items()}

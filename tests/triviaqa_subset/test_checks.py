@@ -3,8 +3,8 @@
 import pandas as pd
 import pytest
 
+from tests.triviaqa_subset.checks import CHECKS, asked, dissent, offensive, stranger
 from tests.triviaqa_subset.dressings import read_texts
-from triviaqa_subset.checks import CHECKS, asked, dissent, offensive, stranger
 from triviaqa_subset.matching import plain, sha256
 
 

@@ -17,7 +17,10 @@ def sequence_posterior(logprobs: Sequence[float]) -> float:
     return min(1.0, math.exp(math.fsum(logprobs)))
 
 
-def is_true(first: Likely, generated: Likely = ()) -> tuple[float | None, str | None]:
+def is_true(
+    first: Likely,
+    generated: Likely = (),
+) -> tuple[float | None, str | None]:
     """Return p(True) / (p(True) + p(False)), each p summed over all spellings, or None, and what is not known of it.
 
     Whatever is not listed may be a further spelling of either word, so the ratio is known up to that mass.
@@ -45,7 +48,10 @@ def letter_posteriors(first: Likely, letters: str) -> list[float] | None:
     return [mass / total for mass in masses]
 
 
-def semantic_confidence(samples: Sequence[str], meanings: Sequence[str]) -> tuple[str, float]:
+def semantic_confidence(
+    samples: Sequence[str],
+    meanings: Sequence[str],
+) -> tuple[str, float]:
     """Return the commonest meaning in its commonest wording, and its share (Kuhn, Gal and Farquhar, ICLR 2023)."""
     if not samples or len(samples) != len(meanings):
         raise ValueError(f"samples must have a meaning each; got {len(samples)} and {len(meanings)}.")
@@ -54,7 +60,11 @@ def semantic_confidence(samples: Sequence[str], meanings: Sequence[str]) -> tupl
     return max(wordings, key=lambda wording: wordings[wording]), count / len(samples)
 
 
-def _masses(first: Likely, words: Sequence[str], generated: Likely = ()) -> tuple[list[float], float]:
+def _masses(
+    first: Likely,
+    words: Sequence[str],
+    generated: Likely = (),
+) -> tuple[list[float], float]:
     """Return the probability of each word, summed over its listed spellings, and that of what may be one of them too.
 
     That is what is not listed, and the tokens that begin a word, but for the one word that was generated so.

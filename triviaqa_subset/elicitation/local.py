@@ -24,7 +24,12 @@ def without_own_settings(model: Model) -> Model:
     if api.tokenizer.chat_template is not None:  # which writes the special tokens itself
         api.tokenizer_call_args = {"add_special_tokens": False} | api.tokenizer_call_args
     api.hf_chat = partial(_chat, api, api.hf_chat)
-    api.generate = partial(_generate, api, api.generate, frozenset(api.tokenizer.convert_ids_to_tokens(ends)))
+    api.generate = partial(
+        _generate,
+        api,
+        api.generate,
+        frozenset(api.tokenizer.convert_ids_to_tokens(ends)),
+    )
     return model
 
 
@@ -42,7 +47,12 @@ def _reset(api: "Api", name: str) -> list[int]:
     return numbers
 
 
-def _chat(api: "Api", render: Callable[..., object], messages: Sequence[ChatMessage], tools: Sequence[object]) -> str:
+def _chat(
+    api: "Api",
+    render: Callable[..., object],
+    messages: Sequence[ChatMessage],
+    tools: Sequence[object],
+) -> str:
     """Return the prompt; where the last message is the start of the reply, it ends with that."""
     template = api.chat_template or api.tokenizer.chat_template
     if messages[-1].role != "assistant" or template is None or api.use_chat_template is False:
@@ -63,7 +73,11 @@ async def _generate(
     """Ask, and cut what stands after the end of the turn, where the other replies of a batch are longer."""
     is_sampled = bool(config.temperature)
     api.do_sample = is_sampled  # read before the provider first waits
-    sampling: dict[str, float | None] = {"temperature": None, "top_p": None, "top_k": None}
+    sampling: dict[str, float | None] = {
+        "temperature": None,
+        "top_p": None,
+        "top_k": None,
+    }
     if is_sampled:
         sampling = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0}
     output = await ask(config=config.model_copy(update=sampling | {"logprobs": True}), **request)

@@ -16,13 +16,13 @@ from ..labels import METHODS
 from ..matching import normalize_answer
 from . import confidences
 from .local import without_own_settings
-from .parsing import Outcome, answer_and_probability, yes_or_no
+from .parsing import Outcome, answer_and_probability
 from .replies import Reply, Token, Unusable, body, first_line, read_reply
 
 Messages = list[dict[str, str]]
 FIELD = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 PROMPTS = Path(__file__).with_name("prompts.yaml")
-ALLOWED = {"same": ["equality", "judge"], "prefill": ["message", "continue", "none", "text"]}
+PREFILL = ("message", "continue", "none", "text")
 EVERY_METHOD = (*METHODS, "semantic")
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}  # of vLLM and SGLang
 SHORT = 8  # tokens for a judge's word: only the first word counts, and there may be blank tokens before it
@@ -39,23 +39,25 @@ class Setup:
     """The settings for all questions; see the table of options in docs/elicitation.md."""
 
     task: str = "triviaqa"
-    prompts: str | None = None
     prefill: str = "message"
     top_logprobs: int = 20
     samples: int = 10
     temperature: float = 1.0
-    same: str = "equality"
 
     def __post_init__(self) -> None:
-        for name, values in ALLOWED.items():
-            if getattr(self, name) not in values:
-                raise ValueError(f"{name} must be one of {', '.join(values)}; got {getattr(self, name)!r}.")
+        if self.prefill not in PREFILL:
+            raise ValueError(f"prefill must be one of {', '.join(PREFILL)}; got {self.prefill!r}.")
 
 
 class Interview:
     """The requests about one question; its answer is asked for once, whichever methods need it."""
 
-    def __init__(self, state: TaskState, setup: Setup, prompts: dict[str, Messages]) -> None:
+    def __init__(
+        self,
+        state: TaskState,
+        setup: Setup,
+        prompts: dict[str, Messages],
+    ) -> None:
         self.state = state
         self.setup = setup
         self.prompts = prompts
@@ -108,23 +110,8 @@ class Interview:
             next_seed = None if seed is None else seed + number
             config = GenerateConfig(temperature=self.setup.temperature, seed=next_seed)
             samples.append((await self._ask_answer(config)).text)
-        meanings: dict[str, str] = {}
-        for text in dict.fromkeys(samples):
-            meanings[text] = await self._meaning(text, list(dict.fromkeys(meanings.values())))
-        answer, share = confidences.semantic_confidence(samples, [meanings[text] for text in samples])
+        answer, share = confidences.semantic_confidence(samples, [normalize_answer(text) for text in samples])
         return Outcome(answer, share)
-
-    async def _meaning(self, answer: str, earlier: list[str]) -> str:
-        """Return the first earlier answer that means the same, else this one."""
-        for first in earlier:
-            if normalize_answer(first) == normalize_answer(answer):
-                return first
-            if self.setup.same == "judge":
-                config = GenerateConfig(temperature=0.0, max_tokens=SHORT)
-                verdict = await self._ask("semantic_equivalence", config, pred_answer=answer, gold_answers=first)
-                if yes_or_no(verdict.text):
-                    return first
-        return answer
 
     async def _first_answer(self) -> Reply:
         if self._answer is None:
@@ -139,7 +126,11 @@ class Interview:
         line = reply.text.split("\n")[0]
         if _JSON.match(line):
             raise Unusable(f"the reply must be the answer alone; got JSON, {line[:60]!r}")
-        return replace(reply, text=" ".join(line.split()), tokens=reply.tokens and first_line(reply.tokens))
+        return replace(
+            reply,
+            text=" ".join(line.split()),
+            tokens=reply.tokens and first_line(reply.tokens),
+        )
 
     async def _ask(self, prompt: str, config: GenerateConfig, **fields: str) -> Reply:
         """Ask, and return the body of the reply."""
@@ -164,7 +155,7 @@ def elicit(methods: Sequence[str] = METHODS, **options: object) -> Solver:
     unknown = [method for method in methods if method not in EVERY_METHOD]
     if unknown or not methods:
         raise ValueError(f"methods must be among {', '.join(EVERY_METHOD)}; got {', '.join(unknown) or 'none'}.")
-    prompts = load_prompts(setup.task, setup.prompts)
+    prompts = load_prompts(setup.task)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         interview = Interview(state, setup, prompts)
@@ -187,18 +178,9 @@ async def ask(model: Model, messages: Messages, config: GenerateConfig) -> Model
     return await model.generate(sent, config=config)
 
 
-def load_prompts(task: str, file: str | None = None) -> dict[str, Messages]:
-    """Return the prompts of a task, `triviaqa` or `mmlu`, or those of a file of the form of `prompts.yaml`."""
+def load_prompts(task: str) -> dict[str, Messages]:
+    """Return the prompts of a task, `triviaqa` or `mmlu`, and that of a judge."""
     prompts = yaml.safe_load(PROMPTS.read_text(encoding="utf-8"))
-    replaced = yaml.safe_load(Path(file).read_text(encoding="utf-8")) if file else {}
-    for part, methods in replaced.items():
-        for method, messages in methods.items():
-            fields = _fields(messages)
-            needed = _fields(prompts.get(part, {}).get(method, []))
-            if not needed or fields != needed:
-                rule = "must have prompts that are in prompts.yaml, with the same fields"
-                raise ValueError(f"{file} {rule}; got {part}: {method} with {', '.join(sorted(fields)) or 'none'}.")
-            prompts[part][method] = messages
     return dict(prompts[task] | prompts["judge"])
 
 
@@ -210,10 +192,6 @@ def render(messages: Messages, fields: Mapping[str, str]) -> Messages:
 def prefill(messages: Messages) -> str:
     """Return the start of the reply, if the last message is one of the assistant, else an empty string."""
     return messages[-1]["content"] if messages[-1]["role"] == "assistant" else ""
-
-
-def _fields(messages: Messages) -> set[str]:
-    return {name for message in messages for name in FIELD.findall(message["content"])}
 
 
 def _require_text(reply: Reply) -> Reply:

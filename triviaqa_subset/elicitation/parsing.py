@@ -1,6 +1,6 @@
 """Parsing of replies: an answer and its probability, yes or no, the letter of a choice.
 
-A pattern says where a number may stand, `number_at` reads it, and what stands around it says what it means. No pattern
+A pattern says where a number may stand, `read_number` reads it, and what stands around it says what it means. None
 forbids its engine to back up: Python 3.11.2 takes such patterns for something else than later versions do.
 """
 
@@ -13,11 +13,11 @@ from string import ascii_uppercase
 
 from ..matching import normalize_answer
 
-DIGITS = r"\d+(?:\.\d*)?|\.\d+"
+DIGITS = r"(?P<number>\d+(?:\.\d*)?|\.\d+)"
 DECIMAL = re.compile(DIGITS)
 TOTAL = re.compile(r"[ \t]+(?:in|out[ ]of)[ \t]+(\d+)")
 PERCENT = re.compile(r"[ \t]*(?:[%\uff05]|per[ -]?cent\b)", re.IGNORECASE)
-NUMBER_OR_WORD = re.compile(rf"(?P<number>{DIGITS})|(?P<word>[^\W\d_][^\W_]*)")
+NUMBER_OR_WORD = re.compile(rf"{DIGITS}|(?P<word>[^\W\d_][^\W_]*)")
 # A number that only these separate from another is its alternative, the end of its range, or a part of its fraction.
 JOINING = re.compile(
     r"to|or|and|of|in|through|out|about|around|roughly|approximately|nearly|almost|maybe|perhaps|possibly|even|rather"
@@ -28,12 +28,11 @@ JOINING = re.compile(
 KEYWORD = r"(?:\bwith\s+(?:an?\s+)?)?\b(?:probability|confidence)\b"
 OPENING = r"[\s*_~<\"'(\[]*"
 CLOSING = re.compile(r"[\s*_>\"')\].`]*")
-FIRST_DIGIT = r"(?P<number>\.?\d)"
-LABELLED = re.compile(rf"{KEYWORD}[^:=\n\d]{{0,40}}?(?::|=|\bis\b|\bof\b){OPENING}{FIRST_DIGIT}", re.IGNORECASE)
+LABELLED = re.compile(rf"{KEYWORD}[^:=\n\d]{{0,40}}?(?::|=|\bis\b|\bof\b){OPENING}{DIGITS}", re.IGNORECASE)
 AT_THE_END = (
-    re.compile(rf"[,;(\n]{OPENING}{KEYWORD}[ \t]+{FIRST_DIGIT}", re.IGNORECASE),
-    re.compile(rf"\n{OPENING}{FIRST_DIGIT}"),
-    re.compile(r"[,;(]\s*(?P<number>\d*\.\d|\d+\s*[%\uff05])"),  # "Boeing (747)" states nothing
+    re.compile(rf"[,;(\n]{OPENING}{KEYWORD}[ \t]+{DIGITS}", re.IGNORECASE),
+    re.compile(rf"\n{OPENING}{DIGITS}"),
+    re.compile(r"[,;(]\s*(?P<number>\d*\.\d+|\d+(?=\s*[%\uff05]))"),  # "Boeing (747)" states nothing
 )
 UNREADABLE = re.compile(rf"{KEYWORD}[\s*_]*[:=]", re.IGNORECASE)
 # Where the probability may be stated once more: on its line, and on the next ones while they are labelled too.
@@ -81,44 +80,43 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A passage that may state the probability: where it starts, where its digits start, and its number."""
+    """A passage that may state the probability, up to its digits, and its number."""
 
-    text: str
-    start: int
-    digits: int
+    passage: re.Match[str]
     number: Number
 
     @property
     def context(self) -> str:
         """The word before the passage, the passage, and the end of its line, with NUL for the number."""
-        word = re.search(r"\w*\Z", self.text[: self.start].removesuffix(" "))
-        before = word[0] if word else ""
-        after = self.text[self.number.end :].partition("\n")[0]
-        return f"{before} {self.text[self.start : self.digits]}\0{after}"
+        text = self.passage.string
+        word = re.search(r"\w* ?\Z", text[: self.passage.start()])
+        lead = text[word.start() if word else 0 : self.passage.start("number")]
+        after = text[self.number.end :].partition("\n")[0]
+        return f"{lead}\0{after}"
 
 
 def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
     """Return the answer, the first line that is not blank, and the probability that a reply states; guess nothing."""
     text = reply.strip()
+    missing = _CUT if cut else UNREAD
     if text.startswith(("{", "```{", "```json")):
-        return _from_json(text, _CUT if cut else UNREAD)
+        return _from_json(text, missing)
     statements = _statements(text)
     if not statements:
         label = UNREADABLE.search(text)
-        return Outcome(_first_line(text[: label.start()] if label else text), None, _CUT if cut else UNREAD)
-    answer = _first_line(text[: statements[-1].start])
-    reason = _CUT if cut and not _is_whole(statements[-1]) else _why_missing(statements)
-    return Outcome(answer, None if reason else statements[-1].number.value, reason)
+        return Outcome(_first_line(text[: label.start()] if label else text), None, missing)
+    stated = statements[-1]
+    answer = _first_line(text[: stated.passage.start()])
+    reason = _CUT if cut and not _is_whole(stated) else _why_missing(statements)
+    return Outcome(answer, None if reason else stated.number.value, reason)
 
 
-def number_at(text: str, start: int) -> Number:
-    """Return the number whose digits start at a place of a text, such as 0.85, 85 %, or 1 in 10."""
-    digits = DECIMAL.match(text, start)
-    if not digits:
-        raise ValueError(f"text must have a number at {start}; got {text[start : start + 10]!r}.")
-    end = digits.end()
+def read_number(digits: re.Match[str]) -> Number:
+    """Return the number that starts with the group `number` of a match, such as 0.85, 85 %, or 1 in 10."""
+    text = digits.string
+    end = digits.end("number")
     divisor = 1.0
-    total = TOTAL.match(text, end) if digits[0].isdigit() else None
+    total = TOTAL.match(text, end) if digits["number"].isdigit() else None
     if total:
         end = total.end()
         divisor = float(total[1])
@@ -127,7 +125,7 @@ def number_at(text: str, start: int) -> Number:
         end = percent.end()
         divisor = 0 if total else 100  # 1 in 10 % is neither
     is_whole = not text[end : end + 1].isalnum()
-    value = float(digits[0]) / divisor if divisor and is_whole else math.inf
+    value = float(digits["number"]) / divisor if divisor and is_whole else math.inf
     return Number(value if value <= 1 else None, end)
 
 
@@ -153,18 +151,13 @@ def _statements(text: str) -> list[Statement]:
     """Return what may state the probability: a labelled passage, or one at the end after others; the last counts."""
     labelled = LABELLED.search(text)
     if labelled:
-        return [_statement(labelled)]
-    places = [_statement(place) for pattern in AT_THE_END for place in pattern.finditer(text)]
-    last = next((each for each in places if CLOSING.fullmatch(text, each.number.end)), None)
-    if last is None:
+        return [Statement(labelled, read_number(labelled))]
+    passages = [passage for pattern in AT_THE_END for passage in pattern.finditer(text)]
+    statements = [Statement(passage, read_number(passage)) for passage in passages]
+    statements.sort(key=lambda each: each.passage.start("number"))
+    if not statements or not CLOSING.fullmatch(text, statements[-1].number.end):
         return []
-    earlier = [each for each in places if each.digits < last.digits and each.number.value is not None]
-    return [*earlier, last]
-
-
-def _statement(place: re.Match[str]) -> Statement:
-    digits = place.start("number")
-    return Statement(place.string, place.start(), digits, number_at(place.string, digits))
+    return [each for each in statements[:-1] if each.number.value is not None] + statements[-1:]
 
 
 def _why_missing(statements: Sequence[Statement]) -> str | None:
@@ -180,16 +173,17 @@ def _why_missing(statements: Sequence[Statement]) -> str | None:
 
 def _has_rival(stated: Statement) -> bool:
     """Return whether another number behind the stated one could be meant instead of it, or belongs to it."""
+    text = stated.passage.string
     place = stated.number.end
-    remainder = REMAINDER.match(stated.text, place)
+    remainder = REMAINDER.match(text, place)
     stop = remainder.end() if remainder else place
     is_joined = True
-    while token := NUMBER_OR_WORD.search(stated.text, place, stop):
+    while token := NUMBER_OR_WORD.search(text, place, stop):
         place = token.end()
         if token["word"]:
             is_joined = is_joined and JOINING.fullmatch(token["word"]) is not None
             continue
-        other = number_at(stated.text, token.start())
+        other = read_number(token)
         place = other.end
         are_probabilities = None not in (stated.number.value, other.value)
         if (is_joined or are_probabilities) and _differ(stated.number, other):
@@ -224,20 +218,18 @@ def _unwrap(line: str) -> str:
 
 def _is_whole(stated: Statement) -> bool:
     """Return whether a statement in a reply that was cut stands on a line of its own, which ends."""
-    before = stated.text[: stated.start].rpartition("\n")
-    return not before[2].strip(" *_`") and bool(before[1]) and "\n" in stated.text[stated.number.end :]
+    text = stated.passage.string
+    before = text[: stated.passage.start()].rpartition("\n")
+    if "\n" not in text[stated.number.end :] or not before[1]:
+        return False
+    return not before[2].strip(" *_`")
 
 
 def _from_json(text: str, missing: str) -> Outcome:
     """Return the answer and the probability of a JSON object; an answer that cannot be read is empty."""
-    whole = _JSON.fullmatch(text)
-    try:
-        content = json.loads(whole["json"]) if whole else {}
-    except (ValueError, RecursionError):
-        content = {}
-    fields = {name.lower(): value for name, value in content.items()}
+    fields = _json_fields(text)
     answers = [fields[name] for name in ("guess", "answer") if isinstance(fields.get(name), str)]
-    answer = " ".join(answers[0].split()) if answers else ""
+    answer = " ".join(str(answers[0]).split()) if answers else ""
     values = {_json_number(fields[name]) for name in ("probability", "confidence") if name in fields}
     if len(values) > 1:
         return Outcome(answer, None, SEVERAL)
@@ -245,9 +237,19 @@ def _from_json(text: str, missing: str) -> Outcome:
     return Outcome(answer, confidence, missing if confidence is None else None)
 
 
+def _json_fields(text: str) -> dict[str, object]:
+    whole = _JSON.fullmatch(text)
+    try:
+        content = json.loads(whole["json"]) if whole else {}
+    except (ValueError, RecursionError):
+        return {}
+    return {name.lower(): value for name, value in content.items()}
+
+
 def _json_number(value: object) -> float | None:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value) if 0 <= value <= 1 else None
     text = value.strip() if isinstance(value, str) else ""
-    number = number_at(text, 0) if DECIMAL.match(text) else None
+    digits = DECIMAL.match(text)
+    number = read_number(digits) if digits else None
     return number.value if number and number.end == len(text) else None

@@ -57,7 +57,13 @@ def own_sample(row: RawRow, separator: str | None = None) -> Sample:
     metadata: dict[str, object] = {name: str(row[name]) for name in ("stratum", "decision") if row.get(name)}
     if row.get("weight") not in (None, ""):
         metadata["weight"] = float(str(row["weight"]))
-    return Sample(question, choices=choices or None, target=answers, id=row.get("question_id"), metadata=metadata)
+    return Sample(
+        question,
+        choices=choices or None,
+        target=answers,
+        id=row.get("question_id"),
+        metadata=metadata,
+    )
 
 
 def _texts(value: object, separator: str | None) -> list[str]:
@@ -72,11 +78,14 @@ def _texts(value: object, separator: str | None) -> list[str]:
 
 def _letter(answer: object, choices: list[str]) -> list[str]:
     """Return the letter of the right choice: a number counts from 0, a text is a choice before it is a letter."""
+    text = str(answer)
     letters = ascii_uppercase[: len(choices)]
-    right = {str(number): letter for number, letter in enumerate(letters)}
-    if not isinstance(answer, int):
-        right |= dict(zip(letters, letters, strict=True))
-        right |= {
-            choice: letter for choice, letter in zip(choices, letters, strict=False) if choices.count(choice) == 1
-        }
-    return [right[str(answer)]] if str(answer) in right else []
+    if not isinstance(answer, int) and choices.count(text) == 1:
+        place = choices.index(text)
+    elif not isinstance(answer, int) and len(text) == 1 and text in letters:
+        place = letters.index(text)
+    elif text.isdecimal():
+        place = int(text)
+    else:
+        return []
+    return list(letters[place : place + 1])

@@ -30,7 +30,11 @@ CUT = ("max_tokens", "model_length")
 NO_DISTRIBUTION = "the log-probabilities are all 0 and no other token has any: they are not those of the model"
 ESCAPED = re.compile(r"<0x[0-9A-Fa-f]{2}>|bytes:(?:\\x[0-9a-fA-F]{2})+")
 # The characters that a byte-level vocabulary, such as GPT-2's, writes for the 256 bytes.
-PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+PRINTABLE = [
+    *range(0x21, 0x7F),
+    *range(0xA1, 0xAD),
+    *range(0xAE, 0x100),
+]
 OTHERS = [byte for byte in range(0x100) if byte not in PRINTABLE]
 ALPHABET = {chr(byte): byte for byte in PRINTABLE} | {chr(0x100 + place): byte for place, byte in enumerate(OTHERS)}
 MARKS = {"\u0120": b" ", "\u010a": b"\n", "\u0109": b"\t", "\u2581": b" "}  # Ġ Ċ ĉ ▁
@@ -72,10 +76,10 @@ def read_reply(output: "ModelOutput") -> Reply:
         raise Unusable(f"the model refused: {' '.join(text.split())}")
     if choice.stop_reason == "content_filter" or output.error:
         raise Unusable(f"the server withheld the reply: {output.error or text[:60]!r}")
-    reasoning = "".join(part.reasoning for part in parts if part.type == "reasoning")
-    reply = Reply(text, None, choice.stop_reason in CUT, reasoning)
-    entries = choice.logprobs.content if choice.logprobs else []
-    return _with_tokens(reply, entries, output.usage.output_tokens if output.usage else 0) if entries else reply
+    thoughts = [part.reasoning for part in parts if part.type == "reasoning"]
+    reply = Reply(text, None, choice.stop_reason in CUT, "".join(thoughts))
+    count = output.usage.output_tokens if output.usage else 0
+    return _with_tokens(reply, choice.logprobs.content, count) if choice.logprobs else reply
 
 
 def body(reply: Reply, prefill: str = "") -> Reply:
@@ -103,17 +107,23 @@ def first_line(tokens: list[Token]) -> list[Token]:
 
 def _with_tokens(reply: Reply, entries: "list[Logprob]", count: int) -> Reply:
     """Return the reply with its tokens, of which a server counts so many, or with the reason why not."""
+    if not entries:
+        return reply
     tokens = _tokens(entries)
-    alternatives = [logprob for token in tokens for text, logprob in token.top if text != token.text]
     if not all(-math.inf < token.logprob <= ROUNDING for token in tokens):
         return replace(reply, missing="the log-probabilities must be numbers of at most 0")
-    # Servers write what is impossible as -inf or as -9999, the logarithms of no number but 0.
-    if all(token.logprob >= 0 for token in tokens) and not any(map(math.exp, alternatives)):
+    if all(map(_is_certain, tokens)):
         return replace(reply, missing=NO_DISTRIBUTION)
     # All but the token that ends the turn must be listed; servers count those of a reasoning in several ways.
     if count > len(tokens) + 1 and not reply.reasoning and not _reasoning(reply.text):
         return replace(reply, missing=f"only {len(tokens)} of the {count} tokens are listed")
     return replace(reply, tokens=tokens)
+
+
+def _is_certain(token: Token) -> bool:
+    """Return whether nothing else was possible; servers write that as -inf or -9999, logarithms of no number but 0."""
+    others = [math.exp(logprob) for text, logprob in token.top if text != token.text]
+    return token.logprob >= 0 and not any(others)
 
 
 def _tokens(entries: "list[Logprob]") -> list[Token]:
@@ -155,7 +165,12 @@ def _echo(text: str, prefill: str) -> int:
     return start.end() if start else 0
 
 
-def _spelling_tokens(listed: list[Token], reply: Reply, texts: Sequence[str], prefill: str) -> list[Token] | None:
+def _spelling_tokens(
+    listed: list[Token],
+    reply: Reply,
+    texts: Sequence[str],
+    prefill: str,
+) -> list[Token] | None:
     """Return the tokens that spell one of the texts, with and without the repeated prefill, or None."""
     tokens = _without_end(listed, reply.text)
     joined = "".join(token.text for token in tokens)

@@ -26,16 +26,20 @@ def _of_ecuas(function: Registered) -> Registered:
     return function
 
 
-def _task(samples: Sequence[Sample], name: str, methods: Names, options: dict[str, object]) -> Task:
+def _task(
+    samples: Sequence[Sample],
+    name: str,
+    methods: Names,
+    options: dict[str, object],
+) -> Task:
     chosen = methods.split(",") if isinstance(methods, str) else list(methods)
     solver = elicit(chosen, task=name, **options)
-    prompts = str(options["prompts"]) if options.get("prompts") else None
     return Task(
         dataset=samples,
         solver=solver,
-        scorer=[SCORERS[method](prompts) for method in chosen],
+        scorer=[SCORERS[method]() for method in chosen],
         config=GenerateConfig(temperature=0.0, max_tokens=64),
-        metadata={"prompts": load_prompts(name, prompts)},
+        metadata={"prompts": load_prompts(name)},
     )
 
 
@@ -75,13 +79,13 @@ def counts() -> Metric:
 
 
 def _scorer(method: str) -> Callable[..., Scorer]:
-    @scorer(metrics=[counts()], name=f"ecuas/{method}")
+    @scorer(metrics=[counts()], name=method)
     @_of_ecuas
-    def grading(prompts: str | None = None) -> Scorer:
+    def grading() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
             outcome = state.store.get(method)
             answer = outcome["answer"]
-            correct, decided_by = await _grade(state, list(target), answer, prompts)
+            correct, decided_by = await _grade(state, list(target), answer)
             metadata = {"confidence": outcome["confidence"], "model": outcome["model"], "decided_by": decided_by}
             if outcome.get("posteriors"):
                 metadata["posteriors"] = outcome["posteriors"]
@@ -100,7 +104,11 @@ def _scorer(method: str) -> Callable[..., Scorer]:
 SCORERS = {method: _scorer(method) for method in EVERY_METHOD}
 
 
-async def _grade(state: TaskState, accepted: list[str], answer: str | None, prompts: str | None) -> Grade:
+async def _grade(
+    state: TaskState,
+    accepted: list[str],
+    answer: str | None,
+) -> Grade:
     """Grade an answer: by its letter where there are choices, else as the dataset does, else by the model's judge."""
     if answer is None:
         return None, "no reply"
@@ -115,15 +123,20 @@ async def _grade(state: TaskState, accepted: list[str], answer: str | None, prom
     grader = get_model(role="grader")
     verdicts = state.store.get(f"verdicts of {grader}", {})
     if answer not in verdicts:  # of several methods with one answer
-        verdicts[answer] = await _judge(grader, state.input_text, accepted, answer, prompts)
+        verdicts[answer] = await _judge(grader, state.input_text, accepted, answer)
         state.store.set(f"verdicts of {grader}", verdicts)
     verdict = verdicts[answer]
     return verdict, "unlabelled" if verdict is None else "judge"
 
 
-async def _judge(grader: Model, question: str, accepted: list[str], answer: str, prompts: str | None) -> bool | None:
+async def _judge(
+    grader: Model,
+    question: str,
+    accepted: list[str],
+    answer: str,
+) -> bool | None:
     """Ask a model whether an answer means the same as an accepted one."""
-    messages = load_prompts("triviaqa", prompts)["semantic_equivalence"]
+    messages = load_prompts("triviaqa")["semantic_equivalence"]
     fields = {"question": question, "pred_answer": answer, "gold_answers": "; ".join(accepted)}
     config = GenerateConfig(temperature=0.0, max_tokens=grader.config.max_tokens or SHORT)
     try:

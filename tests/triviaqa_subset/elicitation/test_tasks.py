@@ -1,15 +1,20 @@
 """Tasks as users run them: questions, weights, grading, the judge, prompts as they are sent, and the demonstration."""
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from tests.conftest import ROOT
-from tests.triviaqa_subset.elicitation.servers import answer, question, serving, spelled, write
+from tests.triviaqa_subset.elicitation.servers import answer, choice, question, serving, spelled, write
 
 pytest.importorskip("inspect_ai")
 from inspect_ai import eval as evaluate
+from inspect_ai.log import read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
 from ecuas_metric import read_submissions
@@ -110,30 +115,44 @@ def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(
     assert log.eval.metadata["prompts"] == prompts
 
 
-def test_prompts_of_a_file_are_used_and_must_have_the_same_fields_and_options_be_known(tmp_path):
-    from triviaqa_subset.elicitation.methods import load_prompts
-
-    file = tmp_path / "own.yaml"
-    file.write_text("triviaqa: {verbalized: [{role: user, content: 'Q {{ question }}'}]}")
-    assert load_prompts("triviaqa", file)["verbalized"] == [{"role": "user", "content": "Q {{ question }}"}]
-    file.write_text("triviaqa: {verbalized: [{role: user, content: 'Q {{ answer }}'}]}")
-    with pytest.raises(ValueError, match="with the same fields; got triviaqa: verbalized with answer"):
-        load_prompts("triviaqa", file)
-    for options, message in (
-        ({"methods": "guess"}, "methods must be among sequence_posterior, is_true, verbalized, semantic; got guess"),
-        ({"prefill": "maybe"}, "prefill must be one of message, continue, none, text; got 'maybe'"),
-        ({"same": "x"}, "same must be one of equality, judge; got 'x'"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            run("questions", None, tmp_path, file=str(ROOT / "examples/questions.csv"), **options)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [({"methods": "guess"}, "methods must be among sequence_posterior, is_true, verbalized, semantic; got guess"),
+     ({"prefill": "maybe"}, "prefill must be one of message, continue, none, text; got 'maybe'")],
+)  # fmt: skip
+def test_options_must_be_known(options, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        run("questions", None, tmp_path, file=str(ROOT / "examples/questions.csv"), **options)
 
 
-def test_meanings_are_counted_and_judged_by_the_model_itself(tmp_path):
-    drawn = iter(["Mudville", "Oslo", "Mudville City", "Oslo", "No.", "Yes."])
+def test_meanings_are_counted(tmp_path):
+    drawn = iter(["Mudville", "Oslo", "**mudville** (town)", "Bergen"])
     rows = [{"question_id": "q-1", "question": "Capital of Elbonia?", "answer": "Mudville"}]
-    options = {"file": write(tmp_path / "own.jsonl", rows), "methods": "semantic", "samples": 4, "same": "judge"}
+    options = {"file": write(tmp_path / "own.jsonl", rows), "methods": "semantic", "samples": 4}
     score = run("questions", lambda said: next(drawn), tmp_path / "logs", **options)["q-1"].scores["semantic"]
     assert (score.answer, score.metadata["confidence"], list(drawn)) == ("Mudville", 0.5, [])
+
+
+def test_an_answer_is_judged_later_and_again_without_asking_anew(tmp_path):
+    """By the printed command; each verdict names its judge, and the confidence stays."""
+    rows = [{"question_id": i, "question": question(i), "answer": ("Nix", answer(1))[i]} for i in range(2)]
+    with serving() as server:
+        log = asked(server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="verbalized")
+        env = os.environ | {"X_BASE_URL": server.url, "X_API_KEY": "k"}
+        for judge, verdict in (("strict", "No."), ("kind", "Yes.")):
+            asked_before = len(server.requests)
+            server.reply = lambda payload, verdict=verdict: choice(verdict)
+            output = tmp_path / f"{judge}.eval"
+            role = f"grader=openai-api/x/{judge}"
+            command = [Path(sys.executable).with_name("inspect"), "score", log.location, "--action", "overwrite"]
+            command += ["--model-role", role, "--output-file", output, "--display", "none"]
+            done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert len(server.requests) == asked_before + 1
+            first, second = (sample.scores["verbalized"] for sample in read_eval_log(str(output)).samples)
+            assert (first.metadata["judge"], first.value) == (f"openai-api/x/{judge}", "CI"[verdict == "No."])
+            assert (second.metadata["decided_by"], second.value) == ("exact", "C")
+            assert first.metadata["confidence"] == log.samples[0].scores["verbalized"].metadata["confidence"]
 
 
 def test_the_demonstration_prints_a_row_for_each_method(tmp_path, capsys):

@@ -7,7 +7,7 @@ from itertools import chain
 
 import pandas as pd
 
-from .matching import plain, sha256
+from triviaqa_subset.matching import plain, sha256
 
 TIME = re.compile(
     r"\b(now|currently|current|today|present|this (?:year|month|week|day)|last (?:year|month|week)|recently|latest|"
