@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import ecuas_metric
-from ecuas_metric.files.columns import LAYOUTS
+from ecuas_metric.files.recipe import LAYOUTS
 from ecuas_metric.options import DEFAULTS, OPTIONS
 
 CARD = Path(ecuas_metric.__file__).with_name("README.md")

@@ -15,6 +15,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "negative_or_infinite": "must be finite and non-negative",
     "no_finite_logit": "must have a finite logit in each row",
     "no_membership": "must name one for every sample",
+    "no_ids": "have no ids to pair their samples by",
     "not_0_or_1": "must be 0 (incorrect) or 1 (correct)",
     "not_a_label": "must be labels in [0, {num_classes})",
     "not_finite": "must be finite",
@@ -36,6 +37,8 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "max_uncertainty_missing": "is missing: the uncertainty of a system that knows nothing",
     "negative_or_nan": "must be >= 0 (inf allowed)",
     "not_a_choice": "must be one of {choices}",
+    "unknown_role": "must be among {roles}",
+    "no_scale": "must be a number, or LOW:HIGH",
     "not_a_number_within": "must be a number in {interval}",
     "not_a_whole_number_within": "must be a whole number in {interval}",
     "not_true_or_false": "must be True or False",
@@ -171,15 +174,22 @@ ADVICE = {  # sentences of their own
     ),
     "write_share": "A percentage? Write {share:g}.",
     # ---- files ----
+    "empty_if_not_judged": "No verdict? Leave these cells empty.",
+    "leave_points_out": "Leave the points between thousands out.",
+    "map_rating": "scale='{low:g}:{high:g}' maps them to 0 and 1.",
+    "name_chosen_class": "Is it of the class that was chosen? columns={columns}.",
+    "name_positive": "If it is of class 1 all the same: columns={columns}.",
+    "name_positive_class": "If it is: columns={columns}, labels=['{low}', '{high}'].",
+    "name_right_answers": "columns={columns} if it does; right='{words}' names the words for right and wrong answers.",
+    "name_systems_or_groups": (
+        "Does it name systems? columns={columns}. Several answers to each question? columns={{'group': '{ids}'}}."
+    ),
+    "say_right": "right='{high:g}/{low:g}' or right='{low:g}/{high:g}'.",
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
     "give_suffix": "Give it the suffix of its format: .csv, .jsonl, ..",
     "group_repeated_ids": "Samples of one id depend on each other: without groups, intervals and tests are too sure.",
-    "keep_all_classes": (
-        "Keep the columns of all classes, or name others: {{'posteriors': 'A+B'}}, {{'positive': NAME}}."
-    ),
     "keep_common": "Keep only the common ones with in_common.",
-    "label_as_columns": "Give all labels in the words of the columns.",
     "label_or_bound": (
         "Label them, count them as wrong with unlabelled='wrong', or get bounds with unlabelled='bounds'."
     ),
@@ -188,20 +198,18 @@ ADVICE = {  # sentences of their own
     "name_columns": (
         "Name them with columns={{'confidence': NAME, 'correct': NAME}}, or 'label' and 'posteriors': 'A+B'."
     ),
-    "name_complement": "columns={columns} reads its complement.",
     "name_confidence_field": (
         "Name the field that has the confidence with columns, e.g. {{'confidence': 'doc.confidence'}}."
     ),
     "name_filter": "Specify which with run=RunOptions(filter=NAME).",
-    "name_guesses": "Perhaps columns={columns}?",
     "name_header": "The first row must contain the names of the columns, e.g. confidence,correct.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_its_files": "Name its files.",
     "name_one_role": "Specify which with columns, e.g. {{ROLE: NAME}}.",
-    "name_other_class": "Of the other class? Name the column as {{'positive': '1-NAME'}}.",
-    "name_probabilities": "Probabilities of one of two classes? columns={columns} reads them as such.",
-    "name_role": "Name it with columns={columns}.",
-    "name_weight": "Name it as the role weight to use it.",
+    "name_posteriors": (
+        "Name them with columns={{'posteriors': 'A+B'}} of all classes, or {{'positive': NAME}} of class 1."
+    ),
+    "name_role": "Name it with columns={columns}; '1-NAME' is the complement of a column.",
     "name_whole_id": (
         "Name all columns of the id with columns={{'id': 'A+B'}}, or what makes several systems with part."
     ),
@@ -210,13 +218,11 @@ ADVICE = {  # sentences of their own
     "recalibrate_first": (
         "Map it to a probability in [0, 1] first, e.g. by a calibration method fitted on other answers."
     ),
-    "rename_stratum": "Rename it if they do not.",
     "save_as_utf_8": "Save it as UTF-8.",
     "score_in_memory": "Score it in memory.",
     "score_out_of_core": "Score it out of core.",
     "set_correct_from": "Partly correct? Set correct_from to the lowest grade that counts as correct.",
     "set_infinite_classes": "For free text, set num_classes=math.inf.",
-    "set_num_classes": "If a confidence is of one of these classes, set num_classes to their number.",
     "set_scale": "On another scale? Set scale to its largest value, to divide by it.",
     "set_scale_100": "Percentages? Set scale=100.",
     "unlabelled_are_wrong": (  # here and below, the figures are those of the TriviaQA subset's card
@@ -261,7 +267,6 @@ ADVICE = {  # sentences of their own
     "write_verdicts": (
         "It keeps the verdicts as HTML only: write confidence and correct of each question to a file of JSON lines."
     ),
-    "write_1_or_0": "Correct or not? Write 1 or 0, and leave the cell empty if the answer is not judged.",
     "write_in_one_case": "Write each class in one way.",
     "write_in_one_scale": "Write all of them as numbers in [0, 1].",
 }
@@ -296,6 +301,11 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "few_errors": "Bootstrap intervals are too narrow with few {kind}: {count} here, fewer than {needed}.",
     "few_groups": "All intervals are approximate: these groups are worth {count:.0f} equal ones, fewer than {needed}.",
     "hard_decisions": "All predictions are 0 or 1 and count as {what}.",
+    "classes": "There are {count} classes in columns {label!r} and {predicted!r}, and K is {count}.",
+    "labels_from_1": "Class 0 never occurs, and all other classes up to {last} do: are labels counted from 0?",
+    "perfect": (
+        "Every right answer has a higher confidence than every wrong one: is one column computed from the other?"
+    ),
     "inverted": "Wrong answers have higher confidences than right ones: AUROC is {auroc:.2f}.",
     "left_out": "{count} of {total} samples left out, because other systems do not have them.",
     "missing": "{count} of {total} confidences are missing (NaN) and count as {replacement:g}.",
@@ -348,17 +358,57 @@ NOTES = {  # what a reader of a result must know besides its numbers
 }
 
 FILE_RULES = {  # follow the name of a file, or of a file and its column
+    # ---- formats ----
+    "folder_of_no_table": "is a folder, and not of the parts of one table",
+    "no_such_file": "there is no such file",
+    "parts_differ": "its parts must have the same columns; {part} has others",
+    "unknown_suffix": "the suffix must be one of {suffixes}",
+    "unreadable": "cannot be read: {reason}",
+    "unreadable_as": "cannot be read as {format}: {reason}",
+    # ---- columns ----
+    "columns_differ_in_case": "has columns that differ in upper and lower case only",
+    "no_column": "has no column {wanted!r}; its columns are {listed}",
+    "no_header": "has no names of columns",
+    "one_role_missing": "has {has}, but no {role}; its columns are {listed}",
+    "roles_do_not_fit": "has no form of input with {roles}; its columns are {listed}",
+    "roles_missing": "has neither confidence and correct, nor label and posteriors; its columns are {listed}",
+    "several_posteriors": "has several sets of posteriors",
+    "two_forms": "has confidences and posteriors",
     # ---- cells ----
-    "no_numbers": "must hold numbers",
-    "no_value": "has no value",
     "header_repeated": "must hold numbers; a row repeats the header",
+    "neither_word": "must hold {words}, or nothing",
+    "no_name_of_system": "must name a system; it is empty",
+    "no_numbers": "must hold numbers",
+    "no_rows": "the file has no rows",
+    "no_value": "has no value",
     "no_value_at_all": "has no value at all",
-    "several_scales": "must lie on one scale; {within} of {values} lie in [0, 1]",
+    "points_between_thousands": "must be written as other numbers of the file, whose decimal points are commas",
+    "word_missing": "has no value {word!r}",
+    "written_in_several_ways": "must hold numbers written in one way; most are {usual}",
+    # ---- what columns cannot be ----
+    "contradicted": "is not the probability of class 1, by column {other!r}",
+    "footer": "must hold samples; the last rows are unlike all others",
+    "ids_of_other": "repeats ids, which are unique together with column {other!r} ({values} values)",
+    "never_below_half": "is 0.5 or higher in every row: is it of the class that was chosen?",
+    "one_row_unlike_others": "must hold samples; one row is unlike all others",
+    "probability_of_one": "is lowest where the class {low!r} was chosen: the probability of {high!r}",
+    "rating": "holds ratings from {low:g} to {high:g}, and no probabilities",
+    "several_scales": "must lie on one scale; {within} of {size} lie in [0, 1]",
+    "two_codes": "has two codes, {low:g} and {high:g}: which one is right?",
+    "words_of_other": "has the words of column {other!r}: does it hold the right answers?",
+    # ---- classes and systems ----
+    "classes_differ_between_rows": "must name the same classes in each row, {classes}",
+    "classes_differ_in_case": "and column {other!r} have classes that differ in upper and lower case only",
+    "labels_are_text": "must hold numbers of classes",
+    "no_common_class": "has no class in common with column {other!r}",
+    "not_among_classes": "must be among the classes {classes}",
+    "not_read_out_of_core": "has {what}, which is not read out of core",
+    "read_out_of_core_only": "has {form}, which are read out of core only",
+    "too_many_systems": "must name at most {most:,} systems",
     # ---- systems and states ----
     "answers_unlabelled": "has no label for some answers",
     "unknown_suffix_of_table": "a table can be written as {suffixes}",
     "checksum_differs": "is damaged: its checksum is another",
-    "classes_not_numbered": "has columns of classes that are not numbered from 0",
     "counts_are_weights": "has counts, which are the weights",
     "damaged": "is damaged: it cannot be read to its end",
     "does_not_start": "does not start: {reason}",
@@ -374,10 +424,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "rows_do_not_fit": "rows {first} to {last} do not fit to those before: {reason}",
     "rows_held_twice": "holds the rows of {address}, as another does: they would count twice",
     "states_of_old_version": "holds states of a version before 0.4",
-    "too_many_systems": "must name at most {most:,} systems",
     "unknown_settings": "was made with options that there are not any more: {reason}",
-    "unreadable": "cannot be read: {reason}",
-    "unreadable_as": "cannot be read as {format}: {reason}",
     "unwritable": "cannot be written: {reason}",
     "wrong_version": "must have version {version}",
     # ---- runs ----
@@ -404,6 +451,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "not_one_log_likelihood_each": "must have one log-likelihood of each choice",
     "recorded_reason": "{why}",
     "results_without_samples": "holds results of {tool} without samples",
+    "run_has_other_parts": "is a run, which has parts by task or by model",
     "run_did_not_end": "is the log of a run that did not end",
     "scorer_without_confidence": (
         "scorer {scorers} keeps no confidence, as Score(value=.., metadata={{'confidence': p}}) would"

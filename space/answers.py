@@ -9,7 +9,8 @@ import pandas as pd
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import sheet_of
-from ecuas_metric.files.submissions import Reading, Submission, submissions_of
+from ecuas_metric.files.recipe import Reading
+from ecuas_metric.files.submissions import Submission, submissions_of
 from ecuas_metric.inputs import Ints
 from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.grading import grade, normalize_answer

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from ecuas_metric.errors import FileError, InputError
-from ecuas_metric.files.columns import TableSchema, find_columns
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.files.read import frame_of, read_sheet
-from ecuas_metric.files.submissions import Reading, Submission, read_run, submissions_of
+from ecuas_metric.files.recipe import HEAD, Reading, resolve
+from ecuas_metric.files.submissions import Submission, read_run, submissions_of
 from ecuas_metric.files.values import Sheet
 from ecuas_metric.inputs import Ints
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PACKED = (".parquet", ".eval")  # a small one may expand to any size
-SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect, HELM
+SUFFIXES = (*TABLES, ".eval")  # also runs of lm-eval, lighteval, Inspect
 MAX_BYTES = 20 * 1024 * 1024  # what Gradio calls 20 MB
 MAX_BYTES_OF_ALL = 3 * MAX_BYTES
 SMALL = 10_000  # bytes of text: at most 12,500,000 cells
@@ -57,7 +57,7 @@ POPULATION = "population"  # a column of graded answers alone, see `answers`: wh
 GRADED_COLUMNS = {"id": "question_id", "weight": "weight", "stratum": "stratum"}
 HELP = (
     "CSV, JSON lines or Parquet with columns `confidence` and `correct` (0 or 1), or `label`, `prob_0`, `prob_1`, ... "
-    "Samples of lm-eval, lighteval, Inspect and HELM are read as they are. "
+    "Samples of lm-eval, lighteval and Inspect are read as they are. "
     "Several systems in one file need a column `system`; a column `id` pairs their samples. "
     f"At most 20 MB per file, {MAX_FILES} files and {MAX_SYSTEMS} systems; the command `ecuas` takes more."
 )
@@ -89,7 +89,7 @@ def read_uploads(
     if len(paths) > MAX_FILES:
         raise InputError("Files", "too_many_files", got=f"{len(paths):,}", advice="use_the_command", most=MAX_FILES)
     chosen = {role: column for role, column in (columns or {}).items() if column}
-    return _call_safely(_read, paths, chosen, Reading(unlabelled, None, correct_from, scale))
+    return _call_safely(_read, paths, chosen, Reading(unlabelled, correct_from=correct_from, scale=scale))
 
 
 def plain_text(text: str, longest: int = MAX_NAME) -> str:
@@ -257,8 +257,9 @@ def _detect(paths: Sequence[str]) -> tuple[list[str], dict[str, str | None]]:
             return [], dict.fromkeys(COLUMNS)
     table = _read_sheet(path).table
     roles: dict[str, str | None] = dict.fromkeys(COLUMNS)
-    with suppress(InputError):  # e.g. two columns may be the confidence: the visitor chooses
-        for role, columns in find_columns(TableSchema(table.schema, table, path.name), {}).items():
+    with suppress(InputError):  # e.g. a role is missing: the visitor chooses
+        recipe = resolve(table.slice(0, HEAD), Reading(), source=path.name, rows=len(table))
+        for role, columns in recipe.columns.items():
             if role in roles and len(columns) == 1:
                 roles[role] = columns[0]
     return table.column_names, roles

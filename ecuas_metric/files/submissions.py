@@ -1,7 +1,10 @@
-"""A file of confidences or posteriors -> submissions, one per system; columns are found by their names."""
+"""A file of confidences or posteriors -> submissions, one per system, by the recipe of its columns."""
+
+from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,69 +12,46 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError, InputError, Note
-from ..inputs import (
-    IGNORED,
-    ROUNDED_SUM_TOLERANCE,
-    Array,
-    Bools,
-    Floats,
-    Ints,
-    blocks,
-    confidences,
-    numbers,
-    posteriors,
-    require,
-    stacked,
-)
+from ..inputs import IGNORED, Array, Bools, Floats, Ints, blocks, confidences, numbers, posteriors, require, stacked
 from ..options import OPTIONS, check_number
 from ..results import note_hard
-from .columns import (
-    JOINED,
-    ROLES_OF_FORM,
-    ColumnsByRole,
-    Roles,
-    are_numbered,
-    class_in_name,
-    class_names,
-    complement_of,
-    match_columns,
-    name_of,
-    system_in_name,
+from .cells import NOTHING, classes_of, numbers_in, parse_cells, row_of_numbers, truths_in
+from .evidence import (
+    MAX_SYSTEMS,
+    are_mixed,
+    check_columns,
+    note_perfect,
+    refuse_codes,
+    refuse_footer,
+    refuse_positive,
+    refuse_rating,
+    scale_counts,
 )
-from .read import read_sheet, stem, value_at
+from .read import read_sheet, stem
+from .recipe import HEAD, Reading, Recipe, complement_of, name_of, resolve, scale_of, with_nested
 from .runs import RUN_FILE, RunOptions, RunPart, names_of, pool_tasks, read_parts
 from .values import (
-    TRUTH_WORDS,
     Sheet,
     as_ids,
     as_text,
-    classes_of,
     encode,
     first_of,
     from_numpy,
     from_values,
     is_in,
-    is_missing,
-    is_number_text,
     is_numeric,
     join_texts,
     nulls_in,
-    numbers_in,
-    parse_cells,
-    row_of_numbers,
     texts_in,
 )
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
-_OF_RUNS = ("confidence", "weight", "group")  # roles whose fields in a run can be named
-_PARTLY = {"choose_lowest_grade": "set_correct_from", "divide_by_100": "set_scale_100"}
-_PARTLY["divide_by_largest"] = "set_scale"  # what reading a file can do
-MAX_SYSTEMS = 1000  # more is a column of something else
+_PARTLY = {  # what reading a file can do
+    "choose_lowest_grade": "set_correct_from",
+    "divide_by_100": "set_scale_100",
+    "divide_by_largest": "set_scale",
+}
 _JOINT = " | "  # between the parts of an id
-_SUMMARIES = {"mean", "average", "avg", "total", "sum", "overall", "std", "macro", "micro", "macro avg", "weighted avg"}
-_MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
-_MARGINS = ("margin", "decision_function", "logit")
-_EVENTS = {"event_id", "sample_id", "type", "data"}  # of a log of OpenAI's evals: rows of other events hold no answers
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 RULES = ("bounds", "wrong", "drop")
 MEANING = {  # the advice on what each rule does to the numbers
@@ -104,23 +84,14 @@ class Source(NamedTuple):
 
     def error(self, error: InputError) -> FileError:
         """Return the error with file, column and row, as far as these are known."""
-        column, row = self.columns.get(error.argument), None
+        column = self.columns.get(error.argument)
+        row = None
         if column is not None and error.index is not None:
             row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
         located = FileError(self.file, error.rule, column=column, row=row)
         vars(located).update(vars(error))
         located.advice = _PARTLY.get(error.advice, error.advice)
         return located
-
-
-class Reading(NamedTuple):
-    """The options of `read_submissions` for the values in the columns of a file."""
-
-    unlabelled: str | None = None
-    labels: Sequence[str] | None = None
-    correct_from: float | None = None
-    scale: float = 1
-    predictions_are: str | None = None
 
 
 class Submission(NamedTuple):
@@ -134,11 +105,12 @@ class Submission(NamedTuple):
     per_sample: Mapping[str, list[object]]  # weights, groups and strata, by the metric's option
     notes: tuple[Note, ...]
     source: Source
-    predictions_are: str | None = None  # as named by its columns
+    predictions_are: str | None = None  # of a run: log-probabilities
     unlabelled: Unlabelled | None = None
     of: str = ""  # the system that this is a part of: of a column of parts, or a task of a run
     part: str = ""
     num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
+    recipe: Recipe | None = None  # how the file became these arrays
 
 
 def read_submissions(
@@ -149,10 +121,12 @@ def read_submissions(
     labels: Sequence[str] | None = None,
     run: RunOptions | None = None,
     correct_from: float | None = None,
-    scale: float = 1,
+    scale: float | str = 1,
+    right: str | None = None,
     predictions_are: str | None = None,
+    recipe: Recipe | None = None,
 ) -> list[Submission]:
-    """Read the systems of a file, or of a run of lm-eval, lighteval, Inspect or HELM.
+    """Read the systems of a file, or of a run of lm-eval, lighteval or Inspect.
 
     Parameters
     ----------
@@ -161,22 +135,27 @@ def read_submissions(
         also compressed, at an address that fsspec knows, or ``-`` for standard input. A run is a file or a folder, and
         recognised by its content.
     columns : mapping, optional
-        The role of a column (a key of `NAMES`) to its name in the file, where its name does not say: a dotted name
-        for what is nested. Several are joined by ``+``: names of systems, the posteriors of all classes, or the
-        confidences of several systems.
+        The role of a column (a key of `NAMES`) to its name in the file, where that is not one of the role's own: a
+        dotted name for what is nested, ``1-NAME`` for the complement. Several are joined by ``+``: parts of an id or
+        of the name of a system, or the posteriors of all classes.
     unlabelled : {"bounds", "wrong", "drop"}, optional
         How to treat answers whose correctness is missing, instead of raising an error: `make_report` bounds what
         depends on them, they count as wrong, or they are left out, which flatters nearly every system.
     labels : sequence of str, optional
-        The names of all classes, in the order of the posteriors, where the columns do not have them.
+        The names of all classes, in the order of the posteriors; of two, the second is that of a column ``prob``.
     run : RunOptions, optional
         What a run leaves open: tasks, filter, the lengths that log-likelihoods are divided by.
     correct_from : float, optional
         Answers with this grade or a higher one are correct, others not; by default only 0 and 1 are taken.
-    scale : float
-        What confidences or probabilities of 1 are in the file, e.g. 100 for percentages without a sign.
+    scale : float or str
+        What confidences or probabilities of 1 are in the file, e.g. 100 for percentages without a sign; "1:5" for a
+        rating that is 1 for 0 and 5 for 1.
+    right : str, optional
+        The word or number for a correct answer, or that and the one for a wrong answer: "1/2".
     predictions_are : str, optional
         As for `compute`: "logits" in one column are margins, as of a `decision_function`.
+    recipe : Recipe, optional
+        How another file was read, instead of all of these but what is given beside it.
 
     Returns
     -------
@@ -200,12 +179,13 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    reading = Reading(unlabelled, labels, correct_from, scale, predictions_are)
-    of_run = read_run(path, columns=columns, run=run, reading=reading)
+    said = Reading(unlabelled, labels, correct_from, scale, predictions_are, right, columns or {})
+    reading = said if recipe is None else changed(recipe.reading(), said)
+    of_run = read_run(path, columns=reading.columns, run=run, reading=reading)
     if of_run is not None:
         return of_run
-    sheet = read_sheet(path, rows=(columns or {}).get("rows"))
-    return submissions_of(sheet, path, columns=columns, reading=reading)
+    sheet = read_sheet(path, rows=reading.columns.get("rows"))
+    return submissions_of(sheet, path, reading=reading)
 
 
 def read_run(
@@ -218,234 +198,248 @@ def read_run(
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
     if not RUN_FILE.fullmatch(Path(path).name) and not Path(path).is_dir():
         return None
-    given = columns or {}
-    named = {role: given.get(role) for role in _OF_RUNS}
-    parts = read_parts(path, RunOptions(**{**(run or RunOptions())._asdict(), **named}))
+    said = columns or {}
+    fields = {role: said.get(role) for role in ("confidence", "weight", "group")}  # which can be named in a run
+    options = (run or RunOptions())._replace(**fields)  # type: ignore[arg-type]
+    parts = read_parts(path, options)
     if parts is None:
         return None
-    if (by := given.get("part")) not in (None, "task", "model"):
-        raise FileError(path, "is a run, which has parts by task or by model", value=by, got=repr(by))
+    by = said.get("part")
+    if by not in (None, "task", "model"):
+        raise FileError(path, "run_has_other_parts", value=by, got=repr(by))
     parts = pool_tasks(parts) if by == "model" else parts
-    found = [submission_of(part, name, reading or Reading()) for part, name in zip(parts, names_of(parts), strict=True)]
-    is_whole = by == "model" and len({one.of for one in found}) == len(found)
-    return [one._replace(part="") for one in found] if is_whole else found
+    named = zip(parts, names_of(parts), strict=True)
+    submissions = [submission_of(part, name, reading or Reading(), options) for part, name in named]
+    is_whole = by == "model" and len({one.of for one in submissions}) == len(submissions)
+    return [one._replace(part="") for one in submissions] if is_whole else submissions
 
 
-def submission_of(part: RunPart, name: str, reading: Reading) -> Submission:
+def submission_of(part: RunPart, name: str, reading: Reading, run: RunOptions | None = None) -> Submission:
     """Return the system of a part of a run."""
     values, columns = part.table()
-    arrays = {
-        name: from_numpy(column, None if column.dtype.kind != "f" else ~np.isnan(column))
-        if isinstance(column, np.ndarray)
-        else from_values(column)
-        for name, column in values.items()
-    }
-    reading = reading._replace(labels=None)
+    arrays = {}
+    for role, column in values.items():
+        if isinstance(column, np.ndarray):
+            arrays[role] = from_numpy(column, None if column.dtype.kind != "f" else ~np.isnan(column))
+        else:
+            arrays[role] = from_values(column)
+    reading = replace(reading, labels=None, columns=columns)
     if "correct" not in columns:
-        reading = reading._replace(correct_from=None, scale=1)
-    (submission,) = submissions_of(Sheet(pa.table(arrays), part.rows), part.path, columns=columns, reading=reading)
+        reading = replace(reading, correct_from=None, right=None, scale=1)
+    (submission,) = submissions_of(Sheet(pa.table(arrays), part.rows, format="run"), part.path, reading=reading)
     are = "log_probabilities" if submission.form == "posteriors" else None
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
     of_task = ", ".join(filter(None, (part.task, choices)))  # several tasks that were pooled have no name
+    options = run or RunOptions()
+    length = "" if options.length == "none" else options.length
+    recipe = submission.recipe and replace(
+        submission.recipe, tasks=part.task, filter=options.filter or "", length=length
+    )
     notes = (part.note, *submission.notes)
-    return submission._replace(name=name, notes=notes, predictions_are=are, of=part.model, part=of_task)
+    return submission._replace(name=name, notes=notes, predictions_are=are, of=part.model, part=of_task, recipe=recipe)
 
 
 def submissions_of(
     sheet: Sheet, path: str | Path, *, columns: Mapping[str, str] | None = None, reading: Reading | None = None
 ) -> list[Submission]:
     """Return the systems of a sheet of `read_sheet`; `path` names a single one, see `read_submissions`."""
-    given, reading, sheet = dict(columns or {}), reading or Reading(), sheet._replace(source=str(path))
+    reading = reading or Reading()
+    reading = reading if columns is None else replace(reading, columns=columns)
     if reading.unlabelled not in (None, *RULES):
-        raise InputError("unlabelled", f"must be one of {', '.join(RULES)}", value=reading.unlabelled)
+        raise InputError("unlabelled", "not_a_choice", value=reading.unlabelled, choices=list(RULES))
     if not len(sheet.rows):
-        raise FileError(path, "the file has no rows")
+        raise FileError(path, "no_rows")
     check_numbers(reading.scale, reading.correct_from)
-    sheet = _add_derived(sheet, given, reading.scale)
-    roles = match_columns(sheet.table.schema, given, source=sheet.source, rows=sheet.table)
-    if reading.correct_from is not None and roles.form != "confidences":
-        raise InputError("correct_from", "requires confidences", value=reading.correct_from)
-    if set(sheet.table.column_names) >= _EVENTS:
-        outputs = [is_missing(sheet.column(name)) for name in (*roles.predictions, *roles.references)]
-        sheet = sheet.select(~np.all(outputs, axis=0))
-    _refuse_summary(sheet, roles)
-    systems = [name for name in roles.used["system"] if name not in roles.used["part"]]
-    return [
-        _submission(f"{of} {part}" if part else of, of_part, of_one, reading)._replace(of=of, part=part)
-        for name, of_system in _parts(sheet, systems) or [(stem(path), sheet)]
-        for of, of_one in _roles_of_systems(name, roles, sheet.source)
-        for part, of_part in _parts(of_system, roles.used["part"]) or [("", of_system)]
-    ]
+    sheet = replace(sheet, table=with_nested(sheet.table, reading.columns), source=str(path))
+    recipe = recipe_of(sheet, reading)
+    refuse_footer(sheet, recipe)
+    notes = check_columns(sheet, recipe, reading.columns)
+    submissions = []
+    for name, part, rows in _systems(sheet, recipe, stem(path)):
+        whole = f"{name} {part}" if part else name
+        submission = _submission(whole, rows, recipe, reading)
+        submissions.append(submission._replace(of=name, part=part, notes=(*notes, *submission.notes)))
+    return submissions
 
 
-def _add_derived(sheet: Sheet, given: Mapping[str, str], scale: float) -> Sheet:
-    """Return a sheet with the named columns that are derived from others: doc.id, id+task, 1-error."""
-    wanted = {name: role for role, text in given.items() for name in (text.strip(), *text.strip().split("+"))}
-    within = [(part, role) for name, role in wanted.items() for part in (complement_of(name), name) if part]
-    for name, role in within:
-        if name not in sheet.table.column_names and (cells := _derive_cells(sheet, name, role, scale)) is not None:
-            sheet = sheet._replace(table=sheet.table.append_column(name, cells))
-    return sheet
+def recipe_of(sheet: Sheet, reading: Reading) -> Recipe:
+    """Return how a sheet is read, by its first rows."""
+    rows = len(sheet.rows)
+    head = sheet.head(HEAD).table
+    return resolve(head, reading, source=sheet.source, rows=rows, format=sheet.format, path=sheet.path)
 
 
-def _derive_cells(sheet: Sheet, name: str, role: str, scale: float) -> pa.Array | None:
-    """Return the cells of a column that is derived from others, or None if it is not."""
-    names, (first, _, rest) = sheet.table.column_names, name.partition(".")
-    if rest and first in names:
-        values = [value_at(value, rest) for value in sheet.column(first).to_pylist()]
-        return from_values(values) if any(value is not None for value in values) else None
-    if (of := complement_of(name)) in names:
-        words, whole = (TRUTH_WORDS, 1.0) if role == "correct" else (None, scale)
-        return from_numpy(whole - numbers_in(sheet, of, words=words, share=role != "correct" and scale == 1))
-    by_name = {known.strip().lower(): known for known in names} | {known: known for known in names}
-    parts = [by_name.get(part.strip(), by_name.get(part.strip().lower())) for part in name.split("+")]
-    if role in JOINED and role not in ("system", "part") and len(parts) > 1 and None not in parts:
-        return join_texts([sheet.column(part) for part in parts if part], _JOINT)
-    return None
-
-
-def _refuse_summary(sheet: Sheet, roles: Roles) -> None:
-    """Raise FileError if the last row is named as a mean or a total, and its correctness is not that of a sample."""
-    last, is_last = sheet.table.slice(len(sheet.rows) - 1), np.arange(len(sheet.rows)) == len(sheet.rows) - 1
-    truths = [str(first_of(last, name)).strip() for name in roles.references]
-    for name in dict.fromkeys([*roles.used["id"], *sheet.table.column_names[:3]]):  # where the name of a row is
-        value = first_of(last, name)
-        is_summary = isinstance(value, str) and value.strip().lower().rstrip(":") in _SUMMARIES
-        if is_summary and not set(truths) <= {"0", "1", "True", "False"}:
-            error = sheet.error(name, "must hold samples; the last row is a summary", is_last, value=value)
-            error.count, error.advice = None, "leave_rows_out"
-            raise error
-
-
-def _parts(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
-    """Return the rows of each system, by the columns of their names; nothing without such columns."""
-    if not names:
-        return []
-    systems, codes = systems_in(sheet, names)
-    if (count := len(systems)) > MAX_SYSTEMS:
-        rule = f"must name at most {MAX_SYSTEMS:,} systems"
-        raise sheet.error("+".join(names), rule, value=count, got=f"{count:,}")
-    return [(name, sheet.select(codes == code)) for code, name in enumerate(systems)]
-
-
-def check_numbers(scale: float, correct_from: float | None) -> None:
+def check_numbers(scale: float | str, correct_from: float | None) -> None:
     """Raise InputError unless a scale is positive and finite, and a grade finite."""
-    check_number(scale, "scale", 0, math.inf, inside=True)
+    low, high = limits_of(scale)
+    check_number(high - low, "scale", 0, math.inf, inside=True)
     if correct_from is not None:
         check_number(correct_from, "correct_from", -math.inf, math.inf, inside=True)
+
+
+def limits_of(scale: float | str) -> tuple[float, float]:
+    """Return what 0 and 1 are on a scale, a number or "LOW:HIGH"."""
+    scale = scale_of(str(scale))
+    if isinstance(scale, float):
+        return 0.0, scale
+    low, _, high = scale.partition(":")
+    return float(low), float(high)
 
 
 def systems_in(sheet: Sheet, names: Sequence[str]) -> tuple[list[str], Ints]:
     """Return the systems that columns name, and which of them each row (N,) is of."""
     for name in names:
         texts = texts_in(sheet.column(name))
-        if (blank := nulls_in(texts) | is_in(texts, [""])).any():
-            raise sheet.error(name, "must name a system; it is empty", row=int(sheet.rows[blank][0]))
+        blank = nulls_in(texts) | is_in(texts, [""])
+        if blank.any():
+            raise sheet.error(name, "no_name_of_system", np.asarray(blank))
     systems, codes = encode(join_texts([sheet.column(name) for name in names], " "))
+    if len(systems) > MAX_SYSTEMS:
+        count = len(systems)
+        raise sheet.error("+".join(names), "too_many_systems", value=count, got=f"{count:,}", most=MAX_SYSTEMS)
     return list(map(str, systems)), codes
 
 
-def _roles_of_systems(name: str, roles: Roles, path: str) -> list[tuple[str, Roles]]:
-    """Return the systems with the roles of their columns: several where each has columns of its own."""
-    role, truth, *_ = ROLES_OF_FORM[roles.form]
-    columns, truths = roles.predictions, list(roles.references)
-    if roles.form == "posteriors" or len(columns) == len(truths) == 1:
-        return [(name, roles)]
-    truths *= len(columns) if len(truths) == 1 else 1
-    if len(truths) != len(columns):
-        rule = f"there must be one column {truth} or as many as columns {role}"
-        raise FileError(path, rule, value=len(truths), got=f"{len(truths)} and {len(columns)}")
-    prefix = f"{name} " if roles.used["system"] else ""
-    return [
-        (prefix + system_in_name(column), roles._replace(used={**roles.used, role: [column], truth: [true]}))
-        for column, true in zip(columns, truths, strict=True)
-    ]
+def advised(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
+    """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
+    is_range = error.rule == "out_of_unit_interval"
+    if error.advice in ("set_scale_100", "set_scale"):
+        array = numbers(values, "")
+        counts = scale_counts(array)
+        if are_mixed(counts, float(np.nanmax(array))):
+            error.rule = "several_scales"
+            error.fields = {"within": counts[1], "size": counts[0]}
+            error.advice = "write_in_one_scale"
+    if form == "positive" and is_range and error.advice in ("", "exponentiate", "set_scale"):
+        error.advice = "margins_are_logits"
+    elif form in ("confidences", "predicted") and is_range and not error.advice:
+        error.advice = "recalibrate_first"
+    elif error.advice == "count_from_0":
+        is_mark = error.value == IGNORED or (error.value == -1 and (truth == 0).any())
+        error.advice = "leave_ignored_rows_out" if is_mark else "pass_labels"
+    return error
 
 
-def _submission(name: str, sheet: Sheet, roles: Roles, reading: Reading) -> Submission:
-    form, used, reference = roles.form, roles.used, roles.references[0]
-    labels = None if reading.labels is None else [label.strip() for label in reading.labels]
-    prediction = _by_labels(list(roles.predictions), labels, sheet.source)
-    has_classes, num_classes = form in ("posteriors", "positive"), None
-    classes = _classes_in(sheet, prediction, reference, labels) if has_classes else None
+def changed(before: Reading, said: Reading) -> Reading:
+    """Return a reading with what was said instead of what was before."""
+    names = ("unlabelled", "labels", "correct_from", "predictions_are", "right")
+    fields = {name: getattr(said, name) for name in names if getattr(said, name) is not None}
+    if said.scale != 1:
+        fields["scale"] = said.scale
+    return replace(before, columns={**before.columns, **said.columns}, **fields)
+
+
+def _systems(sheet: Sheet, recipe: Recipe, name: str) -> Iterator[tuple[str, str, Sheet]]:
+    """Yield system, part and rows of each."""
+    systems = [column for column in recipe.of("system") if column not in recipe.of("part")]
+    for system, rows in _split(sheet, systems, name):
+        for part, rows_of_part in _split(rows, recipe.of("part"), ""):
+            yield system, part, rows_of_part
+
+
+def _split(sheet: Sheet, names: Sequence[str], name: str) -> list[tuple[str, Sheet]]:
+    """Return the rows by what columns name, or all by one name without columns."""
+    if not names:
+        return [(name, sheet)]
+    systems, codes = systems_in(sheet, names)
+    return [(system, sheet.select(codes == code)) for code, system in enumerate(systems)]
+
+
+def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
+    form = recipe.form
+    if form in ("costs", "counts"):
+        raise FileError(sheet.source, "read_out_of_core_only", form=form, advice="score_out_of_core")
+    has_classes = form in ("posteriors", "positive")
+    notes: tuple[Note, ...] = ()
+    num_classes = None
     if form == "predicted":
-        truth, num_classes, notes = _hits(sheet, reference, used["predicted"][0])
-        _refuse_positive(sheet, used, reading)
+        truth, num_classes, notes = _hits(sheet, recipe)
+    elif has_classes:
+        truth = _classes_in(sheet, recipe)
     else:
-        truth = _truth_in(sheet, reference, classes, reading, is_class=has_classes)
-        notes = _note_classes(sheet, used) if form == "confidences" else ()
-    unlabelled = _unlabelled_in(sheet, truth, reference, used["weight"], reading.unlabelled, has_classes)
+        truth = _truths_in(sheet, recipe)
+    unlabelled = _unlabelled_in(sheet, truth, recipe)
     if unlabelled is not None:
-        notes += (unlabelled.note(int(np.count_nonzero(np.isnan(truth))), len(truth)),)
-        known, is_dropped = ~np.isnan(truth), unlabelled.rule == "drop"
-        sheet, truth = (sheet.select(known), truth[known]) if is_dropped else (sheet, np.where(known, truth, 0.0))
-    columns = {"predictions": name_of(prediction), "references": reference}
-    columns |= {option: used[role][0] for role, option in OPTION_OF_ROLE.items() if used[role]}
-    source = Source(sheet.source, columns | ({"ids": used["id"][0]} if used["id"] else {}), sheet.rows)
-    values = _predictions_in(sheet, prediction, classes, share=reading.scale == 1)
+        known = ~np.isnan(truth)
+        notes += (unlabelled.note(int(np.count_nonzero(~known)), len(truth)),)
+        if unlabelled.rule == "drop":
+            sheet = sheet.select(known)
+            truth = truth[known]
+        else:
+            truth = np.where(known, truth, 0.0)
+    elif recipe.unlabelled == "bounds":
+        recipe = replace(recipe, unlabelled=None)
+    source = _source(sheet, recipe)
+    values = _predictions_in(sheet, recipe)
     try:
-        predictions, references, are, noted = _check_values(values, truth, sheet, roles, prediction, classes, reading)
+        predictions, references = _checked(values, truth, sheet, recipe, reading)
     except InputError as error:
         raise advised(source.error(error), values, truth, form) from None
-    ids = as_ids(sheet.column(used["id"][0])) if used["id"] else None
-    per_sample = {option: sheet.column(column).to_pylist() for option, column in columns.items() if option in OPTIONS}
-    if used["weight"]:
-        per_sample["sample_weight"] = numbers_in(sheet, used["weight"][0]).tolist()
-    kind, notes = "posteriors" if has_classes else "confidences", roles.notes + notes + noted
+    if has_classes:
+        notes += _note_first_class(references, predictions.shape[1])
+        notes += note_hard(predictions, "probabilities")
+    else:
+        notes += note_perfect(predictions, references)
     return Submission(
-        name, kind, predictions, references, ids, per_sample, notes, source, are, unlabelled, num_classes=num_classes
+        name,
+        "posteriors" if has_classes else "confidences",
+        predictions,
+        references,
+        _ids(sheet, recipe),
+        _per_sample(sheet, recipe),
+        notes,
+        source,
+        "logits" if form == "positive" and reading.predictions_are == "logits" else None,
+        unlabelled,
+        num_classes=num_classes,
+        recipe=recipe,
     )
 
 
-def _check_values(
-    values: Array | list[object],
-    truth: Floats,
-    sheet: Sheet,
-    roles: Roles,
-    prediction: Sequence[str],
-    classes: Sequence[str] | None,
-    reading: Reading,
-) -> tuple[Array, Ints, str | None, tuple[Note, ...]]:
-    """Return predictions and references as the metric takes them, what they are, and notes; or raise InputError."""
-    reference, scale, are_logits, notes = roles.references[0], reading.scale, False, tuple[Note, ...]()
-    if scale != 1:
-        values = numbers(values, "predictions")
-        if scale > 1 and are_mixed(counts := scale_counts(values), scale):  # some look divided already
-            ok = (values <= 0) | (values >= 1)
-            require(ok, values, "predictions", one_scale(counts), "write_in_one_scale")
-        values = values / scale
-    if roles.form not in ("posteriors", "positive"):
-        return *confidences(values, truth), None, notes
-    if roles.form == "positive":
-        are_logits = _are_margins(prediction[0], values, reading)
-        values, notes = _both_classes(values, prediction[0], reference, classes, sheet, are_margins=are_logits)
-    predictions, references = posteriors(values, truth)
-    if roles.form == "posteriors":
-        are_logits = _are_logits(prediction, reference, predictions)
-        notes += (Note("logits", f"Column {name_of(prediction)!r} is read as logits."),) if are_logits else ()
-        notes += note_hard(predictions, "probabilities")
-    notes += _note_first_class(references, predictions.shape[1])
-    return predictions, references, "logits" if are_logits else None, notes
+def _source(sheet: Sheet, recipe: Recipe) -> Source:
+    columns = {"predictions": name_of(recipe.predictions), "references": recipe.truth}
+    columns |= {option: "+".join(recipe.of(role)) for role, option in OPTION_OF_ROLE.items() if recipe.of(role)}
+    if recipe.of("id"):
+        columns["ids"] = "+".join(recipe.of("id"))
+    return Source(sheet.source, columns, sheet.rows)
 
 
-def _by_labels(columns: list[str], labels: Sequence[str] | None, path: str) -> list[str]:
-    """Return columns that are named after classes in the order of the given labels."""
-    if labels is None or len(columns) < 2:
-        return columns
-    classes = class_names(columns, labels)
-    if classes is not None:
-        return [columns[classes.index(label)] for label in labels]
-    some = {class_in_name(name, name) for name in columns} & {label for label in labels if not label.isdecimal()}
-    if some:
-        rule = f"has columns of some of the labels, as {min(some)}, and not of all"
-        raise FileError(path, rule, advice="label_as_columns")
+def _ids(sheet: Sheet, recipe: Recipe) -> pa.Array | None:
+    names = recipe.of("id")
+    return as_ids(_joined(sheet, names)) if names else None
+
+
+def _joined(sheet: Sheet, names: Sequence[str]) -> pa.Array:
+    """Return a column, or the text of several joined."""
+    if len(names) == 1:
+        return sheet.column(names[0])
+    return join_texts([sheet.column(name) for name in names], _JOINT)
+
+
+def _per_sample(sheet: Sheet, recipe: Recipe) -> dict[str, list[object]]:
+    """Return weights, groups and strata by the metric's option."""
+    columns: dict[str, list[object]] = {}
+    for role, option in OPTION_OF_ROLE.items():
+        names = recipe.of(role)
+        if names and option in OPTIONS:
+            columns[option] = (
+                _numbers(sheet, names[0]).tolist() if role == "weight" else _joined(sheet, names).to_pylist()
+            )
     return columns
 
 
-def _predictions_in(
-    sheet: Sheet, columns: Sequence[str], classes: Sequence[str] | None, *, share: bool
-) -> Array | list[object]:
+def _numbers(sheet: Sheet, name: str, *, share: bool = False, whole: float = 1) -> Floats:
+    """Return the numbers (N,) of a column, or of the complement of one."""
+    column = complement_of(name)
+    if not column or name in sheet.names:
+        return numbers_in(sheet, name, share=share)
+    return whole - numbers_in(sheet, column, share=share)
+
+
+def _predictions_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
+    columns = recipe.predictions
+    share = recipe.scale == 1
     if len(columns) > 1:
         parts = [numbers_in(sheet, name, share=share) for name in columns]
         array = np.empty((len(sheet.rows), len(columns)))
@@ -453,15 +447,17 @@ def _predictions_in(
             for k, part in enumerate(parts):
                 array[rows, k] = part[rows]
         return array
-    first, missing = first_of(sheet.table, columns[0]), nulls_in(sheet.column(columns[0]))
-    by_class = classes_of(first)
-    if missing.any() and isinstance(row_of_numbers(first), list):
-        raise sheet.error(columns[0], "has no value", missing)
-    if by_class is not None:
-        return _of_classes(sheet, columns[0], classes or sorted(by_class))
-    if isinstance(row_of_numbers(first), list):
-        return [row_of_numbers(value) for value in sheet.column(columns[0]).to_pylist()]
-    return numbers_in(sheet, columns[0], share=share)
+    (name,) = columns
+    first = None if complement_of(name) else first_of(sheet.table, name)
+    if recipe.form != "posteriors" or not isinstance(row_of_numbers(first), list):
+        low, high = limits_of(recipe.scale)
+        return _numbers(sheet, name, share=share, whole=low + high)
+    missing = nulls_in(sheet.column(name))
+    if missing.any():
+        raise sheet.error(name, "no_value", missing)
+    if classes_of(first) is not None:
+        return _of_classes(sheet, name, recipe.classes or ())
+    return [row_of_numbers(value) for value in sheet.column(name).to_pylist()]
 
 
 def _of_classes(sheet: Sheet, column: str, classes: Sequence[str]) -> list[object]:
@@ -469,224 +465,126 @@ def _of_classes(sheet: Sheet, column: str, classes: Sequence[str]) -> list[objec
     for number, value in zip(sheet.rows, sheet.column(column).to_pylist(), strict=True):
         row = classes_of(value)
         if row is None or row.keys() != set(classes):
-            rule = f"must name the same classes in each row, {', '.join(classes[:20])}"
-            raise sheet.error(column, rule, row=int(number))
+            raise sheet.error(column, "classes_differ_between_rows", row=int(number), classes=list(classes[:20]))
         rows.append(row_of_numbers({name: row[name] for name in classes}))
     return rows
 
 
-def _both_classes(
-    values: Array | list[object],
-    column: str,
-    reference: str,
-    classes: Sequence[str] | None,
-    sheet: Sheet,
-    *,
-    are_margins: bool,
-) -> tuple[Array, tuple[Note, ...]]:
-    """Return posteriors (N, 2) of the probabilities of one class, or logits of margins, and a note of which."""
-    if are_margins:
-        q = np.stack([np.zeros(len(values)), numbers(values, "predictions")], axis=1).astype(np.float64)
-    else:
-        q = stacked(confidences(values, np.zeros(len(values)))[0])
-    named, is_first = class_in_name(column), is_of_first(column, parse_cells(sheet.column(reference)).type, classes)
-    of = f"class {(classes or ('0', '1'))[0 if is_first else 1]}"
-    fact = f"Column {column!r} is read as the {'logit' if are_margins else 'probability'} of {of}, "
-    advice = "name_other_class" if classes and not named else ""
-    note = Note("positive", f"{fact}column {reference!r} as the class.", advice)
-    return q[:, ::-1] if is_first else q, (note, *note_hard(q[:, 1], "probabilities"))
+def _checked(
+    values: Array | list[object], truth: Floats, sheet: Sheet, recipe: Recipe, reading: Reading
+) -> tuple[Array, Ints]:
+    """Return predictions and references as the metric takes them; or raise InputError."""
+    low, high = limits_of(recipe.scale)
+    if recipe.scale != 1:
+        values = numbers(values, "predictions")
+        counts = scale_counts(values)
+        if low == 0 and high > 1 and are_mixed(counts, high):  # some look divided already
+            ok = (values <= 0) | (values >= 1)
+            fields = {"within": counts[1], "size": counts[0]}
+            require(ok, values, "predictions", "several_scales", "write_in_one_scale", **fields)
+        values = (values - low) / (high - low)
+    if recipe.form == "posteriors":
+        return posteriors(values, truth)
+    if recipe.form == "positive" and reading.predictions_are == "logits":
+        margins = numbers(values, "predictions").astype(np.float64)
+        return posteriors(np.stack([np.zeros(len(margins)), margins], axis=1), truth)
+    if recipe.scale == 1:
+        refuse_rating(sheet, recipe.predictions[0], numbers(values, "predictions"))
+    if recipe.form == "positive":
+        return posteriors(stacked(confidences(values, np.zeros(len(values)))[0]), truth)
+    return confidences(values, truth)
 
 
-def is_of_first(column: str, labels: pa.DataType, classes: Sequence[str] | None = None) -> bool:
-    """Return whether a column's name says that it is of the first of two classes, by the type of their labels."""
-    named = class_in_name(column)
-    words = {} if is_numeric(labels) and not pa.types.is_boolean(labels) else TRUTH_WORDS
-    return named == classes[0] if classes else named == "0" or words.get(named.lower()) == 0
+def _truths_in(sheet: Sheet, recipe: Recipe) -> Floats:
+    """Return correctness (N,), NaN where missing."""
+    name = recipe.truth
+    column = complement_of(name) if name not in sheet.names else ""
+    grades = truths_in(sheet, column or name, recipe.right)
+    grades = 1 - grades if column else grades
+    if recipe.correct_from is None:
+        refuse_codes(sheet, name, grades)
+        return grades
+    return np.where(np.isnan(grades), np.nan, grades >= recipe.correct_from)
 
 
-def _are_margins(column: str, values: Array | list[object], reading: Reading) -> bool:
-    """Return whether one number per sample is a logit, by the options or by the column's name."""
-    if reading.predictions_are is not None:
-        return reading.predictions_are == "logits"
-    array = numbers(values, "predictions")
-    return column.strip().lower() in _MARGINS and bool((array < 0).any() or (array > 1).any())
-
-
-def _are_logits(columns: Sequence[str], reference: str, values: Array) -> bool:
-    """Return whether posteriors are named as logits, and are no probabilities."""
-    name = columns[0].strip().lower()
-    if not (name.startswith("logit") or (name.startswith("predictions") and reference == "label_ids")):
-        return False
-    in_range = ((values >= 0) & (values <= 1)).all()
-    return not (in_range and (np.abs(values.sum(axis=1) - 1) <= ROUNDED_SUM_TOLERANCE).all())
-
-
-def advised(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
-    """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
-    is_range, value = error.rule == "out_of_unit_interval", error.value
-    of_scale = error.advice in ("set_scale_100", "set_scale")
-    if of_scale and are_mixed(counts := scale_counts(array := numbers(values, "")), float(np.nanmax(array))):
-        error.rule, error.advice = one_scale(counts), "write_in_one_scale"
-    if form == "positive" and is_range and error.advice in ("", "exponentiate", "set_scale"):
-        error.advice = "margins_are_logits"
-    elif form in ("confidences", "predicted") and is_range and not error.advice:
-        error.advice = "recalibrate_first"
-    elif error.advice == "pass_posteriors" and form == "confidences":
-        error.advice = "set_correct_from"
-    elif error.advice == "count_from_0" and (value == IGNORED or (value == -1 and (truth == 0).any())):
-        error.advice = "leave_ignored_rows_out"
-    return error
-
-
-def scale_counts(values: Array) -> Ints:
-    """Return how many confidences (N,) there are, are at most 1, between 0 and 1, and above 0; none of posteriors."""
-    if values.ndim > 1:
-        return np.zeros(4, np.int64)
-    counts = (np.count_nonzero(which) for which in (values <= 1, (values > 0) & (values < 1), values > 0))
-    return np.array([len(values), *counts])
-
-
-def one_scale(counts: Ints) -> str:
-    """Return the rule that `scale_counts` break."""
-    return f"must lie on one scale; {counts[1]} of {counts[0]} lie in [0, 1]"
-
-
-def are_mixed(counts: Ints, scale: float) -> bool:
-    """Return whether more numbers are below 1 than expected on a scale from 0 to `scale`: some are on another."""
-    return bool(counts[2] > min(0.5, _MIXED + 2 / scale) * counts[3])
-
-
-def _refuse_positive(sheet: Sheet, used: ColumnsByRole, reading: Reading) -> None:
-    """Raise FileError if a column named confidence, of two classes, has the probability of one of them."""
-    label, predicted, confidence = (used[role][0] for role in ("label", "predicted", "confidence"))
-    classes, codes = _codes(sheet, (label, predicted))
-    values = numbers_in(sheet, confidence, share=reading.scale == 1) / reading.scale
-    chosen, known = np.split(codes, 2)[1], ~np.isnan(values)
-    of = [values[known & (chosen == code)] for code in range(2)]
-    if len(classes) != 2 or not (values < 0.5).any() or not all(map(len, of)):
-        return
-    for low, high in ((0, 1), (1, 0)):
-        if of[low].max() <= of[high].min():
-            rule = f"is lowest where the class {classes[low]!r} of two was chosen: the probability of the other"
-            second = max(classes, key=lambda text: (TRUTH_WORDS.get(text.lower(), 0), text))
-            columns = {"label": label, "positive": confidence if classes[high] == second else f"1-{confidence}"}
-            raise sheet.error(confidence, rule, advice="name_probabilities", columns=columns)
-
-
-def _codes(sheet: Sheet, columns: Sequence[str]) -> tuple[list[str], Ints]:
-    """Return the classes in several columns, sorted, and which each cell is, one column after the other; -1 if none."""
-    cells = [encode(parse_cells(sheet.column(name))) for name in columns]
-    texts = [[as_text(value) for value in values] for values, _ in cells]
-    classes = sorted({text for part in texts for text in part if text and text != "nan"})
-    place = {text: k for k, text in enumerate(classes)}
-    codes = [np.array([*(place.get(t, -1) for t in part), -1])[of] for part, (_, of) in zip(texts, cells, strict=True)]
-    return classes, np.concatenate(codes)
-
-
-def _classes_in(
-    sheet: Sheet, prediction: Sequence[str], reference: str, labels: Sequence[str] | None
-) -> list[str] | None:
-    """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
-    if labels is not None:
-        return list(labels)
-    if len(prediction) > 1:
-        are_numbers = are_numbered(prediction) and is_numeric(parse_cells(sheet.column(reference)).type)
-        names = None if are_numbers else class_names(prediction, _codes(sheet, [reference])[0])
-        return names or (None if are_numbered(prediction) else [class_in_name(name, name) for name in prediction])
-    by_class = classes_of(first_of(sheet.table, prediction[0]))
-    if by_class is not None:
-        return sorted(by_class)
-    cells = parse_cells(sheet.column(reference))
-    if is_numeric(cells.type) or not is_numeric(parse_cells(sheet.column(prediction[0])).type):
-        return None
-    texts, _ = _codes(sheet, [reference])
-    words = all(text.lower() in TRUTH_WORDS for text in texts)
-    return texts if len(texts) == 2 and not words and not all(map(is_number_text, texts)) else None
-
-
-def _hits(sheet: Sheet, label: str, predicted: str) -> tuple[Floats, int | None, tuple[Note, ...]]:
-    """Return 1 where the predicted class is the true one, else 0, nan without a true one; how many classes; notes."""
-    missing = is_missing(sheet.column(predicted))
-    if missing.any():
-        raise sheet.error(predicted, "has no value", missing)
-    classes, codes = _codes(sheet, (label, predicted))
-    true, answer = np.split(codes, 2)
-    if not np.isin(true, answer).any():
-        rule = f"has no class in common with column {predicted!r}"
-        raise sheet.error(label, rule, value=first_of(sheet.table, label))
-    if len({text.lower() for text in classes}) < len(classes):
-        rule = f"and column {predicted!r} have classes that differ in upper and lower case only"
-        raise sheet.error(label, rule, advice="write_in_one_case")
-    fact = f"An answer counts as correct where column {predicted!r} equals column {label!r}."
-    notes, num_classes = [Note("predicted", fact)], len(classes)
-    if 2 <= num_classes <= len(true) / _SAMPLES_PER_CLASS:
-        fact = f"There are {num_classes} classes in these columns, and K is {num_classes}."
-        notes.append(Note("classes", fact, "set_infinite_classes"))
-    truth = np.where(true < 0, np.nan, (true == answer).astype(np.float64))
-    return truth, num_classes if len(notes) > 1 else None, tuple(notes)
-
-
-def _note_classes(sheet: Sheet, used: ColumnsByRole) -> tuple[Note, ...]:
-    """Return a note if confidences and correctness are beside true and predicted classes, of which K is not taken."""
-    columns = [*used["label"], *used["predicted"]]
-    count = len(_codes(sheet, columns)[0]) if used["label"] and used["predicted"] else 0
-    if not 2 <= count <= len(sheet.rows) / _SAMPLES_PER_CLASS:
-        return ()
-    fact = f"Columns {columns[0]!r} and {columns[1]!r} hold {count} classes, which K is not taken from."
-    return (Note("classes", fact, "set_num_classes"),)
-
-
-def _truth_in(
-    sheet: Sheet, reference: str, classes: Sequence[str] | None, reading: Reading, *, is_class: bool
-) -> Floats:
-    """Return correctness, or numbers of classes if these are given; nan where missing."""
-    if classes is None:
-        try:
-            grades = numbers_in(sheet, reference, words=TRUTH_WORDS)
-        except FileError as error:
-            if is_class and error.advice == "write_1_or_0":
-                error.advice = "pass_labels"
-            raise
-        _refuse_mean(sheet, reference, grades)
-        if reading.correct_from is None:
-            return grades
-        return np.where(np.isnan(grades), np.nan, (grades >= reading.correct_from).astype(np.float64))
-    texts, codes = _codes(sheet, [reference])
-    index = {name: float(k) for k, name in enumerate(classes)}
-    numbers = np.array([*(index.get(text, -1.0) for text in texts), np.nan])[codes]
-    wrong = numbers == -1
+def _classes_in(sheet: Sheet, recipe: Recipe) -> Floats:
+    """Return the numbers of the true classes (N,), NaN where missing."""
+    name = recipe.truth
+    if recipe.classes is None:
+        labels = parse_cells(sheet.column(name))
+        if not is_numeric(labels.type):
+            classes = ", ".join(as_text(value) for value in encode(labels)[0][:5])
+            raise sheet.error(name, "labels_are_text", got=classes, advice="pass_labels")
+        return numbers_in(sheet, name)
+    texts, codes = _codes(sheet, name, recipe.classes)
+    index = {text: float(k) for k, text in enumerate(recipe.classes)}
+    labels = np.array([*(index.get(text, -1.0) for text in texts), np.nan])[codes]
+    wrong = labels == -1
     if wrong.any():
-        rule, value = f"must be among the classes {', '.join(classes[:20])}", sheet.first(reference, wrong)
-        raise sheet.error(reference, rule, wrong, value=value, advice="pass_labels")
-    return numbers
+        fields = {"value": sheet.first(name, wrong), "classes": list(recipe.classes[:20])}
+        raise sheet.error(name, "not_among_classes", wrong, advice="pass_labels", **fields)
+    return labels
 
 
-def _refuse_mean(sheet: Sheet, reference: str, grades: Floats) -> None:
-    """Raise FileError if the only grade (N,) that is not 0 or 1 is the mean of all others."""
-    odd = (grades > 0) & (grades < 1)
-    others = grades[~odd & ~np.isnan(grades)]
-    if np.count_nonzero(odd) != 1 or len(others) < 2 or not np.isin(others, (0, 1)).all():
-        return
-    value = float(grades[odd][0])
-    if abs(value - others.mean()) <= (0 if value == 0.5 else 0.005):
-        rule = "must hold samples; one row is the mean of the others"
-        raise sheet.error(reference, rule, odd, value=value, advice="leave_rows_out")
+def _codes(sheet: Sheet, name: str, known: Collection[str]) -> tuple[list[str], Ints]:
+    """Return the classes in a column, and which each cell (N,) is; -1 if empty, unless a known class is called so."""
+    cells = parse_cells(sheet.column(name))
+    values, codes = encode(cells if is_numeric(cells.type) else sheet.column(name))
+    texts = [as_text(value) for value in values]
+    empty = np.array([*(text.lower() in NOTHING and text not in known for text in texts), True])
+    return texts, np.where(empty[codes], -1, codes)
 
 
-def _unlabelled_in(
-    sheet: Sheet, truth: Floats, reference: str, weights: Sequence[str], rule: str | None, has_classes: bool
-) -> Unlabelled | None:
+def _texts(sheet: Sheet, name: str) -> set[str]:
+    return {as_text(value) for value in encode(sheet.column(name))[0]}
+
+
+def _hits(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[Note, ...]]:
+    """Return 1 where the predicted class is the true one, else 0, nan without a true one; how many classes; notes."""
+    label = recipe.truth
+    (predicted,) = recipe.of("predicted")
+    texts, codes = _codes(sheet, predicted, _texts(sheet, label))
+    true_texts, true_codes = _codes(sheet, label, texts)
+    if (codes < 0).any():
+        raise sheet.error(predicted, "no_value", codes < 0)
+    present = {texts[code] for code in np.unique(codes)} | {
+        true_texts[code] for code in np.unique(true_codes) if code >= 0
+    }
+    classes = sorted(present)
+    place = {text: k for k, text in enumerate(classes)}
+    true = np.array([*(place.get(text, -1) for text in true_texts), -1])[true_codes]
+    chosen = np.array([*(place.get(text, -1) for text in texts), -1])[codes]
+    if not np.isin(true, chosen).any():
+        raise sheet.error(label, "no_common_class", value=first_of(sheet.table, label), other=predicted)
+    if len({text.lower() for text in classes}) < len(classes):
+        raise sheet.error(label, "classes_differ_in_case", other=predicted, advice="write_in_one_case")
+    if recipe.scale == 1:
+        refuse_positive(sheet, recipe, chosen, classes, _numbers(sheet, recipe.predictions[0], share=True))
+    truth = np.where(true < 0, np.nan, true == chosen)
+    if not 2 <= len(classes) <= len(true) / _SAMPLES_PER_CLASS:
+        return truth, None, ()
+    fields = {"count": len(classes), "label": label, "predicted": predicted}
+    return truth, len(classes), (Note("classes", fields, "set_infinite_classes"),)
+
+
+def _unlabelled_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Unlabelled | None:
     """Return which answers are unlabelled and the rule for them."""
     rows = np.isnan(truth)
     count = int(np.count_nonzero(rows))
+    rule = recipe.unlabelled
+    has_classes = recipe.form in ("posteriors", "positive")
     if not count:
         return None
     if count == len(rows):
-        raise sheet.error(reference, "has no value at all")
+        raise sheet.error(recipe.truth, "no_value_at_all")
     if rule is None or (has_classes and rule != "drop"):
-        raise sheet.error(reference, "has no value", rows, advice="" if has_classes else "label_or_bound")
-    weight = numbers_in(sheet, weights[0]) if weights else np.ones(len(rows))
-    share = float(weight[rows].sum() / total) if (total := weight.sum()) > 0 else count / len(rows)
+        advice = "" if has_classes else "label_or_bound"
+        raise sheet.error(recipe.truth, "no_value", rows, advice=advice)
+    weight = np.ones(len(rows))
+    for name in recipe.of("weight"):
+        weight = _numbers(sheet, name)
+    total = weight.sum()
+    share = float(weight[rows].sum() / total) if total > 0 else count / len(rows)
     return Unlabelled(rule, rows if rule != "drop" else np.zeros(len(rows) - count, dtype=bool), share)
 
 
@@ -695,5 +593,4 @@ def _note_first_class(labels: Ints, num_classes: int) -> tuple[Note, ...]:
     occurs = np.bincount(labels, minlength=num_classes) > 0
     if num_classes < 3 or occurs[0] or not occurs[1:].all():
         return ()
-    fact = f"Class 0 never occurs, and all other classes up to {num_classes - 1} do: are labels counted from 0?"
-    return (Note("labels", fact),)
+    return (Note("labels_from_1", {"last": num_classes - 1}),)

@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike
 
 from ..api import score_confidences
 from ..errors import InputError
+from ..files.recipe import Reading
 from ..files.runs.inspect_ai import Log, part_of_scorer
 from ..files.runs.parts import RunOptions, without_nan
-from ..files.submissions import Reading, submission_of
+from ..files.submissions import submission_of
 
 if TYPE_CHECKING:
     from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target
@@ -43,7 +44,7 @@ def ecuas(*, only: str | None = None, correct_from: float | None = None, scale: 
     """
     from inspect_ai.scorer import metric
 
-    reading = Reading(None, None, correct_from, scale)
+    reading = Reading(correct_from=correct_from, scale=scale)
     undefined = dict.fromkeys(_quietly([0, 1], [0.5, 0.5], options), math.nan)  # which checks the options
     if only is not None and only not in undefined:
         raise InputError("only", "not_a_choice", value=only, choices=list(undefined))

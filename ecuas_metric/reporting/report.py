@@ -15,7 +15,7 @@ from ..basis import differing, may_rank
 from ..comparison.compare import NOT_COMPARABLE
 from ..comparison.unlabelled import ValueBounds, bounds_of
 from ..errors import FileError, InputError, Note, sentence
-from ..files.submissions import Source, Submission, Unlabelled
+from ..files.submissions import Submission, Unlabelled
 from ..metric import Key
 from ..metrics import place
 from ..options import checked_options
@@ -340,8 +340,11 @@ def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
         system = prepare(submission.form, submission.predictions, submission.references, checked, ids=ids)
     except InputError as error:
         raise submission.source.error(error) from None
-    notes = submission.notes + _repeated_ids(ids, submission.source) + system.notes
-    return replace(system, notes=notes)
+    notes = submission.notes + system.notes
+    if submission.recipe is None:
+        return replace(system, notes=notes)
+    origin = replace(system.origin, recipe=submission.recipe.digest(), reading=submission.recipe.rules())
+    return replace(system, notes=notes, origin=origin)
 
 
 def _whole_numbers(ids: pa.Array) -> pa.Array:
@@ -353,15 +356,6 @@ def _whole_numbers(ids: pa.Array) -> pa.Array:
     except pa.ArrowInvalid:
         return ids
     return numbers if numbers.cast(ids.type).equals(ids) else ids
-
-
-def _repeated_ids(ids: pa.Array | None, source: Source) -> tuple[Note, ...]:
-    """Return a note if ids of one system are there more than once."""
-    repeated = 0 if ids is None else len(ids) - len(ids.unique())
-    if ids is None or not repeated:
-        return ()
-    fields = {"count": repeated, "total": len(ids), "column": source.columns["ids"]}
-    return (Note("repeated_ids", fields, "" if "groups" in source.columns else "group_repeated_ids"),)
 
 
 def _numbers(report: Report, name: str, keys: Sequence[Key]) -> dict[str, float]:

@@ -5,7 +5,7 @@ _OPTIONS = (  # of the metric, whose flags have their names
     *("missing_confidence", "weights_are", "interval_method"),
 )
 _OTHERS = (  # arguments of errors, whose flags have their names
-    *("columns", "calibrate", "scale", "unlabelled", "correct_from", "folds"),
+    *("columns", "calibrate", "scale", "unlabelled", "correct_from", "right", "folds"),
     *("error_rates", "auroc", "correlation", "samples", "difference", "power", "alpha"),
 )
 _NAMED = {name: f"--{name.replace('_', '-')}" for name in (*_OPTIONS, *_OTHERS)}
@@ -30,17 +30,21 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "count_as_wrong": "Label them, or count them as wrong with --unlabelled wrong.",
     "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
     "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B.",
-    "name_role": "Name it with --columns {pairs}.",
-    "name_guesses": "Perhaps --columns {pairs}?",
-    "name_probabilities": "Probabilities of one of two classes? --columns {pairs} reads them as such.",
-    "name_other_class": "Of the other class? --columns positive=1-COLUMN reads it so.",
-    "set_num_classes": "If a confidence is of one of these classes, use --num-classes K.",
+    "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column.",
+    "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
+    "map_rating": "--scale {low:g}:{high:g} maps them to 0 and 1.",
+    "name_chosen_class": "Is it of the class that was chosen? --columns {pairs}.",
+    "name_positive": "If it is of class 1 all the same: --columns {pairs}.",
+    "name_positive_class": "If it is: --columns {pairs} --labels {low},{high}.",
+    "name_right_answers": "--columns {pairs} if it does; --right {words} names the words for right and wrong answers.",
+    "name_systems_or_groups": (
+        "Does it name systems? --columns {pairs}. Several answers to each question? --groups {ids}."
+    ),
+    "say_right": "--right {high:g}/{low:g} or --right {low:g}/{high:g}.",
     "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
-    "name_complement": "--columns {pairs} reads its complement.",
     "name_whole_id": "Name all columns of the id with --columns id=A+B; or --by COLUMN, --columns system=A+B.",
     "score_in_memory": "Score it in memory, without --out-of-core.",
     "score_out_of_core": "Score it with --out-of-core.",
-    "name_weight": "--weight COLUMN uses it.",
     "group_repeated_ids": "Samples of one id depend on each other: without --groups COLUMN, intervals and tests "
     "are too sure.",
     "set_infinite_classes": "For free text, use --num-classes inf.",
@@ -56,7 +60,6 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "keep_common": "--common compares them on the ids they share.",
     "add_ids": "--by-position pairs them by their rows.",
     "pass_labels": "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..",
-    "keep_all_classes": "Keep the columns of all classes, or use --columns posteriors=A+B or positive=NAME.",
     # ---- rules of the command alone ----
     "different_columns": "must be the same for all files with --out-of-core",
     "file_is_read": "this file is read, and would be overwritten",

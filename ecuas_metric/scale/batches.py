@@ -9,19 +9,11 @@ import pyarrow.compute as pc
 from pyarrow import types
 
 from ..errors import FileError, InputError
-from ..files.columns import Roles, are_numbered, match_columns
-from ..files.submissions import (
-    MAX_SYSTEMS,
-    Source,
-    advised,
-    are_mixed,
-    check_numbers,
-    is_of_first,
-    scale_counts,
-    systems_in,
-)
+from ..files.evidence import MAX_SYSTEMS, are_mixed, check_columns, scale_counts
+from ..files.recipe import HEAD, Reading, Recipe, resolve
+from ..files.submissions import Source, advised, check_numbers, limits_of, systems_in
 from ..files.values import Sheet, floats_in, is_numeric, plain
-from ..inputs import Bools, Floats, Ints, stacked
+from ..inputs import Bools, Floats, Ints
 from ..options import Options
 from .settings import require_same_settings
 from .state import State, empty_state, merge, state_of, state_of_counts
@@ -32,11 +24,11 @@ WAITING = 4
 
 
 class RowOptions(TypedDict, total=False):
-    """How rows are read: the roles of `columns` whose names do not say them, see `files.columns.match_columns`."""
+    """How rows are read: the roles of `columns` whose names do not say them, see `files.recipe.resolve`."""
 
     columns: Mapping[str, str] | None
     unlabelled: str | None  # of rows without correctness, else an error: "wrong" counts them so, "drop" leaves them out
-    scale: float  # divides predictions
+    scale: float | str  # what 1 is, or "LOW:HIGH"
     correct_from: float | None  # the lowest right grade
 
 
@@ -48,22 +40,23 @@ def states_of_batches(
     prefix: str = "",
     source: str = "batches",
     first: int = 1,
+    recipe: Recipe | None = None,
     **reading: Unpack[RowOptions],
 ) -> dict[str, State]:
     """Return the state of each system in batches of rows, a few of which are in memory at a time.
 
     Batches come from a Parquet file, a DuckDB reader, a stream of `datasets` .. `name` is that of the system if no
     column has one, and `prefix` stands before those that columns have; `source` is what errors call the batches, and
-    `first` the number of the first row. For `reading` see `RowOptions`. FileError names the source, the column, the
-    row and the value.
+    `first` the number of the first row. The `recipe` is by default that of the first batch. For `reading` see
+    `RowOptions`. FileError names the source, the column, the row and the value.
     """
     check_reading(reading)
     found: dict[str, list[State]] = {}
     counts: dict[str, Ints] = {}
-    start, roles, schema, scale = first, None, None, reading.get("scale", 1)
+    start, roles = first, recipe
+    low, high = limits_of(reading.get("scale", 1))
     for table in _chunks(batches):
-        if roles is None or table.schema != schema:
-            schema, roles = table.schema, match_columns_of_rows(table.schema, reading, source=source)
+        roles = roles or recipe_of_rows(table, reading, source=source)
         for of, rows in _rows_of_systems(table, roles, name, source, start):
             system = of if rows is None else f"{prefix}{of}"
             part = table if rows is None else table.select(_values_read(roles)).take(rows)
@@ -71,7 +64,7 @@ def states_of_batches(
             states = found.setdefault(system, [])
             level, origin = states[0].sketch.level if states else 0, Source(source, _words(roles), numbers)
             predictions = _predictions(part, roles, origin)
-            if scale > 1:
+            if low == 0 and high > 1:
                 counts[system] = counts.get(system, 0) + scale_counts(predictions)
             states.append(_state_of_table(part, predictions, roles, options, reading, origin, level))
             try:
@@ -86,16 +79,10 @@ def states_of_batches(
             raise FileError(source, "too_many_systems", column=names, value=len(found), got=got, most=MAX_SYSTEMS)
         start += len(table)
     for of_system in counts.values():
-        if are_mixed(of_system, scale):
+        if are_mixed(of_system, high):
             column = "+".join(roles.predictions) if roles else None
-            raise FileError(
-                source,
-                "several_scales",
-                column=column,
-                advice="write_in_one_scale",
-                within=of_system[1],
-                values=of_system[0],
-            )
+            fields = {"within": of_system[1], "size": of_system[0]}
+            raise FileError(source, "several_scales", column=column, advice="write_in_one_scale", **fields)
     return {system: merge(states) for system, states in found.items()}
 
 
@@ -107,26 +94,49 @@ def check_reading(reading: RowOptions) -> None:
     check_numbers(reading.get("scale", 1), reading.get("correct_from"))
 
 
-def match_columns_of_rows(schema: pa.Schema, reading: RowOptions, *, source: str) -> Roles:
-    """Return which columns are read of tables with a schema; InputError if they have no grades where they should."""
-    roles = match_columns(schema, reading.get("columns"), source=source, out_of_core=True)
-    if reading.get("correct_from") is not None and roles.form != "confidences":
-        raise InputError("correct_from", "requires_confidences", value=reading["correct_from"])
-    if len(roles.predictions) > 1 and not are_numbered(roles.predictions):
-        raise FileError(source, "classes_not_numbered", column="+".join(roles.predictions), advice="score_in_memory")
-    if roles.form == "counts" and roles.used["weight"]:
-        raise FileError(source, "counts_are_weights", column=roles.used["weight"][0])
-    return roles
+def recipe_of_rows(head: pa.Table, reading: RowOptions, *, source: str, rows: int | None = None) -> Recipe:
+    """Return how rows are read, by the first of them; FileError if that needs all of them in memory."""
+    said = Reading(
+        unlabelled=reading.get("unlabelled"),
+        correct_from=reading.get("correct_from"),
+        scale=reading.get("scale", 1),
+        columns=reading.get("columns") or {},
+    )
+    head = head.slice(0, HEAD)
+    count = len(head) if rows is None else rows
+    _require_columns(head, said, source)
+    recipe = resolve(head, said, source=source, rows=count, format="parquet")
+    names = [*recipe.predictions, recipe.truth, *recipe.systems, *recipe.of("weight")]
+    if recipe.form == "predicted":
+        what = "a predicted and a true class"
+    elif recipe.classes is not None:
+        what = "columns of classes that are not numbered from 0"
+    elif recipe.of("stratum") or recipe.of("group"):
+        what = "strata or groups"
+    elif recipe.form == "counts" and recipe.of("weight"):
+        raise FileError(source, "counts_are_weights", column=recipe.of("weight")[0])
+    else:
+        what = ", ".join(name for name in names if name not in head.column_names)
+    if what:
+        raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
+    check_columns(Sheet(head, np.arange(1, len(head) + 1), source=source), recipe, said.columns)
+    return recipe
 
 
-def columns_read(roles: Roles) -> list[str]:
+def columns_read(recipe: Recipe) -> list[str]:
     """Return the names of all columns that are read."""
-    return list(dict.fromkeys([*_values_read(roles), *roles.systems]))
+    return list(dict.fromkeys([*_values_read(recipe), *recipe.systems]))
 
 
-def _values_read(roles: Roles) -> list[str]:
-    used = *roles.used["weight"], *roles.used["count"]
-    return list(dict.fromkeys([*roles.predictions, *roles.references[:1], *used]))
+def _require_columns(head: pa.Table, reading: Reading, source: str) -> None:
+    """Raise FileError for nested columns, which are not computed here."""
+    for name in reading.columns.values():
+        if name not in head.column_names and "." in name and name.partition(".")[0] in head.column_names:
+            raise FileError(source, "not_read_out_of_core", what=name, advice="score_in_memory")
+
+
+def _values_read(recipe: Recipe) -> list[str]:
+    return list(dict.fromkeys([*recipe.predictions, recipe.truth, *recipe.of("weight"), *recipe.of("count")]))
 
 
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
@@ -146,7 +156,7 @@ def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
 
 
 def _rows_of_systems(
-    table: pa.Table, roles: Roles, name: str, source: str, start: int
+    table: pa.Table, roles: Recipe, name: str, source: str, start: int
 ) -> Iterator[tuple[str, np.ndarray | None]]:
     """Yield the name of each system in a table and its rows (N,), or one name and None, which is all rows."""
     if not roles.systems:
@@ -157,31 +167,31 @@ def _rows_of_systems(
     yield from zip(names, parts, strict=True)
 
 
-def _words(roles: Roles) -> dict[str, str]:
+def _words(roles: Recipe) -> dict[str, str]:
     """Return which column each argument of `state_of` is, for errors."""
-    reference, (weight, count) = roles.references[0], ([*roles.used[role], ""][0] for role in ("weight", "count"))
-    words = {"predictions": "+".join(roles.predictions), "references": reference, "wrong": reference}
-    return words | {"sample_weight": weight, "count": count}
+    words = {"predictions": "+".join(roles.predictions), "references": roles.truth, "wrong": roles.truth}
+    return words | {"sample_weight": "+".join(roles.of("weight")), "count": "+".join(roles.of("count"))}
 
 
 def _state_of_table(
     table: pa.Table,
     values: Floats,
-    roles: Roles,
+    roles: Recipe,
     options: Options,
     reading: RowOptions,
     source: Source,
     level: int,
 ) -> State:
-    unlabelled, name = reading.get("unlabelled"), roles.references[0]
+    unlabelled, name = reading.get("unlabelled"), roles.truth
     references = _numbers(table[name], name, source)
     is_open = np.isnan(references)
     _require_labelled(is_open, roles, source, unlabelled)
     if (lowest := reading.get("correct_from")) is not None:
         references = (references >= lowest).astype(np.float64)
     references, scale = np.where(is_open, 0.0, references), reading.get("scale", 1)
-    predictions = values if scale == 1 else values / scale
-    used = [[_numbers(table[name], name, source) for name in roles.used[role]] for role in ("weight", "count")]
+    low, high = limits_of(scale)
+    predictions = values if scale == 1 else (values - low) / (high - low)
+    used = [[_numbers(table[name], name, source) for name in roles.of(role)] for role in ("weight", "count")]
     if is_open.any() and unlabelled == "drop":
         kept = ~is_open
         references, predictions, source = references[kept], predictions[kept], source._replace(rows=source.rows[kept])
@@ -189,8 +199,7 @@ def _state_of_table(
     form, (weights, copies) = "posteriors" if roles.form == "positive" else roles.form, used
     try:
         if roles.form == "positive":
-            is_first = is_of_first(roles.predictions[0], table.schema.field(name).type)
-            predictions, options = _both_classes(predictions, options, is_first=is_first)
+            predictions, options = _both_classes(predictions, options)
         if copies:
             return state_of_counts(predictions, copies[0], references, options)
         if len(references):
@@ -206,27 +215,24 @@ def _state_of_table(
     return state._replace(sums={**state.sums, f"unlabelled, {unlabelled}": count}) if count else state
 
 
-def _both_classes(values: Floats, options: Options, *, is_first: bool) -> tuple[Floats, Options]:
-    """Return probabilities of class 1 (N,), or those or logits of both classes (N, 2), of those of one; and options."""
-    are_logits = options.predictions_are == "logits"
-    if not are_logits and not is_first:
+def _both_classes(values: Floats, options: Options) -> tuple[Floats, Options]:
+    """Return probabilities of class 1 (N,), or logits of both classes (N, 2) of margins; and options."""
+    if options.predictions_are != "logits":
         return values, options.replace(predictions_are="positive_probabilities")
-    both = np.stack([np.zeros(len(values)), values], axis=1) if are_logits else stacked(values)
-    options = options if are_logits else options.replace(predictions_are="probabilities")
-    return both[:, ::-1] if is_first else both, options
+    return np.stack([np.zeros(len(values)), values], axis=1), options
 
 
-def _require_labelled(is_open: Bools, roles: Roles, source: Source, unlabelled: str | None) -> None:
+def _require_labelled(is_open: Bools, roles: Recipe, source: Source, unlabelled: str | None) -> None:
     """Raise FileError for rows without correctness; a class that is not known is not a wrong one."""
     has_classes = roles.form in ("posteriors", "positive", "counts")
     if is_open.any() and (unlabelled is None or (has_classes and unlabelled != "drop")):
-        column, row, count = roles.references[0], int(source.rows[np.argmax(is_open)]), int(is_open.sum())
+        column, row, count = roles.truth, int(source.rows[np.argmax(is_open)]), int(is_open.sum())
         error = FileError(source.file, "no_value", column=column, row=row, count=count, total=len(is_open))
         error.advice = "" if has_classes else "count_as_wrong"
         raise error
 
 
-def _predictions(table: pa.Table, roles: Roles, source: Source) -> Floats:
+def _predictions(table: pa.Table, roles: Recipe, source: Source) -> Floats:
     """Return predictions (N,), or (N, K) of columns of classes or of lists."""
     if len(roles.predictions) > 1:
         return np.stack([_numbers(table[name], name, source) for name in roles.predictions], axis=1)

@@ -18,9 +18,10 @@ from tqdm.auto import tqdm
 
 from ..errors import FileError, InputError
 from ..files.read import distinct_names, named_by_folders, stem
+from ..files.recipe import HEAD, Recipe
 from ..files.values import constant
 from ..options import Options
-from .batches import RowOptions, check_reading, columns_read, match_columns_of_rows, states_of_batches
+from .batches import RowOptions, check_reading, columns_read, recipe_of_rows, states_of_batches
 from .settings import require_options
 from .storage import Collection, merge_collections, read_collection, write_collection
 
@@ -43,13 +44,15 @@ def score_files(
     *,
     state_file: str | Path | None = None,
     progress: bool = False,
+    recipes: list[Recipe] | None = None,
     **reading: Unpack[RowOptions],
 ) -> Collection:
     """Return the states of all systems in Parquet files.
 
     Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
     that of the pattern. States are kept in `state_file`: what they are of already is skipped, so that an interrupted
-    run goes on, and next month's files are added to this month's. For `reading` see `batches.RowOptions`. FileError
+    run goes on, and next month's files are added to this month's. How each file was read is added to `recipes`. For
+    `reading` see `batches.RowOptions`. FileError
     names file, column, row and value; the files before it are in `state_file`.
     """
     check_reading(reading)
@@ -62,9 +65,11 @@ def score_files(
         with tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress) as bar:
             for (name, prefix), part in waiting:
                 bar.set_postfix_str(stem(part.path), refresh=False)
-                batches = _watch(part, reading, bar)
-                score = partial(states_of_batches, name=name, prefix=prefix, source=part.address)
-                states = score(batches, options, **reading)
+                recipe = recipe_of_part(part, reading)
+                if recipes is not None:
+                    recipes.append(recipe)
+                score = partial(states_of_batches, name=name, prefix=prefix, source=part.address, recipe=recipe)
+                states = score(_watch(part, recipe, bar), options, **reading)
                 try:
                     done = merge_collections([done, Collection(states, {part.address: part.size})])
                 except InputError as error:
@@ -121,16 +126,23 @@ def row_groups_of(part: ParquetPart, num_rows: int) -> list[tuple[list[int], int
     return found
 
 
+def recipe_of_part(part: ParquetPart, reading: RowOptions) -> Recipe:
+    """Return how the rows of a file are read, by the first of them."""
+    with _open(part) as file:
+        batches = file.iter_batches(HEAD, use_threads=False)
+        head = pa.Table.from_batches([next(batches, [])] if file.metadata.num_rows else [], file.schema_arrow)
+        for name, value in _columns_in_path(part, file.schema_arrow).items():
+            head = head.append_column(name, value.take(np.zeros(len(head), np.int64)))
+        return recipe_of_rows(head, reading, source=part.address, rows=file.metadata.num_rows)
+
+
 def batches_of(
-    part: ParquetPart, reading: RowOptions, *, groups: Sequence[int] | None = None
+    part: ParquetPart, recipe: Recipe, *, groups: Sequence[int] | None = None
 ) -> Iterator[tuple[pa.RecordBatch, float]]:
     """Yield batches of the columns that are read, of some row groups or all, and the share of the file that each is."""
     with _open(part) as file:
-        schema, folders = file.schema_arrow, named_by_folders(part.path.split("/")[:-1])
-        in_path = {name: constant(value, 1) for name, value in folders.items() if name not in schema.names}
-        for name, value in in_path.items():
-            schema = schema.append(pa.field(name, value.type))
-        read = columns_read(match_columns_of_rows(schema, reading, source=part.address))
+        in_path = _columns_in_path(part, file.schema_arrow)
+        read = columns_read(recipe)
         own = [name for name in read if name not in in_path]
         size = _batch_size(file, own)  # and no threads, which take memory that grows with the file
         for batch in file.iter_batches(size, row_groups=groups, columns=own, use_threads=False):
@@ -139,9 +151,15 @@ def batches_of(
             yield batch, len(batch) / file.metadata.num_rows
 
 
-def _watch(part: ParquetPart, reading: RowOptions, bar: tqdm) -> Iterator[pa.RecordBatch]:
+def _columns_in_path(part: ParquetPart, schema: pa.Schema) -> dict[str, pa.Array]:
+    """Return the columns that only the names of folders have, each as an array of one value."""
+    folders = named_by_folders(part.path.split("/")[:-1])
+    return {name: constant(value, 1) for name, value in folders.items() if name not in schema.names}
+
+
+def _watch(part: ParquetPart, recipe: Recipe, bar: tqdm) -> Iterator[pa.RecordBatch]:
     start = bar.n
-    for batch, share in batches_of(part, reading):
+    for batch, share in batches_of(part, recipe):
         yield batch
         bar.update(int(share * part.size))
     bar.update(start + part.size - bar.n)

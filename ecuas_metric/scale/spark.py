@@ -15,9 +15,10 @@ import pyarrow as pa
 from pyarrow.types import is_nested
 
 from ..errors import FileError, InputError, missing_package
+from ..files.recipe import HEAD
 from ..options import Options
-from .batches import RowOptions, check_reading, columns_read, match_columns_of_rows, states_of_batches
-from .local import batches_of, parts_of_patterns, row_groups_of
+from .batches import RowOptions, check_reading, columns_read, recipe_of_rows, states_of_batches
+from .local import batches_of, parts_of_patterns, recipe_of_part, row_groups_of
 from .reading import StateResults, read
 from .settings import state_options
 from .state import State, merge
@@ -71,13 +72,15 @@ def states_of_frame(
 
     check_reading(reading)
     schema = to_arrow_schema(df.schema)
-    names = columns_read(match_columns_of_rows(schema, reading, source="the data frame"))
+    recipe = recipe_of_rows(df.limit(HEAD).toArrow(), reading, source="the data frame")
+    names = columns_read(recipe)
 
     def states(batches: Batches) -> Batches:
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
         renamed, source = (batch.rename_columns(names) for batch in batches), f"partition {part}"
-        yield from _rows(part, partial(states_of_batches, renamed, options, name=name, source=source, **reading))
+        found = partial(states_of_batches, renamed, options, name=name, source=source, recipe=recipe)
+        yield from _rows(part, partial(found, **reading))
 
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
     quoted = ["`" + column.replace("`", "``") + "`" for column in names]
@@ -103,9 +106,10 @@ def score_files_on_spark(
     def states(batches: Batches) -> Batches:
         for place in (place for batch in batches for place in batch["id"].to_pylist()):
             name, prefix, part, groups, first = tasks[place]
-            rows = (batch for batch, _ in batches_of(part, reading, groups=groups))
+            recipe = recipe_of_part(part, reading)
+            rows = (batch for batch, _ in batches_of(part, recipe, groups=groups))
             found = partial(states_of_batches, rows, options, name=name, prefix=prefix, source=part.address)
-            yield from _rows(place, partial(found, first=first, **reading))
+            yield from _rows(place, partial(found, first=first, recipe=recipe, **reading))
 
     found = _merge(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, _SCHEMA)) if tasks else {}
     return Collection(found, {part.address: part.size for *_, part in files})

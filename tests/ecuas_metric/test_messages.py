@@ -14,13 +14,12 @@ from ecuas_metric.reporting.words import COMMAND_WORDS
 from space.words import PAGE_WORDS
 from tests.conftest import ROOT
 
-TABLES = ("messages.py", "words.py", "helm.py")
-LATER = ("files",)  # still have sentences
+TABLES = ("messages.py", "words.py")
 MODULES = {
     path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
     for package in ("ecuas_metric", "space")
     for path in sorted((ROOT / package).rglob("*.py"))
-    if path.name not in TABLES and path.parent.name not in LATER
+    if path.name not in TABLES
 }
 KNOWN = messages.SENTENCES | COMMAND_WORDS | PAGE_WORDS
 MAKERS = {  # what makes errors and notes -> the names of its first arguments
@@ -31,7 +30,6 @@ MAKERS = {  # what makes errors and notes -> the names of its first arguments
     "shape_error": ("array", "name", "rule"),
     "error": ("column", "rule"),  # of a `Sheet`
 }
-UNUSED = ("header_repeated", "no_value_at_all", "unlabelled_are_wrong", "unlabelled_bounded", "unlabelled_dropped")
 IDS = ("rule", "advice")
 ADDED = {"columns", "pairs"}  # to the fields of a `FileError`, from its columns
 
@@ -106,7 +104,7 @@ def test_what_is_said_is_an_id_whose_sentence_has_all_its_fields(path):
 
 
 def test_every_sentence_is_used():
-    used = constants() | OPTIONS.keys() | {*UNUSED}
+    used = constants() | OPTIONS.keys()
     assert not KNOWN.keys() - used
 
 

@@ -191,7 +191,8 @@ def test_the_module_signs_as_a_report_does_and_knows_k_of_the_posteriors_it_comp
     module = evaluate.load("ecuas_metric/ecuas.py", cache_dir=str(tmp_path))
     for options in ({}, {"confidence_level": 0.9}):  # the samples are sorted where there are intervals
         system = prepare_submissions(submissions, n=1, **options)["a"]
-        assert str(system.basis) == module.signature(n=1, sample_weight=[0.5, 1.5, 2.5], **options)
+        of_arrays = str(system.basis).replace(f"|recipe:{submissions[0].recipe.digest()}", "")
+        assert of_arrays == module.signature(n=1, sample_weight=[0.5, 1.5, 2.5], **options)
     assert "|K:inf|" in module.signature()
     module.compute(predictions=[[0.2, 0.5, 0.3]], references=[1], n=1)
     assert "|K:3|" in module.signature()

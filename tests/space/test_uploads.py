@@ -38,8 +38,8 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
     "header.csv": (b"confidence,correct\n", "the file has no rows."),
     "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "it is not UTF-8 text. Save it as UTF-8."),
     "zeros.csv": (b"\0" * 5000, "names of columns must have at most 200 characters; got 5,000|the file has no rows"),
-    "which.csv": (b"confidence,conf,correct\n1,1,1\n", "may both be the confidence: .* Choose it under Columns."),
-    "other.csv": (b"a,b\n1,2\n", "there must be columns confidence and correct, .* Choose them under Columns."),
+    "which.csv": (b"label,p_0,p_1,confidence,correct\n1,0,1,1,1\n", "confidences and posteriors.* Choose it under"),
+    "other.csv": (b"a,b\n1,2\n", "neither confidence and correct, nor label .* Choose them under Columns."),
     "unlabelled.csv": (b"confidence,correct\n0.5,\n0.4,1\n", "Choose how to treat them under Options, “Answers wit"),
     "separators.csv": (b"," * 19_000_000, r"must have at most 5,000 columns; got 19,000,001\."),
     "billion.csv": (b"".join(b"c%d," % i for i in range(3000)) + b"\n" + b"1\n" * 300_000, MEMORY),
@@ -112,7 +112,7 @@ def test_columns_are_found_or_left_to_the_visitor(tmp_path):
     path = tmp_path / "a.csv"
     for content, roles in (
         ("conf,is_correct,remark\n0.5,1,x\n", {"confidence": "conf", "correct": "is_correct"}),
-        ("confidence,conf,correct\n1,1,1\n", {}),  # which of two is not said
+        ("confidence,conf,correct\n1,1,1\n", {"confidence": "confidence", "correct": "correct"}),
     ):
         path.write_text(content)
         names, detected = uploads.detect(str(path))

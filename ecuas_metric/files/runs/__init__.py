@@ -4,14 +4,13 @@ import fnmatch
 import re
 from pathlib import Path
 
-from .helm import HELM
 from .inspect_ai import INSPECT
 from .lighteval import LIGHTEVAL
 from .lm_eval import LM_EVAL
 from .parts import RunOptions, RunPart, files_in, names_of, pool_tasks, refuse_totals
 
 __all__ = ["RUN_FILE", "RunOptions", "RunPart", "names_of", "pool_tasks", "read_parts"]
-_READERS = (LM_EVAL, LIGHTEVAL, INSPECT, HELM)
+_READERS = (LM_EVAL, LIGHTEVAL, INSPECT)
 RUN_FILE = re.compile("|".join(fnmatch.translate(name) for reader in _READERS for name in reader.names))
 
 

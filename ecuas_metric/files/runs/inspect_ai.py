@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import FileError, InputError, Note
-from ..read import value_at
+from ..values import value_at
 from . import parts
 from .parts import Column, Fields, Reader, RunOptions, RunPart
 

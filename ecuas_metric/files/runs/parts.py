@@ -10,7 +10,7 @@ import numpy as np
 
 from ...errors import FileError, InputError, Note
 from ...inputs import Array, Floats, Ints
-from ..read import value_at
+from ..values import value_at
 
 Fields = Mapping[str, Any]  # of JSON
 Column = Array | Sequence[object]

@@ -1,16 +1,16 @@
 """What the help of each subcommand says, and which functions do it."""
 
-from ...files.columns import LAYOUTS
+from ...files.recipe import LAYOUTS
 from ...metrics import METRICS
 from . import in_memory, out_of_core
 from .flags import Command
 
 _FILES = """\
-A file contains one system, named after the file, or several if it has a column `system` (or `model`). Columns are
-found by name:
+A file contains one system, named after the file, or several if it has a column `system` or `model`. Columns are found
+by their exact names, or you say them with --columns; the first line says what was read, and what was not:
 {layouts}
-Optional are `id`, which pairs the samples of different systems, and `stratum`, which names parts of the sample whose
-sizes were fixed in advance. Values such as 85%, 0,85, yes/no and right/wrong are understood.
+Optional is `id`, which pairs the samples of different systems. A column that is written as 85%, 0,85, yes/no or
+right/wrong throughout is understood. `ecuas read FILE` shows all columns, and how they would be read.
 """
 _METRICS = """\
 metrics, by the names that --metrics takes

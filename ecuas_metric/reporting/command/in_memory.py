@@ -10,6 +10,8 @@ from ...comparison.compare import basis_of_comparison, compare_systems, fields_o
 from ...comparison.planning import CORRELATION, EXPECTED_AUROC, Plan, plan_of_rates, plan_of_systems
 from ...errors import InputError, Note
 from ...expected_costs import ECUAS_N, ERROR_RATE
+from ...files.evidence import require_ids
+from ...files.recipe import Recipe
 from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import place
@@ -56,7 +58,7 @@ from .parameters import (
     print_bullets,
     print_paths,
 )
-from .reading import read_files
+from .reading import read_files, recipes_of
 
 _DEPENDENT = ("interval", "calibration", "calibrate", "explain")  # what groups of samples matter for in `score`
 _DRAWS = ("interval_method", "calibration", "explain")  # what draws at random in `score`
@@ -98,7 +100,7 @@ def score_in_memory(
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
     grid = report_grid(report, digits=output.digits, keys=keys, sizes=True)
-    output.show(grid, report_records(report, keys=keys))
+    output.show(grid, report_records(report, keys=keys), recipes=recipes_of(submissions))
     notes = report.notes()
     if by:
         notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
@@ -142,6 +144,8 @@ def compare_in_memory(
     }
     submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output)
     _require_one_task(submissions)
+    if len(submissions) > 1 and not rows.by_position and all(one.ids is None for one in submissions):
+        require_ids(recipes_of(submissions))
     systems = prepare_submissions(submissions, **options)
     if calibrate is not None:
         systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
@@ -161,7 +165,7 @@ def compare_in_memory(
         count = f"{len(shown)} of {len(differences)} differences are significant and shown."
         grid = replace(grid, notes=[count, *grid.notes])
     text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha, full=full)
-    output.show(grid, [fields_of(row) for row in shown], text)
+    output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions))
     if explain:
         print_bullets(how_to_read(first.options, tests=tests, by_row=first.ids is None))
     if figures:
@@ -187,7 +191,7 @@ def plan_of_files(
     systems = prepare_submissions(submissions, **options)
     keys = _metrics_of(output, systems, options)
     plans = plan_of_systems(systems, only=keys, **asdict(target))
-    _show_plans(plans, target, output, str(next(iter(systems.values())).basis))
+    _show_plans(plans, target, output, str(next(iter(systems.values())).basis), recipes_of(submissions))
     return _notes_of(systems)
 
 
@@ -253,10 +257,12 @@ def _show_averages(averages: Report | None, keys: Iterable[Key], by: str, output
     return averages.notes()
 
 
-def _show_plans(plans: Sequence[Plan], target: Target, output: Output, line: str) -> None:
+def _show_plans(
+    plans: Sequence[Plan], target: Target, output: Output, line: str, recipes: Iterable[Recipe | None] = ()
+) -> None:
     if not plans:
         raise InputError("--metrics", "nothing_to_plan", got=output.metrics or "none")
     is_planned = target.difference is not None
     levels = {"power": target.power, "alpha": target.alpha}
     grid = plan_grid(plans, planned=is_planned, digits=output.digits, signature=line, **levels)
-    output.show(grid, [fields_of(one) for one in plans])
+    output.show(grid, [fields_of(one) for one in plans], recipes=recipes)

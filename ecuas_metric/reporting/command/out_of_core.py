@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ...comparison.compare import Comparison, fields_of
 from ...errors import FileError, InputError, Note
+from ...files.recipe import Recipe, scale_of
 from ...metric import Key
 from ...metrics import place
 from ...options import LEVEL, checked_options
@@ -76,6 +77,7 @@ def score_out_of_core(
     """Print the metrics of systems whose rows are never all in memory."""
     output.check()
     notes: Notes = []
+    recipes: list[Recipe] = []
     if engine == "spark":
         from ...scale.spark import score_files_on_spark
 
@@ -87,12 +89,12 @@ def score_out_of_core(
         from ...scale.storage import read_collection
 
         before = read_collection(state).files if state and Path(state).exists() else {}
-        collection = _collect(score_files, files, columns, by, metric, state_file=state, progress=True)
+        collection = _collect(score_files, files, columns, by, metric, state_file=state, progress=True, recipes=recipes)
         if before:
             notes.append(("", Note("rows_in_state", {"count": len(before), "file": state})))
     reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
     added = options_set(metric.options(columns))
-    return _show(collection, reading, added, output, figures) + notes
+    return _show(collection, reading, added, output, figures, recipes) + notes
 
 
 def merge_states(
@@ -131,7 +133,8 @@ def compare_out_of_core(
     from ...scale.settings import require_same_settings
 
     output.check()
-    states = _collect(score_files, files, columns, None, metric, progress=True).states
+    recipes: list[Recipe] = []
+    states = _collect(score_files, files, columns, None, metric, progress=True, recipes=recipes).states
     if len(states) < 2:
         raise InputError("a comparison", "needs_two_systems", got=", ".join(states) or "none")
     for state in states.values():
@@ -149,7 +152,8 @@ def compare_out_of_core(
     line = " ; ".join(dict.fromkeys(str(basis_of_state(state, interval)) for state in states.values()))
     rows = [row for row, _ in differences]
     title = f"{percent(interval)} interval, not paired"
-    output.show(differences_grid(rows, line, title, digits=output.digits, above=[UNPAIRED]), records)
+    grid = differences_grid(rows, line, title, digits=output.digits, above=[UNPAIRED])
+    output.show(grid, records, recipes=recipes)
     return []
 
 
@@ -202,7 +206,7 @@ def _collect(
         checked_options(**options),
         columns=of_files[0] | given,
         unlabelled=columns.unlabelled,
-        scale=columns.scale,
+        scale=scale_of(columns.scale),
         correct_from=columns.correct_from,
         **settings,
     )
@@ -215,7 +219,12 @@ def _results(states: Mapping[str, State], reading: Mapping[str, Any], *, with_er
 
 
 def _show(
-    collection: Collection, reading: Mapping[str, Any], added: Iterable[str], output: Output, figures: str | None
+    collection: Collection,
+    reading: Mapping[str, Any],
+    added: Iterable[str],
+    output: Output,
+    figures: str | None,
+    recipes: Iterable[Recipe] = (),
 ) -> Notes:
     """Print the table of all systems of a collection, with the bounds of what is not exact, and draw its figures."""
     from ...scale.reading import system_of
@@ -230,7 +239,7 @@ def _show(
     records: list[Record] = []
     for record in report_records(report, keys=keys):
         records.append({**record, **_bounds(results[str(record["system"])], keys)})
-    output.show(grid, records)
+    output.show(grid, records, recipes=recipes)
     if figures:
         print_paths(write_figures({name: system_of(collection.states[name]) for name in results}, figures))
     return [(name, note) for name, note in report.notes() if note.id not in ("unlabelled_answers", "bounded")]

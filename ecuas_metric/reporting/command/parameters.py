@@ -10,7 +10,7 @@ from typing import Annotated
 
 from ...comparison.planning import POWER
 from ...errors import InputError, Note
-from ...files.columns import NAMES
+from ...files.recipe import NAMES, Recipe, lines_of
 from ...files.runs.lm_eval import BY_LENGTH
 from ...files.submissions import RULES
 from ...inputs import POSTERIOR_FORMS
@@ -71,7 +71,10 @@ class Columns:
             "ROLE=COLUMN,..",
         ),
     ] = ()
-    scale: Annotated[float, Flag("largest possible confidence or probability, e.g. 100 for percentages", "MAX")] = 1.0
+    scale: Annotated[
+        str,
+        Flag("largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH", "MAX"),
+    ] = "1"
     correct_from: Annotated[
         float | None, Flag("if grades are not 0 or 1, answers with at least this grade are correct", "GRADE")
     ] = None
@@ -91,6 +94,14 @@ class Columns:
 class Rows(Columns):
     """How files are read whose rows are in memory."""
 
+    right: Annotated[
+        str | None,
+        Flag("the word or number for a correct answer, or that and the one for a wrong answer: 1/2", "WORD"),
+    ] = None
+    recipe: Annotated[
+        str | None,
+        Flag("read files as this recipe says, which `ecuas read --output` wrote; other flags change it", "FILE"),
+    ] = None
     labels: Annotated[
         str | None,
         Flag(
@@ -100,7 +111,7 @@ class Rows(Columns):
     tasks: Annotated[str | None, Flag("for runs of evaluation tools: read only these tasks", "TASK,..")] = None
     filter: Annotated[
         str | None,
-        Flag("for runs: the filter (lm-eval), scorer (Inspect) or metric (HELM), if there are several", "NAME"),
+        Flag("for runs: the filter (lm-eval) or scorer (Inspect), if there are several", "NAME"),
     ] = None
     partial: Annotated[bool, Flag("for runs: also read those that did not end, as far as they came")] = False
     choice_length: Annotated[
@@ -169,8 +180,16 @@ class Output:
         for path in self.output:
             check_suffix(path)
 
-    def show(self, grid: Grid, records: Sequence[Record], text: str | None = None) -> None:
-        """Print a table, or the text that stands for it, and write it to all files."""
+    def show(
+        self,
+        grid: Grid,
+        records: Sequence[Record],
+        text: str | None = None,
+        recipes: Iterable[Recipe | None] = (),
+    ) -> None:
+        """Print how files were read and a table, or the text that stands for it, and write it to all files."""
+        for line in lines_of(recipes):
+            print(line)
         print(to_text(grid, screen_of(sys.stdout)) if text is None else text, end="")
         for path in self.output:
             write(path, grid, records)

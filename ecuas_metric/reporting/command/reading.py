@@ -4,21 +4,28 @@ import csv
 import os
 import re
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from ...comparison.compare import in_common
 from ...errors import FileError, InputError
-from ...files.columns import NAMES
 from ...files.read import STANDARD_INPUT, distinct_names, read_sheet, stem
+from ...files.recipe import NAMES, Reading, Recipe, scale_of
 from ...files.runs import RunOptions
-from ...files.submissions import Reading, Submission, read_run, submissions_of
+from ...files.submissions import Submission, changed, read_run, submissions_of
 from .flags import flag_of
 from .parameters import MetricOptions, Rows
 
 ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")  # the commas that are in no column's name
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
-NOT_OF_CHOICES = ("scale", "correct_from", "unlabelled", "predictions_are", "partial")  # lm-eval's and lighteval's
+NOT_OF_CHOICES = (
+    "scale",
+    "correct_from",
+    "right",
+    "unlabelled",
+    "predictions_are",
+    "partial",
+)  # lm-eval's and lighteval's
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +66,16 @@ def read_files(
     _require_kept(files, outputs)
     roles = {"weight": rows.weight, "group": groups, "part": part}
     common = {role: name for role, name in roles.items() if name}
-    reading = _reading_of(rows, metric, unlabelled)
+    said = _reading_of(rows, metric, unlabelled)
+    recipe = None
+    if rows.recipe is not None:
+        recipe = Recipe.from_json(Path(rows.recipe).read_text(encoding="utf-8"))
     run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
     read = []
     for file, columns in zip(files, columns_of_files(rows.columns, files), strict=True):
-        read.append(_read(file, common | columns, reading, run, pool_tasks=pool_tasks))
+        reading = replace(said, columns=common | columns)
+        reading = reading if recipe is None else changed(recipe.reading(), reading)
+        read.append(_read(file, reading, run, pool_tasks=pool_tasks))
     _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
     _require_tasks(rows, read, pooled=pool_tasks or part == "model")
     submissions = _with_names(read, has_parts=part is not None)
@@ -75,7 +87,12 @@ def read_files(
 def _reading_of(rows: Rows, metric: MetricOptions, unlabelled: str | None) -> Reading:
     labels = None if rows.labels is None else next(csv.reader([rows.labels], skipinitialspace=True))
     rule = rows.unlabelled or unlabelled
-    return Reading(rule, labels, rows.correct_from, rows.scale, metric.predictions_are)
+    return Reading(rule, labels, rows.correct_from, scale_of(rows.scale), metric.predictions_are, rows.right)
+
+
+def recipes_of(submissions: Iterable[Submission]) -> list[Recipe | None]:
+    """Return how files were read."""
+    return [submission.recipe for submission in submissions]
 
 
 def parse_file(text: str) -> File:
@@ -112,13 +129,13 @@ def _columns_meant(file: str, files: Sequence[File], special: Sequence[dict[str,
     return meant
 
 
-def _read(file: File, columns: dict[str, str], reading: Reading, run: RunOptions, *, pool_tasks: bool) -> ReadFile:
+def _read(file: File, reading: Reading, run: RunOptions, *, pool_tasks: bool) -> ReadFile:
     parts = {"part": "model"} if pool_tasks else {}
-    of_run = read_run(file.path, columns=columns | parts, run=run, reading=reading)
+    of_run = read_run(file.path, columns={**reading.columns, **parts}, run=run, reading=reading)
     if of_run is not None:
         return ReadFile(file, of_run, is_run=True)
-    sheet = read_sheet(file.path, rows=columns.get("rows"))
-    return ReadFile(file, submissions_of(sheet, file.path, columns=columns, reading=reading), is_run=False)
+    sheet = read_sheet(file.path, rows=reading.columns.get("rows"))
+    return ReadFile(file, submissions_of(sheet, file.path, reading=reading), is_run=False)
 
 
 def _tasks(rows: Rows) -> list[str] | None:

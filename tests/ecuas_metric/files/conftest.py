@@ -19,7 +19,8 @@ def score(tmp_path, monkeypatch, capsys):
             Path(path).write_bytes(content_of(content, Path(path).suffix))
         code = cli.main(["score", path, *flags, "--output", "out.json"])
         rows = json.loads(Path("out.json").read_text(encoding="utf-8"))["rows"] if code == 0 else []
-        return code, rows, capsys.readouterr().err
+        captured = capsys.readouterr()
+        return code, rows, captured.err if code else captured.out.partition("\n")[0] + "\n" + captured.err
 
     return score
 

@@ -46,6 +46,8 @@ TRUTH = {
     "posteriors": of_posteriors(FOUR, LABEL),
     "rounded posteriors": of_posteriors(ROUNDED / ROUNDED.sum(axis=1, keepdims=True), LABEL),
     "binary": of_posteriors(np.column_stack([1 - P, P]), Y),
+    "confidence of two": of_answers(np.maximum(P, 1 - P), (P > 0.5) != Y, 0.5),
+    "rated": of_answers(np.digitize(Q, [0.2, 0.4, 0.6, 0.8]) / 4, 1 - C),
 }
 
 

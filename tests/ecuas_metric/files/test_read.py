@@ -20,7 +20,7 @@ def cells(path):
     return frame_of(read_sheet(path)).to_numpy(dtype=float).tolist()
 
 
-@pytest.mark.parametrize("suffix", ["gz", "bz2", "xz", "zip", "zst"])
+@pytest.mark.parametrize("suffix", ["gz", "zip", "zst"])
 def test_compressed_files_hold_what_was_compressed(suffix, tmp_path):
     path = tmp_path / f"gpt-4.1.csv.{suffix}"
     if suffix == "zst":  # pandas needs one more package

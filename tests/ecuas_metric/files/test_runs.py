@@ -66,20 +66,6 @@ def eval_file(path, log):
     return path
 
 
-def helm_instance(number, confidence, correct, *, trial=0, split="test", logprob=-1.0, **more):
-    means = {"max_prob": confidence, "exact_match": correct, "quasi_exact_match": 1, "logprob": logprob}
-    stats = [{"name": {"name": name, "split": split}, "count": 1, "mean": mean} for name, mean in means.items()]
-    return {"instance_id": f"id{number}", "train_trial_index": trial, "stats": stats} | more
-
-
-def helm_run(folder, instances, spec=None):
-    folder.mkdir(parents=True)
-    (folder / "per_instance_stats.json").write_text(json.dumps(instances))
-    if spec is not None:
-        (folder / "run_spec.json").write_text(json.dumps(spec))
-    return folder / "per_instance_stats.json"
-
-
 def only(path, **options):
     (submission,) = read_submissions(path, run=RunOptions(**options))
     return submission
@@ -158,11 +144,6 @@ UNUSABLE = [  # what writes a run, its samples, and the error
         (["a"], "A", {"confidence": 1}, "must be scored as right or wrong: C, I, P, N, or a number; got 'A' in row 1"),
         (["a"], "P", {"confidence": 0.5}, "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1"),
     )),
-    (helm_run, [helm_instance(1, None, 1)], "holds no max_prob. Only models that return log-probabilities have it"),
-    (helm_run, [helm_instance(1, 0.5, 1, logprob=0.0)],
-        "holds no log-probabilities but 0. Only models that return log-probabilities have it"),
-    (helm_run, [helm_instance(1, 0.5, None)], "holds no exact_match. Specify which with"),
-    (helm_run, [helm_instance(1, 0.5, 0.5)], "column 'correct' must be 0 (incorrect) or 1 (correct); got 0.5 in row 1"),
 ]  # fmt: skip
 
 
@@ -350,26 +331,6 @@ def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
         assert read_parts(path) is None
         assert only(path).predictions.tolist() == [0.9]
     assert read_parts(tmp_path / "nowhere") is None
-
-
-def test_helm_instances_have_the_probability_of_the_answer(tmp_path, rng):
-    q = rng.random(8).tolist()
-    kept = [helm_instance(i, q[i + 4 * t], i % 2, trial=t) for t in (0, 1) for i in range(4)]
-    left_out = [helm_instance(7, 0.5, 1, split="valid"), helm_instance(1, 0.5, 1, perturbation={"name": "typos"})]
-    spec = {"name": "mmlu:subject=law,model=org_m", "adapter_spec": {"model": "org/m"}}
-    helm_run(tmp_path / "v1" / "mmlu:subject=law,model=org_m", kept + left_out, spec)
-    submission = only(tmp_path / "v1")
-    assert (submission.name, submission.predictions.tolist()) == ("org/m", q)
-    assert submission.references.tolist() == [0, 1, 0, 1] * 2
-    assert submission.per_sample["groups"] == ["id0", "id1", "id2", "id3"] * 2
-    fact = "HELM run, task mmlu:subject=law, 4 instances of the split test, correct by exact_match, in 2 trials, which"
-    assert submission.notes[0].fact == f"{fact} are groups; 2 of other splits or perturbed are left out."
-    assert only(tmp_path, filter="quasi_exact_match").references.all()
-    helm_run(tmp_path / "v2" / "boolq:model=org_m", kept)
-    assert [part.task for part in read_parts(tmp_path)] == ["mmlu:subject=law", "boolq"]
-    helm_run(tmp_path / "v3" / "mmlu:subject=law,model=org_m", kept, spec)
-    with pytest.raises(ValueError, match=r"has more than one run of task mmlu:subject=law by org/m; got .*v1.*v3"):
-        read_parts(tmp_path)
 
 
 def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.special import softmax
 
-from ecuas_metric.files.runs import read_parts
 from ecuas_metric.files.runs.lm_eval import BY_LENGTH
 from ecuas_metric.integrations.choices import HIGHER_IS_BETTER
 from tests.conftest import ROOT
@@ -428,35 +427,3 @@ def test_unlabelled_answers_are_bounded_scorers_are_systems_and_eval_sets_are_re
     assert close(rows["mockllm/model given"], arithmetic(C, Q))
     assert (inspect.out / "set" / "eval-set.json").exists()
     assert close(*inspect.read("set")[0].values(), arithmetic(C, Q))
-
-
-HELM_RUN = """
-import dataclasses, zlib
-from helm.benchmark.run import main
-from helm.clients.simple_client import SimpleClient
-from helm.common.request import GeneratedOutput, Token
-
-make_request = SimpleClient.make_request
-def guess(client, request):  # a letter and its probability, which depend on the prompt
-    number = zlib.crc32(request.prompt.encode())
-    text, logprob = "AB"[number % 2], -number / 2**32
-    guessed = GeneratedOutput(text, logprob, [Token(text, logprob)])
-    return dataclasses.replace(make_request(client, request), completions=[guessed])
-SimpleClient.make_request = guess
-main()
-"""
-
-
-def test_helms_calibration_error_of_one_bin_is_the_gap_between_confidences_and_verdicts(tmp_path):
-    which = ["--suite", "v1", "--max-eval-instances", "30", "--disable-cache"]
-    run("helm", tmp_path, "-c", HELM_RUN, "--run-entries", "simple_mcqa:model=simple/model1,num_train_trials=2", *which)
-    (part,) = read_parts(tmp_path / "benchmark_output")
-    (stats,) = (tmp_path / "benchmark_output").rglob("stats.json")
-    live = {stat["name"]["name"]: stat["mean"] for stat in json.loads(stats.read_text()) if stat["count"]}
-    correct, confidence = (np.asarray(part.columns[name]) for name in ("correct", "confidence"))
-    trials = np.array([name.split()[1] for name in part.columns["id"]])
-    gaps = [abs((confidence - correct)[trials == trial].mean()) for trial in np.unique(trials)]
-    assert live["ece_1_bin"] == pytest.approx(np.mean(gaps), abs=1e-12)
-    assert live["exact_match"] == pytest.approx(correct.mean(), abs=1e-12)
-    assert (part.model, len(correct), len(set(part.columns["group"]))) == ("simple/model1", 60, 30)
-    assert close(*score(tmp_path / "benchmark_output")[0].values(), arithmetic(correct, confidence))

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ecuas_metric.files.recipe import Recipe
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.reporting.command import in_memory, out_of_core
 from ecuas_metric.reporting.command.flags import flag_of
@@ -52,9 +53,11 @@ VALUES = {  # of each flag one that is not its default, "" for a switch; in a ma
     "pool_tasks": "",
     "power": "0.9",
     "predictions_are": "logits",
+    "recipe": "recipe.json",
     "reject_costs": "0.1",
     "renormalize": "",
     "resamples": "3000",
+    "right": "ja",
     "samples": "50",
     "scale": "100",
     "seed": "7",
@@ -85,7 +88,7 @@ INPUTS = {  # kind of input, command -> what stands before the flag
 }
 OWN_INPUT = {  # flags that say what to do about something, which an input of their own has
     *("by", "by_position", "common", "correct_from", "filter", "full", "labels", "missing_confidence", "pool_tasks"),
-    *("predictions_are", "renormalize", "scale", "sort", "tasks", "unlabelled"),
+    *("predictions_are", "renormalize", "right", "scale", "sort", "tasks", "unlabelled"),
 }
 SIZE = 30
 
@@ -103,6 +106,8 @@ def change_for(frame, flag, outputs, truth):
         frame[outputs] *= 100
     elif flag == "correct_from" and truth == "correct":
         frame[truth] = frame[truth].where(rows % 5 > 0, 0.6)
+    elif flag == "right" and truth == "correct":
+        frame[truth] = np.where(frame[truth] == 1, "ja", "nein")
     elif flag == "missing_confidence" and truth == "correct":
         frame.loc[rows % 9 == 0, outputs] = np.nan
     elif flag == "by_position":
@@ -159,6 +164,8 @@ def write_run(flag):
 
 def write_input(kind, flag):
     """Write an input of a kind, such that the flag has something to do, into the working directory."""
+    weight = "doc.w" if kind == "run" else "w"
+    Path("recipe.json").write_text(Recipe("", "", 0, "", {"weight": (weight,)}).to_json())
     if kind == "run":
         write_run(flag)
     elif kind == "parquet":

@@ -44,7 +44,7 @@ def test_the_table_is_that_of_the_rows(logs, capsys):
     written = ("--output", logs / "rows.json"), ("--output", logs / "states.json")
     rows = printed(capsys, "score", logs / "all.parquet", *options, *written[0]).out
     states = printed(capsys, "score", f"{logs}/[01].parquet", "--out-of-core", *options, *written[1]).out
-    assert rows.split("\n")[:2] == states.split("\n")[:2]
+    assert rows.split("\n")[1:3] == states.split("\n")[1:3]
     for one, two in zip(rows_of(logs / "rows.json"), rows_of(logs / "states.json"), strict=True):
         for key in one:
             if isinstance(one[key], float):
@@ -135,7 +135,7 @@ def test_a_file_of_states_grows_and_merges(logs, tmp_path, capsys):
     for i, state_of in enumerate(states):
         printed(capsys, "score", logs / f"{i}.parquet", "--out-of-core", "--state", state_of)
     both = printed(capsys, "merge", *states, "--state", tmp_path / "both.state").out
-    assert both == printed(capsys, "score", f"{logs}/[01].parquet", "--out-of-core").out
+    assert both == printed(capsys, "score", f"{logs}/[01].parquet", "--out-of-core").out.partition("\n")[2]
     assert both == printed(capsys, "merge", tmp_path / "both.state").out
     error = printed(capsys, "score", logs / "1.parquet", "--out-of-core", "--state", states[0]).err
     assert f"note: The rows of 1 file(s) are in {states[0]} already, read as they were then." in error
@@ -177,8 +177,8 @@ def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
         ("score {0}/0.parquet --out-of-core --partial", "--partial cannot be used with --out-of-core"),
         ("score {0}/none --out-of-core", "none: there is no such Parquet file"),
         ("score {0}/empty.parquet --out-of-core", "ecuas: the files have no rows."),
-        ("score {0}/0.parquet --out-of-core --columns confidence=p.q", "there is no column 'p.q'"),
-        ("score {0}/0.parquet --out-of-core --by task", "there is no column 'task'"),
+        ("score {0}/0.parquet --out-of-core --columns confidence=p.q", "has no column 'p.q'"),
+        ("score {0}/0.parquet --out-of-core --by task", "has no column 'task'"),
         ("score {0}/0.parquet --out-of-core --scale 0", "--scale must be a number in (0, inf)"),
         ("merge {0}/0.parquet", "is a Parquet file, but not one of states"),
         ("merge {0}/a.state --state {0}/a.state", "is there already"),

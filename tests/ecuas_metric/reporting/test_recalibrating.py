@@ -52,7 +52,7 @@ def test_confidences_as_a_logistic_regression_out_of_fold_has_them(overconfident
     assert rows["a"]["ecuas_1"] == pytest.approx(score_confidences(correct, q)["ecuas_1"])
     assert rows["a, affine"]["ecuas_1"] < rows["a"]["ecuas_1"]
     raw, calibrated = line.split(" ; ")
-    assert calibrated == raw.replace("|v:", "|recal:affine/5|v:")
+    assert calibrated == raw.replace("|recipe:", "|recal:affine/5|recipe:")
     assert "a, affine" in capsys.readouterr().out
 
 

@@ -185,7 +185,7 @@ def test_the_limits_of_a_range_are_distinct():
 def test_the_command_prints_the_sentences_below_the_table(files, submissions, capsys):
     assert cli.main(["score", *map(str, files), "--interval", "0.95", "--explain"]) == 0
     table, _, below = capsys.readouterr().out.partition("\n\n- ")
-    assert table.startswith("system")
+    assert table.startswith("read ")
     assert f"- {below}".splitlines() == [f"- {line}" for line in explained(submissions, confidence_level=0.95)]
 
 

@@ -97,7 +97,6 @@ HALVES = {"posteriors": [[0.5, 0.5]] * 3, "label": [0, 1, 1]}
             "'correct' must hold numbers; it holds string. Convert it, or",
         ),
         (THREE | {"model": ["a", None, "a"]}, "'model' must name a system; it is empty in row 8"),
-        (THREE | {"stratum": ["x", "y", "x"]}, "'stratum' has strata, which are not read out of core"),
         (HALVES | {"posteriors": [["a", "b"]] * 3}, "'posteriors' must hold numbers; it holds string"),
         (HALVES | {"posteriors": [[0.5, 0.5], None, [1, 0]]}, "'posteriors' must hold lists of one length in row 8"),
         (HALVES | {"posteriors": [[0.5, 0.5], [0.5, None], [1, 0]]}, "'posteriors' must not be NaN.* row 8"),
@@ -133,7 +132,7 @@ def test_a_class_that_is_not_known_is_no_wrong_one(rng):
     with pytest.raises(FileError, match=r"'label' has no value in row 3 \(1 of 4\)"):
         states_of_batches([table], OPTIONS, unlabelled="wrong")
     assert states_of_batches([table], OPTIONS, unlabelled="drop")["system"].rows == 3
-    with pytest.raises(FileError, match="nothing says which answers are correct"):
+    with pytest.raises(FileError, match="has confidence = confidence, but no correct"):
         states_of_batches([pa.table({"confidence": [0.5], "answer": ["a"]})], OPTIONS)
 
 

@@ -149,7 +149,7 @@ def test_what_does_not_fit_is_refused_before_a_job_or_by_it(session, logs):
     two_partitions = session.createDataFrame(rows, "posteriors array<double>, label int")
     by_zero = df.selectExpr("confidence", "1 / int(confidence > 2) AS correct")
     for message, refused in (
-        ("there is no column", lambda: engine.score(df, confidence="p")),
+        ("has no column", lambda: engine.score(df, confidence="p")),
         ("nothing says which answers are correct", lambda: engine.score(df.drop("correct"))),
         ("takes no option 'resamples'", lambda: engine.score(df, resamples=5)),
         ("nowhere: there is no such Parquet file", lambda: engine.score_files_on_spark([f"{logs}/nowhere"], OPTIONS)),

@@ -1,0 +1,450 @@
+"""Files as tools and people write them: read as what they are, asked about with the flag to write, or refused."""
+
+import json
+from contextlib import suppress
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from ecuas_metric import prepare_submissions, read_submissions
+from ecuas_metric.errors import InputError
+from ecuas_metric.reporting import cli
+from tests.ecuas_metric.files.tables import (
+    BASE,
+    BINARY,
+    BY_NAME,
+    CHOSEN,
+    CLASSES,
+    FOUR,
+    LABEL,
+    POSTERIORS,
+    SPAM,
+    TRUTH,
+    C,
+    N,
+    P,
+    Q,
+    Y,
+    by_class,
+    judged,
+)
+
+TEXT = BASE.to_csv(index=False)
+COMMAS = BASE.to_csv(index=False, sep=";", decimal=",", lineterminator="\r\n")
+RECORDS = BASE.to_dict("records")
+FROM_1 = pd.DataFrame(FOUR, columns=[f"p_{k}" for k in range(1, 5)])
+SCORES = [[{"label": name, "score": x} for name, x in reversed(row.items())] for row in by_class()]
+ANSWERS = [{"success": bool(c), "metrics": [{"score": q}]} for q, c in zip(Q, C, strict=True)]
+SOME = np.arange(N) % 25 == 0
+RATING = np.digitize(Q, [0.2, 0.4, 0.6, 0.8]) + 1
+IN_CELLS = [f'{{"error": {1 - c}, "p": {q}}}' for q, c in zip(Q, C, strict=True)]
+MAX = np.maximum(P, 1 - P)
+CHOSEN_OF_TWO = pd.DataFrame({"label": Y, "pred": (P > 0.5) * 1, "prob": MAX})
+SYSTEMS = pd.concat([BASE.assign(method=name) for name in "AB"])
+
+
+def named(role, name, values):
+    """Return the base table with another column in place of confidence or correct."""
+    return BASE.drop(columns=role).assign(**{name: values})
+
+
+def mapped(order, label):
+    """Return posteriors as mappings of classes, in some order."""
+    return pd.DataFrame({"label": label, "probs": by_class(order)})
+
+
+TAKEN = {  # whose numbers; the file and flags, and what it holds
+    "confidences": {
+        "with pandas' index": ("a.csv", BASE.to_csv()),
+        "header with a trailing comma": ("a.csv", TEXT.replace("\n", ",\n")),
+        "tabs": ("a.tsv", BASE.to_csv(index=False, sep="\t")),
+        "semicolons": ("a.csv", COMMAS),
+        "bars": ("a.csv", BASE.to_csv(index=False, sep="|")),
+        "Excel's CSV": ("a.csv", COMMAS.encode("utf-8-sig")),
+        "Excel's separator": ("a.csv", f"sep=;\r\n{COMMAS}"),
+        "UTF-16": ("a.csv", TEXT.encode("utf-16")),
+        "UTF-16 without a mark": ("a.csv", TEXT.encode("utf-16-le")),
+        "UTF-32": ("a.csv", TEXT.encode("utf-32")),
+        "CR": ("a.csv", TEXT.replace("\n", "\r")),
+        "newlines in quotes": ("a.csv", BASE.assign(id=[f'a\n"b", {i}' for i in range(N)])),
+        "JSON lines called JSON": ("a.json", BASE.to_json(orient="records", lines=True)),
+        **{
+            f"JSON of {orient}": ("a.json", BASE.to_json(orient=orient))
+            for orient in ("records", "columns", "index", "split")
+        },
+        "JSON of a table": ("a.json --columns rows=data", BASE.to_json(orient="table")),
+        "JSON of lists": ("a.json", json.dumps(BASE.to_dict("list"))),
+        "a table of Weights & Biases": (
+            "a.table.json",
+            json.dumps({"columns": list(BASE), "data": BASE.to_numpy().tolist(), "ncols": 3}),
+        ),
+        "rows among other things": ("a.json", json.dumps({"model": "m", "results": RECORDS})),
+        "rows within objects": ("a.json", json.dumps({"run": {"output": {"answers": RECORDS}}})),
+        "rows by id": ("a.json", BASE.set_index("id").to_json(orient="index")),
+        "few-shot examples beside the rows": (
+            "a.json --columns rows=output.results",
+            json.dumps({"examples": RECORDS[:3], "output": {"results": RECORDS}}),
+        ),
+        "promptfoo": (
+            "a.json --columns rows=results.results,correct=success,confidence=metrics.0.score",
+            json.dumps({"results": {"prompts": [{"raw": "?"}], "results": ANSWERS}}),
+        ),
+        "an error within a cell": (
+            "a.csv --columns correct=1-r.error,confidence=r.p",
+            pd.DataFrame({"r": IN_CELLS}),
+        ),
+        "R's write.csv": ("a.csv", judged("TRUE", "FALSE").to_csv(quoting=2)),
+        **{
+            words: ("a.csv", judged(*words.split("/")))
+            for words in ("yes/no", "Correct/Incorrect", "right/wrong", "Pass/FAIL", "C/I", "Y/N")
+        },
+        "other words": ("a.csv --right wahr", judged("wahr", "falsch")),
+        "codes": ("a.csv --right 1/2", BASE.assign(correct=2 - C)),
+        "a percent sign in each cell": ("a.csv", BASE.assign(confidence=[f"{100 * q:.2f} %" for q in Q])),
+        "percentages": ("a.csv --scale 100", BASE.assign(confidence=(100 * Q).round(2))),
+        "another scale": ("a.csv --scale 1:6", BASE.assign(confidence=1 + 5 * Q)),
+        "decimal commas in quotes": ("a.csv", BASE.assign(confidence=[f"{q}".replace(".", ",") for q in Q])),
+        "decimal commas between tabs": ("a.tsv", BASE.to_csv(index=False, sep="\t", decimal=",")),
+        "upper case": ("a.csv", BASE.rename(columns=str.upper)),
+        "classes beside them": ("a.csv", BASE.assign(label="x", gold="y", prediction="z", predicted="x")),
+        "counts of classes beside them": (
+            "a.csv",
+            BASE.assign(label=["yes", "no"] * (N // 2), n_yes=3, n_no=4),
+        ),
+        "grades": ("a.csv --correct-from 0.5", BASE.assign(correct=np.where(C, 0.5, 0.49))),
+        "an uncertainty": ("a.csv --columns confidence=1-u", named("confidence", "u", 1 - Q)),
+        "words for errors": (
+            "a.csv --columns correct=1-error",
+            named("correct", "error", np.where(C, "no", "yes")),
+        ),
+        "a name that begins with 1-": ("a.csv --columns 'confidence=1-p'", named("confidence", "1-p", Q)),
+        "a name with a sign": (
+            "a.csv --scale 100 --columns 'confidence=conf (%)'",
+            named("confidence", "conf (%)", (100 * Q).round(2)),
+        ),
+        "Inspect's question": ("a.csv", BASE.rename(columns={"id": "question"})),
+    },
+    "posteriors": {
+        "columns named 0, 1, .. with the index": ("a.csv", pd.DataFrame(FOUR).assign(label=LABEL).to_csv()),
+        "logits": (
+            "a.csv --predictions-are logits",
+            pd.DataFrame(np.log(FOUR) + 1).add_prefix("logit_").assign(label=LABEL),
+        ),
+        "numbered from 1 with labels from 0": (
+            "a.csv --columns label=y,posteriors=p_1+p_2+p_3+p_4 --labels 0,1,2,3",
+            FROM_1.assign(y=LABEL),
+        ),
+        "counted from 1": ("a.csv", FROM_1.assign(label=LABEL + 1)),
+        "several predicted classes beside them": ("a.csv", POSTERIORS.assign(prediction=1, predicted="x")),
+        "npz of Trainer.predict": (
+            "a.npz --predictions-are logits",
+            {"predictions": np.log(FOUR) + 3, "label_ids": LABEL},
+        ),
+        "columns named by class": ("a.csv", BY_NAME),
+        "in another order": ("a.csv", BY_NAME[["ship", "cat", "horse", "dog", "y_true"]]),
+        "prob_cat": ("a.csv", BY_NAME.rename(columns={name: f"prob_{name}" for name in CLASSES})),
+        "a class called none": (
+            "a.csv",
+            BY_NAME.rename(columns={"cat": "none"}).replace({"y_true": {"cat": "none"}}),
+        ),
+        "a list as NumPy prints it": ("a.csv", pd.DataFrame({"label": LABEL, "probabilities": [*map(str, FOUR)]})),
+        "a list as JSON": ("a.csv", pd.DataFrame({"label": LABEL, "probs": map(json.dumps, FOUR.tolist())})),
+        **{
+            f"lists in {suffix}": (f"a{suffix}", pd.DataFrame({"label": LABEL, "posteriors": FOUR.tolist()}))
+            for suffix in (".parquet", ".jsonl")
+        },
+        "a mapping of classes": ("a.jsonl", pd.DataFrame({"label": CLASSES[LABEL], "probs": by_class()})),
+        "mappings and labels in another order": (
+            "a.csv --labels ship,horse,dog,cat",
+            mapped([0, 1, 2, 3], CLASSES[LABEL]),
+        ),
+        "a pipeline's scores": (
+            "a.jsonl",
+            pd.DataFrame({"text": "?", "label": CLASSES[LABEL], "scores": SCORES}),
+        ),
+        "rounding beyond 0 and 1": ("a.csv", POSTERIORS.assign(prob_0=FOUR[:, 0] + 1e-9)),
+        "several columns named": (
+            'a.csv --columns "label=truth,posteriors=cat of it+dog of it+horse of it+ship of it" --labels 0,1,2,3',
+            BY_NAME[CLASSES].add_suffix(" of it").assign(truth=LABEL),
+        ),
+        "a predicted class called label": ("a.csv", POSTERIORS.assign(y_true=LABEL, label=FOUR.argmax(axis=1))),
+        "percentages": ("a.csv --scale 100", POSTERIORS * [100, 100, 100, 100, 1]),
+    },
+    "rounded posteriors": {"two digits": ("a.csv --renormalize", POSTERIORS.round(2))},
+    "binary": {
+        "y_true,y_prob": ("a.csv", BINARY),
+        "label,prob": ("a.csv", BINARY.set_axis(["label", "prob"], axis=1)),
+        "label,prob_1": ("a.csv", BINARY.set_axis(["label", "prob_1"], axis=1)),
+        "the complement": ("a.csv --columns positive=1-q", pd.DataFrame({"label": Y, "q": 1 - P})),
+        "text classes": ("a.csv --labels ham,spam", pd.DataFrame({"label": SPAM[Y], "prob": P})),
+        "the classes against the alphabet": (
+            "a.csv --labels spam,ham",
+            pd.DataFrame({"label": SPAM[1 - Y], "prob": P}),
+        ),
+        "with the predicted class": ("a.csv", BINARY.assign(y_pred=(P > 0.5).astype(int))),
+        "Keras": ("a.npz", {"y_true": Y, "y_prob": P[:, None]}),
+        "margins": (
+            "a.csv --predictions-are logits",
+            pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}),
+        ),
+        "a column called y_pred": ("a.csv --columns positive=y_pred", BINARY.set_axis(["y_true", "y_pred"], axis=1)),
+    },
+    "one of four classes": {
+        "predicted and true class": ("a.csv", CHOSEN),
+        "a class called NA": ("a.csv", CHOSEN.replace({"cat": "NA"})),
+        "a pipeline's output": (
+            "a.csv --columns label=true,predicted=label,confidence=score",
+            CHOSEN.set_axis(["true", "label", "score"], axis=1),
+        ),
+    },
+    "free text": {"predicted and true text": ("a.csv --num-classes inf", CHOSEN)},
+    "confidence of two": {
+        "what was said wins": ("a.csv --columns confidence=prob", CHOSEN_OF_TWO),
+    },
+}
+ASKED = {  # what only the user can tell: a file, flags that the refusal prints, and whose numbers they lead to
+    "ratings": (BASE.assign(confidence=RATING), "--scale 1:5", "rated"),
+    "codes of 1 and 2": (BASE.assign(correct=2 - C), "--right 1/2", "confidences"),
+    "grades of 0 and 100": (BASE.assign(correct=100 * C), "--right 100/0", "confidences"),
+    "percentages": (BASE.assign(confidence=(100 * Q).round(2)), "--scale 100", "confidences"),
+    "an unknown column of systems": (SYSTEMS, "--columns system=method", "confidences"),
+    "the class that was chosen": (CHOSEN_OF_TWO, "--columns confidence=prob,predicted=pred", "confidence of two"),
+    "P(spam) as confidence": (
+        pd.DataFrame({"label": SPAM[Y], "predicted": SPAM[(P > 0.5) * 1], "confidence": P}),
+        "--columns label=label,positive=confidence --labels ham,spam",
+        "binary",
+    ),
+    "the right answers": (
+        pd.DataFrame({"answer": np.where(C, "yes", "no"), "correct": "yes", "confidence": Q}).assign(
+            correct=lambda rows: np.where(SOME, np.where(rows["answer"] == "yes", "no", "yes"), rows["answer"])
+        ),
+        "--columns label=correct,predicted=answer",
+        "",
+    ),
+    "rounded posteriors": (POSTERIORS.round(2), "--renormalize", "rounded posteriors"),
+    "two lists of rows": (
+        json.dumps({"folds": RECORDS[:2], "predictions": RECORDS}),
+        "rows=predictions",
+        "",
+    ),
+}
+REFUSED = {  # a file, what the refusal says, and flags
+    "no header": (BASE[["confidence", "correct"]].to_csv(index=False, header=False), "The first row must contain"),
+    "an older encoding": (BASE.assign(note="\u00e9").to_csv(index=False).encode("cp1252"), "Save it as UTF-8"),
+    "logarithms of confidences": (BASE.assign(confidence=np.log(Q)), "Take their exponential"),
+    "few on another scale": (BASE.assign(confidence=np.where(SOME, 100, Q)), "must lie on one scale; 192"),
+    "few on another scale, told": (
+        BASE.assign(confidence=np.where(SOME, 100, Q)),
+        "in row 3 (192 of 200).",
+        "--scale 100",
+    ),
+    "percent signs in some cells": (
+        BASE.assign(confidence=[f"{q:.0%}" if some else f"{q}" for q, some in zip(Q, SOME, strict=True)]),
+        "written in one way; most are with decimal points; got",
+    ),
+    "points between thousands": (
+        BASE.assign(w="1.234", confidence=BASE["confidence"].map("{:.4f}".format))
+        .replace({"confidence": {r"\.": ","}}, regex=True)
+        .to_csv(index=False, sep=";"),
+        "decimal",
+        "--weight w",
+    ),
+    "a mean at the end": (
+        pd.concat([BASE, pd.DataFrame([{"id": "mean", "confidence": Q.mean(), "correct": 1}])]),
+        "the last rows are unlike all others; got 'mean' in row 202",
+    ),
+    "a sum below a gap": (f"{TEXT},,\nSumme,100,120\n", "the last rows are unlike all others"),
+    "a mean by its value": (
+        pd.concat([pd.DataFrame([{"id": "", "confidence": Q.mean(), "correct": C.mean()}]), BASE]),
+        "one row is unlike all others",
+    ),
+    "a repeated header": (f"{TEXT}id,confidence,correct\n", "unlike all others"),
+    "entropy": (named("confidence", "entropy", -np.log(Q + 1e-3)), "but no confidence; its columns are id (200 texts"),
+    "logits of confidences": (BASE.assign(confidence=np.log(Q + 1e-3) + 2), "Map it to a probability in [0, 1] first"),
+    "a missing code": (BASE.assign(correct=np.where(SOME, 99, C)), "got 99.0 in row 2 (8 of 200). No verdict?"),
+    "counts": (BASE.assign(correct=np.arange(N) % 3 * 45 + 10), "must be 0 (incorrect) or 1 (correct); got 10.0"),
+    "three words": (BASE.assign(correct=np.where(SOME, "maybe", np.where(C, "yes", "no"))), "'maybe' in row 2"),
+    "a third word, told": (
+        BASE.assign(correct=np.where(SOME, "maybe", np.where(C, "ja", "nein"))),
+        "must hold ja, nein, or nothing; got 'maybe'",
+        "--right ja/nein",
+    ),
+    "words of two pairs": (BASE.assign(correct=np.where(C, "yes", "wrong")), "must hold yes, no, or nothing"),
+    "ignored rows": (POSTERIORS.assign(label=np.where(SOME, -100, LABEL)), "rows that do not count? Leave these out."),
+    "ignored rows of -1": (POSTERIORS.assign(label=np.where(SOME, -1, LABEL)), "rows that do not count?"),
+    "labels of -1 and 1": (BINARY.assign(y_true=2 * Y - 1), "--labels A,B"),
+    "labels of 1 and 2": (BINARY.assign(y_true=1 + Y), "--labels A,B"),
+    "text classes": (pd.DataFrame({"label": SPAM[Y], "prob": P}), "must hold numbers of classes; got "),
+    "text classes in numbered columns": (POSTERIORS.assign(label=CLASSES[LABEL]), "--labels A,B,.."),
+    "P(chosen class) alone": (pd.DataFrame({"label": Y, "prob": MAX}), "0.5 or higher in every row"),
+    "classes in two cases": (CHOSEN.replace({"predicted": {"ship": "Ship"}}), "differ in upper and lower case only"),
+    "numbers of mapped classes": (mapped([3, 0, 1, 2], LABEL), "must name the same classes", "--labels 0,1,2,3"),
+    "a class without a column": (BY_NAME.drop(columns="ship"), "has label = y_true, but no posteriors"),
+    "both forms": (POSTERIORS.assign(confidence=0.5, correct=1), "confidence=confidence or label=label"),
+    "two sets of posteriors": (POSTERIORS.join(FROM_1.set_axis([f"p_{k}" for k in range(4)], axis=1)), "several sets"),
+    "roles that no form has": (
+        POSTERIORS,
+        "no form of input with correct, posteriors",
+        "--columns correct=label,posteriors=prob",
+    ),
+    "side by side": (
+        pd.DataFrame({"a_confidence": Q, "a_correct": C, "b_confidence": Q, "b_correct": C}),
+        "a_confidence (numbers from",
+    ),
+    "a pipeline's output": (CHOSEN.set_axis(["true", "label", "score"], axis=1), "score (numbers from"),
+    "DeepEval": (
+        pd.DataFrame({"score": Q, "success": Q > 0.5, "threshold": 0.5}),
+        "its columns are score (numbers from",
+    ),
+    "OpenAI's batches": (
+        pd.DataFrame({"custom_id": range(N), "response": "x", "error": None}),
+        "error (empty)",
+    ),
+    "commas in the header of tabs": ("in full, confidence, correct\tnotes, etc\n0.5\tx\n", "its columns are"),
+    **{
+        f"several columns, {columns}": (BASE.assign(lang=1), "has no column", f"--columns {columns}")
+        for columns in ("weight=lang+id", "correct=correct+lang", "label=lang+id,positive=confidence")
+    },
+}
+NOTED = {  # a file, flags, and what is said beside the number
+    "a column of weights": (BASE.assign(weight=1 + C), "", "not used: weight (2 values)"),
+    "a column of strata": (BASE.assign(stratum=np.arange(N) % 2), "", "not used: stratum (2 values)"),
+    "several samples of a question": (
+        pd.concat([BASE, BASE]),
+        "--interval 0.95",
+        "200 of 400 ids in column 'id' occur more than once. Samples of one id depend on each other: without --groups",
+    ),
+    "inverted": (BASE.assign(confidence=1 - Q), "", "Wrong answers have higher confidences than right ones"),
+    "perfect": (BASE.assign(correct=(Q > 0.5) * 1), "", "is one column computed from the other?"),
+    "K of classes": (CHOSEN, "", "K is 4. For free text, use --num-classes inf."),
+    "a first class that never occurs": (
+        POSTERIORS.assign(label=np.maximum(LABEL, 1)),
+        "",
+        "Class 0 never occurs, and all other classes up to 3 do: are labels counted from 0?",
+    ),
+    "hard posteriors": (POSTERIORS.assign(**dict(zip(POSTERIORS, np.eye(4)[LABEL].T, strict=False))), "", "are 0 or 1"),
+    "systems without ids": (SYSTEMS.drop(columns="id"), "", "not used: method (2 texts)"),
+}
+
+
+@pytest.mark.parametrize(("whose", "case"), [(whose, case) for whose, cases in TAKEN.items() for case in cases])
+def test_files_give_their_numbers(whose, case, assert_scores):
+    assert len(assert_scores(whose, *TAKEN[whose][case])) == 1
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_what_only_the_user_knows_is_asked_for_with_the_flags_to_write(case, score, assert_scores):
+    table, flags, whose = ASKED[case]
+    path = "a.json" if isinstance(table, str) else "a.csv"
+    code, _, said = score(path, table)
+    assert (code, all(flag in said for flag in flags.split(" --"))) == (2, True), said
+    if whose:
+        assert_scores(whose, f"{path} {flags}")
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_read_is_refused_in_one_line(case, score):
+    table, rule, *flags = REFUSED[case]
+    code, _, said = score(" ".join(["a.csv", *flags]), table)
+    assert (code, said.count("\n")) == (2, 1)
+    assert rule in said
+    assert "--correct-from" not in said
+
+
+@pytest.mark.parametrize("case", NOTED)
+def test_what_a_number_is_not_is_said(case, score):
+    table, flags, note = NOTED[case]
+    code, _, said = score(f"a.csv {flags}", table)
+    assert code == 0
+    assert note in said
+
+
+def test_folders_of_spark_and_of_hive_are_tables(assert_scores, tmp_path):
+    for folder in ("spark", "hive/model=A", "hive/model=B"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "spark" / "_SUCCESS").touch()
+    BASE.head(150).to_csv(tmp_path / "spark" / "part-00000-1d0b-c000.csv", index=False)
+    BASE.tail(50).to_csv(tmp_path / "spark" / "part-00001-1d0b-c000.csv", index=False)
+    for model in "AB":
+        BASE.to_parquet(tmp_path / "hive" / f"model={model}" / "x.parquet")
+    assert assert_scores("confidences", "spark") == ["spark"]
+    assert assert_scores("confidences", "hive") == ["A", "B"]
+
+
+def test_what_is_not_judged_bounds_the_numbers(score, capsys):
+    _, (row,), _ = score("a.csv", BASE.assign(correct=[*"-" * 20, *C[20:]]))
+    low, high = row["error_rate_min"], row["error_rate_max"]
+    assert (row["unlabelled"], row["error_rate"], high - low) == (0.1, None, pytest.approx(0.1))
+    assert low < TRUTH["confidences"]["error_rate"] < high
+    _, (wrong,), _ = score("a.csv --unlabelled wrong")
+    _, (left,), _ = score("a.csv --unlabelled drop")
+    assert (wrong["error_rate"], left["N"], left["error_rate"]) == (high, 180, pytest.approx(low / 0.9))
+    assert cli.main(["compare", "a.csv", "a.csv"]) == 2
+    assert cli.main(["score", "a.csv", "--explain"]) == 2
+    err = capsys.readouterr().err
+    assert "drop" not in err
+    assert err.count("Label them, or count them as wrong with --unlabelled wrong.") == 2
+
+
+def test_groups_and_ids_of_several_columns(score):
+    table = BASE.assign(lang=np.arange(N) % 2, doc=np.arange(N) % 20 // 2)
+    table["both"] = table["lang"] * 100 + table["doc"]
+    command = "a.csv --interval 0.95 --metrics ER --columns group="
+    limits = {name: score(command + name, table)[1][0]["error_rate_low"] for name in ("both", "lang+doc", "lang")}
+    assert limits["lang+doc"] == pytest.approx(limits["both"], rel=1e-12)
+    assert limits["lang"] != pytest.approx(limits["both"])
+
+
+def test_the_first_part_of_a_joined_id_that_repeats_is_a_group(tmp_path):
+    path = tmp_path / "a.csv"
+    pd.concat([BASE.assign(seed=seed) for seed in (1, 2)]).to_csv(path, index=False)
+    (submission,) = read_submissions(path, columns={"id": "id+seed"})
+    assert submission.per_sample["groups"] == [*BASE["id"]] * 2
+    assert submission.ids.to_pylist()[:2] == ["q000 | 1", "q001 | 1"]
+
+
+def test_ids_of_which_none_is_shared_have_ways_out(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    BASE.to_csv("a.csv", index=False)
+    BASE.assign(id=np.arange(N), key=BASE["id"]).sample(frac=1, random_state=0).to_csv("b.csv", index=False)
+    compare = ["compare", "a.csv", "b.csv", "--metrics", "ecuas_1", "--resamples", "20", "--output", "out.json"]
+    for flags in ([], ["--common"]):
+        assert cli.main([*compare, *flags]) == 2
+        assert "--columns FILE:id=NAME, or pair by row: --by-position" in capsys.readouterr().err
+    for way, is_same in (["--by-position"], False), (["--columns", "b.csv:id=key"], True):
+        assert cli.main([*compare, *way]) == 0
+        (row,) = json.loads((tmp_path / "out.json").read_text())["rows"]
+        assert ((row["difference"], row["low"], row["high"]) == (0, 0, 0)) == is_same
+
+
+KINDS = [
+    *(pa.bool_(), pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.decimal128(5, 2), pa.decimal256(40, 2)),
+    *(pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.string_view(), pa.date32(), pa.time64("us")),
+    *(pa.timestamp("ns"), pa.timestamp("us", tz="UTC"), pa.duration("s"), pa.null(), pa.list_(pa.float64())),
+    *(pa.large_list(pa.int8()), pa.list_(pa.float32(), 2), pa.struct([("a", pa.float64()), ("b", pa.float64())])),
+    *(pa.map_(pa.string(), pa.float64()), pa.dictionary(pa.int32(), pa.string()), pa.dictionary(pa.int8(), pa.int64())),
+    *(pa.run_end_encoded(pa.int32(), pa.float64()), pa.binary_view(), pa.month_day_nano_interval()),
+]
+CELLS = ([1, 0, 1], ["1", "0", None], [None] * 3, [[0.5, 0.5]] * 3, [{"a": 0.5, "b": 0.5}] * 3)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_any_type_in_any_role_is_read_or_refused(kind, tmp_path):
+    answers = pa.table({"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]})
+    classes = pa.table({"label": [1, 0, 1], "prob": [0.9, 0.4, 0.5]})
+    tables = dict.fromkeys(["confidence", "correct", "id", "group", "weight", "system", "other"], answers)
+    tables |= {"label": classes, "prob": classes, "probs": classes.drop_columns("prob")}
+    for (role, table), values in product(tables.items(), CELLS):
+        try:
+            column = pa.array(values, kind)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, ValueError):
+            continue
+        one = table.drop_columns([role] * (role in table.column_names)).append_column(role, column)
+        with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, one.schema) as writer:
+            writer.write_table(one)
+        columns = {role: role} if role in ("group", "weight") else {}
+        with suppress(InputError):  # of which the fuzz knows that it is one line
+            prepare_submissions(read_submissions(tmp_path / "a.arrow", columns=columns), missing_confidence=0.5)
