@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -306,16 +307,24 @@ def _ece_line(data: Data) -> Line:
     return Line(-signs * u, signs)
 
 
-def _ece_of_unjudged(unjudged: Unjudged) -> Limits:
-    """Return the bounds of ECE. Bins do not interact, and the gap of one is abs(S - Y).
+@dataclass(frozen=True, slots=True)
+class GapBounds:
+    """The least and the largest sum of gaps of bins (B,) over all that unlabelled answers can be, and their weight."""
+
+    low: Floats
+    high: Floats
+    weight: Floats
+
+
+def gap_bounds(unjudged: Unjudged, bins: Ints) -> GapBounds:
+    """Return the bounds of the gaps of bins (N,), which do not interact. The gap of one is abs(S - Y).
 
     S is the sum of its confidences less the correct answers known, and Y the weight of the unlabelled answers that are
     correct: the gap is largest at one end of what Y can be, and smallest where Y comes closest to S.
     """
-    bins = confidence_bins(unjudged.confidence, n_bins=unjudged.all_right.options.n_bins)
     is_known = ~np.isnan(unjudged.correct)
     gaps = unjudged.weight * (unjudged.confidence - np.where(is_known, unjudged.correct, 0.0))
-    low = high = 0.0
+    bounds = []
     for index in np.unique(bins):
         inside = bins == index
         gap = float(gaps[inside].sum())
@@ -323,10 +332,21 @@ def _ece_of_unjudged(unjudged: Unjudged) -> Limits:
         total = float(unknown.sum())
         sums = attainable_sums(unknown)
         closest = np.clip(gap, 0, total) if sums is None else sums
-        low += np.abs(gap - closest).min()
-        high += max(abs(gap), abs(gap - total))
-    weight = float(unjudged.weight.sum())
-    return low / weight, high / weight
+        low = np.abs(gap - closest).min()
+        bounds.append((low, max(abs(gap), abs(gap - total)), unjudged.weight[inside].sum()))
+    return GapBounds(*np.array(bounds).T)
+
+
+def ece_of_unjudged(unjudged: Unjudged, bins: Ints) -> Limits:
+    """Return the bounds of the ECE of bins (N,)."""
+    bounds = gap_bounds(unjudged, bins)
+    weight = float(bounds.weight.sum())
+    return float(bounds.low.sum()) / weight, float(bounds.high.sum()) / weight
+
+
+def _ece_of_unjudged(unjudged: Unjudged) -> Limits:
+    n_bins = unjudged.all_right.options.n_bins
+    return ece_of_unjudged(unjudged, confidence_bins(unjudged.confidence, n_bins=n_bins))
 
 
 def _ece_debiased(data: Data) -> FloatOrFloats:

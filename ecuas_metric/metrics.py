@@ -17,6 +17,7 @@ from .metric import add_metric as add_metric
 from .metric import remove_metric as remove_metric
 from .options import Options
 from .order import ORDER_METRICS
+from .peer_metrics import PEER_METRICS
 from .ranking import ResampledTies, Resamples, TieGroups
 from .scores import SCORES, entropy
 
@@ -25,7 +26,7 @@ _MOST_SLOPES = 2**22  # numbers held for these at a time
 _ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root of what float64 tells apart, or more
 _MOST_PARTS = 256  # runs of groups with a derivative of their own: two values each
 
-_ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *SCORES]
+_ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *SCORES, *PEER_METRICS]
 for _metric in sorted(_ENTRIES, key=lambda metric: metric.column):
     add_metric(_metric)
 

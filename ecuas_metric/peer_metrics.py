@@ -8,11 +8,16 @@ wherever the definition counts no answers.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 
-from .calibration import confidence_bins
-from .inputs import FloatOrFloats, Floats, Ints
-from .metric import Line
+from .calibration import confidence_bins, ece_of_unjudged, gap_bounds
+from .errors import InputError
+from .inputs import FloatOrFloats, Floats, Ints, Limits
+from .metric import Data, Line, Metric, Unjudged
 from .order import aurc, aurc_line
 from .ranking import ResampledTies, TieGroups
 
@@ -228,12 +233,13 @@ def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> FloatOrFloats:
 
 
 def risk_at_coverage(groups: TieGroups, coverage: float) -> FloatOrFloats:
-    r"""Return the mean cost (...) of the most confident answers, a share `coverage` in (0, 1]: lower is better.
+    r"""Return the mean cost (...) of the most confident answers, a share `coverage` in [0, 1]: lower is better.
 
     .. math:: R_k = E_k / k, \qquad k = \lceil \phi N \rceil
 
-    with the coverage :math:`\phi`, for any cost. Source: torch-uncertainty's `RiskAtxCov` (`RiskAt80Cov` for 0.8). Of
-    weights k is a weight. Always defined; all right are 0, all wrong 1, one answer has its cost.
+    with the coverage :math:`\phi`, at least one answer, for any cost. Source: torch-uncertainty's `RiskAtxCov`
+    (`RiskAt80Cov` for 0.8). Of weights k is a weight. Always defined; all right are 0, all wrong 1, one answer has its
+    cost.
     """
     amount = _accepted_weight(groups, coverage)
     return _total(groups.cost * _share_of_first(groups, amount)) / amount
@@ -241,7 +247,7 @@ def risk_at_coverage(groups: TieGroups, coverage: float) -> FloatOrFloats:
 
 def _accepted_weight(groups: TieGroups, coverage: float) -> FloatOrFloats:
     total = np.asarray(_total(groups.weight))
-    return np.minimum(_whole_above(coverage * total), total)
+    return np.minimum(np.maximum(_whole_above(coverage * total), 1.0), total)
 
 
 def coverage_at_risk(groups: TieGroups, risk: float) -> FloatOrFloats:
@@ -297,13 +303,16 @@ def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> FloatOrFloats:
     ones and M bins, it is bin :math:`\lfloor M (j - 1) / (N - 1) \rfloor`, where j is the last with that confidence
     (of 0 .. M - 1, where the last is closed). Groups are ranked by -q_e. Always defined; one answer has its own gap.
     """
-    total = _total(groups.weight)
-    steps = total[..., None] - 1
+    gap = _sums_in_bins(_signed_gaps(groups), _bins_of_equal_mass(groups, n_bins), n_bins)
+    return _total(np.abs(gap)) / _total(groups.weight)
+
+
+def _bins_of_equal_mass(groups: TieGroups, n_bins: int) -> Ints:
+    """Return the bin of each group (..., G)."""
+    steps = _total(groups.weight)[..., None] - 1
     above = groups.weight_until - groups.weight
     place = n_bins * (steps - above) / _or_1(steps)
-    bins = np.clip(_whole_below(place), 0, n_bins - 1)
-    gap = _sums_in_bins(_signed_gaps(groups), bins.astype(np.int64), n_bins)
-    return _total(np.abs(gap)) / total
+    return np.asarray(np.clip(_whole_below(place), 0, n_bins - 1), np.int64)
 
 
 def smooth_ece(groups: TieGroups) -> FloatOrFloats:
@@ -411,17 +420,276 @@ def _later_sums(values: Floats) -> Floats:
     return np.cumsum(values[::-1])[::-1] - values
 
 
+def fpr_at_tpr_line(groups: TieGroups, tpr: float = 0.95) -> Line:
+    """Return the line of `fpr_at_tpr`: another right answer moves the threshold, by the wrong ones next to it.
+
+    Of a share of wrong ones among those in a window of N^0.8 answers around the threshold.
+    """
+    total = _total(groups.weight)
+    correct = _correct(groups)
+    until = np.cumsum(correct)
+    needed = tpr * until[-1]
+    accepted = np.clip((needed - until + correct) / _or_1(correct), 0.0, 1.0)
+    accepted = np.where(correct > 0, accepted, until < needed)
+    margin = _risk_around(groups, _total(groups.weight * accepted))
+    odds = margin / _or_nan(1 - margin)
+    wrong = _total(groups.cost)
+    fall = odds * (accepted - tpr)
+    rise = accepted - _total(groups.cost * accepted) / _or_nan(wrong)
+    scale = total / _or_nan(wrong)
+    return Line(-fall * scale, (rise + fall) * scale)
+
+
 def risk_at_coverage_line(groups: TieGroups, coverage: float) -> Line:
     """Return the line of `risk_at_coverage`: another accepted answer drives one out, at the risk of those next to it.
 
     That risk is the mean over a window of N^0.8 answers around the last accepted one.
     """
-    amount = _accepted_weight(groups, coverage)
+    amount = coverage * _total(groups.weight)
+    accepted = _share_of_first(groups, amount) / _or_nan(coverage)
+    return Line(-_risk_around(groups, amount) * accepted, accepted)
+
+
+def _risk_around(groups: TieGroups, amount: FloatOrFloats) -> FloatOrFloats:
+    """Return the mean cost of the N^0.8 of N answers around the first `amount` of weight."""
     total = _total(groups.weight)
-    accepted = _share_of_first(groups, amount) * total / amount
     half = total**_NEIGHBOURS / 2
     high = _share_of_first(groups, np.minimum(amount + half, total))
     low = _share_of_first(groups, np.maximum(amount - half, 0.0))
     window = high - low
-    margin = _total(groups.cost * window) / _total(groups.weight * window)
-    return Line(-margin * accepted, accepted)
+    return _total(groups.cost * window) / _total(groups.weight * window)
+
+
+# ---- their entries in the registry: shown when named ----------------------------------------------------------------
+
+
+def _coverage(data: Data) -> float:
+    if not 0 <= data.parameter <= 1:
+        raise InputError("coverage", "out_of_unit_interval", value=data.parameter)
+    return data.parameter
+
+
+def _risk(data: Data) -> float:
+    if not data.parameter >= 0:
+        raise InputError("risk", "negative", value=data.parameter)
+    return data.parameter
+
+
+def _by_confidence(data: Data) -> TieGroups:
+    """Return the groups ranked by -q_e; those of posteriors are ranked by 1 - q_e."""
+    groups = data.groups
+    if data.decisions.labels is None:
+        return groups
+    return replace(groups, rank=groups.rank - 1)
+
+
+def _auarc(data: Data) -> FloatOrFloats:
+    return auarc(data.ties)
+
+
+def _risk_at_coverage(data: Data) -> FloatOrFloats:
+    return risk_at_coverage(data.groups, _coverage(data))
+
+
+def _coverage_at_risk(data: Data) -> FloatOrFloats:
+    return coverage_at_risk(data.groups, _risk(data))
+
+
+def _at_all_right_and_all_wrong(value: Callable[[Data], FloatOrFloats]) -> Callable[[Unjudged], Limits]:
+    """Return the bounds of what moves one way with each answer."""
+
+    def bounds(unjudged: Unjudged) -> Limits:
+        ends = [float(value(unjudged.all_right)), float(value(unjudged.all_wrong))]
+        return min(ends), max(ends)
+
+    return bounds
+
+
+def _mce_of_unjudged(unjudged: Unjudged) -> Limits:
+    """Return the bounds of MCE: the bins do not interact."""
+    bounds = gap_bounds(unjudged, confidence_bins(unjudged.confidence, n_bins=unjudged.all_right.options.n_bins))
+    weight = _or_1(bounds.weight)
+    return float((bounds.low / weight).max()), float((bounds.high / weight).max())
+
+
+def _ece_equal_mass_of_unjudged(unjudged: Unjudged) -> Limits:
+    """Return the bounds of the ECE of bins that do not depend on the answers."""
+    groups = unjudged.all_right.groups
+    bins = _bins_of_equal_mass(groups, unjudged.all_right.options.n_bins)
+    return ece_of_unjudged(unjudged, bins[np.searchsorted(groups.rank, -unjudged.confidence)])
+
+
+def _range_of_risk(data: Data) -> Limits:
+    return 0.0, data.largest_cost
+
+
+PRR = Metric(
+    name="prr",
+    title="PRR",
+    description="Gain in accuracy by rejecting uncertain answers: 0 for an order by chance, 1 for the best",
+    assesses="confidences",
+    higher_is_better=True,
+    needs="confidences",
+    value=lambda data: prr(data.groups),
+    line=lambda data: prr_line(data.groups),
+    range=(-math.inf, 1.0),
+    has_order_bounds=True,
+    when="named",
+    column=20,
+)
+PRR_OF_HALF = Metric(
+    name="prr_0.5",
+    title="PRR 0.5",
+    description="PRR where at most half of the answers are rejected",
+    assesses="confidences",
+    higher_is_better=True,
+    needs="confidences",
+    value=lambda data: prr(data.groups, max_rejection=0.5),
+    range=(-math.inf, 1.0),
+    has_order_bounds=True,
+    when="named",
+    column=21,
+)
+AUARC = Metric(
+    name="auarc",
+    title="AUARC",
+    description="Mean accuracy of the k most confident answers, over all k",
+    assesses="both",
+    higher_is_better=True,
+    needs="confidences",
+    value=_auarc,
+    line=lambda data: auarc_line(data.groups),
+    range=(0.0, 1.0),
+    unjudged=_at_all_right_and_all_wrong(_auarc),
+    has_order_bounds=True,
+    takes_resamples=True,
+    when="named",
+    column=22,
+)
+E_AURC = Metric(
+    name="e_aurc",
+    title="E-AURC",
+    description="Area under risk against coverage, less that of the best order",
+    assesses="confidences",
+    higher_is_better=False,
+    needs="confidences",
+    value=lambda data: e_aurc(data.ties),
+    line=lambda data: e_aurc_line(data.groups),
+    range=(-1.0, 1.0),
+    has_order_bounds=True,
+    takes_resamples=True,
+    when="named",
+    column=23,
+)
+ERROR_AVERAGE_PRECISION = Metric(
+    name="error_average_precision",
+    title="AP err",
+    description="Average precision of finding the incorrect answers by their uncertainty",
+    assesses="confidences",
+    higher_is_better=True,
+    needs="confidences",
+    value=lambda data: error_average_precision(data.groups),
+    line=lambda data: error_average_precision_line(data.groups),
+    range=(0.0, 1.0),
+    has_order_bounds=True,
+    when="named",
+    column=24,
+)
+FPR_AT_95_TPR = Metric(
+    name="fpr_at_95_tpr",
+    title="FPR95",
+    description="Share of incorrect answers accepted where 95 % of the correct ones are",
+    assesses="confidences",
+    higher_is_better=False,
+    needs="confidences",
+    value=lambda data: fpr_at_tpr(data.groups),
+    line=lambda data: fpr_at_tpr_line(data.groups),
+    range=(0.0, 1.0),
+    has_order_bounds=True,
+    when="named",
+    column=25,
+)
+RISK_AT_COVERAGE = Metric(
+    name="risk_at_coverage",
+    title="Risk@cov",
+    description="Mean cost of the most confident answers that are this share of all",
+    assesses="both",
+    higher_is_better=False,
+    parameter="any",
+    value=_risk_at_coverage,
+    line=lambda data: risk_at_coverage_line(data.groups, _coverage(data)),
+    range=_range_of_risk,
+    unjudged=_at_all_right_and_all_wrong(_risk_at_coverage),
+    has_order_bounds=True,
+    when="named",
+    column=26,
+)
+COVERAGE_AT_RISK = Metric(
+    name="coverage_at_risk",
+    title="Cov@risk",
+    description="Largest share of answers, the most confident first, whose mean cost is at most this",
+    assesses="both",
+    higher_is_better=True,
+    parameter="any",
+    value=_coverage_at_risk,
+    range=(0.0, 1.0),
+    is_biased=True,
+    unjudged=_at_all_right_and_all_wrong(_coverage_at_risk),
+    has_order_bounds=True,
+    when="named",
+    column=27,
+)
+MCE = Metric(
+    name="mce",
+    title="MCE",
+    description="Largest gap between confidence and accuracy over bins",
+    assesses="confidences",
+    higher_is_better=False,
+    needs="confidences",
+    value=lambda data: mce(_by_confidence(data), data.options.n_bins),
+    range=(0.0, 1.0),
+    is_biased=True,
+    unjudged=_mce_of_unjudged,
+    when="named",
+    column=28,
+)
+ECE_EQUAL_MASS = Metric(
+    name="ece_equal_mass",
+    title="ECE mass",
+    description="ECE over bins of about equally many answers",
+    assesses="confidences",
+    higher_is_better=False,
+    needs="confidences",
+    value=lambda data: ece_equal_mass(_by_confidence(data), data.options.n_bins),
+    range=(0.0, 1.0),
+    is_biased=True,
+    unjudged=_ece_equal_mass_of_unjudged,
+    when="named",
+    column=29,
+)
+SMOOTH_ECE = Metric(
+    name="smooth_ece",
+    title="smECE",
+    description="Gap between confidence and accuracy after smoothing by as much as the gap itself",
+    assesses="confidences",
+    higher_is_better=False,
+    needs="confidences",
+    value=lambda data: smooth_ece(_by_confidence(data)),
+    range=(0.0, 1.0),
+    is_biased=True,
+    when="named",
+    column=30,
+)
+PEER_METRICS = (
+    PRR,
+    PRR_OF_HALF,
+    AUARC,
+    E_AURC,
+    ERROR_AVERAGE_PRECISION,
+    FPR_AT_95_TPR,
+    RISK_AT_COVERAGE,
+    COVERAGE_AT_RISK,
+    MCE,
+    ECE_EQUAL_MASS,
+    SMOOTH_ECE,
+)

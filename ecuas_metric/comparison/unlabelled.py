@@ -29,7 +29,7 @@ divide by, or are fitted to, the unknown, and have no bounds here; nor has a met
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,17 +52,24 @@ class ValueBounds:
     high: float
 
 
-def bounds_of(system: System, unlabelled: Unlabelled) -> Mapping[Key, ValueBounds]:
+def bounds_of(
+    system: System, unlabelled: Unlabelled, *, only: Iterable[Key] | None = None
+) -> Mapping[Key, ValueBounds]:
     """Return the bounds of a system's metrics, in which unlabelled answers count as wrong; see `unlabelled_bounds`."""
     decisions, options = as_given(system)
     if decisions.confidence is None or not unlabelled.rows.any():
         return {}
     correct = np.where(unlabelled.rows, np.nan, 1.0 - decisions.candidate_cost)
-    return unlabelled_bounds(decisions.confidence, correct, options)
+    return unlabelled_bounds(decisions.confidence, correct, options, only=only)
 
 
-def unlabelled_bounds(confidence: Floats, correct: Floats, options: Options) -> dict[Key, ValueBounds]:
-    """Return the bounds of every metric of confidences (N,) whose correctness (N,) is 1, 0, or nan where unlabelled."""
+def unlabelled_bounds(
+    confidence: Floats, correct: Floats, options: Options, *, only: Iterable[Key] | None = None
+) -> dict[Key, ValueBounds]:
+    """Return the bounds of every metric (or those in `only`) of confidences (N,).
+
+    Their correctness (N,) is 1, 0, or nan where unlabelled.
+    """
     same_length(predictions=confidence, references=correct)
     require((confidence >= 0) & (confidence <= 1), confidence, "predictions", "out_of_unit_interval")
     is_known = ~np.isnan(correct)
@@ -72,7 +79,8 @@ def unlabelled_bounds(confidence: Floats, correct: Floats, options: Options) -> 
     wrong = _completed(confidence, correct, 0.0, options)
     weight = np.ones(len(correct)) if options.sample_weight is None else options.sample_weight
     bounds = {}
-    for key in keys_of(right.decisions, options):
+    keys = keys_of(right.decisions, options) if only is None else only
+    for key in [key for key in keys if not key.variant and key.entry.applies(right.decisions)]:
         unjudged = Unjudged(confidence, correct, weight, at_parameter(right, key), at_parameter(wrong, key))
         limits = _bounds_of(key, unjudged)
         if limits is not None:

@@ -183,7 +183,7 @@ def make_report(
             results[name] = compute_results(system, progress=progress, only=asked)
             continue
         system = replace(system, origin=replace(system.origin, unlabelled=answers.rule))
-        bounds[name] = bounds_of(system, answers)
+        bounds[name] = bounds_of(system, answers, only=asked)
         if answers.rule == "bounds":
             results[name] = _undefined_results(system, asked)
         else:
@@ -373,8 +373,8 @@ def _numbers(report: Report, name: str, keys: Sequence[Key]) -> dict[str, float]
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
     """Return nan for every metric of a system with unlabelled answers."""
-    bounded = [key for key in value_keys(system) if key.entry.when != "calibration"]
-    keys = [key for key in bounded if only is None or key in only]
+    keys = [key for key in only or value_keys(system) if key.entry.when != "calibration"]
+    keys = [key for key in keys if key.entry.applies(system.decisions)]
     notes = system.notes
     if any(key.variant for key in keys):
         notes += (Note("variants_without_bounds"),)

@@ -1,7 +1,7 @@
 """The metrics of a state: exact, or with the bounds between which they lie, with standard errors and intervals."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -76,8 +76,9 @@ def read(
     decompose: bool = False,
     confidence_level: float | None = None,
     with_errors: bool = True,
+    named: Sequence[Key] = (),
 ) -> StateResults:
-    """Return every metric of the rows of a state, in the order of the registry.
+    """Return every metric of the rows of a state, in the order of the registry, then those shown only when `named`.
 
     `normalize` and `decompose` are those of `evaluate`; with a confidence level there are analytic intervals. Standard
     errors, which take most of the time, can be left out. InputError if there are no rows, or all have weight 0.
@@ -93,8 +94,9 @@ def read(
     if not state.samples:
         raise InputError("a state", "no_judged_rows", got=f"{state.rows} rows")
     level = checked_options(confidence_level=confidence_level).confidence_level
-    settings, values = parse_settings(state.settings), _values(state, normalize=normalize, decompose=decompose)
-    bounds, form = order_bounds(state) | _recalibrated_bounds(state, values), empty_decisions(settings)
+    settings = parse_settings(state.settings)
+    values = _values(state, named, normalize=normalize, decompose=decompose)
+    bounds, form = order_bounds(state, named) | _recalibrated_bounds(state, values), empty_decisions(settings)
     limits, errors, notes = dict[Key, Limits](), dict.fromkeys(values, math.nan), _notes(state, values, bounds)
     if with_errors or level is not None:
         options = settings.options.replace(confidence_level=level)
@@ -128,11 +130,11 @@ def ties_of(state: State) -> TieGroups:
     return TieGroups(weight, cost, ranks_of(state.sketch.low, mirrored=settings.is_mirrored))
 
 
-def order_bounds(state: State) -> dict[Key, Limits]:
+def order_bounds(state: State, named: Sequence[Key] = ()) -> dict[Key, Limits]:
     """Return the lowest and the highest value of each metric of the order; nothing where the sketch is exact."""
     if state.sketch.is_exact:
         return {}
-    one, other = [_of_ties(state, ties) for ties in _extreme_orders(state)]
+    one, other = [_of_ties(state, ties, named) for ties in _extreme_orders(state)]
     keys = [key for key in one if key.entry.has_order_bounds]
     return {key: (min(one[key], other[key]), max(one[key], other[key])) for key in keys}
 
@@ -175,11 +177,11 @@ def system_of(state: State) -> System:
     return System(decisions, options, ties)
 
 
-def _values(state: State, *, normalize: bool, decompose: bool) -> dict[Key, float]:
+def _values(state: State, named: Sequence[Key], *, normalize: bool, decompose: bool) -> dict[Key, float]:
     """Return all values, in the order of the registry; the weights of a state are those of its tie groups."""
     settings, ties = parse_settings(state.settings), ties_of(state)
-    none, values = empty_decisions(settings), dict[Key, FloatOrFloats](_of_ties(state, ties))
-    keys = keys_of(none, settings.options)
+    none, values = empty_decisions(settings), dict[Key, FloatOrFloats](_of_ties(state, ties, named))
+    keys = [*keys_of(none, settings.options), *named]
     for key in keys:
         metric = key.entry
         if metric is ECE:
@@ -196,12 +198,13 @@ def _values(state: State, *, normalize: bool, decompose: bool) -> dict[Key, floa
     return {key: float(value) for key, value in values.items()}
 
 
-def _of_ties(state: State, ties: TieGroups) -> dict[Key, float]:
+def _of_ties(state: State, ties: TieGroups, named: Sequence[Key]) -> dict[Key, float]:
     """Return the metrics that are functions of tie groups."""
     settings = parse_settings(state.settings)
     form = empty_decisions(settings)
     data = Data(form, settings.options, grouped=ties)
-    found = {key: key.entry.value for key in keys_of(form, settings.options) if key.entry.is_of_groups}
+    keys = [*keys_of(form, settings.options), *named]
+    found = {key: key.entry.value for key in keys if key.entry.is_of_groups}
     return {key: float(value(at_parameter(data, key))) for key, value in found.items() if value is not None}
 
 

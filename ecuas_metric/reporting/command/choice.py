@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 
+from ...decisions import Decisions
 from ...errors import InputError
 from ...metric import METRICS, VARIANTS, Key
 from ...options import DEFAULTS
@@ -52,6 +53,30 @@ def _words_of(text: str, known: Container[str]) -> Iterator[str]:
     for part in filter(None, map(str.strip, text.split(","))):
         is_name = _simple(part) in known or _advice(part)
         yield from [part] if is_name else part.split()
+
+
+def named_keys(text: str | None, form: Decisions) -> list[Key]:
+    """Return the keys of the metrics that are shown when named, and that a text names, if they apply to a system.
+
+    Those with a parameter are named with it: risk_at_coverage_0.9.
+    """
+    metrics = [metric for metric in METRICS.values() if metric.when == "named" and metric.applies(form)]
+    names = _names_of([Key(metric.name) for metric in metrics])
+    keys = []
+    for word in map(_simple, _words_of(text or "", names)):
+        name, _, number = word.rpartition("_")
+        keys += [key for key in names.get(word, []) if not key.entry.parameter]
+        if _is_number(number):
+            keys += [Key(key.metric, float(number)) for key in names.get(name, []) if key.entry.parameter]
+    return list(dict.fromkeys(keys))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:

@@ -33,7 +33,7 @@ from ..report import (
 from ..tables import screen_of, to_text, write
 from ..text import explain as sentences_of
 from ..text import how_to_read, introduction, overview
-from .choice import chosen_keys, options_set
+from .choice import chosen_keys, named_keys, options_set
 from .flags import Flag, flag_of
 from .parameters import (
     GROUPS,
@@ -220,8 +220,9 @@ def _metrics_of(output: Output, systems: Mapping[str, System], options: Mapping[
     """Return the requested metrics; None is all."""
     if output.metrics is None:
         return None
-    keys = sorted(value_keys(next(iter(systems.values()))), key=place)
-    return chosen_keys(output.metrics, keys, options_set(options))
+    first = next(iter(systems.values()))
+    keys = value_keys(first) + named_keys(output.metrics, first.decisions)
+    return chosen_keys(output.metrics, sorted(keys, key=place), options_set(options))
 
 
 def _notes_of(systems: Mapping[str, System]) -> Notes:

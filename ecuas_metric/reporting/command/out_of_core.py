@@ -20,7 +20,7 @@ from ...results import Estimate, Results
 from ..differences import differences_grid
 from ..report import Report, report_grid, report_of, report_records, write_figures
 from ..tables import Record
-from .choice import chosen_keys, options_set
+from .choice import chosen_keys, named_keys, options_set
 from .flags import Flag
 from .parameters import (
     BinnedOptions,
@@ -140,7 +140,7 @@ def compare_out_of_core(
     for state in states.values():
         require_same_settings(next(iter(states.values())).settings, state.settings)
     reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
-    results = _results(states, reading, with_errors=True)
+    results = _results(states, reading, output.metrics, with_errors=True)
     known = sorted(next(iter(results.values())).estimates, key=place)
     keys = chosen_keys(output.metrics, known, options_set(metric.options(columns)))
     differences = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
@@ -212,10 +212,17 @@ def _collect(
     )
 
 
-def _results(states: Mapping[str, State], reading: Mapping[str, Any], *, with_errors: bool) -> dict[str, StateResults]:
+def _results(
+    states: Mapping[str, State], reading: Mapping[str, Any], metrics: str | None, *, with_errors: bool
+) -> dict[str, StateResults]:
     from ...scale.reading import read
+    from ...scale.settings import empty_decisions, parse_settings
 
-    return {name: read(state, **reading, with_errors=with_errors) for name, state in sorted(states.items())}
+    results = {}
+    for name, state in sorted(states.items()):
+        named = named_keys(metrics, empty_decisions(parse_settings(state.settings)))
+        results[name] = read(state, **reading, with_errors=with_errors, named=named)
+    return results
 
 
 def _show(
@@ -231,7 +238,7 @@ def _show(
 
     if not collection.states:
         raise InputError("the files", "rows_missing")
-    results = _results(collection.states, reading, with_errors=bool(output.output))
+    results = _results(collection.states, reading, output.metrics, with_errors=bool(output.output))
     report = _report(collection.states, results, reading["confidence_level"])
     keys = chosen_keys(output.metrics, report.keys, list(added))
     grid = report_grid(report, digits=output.digits, keys=keys, sizes=True)
