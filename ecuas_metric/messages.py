@@ -283,6 +283,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "groups_in_several_parts": "Groups have samples in several parts, so there are no intervals of averages.",
     "isotonic_maps_as_given": ("Intervals take the isotonic maps as given; those at a reject cost are too narrow."),
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
+    "values_without_bounds": "No bounds are known of these, which are nan while answers are unlabelled: {metrics}.",
     "variants_without_bounds": (
         "Normalised values and those of recalibration have no bounds, and are nan while answers are unlabelled."
     ),

@@ -238,6 +238,11 @@ class Metric:
         return True
 
     @property
+    def has_bounds(self) -> bool:
+        """Whether it is known what unlabelled answers can do to it."""
+        return self.unjudged is not None or self.cost is not None
+
+    @property
     def is_own_loss(self) -> bool:
         """Whether it is a mean of losses that are no function of the uncertainty and the candidate cost."""
         return self.cost is not None and self.assesses == "posteriors"

@@ -378,6 +378,9 @@ def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
     notes = system.notes
     if any(key.variant for key in keys):
         notes += (Note("variants_without_bounds"),)
+    unbounded = [key for key in keys if not key.variant and not key.entry.has_bounds]
+    if unbounded:
+        notes += (Note("values_without_bounds", {"metrics": unbounded}),)
     if system.options.confidence_level is not None:
         notes += (Note("bounds_only"),)
     return Results({key: Estimate(math.nan) for key in keys}, notes, system.basis)

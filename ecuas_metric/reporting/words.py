@@ -83,6 +83,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "add_flag": "Add {flag}.",
     "choose_task": "Choose one with --tasks, or pool them with --pool-tasks.",
     "metric_does_not_exist": "It does not exist for these systems.",
+    "metric_needs_number": "Name it with its number, as in {example}.",
     "name_another": "Name another one.",
     "name_another_output": "Name another one with --output.",
     "name_files": "Name them: NAME=FILE.",

@@ -1,12 +1,16 @@
 import itertools
+import json
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ecuas_metric import peer_metrics
+from ecuas_metric import confidence_system, peer_metrics, posterior_system
 from ecuas_metric.calibration import ece
+from ecuas_metric.metric import Key
 from ecuas_metric.peer_metrics import (
     auarc,
     coverage_at_risk,
@@ -21,6 +25,8 @@ from ecuas_metric.peer_metrics import (
     smooth_ece,
 )
 from ecuas_metric.ranking import TieGroups, tie_groups
+from ecuas_metric.reporting.cli import main
+from ecuas_metric.results import compute_results, value_keys
 from tests.ecuas_metric.systems import UNIT
 
 CONFIDENCE = np.array([0.97, 0.93, 0.88, 0.85, 0.79, 0.74, 0.66, 0.61, 0.52, 0.43, 0.31, 0.12])
@@ -324,3 +330,100 @@ def test_the_line_of_risk_at_coverage_has_the_standard_error_of_new_samples(rng)
         values.append(risk_at_coverage(groups, 0.6))
         errors.append(np.std(intercept + slope * groups.cost) / np.sqrt(500))
     assert np.mean(errors) == pytest.approx(np.std(values), rel=0.08)  # two standard errors of that of 400
+
+
+def test_the_line_of_false_positives_has_the_standard_error_of_new_samples(rng):
+    values, errors = [], []
+    for _ in range(400):
+        confidence = rng.random(500)
+        groups = groups_of(confidence, rng.random(500) < confidence)
+        intercept, slope = peer_metrics.fpr_at_tpr_line(groups, 0.8)
+        values.append(fpr_at_tpr(groups, 0.8))
+        errors.append(np.std(intercept + slope * groups.cost) / np.sqrt(500))
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.08)
+
+
+NAMED = {
+    "prr": prr,
+    "prr_0.5": lambda groups: prr(groups, 0.5),
+    "auarc": auarc,
+    "e_aurc": e_aurc,
+    "error_average_precision": error_average_precision,
+    "fpr_at_95_tpr": fpr_at_tpr,
+    "risk_at_coverage_0.9": lambda groups: risk_at_coverage(groups, 0.9),
+    "coverage_at_risk_0.2": lambda groups: coverage_at_risk(groups, 0.2),
+    "mce": mce,
+    "ece_equal_mass": ece_equal_mass,
+    "smooth_ece": smooth_ece,
+}
+
+
+@pytest.fixture
+def files(tmp_path, rng, monkeypatch):
+    """Return the names of two files, as CSV and Parquet, and the groups of their answers; they share the ids."""
+    monkeypatch.chdir(tmp_path)
+    groups = {}
+    for name in ("a", "b"):
+        confidence = rng.random(90).round(2)
+        correct = (rng.random(90) < confidence).astype(int)
+        frame = pd.DataFrame({"id": range(90), "confidence": confidence, "correct": correct})
+        frame.to_csv(f"{name}.csv", index=False)
+        frame.to_parquet(f"{name}.parquet", index=False)
+        groups[name] = groups_of(confidence, correct)
+    return groups
+
+
+def run(capsys, *arguments):
+    assert main([*arguments, "--metrics", ",".join(NAMED), "--output", "out.json"]) == 0
+    capsys.readouterr()
+    return json.loads(Path("out.json").read_text())["rows"]
+
+
+@pytest.mark.parametrize("arguments", [["a.csv", "b.csv"], ["a.parquet", "b.parquet", "--out-of-core"]])
+def test_each_is_a_column_when_it_is_named(files, arguments, capsys):
+    rows = {row["system"]: row for row in run(capsys, "score", *arguments, "--interval", "0.9")}
+    for name, groups in files.items():
+        for key, metric in NAMED.items():
+            assert rows[name][key] == same(metric(groups)), key
+            low, high = rows[name].get(f"{key}_low"), rows[name].get(f"{key}_high")
+            assert low is None or low <= rows[name][key] <= high
+
+
+@pytest.mark.parametrize("arguments", [["a.csv", "b.csv"], ["a.parquet", "b.parquet", "--out-of-core"]])
+def test_systems_differ_by_each_when_it_is_named(files, arguments, capsys):
+    rows = {row["key"]: row for row in run(capsys, "compare", *arguments)}
+    for key, metric in NAMED.items():
+        assert rows[key]["difference"] == same(metric(files["a"]) - metric(files["b"])), key
+
+
+def test_what_has_an_interval_is_planned(files, capsys):
+    planned = {row["key"] for row in run(capsys, "plan", "a.csv", "b.csv")}
+    assert planned == set(NAMED) - {"coverage_at_risk_0.2", "mce", "ece_equal_mass", "smooth_ece"}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("risk_at_coverage", "Name it with its number, as in risk_at_coverage_0.1."),
+        ("risk_at_coverage_1.5", "coverage must lie in [0, 1]; got 1.5"),
+        ("coverage_at_risk_-1", "risk must be >= 0; got -1"),
+    ],
+)
+def test_a_number_is_needed_and_checked(files, name, message, capsys):
+    assert main(["score", "a.csv", "--metrics", name]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_none_is_there_unless_it_is_named(rng):
+    system = confidence_system(rng.integers(0, 2, 20), rng.random(20))
+    assert not {key.metric for key in value_keys(system)} & {name.partition("_0.")[0] for name in NAMED}
+
+
+@pytest.mark.parametrize("key", [Key("mce"), Key("ece_equal_mass"), Key("smooth_ece"), Key("prr")], ids=str)
+def test_confidences_of_posteriors_are_their_largest_probabilities(key, rng):
+    posteriors = rng.dirichlet(np.ones(3), 60)
+    labels = rng.integers(0, 3, 60)
+    confidences = confidence_system((posteriors.argmax(axis=1) == labels).astype(int), posteriors.max(axis=1))
+    systems = [posterior_system(labels, posteriors), confidences]
+    one, other = (compute_results(system, only=[key]).estimates[key].value for system in systems)
+    assert one == same(other)

@@ -39,7 +39,7 @@ def chosen_keys(text: str | None, keys: Sequence[Key], options: Collection[str] 
     for word in list(_words_of(text, names)) or [text]:
         if _simple(word) not in names:
             error = InputError("--metrics", "unknown_metric", value=word, keys=list(keys), advice=_advice(word))
-            error.fields["flag"] = _adding_flag(word)
+            error.fields |= {"flag": _adding_flag(word), "example": f"{word}_0.1"}
             raise error
         chosen |= dict.fromkeys(names[_simple(word)])
     for name in options:
@@ -96,6 +96,8 @@ def _advice(name: str) -> str:
     """Return the advice about a number that is not there."""
     if _adding_flag(name):
         return "add_flag"
+    if any(key.entry.parameter == "any" and not _NUMBER.search(_simple(name)) for key in _meant(name)):
+        return "metric_needs_number"
     return "metric_does_not_exist" if _meant(name) else ""
 
 

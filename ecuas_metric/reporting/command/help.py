@@ -84,8 +84,12 @@ def _layouts() -> str:
 
 def _metrics() -> str:
     width = max(map(len, METRICS))
-    shown = {key: metric for key, metric in METRICS.items() if metric.when != "ratio"}
-    return "\n".join(f"  {key:{width}}  {metric.title}: {metric.description}" for key, metric in shown.items())
+    lines = []
+    for key, metric in METRICS.items():
+        condition = " (when named)" if metric.when == "named" else ""
+        if metric.when != "ratio":
+            lines.append(f"  {key:{width}}  {metric.title}: {metric.description}{condition}")
+    return "\n".join(lines)
 
 
 _FILES = _FILES.replace("{layouts}", _layouts())
