@@ -201,6 +201,8 @@ def test_a_name_of_the_help_is_taken_or_the_error_says_what_to_add(name, folder,
         if flag := re.fullmatch(r"Add (--[a-z-]+)\.", advice):
             value = ["0.1"] if flag[1] == "--reject-costs" else []
             assert cli.main([*arguments, flag[1], *value]) == 0
+        elif example := re.fullmatch(r"Name it with its number, as in (\S+)\.", advice):
+            assert cli.main([*arguments[:-1], example[1]]) == 0
         else:
             assert advice == "It does not exist for these systems."
 
