@@ -21,7 +21,15 @@ from ..plotting.names import short_names
 
 BEST = "●"  # behind the best value of a column; * would be read as p < 0.05
 IN_BOLD = "Bold:"  # the mark of formats that have bold text
-ASCII = {"↑": "^", "↓": "v", "†": "#", "∞": "inf", "…": "...", BEST: "+", "≤": "<="}  # what tables contain
+ASCII = {  # of what tables contain
+    "↑": "^",
+    "↓": "v",
+    "†": "#",
+    "∞": "inf",
+    "…": "...",
+    BEST: "+",
+    "≤": "<=",
+}
 CODES = {"best": "1;32", "header": "1", "faint": "2"}
 MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit beside its system
 MIN_NAME = 12  # characters that a narrow screen leaves of a name
@@ -120,57 +128,78 @@ def screen_of(stream: TextIO) -> Screen:
     """Return what a stream can show, by https://no-color.org and https://force-color.org; a pipe or file has no end."""
     is_terminal = stream.isatty()
     width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if is_terminal else None
-    has_colours = bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb")
-    return Screen(width, has_colours and not os.environ.get("NO_COLOR"), getattr(stream, "encoding", None) or "utf-8")
+    variables = os.environ
+    has_colours = is_terminal and variables.get("TERM") != "dumb"
+    if variables.get("FORCE_COLOR"):
+        has_colours = True
+    if variables.get("NO_COLOR"):
+        has_colours = False
+    return Screen(width, has_colours, getattr(stream, "encoding", None) or "utf-8")
 
 
 def to_text(grid: Grid, screen: Screen = FILE) -> str:
     """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself."""
     gap = " " if grid.marks_best else ""  # beside which the marks stand
-    grid = replace(grid, rows=_group_rows(_shorten_names(grid, screen.width, between=2 + len(gap))))
+    grid = _shorten_names(grid, screen.width, between=2 + len(gap))
+    grid = replace(grid, rows=_group_rows(grid))
     lines = [[screen.plain(name) + gap for name in grid.header]]
     for row in grid.rows:
-        lines.append([screen.plain(cell.text + (BEST if cell.is_best else gap)) for cell in row])
+        texts = [cell.text + (BEST if cell.is_best else gap) for cell in row]
+        lines.append([screen.plain(text) for text in texts])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for line in lines:
-        for i, text in enumerate(line):
-            line[i] = text.ljust(widths[i]) if i < grid.labels else text.rjust(widths[i])
-    parts = [_block(lines, columns, grid, screen) for columns in _columns_of_blocks(widths, grid.labels, screen.width)]
+    lines = [_align(line, widths, grid.labels) for line in lines]
+    blocks = _columns_of_blocks(widths, grid.labels, screen.width)
+    table = "\n\n".join(_block(lines, columns, grid, screen) for columns in blocks)
     below = screen.wrap(filter(None, [*grid.below(), grid.signature]))
-    table = "\n\n".join(parts)
-    return "\n".join([*screen.wrap(grid.above), table, *([""] if below else []), *below]) + "\n"
+    parts = [*screen.wrap(grid.above), table]
+    if below:
+        parts += ["", *below]
+    return "\n".join(parts) + "\n"
+
+
+def _align(line: Sequence[str], widths: Sequence[int], labels: int) -> list[str]:
+    """Return texts as wide as their columns, the first ones to the left."""
+    names = [text.ljust(width) for text, width in zip(line[:labels], widths, strict=False)]
+    return names + [text.rjust(width) for text, width in zip(line[labels:], widths[labels:], strict=True)]
 
 
 def _block(lines: Sequence[Sequence[str]], columns: Sequence[int], grid: Grid, screen: Screen) -> str:
     """Return some columns of aligned texts, header first, with a rule below the header."""
     plain = ["  ".join(line[i] for i in columns).rstrip() for line in lines]
-    shown = [screen.paint(plain[0], "header"), screen.paint("-" * max(map(len, plain)), "faint")]
+    rule = "-" * max(map(len, plain))
+    shown = [screen.paint(plain[0], "header"), screen.paint(rule, "faint")]
     for line, row in zip(lines[1:], grid.rows, strict=True):
-        texts = [screen.paint(line[i], "best") if row[i].is_best else line[i] for i in columns]
+        texts = []
+        for i in columns:
+            texts.append(screen.paint(line[i], "best") if row[i].is_best else line[i])
         shown.append("  ".join(texts).rstrip())
     return "\n".join(shown)
 
 
 def to_markdown(grid: Grid) -> str:
     """Return a Markdown table; the best of a column is bold."""
+    numbers = len(grid.header) - grid.labels
     header = [_markdown(name) for name in grid.header]
-    rules = ["---"] * grid.labels + ["---:"] * (len(header) - grid.labels)
+    rules = ["---"] * grid.labels + ["---:"] * numbers
     rows = _mark_up(grid, _markdown, "**{}**")
-    lines = [f"| {' | '.join(line)} |" for line in (header, rules, *rows)]
-    below = [*map(_note, grid.below(IN_BOLD)), f"`{grid.signature}`"]
-    above = [line for note in grid.above for line in (_note(note), "")]
-    return "\n".join([*above, *lines, *(line for note in below for line in ("", note))]) + "\n"
+    table = "\n".join(f"| {' | '.join(line)} |" for line in (header, rules, *rows))
+    above = map(_note, grid.above)
+    below = map(_note, grid.below(IN_BOLD))
+    return "\n\n".join([*above, table, *below, f"`{grid.signature}`"]) + "\n"
 
 
 def to_latex(grid: Grid) -> str:
     """Return a tabular for the package booktabs, its notes below it; the best of a column is bold."""
-    columns = "l" * grid.labels + "r" * (len(grid.header) - grid.labels)
+    numbers = len(grid.header) - grid.labels
+    columns = "l" * grid.labels + "r" * numbers
+    header = _latex_row([_latex(name) for name in grid.header])
     body = [_latex_row(row) for row in _mark_up(grid, _latex, r"\textbf{{{}}}")]
-    header, span = _latex_row([_latex(name) for name in grid.header]), rf"\multicolumn{{{len(grid.header)}}}"
-    notes = [rf"{span}{{p{{\linewidth}}}}{{\footnotesize {_latex(note)}}} \\" for note in grid.below(IN_BOLD)]
-    comments = [f"% {note}" for note in ("Needs \\usepackage{booktabs}.", *grid.above, grid.signature) if note]
+    span = rf"\multicolumn{{{len(grid.header)}}}{{p{{\linewidth}}}}"
+    notes = [rf"{span}{{\footnotesize {_latex(note)}}} \\" for note in grid.below(IN_BOLD)]
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *body, r"\bottomrule", *notes]
-    return "\n".join([*lines, r"\end{tabular}", *comments]) + "\n"
+    comments = ["Needs \\usepackage{booktabs}.", *grid.above, grid.signature]
+    lines += [r"\end{tabular}", *(f"% {comment}" for comment in comments if comment)]
+    return "\n".join(lines) + "\n"
 
 
 def to_html(grid: Grid) -> str:
@@ -271,7 +300,7 @@ def _mark_up(grid: Grid, escape: Callable[[str], str], bold: str) -> list[list[s
     """Return the texts of all cells, escaped, the best of each column in a template of bold text."""
     texts = []
     for row in _group_rows(grid):
-        texts.append([bold.format(escape(cell.text)) if cell.is_best else escape(cell.text) for cell in row])
+        texts.append([(bold if cell.is_best else "{}").format(escape(cell.text)) for cell in row])
     return texts
 
 

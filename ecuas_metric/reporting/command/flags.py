@@ -42,15 +42,21 @@ class Parameter:
     default: object = False
 
     @property
+    def is_required(self) -> bool:
+        """Whether it has no default, as the files."""
+        return self.default is inspect.Parameter.empty
+
+    @property
     def text(self) -> str:
         """What the command line calls it."""
-        return self.flag.metavar if self.default is inspect.Parameter.empty else flag_of(self.name)
+        return self.flag.metavar if self.is_required else flag_of(self.name)
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add it to a parser, whose values hold it only where it is given."""
         metavar = self.flag.metavar or f"{{{','.join(self.flag.choices)}}}"
-        shared: dict[str, Any] = {"help": self.flag.help + self._default(), "default": argparse.SUPPRESS}
-        if self.default is inspect.Parameter.empty:
+        shared: dict[str, Any] = {"help": self.flag.help + self._default()}
+        shared["default"] = argparse.SUPPRESS
+        if self.is_required:
             parser.add_argument(self.name, nargs="*", metavar=metavar, **shared)
         elif self.kind is bool:
             parser.add_argument(self.text, action="store_true", **shared)
@@ -61,16 +67,21 @@ class Parameter:
 
     def value_of(self, text: str) -> object:
         """Return the value that a text stands for."""
-        kind = get_args(self.kind)[0] if isinstance(self.kind, UnionType) else self.kind  # of `kind | None`
-        if self.flag.choices and text not in self.flag.choices:
-            raise argparse.ArgumentTypeError(f"must be one of {', '.join(self.flag.choices)}; got {text!r}")
+        choices = self.flag.choices
+        if choices and text not in choices:
+            raise argparse.ArgumentTypeError(f"must be one of {', '.join(choices)}; got {text!r}")
+        kind = self.kind
+        if isinstance(kind, UnionType):  # `kind | None`
+            kind, _ = get_args(kind)
         try:
-            return tuple(map(float, text.split(","))) if kind == tuple[float, ...] else kind(text)
+            if kind == tuple[float, ...]:
+                return tuple(map(float, text.split(",")))
+            return kind(text)
         except ValueError:
             raise argparse.ArgumentTypeError(f"{_RULES[kind]}; got {text!r}") from None
 
     def _default(self) -> str:
-        if any(self.default is nothing for nothing in (None, False, (), inspect.Parameter.empty)):
+        if self.is_required or self.default is None or self.default is False or self.default == ():
             return ""
         values = self.default if isinstance(self.default, tuple) else [self.default]
         texts = [f"{value:g}" if isinstance(value, float) else str(value) for value in values]
@@ -94,7 +105,9 @@ class Command:
         for function in self.forms.values():
             for one in parameters_of(function):
                 parameters.setdefault(one.name, one)
-        return parameters | {name: Parameter(name, bool, flag) for name, flag in self.switches.items()}
+        for name, flag in self.switches.items():
+            parameters[name] = Parameter(name, bool, flag)
+        return parameters
 
 
 class _Parser(argparse.ArgumentParser):
@@ -119,10 +132,12 @@ def parameters_of(function: Callable[..., Any]) -> Iterator[Parameter]:
 
 def call(function: Callable[..., Any], values: Mapping[str, object]) -> Any:
     """Call a function with those of the values that are its parameters, or fields of their dataclasses."""
-    arguments = {name: values[name] for name in inspect.signature(function).parameters.keys() & values.keys()}
+    arguments = {}
     for name, one in inspect.signature(function, eval_str=True).parameters.items():
         if is_dataclass(one.annotation):
             arguments[name] = call(one.annotation, values)  # type: ignore[arg-type]
+        elif name in values:
+            arguments[name] = values[name]
     return function(**arguments)
 
 
@@ -149,11 +164,12 @@ def parse(name: str, commands: Mapping[str, Command], argv: Sequence[str]) -> Ca
     for other in given.keys() - taken.keys() - {form}:
         _refuse(parameters[other], form, command)
     for one in taken.values():
-        if one.default is inspect.Parameter.empty and not given.get(one.name):
+        if one.is_required and not given.get(one.name):
             hint = command.hints.get(one.text, f"See ecuas {name} --help.")
             raise UsageError(f"{one.text} is missing. {hint}")
-        if one.name in given and one.flag.needs and not given.keys() & set(one.flag.needs):
-            raise UsageError(f"{one.text} has no effect without {' or '.join(map(flag_of, one.flag.needs))}.")
+        needs = one.flag.needs if one.name in given else ()
+        if needs and given.keys().isdisjoint(needs):
+            raise UsageError(f"{one.text} has no effect without {' or '.join(map(flag_of, needs))}.")
     return functools.partial(call, command.forms[form], given)
 
 
@@ -170,7 +186,9 @@ def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:
 
 def _unknown(flag: str, name: str, commands: Mapping[str, Command]) -> str:
     """Say which flag an unknown one may be, of the same command or of another."""
-    flags = {other: [one.text for one in command.parameters().values()] for other, command in commands.items()}
+    flags = {}
+    for other, command in commands.items():
+        flags[other] = [one.text for one in command.parameters().values()]
     holders = [f"ecuas {other}" for other, texts in flags.items() if flag in texts]
     if holders:
         hint = commands[name].hints.get(flag, "")
