@@ -165,16 +165,8 @@ def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("score {0}/0.parquet --state a.state", "--state requires --out-of-core"),
-        ("score {0}/0.parquet --engine spark", "--engine requires --out-of-core"),
         ("score {0}/0.parquet --columns uncertainty=confidence,cost=correct", "0.parquet: has costs, which are read"),
-        ("score {0}/0.parquet --out-of-core --groups g", "--groups cannot be used with --out-of-core"),
-        ("score {0}/0.parquet --out-of-core --explain", "--explain cannot be used with --out-of-core"),
-        ("score {0}/0.parquet --out-of-core --labels a,b", "--labels cannot be used with --out-of-core"),
-        ("score {0}/0.parquet --out-of-core --calibration", "--calibration cannot be used with --out-of-core"),
         ("score {0}/0.parquet --out-of-core --unlabelled bounds", "--unlabelled of a state must be wrong or drop"),
-        ("score {0}/0.parquet --out-of-core --interval 0.9 --interval-method bca", "--interval-method cannot be"),
-        ("score {0}/0.parquet --out-of-core --partial", "--partial cannot be used with --out-of-core"),
         ("score {0}/none --out-of-core", "none: there is no such Parquet file"),
         ("score {0}/empty.parquet --out-of-core", "ecuas: the files have no rows."),
         ("score {0}/0.parquet --out-of-core --columns confidence=p.q", "has no column 'p.q'"),
@@ -182,8 +174,6 @@ def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
         ("score {0}/0.parquet --out-of-core --scale 0", "--scale must be a number in (0, inf)"),
         ("merge {0}/0.parquet", "is a Parquet file, but not one of states"),
         ("merge {0}/a.state --state {0}/a.state", "is there already"),
-        ("compare {0}/all.parquet --out-of-core --figures {0}", "--figures cannot be used with --out-of-core"),
-        ("compare {0}/all.parquet --out-of-core --only significant", "--only cannot be used with --out-of-core"),
         ("compare {0}/one.parquet --out-of-core", "a comparison needs at least two systems; got a"),
     ],
 )
