@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -92,10 +92,13 @@ class Resamples:
 
     def each(self, statistic: Callable[[Floats], Mapping[_K, FloatOrFloats]]) -> dict[_K, Floats]:
         """Return the values of a statistic of weights (b, N) for all resamples, a few at a time."""
-        parts, first = [], 0
+        parts = []
+        first = 0
         for size in chunks(*self.counts.shape):
-            counts = self.counts[first : first + size].astype(np.float64)
-            parts.append(statistic(counts if self.sample_weight is None else counts * self.sample_weight))
+            weight = self.counts[first : first + size].astype(np.float64)
+            if self.sample_weight is not None:
+                weight *= self.sample_weight
+            parts.append(statistic(weight))
             first += size
         return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
 
@@ -111,16 +114,7 @@ class ResampledTies:
     @cached_property
     def areas(self) -> Areas:
         """The areas of which AUROC, AURC and AUGRC are made, (B,) each."""
-        if self._are_whole() and holds_of_neighbours(np.less_equal, self.rank_by):
-            _, are_equal = _starts(self.rank_by, self.cost, True)
-            if are_equal:
-                return _areas_of_draws(self.resamples, self.cost)
-        return Areas(**self.each(lambda groups: groups.areas._asdict()))
-
-    def _are_whole(self) -> bool:
-        """Return whether all weights are counts that harmonic numbers can be listed for."""
-        resamples = self.resamples
-        return resamples.sample_weight is None and bool(resamples.total.max() <= resamples.counts.size)
+        return Areas(**self.each(lambda groups: vars(groups.areas)))
 
     def of_rows(self, rows: Ints, weight: Floats) -> TieGroups:
         """Return the tie groups of some samples with these weights, (n,) each."""
@@ -128,12 +122,15 @@ class ResampledTies:
 
     def each(self, statistic: Callable[[TieGroups], Mapping[_K, FloatOrFloats]]) -> dict[_K, Floats]:
         """Return the values of a statistic of tie groups for all resamples, a few at a time."""
-        return self.resamples.each(
-            lambda weight: statistic(tie_groups(self.rank_by, self.cost, sample_weight=weight, merge_equal_costs=True))
-        )
+
+        def of_weights(weight: Floats) -> Mapping[_K, FloatOrFloats]:
+            return statistic(tie_groups(self.rank_by, self.cost, sample_weight=weight, merge_equal_costs=True))
+
+        return self.resamples.each(of_weights)
 
 
-class Areas(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class Areas:
     """Sums over groups from the least to the most uncertain, (...) each; E_k is the cost of the first k of weight."""
 
     weight: FloatOrFloats  # total
@@ -150,130 +147,127 @@ def tie_groups(
     rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats | None = None, merge_equal_costs: bool = False
 ) -> TieGroups:
     """Sort samples (N,) by `rank_by`, low to high, and sum their weights (..., N) and costs over groups of ties."""
-    if holds_of_neighbours(np.less_equal, rank_by):
-        ranked, cost = rank_by, candidate_cost
-    else:
+    ranked = rank_by
+    cost = candidate_cost
+    if not holds_of_neighbours(np.less_equal, rank_by):
         order, ranked = sorted_by(rank_by)
         cost = candidate_cost.take(order)
-        sample_weight = None if sample_weight is None else sample_weight.take(order, axis=-1)
+        if sample_weight is not None:
+            sample_weight = sample_weight.take(order, axis=-1)
     starts, are_equal = _starts(ranked, cost, merge_equal_costs)  # merging changes no metric of the order alone
-    weight = np.broadcast_to(1.0, cost.shape) if sample_weight is None else sample_weight
+    if sample_weight is None:
+        return _groups_of_samples(ranked, cost, starts)
     if starts is None:
-        own = cost if cost is not candidate_cost and weight.shape == cost.shape else None  # sorted here: overwritten
-        return TieGroups(weight, cost if sample_weight is None else np.multiply(weight, cost, out=own), ranked)
-    sums = np.add.reduceat(weight, starts, axis=-1)
+        return TieGroups(sample_weight, sample_weight * cost, ranked)
+    weight = np.add.reduceat(sample_weight, starts, axis=-1)
     if are_equal:
-        return TieGroups(sums, sums * cost[starts], ranked[starts])
-    cost = weight * cost
-    rest = None if sample_weight is None else np.add.reduceat(weight - cost, starts, axis=-1)
-    return TieGroups(sums, np.add.reduceat(cost, starts, axis=-1), ranked[starts], rest)
+        return TieGroups(weight, weight * cost[starts], ranked[starts])
+    weighted = sample_weight * cost
+    correct = np.add.reduceat(sample_weight - weighted, starts, axis=-1)
+    return TieGroups(weight, np.add.reduceat(weighted, starts, axis=-1), ranked[starts], correct)
+
+
+def _groups_of_samples(ranked: Floats, cost: Floats, starts: Ints | None) -> TieGroups:
+    """Return the tie groups of sorted samples (N,) of weight 1; each is one if there are no starts."""
+    if starts is None:
+        return TieGroups(np.broadcast_to(1.0, cost.shape), cost, ranked)
+    weight = np.diff(starts, append=len(cost)).astype(np.float64)
+    return TieGroups(weight, np.add.reduceat(cost, starts), ranked[starts])
+
+
+def _areas_of_samples(groups: TieGroups) -> Areas:
+    """Return the areas of groups that are samples of weight 1, in blocks that stay in the cache."""
+    shape = groups.cost.shape[:-1]
+    lost = np.zeros(shape)
+    accepted = np.zeros(shape)
+    risks = np.zeros(shape)
+    cost_until = np.zeros((*shape, 1))
+    for rows in blocks(groups.cost.shape[-1], row_size=SAMPLE_SIZE * math.prod(shape)):
+        cost = groups.cost[..., rows]
+        before = cost_until[..., -1]
+        cost_until = np.cumsum(cost, axis=-1)
+        cost_until += before[..., None]
+        area = cost_until.sum(axis=-1) - (cost_until[..., -1] - before) / 2
+        of_incorrect = np.vecdot(cost, cost_until) - np.vecdot(cost, cost) / 2
+        accepted += area
+        lost += area - of_incorrect
+        risks += np.vecdot(cost_until, 1 / np.arange(rows.start + 1.0, rows.stop + 1.0))
+    total = np.full(shape, float(groups.cost.shape[-1]))
+    cost_total = cost_until[..., -1]
+    return Areas(
+        weight=total,
+        cost=cost_total,
+        correct=total - cost_total,
+        lost_pairs=lost,
+        accepted_cost=accepted,
+        risks=risks,
+        first_cost=groups.cost[..., 0],
+        last_cost=np.zeros(shape),
+    )
 
 
 def _areas(groups: TieGroups) -> Areas:
-    """Go through blocks of groups that stay in the cache, with the sums before each."""
-    shape, size = groups.cost.shape[:-1], groups.cost.shape[-1]
-    correct_total, lost, accepted, risks = (np.zeros(shape) for _ in range(4))
-    until, cost_until, last_harmonic = (np.zeros((*shape, 1)) for _ in range(3))
+    """Return the areas, from blocks of groups that stay in the cache, with the sums before each."""
+    if groups.are_samples:
+        return _areas_of_samples(groups)
+    shape = groups.cost.shape[:-1]
+    correct_total = np.zeros(shape)
+    lost = np.zeros(shape)
+    accepted = np.zeros(shape)
+    risks = np.zeros(shape)
+    until = np.zeros((*shape, 1))
+    cost_until = np.zeros((*shape, 1))
+    harmonic = np.zeros((*shape, 1))
     table = harmonic_table(groups)
-    for rows in blocks(size, row_size=SAMPLE_SIZE * math.prod(shape)):
-        last = until[..., -1:]
-        weight, cost = groups.weight[..., rows], groups.cost[..., rows]
-        before = cost_until[..., -1:]
-        if groups.are_samples:
-            cost_until = np.cumsum(cost, axis=-1)
-            cost_until += before
-            own = np.vecdot(cost, cost_until) - np.vecdot(cost, cost) / 2
-            area = cost_until.sum(axis=-1) - (cost_until[..., -1] - before[..., 0]) / 2
-            accepted += area
-            lost += area - own
-            until = np.arange(rows.start + 1.0, rows.stop + 1.0)
-            risks += np.vecdot(cost_until, 1 / until)
-            continue
-        cost_until = np.cumsum(cost, axis=-1)
-        cost_until += before
-        until = np.cumsum(weight, axis=-1)
+    for rows in blocks(groups.cost.shape[-1], row_size=SAMPLE_SIZE * math.prod(shape)):
+        weight = groups.weight[..., rows]
+        cost = groups.cost[..., rows]
         correct = weight - cost if groups.rest is None else groups.rest[..., rows]
+        last = until[..., -1:]
+        last_harmonic = harmonic[..., -1:]
+        until = last + np.cumsum(weight, axis=-1)
+        cost_until = cost_until[..., -1:] + np.cumsum(cost, axis=-1)
         middle = cost_until - cost / 2
         lost += np.vecdot(correct, middle)
         accepted += np.vecdot(weight, middle)
         correct_total += correct.sum(axis=-1)
         # Over a group of weight w and cost c from a on, E_k = E_a + (k - a) c / w: sum E_k / k by sums of 1 / k.
-        until += last
         whole = np.floor(until)
         harmonic = harmonic_numbers(whole, table)
-        inverse_sums, last_harmonic = _steps(harmonic, last_harmonic), harmonic[..., -1:]
-        inside = _steps(whole, np.floor(last))
-        until_before = until - weight
-        until_before *= inverse_sums
-        inside -= until_before
-        inside *= cost
-        inside /= _divisor(weight)
-        risks += np.vecdot(cost_until - cost, inverse_sums) + inside.sum(axis=-1)
+        inverse_sums = _steps(harmonic, last_harmonic)
+        inside = _steps(whole, np.floor(last)) - (until - weight) * inverse_sums
+        risks += np.vecdot(cost_until - cost, inverse_sums) + (inside * cost / _divisor(weight)).sum(axis=-1)
     total = until[..., -1] + np.zeros(shape)
-    if groups.are_samples:
-        correct_total = total - cost_until[..., -1]
-    first = _cost_of_first(groups.weight, groups.cost, np.minimum(total, 1.0))
     beyond = np.maximum(total - np.maximum(np.floor(total), 1.0), 0.0)
-    last = _cost_of_first(groups.weight[..., ::-1], groups.cost[..., ::-1], beyond) if beyond.any() else beyond
-    return Areas(total, cost_until[..., -1], correct_total, lost, accepted, risks, first, last)
-
-
-def _areas_of_draws(resamples: Resamples, cost: Floats) -> Areas:
-    """Return the areas for whole numbers of draws, where tied samples cost the same.
-
-    A cost at position x of the W sorted draws adds W - x to the accepted cost and H_W - H_floor(x) to the risks, H the
-    harmonic numbers. A run of equal costs adds its cost times the difference of the integrals of both from its ends to
-    W; so all runs together add, at each position where costs jump, the jump times the integral there.
-    """
-    total, jumps = resamples.total, np.diff(cost, append=0.0)
-    harmonic, integral = _integrals_of_harmonics(int(total.max()))
-    sums = cost[0] * np.stack([total, np.square(total) / 2, np.full_like(total, integral[0])])
-    before = np.zeros((len(total), 1))
-    for rows, weight in resamples.blocks():
-        weight[:, :1] += before
-        until = np.cumsum(weight, axis=-1, out=weight)
-        before = until[:, -1:].copy()
-        (at,) = np.nonzero(jumps[rows])
-        place, jump = until.take(at, axis=-1), jumps[rows][at]
-        sums[2] += np.vecdot(integral.take(place.astype(np.int64)), jump)
-        left = np.subtract(total[:, None], place, out=place)
-        sums[0] += np.vecdot(left, jump)
-        sums[1] += np.vecdot(np.square(left, out=left), jump) / 2
-    of_cost, accepted, risks = sums
-    risks -= of_cost * (harmonic[-1] - harmonic[total.astype(np.int64)])
-    lost = accepted - np.square(of_cost) / 2
-    first, last = _first_cost(resamples.counts, cost), np.zeros_like(total)
-    return Areas(total, of_cost, total - of_cost, lost, accepted, risks, first, last)
-
-
-def _integrals_of_harmonics(total: int) -> tuple[Floats, Floats]:
-    """Return H_k, and the integral of H_total - H_floor(x) from k to total, for k = 0 .. total."""
-    harmonic = np.append(0.0, np.cumsum(1 / np.arange(1, total + 1)))
-    # Summed from the end, where they are small: an error among the last draws must not vanish in rounding.
-    left = np.append(0.0, np.cumsum(1 / np.arange(total, 0, -1)))  # H_total - H_k at total - k
-    return harmonic, np.append(np.cumsum(left[1:])[::-1], 0.0)
-
-
-def _first_cost(counts: Array, cost: Floats) -> Floats:
-    """Return the cost of the first draw of each resample."""
-    size = 64
-    while size < len(cost) and not counts[:, :size].any(axis=-1).all():
-        size *= 4
-    return np.asarray(cost[(counts[:, :size] > 0).argmax(axis=-1)])
+    return Areas(
+        weight=total,
+        cost=cost_until[..., -1],
+        correct=correct_total,
+        lost_pairs=lost,
+        accepted_cost=accepted,
+        risks=risks,
+        first_cost=_cost_of_first(groups.weight, groups.cost, np.minimum(total, 1.0)),
+        last_cost=_cost_of_first(groups.weight[..., ::-1], groups.cost[..., ::-1], beyond),
+    )
 
 
 def _cost_of_first(weight: Floats, cost: Floats, amount: FloatOrFloats) -> FloatOrFloats:
-    """Return the cost of the first `amount` of weight, shape (...), of groups."""
-    amount, num_groups = np.asarray(amount)[..., None], weight.shape[-1]
+    """Return the cost of the first `amount` of weight, shape (...), of groups; few groups hold it."""
+    amount = np.asarray(amount)[..., None]
+    num_groups = weight.shape[-1]
     size = min(64, num_groups)
-    while (weight[..., :size].sum(axis=-1) < amount[..., 0]).any() and size < num_groups:
+    while size < num_groups and (weight[..., :size].sum(axis=-1, keepdims=True) < amount).any():
         size = min(4 * size, num_groups)
-    until, cost_until = (np.cumsum(values[..., :size], axis=-1) for values in (weight, cost))
+    weight = weight[..., :size]
+    cost = cost[..., :size]
+    until = np.cumsum(weight, axis=-1)
     index = np.minimum(np.count_nonzero(until < amount, axis=-1, keepdims=True), size - 1)
-    end, cost_end, group_weight, group_cost = (
-        np.take_along_axis(array, index, axis=-1) for array in (until, cost_until, weight[..., :size], cost[..., :size])
-    )
-    return (cost_end - group_cost * (end - amount) / _divisor(group_weight))[..., 0]
+
+    def at_index(values: Floats) -> Floats:
+        return np.take_along_axis(values, index, axis=-1)
+
+    beyond = (at_index(until) - amount) / _divisor(at_index(weight))  # part of the group that is not taken
+    return (at_index(np.cumsum(cost, axis=-1)) - at_index(cost) * beyond)[..., 0]
 
 
 def _divisor(weight: Floats) -> Floats:
@@ -298,12 +292,10 @@ def harmonic_numbers(count: Floats, table: Floats | None = None) -> Floats:
 
 def harmonic_table(groups: TieGroups) -> Floats | None:
     """Return the harmonic numbers up to the total weight of groups, None where it is larger than their number."""
-    if groups.are_samples or (top := groups.weight.sum(axis=-1).max()) > groups.cost.size:
+    total = float(groups.weight.sum(axis=-1).max())
+    if total > groups.cost.size:
         return None
-    table = np.arange(int(top) + 2.0)
-    steps = table[1:]
-    np.cumsum(np.divide(1.0, steps, out=steps), out=steps)
-    return table
+    return np.append(0.0, np.cumsum(1 / np.arange(1.0, int(total) + 2)))
 
 
 def _starts(ranked: Floats, cost: Floats, merge: bool) -> tuple[Ints | None, bool]:
@@ -313,7 +305,8 @@ def _starts(ranked: Floats, cost: Floats, merge: bool) -> tuple[Ints | None, boo
     starts = run_starts(ranked)
     if not merge:
         return starts, False
-    low, high = np.minimum.reduceat(cost, starts), np.maximum.reduceat(cost, starts)
+    low = np.minimum.reduceat(cost, starts)
+    high = np.maximum.reduceat(cost, starts)
     are_equal = low == high
     is_merged = are_equal[1:] & are_equal[:-1] & (low[1:] == low[:-1])
     return starts[np.append(True, ~is_merged)], bool(are_equal.all())
