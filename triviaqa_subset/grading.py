@@ -11,6 +11,7 @@ from typing import Any
 from .checking import require
 from .folders import FOLDER
 from .matching import (
+    BRACKET,
     Forms,
     Gold,
     answer_sha256,
@@ -247,10 +248,20 @@ def _label(
 ) -> bool | None:
     """Return the bank's label of this very answer, or of its normal form if that omits nothing that matters."""
     label = bank.get((question_id, answer_sha256(answer)))
-    if label is None or not hedges(answer, gold):
-        return label
-    left_out_matters = label or contains(answer, gold)
-    return bank.get((question_id, sha256(answer.strip())), None if left_out_matters else label)
+    if label is None:
+        return None
+    matters = hedges(answer, gold)
+    if not label:
+        inside = [text for bracket in BRACKET.findall(answer) for text in _ends_of(bracket)]
+        is_right = any(contains(text, gold) or bank.get((question_id, answer_sha256(text))) for text in inside)
+        matters = is_right or (matters and contains(answer, gold))
+    return bank.get((question_id, sha256(answer.strip())), None if matters else label)
+
+
+def _ends_of(text: str) -> list[str]:
+    """Return a text from each of its words on: "actually Paris", "Paris"."""
+    words = text.split()
+    return [" ".join(words[start:]) for start in range(len(words))]
 
 
 def _judge(

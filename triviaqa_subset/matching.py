@@ -1,6 +1,7 @@
 """When two answers count as the same text: the normal forms, the hash, the exact match; and what is no answer."""
 
 import hashlib
+import json
 import re
 import string
 import unicodedata
@@ -32,17 +33,29 @@ SILENCE = string.whitespace + "".join(set(string.punctuation) - set(SYMBOLS)) + 
 SUPERSCRIPT = re.compile("[\u2122\u00ae\u00a9]|(?<=[^\\W\\d_]{3})[\u00b9\u00b2\u00b3\u2070-\u2079]+$")
 FOOTNOTE = re.compile(r"<sup>\s*\[?\d+\]?\s*</sup>|\[\^?\d{1,3}\]|\u3010\d+[^\u3011]*\u3011")
 TAG = re.compile(r"</?(?:a|answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>", re.I)
+THOUGHTS = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
+SPECIAL_TOKENS = re.compile(r"(?:\s*<\|[\w-]+\|>)+\Z")
+# A stated probability: labelled, or with a point or a percent sign, which tell it from a part of the answer.
+STATED = re.compile(
+    r"(?<=\S)\s*[\n,;(]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*(?:\d*\.)?\d+\s*%?"
+    r"|0?\.\d+|\d+\s*%)[\s).]*\Z",
+    re.I,
+)
+SIGNED = re.compile(r"[-\u2010-\u2015\u2212<>$\u00a3\u20ac+/:]\s*\d|\d\s*[%<>+]")
+THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 TEX = re.compile(r"\\(?:boxed|fbox|emph|underline|(?:text|math)(?:bf|it|rm|sf|tt)?)\s*\{([^{}]*)\}|\\[()\[\]]")
+QUOTED = re.compile(r"^(?:>\s*)+(?!\d)|^(?:>\s+)+")  # ">5" is no quotation
 TICKS = "\u2705\u2714\ufe0f"
 STARTS = (
     string.whitespace + QUOTES + TICKS + "\"'`*_.,;:\u00ab\u00bb\u2039\u203a\u201e\u201a\u300c\u300d\u300e\u300f\u2026"
 )
 ENDS = STARTS + "!"  # in front, this one is a "not"
-LEAD = string.whitespace + "#>\u2022\u00b7\u2192" + TICKS
+LEAD = string.whitespace + "#\u2022\u00b7\u2192" + TICKS
 PAIRS = ("()", "[]", "{}", "$$", "\u300a\u300b")
 FRAME = re.compile(
     r"""
     (?:(?:sure|certainly|absolutely|of\ course|yes|well|ok|okay|easy|so|thus|therefore|hence)\b[\s,.!:;\u2013\u2014-]+)*
+    (?:I\s+(?:think|believe|guess)(?:\s+that)?\b[\s,:]+|\d{1,2}[.)]\s+|(?:my\s+)?best\s+guess(?:\s+is\b|\s*:)\s*)?
     (?:
         (?:(?:the|my|this|final|correct|right|best|short)\s+)*
         (?:answer|ans|response|solution|result)(?:\s+to\s+(?:the|this|your)\s+question)?
@@ -108,6 +121,7 @@ class Forms:
 
     normal: frozenset[str]
     official: frozenset[str]
+    signed: frozenset[str]  # those that have a number with a sign, which a form leaves out, as they are
 
 
 def normalize_answer(text: str) -> str:
@@ -205,21 +219,37 @@ def exact_match(
 
 
 def undress(answer: str) -> str:
-    """Return an answer without markup, quotes, footnotes, invisible characters and a frame such as "The answer is"."""
-    text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", answer))
+    """Return an answer without reasoning, markup, quotes, footnotes, a stated probability, and a frame ("It is").
+
+    Reasoning ends with `</think>` or the like; of a JSON object the answer is the text under `answer` or `guess`.
+    """
+    text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", THOUGHTS.sub("", answer)))
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
-    for pattern in (FOOTNOTE, TAG):
+    text = _from_json(text)
+    for pattern in (SPECIAL_TOKENS, STATED, FOOTNOTE, TAG):
         text = pattern.sub("", text)
     for _ in range(8):  # nested dresses
         before = text
         text = TEX.sub(lambda command: command[1] or "", text).rstrip(ENDS).lstrip(STARTS).lstrip(LEAD)
+        text = QUOTED.sub("", text)
         if len(text) > 2 and text[0] + text[-1] in PAIRS:
             text = text[1:-1]
         framed = FRAME.fullmatch(text)
         text = framed["inside"] if framed else text
         if text == before:
             break
-    return text
+    return THOUSANDS.sub("", text) if re.fullmatch(r"[\d,]+", text) else text
+
+
+def _from_json(text: str) -> str:
+    """Return the text under `answer` or `guess` of a JSON object, else the text itself."""
+    try:
+        content = json.loads(text) if text.strip().startswith("{") else None
+    except (ValueError, RecursionError):
+        return text
+    fields = content if isinstance(content, dict) else {}
+    answer = fields.get("answer", fields.get("guess"))
+    return answer if isinstance(answer, str) else text
 
 
 def aliases_sha256(aliases: Iterable[str]) -> str:
@@ -247,7 +277,8 @@ def gold_forms(aliases: Iterable[str]) -> Forms:
     """Return the normal forms of all aliases."""
     texts = list(aliases)
     official = {form(text) for text in texts for form in (normalize_officially, plain)}
-    return Forms(frozenset(map(normalize_answer, texts)) - {""}, frozenset(official) - {""})
+    signed = frozenset(text.strip().lower() for text in texts if SIGNED.search(text))
+    return Forms(frozenset(map(normalize_answer, texts)) - {""}, frozenset(official) - {""}, signed)
 
 
 def plain(text: str) -> str:
@@ -261,12 +292,21 @@ def plain(text: str) -> str:
 
 def equals(answer: str, gold: Forms) -> bool:
     """Return whether an answer that does not hedge has the normal form of an alias."""
-    return normalize_answer(answer) in gold.normal and not hedges(answer, gold)
+    form = normalize_answer(answer)
+    return form in gold.normal and _is_that_number(answer, form, gold) and not hedges(answer, gold)
 
 
 def equals_officially(answer: str, gold: Forms) -> bool:
     """Return whether answer and alias are equal in the form of TriviaQA's own evaluation, accents aside."""
-    return plain(answer) in gold.official
+    form = plain(answer)
+    return form in gold.official and _is_that_number(answer, form, gold)
+
+
+def _is_that_number(answer: str, form: str, gold: Forms) -> bool:
+    """Return whether a form of digits leaves no sign out: 1-296, >1296 and 1296% are not 1296."""
+    if not form.replace(" ", "").isdigit() or not SIGNED.search(answer):
+        return True
+    return answer.strip().lower() in gold.signed
 
 
 def contains(answer: str, gold: Forms) -> bool:

@@ -47,6 +47,7 @@ def bank_of(answer, correct, **more):
 
 
 UNLABELLED = (None, "unlabelled")
+TWO = {name: [*bank_of("Lutetia", True)[name], *bank_of("Lyon", False)[name]] for name in BANK}
 CONTAINED = {"rule": "containment"}
 JUDGED_WHOLE = {"bank": bank_of("Lutetia", True, full_sha256=[hashlib.sha256(b"Lutetia (or Lyon)").hexdigest()])}
 
@@ -70,6 +71,10 @@ JUDGED_WHOLE = {"bank": bank_of("Lutetia", True, full_sha256=[hashlib.sha256(b"L
         ("Paris (or Lyon)", {}, UNLABELLED), ("Lutetia (or Lyon)", {}, UNLABELLED),
         ("Charlotte Bronte (or Emily)", {"question_id": "q2"}, (False, "bank")),
         ("Charlotte Bronte (no, Jane Austen)", {"question_id": "q2"}, UNLABELLED),
+        # A wrong answer with a right one in brackets may mean either
+        ("Charlotte Bronte (Jane Austen)", {"question_id": "q2"}, UNLABELLED),
+        ("Charlotte Bronte (actually Jane Austen)", {"question_id": "q2"}, UNLABELLED),
+        ("Lyon (actually Lutetia)", {"bank": TWO}, UNLABELLED), ("Lyon (in France)", {"bank": TWO}, (False, "bank")),
         ("Lutetia (or Lyon)", JUDGED_WHOLE, (True, "bank")), ("Lutetia (or Nice)", JUDGED_WHOLE, UNLABELLED),
         # Silence is wrong, and no judge is asked
         *((text, {"judge": lambda *_: True}, (False, "refusal")) for text in ("", "  ", "I don\u2019t know.", "N/A")),

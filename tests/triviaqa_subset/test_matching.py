@@ -83,6 +83,29 @@ def test_the_official_form_forgives_how_an_answer_is_written(dress):
 
 
 ALIASES = ["Paris", "Lutetia"]
+DRESSES = [  # of another hand than those of the card
+    "<think>Rome? Lyon?</think>X", "I think the answer is X", "I believe it is X", "I think X", "Best guess: X",
+    "My best guess is X.", "1. X", "X (95%)", "X, 95 %", "X\nConfidence: 95%", "X (confidence: 0.95)", "X, 0.9", "> X",
+    '{"answer": "X"}', '{"guess": "X", "confidence": 0.9}', "X<|im_end|>",
+]  # fmt: skip
+OTHERS = [
+    "I think not X", "I do not think X", "1. X 2. Rome", "X (or Lyon) (95%)", "I think X or Lyon", "<think>X",
+    "I guess X?", "X (5)", "<think>X</think>Rome", '{"answer": "Rome", "not": "X"}', "<s>X</s>", "X 95", "X; Rome 95%",
+]  # fmt: skip
+
+
+def test_what_says_nothing_of_the_answer_is_taken_off_and_no_more():
+    assert [dress for dress in DRESSES if not exact_match(dress.replace("X", "Paris"), ALIASES)] == []
+    assert [other for other in OTHERS if exact_match(other.replace("X", "Paris"), ALIASES)] == []
+
+
+def test_numbers_are_compared_as_numbers():
+    same = ("1296", "1,296", "1296.", "**1,296**", "The answer is 1,296.", "(1296)", "1. 1296", "1296 (95%)")
+    other = ("1-296", "1296%", "1296 %", ">1296", "<1296", "1296+", "$1296", "-1296", "1,2,96", "12,96", "1296 (5)")
+    assert [answer for answer in same if not exact_match(answer, ["1296"])] == []
+    assert [answer for answer in other if exact_match(answer, ["1296"])] == []
+    for alias in ("4-0", "100%", "9/11", "$5", "10:04"):
+        assert exact_match(f"It is {alias}.", [alias])
 
 
 @pytest.mark.parametrize(
