@@ -4,7 +4,6 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,14 +16,21 @@ _ROUNDING = 1e-12  # relative to its terms, counts as 0
 _MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
 _ENOUGH = 1000.0  # if the variance of the number of errors is at least this
 _DRAWN = 2**20  # numbers at a time
+_SMALLEST = 1e-300  # mean square gap, which is divided by
+_ALONE = 1e-9  # from 1, of the weight of a bin that is in one unit
 
 
-class Weighting(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Weighting:
     """What samples count for."""
 
     sample_weight: Floats | None = None
     copies: bool = False  # weights are numbers of equal samples
     groups: Ints | None = None  # of samples that depend on each other
+
+    def weights(self, size: int) -> Floats:
+        """Return the weight of each sample (N,)."""
+        return np.ones(size) if self.sample_weight is None else self.sample_weight
 
 
 UNWEIGHTED = Weighting()
@@ -87,28 +93,38 @@ def squared_gap(
     confidence: Floats, incorrect: Floats, *, n_bins: int, weighting: Weighting = UNWEIGHTED
 ) -> FloatOrFloats:
     """Return E of `ece_debiased`, which is unbiased and may be negative."""
-    bins, (weight, copies, groups) = confidence_bins(confidence, n_bins=n_bins), weighting
-    weight = np.ones(len(bins)) if weight is None else weight
+    bins = confidence_bins(confidence, n_bins=n_bins)
+    counts = _pair_sums(np.ones(len(bins)), bins, n_bins, weighting)
+    gaps = _pair_sums(confidence - (1 - incorrect), bins, n_bins, weighting)
+    pairs = counts.every - counts.alone
+    has_pairs = pairs > _ROUNDING * counts.every
+    weight = np.where(has_pairs, np.sqrt(counts.every), 0.0)
+    scale = weight / np.where(has_pairs, pairs, 1.0)
+    square = np.einsum("...b,...b->...", gaps.every - gaps.alone, scale)
+    rounding = _ROUNDING * np.einsum("...b,...b->...", gaps.every + gaps.alone, scale)
+    square = np.where(np.abs(square) > rounding, square, 0.0)[()]
+    total = weight.sum(axis=-1)
+    return square / np.where(total > 0, total, 1.0)
 
-    def sums(values: Floats) -> tuple[Floats, Floats]:
-        """Return the sum over all pairs of each bin, and that of samples (or groups) with themselves."""
-        of_all = np.square(sums_in_bins(values, bins, n_bins=n_bins, sample_weight=weight))
-        if groups is None:
-            own = weight if copies else np.square(weight)
-            return of_all, sums_in_bins(np.square(values), bins, n_bins=n_bins, sample_weight=own)
-        held, cell = np.unique(np.stack([bins, groups]), axis=1, return_inverse=True)
-        own = np.square(sums_in_bins(values, cell.ravel(), n_bins=held.shape[1], sample_weight=weight))
-        return of_all, sums_in_bins(np.ones(held.shape[1]), held[0], n_bins=n_bins, sample_weight=own)
 
-    one = np.ones(len(bins))
-    (all_pairs, alone), (products, squares) = sums(one), sums(confidence - (1 - incorrect))
-    pairs = all_pairs - alone
-    has_pairs = pairs > _ROUNDING * all_pairs
-    scale = np.where(has_pairs, np.sqrt(all_pairs) / np.where(has_pairs, pairs, 1.0), 0.0)
-    total = np.einsum("...b,...b->...", products - squares, scale)
-    rounding = _ROUNDING * np.einsum("...b,...b->...", products + squares, scale)
-    held = np.where(has_pairs, np.sqrt(all_pairs), 0.0).sum(axis=-1)
-    return np.where(np.abs(total) > rounding, total, 0.0)[()] / np.where(held > 0, held, 1.0)
+@dataclass(frozen=True, slots=True, eq=False)
+class _PairSums:
+    """Sums of products over all pairs of samples of each bin (..., B), and of samples, or groups, with themselves."""
+
+    every: Floats
+    alone: Floats
+
+
+def _pair_sums(values: Floats, bins: Ints, n_bins: int, weighting: Weighting) -> _PairSums:
+    weight = weighting.weights(len(values))
+    every = np.square(sums_in_bins(values, bins, n_bins=n_bins, sample_weight=weight))
+    if weighting.groups is None:
+        squared = weight if weighting.copies else np.square(weight)
+        return _PairSums(every, sums_in_bins(np.square(values), bins, n_bins=n_bins, sample_weight=squared))
+    cells, cell = np.unique(np.stack([bins, weighting.groups]), axis=1, return_inverse=True)
+    count = cells.shape[1]
+    squared = np.square(sums_in_bins(values, cell.ravel(), n_bins=count, sample_weight=weight))
+    return _PairSums(every, sums_in_bins(np.ones(count), cells[0], n_bins=n_bins, sample_weight=squared))
 
 
 def limits_of_gap(
@@ -116,49 +132,63 @@ def limits_of_gap(
 ) -> tuple[float, float]:
     """Return the limits of `ece_debiased`: all values whose square is at most `quantile` standard errors away."""
     square = float(squared_gap(confidence, incorrect, n_bins=n_bins, weighting=weighting))
-    weight = np.ones(len(confidence)) if weighting.sample_weight is None else weighting.sample_weight
-    share, mean, covariance = _gaps_of_bins(confidence, incorrect, n_bins, weight / weight.sum(), weighting.groups)
-    if not len(share):
+    bins = _gaps_of_bins(confidence, incorrect, n_bins, weighting)
+    if not len(bins.share):
         return math.nan, math.nan
-    spread = share * mean
+    spread = bins.share * bins.mean
     # The variance of E is slope E + start: that of the bins' gaps, and that of the pairs of a calibrated system.
-    slope = 4 * float(spread @ covariance @ spread) / max(float(spread @ mean), 1e-300)
-    start = 2 * float(share @ np.square(covariance) @ share)
+    slope = 4 * float(spread @ bins.covariance @ spread) / max(float(spread @ bins.mean), _SMALLEST)
+    start = 2 * float(bins.share @ np.square(bins.covariance) @ bins.share)
     middle = square + quantile**2 * slope / 2
     half = quantile * math.sqrt(max(quantile**2 * slope**2 / 4 + slope * square + start, 0.0))
     return math.sqrt(max(middle - half, 0.0)), math.sqrt(max(middle + half, 0.0))
 
 
-def _gaps_of_bins(
-    q: Floats, incorrect: Floats, n_bins: int, weight: Floats, groups: Ints | None
-) -> tuple[Floats, Floats, Floats]:
-    """Return the share of each bin with two units or more, its mean gap, and the covariances of the gaps."""
-    _, bins = np.unique(confidence_bins(q, n_bins=n_bins), return_inverse=True)
-    gap = q - (1 - incorrect)
+@dataclass(frozen=True, slots=True, eq=False)
+class _BinGaps:
+    """The share of each bin with two units or more (B,), its mean gap, and the covariances of the gaps (B, B)."""
+
+    share: Floats
+    mean: Floats
+    covariance: Floats
+
+
+def _gaps_of_bins(confidence: Floats, incorrect: Floats, n_bins: int, weighting: Weighting) -> _BinGaps:
+    weight = weighting.weights(len(confidence))
+    weight = weight / weight.sum()
+    _, bins = np.unique(confidence_bins(confidence, n_bins=n_bins), return_inverse=True)
+    gap = confidence - (1 - incorrect)
     share = np.asarray(np.bincount(bins, weight), np.float64)
+    variance = confidence * (1 - confidence)  # of a correctness that is as likely as the confidence says
     with np.errstate(invalid="ignore", divide="ignore"):  # bins without weight
         mean = np.bincount(bins, weight * gap) / share
-        covariance = _covariance_of_bins(gap - mean[bins], bins, share, weight, groups)
-        least = np.bincount(bins, np.square(weight) * q * (1 - q)) / np.square(share)
+        covariance = _covariance_of_bins(gap - mean[bins], bins, share, weight, weighting.groups)
+        least = np.bincount(bins, np.square(weight) * variance) / np.square(share)
     np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), least))
-    (held,) = np.nonzero(np.isfinite(np.diagonal(covariance)))
-    return share[held] / share[held].sum(), mean[held], covariance[np.ix_(held, held)]
+    (known,) = np.nonzero(np.isfinite(np.diagonal(covariance)))
+    return _BinGaps(share[known] / share[known].sum(), mean[known], covariance[np.ix_(known, known)])
 
 
-def _covariance_of_bins(rest: Floats, bins: Ints, share: Floats, weight: Floats, groups: Ints | None) -> Floats:
-    """Return the covariances (B, B) of bins' mean gaps from residuals `rest` (N,); nan for bins of one unit."""
-    count = len(share)
+def _covariance_of_bins(residual: Floats, bins: Ints, share: Floats, weight: Floats, groups: Ints | None) -> Floats:
+    """Return the covariances (B, B) of bins' mean gaps from residuals (N,); nan for bins of one unit."""
     if groups is None:
-        covariance = np.diag(np.bincount(bins, np.square(weight * rest)) / np.square(share))
+        variance = np.bincount(bins, np.square(weight * residual)) / np.square(share)
         alone = np.bincount(bins, np.square(weight)) / np.square(share)
+        covariance = np.diag(variance)
     else:
-        cell, cells = groups * count + bins, (int(groups.max()) + 1) * count
-        moved, size = (
-            np.bincount(cell, values, minlength=cells).reshape(-1, count) / share for values in (weight * rest, weight)
-        )
-        covariance, alone = moved.T @ moved, np.square(size).sum(axis=0)
-    rooted = np.sqrt(np.where(alone < 1 - 1e-9, 1 - alone, np.nan))  # k - 1 of k equal units
+        moved = _sums_of_groups(weight * residual, bins, groups, len(share)) / share
+        size = _sums_of_groups(weight, bins, groups, len(share)) / share
+        alone = np.square(size).sum(axis=0)
+        covariance = moved.T @ moved
+    rooted = np.sqrt(np.where(alone < 1 - _ALONE, 1 - alone, np.nan))  # k - 1 of k equal units
     return np.asarray(covariance / np.outer(rooted, rooted))
+
+
+def _sums_of_groups(values: Floats, bins: Ints, groups: Ints, n_bins: int) -> Floats:
+    """Sum values (N,) over the bins of each group: shape (groups, n_bins)."""
+    count = int(groups.max()) + 1
+    sums = np.bincount(groups * n_bins + bins, values, minlength=count * n_bins)
+    return np.asarray(sums.reshape(count, n_bins))
 
 
 def sums_in_bins(values: Floats, bins: Ints, *, n_bins: int, sample_weight: Floats | None = None) -> Floats:
@@ -183,15 +213,18 @@ def _gaps(confidence: Floats, incorrect: Floats, n_bins: int, sample_weight: Flo
 def _gaps_of_sorted(rank: Floats, incorrect: Floats, n_bins: int, sample_weight: Floats | None) -> Floats:
     """Return the gaps for increasing rank = -q, where bins are slices; empty bins are left out."""
     edges = np.arange(n_bins - 1, 0, -1) / n_bins
-    starts = np.unique(np.concatenate([[0], np.searchsorted(rank, -edges, side="right"), [len(rank)]]))
+    inner = np.searchsorted(rank, -edges, side="right")
+    starts = np.unique([0, *inner, len(rank)])
+    first = starts[:-1]
     if sample_weight is None:
-        sums = np.add.reduceat(incorrect, starts[:-1]) - np.add.reduceat(rank, starts[:-1])
+        sums = np.add.reduceat(incorrect, first) - np.add.reduceat(rank, first)
         return np.asarray(sums - np.diff(starts))
     cuts = np.union1d(starts, [rows.start for rows in blocks(len(rank), row_size=SAMPLE_SIZE)])
-    parts = [
-        np.vecdot(sample_weight[..., i:j], incorrect[i:j] - rank[i:j] - 1) for i, j in itertools.pairwise(cuts.tolist())
-    ]
-    return np.asarray(np.add.reduceat(np.stack(parts, axis=-1), np.searchsorted(cuts, starts[:-1]), axis=-1))
+    parts = []
+    for i, j in itertools.pairwise(cuts.tolist()):
+        gap = incorrect[i:j] - rank[i:j] - 1
+        parts.append(np.vecdot(sample_weight[..., i:j], gap))
+    return np.asarray(np.add.reduceat(np.stack(parts, axis=-1), np.searchsorted(cuts, first), axis=-1))
 
 
 def ece_of_groups(groups: TieGroups, *, n_bins: int = 10) -> FloatOrFloats:
@@ -205,12 +238,14 @@ def ece_of_resamples(confidence: Floats, incorrect: Floats, resamples: Resamples
     """Return the `ece` of each resample, shape (B,)."""
     gaps = np.zeros((len(resamples.counts), n_bins))
     for rows, weight in resamples.blocks():
-        bins, gap = confidence_bins(confidence[rows], n_bins=n_bins), confidence[rows] - (1 - incorrect[rows])
+        bins = confidence_bins(confidence[rows], n_bins=n_bins)
+        gap = confidence[rows] - (1 - incorrect[rows])
         if (bins[1:] > bins[:-1]).any():
             order = np.argsort(-bins, kind="stable")
-            bins, gap, weight = bins[order], gap[order], weight[:, order]
-        cuts = [0, *(np.flatnonzero(bins[1:] != bins[:-1]) + 1).tolist(), len(bins)]
-        for start, stop in itertools.pairwise(cuts):
+            bins = bins[order]
+            gap = gap[order]
+            weight = weight[:, order]
+        for start, stop in itertools.pairwise([*run_starts(bins).tolist(), len(bins)]):
             gaps[:, bins[start]] += np.vecdot(weight[:, start:stop], gap[start:stop])
     return np.abs(gaps).sum(axis=-1) / resamples.total
 
@@ -224,43 +259,60 @@ def calibration_test(
     random_state: int = 0,
 ) -> float:
     """Return the p-value of `api.calibration_p_value` for confidences (N,); with `copies`, weights are counts."""
-    weight = np.ones(len(confidence)) if weighting.sample_weight is None else weighting.sample_weight
+    weight = weighting.weights(len(confidence))
     order = np.lexsort((incorrect, weight, confidence))
     order = order[weight[order] > 0]
-    q, correct, weight = confidence[order], 1 - incorrect[order], weight[order]
-    seen, drawn = _answers_by_chance(q, correct, weight, weighting.copies, np.random.default_rng(random_state))
-    groups = None if weighting.groups is None else weighting.groups[order]
-    effect = 1.0 if groups is None else _design_effect(q, correct, weight, groups)  # its root scales chance
-    statistic = float(_range_of_sums(seen)) / math.sqrt(effect) * (1 - _ROUNDING) - _ROUNDING * weight.max()
-    rows, as_large = max(1, _DRAWN // seen.size), 0
+    q = confidence[order]
+    correct = 1 - incorrect[order]
+    weight = weight[order]
+    chance = _chance(q, correct, weight, weighting.copies, np.random.default_rng(random_state))
+    effect = 1.0
+    if weighting.groups is not None:
+        effect = _design_effect(q, correct, weight, weighting.groups[order])  # its root scales chance
+    statistic = float(_range_of_sums(chance.seen)) / math.sqrt(effect)
+    least = statistic * (1 - _ROUNDING) - _ROUNDING * weight.max()
+    rows = max(1, _DRAWN // chance.seen.size)
+    as_large = 0
     for start in range(0, n_resamples, rows):
-        as_large += int(np.count_nonzero(_range_of_sums(drawn(min(rows, n_resamples - start))) >= statistic))
+        drawn = _range_of_sums(chance.draw(min(rows, n_resamples - start)))
+        as_large += int(np.count_nonzero(drawn >= least))
     return math.nan if math.isnan(effect) else (1 + as_large) / (1 + n_resamples)
 
 
-def _answers_by_chance(
-    q: Floats, correct: Floats, weight: Floats, copies: bool, generator: np.random.Generator
-) -> tuple[Floats, Callable[[int], Floats]]:
-    """Return the sums of differences up to each confidence, and what draws rows of them if it is calibrated."""
-    unit, size = (np.ones(len(q)), weight) if copies else (weight, np.ones(len(q)))
+@dataclass(frozen=True, slots=True, eq=False)
+class _Chance:
+    """The sums of differences up to each confidence, and what draws rows of them if the system is calibrated."""
+
+    seen: Floats
+    draw: Callable[[int], Floats]
+
+
+def _chance(q: Floats, correct: Floats, weight: Floats, copies: bool, generator: np.random.Generator) -> _Chance:
+    one = np.ones(len(q))
+    unit = one if copies else weight
+    size = weight if copies else one
     starts = run_starts(q, unit)
-    right, size = (np.add.reduceat(values, starts) for values in (size * correct, size))
-    q, unit = q[starts], unit[starts]
-    last = np.flatnonzero(np.concatenate([q[1:] != q[:-1], [True]]))  # of each confidence
+    right = np.add.reduceat(size * correct, starts)
+    size = np.add.reduceat(size, starts)
+    q = q[starts]
+    unit = unit[starts]
+    last = np.flatnonzero(np.append(q[1:] != q[:-1], True))  # of each confidence
     variance = size * q * (1 - q)
     if len(q) > _MOST_DRAWN and variance.sum() > _ENOUGH:
         last = last[np.linspace(0, len(last) - 1, _MOST_DRAWN // 2).astype(np.int64)]
         spread = np.sqrt(np.diff(np.cumsum(np.square(unit) * variance)[last], prepend=0.0))
         seen = np.cumsum(unit * (right - size * q))[last]
-        return seen, lambda rows: np.cumsum(spread * generator.standard_normal((rows, len(spread))), axis=-1)
+        return _Chance(seen, lambda rows: np.cumsum(spread * generator.standard_normal((rows, len(q[last]))), axis=-1))
 
     def sums(right: Floats) -> Floats:
         return np.asarray(np.cumsum(unit * (right - size * q), axis=-1)[..., last])
 
-    if (size == 1).all():
-        return sums(right), lambda rows: sums((generator.random((rows, len(q))) < q).astype(np.float64))
-    trials = size.astype(np.int64)
-    return sums(right), lambda rows: sums(generator.binomial(trials, q, (rows, len(q))).astype(np.float64))
+    def draw(rows: int) -> Floats:
+        if (size == 1).all():
+            return sums((generator.random((rows, len(q))) < q).astype(np.float64))
+        return sums(generator.binomial(size.astype(np.int64), q, (rows, len(q))).astype(np.float64))
+
+    return _Chance(sums(right), draw)
 
 
 def _range_of_sums(sums: Floats) -> Floats:
@@ -273,13 +325,16 @@ def _design_effect(q: Floats, correct: Floats, weight: Floats, groups: Ints) -> 
     count = len(np.unique(groups))
     if count < 3:
         return math.nan
-    rest = correct - q
+    residual = correct - q
     for line in (np.ones(len(q)), q - np.average(q, weights=weight)):
         square = weight @ np.square(line)
-        rest = rest - line * ((weight * line) @ rest / square if square > 0 else 0.0)
-    square = np.square(weight) @ np.square(rest)
-    of_groups = np.square(np.bincount(groups, weight * rest)).sum()
-    return max(1.0, float(of_groups / square) * count / (count - 2)) if square > 0 else 1.0
+        slope = (weight * line) @ residual / square if square > 0 else 0.0
+        residual = residual - line * slope
+    square = np.square(weight) @ np.square(residual)
+    if not square > 0:
+        return 1.0
+    of_groups = np.square(np.bincount(groups, weight * residual)).sum()
+    return max(1.0, float(of_groups / square) * count / (count - 2))
 
 
 def weighting_of(options: Options) -> Weighting:
