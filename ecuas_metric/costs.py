@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InputError, Note
-from .inputs import Array, Bools, Floats, non_negative, require
+from .inputs import Array, Bools, Floats, Ints, non_negative, require
 
 # 1 - 0.7 is 0.30000000000000004: decimals that are equal on paper must compare as equal.
 ROUNDING = 4 * np.finfo(np.float64).eps
@@ -97,34 +97,48 @@ def ecuas_of_checked(
 ) -> Floats:
     """Return `ecuas_cost` of checked arrays (N,), in a row of `scratch` if given; confidences are finer near u = 1."""
     ratio, floored, power = [np.empty(u.shape) for _ in range(3)] if scratch is None else scratch
-    np.clip(u, 0.0, max_uncertainty, out=ratio)
-    if max_uncertainty != 1:
-        ratio /= max_uncertainty
+    _write_ratio(u, max_uncertainty, out=ratio)
     if n == math.inf:
         return np.where(ratio < 1 - ROUNDING, c / max_uncertainty, 1.0)
     if not 0 < epsilon < max_uncertainty:
         raise InputError("epsilon", "epsilon_out_of_range", value=epsilon, largest=max_uncertainty)
     np.clip(ratio, epsilon / max_uncertainty, 1.0, out=floored)
     if n < SMALLEST_ORDER:
-        of_cost, scale = np.log(floored, out=floored), -1.0
+        slope = np.log(floored, out=floored)
+        scale = -1.0
     elif 1 <= n <= LARGEST_SQUARED and n == int(n):
         power = _whole_power(floored, int(n), out=power)
         ratio *= power
-        of_cost, scale = np.subtract(1.0, power, out=power), (n + 1) / n
+        slope = np.subtract(1.0, power, out=power)
+        scale = (n + 1) / n
     else:  # exact also where 1 - r^n is small, as it is for small n
         log = np.log(floored, out=floored)
-        if confidence is not None and n > LARGEST_SQUARED:
-            exact = np.log1p(-np.minimum(confidence, 0.5)) - math.log(max_uncertainty)
-            log = np.where(confidence < 0.5, np.minimum(exact, 0.0), log)
+        if n > LARGEST_SQUARED:
+            log = _finer_log(log, confidence, max_uncertainty)
         with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
             exponent = np.multiply(log, n, out=floored)
-        of_cost, scale = np.expm1(exponent, out=power), -(n + 1)
-        of_cost /= n
+        slope = np.expm1(exponent, out=power)
+        slope /= n
+        scale = -(n + 1)
         ratio *= np.exp(exponent, out=exponent)
-    of_cost *= c
-    of_cost *= scale / max_uncertainty
-    ratio += of_cost
+    slope *= c
+    slope *= scale / max_uncertainty
+    ratio += slope
     return ratio
+
+
+def _write_ratio(u: Floats, max_uncertainty: float, *, out: Floats) -> None:
+    np.clip(u, 0.0, max_uncertainty, out=out)
+    if max_uncertainty != 1:
+        out /= max_uncertainty
+
+
+def _finer_log(log: Floats, confidence: Floats | None, max_uncertainty: float) -> Floats:
+    """Return log r, from the confidences, if there are any, where they are finer than uncertainties."""
+    if confidence is None:
+        return log
+    exact = np.log1p(-np.minimum(confidence, 0.5)) - math.log(max_uncertainty)
+    return np.where(confidence < 0.5, np.minimum(exact, 0.0), log)
 
 
 def fixed_reject_cost(
@@ -233,16 +247,19 @@ def weighted_cost(
     breaks = np.asarray(break_points, np.float64).ravel()
     ok = (breaks >= 0) & (breaks <= max_uncertainty)
     require(ok, breaks, "break_points", "out_of_range", largest=max_uncertainty)
-    edges = np.unique(np.concatenate([u.ravel(), breaks, np.linspace(0, max_uncertainty, PARTS + 1)]))
+    parts = np.linspace(0, max_uncertainty, PARTS + 1)
+    edges = np.unique(np.concatenate([u.ravel(), breaks, parts]))
     weight = _non_negative_weight(weight_function)
     moments = _integrals(lambda gamma: gamma * weight(gamma), edges[edges <= u.max(initial=0.0)])
     # Only samples that cost something look above their uncertainty: 1 / gamma may diverge at 0 unseen.
     seen = np.min(u, where=c > 0, initial=max_uncertainty)
     masses = _integrals(weight, edges[edges >= seen])
-    below = np.concatenate([[0.0], np.cumsum(moments)])
-    beyond = np.concatenate([np.cumsum(masses[::-1])[::-1], [0.0]])
+    below = np.append(0.0, np.cumsum(moments))
+    beyond = np.append(np.cumsum(masses[::-1])[::-1], 0.0)
     index = np.searchsorted(edges, u)
-    return np.asarray(below[index] + c * beyond[np.maximum(index - (len(edges) - len(beyond)), 0)])
+    first_beyond = len(edges) - len(beyond)
+    mass = beyond[np.maximum(index - first_beyond, 0)]
+    return np.asarray(below[index] + c * mass)
 
 
 def above(uncertainty: Floats, max_uncertainty: float) -> Bools:
@@ -270,7 +287,8 @@ def _check(candidate_cost: ArrayLike, uncertainty: ArrayLike, max_uncertainty: f
 
 
 def _arrays(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
-    c, u = np.asarray(candidate_cost, np.float64), np.asarray(uncertainty, np.float64)
+    c = np.asarray(candidate_cost, np.float64)
+    u = np.asarray(uncertainty, np.float64)
     for name, values in (("candidate_cost", c), ("uncertainty", u)):
         if not values.min(initial=0.0) >= 0:  # nan is not
             non_negative(np.atleast_1d(values), name)
@@ -328,9 +346,10 @@ def largest_uncertainty(matrix: Floats) -> float:
     """
     free = (matrix == 0).all(axis=0)
     if free.any():
-        got, count = f"decision {free.argmax()}, which costs nothing for any", int(np.count_nonzero(free))
-        rule = "decision_costs_nothing"
-        raise InputError("cost", rule, value=int(free.argmax()), got=got, count=count, total=len(free))
+        first = int(free.argmax())
+        got = f"decision {first}, which costs nothing for any"
+        count = int(np.count_nonzero(free))
+        raise InputError("cost", "decision_costs_nothing", value=first, got=got, count=count, total=len(free))
     exponents = np.frexp(matrix[matrix > 0])[1]
     if matrix.size * (53 + int(np.ptp(exponents))) <= LARGEST_EXACT:
         costs, unit = _integers(matrix, int(exponents.min()) - 53)
@@ -346,7 +365,8 @@ def largest_uncertainty(matrix: Floats) -> float:
 
 def _bounds(costs: Array, q: Array, y: Array) -> tuple[Fraction | float, Fraction | float]:
     """Return the lower bound of u_M from class weights q and the upper bound from decision weights y."""
-    low, high = (q @ costs).min(), (costs @ y).max()
+    low = (q @ costs).min()
+    high = (costs @ y).max()
     if costs.dtype == object:
         return Fraction(low, q.sum()), Fraction(high, y.sum())
     return low / q.sum(), high / y.sum()
@@ -363,24 +383,37 @@ def _simplex(costs: Integers) -> tuple[Integers, Integers]:
     """Return weights of classes and of decisions that solve the programme: the sum of y >= 0 where costs @ y <= 1."""
     num_classes, num_decisions = costs.shape
     table = np.zeros((num_classes + 1, num_decisions + 1), object)
-    table[:-1, :-1], table[:-1, -1], table[-1, :-1] = costs, 1, -1
-    rows, columns = np.arange(num_classes) + num_decisions, np.arange(num_decisions)
+    table[:-1, :-1] = costs
+    table[:-1, -1] = 1
+    table[-1, :-1] = -1
+    rows = np.arange(num_classes) + num_decisions
+    columns = np.arange(num_decisions)
     denominator = 1  # of all entries, the last pivot: every division is exact (Edmonds)
-    while (entering := np.flatnonzero(table[-1, :-1] < 0)).size:
+    entering = np.arange(num_decisions)
+    while entering.size:
         column = entering[columns[entering].argmin()]  # the first, so that it ends (Bland)
-        candidates = np.flatnonzero(table[:-1, column] > 0)  # of which the least ratio limits the column most
-        row = int(min(candidates, key=lambda row: (Fraction(table[row, -1], table[row, column]), rows[row])))
+        row = _leaving_row(table, column, rows)
         pivot = table[row, column]
-        kept_row, kept_column = table[row].copy(), table[:, column].copy()
-        table = (table * pivot - np.multiply.outer(kept_column, kept_row)) // denominator
-        table[row], table[:, column], table[row, column] = kept_row, -kept_column, denominator
+        pivot_row = table[row].copy()
+        pivot_column = table[:, column].copy()
+        table = (table * pivot - np.multiply.outer(pivot_column, pivot_row)) // denominator
+        table[row] = pivot_row
+        table[:, column] = -pivot_column
+        table[row, column] = denominator
         rows[row], columns[column] = columns[column], rows[row]
         denominator = pivot
+        entering = np.flatnonzero(table[-1, :-1] < 0)
     solution = np.zeros(num_decisions + num_classes, object)
     solution[rows] = table[:-1, -1]
     prices = np.zeros(num_decisions + num_classes, object)
     prices[columns] = table[-1, :-1]
     return prices[num_decisions:], solution[:num_decisions]
+
+
+def _leaving_row(table: Integers, column: int, rows: Ints) -> int:
+    """Return the row whose ratio limits a column of the table most; of several, that of the first variable."""
+    candidates = np.flatnonzero(table[:-1, column] > 0)
+    return int(min(candidates, key=lambda row: (Fraction(table[row, -1], table[row, column]), rows[row])))
 
 
 def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
@@ -397,14 +430,15 @@ def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
     )
     if solution.x is None:
         raise InputError("cost", "no_largest_uncertainty", got=str(solution.message))
-    q, y = np.maximum(-solution.ineqlin.marginals, 0) * of_class, np.maximum(solution.x, 0) * of_decision
+    q = np.maximum(-solution.ineqlin.marginals, 0) * of_class
+    y = np.maximum(solution.x, 0) * of_decision
     return _polish(matrix, q, y)
 
 
 def _scales(matrix: Floats) -> tuple[Floats, Floats]:
     """Return factors of rows and columns that bring the positive costs close to 1."""
     logs = np.log2(np.where(matrix > 0, matrix, np.nan))
-    of_class, of_decision = np.zeros(len(matrix)), np.zeros(matrix.shape[1])
+    of_decision = np.zeros(matrix.shape[1])
     for _ in range(4):
         of_class = -_centre(logs + of_decision, axis=1)
         of_decision = -_centre(logs + of_class[:, None], axis=0)
@@ -418,16 +452,24 @@ def _centre(logs: Floats, axis: int) -> Floats:
 
 def _polish(matrix: Floats, q: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Solve the linear equations for the positive weights exactly, if there are as many of classes as of decisions."""
-    of_q, of_y = np.flatnonzero(q), np.flatnonzero(y)
-    if len(of_q) != len(of_y):
+    classes = np.flatnonzero(q)
+    decisions = np.flatnonzero(y)
+    if len(classes) != len(decisions):
         return q, y
-    square, ones = matrix[np.ix_(of_q, of_y)], np.ones(len(of_q))
+    square = matrix[np.ix_(classes, decisions)]
+    ones = np.ones(len(classes))
     try:
-        exact_q, exact_y = np.linalg.solve(square.T, ones), np.linalg.solve(square, ones)
+        exact_q = np.linalg.solve(square.T, ones)
+        exact_y = np.linalg.solve(square, ones)
     except np.linalg.LinAlgError:
         return q, y
     if min(exact_q.min(), exact_y.min()) < 0:
         return q, y
-    q, y = np.zeros_like(q), np.zeros_like(y)
-    q[of_q], y[of_y] = exact_q, exact_y
-    return q, y
+    return _placed(exact_q, classes, len(q)), _placed(exact_y, decisions, len(y))
+
+
+def _placed(values: Array, places: Ints, size: int) -> Floats:
+    """Return zeros (size,) but for some values."""
+    array = np.zeros(size)
+    array[places] = values
+    return array
