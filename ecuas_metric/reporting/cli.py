@@ -15,6 +15,7 @@ from .words import COMMAND_WORDS
 SUBCOMMANDS = {
     "score": "score all systems in one table",
     "compare": "test the differences between all pairs of systems",
+    "read": "say how files are read, and what their columns hold",
     "plan": "compute how many samples a comparison needs",
     "merge": "merge state files, see `ecuas score --state`",
 }

@@ -2,7 +2,7 @@
 
 from ...files.recipe import LAYOUTS
 from ...metrics import METRICS
-from . import in_memory, out_of_core
+from . import in_memory, out_of_core, recipes
 from .flags import Command
 
 _FILES = """\
@@ -117,5 +117,6 @@ COMMANDS = {
         _METRICS + _PLAN,
         hints={"--by": _NO_PARTS, "FILE": "A plan needs two, or --error-rates instead."},
     ),
+    "read": Command({"": recipes.show_recipes}, "FILE [FILE ...]", _FILES),
     "merge": Command({"": out_of_core.merge_states}, "FILE [FILE ...]", epilog=_METRICS),
 }

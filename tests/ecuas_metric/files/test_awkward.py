@@ -11,6 +11,7 @@ import pytest
 
 from ecuas_metric import prepare_submissions, read_submissions
 from ecuas_metric.errors import InputError
+from ecuas_metric.files.recipe import Recipe
 from ecuas_metric.reporting import cli
 from tests.ecuas_metric.files.tables import (
     BASE,
@@ -29,6 +30,7 @@ from tests.ecuas_metric.files.tables import (
     Q,
     Y,
     by_class,
+    content_of,
     judged,
 )
 
@@ -360,6 +362,26 @@ def test_what_a_number_is_not_is_said(case, score):
     code, _, said = score(f"a.csv {flags}", table)
     assert code == 0
     assert note in said
+
+
+def test_every_column_is_used_or_named_and_a_recipe_is_taken_back(score, tmp_path, capsys):
+    tables = [one[1] for cases in TAKEN.values() for one in cases.values() if one[0] == "a.csv"]
+    for table in (one for one in tables if isinstance(one, pd.DataFrame)):
+        path = tmp_path / "a.csv"
+        path.write_bytes(content_of(table, ".csv"))
+        (submission,) = read_submissions(path)
+        recipe = submission.recipe
+        used = {name for names in recipe.columns.values() for name in names}
+        assert {str(name) for name in table} == used | {name for name, _ in recipe.unused}
+        assert Recipe.from_json(recipe.to_json()) == recipe
+        (again,) = read_submissions(path, recipe=recipe)
+        assert (again.recipe.digest(), again.recipe.said()) == (recipe.digest(), recipe.said())
+    score("b.csv", BASE.rename(columns={"confidence": "p"}))
+    assert cli.main(["read", "b.csv", "--columns", "confidence=p", "--output", "r.json"]) == 0
+    line, *columns = capsys.readouterr().out.splitlines()
+    assert line == "read b.csv: 200 rows; confidence = p, correct = correct, id = id"
+    assert [column.split()[0] for column in columns] == ["id", "p", "correct"]
+    assert score("b.csv --recipe r.json")[0] == 0
 
 
 def test_folders_of_spark_and_of_hive_are_tables(assert_scores, tmp_path):
