@@ -9,7 +9,13 @@ from .folders import FOLDER
 
 HEAD = FOLDER / "curation" / "croissant.json"  # what does not depend on the tables
 Json = dict[str, object]
-TYPES = {"string": "sc:Text", "bool": "sc:Boolean", "float64": "sc:Float", "int32": "sc:Integer", "int64": "sc:Integer"}
+TYPES = {
+    "string": "sc:Text",
+    "bool": "sc:Boolean",
+    "float64": "sc:Float",
+    "int32": "sc:Integer",
+    "int64": "sc:Integer",
+}
 
 
 def describe(

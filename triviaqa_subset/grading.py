@@ -178,10 +178,18 @@ def grade(
         grades |= _judge(undecided, dataset, judge)
     correct = [grades[key][0] for key in keys]
     decided_by = [grades[key][1] for key in keys]
-    return Grades(correct, decided_by, {way: decided_by.count(way) for way in DECIDED_BY})
+    return Grades(
+        correct,
+        decided_by,
+        {way: decided_by.count(way) for way in DECIDED_BY},
+    )
 
 
-def _keys(answers: Columns, *, known: set[str]) -> list[Key]:
+def _keys(
+    answers: Columns,
+    *,
+    known: set[str],
+) -> list[Key]:
     ids = list(answers["question_id"])
     texts = list(answers["answer"])
     advice = "Pass an empty string where a system gave no answer."

@@ -62,7 +62,12 @@ def read_labels(folder: str | Path) -> Labels:
     tables = {name: _read(Path(folder), name) for name in COLUMNS}
     labels = Labels(**tables)
     for table in tables.values():
-        _must(table, "question_id", table["question_id"].isin(labels.questions["question_id"]), "be in questions")
+        _must(
+            table,
+            "question_id",
+            table["question_id"].isin(labels.questions["question_id"]),
+            "be in questions",
+        )
     _check_questions(labels.questions)
     _check_systems(labels)
     _check_errata(labels)
@@ -180,4 +185,9 @@ def _check_decisions(labels: Labels) -> None:
     rule = "decisions: question_id must hold all that is discarded"
     require(discarded.isin(decisions["question_id"]), discarded, rule)
     with_alias = decisions["question_id"][decisions["decision"] == "alias"]
-    _must(labels.aliases, "question_id", labels.aliases["question_id"].isin(with_alias), "have a decision alias")
+    _must(
+        labels.aliases,
+        "question_id",
+        labels.aliases["question_id"].isin(with_alias),
+        "have a decision alias",
+    )

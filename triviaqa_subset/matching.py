@@ -278,7 +278,11 @@ def gold_forms(aliases: Iterable[str]) -> Forms:
     texts = list(aliases)
     official = {form(text) for text in texts for form in (normalize_officially, plain)}
     signed = frozenset(text.strip().lower() for text in texts if SIGNED.search(text))
-    return Forms(frozenset(map(normalize_answer, texts)) - {""}, frozenset(official) - {""}, signed)
+    return Forms(
+        frozenset(map(normalize_answer, texts)) - {""},
+        frozenset(official) - {""},
+        signed,
+    )
 
 
 def plain(text: str) -> str:
@@ -293,7 +297,15 @@ def plain(text: str) -> str:
 def equals(answer: str, gold: Forms) -> bool:
     """Return whether an answer that does not hedge has the normal form of an alias."""
     form = normalize_answer(answer)
-    return form in gold.normal and _is_that_number(answer, form, gold) and not hedges(answer, gold)
+    return (
+        form in gold.normal
+        and _is_that_number(
+            answer,
+            form,
+            gold,
+        )
+        and not hedges(answer, gold)
+    )
 
 
 def equals_officially(answer: str, gold: Forms) -> bool:

@@ -160,7 +160,10 @@ def _redraw(rows: list[TriviaRow], size: int) -> list[TriviaRow]:
     return [rows[row] for row in index.shuffle(seed=SEED).select(range(size))["row"]]
 
 
-def _join(rows: list[TriviaRow], ids: list[str]) -> list[TriviaRow]:
+def _join(
+    rows: list[TriviaRow],
+    ids: list[str],
+) -> list[TriviaRow]:
     present = [row["question_id"] for row in rows]
     counts = Counter(present)
     rule = "question_id must be unique in a source of the pool's questions"
@@ -173,7 +176,11 @@ def _join(rows: list[TriviaRow], ids: list[str]) -> list[TriviaRow]:
     return [by_id[question_id] for question_id in ids]
 
 
-def _check(drawn: list[TriviaRow], expected: pd.DataFrame, advice: str) -> None:
+def _check(
+    drawn: list[TriviaRow],
+    expected: pd.DataFrame,
+    advice: str,
+) -> None:
     """Raise a ValueError unless the rows are those of the curation, by id and by the hash of the question."""
     wrong = []
     for position, (row, known) in enumerate(zip(drawn, expected.itertuples(), strict=True)):

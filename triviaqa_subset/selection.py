@@ -26,17 +26,28 @@ def check_ours(questions: pd.DataFrame) -> None:
     chosen = questions[questions["selected"]]
     expected = weights(questions, questions["selected"])[questions["selected"]]
     rule = "questions: weight must be the stratum's share of the kept pool divided by its share of the subset"
-    require(np.abs(chosen["weight"] - expected) <= 1e-6, chosen["weight"], rule)
+    require(
+        np.abs(chosen["weight"] - expected) <= 1e-6,
+        chosen["weight"],
+        rule,
+    )
 
 
-def weights(questions: pd.DataFrame, selected: pd.Series) -> NDArray[np.float64]:
+def weights(
+    questions: pd.DataFrame,
+    selected: pd.Series,
+) -> NDArray[np.float64]:
     """Return (N_h / N) / (n_h / n) of each selected question of stratum h, with mean 1, and NaN for the others."""
     kept = questions["stratum"][questions["decision"] == "keep"].value_counts(normalize=True)  # N_h / N
     chosen = questions["stratum"][selected].value_counts(normalize=True)  # n_h / n
     empty = [stratum for stratum in STRATA if stratum not in chosen]
     if empty:
         raise ValueError(f"the selection must have questions of every stratum; got none of {empty[0]}.")
-    return np.where(selected, questions["stratum"].map(kept / chosen), np.nan)
+    return np.where(
+        selected,
+        questions["stratum"].map(kept / chosen),
+        np.nan,
+    )
 
 
 def choose(

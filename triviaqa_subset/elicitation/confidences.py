@@ -88,7 +88,10 @@ def _begins(text: str, words: Sequence[str]) -> bool:
     return text != "" and any(word.startswith(text) for word in words)
 
 
-def _split_word(words: Sequence[str], generated: Likely) -> dict[str, float]:
+def _split_word(
+    words: Sequence[str],
+    generated: Likely,
+) -> dict[str, float]:
     """Return the word that several generated tokens spell, with its probability."""
     spelled = ""
     logprobs: list[float] = []

@@ -132,7 +132,12 @@ class Interview:
             tokens=reply.tokens and first_line(reply.tokens),
         )
 
-    async def _ask(self, prompt: str, config: GenerateConfig, **fields: str) -> Reply:
+    async def _ask(
+        self,
+        prompt: str,
+        config: GenerateConfig,
+        **fields: str,
+    ) -> Reply:
         """Ask, and return the body of the reply."""
         choices = "\n".join(f"{letter}. {text}" for letter, text in zip(self.letters, self.choices, strict=False))
         messages = render(self.prompts[prompt], {"question": self.state.input_text, "choices": choices} | fields)

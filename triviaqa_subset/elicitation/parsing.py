@@ -104,7 +104,11 @@ def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
     statements = _statements(text)
     if not statements:
         label = UNREADABLE.search(text)
-        return Outcome(_first_line(text[: label.start()] if label else text), None, missing)
+        return Outcome(
+            _first_line(text[: label.start()] if label else text),
+            None,
+            missing,
+        )
     stated = statements[-1]
     answer = _first_line(text[: stated.passage.start()])
     reason = _CUT if cut and not _is_whole(stated) else _why_missing(statements)

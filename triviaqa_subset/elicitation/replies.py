@@ -161,7 +161,9 @@ def _echo(text: str, prefill: str) -> int:
         return 0
     label = rf"(?:{re.escape(prefill)}|{LABEL})(?:\*\*)?"
     labelled = rf"(?:{FENCE})?(?:{PREAMBLE}(?:{FENCE})?)?[\s*]*{label}"
-    start = re.match(labelled, text, re.IGNORECASE) or re.match(FENCE, text)
+    start = re.match(labelled, text, re.IGNORECASE)
+    if not start:
+        start = re.match(FENCE, text)
     return start.end() if start else 0
 
 
@@ -214,7 +216,10 @@ def decode(pieces: Sequence[bytes]) -> list[str]:
     return texts
 
 
-def respell(pieces: Sequence[str], text: str) -> list[str] | None:
+def respell(
+    pieces: Sequence[str],
+    text: str,
+) -> list[str] | None:
     """Return the pieces as they stand in the text, or None if they do not spell it; space around does not count."""
     # Servers write tokens as text, with byte tokens (<0xE6>), as a byte-level vocabulary (Ġ), or as SentencePiece (▁).
     for alphabet in ({}, ALPHABET):

@@ -94,7 +94,12 @@ def _scorer(method: str) -> Callable[..., Scorer]:
             explanation = outcome["explanation"]
             if correct is None:
                 return Score.unscored(answer=answer or "", explanation=explanation, metadata=metadata)
-            return Score(value="C" if correct else "I", answer=answer, explanation=explanation, metadata=metadata)
+            return Score(
+                value="C" if correct else "I",
+                answer=answer,
+                explanation=explanation,
+                metadata=metadata,
+            )
 
         return score
 
