@@ -61,7 +61,6 @@ from .parameters import (
 from .reading import read_files, recipes_of
 
 _DEPENDENT = ("interval", "calibration", "calibrate", "explain")  # what groups of samples matter for in `score`
-_DRAWS = ("interval_method", "calibration", "explain")  # what draws at random in `score`
 
 
 def score_in_memory(
@@ -76,8 +75,8 @@ def score_in_memory(
     interval_method: Annotated[
         str, option("interval_method", choices=INTERVAL_METHODS, needs=("interval",))
     ] = DEFAULTS.interval_method,
-    resamples: Annotated[int, option("n_resamples", "B", needs=_DRAWS)] = DEFAULTS.n_resamples,
-    seed: Annotated[int, option("random_state", "SEED", needs=_DRAWS)] = DEFAULTS.random_state,
+    resamples: NumResamples = DEFAULTS.n_resamples,
+    seed: Seed = DEFAULTS.random_state,
     calibrate: Calibrate = None,
     folds: Folds = FOLDS,
     output: Output,
@@ -86,8 +85,11 @@ def score_in_memory(
 ) -> Notes:
     """Print the metrics of all systems in one table."""
     output.check()
-    options = metric.options(rows) | {"calibration": calibration, "confidence_level": interval}
-    options |= {"interval_method": interval_method, "n_resamples": resamples, "random_state": seed}
+    draws = {"n_resamples": resamples, "random_state": seed}
+    if interval_method == DEFAULTS.interval_method and not calibration and not explain:
+        _refuse_draws(draws)
+    options = metric.options(rows) | draws
+    options |= {"calibration": calibration, "confidence_level": interval, "interval_method": interval_method}
     submissions = read_files(
         files, rows, groups=groups, part=by, metric=metric, unlabelled="bounds", outputs=output.output
     )
@@ -227,6 +229,13 @@ def _metrics_of(output: Output, systems: Mapping[str, System], options: Mapping[
 
 def _notes_of(systems: Mapping[str, System]) -> Notes:
     return [(name, note) for name, system in systems.items() for note in system.notes]
+
+
+def _refuse_draws(options: Mapping[str, object]) -> None:
+    """Raise InputError for an option of random draws where nothing is drawn."""
+    for name, value in options.items():
+        if value != getattr(DEFAULTS, name):
+            raise InputError(name, "idle_without_draws")
 
 
 def _require_labels(flags: Mapping[str, bool]) -> None:
