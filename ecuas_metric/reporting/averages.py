@@ -25,13 +25,14 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
     names: dict[str, dict[str, str]] = {}  # system -> part -> name of the row
     for one in submissions:
         names.setdefault(one.of, {})[one.part] = one.name
-    if all(len(parts) < 2 for parts in names.values()) or report.bounds:
+    if report.bounds or max(map(len, names.values())) < 2:
         return None
     keys = [key for key in report.keys if key.entry.has_average]
     results = {}
     for system, parts in names.items():
-        averages = _averages([(report.results[name], systems[name]) for name in parts.values()], keys)
-        has_limits = _are_independent([systems[name] for name in parts.values()])
+        of_parts = [(report.results[name], systems[name]) for name in parts.values()]
+        averages = _averages(of_parts, keys)
+        has_limits = _are_independent(part for _, part in of_parts)
         results[system] = averages if has_limits else _without_limits(averages)
     return Report(
         results=results,
@@ -45,8 +46,14 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
 
 def _are_independent(parts: Iterable[System]) -> bool:
     """Return whether no group has samples in several parts."""
-    groups = [set(part.options.groups.tolist()) for part in parts if part.options.groups is not None]
-    return sum(map(len, groups)) == len(set().union(*groups))
+    seen: set[int] = set()
+    for part in parts:
+        groups = part.options.groups
+        members = set() if groups is None else set(groups.tolist())
+        if seen & members:
+            return False
+        seen |= members
+    return True
 
 
 def _reasons(names: Mapping[str, Mapping[str, str]], systems: Mapping[str, System]) -> list[str]:
@@ -97,7 +104,10 @@ def _average(estimates: Sequence[Estimate], biases: Sequence[float]) -> Estimate
 
 def _distance(limits: Sequence[float | None], centres: Sequence[float]) -> float:
     """Return how far the limit of an average lies from its centre, from the limits (P,) and centres (P,) of parts."""
-    squares = [(limit - centre) ** 2 for limit, centre in zip(limits, centres, strict=True) if limit is not None]
+    squares = []
+    for limit, centre in zip(limits, centres, strict=True):
+        assert limit is not None
+        squares.append((limit - centre) ** 2)
     return math.sqrt(math.fsum(squares)) / len(centres)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...comparison.compare import in_common
 from ...errors import FileError, InputError
-from ...files.read import STANDARD_INPUT, distinct_names, read_sheet, stem
+from ...files.read import distinct_names, read_sheet, stem
 from ...files.recipe import NAMES, Reading, Recipe, scale_of
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, changed, read_run, submissions_of
@@ -85,7 +85,9 @@ def read_files(
 
 
 def _reading_of(rows: Rows, metric: MetricOptions, unlabelled: str | None) -> Reading:
-    labels = None if rows.labels is None else next(csv.reader([rows.labels], skipinitialspace=True))
+    labels = None
+    if rows.labels is not None:
+        labels = next(csv.reader([rows.labels], skipinitialspace=True))
     rule = rows.unlabelled or unlabelled
     return Reading(rule, labels, rows.correct_from, scale_of(rows.scale), metric.predictions_are, rows.right)
 
@@ -98,7 +100,8 @@ def recipes_of(submissions: Iterable[Submission]) -> list[Recipe | None]:
 def parse_file(text: str) -> File:
     """Return the file of NAME=FILE, or of FILE."""
     name, equals, path = text.partition("=")
-    if not equals or not name or "/" in name or "\\" in name or (text != STANDARD_INPUT and Path(text).exists()):
+    is_name = bool(equals and name) and not set(name) & set("/\\")
+    if not is_name or Path(text).exists():
         return File(None, text)
     return File(name, path)
 
@@ -139,13 +142,16 @@ def _read(file: File, reading: Reading, run: RunOptions, *, pool_tasks: bool) ->
 
 
 def _tasks(rows: Rows) -> list[str] | None:
-    return None if rows.tasks is None else [task.strip() for task in rows.tasks.split(",")]
+    if rows.tasks is None:
+        return None
+    return [task.strip() for task in rows.tasks.split(",")]
 
 
 def _require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
     """Raise FileError if a file that is read would be overwritten."""
+    inputs = [file.path for file in files if os.path.exists(file.path)]
     for path in filter(os.path.exists, outputs):
-        if any(os.path.exists(file.path) and os.path.samefile(path, file.path) for file in files):
+        if any(os.path.samefile(path, one) for one in inputs):
             raise FileError(path, "file_is_read", advice="name_another_output")
 
 
