@@ -13,7 +13,7 @@ from ..errors import InputError, Note
 from ..inputs import Array, Bools, Floats, Ints
 from .cells import numbers_in, parse_cells
 from .recipe import DIFFERENT, NAMES, Recipe, complement_of
-from .values import TEXT, Sheet, as_text, encode, is_numeric, join_texts, plain, texts_in
+from .values import TEXT, Sheet, as_text, encode, floats_in, is_numeric, join_texts, plain, texts_in
 
 MAX_SYSTEMS = 1000  # more is a column of something else
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
@@ -187,8 +187,10 @@ def _check_ids(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
         return ()
     if len(names) == 1:
         numbers = parse_cells(sheet.column(names[0]))  # which are told apart ten times as fast as their texts
-        if is_numeric(numbers.type) and len(numbers.unique()) == len(numbers):
-            return ()
+        if is_numeric(numbers.type) and not numbers.null_count:
+            ordered = np.sort(floats_in(numbers))
+            if (ordered[1:] > ordered[:-1]).all():
+                return ()
     keys = join_texts([sheet.column(name) for name in (*recipe.systems, *names)], "\0")
     distinct = len(keys.unique())
     repeated = len(keys) - distinct
