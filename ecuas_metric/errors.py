@@ -7,7 +7,6 @@ import shlex
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 from .messages import SENTENCES
@@ -18,10 +17,11 @@ _NOTHING = object()
 
 
 def sentence(identifier: str, fields: Mapping[str, object], words: Words) -> str:
-    """Return the sentence of an id in the words of an interface, or else in Python's, with its fields filled in."""
-    template = words.get(identifier, SENTENCES.get(identifier))
-    if template is None:
-        return identifier
+    """Return the sentence of an id in the words of an interface, or else in Python's, with its fields filled in.
+
+    An id that only another interface has stands for itself.
+    """
+    template = words.get(identifier, SENTENCES.get(identifier, identifier))
     return template.format_map({name: _listed(value) for name, value in fields.items()})
 
 
@@ -139,7 +139,7 @@ class Note:
     """What a reader of a result must know besides its numbers: ids of `messages`, and the fields of their sentences."""
 
     id: str
-    fields: Mapping[str, object] | str = field(default_factory=dict)  # a text only until all notes have ids
+    fields: Mapping[str, object] = field(default_factory=dict)
     advice: str = ""
 
     def __str__(self) -> str:
@@ -149,19 +149,12 @@ class Note:
         return hash((self.id, self.advice))
 
     @property
-    def kind(self) -> str:
-        """The id."""
-        return self.id
-
-    @property
     def fact(self) -> str:
         """The sentence of Python, without the advice."""
-        return self.fields if isinstance(self.fields, str) else sentence(self.id, self.fields, {})
+        return sentence(self.id, self.fields, {})
 
     def render(self, words: Words) -> str:
         """Return fact and advice, in the words of an interface."""
-        if isinstance(self.fields, str):
-            return f"{self.fields} {sentence(self.advice, {}, words)}".rstrip()
         fact = sentence(self.id, self.fields, words)
         advice = sentence(self.advice, self.fields, words)
         return f"{fact} {advice}".rstrip()
@@ -207,62 +200,3 @@ class FileError(InputError):
     def place(self) -> str:
         """Return the row, with a leading space, or nothing."""
         return super().place() if self.row is None else f" in row {self.row}"
-
-
-class Advice(StrEnum):
-    """Names of ids, until nothing uses them."""
-
-    COUNT_FROM_0 = "count_from_0"
-    IGNORED_ROWS = "leave_ignored_rows_out"
-    CLASS_LABELS = "pass_posteriors"
-    CONFIDENCES = "pass_flat_list"
-    EXPONENTIALS = "logits_not_exponentials"
-    FLOOR = "set_floor"
-    INTERVALS_OF_FEW = "use_analytic_intervals"
-    INVERTED = "invert_confidence"
-    MARGINS = "margins_are_logits"
-    LOG_PROBABILITIES = "exponentiate"
-    LOGITS = "name_logits"
-    HARD_DECISIONS = "use_probabilities"
-    MISSING_CONFIDENCES = "set_missing_confidence"
-    PARTLY_CORRECT = "choose_lowest_grade"
-    OTHER_SCALE = "divide_by_largest"
-    PERCENTAGES = "divide_by_100"
-    PREDICTIONS_ARE = "name_form"
-    RENORMALIZE = "divide_by_sums"
-    SWAPPED = "swap_arguments"
-    WRONG_COST = "check_cost"
-
-
-class FileAdvice(StrEnum):
-    """Names of ids, until nothing uses them."""
-
-    COUNT_AS_WRONG = "count_as_wrong"
-    UNLABELLED = "label_or_bound"
-    NAME_COLUMNS = "name_columns"
-    NAME_ROLE = "name_role"
-    SAME_CASE = "write_in_one_case"
-    RECALIBRATE = "recalibrate_first"
-    IN_MEMORY = "score_in_memory"
-    OUT_OF_CORE = "score_out_of_core"
-    LEAVE_ROWS_OUT = "leave_rows_out"
-    GROUP_REPEATED = "group_repeated_ids"
-    SAY_NUM_CLASSES = "set_infinite_classes"
-    MIXED_SCALES = "write_in_one_scale"
-    NAME_WHOLE_ID = "name_whole_id"
-    OTHER_IDS = "name_ids"
-    COMMON = "keep_common"
-    BY_POSITION = "add_ids"
-    NAME_HEADER = "name_header"
-    NAME_FILE = "give_suffix"
-    SAY_WHICH = "name_one_role"
-    SAY_LABELS = "pass_labels"
-    EMPTY_CELL = "leave_cell_empty"
-    SAVE_AS_UTF_8 = "save_as_utf_8"
-    NAME_ITS_FILES = "name_its_files"
-    PARTLY_CORRECT = "set_correct_from"
-    PERCENTAGES = "set_scale_100"
-    CONFIDENCE_FIELD = "name_confidence_field"
-    NAME_FILTER = "name_filter"
-    PARTIAL = "read_partial"
-    OTHER_SCALE = "set_scale"
