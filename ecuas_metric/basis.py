@@ -319,7 +319,7 @@ def basis_of_options(options: Options, *, num_classes: float | None = None, orig
         tests=draws if options.calibration else None,
         level=options.confidence_level,
         interval_method="analytic" if has_intervals and is_analytic else None,
-        draws=None if is_analytic or not has_intervals else draws + _suffix(options.interval_method),
+        draws=None if is_analytic or not has_intervals else draws,
         groups=digest_of(options.groups),
         strata=digest_of(options.strata),
         recipe=origin.recipe,
@@ -405,10 +405,6 @@ def digest_of(values: Array | None, ids: _Ids | None = None) -> Digest | None:
 def _sha(values: Floats | Array) -> str:
     """Return eight hexadecimal digits of numbers in their order, independent of dtype and machine."""
     return hashlib.sha256(values.astype("<f8").tobytes()).hexdigest()[:8]
-
-
-def _suffix(method: str) -> str:
-    return "/bca" if method == "bca" else ""
 
 
 def _text(value: object) -> str:

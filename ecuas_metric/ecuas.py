@@ -30,8 +30,10 @@ from .order import AURC
 from .scores import BRIER_SCORE
 from .metrics import metric_values
 from .basis import basis_of_options
+from .designs import Design
+from .inference import Groups
 from .sampling import intervals
-from .intervals import analytic_limits
+from .intervals import analytic_intervals
 from .results import compute_results, prepare
 
 _DESCRIPTION = """\

@@ -1,17 +1,19 @@
-"""Analytic intervals of every metric, from the influences of the samples. Methods: docs/statistics.md."""
+"""The intervals of a system's numbers: each as the engine of `inference` sees it, and the notes. docs/statistics.md."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from statistics import NormalDist
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from .decisions import Decisions, one_of_each_class, right_and_wrong
+from .designs import SIMPLE, Design, design_of_options
 from .errors import Note
-from .expected_costs import EXPECTED_COST
+from .inference import HALF, Groups, Inference, Number, Rows, Statistic, Unseen, infer, standard_error, unseen
 from .inputs import Bools, Floats, Ints, Limits
 from .metric import Data, Key, Line, bias_of
 from .metrics import (
@@ -21,34 +23,23 @@ from .metrics import (
     line_of_value,
     naive_slopes,
     naive_values,
+    quotient,
     ratio_keys,
     recalibrated_uncertainty,
+    recalibrated_values,
 )
 from .options import Options
-from .order import AUROC
 from .ranking import TieGroups, run_starts
-from .sampling import NONE, Design, design_of, dot, freedom_of, standard_error, student_quantile
 
+NONE: Limits = (math.nan, math.nan)
 NO_UNITS = Note("too_few_units")
-_FEW = 10  # effective wrong, or right, answers below which first-order theory does not hold
-_ENOUGH = 25  # of them, above which the plug-in interval of a recalibrated value is near its nominal level
-_ENOUGH_COSTS = 100  # effective samples for the same, where costs are not 0 or 1 and tell nothing of how many are rare
-_FEW_EVENTS = 30  # equal influences below which Newcombe's limits bound DeLong's
-_FEW_GROUPS = 5  # effective groups, below which a note calls all intervals approximate
-_MOST_GROUPS = 2**16  # of equal uncertainty, used for an interval
-_CELLS = 12  # of confidence, at most
-_PER_CELL = 5  # incorrect or correct answers, whichever are fewer, per cell
-_LEAST_CELLS = 3
-_BELIEF = 3.0  # prior samples, anywhere in a cell, on the cost of a mistake there
-_DEAREST = 0.5  # prior samples that cost the most that one can, where costs are not 0 or 1
-_WORST = 0.25  # prior samples with the largest loss of posteriors there is
-_MOST_SKEW = 0.7  # of half an interval
-_UNSEEN = 0.75  # reported share of the squared distance to a limit
-_PER_CLASS = 10  # samples, below which there are too few for what is normalised by the frequencies of classes
+FEW_GROUPS = 5  # equal groups, below which simulated intervals hold the true value in less than 92.5 %
+_MOST_GROUPS = 2**13  # of equal uncertainty, for speed: neighbours that are merged differ by 1e-4 of the ranks
 _ROUNDING = 1e-9
 
 
-class Intervals(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Intervals:
     """Limits (nan where there are none) and standard errors of numbers, and the notes that belong to them."""
 
     limits: dict[Key, Limits]
@@ -56,672 +47,442 @@ class Intervals(NamedTuple):
     notes: tuple[Note, ...]
 
 
-class Moments(NamedTuple):
-    """Sums over groups of equal uncertainty (G,) of weights w and costs c: what an interval is computed from."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Answers:
+    """The answers of a system in groups of equal uncertainty, as samples or as sums only."""
 
-    uncertainty: Floats  # increasing
-    weight: Floats  # sum of w, as in `TieGroups`
-    cost: Floats  # sum of w c, as in `TieGroups`
-    weight2: Floats  # sum of w^2, in the unit of `weight`
-    weight2_cost: Floats  # sum of w^2 c
-    weight2_cost2: Floats  # sum of w^2 c^2
-    num_samples: int  # without those of weight 0
-
-    def merged(self, starts: Ints) -> Moments:
-        """Return the moments of neighbours added up, from each start (K,) to the next, at their mean uncertainty."""
-        weight, cost, weight2, weight2_cost, weight2_cost2 = (np.add.reduceat(sums, starts) for sums in self[1:6])
-        u = np.add.reduceat(self.uncertainty * self.weight, starts) / weight
-        return Moments(u, weight, cost, weight2, weight2_cost, weight2_cost2, self.num_samples)
-
-    @property
-    def ties(self) -> TieGroups:
-        """The same groups, for the metrics of the order."""
-        return TieGroups(self.weight, self.cost, self.uncertainty)
-
-    @property
-    def effective_count(self) -> float:
-        """The effective number of samples, (sum w)^2 / sum w^2 (Kish)."""
-        return float(self.weight.sum() ** 2 / self.weight2.sum())
-
-    @property
-    def wrong(self) -> float:
-        """The effective number of incorrect answers, or of costs."""
-        squares = float(self.weight2_cost2.sum())
-        return round(float(self.cost.sum()) ** 2 / squares, 9) if squares else 0.0
-
-    @property
-    def right(self) -> float:
-        """The effective number of correct answers, for the 0-1 cost."""
-        squares = float((self.weight2 - 2 * self.weight2_cost + self.weight2_cost2).sum())
-        return round(float((self.weight - self.cost).sum()) ** 2 / squares, 9) if squares > 0 else 0.0
-
-
-class _Data(NamedTuple):
-    """The moments of samples, the options, the numbers; `form` tells u_M and which arrays there are."""
-
-    moments: Moments
-    form: Decisions
+    groups: Groups
+    form: Decisions  # which arrays there are, and u_M; the sorted samples, if `rows` is known
     options: Options
-    values: Values
+    own: Callable[[Key], Groups | None]  # the sums of a number's own losses, as one group
+    rows: Callable[[], Rows] | None = None
 
     @property
     def is_binary(self) -> bool:
         """Whether costs are 0 or 1, as those of confidences are."""
         return self.form.confidence is not None
 
-    @property
-    def largest_cost(self) -> float:
-        """The most that an answer can cost; infinite where costs are given as numbers."""
+    def data(self, key: Key, groups: Groups) -> Data:
+        """Return what a metric is computed from."""
+        ties = TieGroups(groups.weight, groups.cost, self.form.rank_at(groups.uncertainty))
+        return Data(self.form, self.options, parameter=key.parameter or 0.0, grouped=ties)
+
+    def dearest(self, seen: float) -> float:
+        """Return the most that one more answer costs if the dearest yet costs `seen`: the next entry of a cost matrix.
+
+        Where costs are given as numbers it is that itself, or the least that any answer cost.
+        """
         if self.is_binary:
             return 1.0
-        if self.form.labels is None:
-            return math.inf
-        cost = self.options.cost
-        return -math.log(self.options.epsilon) if isinstance(cost, str) else float(cost.max())
-
-    @property
-    def assumed_largest_cost(self) -> float:
-        """The largest cost; where costs are given as numbers, that which was seen, or the largest uncertainty."""
-        if math.isfinite(self.largest_cost):
-            return self.largest_cost
-        seen, square = self.moments.weight2_cost, self.moments.weight2_cost2
-        own = np.divide(square, seen, out=np.zeros(len(seen)), where=seen > 0)
-        return max(self.form.max_uncertainty, float(own.max(initial=0.0)))
-
-    @property
-    def is_recalibrated_well(self) -> bool:
-        """Whether there are enough answers for the plug-in interval of a recalibrated value."""
-        return self.rarer >= _ENOUGH if self.is_binary else self.moments.effective_count >= _ENOUGH_COSTS
-
-    @property
-    def rarer(self) -> float:
-        """The effective number of incorrect or of correct answers, whichever is smaller; for costs, of costs."""
-        return min(self.moments.wrong, self.moments.right) if self.is_binary else self.moments.wrong
-
-    def quantile(self, freedom: float = math.inf) -> float:
-        """Return Student's quantile at the confidence level."""
-        return student_quantile((1 + (self.options.confidence_level or 0.0)) / 2, freedom)
+        if self.form.labels is not None and not isinstance(self.options.cost, str):
+            cost = self.options.cost
+            return float(cost.min(initial=cost.max(), where=cost > seen * (1 + _ROUNDING)))
+        events = self.groups.atoms.event
+        return seen or float(events.min(initial=self.form.max_uncertainty, where=events > 0))
 
 
-def analytic_intervals(decisions: Decisions, options: Options, values: Values) -> Intervals:
-    """Return the intervals of numbers of samples sorted by increasing uncertainty, none of weight 0."""
-    design = design_of(options, len(decisions.uncertainty))
-    if not design.freedom:
-        return Intervals(dict.fromkeys(values, NONE), {}, (NO_UNITS,))
+def answers_of(decisions: Decisions, options: Options) -> Answers:
+    """Return the answers of samples sorted by increasing uncertainty, none of weight 0."""
+    starts = run_starts(decisions.rank_by)
 
-    moments = moments_of(decisions, options.sample_weight)
+    def own(key: Key) -> Groups:
+        loss = cost_of(key, decisions, options)
+        return grouped(loss, options, np.zeros(len(loss), np.int64))
 
-    def own_error(key: Key) -> float:
-        influence = _of_own(key, decisions, options, float(values[key]))
-        influence = influence - np.average(influence, weights=options.sample_weight)
-        error = standard_error(influence, design)
-        few = key.variant and moments.effective_count < _PER_CLASS * int(options.num_classes or 0)
-        return math.nan if few or error <= _ROUNDING * abs(float(values[key])) else error
+    @functools.cache
+    def rows() -> Rows:
+        sizes = np.diff(starts, append=len(decisions.rank_by))
+        return Rows(np.repeat(np.arange(len(starts)), sizes), decisions.candidate_cost)
 
-    spread = None if design.unit is None and options.strata is None else _spread(decisions, design)
-    found = analytic_limits(moments, decisions, options, values, own_error=own_error, spread=spread)
-    return found._replace(notes=found.notes + _note_few_groups(design))
+    return Answers(_groups_of(decisions, options, starts), decisions, options, own, rows)
 
 
-def analytic_limits(
-    moments: Moments,
-    form: Decisions,
-    options: Options,
-    values: Values,
-    *,
-    own_error: Callable[[Key], float],
-    spread: Callable[[Key, Line | None], tuple[float, float]] | None = None,
-) -> Intervals:
-    """Return the interval of each number in `values`: the one function for samples in memory, with groups, and states.
-
-    `form` tells u_M and which arrays there are, and may have no rows. `own_error` gives the standard error of a number
-    that is no function of the groups, such as a loss of posteriors: nan if it is not known. `spread`, for groups or
-    strata, gives the design effect and the degrees of freedom of a key and its line, if it has one. Without a
-    confidence level there are standard errors only.
-    """
-    data = _Data(moments if spread else _coarse(moments), form, options, values)
-    count, cells = data.moments.effective_count, dict[float, _Cells]()
-    limits, errors, unseen = dict.fromkeys(values, NONE), dict[Key, float](), dict[Key, _Unseen]()
-    for key in [key for key, value in values.items() if math.isfinite(float(value)) and not key.is_biased]:
-        line = _line_of(key, data)
-        effect, freedom = spread(key, line) if spread else (1.0, count - 1)
-        errors[key] = math.sqrt(_variance(line, data.moments) * effect) if line else own_error(key)
-        if options.confidence_level is None or not freedom > 0 or math.isnan(errors[key]):
-            continue
-        t = data.quantile(freedom)
-        if line is None or key.entry is AUROC or key.is_plain_share:
-            limits[key] = _limits_of_kind(key, line, data, errors[key], effect, t)
-        elif key.variant != "recalibrated" or data.is_recalibrated_well:
-            scale = effect * (t / data.quantile()) ** 2
-            if scale not in cells:
-                cells[scale] = _cells(data, scale)
-            *found, blame = _limits_by_cells(key, line, data, cells[scale])
-            if key.variant == "normalized":  # by a number that is as uncertain where few answers are right
-                by_logarithm = limits_on_log_scale(float(values[key]), t * errors[key])
-                others = _at_other_rates(key, data, cells[scale].rate, count / scale)
-                most = max(found[1], by_logarithm[1]) * _excess(data, count, scale)
-                found = [min(found[0], by_logarithm[0], *others), max(most, *others)]
-            if math.isfinite(found[1]):
-                limits[key] = _within(_range_of(key, data), float(values[key]), *found, count=count / scale)
-            unseen |= {key: blame} if blame else {}
-    if options.confidence_level is None:
-        return Intervals({}, errors, ())
-    return Intervals(limits, errors, _notes(data, limits) + _notes_unseen(unseen))
-
-
-def influences(decisions: Decisions, options: Options, values: Values) -> Iterator[tuple[Key, Floats]]:
-    """Yield the influence (N,) of each sorted sample on each number; its weighted mean is 0."""
-    data = _Data(moments_of(decisions, options.sample_weight), decisions, options, values)
-    sizes = np.diff(run_starts(decisions.rank_by), append=len(decisions.rank_by))
-    for key in values:
-        line = _line_of(key, data)
-        own = _of_line(line, sizes, decisions) if line else _of_own(key, decisions, options, float(values[key]))
-        yield key, own - np.average(own, weights=options.sample_weight)
-
-
-def moments_of(decisions: Decisions, sample_weight: Floats | None = None) -> Moments:
-    """Return the moments of samples sorted by increasing uncertainty, none of weight 0."""
-    rank, c = decisions.rank_by, decisions.candidate_cost
-    starts, c2 = run_starts(rank), c if decisions.confidence is not None else np.square(c)
-    w = np.broadcast_to(1.0, c.shape) if sample_weight is None else sample_weight / sample_weight.max()
-    w2 = w if sample_weight is None else np.square(w)
-    sums = [w, c, w, c, c2] if sample_weight is None else [w, w * c, w2, w2 * c, w2 * c2]
-    if len(starts) < len(rank):
+def _groups_of(decisions: Decisions, options: Options, starts: Ints) -> Groups:
+    """Return the sums over samples of equal uncertainty."""
+    cost = decisions.candidate_cost
+    cost2 = cost if decisions.confidence is not None else np.square(cost)
+    sums = [np.broadcast_to(1.0, cost.shape), cost, np.broadcast_to(1.0, cost.shape), cost, cost2]
+    if options.sample_weight is not None:
+        weight = options.sample_weight
+        weight2 = np.square(weight)
+        sums = [weight, weight * cost, weight2, weight2 * cost, weight2 * cost2]
+    if len(starts) < len(cost):
         sums = [np.add.reduceat(values, starts) for values in sums]
-    weight, cost, weight2, weight2_cost, weight2_cost2 = sums
-    u = decisions.uncertainty_at(rank[starts])
-    return Moments(u, weight, cost, weight2, weight2_cost, weight2_cost2, len(rank))
+    return Groups(decisions.uncertainty_at(decisions.rank_by[starts]), *sums)
 
 
-def _coarse(moments: Moments) -> Moments:
-    """Merge neighbouring groups where there are more than `_MOST_GROUPS`."""
-    size = len(moments.weight)
-    return moments if size <= _MOST_GROUPS else moments.merged(np.arange(_MOST_GROUPS) * size // _MOST_GROUPS)
+def grouped(loss: Floats, options: Options, part: Ints) -> Groups:
+    """Return the sums of losses (N,) over parts, numbered from 0."""
+    weight = np.ones(len(loss)) if options.sample_weight is None else options.sample_weight
+    weight2 = np.square(weight)
+    sums = [weight, weight * loss, weight2, weight2 * loss, weight2 * np.square(loss)]
+    of_parts = [np.asarray(np.bincount(part, values), np.float64) for values in sums]
+    return Groups(np.zeros(len(of_parts[0])), *of_parts)
 
 
-def _spread(decisions: Decisions, design: Design) -> Callable[[Key, Line | None], tuple[float, float]]:
-    """Return a function of a key and line: the design effect on a number's variance, and its degrees of freedom."""
-    alone = design._replace(unit=None, stratum=np.zeros(len(design.weight), np.int64))
-    sizes = np.diff(run_starts(decisions.rank_by), append=len(decisions.rank_by))
-
-    def spread(key: Key, line: Line | None) -> tuple[float, float]:
-        if line is None:
-            return 1.0, design.freedom
-        influence = _of_line(line, sizes, decisions)
-        mean = dot(design.weight, influence)
-        centred = influence - mean
-        centred /= np.abs(centred).max() or 1.0  # squares of what is tiny would be 0
-        independent = standard_error(centred, alone)
-        effect = (standard_error(centred, design) / independent) ** 2 if independent > 0 else 1.0
-        effect = effect if effect > _ROUNDING else 1.0  # that few units happen to agree is no certainty
-        if design.unit is not None and key.is_plain_share:
-            return effect, freedom_of(design, (influence > 0.5) == (mean < 0.5))
-        counted = np.repeat(line.slope != 0, sizes)  # of a selective risk, what is accepted
-        return effect if design.unit is None else max(effect, 1.0), freedom_of(design, counted)
-
-    return spread
+# ---- numbers as statistics of groups ---------------------------------------------------------------------------------
 
 
-def _of_line(line: Line, sizes: Ints, decisions: Decisions) -> Floats:
-    """Expand a line over groups of these sizes to influences (N,), up to a constant."""
-    intercept, slope = (np.repeat(values, sizes) for values in line)
-    return np.asarray(intercept + slope * decisions.candidate_cost)
-
-
-def _of_own(key: Key, decisions: Decisions, options: Options, value: float) -> Floats:
-    """Return the influences (N,) on a number that is no function of uncertainties and costs, up to a constant."""
-    weight = options.sample_weight
-    labels = decisions.labels
-    cost = cost_of(key, decisions, options)
-    if not key.variant:
-        return cost
-    assert labels is not None
-    count = int(options.num_classes or 0)
-    one_each = one_of_each_class(count, decisions.max_uncertainty)
-    shares = np.bincount(labels, weight, minlength=count) / 1.0
-    naive, slopes = _naive(key, one_each, shares, options)
-    return (cost - value * slopes[labels]) / (naive or math.nan)
-
-
-def _line_of(key: Key, data: _Data) -> Line | None:
-    """Return the influence of the samples on a number; None if it is no function of their uncertainties and costs."""
-    metric, moments, u = key.entry, data.moments, data.moments.uncertainty
-    if metric.assesses == "posteriors":
-        return _line_of_two_classes(key, data)
-    if metric.value is not None and metric.of_samples and metric.line is None:
+def number_of(key: Key, answers: Answers, value: float) -> Number | None:
+    """Return a number as the engine sees it; None where no interval is known."""
+    metric = key.entry
+    if key.is_biased or not math.isfinite(value):
         return None
     if key.variant == "normalized":
-        return _normalized_line(key, data)
-    if key.variant:  # the effect of a new fit is of second order
-        best = recalibrated_uncertainty(moments.ties, max_uncertainty=data.form.max_uncertainty)
-        line = _mean_line(key, best, data)
-        if key.variant == "recalibrated":
-            return line
-        intercept, slope = _mean_line(key, u, data)
-        return Line(intercept - line.intercept, slope - line.slope)
+        is_of_answers = answers.is_binary and metric.naive_confidence is not None
+        return _normalized(key, answers, value) if is_of_answers else _normalized_by_classes(key, answers, value)
+    if metric.is_own_loss:
+        return _own_loss(key, answers, value)
+    if metric.of_samples and metric.line is None:
+        return None
+    least, most = _range_of(key, answers)
+    bias = 0.0
+    if metric.bias is not None and not key.variant:
+        count = answers.groups.total / answers.groups.unit
+        bias = bias_of(key, answers.data(key, answers.groups), value, count)
+    value_at, line_at = _functions(key, answers)
+    statistic = Statistic(value_at, line_at, least, most, answers.dearest, bias)
+    return Number(value, statistic, answers.groups, answers.rows)
+
+
+def _functions(key: Key, answers: Answers) -> tuple[Callable[[Groups], float], Callable[[Groups], Line]]:
+    """Return the value and the line of a number that is a function of the groups."""
+    metric = key.entry
+    form = answers.form
+    options = answers.options
+    if key.variant == "recalibrated":
+
+        def best(groups: Groups) -> float:
+            return float(recalibrated_values(groups.ties, form, options)[key])
+
+        def fitted(groups: Groups) -> Line:  # the effect of a new fit is of second order
+            u = recalibrated_uncertainty(groups.ties, max_uncertainty=form.max_uncertainty)
+            return line_of_mean(key, u, form, options)
+
+        return best, fitted
     if metric.value is not None:
-        return line_of_value(metric, _at(key, data, moments.ties))
+        compute = metric.value
+        return (
+            lambda groups: float(compute(answers.data(key, groups))),
+            lambda groups: line_of_value(metric, answers.data(key, groups)),
+        )
+    u = answers.groups.uncertainty
     if metric.ratio is not None:
-        above, below = (_mean_line(part, u, data) for part in ratio_keys(key))
-        return _ratio(above, below, float(data.values[key]), _mean(below, moments))
-    return _mean_line(key, u, data)
+        above, below = (line_of_mean(part, u, form, options) for part in ratio_keys(key))
+        return (
+            lambda groups: float(quotient(groups.mean(above), groups.mean(below))),
+            lambda groups: _ratio(above, below, groups.mean(above), groups.mean(below)),
+        )
+    line = line_of_mean(key, u, form, options)
+    return lambda groups: groups.mean(line), lambda groups: line
 
 
-def _line_of_two_classes(key: Key, data: _Data) -> Line | None:
-    """Return the line of a loss of posteriors of two classes, which is that of a confidence; None of other numbers."""
-    if key.variant or data.options.num_classes != 2 or not data.is_binary:
+def _ratio(above: Line, below: Line, numerator: float, denominator: float) -> Line:
+    """Return the line of a quotient of means."""
+    value = numerator / (denominator or math.nan)
+    intercept = above.intercept - value * below.intercept
+    return Line(intercept / (denominator or math.nan), (above.slope - value * below.slope) / (denominator or math.nan))
+
+
+def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
+    """Return the mean of a loss that is no function of uncertainty and cost; of two classes it is, of confidences."""
+    two = key.entry.two_classes
+    if two is not None and answers.options.num_classes == 2 and answers.is_binary:
+        name, factor = two
+        plain = line_of_mean(Key(name), answers.groups.uncertainty, answers.form, answers.options)
+        line = Line(factor * plain.intercept, factor * plain.slope)
+        statistic = Statistic(lambda groups: groups.mean(line), lambda groups: line, *_range_of(key, answers), _one)
+        return Number(value, statistic, answers.groups, answers.rows)
+    groups = answers.own(key)
+    if groups is None:
         return None
-    if key.entry.two_classes is None:
+    line = Line(np.zeros(1), np.ones(1))
+    least, most = _range_of(key, answers)
+    statistic = Statistic(lambda groups: groups.mean(line), lambda groups: line, least, most, _half_of(most))
+
+    def rows() -> Rows:
+        loss = cost_of(key, answers.form, answers.options)
+        return Rows(np.zeros(len(loss), np.int64), loss)
+
+    return Number(value, statistic, groups, rows if answers.rows else None)
+
+
+def _one(seen: float) -> float:
+    """Return the cost of a wrong answer."""
+    return 1.0
+
+
+def _half_of(most: float) -> Callable[[float], float]:
+    """Return what one more answer loses by a posterior: half of what it can, which is the root of a probability."""
+    return lambda seen: max(seen, HALF * most)
+
+
+def _normalized(key: Key, answers: Answers, value: float) -> Number:
+    """Return a number divided by that of a naive system, which depends on the error rate."""
+    line = line_of_mean(key, answers.groups.uncertainty, answers.form, answers.options)
+    one_each = right_and_wrong(answers.form.max_uncertainty)
+    ones = np.ones(len(line.slope))
+
+    def shares(groups: Groups) -> Floats:
+        wrong = float(groups.cost.sum())
+        return np.array([groups.total - wrong, wrong])
+
+    def value_at(groups: Groups) -> float:
+        return float(quotient(groups.mean(line), _naive_value(key, one_each, shares(groups), answers.options)))
+
+    def line_at(groups: Groups) -> Line:
+        right, wrong = _naive_slope(key, one_each, shares(groups), answers.options)
+        naive = _naive_value(key, one_each, shares(groups), answers.options)
+        return _ratio(line, Line(right * ones, (wrong - right) * ones), groups.mean(line), naive)
+
+    return Number(value, Statistic(value_at, line_at, 0.0, dearest=_one), answers.groups, answers.rows)
+
+
+def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number | None:
+    """Return a number divided by that of a naive system that knows how frequent the classes are: groups are classes.
+
+    None where the naive system's decision is uncertain: the frequency of the most frequent class, a maximum, is then
+    biased upwards.
+    """
+    labels = answers.form.labels
+    options = answers.options
+    is_known = answers.is_binary or key.entry.is_own_loss
+    # A frequency that enters by its logarithm or a maximum is known to first order if K is small against root N.
+    if labels is None or answers.rows is None or not is_known or (options.num_classes or 0) ** 2 > len(labels):
         return None
-    name, factor = key.entry.two_classes
-    line = _mean_line(Key(name), data.moments.uncertainty, data)
-    return Line(factor * line.intercept, factor * line.slope)
+    loss = cost_of(key.of(""), answers.form, options)
+    classes, part = np.unique(labels, return_inverse=True)
+    groups = grouped(loss, options, part)
+    one_each = one_of_each_class(int(options.num_classes or 0), answers.form.max_uncertainty)
 
+    def shares(groups: Groups) -> Floats:
+        share = np.zeros(int(options.num_classes or 0))
+        share[classes] = groups.weight
+        return share
 
-def _mean_line(key: Key, u: Floats, data: _Data) -> Line:
-    return line_of_mean(key, u, data.form, data.options)
+    def line_at(groups: Groups) -> Line:
+        naive = _naive_value(key, one_each, shares(groups), options) or math.nan
+        slopes = _naive_slope(key, one_each, shares(groups), options)[classes]
+        mean = groups.cost.sum() / groups.total
+        return Line(-mean / naive**2 * slopes, np.full(len(classes), 1 / naive))
 
+    def value_at(groups: Groups) -> float:
+        mean = float(groups.cost.sum()) / groups.total
+        return float(quotient(mean, _naive_value(key, one_each, shares(groups), options)))
 
-def _normalized_line(key: Key, data: _Data) -> Line | None:
-    """Divide by the naive system's value, which depends on the error rate; None where it depends on the labels."""
-    moments = data.moments
-    if not data.is_binary or key.entry.naive_confidence is None:
+    if _has_kink(lambda share: _naive_value(key, one_each, share, options), shares(groups), groups):
         return None
-    shares = np.array([float((moments.weight - moments.cost).sum()), float(moments.cost.sum())])
-    naive, (right, wrong) = _naive(key, right_and_wrong(data.form.max_uncertainty), shares, data.options)
-    below = Line(*(np.full(len(moments.weight), one) for one in (right, wrong - right)))
-    return _ratio(_mean_line(key, moments.uncertainty, data), below, float(data.values[key]), naive)
+    _, most = _range_of(key.of(""), answers)
+    return Number(value, Statistic(value_at, line_at, 0.0, dearest=_half_of(most)), groups, lambda: Rows(part, loss))
 
 
-def _naive(key: Key, one_each: Decisions, shares: Floats, options: Options) -> tuple[float, Floats]:
-    """Return the naive system's value, and its slope in the share of each kind of sample, (K,): `one_each` has one."""
-    value, plain = _naive_value(key, one_each, shares, options), key.of("")
-    rounded = np.round(shares / shares.sum(), 12)  # the slopes, differences, would show how the shares were summed
-    return value, naive_slopes(one_each, rounded, options)[plain]
+def _has_kink(naive: Callable[[Floats], float], share: Floats, groups: Groups) -> bool:
+    """Return whether the classes' frequencies, within two standard errors, decide what a naive system decides.
+
+    There the second difference of its value grows as the step; where the value is smooth, as the square of the step.
+    """
+    first, second = np.argsort(-share, kind="stable")[:2]
+    share = share / share.sum()
+    deviation = math.sqrt((share[first] + share[second]) * groups.unit / groups.total)
+    middle = (share[first] - share[second]) / 2
+    if middle > deviation:
+        return False
+    share[[first, second]] = (share[first] + share[second]) / 2
+
+    def bend(step: float) -> float:
+        move = np.zeros(len(share))
+        move[first] = step
+        move[second] = -step
+        return abs(naive(share + move) + naive(share - move) - 2 * naive(share))
+
+    step = min(deviation, share[first]) / 2
+    return bend(step / 2) > bend(step) / 3  # between a half and a quarter
 
 
 def _naive_value(key: Key, one_each: Decisions, shares: Floats, options: Options) -> float:
     return float(naive_values(one_each, options, sample_weight=shares)[key.of("")])
 
 
-def _at(key: Key, data: _Data, ties: TieGroups) -> Data:
-    grouped = TieGroups(ties.weight, ties.cost, data.form.rank_at(ties.rank))
-    return Data(data.form, data.options, parameter=key.parameter or 0.0, grouped=grouped)
+def _naive_slope(key: Key, one_each: Decisions, shares: Floats, options: Options) -> Floats:
+    """Return the slope of the naive system's value in the share of each kind of sample, (K,)."""
+    rounded = np.round(shares / shares.sum(), 12)  # the slopes, differences, would show how the shares were summed
+    return naive_slopes(one_each, rounded, options)[key.of("")]
 
 
-def _ratio(above: Line, below: Line, value: float, mean: float) -> Line:
-    mean = mean or math.nan
-    return Line((above.intercept - value * below.intercept) / mean, (above.slope - value * below.slope) / mean)
-
-
-def _mean(line: Line, moments: Moments) -> float:
-    """Return the mean of a line over the samples."""
-    return (dot(moments.weight, line.intercept) + dot(moments.cost, line.slope)) / float(moments.weight.sum())
-
-
-def _variance(line: Line, moments: Moments) -> float:
-    """Return the variance of a number whose samples are independent: the infinitesimal jackknife."""
-    if moments.num_samples < 2:
-        return math.nan
-    centred = line.intercept - _mean(line, moments)
-    squares = dot(moments.weight2, np.square(centred)) + 2 * dot(moments.weight2_cost, centred * line.slope)
-    squares += dot(moments.weight2_cost2, np.square(line.slope))
-    return max(squares, 0.0) / float(moments.weight.sum()) ** 2 * moments.num_samples / (moments.num_samples - 1)
-
-
-def _limits_of_kind(key: Key, line: Line | None, data: _Data, error: float, effect: float, t: float) -> Limits:
-    """Return the limits of an AUROC, a share, or what is no function of the groups: none where few are wrong."""
-    value, moments = float(data.values[key]), data.moments
-    if line is None:
-        is_loss = key.entry.is_own_loss
-        if _has_few(key, data) if data.is_binary else not is_loss:  # the naive system's cost may hang on a rare class
-            return NONE
-        _, most = _range_of(key, data)
-        unseen = 0.0 if key.variant else math.sqrt(_WORST) * most / moments.effective_count
-        return limits_on_log_scale(value, t * math.hypot(error, unseen))
-    if key.entry is AUROC:
-        events = max(_events_of(line, moments) / effect, 1.0)
-        return limits_of_auroc(value, error, moments.wrong / effect, moments.right / effect, t, events)
-    if min(value, 1 - value) < _ROUNDING or not error > 0:  # within rounding of 0 or 1 it is that of all units
-        return share_limits(float(round(value)), moments.effective_count / effect, t)
-    # Kish's number bounds it: among few large weights, those of one outcome may be missing.
-    size = min(value * (1 - value) / error**2, moments.effective_count / effect)
-    return share_limits(value, size, t)
-
-
-def _has_few(key: Key, data: _Data) -> bool:
-    """Return whether few answers are wrong or few are right, for an expected cost of those accepted."""
-    moments = data.moments
-    if key.entry is EXPECTED_COST:
-        accepts = _mean_line(key, moments.uncertainty, data).slope > 0
-        data = data._replace(moments=_accepted(accepts, moments))
-    return data.rarer < min(_FEW, moments.effective_count / 2)  # half of the samples are never rare
-
-
-def _accepted(accepts: Bools, moments: Moments) -> Moments:
-    """Return moments in which groups that are not accepted (G,) cost nothing."""
-    return moments._replace(cost=moments.cost * accepts, weight2_cost2=moments.weight2_cost2 * accepts)
-
-
-def share_limits(share: float, size: float, z: float) -> Limits:
-    """Return the wider of Wilson's and Jeffreys' limits of a share of `size` samples, each side by itself."""
-    low, high = jeffreys_limits(np.array([share * size]), np.array([(1 - share) * size]), z)
-    wilson = wilson_limits(share, size, z)
-    return min(wilson[0], float(low[0])), max(wilson[1], float(high[0]))
-
-
-def wilson_limits(share: float, size: float, z: float) -> Limits:
-    """Return Wilson's interval of a share of `size` samples, which may be an effective number; `z` is the quantile."""
-    if math.isnan(z):
-        return NONE
-    shrunk = 1 + z * z / size
-    centre = (share + z * z / (2 * size)) / shrunk
-    half = z / shrunk * math.sqrt(share * (1 - share) / size + z * z / (4 * size * size))
-    return (max(centre - half, 0.0) if share > 0 else 0.0), (min(centre + half, 1.0) if share < 1 else 1.0)
-
-
-def jeffreys_limits(count: Floats, rest: Floats, z: float, *, prior: float = 0.5) -> tuple[Floats, Floats]:
-    """Return limits of shares of `count` and `rest` samples, any numbers, (K,) each: Jeffreys' (Brown et al. 2001).
-
-    With a `prior` of 0 the limits next to 0 and to 1 are Clopper and Pearson's, never too close to the share.
-    """
-    from scipy.special import betaincinv, ndtr
-
-    low = betaincinv(count + prior, rest + 0.5, ndtr(-z))
-    high = betaincinv(count + 0.5, rest + prior, ndtr(z))
-    return np.where(count > _ROUNDING, low, 0.0), np.where(rest > _ROUNDING, high, 1.0)
-
-
-def limits_on_log_scale(value: float, half: float) -> Limits:
-    """Return the limits of a positive number on the log scale; none of 0."""
-    if not (value > 0 and math.isfinite(half)):
-        return NONE
-    factor = math.exp(min(half / value, 700.0))
-    return value / factor, value * factor
-
-
-def limits_of_auroc(value: float, error: float, wrong: float, right: float, quantile: float, events: float) -> Limits:
-    """Return DeLong's limits on the logit scale, with as many `events`; Newcombe's where one kind of answer is rare."""
-    rarer, newcombe = min(wrong, right), newcombe_limits(value, wrong, right, quantile)
-    if rarer < _FEW or not (error > 0 and 0 < value < 1):
-        return newcombe
-    wider = student_quantile(NormalDist().cdf(quantile), events) * math.sqrt(rarer / (rarer - 1))
-    logit, half = math.log(value / (1 - value)), max(wider, quantile) * error / (value * (1 - value))
-    low, high = 1 / (1 + math.exp(min(half - logit, 700.0))), 1 / (1 + math.exp(min(-half - logit, 700.0)))
-    return (low, high) if events >= _FEW_EVENTS else (max(low, newcombe[0]), min(high, newcombe[1]))
-
-
-def newcombe_limits(area: float, positives: float, negatives: float, z: float) -> Limits:
-    """Return Newcombe's interval of an AUROC (2006, method 5): all areas within z of their own standard errors."""
-    from scipy.optimize import brentq
-
-    pairs = (positives + negatives) / 2 - 1
-
-    def excess(other: float) -> float:
-        inflation = 1 + pairs * ((1 - other) / (2 - other) + other / (1 + other))  # Hanley and McNeil's correlations
-        return (other - area) ** 2 - z * z * (other * (1 - other) * inflation / (positives * negatives))
-
-    inside = min(max(area, 1e-12), 1 - 1e-12)  # at 0 and at 1 no area varies
-    low, high = brentq(excess, 0.0, inside), brentq(excess, inside, 1.0)
-    return min(float(low), area), max(float(high), area)
-
-
-def _events_of(line: Line, moments: Moments) -> float:
-    """Return the effective number of equal influences, by kurtosis: (sum of squares)^2 / sum of fourth powers."""
-    right, wrong = moments.weight2 - moments.weight2_cost, moments.weight2_cost
-    squares = np.square(line.intercept - _mean(line, moments))
-    squares_of_wrong = np.square(line.intercept + line.slope - _mean(line, moments))
-    fourth = dot(np.square(moments.weight2 / moments.weight), right * squares**2 + wrong * squares_of_wrong**2)
-    return max((dot(right, squares) + dot(wrong, squares_of_wrong)) ** 2 / fourth, 1.0) if fourth > 0 else 1.0
-
-
-class _Cells(NamedTuple):
-    """Cells of neighbouring tie groups (K,), and what they imply for the groups (G,)."""
-
-    starts: Ints  # (K,), first group of each cell
-    wrong: Floats  # (K,), effective number of incorrect answers
-    right: Floats  # (K,), effective number of correct answers
-    low: Floats  # (K,), limits of the share of incorrect ones
-    high: Floats
-    factor: Floats  # (K,), square of what that share counts in the mean cost
-    rare: Floats  # (G,), weight by the number of incorrect or correct answers, whichever is smaller
-    rate: Floats  # (G,), smoothed mean cost
-    scale: float
-
-
-def _cells(data: _Data, scale: float) -> _Cells:
-    """Cut the samples into cells, few where incorrect or correct answers are few; `scale` divides all counts."""
-    moments, total = data.moments, float(data.moments.weight.sum())
-    starts = _cut(moments.weight, min(max(data.rarer / scale / _PER_CELL, _LEAST_CELLS), _CELLS))
-    _, weight, cost, weight2, _, square, _ = moments.merged(starts)
-    event = np.ones(len(starts))
-    if not data.is_binary:
-        mean, everywhere = cost / weight, _event_size(moments, data, scale)
-        own = np.divide(square / weight2, mean, out=np.zeros(len(mean)), where=mean > 0)
-        event = np.maximum(np.maximum(own, everywhere), mean)
-    rate, size = cost / weight / event, np.square(weight) / weight2 / scale
-    wrong, right = rate * size, (1 - rate) * size
-    low, high = jeffreys_limits(wrong, right, data.quantile(), prior=0.0)
-    factor, sizes = np.square(weight / total * event), np.diff(starts, append=len(moments.weight))
-
-    def of_groups(values: Floats) -> Floats:
-        return np.repeat(values, sizes)
-
-    of_wrong = moments.weight2_cost2 / of_groups(np.square(event))
-    of_right = np.maximum(moments.weight2 - of_wrong, 0.0)
-    rare = of_groups(np.square(1 - rate)) * of_wrong + of_groups(np.square(rate)) * of_right
-    rare += of_groups(_BELIEF / (size * scale)) * moments.weight2
-    fine = _cut(moments.weight, _CELLS)
-    _, weight, cost, weight2, *_ = moments.merged(fine)
-    held = np.square(weight) / weight2 / scale
-    seen, share = (np.repeat(values, np.diff(fine, append=len(moments.weight))) for values in (cost / weight, held))
-    smooth = (seen * share + of_groups((wrong + 0.5) / (wrong + right + 1) * event)) / (share + 1)
-    return _Cells(starts, wrong, right, low, high, factor, rare, smooth, scale)
-
-
-def _cut(weight: Floats, count: float) -> Ints:
-    """Return where cells of about equal weight start; tie groups of 1/12 of the weight are cells of their own."""
-    if len(weight) <= _CELLS:
-        return np.arange(len(weight))
-    until, total = np.cumsum(weight), float(weight.sum())
-    # Rounded, so that the unit of the weights does not decide where a cell ends.
-    place = np.floor(np.round((until - weight / 2) / total * int(count), 9))
-    large = weight >= total / _CELLS * (1 - _ROUNDING)
-    is_new = (place[1:] != place[:-1]) | large[1:] | large[:-1]
-    return np.flatnonzero(np.append(True, is_new))
-
-
-def _event_size(moments: Moments, data: _Data, scale: float) -> float:
-    """Return the size of events that have the mean and mean square of the costs, a few samples of the largest added."""
-    total, largest = float(moments.weight.sum()), data.assumed_largest_cost
-    added = _DEAREST * largest * scale / moments.effective_count
-    squares = float(moments.weight2_cost2.sum()) / float(moments.weight2.sum())
-    return (squares + added * largest) / (float(moments.cost.sum()) / total + added)
-
-
-def _limits_by_cells(key: Key, line: Line, data: _Data, cells: _Cells) -> tuple[float, float, _Unseen | None]:
-    """Return the limits of a number that is linear in the costs, and the rare answers they mostly depend on, if any."""
-    value, moments, z = float(data.values[key]), data.moments, data.quantile()
-    if key.entry is EXPECTED_COST:
-        return *_limits_of_expected_cost(key, line.slope > 0, data, cells.scale), None
-    if key.entry.value is not None:
-        smooth = TieGroups(moments.weight, moments.weight * cells.rate, moments.uncertainty)
-        line = line_of_value(key.entry, _at(key, data, smooth))
-    total, squares = float(moments.weight.sum()), cells.rare * np.square(line.slope)
-    rising = np.add.reduceat(np.where(line.slope > 0, squares, 0.0), cells.starts)
-    size = np.add.reduceat(cells.rare, cells.starts)
-    rising, falling = (
-        rising / size * cells.factor,
-        (np.add.reduceat(squares, cells.starts) - rising) / size * cells.factor,
-    )
-    rate = cells.wrong / (cells.wrong + cells.right)
-    lower, higher = np.square(rate - cells.low), np.square(cells.high - rate)
-    less, more = rising * lower + falling * higher, rising * higher + falling * lower
-    all_less, all_more = _without_rare(line.slope, data, cells.scale)
-    rest = line.intercept + cells.rate * line.slope
-    rest = rest - dot(moments.weight, rest) / total
-    grown = cells.scale * moments.num_samples / (moments.num_samples - 1)
-    # The confidences, with Hall's correction for skewness, and the cells are independent parts: Zou and Donner 2008.
-    half = z * math.sqrt(dot(moments.weight2, np.square(rest)) * grown) / total
-    third = dot(np.square(moments.weight2) / moments.weight, rest * np.square(rest)) / total**3 * cells.scale**2
-    skew = (2 * z**2 + 1) / 6 * third / (half / z) ** 2 if half > 0 else 0.0
-    skew = min(max(skew, -_MOST_SKEW * half), _MOST_SKEW * half)
-    centre = value - bias_of(key, _at(key, data, moments.ties), value, moments.effective_count)
-    below = math.sqrt(max(less.sum(), all_less) + (half + max(-skew, 0.0)) ** 2)
-    above = math.sqrt(max(more.sum(), all_more) + (half + max(skew, 0.0)) ** 2)
-    low, high = centre - below, centre + above
-    parts = np.maximum(less / ((centre - low) ** 2 or 1.0), more / ((high - centre) ** 2 or 1.0))
-    return low, high, _unseen(parts, np.abs(line.slope), data, cells)
-
-
-def _without_rare(slope: Floats, data: _Data, scale: float) -> tuple[float, float]:
-    """Return the squared distance to each limit if all rare answers are taken as one cell; 0 if they are not few."""
-    moments, total, ends = data.moments, float(data.moments.weight.sum()), [0.0, 0.0]
-    are_right = data.is_binary and moments.right < moments.wrong
-    amount, square = moments.cost, moments.weight2_cost2
-    if are_right:
-        amount, square = moments.weight - amount, moments.weight2 - 2 * moments.weight2_cost + square
-    share = data.rarer / moments.effective_count
-    for end, sign in ((0, 1), (1, -1)):
-        held = np.maximum(-sign * slope if are_right else sign * slope, 0.0)
-        most, variance = dot(amount, held) / total, dot(square, np.square(held)) * scale / total**2
-        count = most**2 / variance if variance > 0 else math.inf
-        if count < _FEW:
-            rest = count * max(1 / share - 1, _ROUNDING)
-            low, _ = jeffreys_limits(np.array([count]), np.array([rest]), data.quantile(), prior=0.0)
-            ends[end] = (most * (1 - float(low[0]) * (count + rest) / count)) ** 2
-    return ends[0], ends[1]
-
-
-def _limits_of_expected_cost(key: Key, accepts: Bools, data: _Data, scale: float) -> Limits:
-    """Return limits from those of two shares of samples: accepted and incorrect, and accepted and correct."""
-    value, moments, gamma = float(data.values[key]), data.moments, key.parameter or 0.0
-    total, count = float(moments.weight.sum()), moments.effective_count / scale
-    accepted, cost = float(moments.weight[accepts].sum()) / total, float(moments.cost[accepts].sum()) / total
-    if data.is_binary:
-        shares, sizes = np.array([cost, accepted - cost]), np.array([1 - gamma, gamma])
-        odds = shares / np.maximum(1 - shares, _ROUNDING)
-        together = math.sqrt(min(max(float(odds.prod()), 0.0), 1.0))  # minus the correlation of two shares of one whole
-    else:
-        event = max(_event_size(_accepted(accepts, moments), data, scale), cost)
-        shares, sizes, together = np.array([cost / event, accepted]), np.array([event, gamma]), 0.0
-    low, high = np.array([share_limits(float(share), count, data.quantile()) for share in shares]).T
-    (wrong_below, right_below), (wrong_above, right_above) = sizes * (shares - low), sizes * (high - shares)
-    low_half = wrong_below**2 + right_above**2 + 2 * together * wrong_below * right_above
-    high_half = wrong_above**2 + right_below**2 + 2 * together * wrong_above * right_below
-    return value - math.sqrt(low_half), value + math.sqrt(high_half)
-
-
-def _at_other_rates(key: Key, data: _Data, rate: Floats, count: float) -> list[float]:
-    """Return a normalised number at both limits of the error rate, as logits of the groups' rates (G,) move alike.
-
-    Where all confidences are equal to the error rate its influences are 0, and only the second order remains.
-    """
-    moments, line = data.moments, _mean_line(key, data.moments.uncertainty, data)
-    total, found = float(moments.weight.sum()), []
-    mean, wrong = _mean(line, moments), float(moments.cost.sum()) / total
-    share = moments.weight * rate * (1 - rate)
-    slope = dot(share, line.slope) / float(share.sum())
-    one_each = right_and_wrong(data.form.max_uncertainty)
-    for limit in share_limits(wrong, count, data.quantile()):
-        naive = _naive_value(key, one_each, np.array([1 - limit, limit]), data.options)
-        found.append((mean + (limit - wrong) * slope) / (naive or math.nan))
-    return found
-
-
-def _excess(data: _Data, count: float, scale: float) -> float:
-    """Return by which factor the rare answers, if they are few, may be more than usual; infinite if any may be."""
-    few = data.rarer / scale
-    if not 0 < few < _FEW:
-        return 1.0
-    low, _ = jeffreys_limits(np.array([few]), np.array([count / scale - few]), data.quantile(), prior=0.0)
-    return few * scale / float(low[0] * count) if low[0] > 0 else math.inf
-
-
-def _range_of(key: Key, data: _Data) -> Limits:
-    """Return the smallest and largest possible value of a number that is linear in the costs."""
-    largest = data.largest_cost
-    if key.variant == "normalized":
-        return 0.0, math.inf
+def _range_of(key: Key, answers: Answers) -> Limits:
+    """Return the smallest and largest possible value of a number."""
     metric = key.entry
+    data = answers.data(key, answers.groups)
     if metric.range is not None:
-        return metric.range if isinstance(metric.range, tuple) else metric.range(_at(key, data, data.moments.ties))
+        return metric.range if isinstance(metric.range, tuple) else metric.range(data)
     if metric.ratio is not None:
-        return 0.0, largest
+        return 0.0, data.largest_cost
     if metric.value is not None:
         return -math.inf, math.inf
-    line = _mean_line(key, np.array([0.0, data.form.max_uncertainty]), data)
-    dearest = np.array([slope and slope * largest for slope in line.slope.tolist()])  # not 0 times infinity
-    least, most = line.intercept + np.minimum(dearest, 0.0), line.intercept + np.maximum(dearest, 0.0)
-    return float(least.min()), float(most.max())
+    line = line_of_mean(key, np.array([0.0, answers.form.max_uncertainty]), answers.form, answers.options)
+    dearest = np.array([slope and slope * data.largest_cost for slope in line.slope.tolist()])  # not 0 times infinity
+    ends = np.stack([line.intercept, line.intercept + dearest])
+    return float(ends.min()), float(ends.max())
 
 
-def _within(bounds: Limits, value: float, low: float, high: float, *, count: float) -> Limits:
-    """Clip limits to a range; if they coincide, allow for unseen samples of any cost."""
-    least, most = bounds
-    if high - low <= _ROUNDING * abs(value) and math.isfinite(most):
-        _, share = wilson_limits(0.0, count, student_quantile(0.975, math.inf))
-        low, high = value - share * (value - least), value + share * (most - value)
-    value = min(value, most)  # which rounding may pass
-    return min(max(low, least), value), max(min(high, most), value)
+# ---- intervals -------------------------------------------------------------------------------------------------------
 
 
-_Unseen = tuple[tuple[str, int, str], float]  # which answers were not seen, and the largest cost of one
+def analytic_intervals(decisions: Decisions, options: Options, values: Values) -> Intervals:
+    """Return the intervals of numbers of samples sorted by increasing uncertainty, none of weight 0."""
+    design = design_of_options(options, len(decisions.uncertainty))
+    if not design.tells_errors:
+        return Intervals(dict.fromkeys(values, NONE), {}, (NO_UNITS,))
+    found = limits_of_answers(answers_of(decisions, options), values, design)
+    return dataclasses.replace(found, notes=found.notes + _note_few_groups(design))
 
 
-def _unseen(parts: Floats, size: Floats, data: _Data, cells: _Cells) -> _Unseen | None:
-    """Return what was not seen, incorrect or correct answers, if most of one side of an interval rests on that."""
-    wrong, right, moments, rows = cells.wrong, cells.right, data.moments, slice(None)
-    is_none = np.minimum(wrong, right) <= _ROUNDING
-    k = int(np.where(is_none, parts, -1.0).argmax())
-    if min(wrong.sum(), right.sum()) > _ROUNDING:
-        rows = slice(cells.starts[k], [*cells.starts[1:], len(moments.weight)][k])
-        if not (is_none[k] and parts[k] > _UNSEEN):
-            return None
-    ends = moments.uncertainty[rows][[0, -1]].tolist()
-    first, last = [1 - u for u in ends[::-1]] if data.is_binary else ends
-    answers = float(moments.weight[rows].sum() ** 2 / moments.weight2[rows].sum())
-    kind = "mistake" if wrong[k] <= right[k] else "right answer"
-    name = "confidence" if data.is_binary else "uncertainty"
-    where = f"{name} {first:.3g}" if first == last else f"{name} {first:.3g} to {last:.3g}"
-    return (kind, round(answers), where), float(size[rows].max())
+def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE) -> Intervals:
+    """Return the interval of each number in `values`: the one function for samples in memory and for states.
+
+    Without a confidence level there are standard errors only.
+    """
+    if design.is_simple and len(answers.groups.weight) > _MOST_GROUPS:
+        starts = np.arange(_MOST_GROUPS) * len(answers.groups.weight) // _MOST_GROUPS
+        answers = dataclasses.replace(answers, groups=answers.groups.merged(starts))
+    level = answers.options.confidence_level
+    limits = dict.fromkeys(values, NONE)
+    if answers.groups.total < (2 - _ROUNDING) * answers.groups.unit:
+        return Intervals(limits, {}, () if level is None else (NO_UNITS,))
+    errors = {}
+    rests = {}
+    for key, value in values.items():
+        number = number_of(key, answers, float(value))
+        if number is None:
+            continue
+        if answers.rows is None:  # of sums, which are all that a reader has
+            errors[key] = standard_error(number, design)
+        if level is None:
+            continue
+        inference = infer(number, design)
+        if inference is None:
+            continue
+        limits[key] = _limits(key, number, inference, design, level)
+        rest = unseen(number, inference, level)
+        if rest is not None and number.groups is answers.groups:
+            rests[key] = rest
+    if level is None:
+        return Intervals({}, errors, ())
+    return Intervals(limits, errors, _notes(answers, values, limits) + _notes_unseen(answers, rests))
 
 
-def _notes_unseen(unseen: Mapping[Key, _Unseen]) -> tuple[Note, ...]:
-    """Return one note per cell of answers that were not seen, with the intervals that depend on it."""
-    sizes_by_cell = dict[tuple[str, int, str], dict[Key, float]]()
-    for key, (cell, size) in unseen.items():
-        sizes_by_cell.setdefault(cell, {})[key] = size
-    notes = []
-    for (kind, count, where), sizes in sizes_by_cell.items():
-        largest, keys = max(sizes.values()), list(sizes)
-        fields = {"kind": kind, "count": count, "where": where, "largest": largest, "metrics": keys}
-        notes.append(Note("unseen", fields))
-    return tuple(notes)
+def _limits(key: Key, number: Number, inference: Inference, design: Design, level: float) -> Limits:
+    """Return limits; those of what is divided by a function of the error rate contain its value at that one's limits.
+
+    Where its influences on both nearly cancel, only the second order remains. None where the rarer of wrong and right
+    answers are not known within a factor of two: the divisor is not known then.
+    """
+    ends = [*inference.limits(level)]
+    if key.variant != "normalized" or key.entry.naive_confidence is None:
+        return ends[0], ends[1]
+    groups = number.groups
+    line = Line(np.zeros(len(groups.cost)), np.ones(len(groups.cost)))
+    share = groups.mean(line)
+    statistic = Statistic(lambda groups: groups.mean(line), lambda groups: line, 0.0, 1.0, _one)
+    rate = infer(Number(share, statistic, groups, number.rows), design)
+    limits = NONE if rate is None else rate.limits(level)
+    low, high = limits if share < HALF else (1 - limits[1], 1 - limits[0])
+    rarer = min(share, 1 - share)
+    if not (low >= HALF * rarer and high * HALF <= rarer):
+        return NONE
+    for limit in limits:
+        wrong = groups.cost * (limit / share)
+        right = (groups.weight - groups.cost) * ((1 - limit) / (1 - share))
+        ends.append(number.statistic.value(dataclasses.replace(groups, weight=right + wrong, cost=wrong)))
+    return min(ends), max(ends)
 
 
-def _notes(data: _Data, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
-    """Return why numbers have no interval, and what those of recalibrated values leave out."""
-    bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(data.values[key]))]
-    few = [key for key in bare if not key.is_biased]
-    fitted = [key for key in limits if key.variant == "recalibrated" and key not in bare]
-    notes = note_biased([key for key in bare if key.is_biased]) + _note_on("too_few_answers", few)
-    if math.isinf(data.largest_cost):
-        keys = [key for key in limits if key not in bare and not key.is_plain_share]
-        notes += _note_on("assumed", keys, largest=data.assumed_largest_cost)
-    return notes + _note_on("recalibration_taken_as_given", fitted)
+def numbers_of(
+    decisions: Decisions, options: Options, values: Values, order: Ints | None = None
+) -> Iterator[tuple[Key, Number]]:
+    """Yield the numbers of sorted samples, as the engine sees them, of which errors are known; rows in this order."""
+    answers = answers_of(decisions, options)
+    for key, value in values.items():
+        number = number_of(key, answers, float(value))
+        if number is not None:
+            yield key, number if order is None else number.reordered(order)
+
+
+def limits_of_selected(loss: Floats, selected: Bools, options: Options, *, dearest: float | None = None) -> Limits:
+    """Return the limits of the mean loss (N,) of selected samples (N,); `dearest` is the largest, if it is known."""
+    design = design_of_options(options, len(loss))
+    if not (selected.any() and design.tells_errors):
+        return NONE
+    part = selected.astype(np.int64) - int(selected.all())  # the selected ones are the last
+    groups = grouped(loss, options, part)
+    is_in = np.eye(len(groups.weight))[-1]
+
+    def value_at(groups: Groups) -> float:
+        return float(groups.cost[-1] / groups.weight[-1])
+
+    def line_at(groups: Groups) -> Line:
+        share = float(groups.weight[-1]) / groups.total
+        return Line(-value_at(groups) / share * is_in, is_in / share)
+
+    statistic = Statistic(value_at, line_at, 0.0, dearest or math.inf, lambda seen: dearest or seen)
+    number = Number(value_at(groups), statistic, groups, lambda: Rows(part, loss))
+    inference = infer(number, design)
+    return NONE if inference is None else inference.limits(options.confidence_level or 0.0)
+
+
+# ---- notes -----------------------------------------------------------------------------------------------------------
+
+
+def _notes(answers: Answers, values: Values, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
+    """Return why numbers have no interval, and what intervals assume or leave out."""
+    valued = [key for key in limits if math.isfinite(float(values[key]))]
+    bare = [key for key in valued if math.isnan(limits[key][0])]
+    bounded = [key for key in valued if key not in bare]
+    notes = note_biased([key for key in bare if key.is_biased])
+    notes += note_on("no_interval_known", [key for key in bare if not key.is_biased])
+    if not answers.is_binary:
+        largest = answers.dearest(float(answers.groups.atoms.event.max()))
+        notes += note_on("assumed", [key for key in bounded if not key.is_plain_share], largest=largest)
+    fitted = [key for key in bounded if key.variant == "recalibrated"]
+    return notes + note_on("recalibration_taken_as_given", fitted)
 
 
 def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
     """Return a note that names the numbers without interval because they are biased."""
-    return _note_on("biased", keys)
+    return note_on("biased", keys)
 
 
-def _note_on(identifier: str, keys: Sequence[Key], **fields: object) -> tuple[Note, ...]:
+def note_on(identifier: str, keys: Sequence[Key], **fields: object) -> tuple[Note, ...]:
+    """Return a note that names some numbers, if there are any."""
     return (Note(identifier, {**fields, "metrics": list(keys)}),) if keys else ()
 
 
+def _notes_unseen(answers: Answers, rests: Mapping[Key, Unseen]) -> tuple[Note, ...]:
+    """Return one note for each stretch of answers among which a kind was not seen, on the intervals that rest on it."""
+    sizes: dict[tuple[str, int, str], dict[Key, float]] = {}
+    for key, rest in rests.items():
+        sizes.setdefault(_words_of(answers, rest), {})[key] = rest.size
+    notes = []
+    for (kind, count, where), of_keys in sizes.items():
+        largest = max(of_keys.values())
+        fields = {"kind": kind, "count": count, "where": where, "largest": largest, "metrics": list(of_keys)}
+        notes.append(Note("unseen", fields))
+    return tuple(notes)
+
+
+def _words_of(answers: Answers, rest: Unseen) -> tuple[str, int, str]:
+    """Return the kind that was not seen, among how many answers, and where these lie."""
+    groups = answers.groups
+    rows = slice(rest.first, rest.last + 1)
+    ends = groups.uncertainty[[rest.first, rest.last]]
+    first, last = sorted((1 - ends if answers.is_binary else ends).tolist())
+    name = "confidence" if answers.is_binary else "uncertainty"
+    count = float(groups.weight[rows].sum()) ** 2 / float(groups.weight2[rows].sum())
+    where = f"{name} {first:.3g}" if f"{first:.3g}" == f"{last:.3g}" else f"{name} {first:.3g} to {last:.3g}"
+    return "mistake" if rest.cost else "right answer", round(count), where
+
+
 def _note_few_groups(design: Design) -> tuple[Note, ...]:
-    if design.unit is None or design.freedom + 1 >= _FEW_GROUPS:
+    if design.group is None or design.num_units >= FEW_GROUPS:
         return ()
-    return (Note("few_groups", {"count": design.freedom + 1, "needed": _FEW_GROUPS}),)
+    return (Note("few_groups", {"count": design.num_units, "needed": FEW_GROUPS}),)

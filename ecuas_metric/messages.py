@@ -56,7 +56,6 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "not_positive": "must be positive (inf allowed)",
     "not_positive_and_finite": "must be positive and finite",
     # ---- systems ----
-    "estimate_not_finite": "must be finite for a BCa interval",
     "metric_exists": "has the name of another one",
     "metric_of_several_ways": "must have one of cost, value and ratio",
     "not_a_system": "must be of confidence_system, posterior_system or prepare_submissions",
@@ -311,6 +310,10 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "left_out": "{count} of {total} samples left out, because other systems do not have them.",
     "missing": "{count} of {total} confidences are missing (NaN) and count as {replacement:g}.",
     "naive_costs_nothing": "The naive system costs nothing, so these are nan when normalized: {metrics}.",
+    "no_interval_known": (
+        "There are no intervals of these, since none is known, the fit of a recalibration decides them, or what they "
+        "are divided by is not known well enough: {metrics}."
+    ),
     "recalibration_taken_as_given": (
         "These intervals do not account for fitting the recalibration on the same samples: {metrics}."
     ),
@@ -344,11 +347,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "{count} of {total} rows have an uncertainty above that of a system that knows nothing, and count as rejected "
         "at every reject cost."
     ),
-    "too_few_answers": (
-        "There are too few wrong or right answers, or too many classes, for an interval of: {metrics}."
-    ),
     "too_few_units": (
-        "There are no intervals: each stratum needs at least two samples, or two groups where there are groups."
+        "There are no intervals: each stratum needs at least two samples, or two groups where there are groups, and no "
+        "one of them may have most of the weight."
     ),
     "unlabelled_answers": "{count} of {total} answers ({share:.1%}{by_weight}) are unlabelled.",
     "unseen": (

@@ -25,7 +25,7 @@ from .inputs import (
 )
 
 COSTS = ("zero_one", "log")
-INTERVAL_METHODS = ("analytic", "percentile", "bca")
+INTERVAL_METHODS = ("analytic", "percentile")
 WEIGHTS = ("importance", "counts")
 PER_SAMPLE = ("sample_weight", "groups", "strata")  # options with one value for each sample
 LEVEL = 0.95  # of confidence, where none is asked for: the convention of the field
@@ -62,12 +62,16 @@ class Options:
 
     @property
     def floor(self) -> float:
-        """The floor of the uncertainty in ECUAS_n: epsilon, in the unit of a cost matrix or of graded costs."""
+        """The floor of the uncertainty in ECUAS_n: epsilon, in the unit of a cost matrix or of graded costs.
+
+        That of a matrix is the least over the decisions of the most that one can cost: what it is to know nothing and
+        to decide once and for all. It is at most min(K, D) times u_M, and no decision that nobody takes changes it.
+        """
         if self.max_uncertainty is not None:
             return self.epsilon * self.max_uncertainty
         if isinstance(self.cost, str):
             return self.epsilon
-        return self.epsilon * float(self.cost.max())
+        return self.epsilon * float(self.cost.max(axis=0).min())
 
     def replace(self, **changes: object) -> Options:
         """Return a copy with some (already checked) values changed."""
@@ -303,7 +307,7 @@ OPTIONS = {
     "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", _SHARES),
     "epsilon": Option(
         _in(0, 0.5, inside=True),
-        "Lower bound of uncertainties in ECUAS_n, in units of a cost matrix's largest entry or of max_uncertainty, "
+        "Lower bound of uncertainties in ECUAS_n, in units of a cost matrix (its minimax) or of max_uncertainty, "
         "and of probabilities in logarithms",
     ),
     "sample_weight": Option(_weights, "Weight of each sample, >= 0"),
@@ -314,9 +318,7 @@ OPTIONS = {
     "decompose": Option(_flag, "Also compute each ECUAS_n after the best recalibration, and its calibration loss"),
     "calibration": Option(_flag, "Also compute the debiased ECE, and the p-value of a test of calibration", _SHARES),
     "confidence_level": Option(_in(0, 1, inside=True), "Also compute intervals at this level, e.g. 0.95"),
-    "interval_method": Option(
-        _among(*INTERVAL_METHODS), "Method for intervals: analytic, or percentile or bca (bias-corrected) bootstrap"
-    ),
+    "interval_method": Option(_among(*INTERVAL_METHODS), "Method for intervals: analytic, or percentile bootstrap"),
     "n_resamples": Option(_in(1, 2**31, whole=True), "Number of resamples for the bootstrap and for tests"),
     "random_state": Option(_in(0, 2**63, whole=True), "Seed of the resamples; the same seed gives the same results"),
     "groups": Option(_memberships, "Groups of samples that depend on each other, e.g. questions on the same document"),

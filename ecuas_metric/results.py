@@ -21,6 +21,7 @@ from .decisions import (
     select_rows,
     sorted_decisions,
 )
+from .designs import design_of_options, student_quantile
 from .errors import InputError, Note
 from .inputs import (
     Array,
@@ -33,7 +34,7 @@ from .inputs import (
     same_length,
     stacked,
 )
-from .intervals import NO_UNITS, analytic_intervals, note_biased
+from .intervals import NO_UNITS, analytic_intervals, note_biased, note_on
 from .metric import Key, Ties, Weights
 from .metrics import (
     decomposed_values,
@@ -49,7 +50,7 @@ from .metrics import (
 from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs
 from .order import AUROC, auroc
 from .ranking import ResampledTies, Resamples, TieGroups, positions, sorted_by, tie_groups
-from .sampling import NONE, Resampling, design_of, intervals, quantile_of
+from .sampling import NONE, Resampling, intervals
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -195,7 +196,7 @@ def ranked(
         return System(decisions, options, tie_groups(rank_by, cost, sample_weight=weight), None, notes, ids)
     # Resamples are drawn of the sorted samples: which of tied ones are drawn must not depend on the machine.
     order, in_rank = sorted_by(rank_by, is_stable=options.interval_method != "analytic")
-    decisions, options = sorted_decisions(decisions, order, in_rank), _select_options(options, order)
+    decisions, options = sorted_decisions(decisions, order, in_rank), select_options(options, order)
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
     return System(decisions, options, ties, order, notes, ids)
 
@@ -205,7 +206,7 @@ def as_given(system: System) -> tuple[Decisions, Options]:
     if system.order is None:
         return system.decisions, system.options
     rows = positions(system.order)
-    return select_rows(system.decisions, rows), _select_options(system.options, rows)
+    return select_rows(system.decisions, rows), select_options(system.options, rows)
 
 
 def reordered(system: System, rows: Ints) -> System:
@@ -213,14 +214,14 @@ def reordered(system: System, rows: Ints) -> System:
     ids = _pick(system.ids, rows)
     if system.order is None:
         decisions = select_rows(system.decisions, rows)
-        return replace(system, decisions=decisions, options=_select_options(system.options, rows), ids=ids)
+        return replace(system, decisions=decisions, options=select_options(system.options, rows), ids=ids)
     order = positions(rows)[system.order]
     # The samples stay sorted; equally uncertain ones go into the new order, as if they had been given in it.
     stable = np.lexsort((order, system.decisions.rank_by))
     return replace(
         system,
         decisions=select_rows(system.decisions, stable),
-        options=_select_options(system.options, stable),
+        options=select_options(system.options, stable),
         order=order[stable],
         ids=ids,
     )
@@ -295,31 +296,36 @@ def _intervals(
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     options = system.options
     if options.interval_method == "analytic":
-        found = analytic_intervals(*without_weight_0(system), {key: values[key] for key in only})
-        return found.limits, found.notes
-    if not design_of(options, len(system.decisions.uncertainty)).freedom:
+        # What is accepted at a reject cost is decided by the fit of a recalibration, whose errors are not known here.
+        fitted = [key for key in only if system.origin.recalibration and _is_share_of_accepted(key)]
+        found = analytic_intervals(*without_weight_0(system), {key: values[key] for key in only if key not in fitted})
+        return found.limits | dict.fromkeys(fitted, NONE), found.notes + note_on("no_interval_known", fitted)
+    if not design_of_options(options, len(system.decisions.uncertainty)).tells_errors:
         return dict.fromkeys(only, NONE), (NO_UNITS,)
     limits, notes = intervals(
         lambda resamples: all_values(system, resamples, only),
         len(system.decisions.uncertainty),
         resampling=resampling_of(options),
         confidence_level=options.confidence_level or 0.0,
-        method=options.interval_method,
         progress=progress,
     )
     biased = [key for key in only if key.is_biased]
     return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(system.decisions)
 
 
+def _is_share_of_accepted(key: Key) -> bool:
+    return key.is_plain_share and key.assesses == "confidences"
+
+
 def _limits_of_gap(decisions: Decisions, options: Options) -> tuple[float, float]:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
-    design = design_of(options, len(decisions.uncertainty))
-    if decisions.confidence is None or not design.freedom:
+    design = design_of_options(options, len(decisions.uncertainty))
+    if decisions.confidence is None or not design.tells_errors:
         return NONE
     return limits_of_gap(
         decisions.confidence,
         decisions.candidate_cost,
-        quantile=quantile_of(design, options.confidence_level or 0.0),
+        quantile=student_quantile((1 + (options.confidence_level or 0.0)) / 2, design.freedom),
         n_bins=options.n_bins,
         weighting=weighting_of(options),
     )
@@ -331,7 +337,7 @@ def without_weight_0(system: System) -> tuple[Decisions, Options]:
     if weight is None or weight.all():
         return system.decisions, system.options
     rows = np.flatnonzero(weight)
-    return select_rows(system.decisions, rows), _select_options(system.options, rows)
+    return select_rows(system.decisions, rows), select_options(system.options, rows)
 
 
 def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
@@ -424,6 +430,7 @@ def _pick(ids: Sequence[object] | None, rows: Ints) -> Sequence[object] | None:
     return ids.take(rows) if hasattr(ids, "take") else [ids[row] for row in rows]
 
 
-def _select_options(options: Options, rows: Ints) -> Options:
+def select_options(options: Options, rows: Ints) -> Options:
+    """Return options for some of the samples."""
     values = {name: getattr(options, name) for name in PER_SAMPLE}
     return options.replace(**{name: array[rows] for name, array in values.items() if array is not None})

@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
 from ..basis import Basis, Purpose, may_rank, why_not_comparable
+from ..designs import Design, design_of_options
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
+from ..inference import (
+    DRAWS,
+    Inference,
+    Number,
+    adjusted_p_values,
+    deviates,
+    difference,
+    influence_of,
+    p_value_of_best,
+    simultaneous_level,
+    standardized,
+)
 from ..inputs import Bools, Floats, Ints
+from ..intervals import NONE, numbers_of
 from ..metric import Key
 from ..metrics import Values
-from ..results import System, all_values, as_given, named_systems, reordered, resampling_of
-from .permutation import Pair, permuted_differences
-from .significance import (
-    adjusted_p_values,
-    least_p_value,
-    number_of_units,
-    p_values_of_best,
-    permutation_limits,
-    permutation_p_values,
-    permutations_needed,
-    simultaneous_limits,
-)
+from ..ranking import positions
+from ..results import System, all_values, as_given, named_systems, reordered, select_options, without_weight_0
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -50,14 +55,14 @@ class Comparison:
     second: str
     key: Key
     difference: float
-    low: float  # see `significance.permutation_limits`; nan where no interval is valid
+    low: float  # see `inference.difference`; nan where no interval is valid
     high: float
-    p: float  # two-sided, of the paired permutation test, see `permutation.permuted_differences`; nan without a value
-    p_adjusted: float  # for all pairs and metrics together, see `significance.adjusted_p_values`
+    p: float  # two-sided: 1 minus the level at which the interval touches 0; nan without one
+    p_adjusted: float  # for all pairs and metrics together, see `inference.adjusted_p_values`
     comparable: bool  # False if the metric assesses the confidences only and the systems' answers differ
-    low_all: float = math.nan  # simultaneous for all pairs and metrics, see `significance.simultaneous_limits`
+    low_all: float = math.nan  # simultaneous for all pairs and metrics, see `inference.simultaneous_level`
     high_all: float = math.nan
-    p_first_best: float = math.nan  # see `significance.p_values_of_best`; nan if not ranked by this metric
+    p_first_best: float = math.nan  # see `inference.p_value_of_best`; nan if not ranked by this metric
     p_second_best: float = math.nan
     first_value: float = math.nan
     second_value: float = math.nan
@@ -110,25 +115,21 @@ class Comparisons(list[Comparison]):
 def compare_systems(
     systems: Mapping[str, System] | Iterable[System],
     *,
-    progress: bool = False,
     only: Iterable[Key] | None = None,
     by_metric: bool = False,
 ) -> Comparisons:
     """Compare every pair of systems by every metric that both have.
 
-    All numbers are those of one test, the same for every metric: the outputs of the two systems are exchanged sample
-    by sample at random. An interval leaves out 0 if and only if its p-value is at most 1 minus its level; there is none
-    of what is biased, as ECE is. `docs/statistics.md` says what was simulated, and where the limits are.
+    A difference is inferred as a number of one system is, from the differences of the influences of the samples, as if
+    one more sample had been seen. An interval leaves out 0 if and only if its p-value is less than 1 minus its level;
+    there is neither of what is biased, as ECE is. `docs/statistics.md` says what was simulated.
 
     Parameters
     ----------
     systems : mapping of name to System, or iterable of System
         Of `confidence_system`, `posterior_system` or `prepare_submissions`, with one ``confidence_level``. They are
         aligned by their ids; where no system has any, samples are paired by their position. The level, the groups
-        and the seed are those of the first; there are `n_resamples` permutations, or more if the level needs them, see
-        `significance.permutations_needed`.
-    progress : bool
-        Show a bar on long work.
+        and the seed are those of the first.
     only : iterable of Key, optional
         The metrics to compare; by default all.
     by_metric : bool
@@ -147,13 +148,13 @@ def compare_systems(
 
     References
     ----------
-    Those of `permutation` and `significance`; Estienne et al., section "Empirical analysis", on why metrics of the
+    Those of `inference`; Estienne et al., section "Empirical analysis", on why metrics of the
     confidences alone do not rank systems.
 
     Examples
     --------
     >>> from ecuas_metric import confidence_system
-    >>> correct, options = [1, 1, 0, 1, 0, 1], {"confidence_level": 0.95, "n_resamples": 100}
+    >>> correct, options = [1, 1, 0, 1, 0, 1], {"confidence_level": 0.95}
     >>> systems = {
     ...     "sharp": confidence_system(correct, [0.9, 0.8, 0.2, 0.9, 0.1, 0.7], **options),
     ...     "vague": confidence_system(correct, [0.5, 0.6, 0.5, 0.5, 0.4, 0.5], **options),
@@ -167,18 +168,17 @@ def compare_systems(
         raise InputError("a comparison", "needs_two_systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):
         raise InputError("confidence_level", "level_missing")
-    aligned, asked = align(systems), None if only is None else list(only)
+    aligned = align(systems)
+    asked = None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
-    reference = next(iter(aligned.values()))
-    resampling = resampling_of(as_given(reference)[1])._replace(n_resamples=permutations_needed(reference.options))
-    permuted = permuted_differences(aligned, values, resampling=resampling, progress=progress)
-    return Comparisons(_test_differences(permuted, values, aligned, by_metric=by_metric))
+    return Comparisons(_Family(aligned, values).comparisons(by_metric=by_metric))
 
 
 def basis_of_comparison(system: System) -> Basis:
-    """Return what the differences of a system to others depend on: permutations, in place of intervals of its own."""
-    draws = f"{permutations_needed(system.options)}/{system.options.random_state}"
-    return replace(system.basis, interval_method=None, draws=None, permutations=draws)
+    """Return what the differences of a system to others depend on: draws that all metrics share."""
+    return replace(
+        system.basis, interval_method=None, draws=None, permutations=f"{DRAWS}/{system.options.random_state}"
+    )
 
 
 def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
@@ -243,108 +243,149 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     return [_keep(submission, positions_in(own, shared) >= 0) for submission, own in zip(submissions, ids, strict=True)]
 
 
-def _test_differences(
-    permuted: Mapping[Pair, Mapping[Key, Floats]],
-    values: Mapping[str, Values],
-    systems: Mapping[str, System],
-    *,
-    by_metric: bool,
-) -> list[Comparison]:
-    """Return the comparisons with p-values and intervals: of each alone, and of all together."""
-    which = [(pair, key) for pair, found in permuted.items() for key in found]
-    ours, theirs = np.array([[float(values[name][key]) for name in pair] for pair, key in which]).reshape(-1, 2).T
-    rounding = _ROUNDING * (np.abs(ours) + np.abs(theirs))
-    differences = _round_to_0(ours - theirs, rounding)
-    after = _round_to_0(np.array([permuted[pair][key] for pair, key in which]), rounding[:, None])
-    comparable = [may_rank(key, [systems[name].basis for name in pair]) for pair, key in which]
-    best = _best(which, _tested(which, differences), after, comparable)
-    numbers = _numbers(which, differences, after, rounding, next(iter(systems.values())), by_metric=by_metric)
-    rows = []
-    for index, ((pair, key), ranks) in enumerate(zip(which, comparable, strict=True)):
-        difference, low, high, p, adjusted, low_all, high_all = (_one_nan(number) for number in numbers[index])
-        first, second = pair
-        rows.append(
-            Comparison(
-                first=first,
-                second=second,
-                key=key,
-                difference=difference,
-                low=low,
-                high=high,
-                p=p,
-                p_adjusted=adjusted,
-                comparable=ranks,
-                low_all=low_all,
-                high_all=high_all,
-                p_first_best=best[key].get(first, math.nan),
-                p_second_best=best[key].get(second, math.nan),
-                first_value=_one_nan(ours[index]),
-                second_value=_one_nan(theirs[index]),
-            )
+class _Family:
+    """All differences of aligned systems, with the correlations of their errors."""
+
+    def __init__(self, systems: Mapping[str, System], values: Mapping[str, Values]) -> None:
+        self.systems = systems
+        self.values = values
+        self.options = next(iter(systems.values())).options
+        self.design = design_of_systems(systems)
+        self.numbers = {name: dict(paired_numbers(system, values[name])) for name, system in systems.items()}
+        self.rows = [
+            (first, second, key)
+            for first, second in itertools.combinations(systems, 2)
+            for key in values[first]
+            if key in values[second]
+        ]
+        self.inferences = [self._inference(*row) for row in self.rows]
+        columns = [(name, key) for name, numbers in self.numbers.items() for key in numbers]
+        self.column = {column: index for index, column in enumerate(columns)}
+        self.draws = self._draws(columns)
+
+    def comparisons(self, *, by_metric: bool) -> list[Comparison]:
+        """Return the comparisons with p-values and intervals: of each alone, and of all together."""
+        level = self.options.confidence_level or 0.0
+        tested = [index for index, inference in enumerate(self.inferences) if inference is not None]
+        p_values = np.array([math.nan if one is None else one.p_value() for one in self.inferences])
+        adjusted = p_values.copy()
+        for rows in self._rows_of_metrics().values() if by_metric else [np.arange(len(self.rows))]:
+            adjusted[rows] = adjusted_p_values(p_values[rows], [partial(self._errors, row) for row in rows.tolist()])
+        together = simultaneous_level(level, map(self._errors, tested))
+        best = self._best()
+        return [self._comparison(index, level, together, p_values, adjusted, best) for index in range(len(self.rows))]
+
+    def _comparison(
+        self, index: int, level: float, together: float, p_values: Floats, adjusted: Floats, best: _Best
+    ) -> Comparison:
+        first, second, key = self.rows[index]
+        inference = self.inferences[index]
+        ours = float(self.values[first][key])
+        theirs = float(self.values[second][key])
+        low, high = NONE if inference is None else inference.limits(level)
+        low_all, high_all = NONE if inference is None else inference.limits(together)
+        return Comparison(
+            first=first,
+            second=second,
+            key=key,
+            difference=_one_nan(ours - theirs if inference is None else inference.value),
+            low=low,
+            high=high,
+            p=_one_nan(p_values[index]),
+            p_adjusted=_one_nan(adjusted[index]),
+            comparable=self._may_rank(first, second, key),
+            low_all=low_all,
+            high_all=high_all,
+            p_first_best=best.get((first, key), math.nan),
+            p_second_best=best.get((second, key), math.nan),
+            first_value=_one_nan(ours),
+            second_value=_one_nan(theirs),
         )
-    return rows
+
+    def _inference(self, first: str, second: str, key: Key) -> Inference | None:
+        """Return what is known of a difference; exactly 0 where it is no more than rounding."""
+        if not (self.design.tells_errors and key in self.numbers[first] and key in self.numbers[second]):
+            return None
+        inference = difference(self.numbers[first][key], self.numbers[second][key], self.design)
+        sizes = abs(float(self.values[first][key])) + abs(float(self.values[second][key]))
+        if inference is None or abs(inference.value) > _ROUNDING * sizes:
+            return inference
+        return replace(inference, value=0.0)
+
+    def _draws(self, columns: Sequence[tuple[str, Key]]) -> Floats:
+        """Return random errors (M, B) of all numbers of all systems."""
+        if not columns:
+            return np.zeros((0, DRAWS))
+        influences = np.stack([influence_of(self.numbers[name][key]) for name, key in columns], axis=1)
+        return deviates(influences, self.design, self.options.random_state).T
+
+    def _errors(self, row: int) -> Floats:
+        """Return random errors (B,) of a difference, in units of their root mean square."""
+        first, second, key = self.rows[row]
+        errors = self.draws[self.column[first, key]] - self.draws[self.column[second, key]]
+        return standardized(errors, np.random.default_rng((self.options.random_state, row)))
+
+    def _may_rank(self, first: str, second: str, key: Key) -> bool:
+        return may_rank(key, [self.systems[first].basis, self.systems[second].basis])
+
+    def _rows_of_metrics(self) -> dict[Key, Ints]:
+        """Return the rows of each metric."""
+        keys = dict.fromkeys(key for _, _, key in self.rows)
+        return {key: np.flatnonzero([key == of_row for _, _, of_row in self.rows]) for key in keys}
+
+    def _best(self) -> _Best:
+        """Return the p-value of each system to be the best, by each metric that ranks all of them."""
+        found = {}
+        for key, rows in self._rows_of_metrics().items():
+            sign = {True: 1, False: -1, None: 0}[key.entry.higher_is_better]
+            if sign and all(self._may_rank(*self.rows[row]) for row in rows):
+                known = [row for row in rows.tolist() if self.inferences[row] is not None]
+                for name in self.systems:
+                    if any(name in self.rows[row][:2] for row in known):
+                        found[name, key] = self._p_of_best(name, known, sign)
+        return found
+
+    def _p_of_best(self, name: str, rows: Sequence[int], sign: int) -> float:
+        """Return the p-value of "no other system is better than this one"."""
+        tails = []
+        errors = []
+        for row in rows:
+            first, second, _ = self.rows[row]
+            inference = self.inferences[row]
+            if name in (first, second) and inference is not None:
+                other_is_first = 1 if name == second else -1
+                tail = inference.tail()
+                is_better = inference.value * sign * other_is_first > 0
+                tails.append(tail if is_better else 1 - tail)
+                errors.append(sign * other_is_first * self._errors(row))
+        return p_value_of_best(np.array(tails), np.array(errors))
+
+
+_Best = dict[tuple[str, Key], float]
+
+
+def paired_numbers(system: System, values: Values) -> Iterator[tuple[Key, Number]]:
+    """Yield the numbers of a system, with rows in the order in which its samples were given."""
+    decisions, options = without_weight_0(system)
+    size = len(system.decisions.uncertainty)
+    rows = np.arange(size) if system.order is None else positions(system.order)
+    if system.options.sample_weight is not None:
+        has_weight = system.options.sample_weight > 0
+        rows = (np.cumsum(has_weight) - 1)[rows[has_weight[rows]]]
+    return numbers_of(decisions, options, values, rows)
+
+
+def design_of_systems(systems: Mapping[str, System]) -> Design:
+    """Return the design of the samples of aligned systems, in the order in which these were given."""
+    _, options = as_given(next(iter(systems.values())))
+    size = len(next(iter(systems.values())).decisions.uncertainty)
+    rows = np.arange(size) if options.sample_weight is None else np.flatnonzero(options.sample_weight)
+    return design_of_options(select_options(options, rows), len(rows))
 
 
 def _one_nan(value: float) -> float:
     """Return a number, or the one nan, so that equal comparisons are equal."""
     return math.nan if math.isnan(value) else float(value)
-
-
-def _numbers(
-    which: Sequence[tuple[Pair, Key]],
-    differences: Floats,
-    after: Floats,
-    rounding: Floats,
-    system: System,
-    *,
-    by_metric: bool,
-) -> Floats:
-    """Return difference, low, high, p, p_adjusted, low_all and high_all of each row."""
-    options = as_given(system)[1]
-    level, units = options.confidence_level or 0.0, number_of_units(len(system.decisions.uncertainty), options)
-    tested = _tested(which, differences)
-    least = least_p_value(len(system.decisions.uncertainty), options)
-    p = np.maximum(permutation_p_values(tested, after, rounding=rounding), least)
-    alone = permutation_limits(differences, after, level=level, num_units=units, rounding=rounding)
-    together = simultaneous_limits(tested, after, level=level, num_units=units)
-    none = np.array([key.is_biased for _, key in which], np.bool_) | (least > round(1 - level, 12))
-    limits = np.where(none, np.nan, np.stack([*alone, *together]))
-    adjusted = p.copy()
-    for rows in _rows_of(which).values() if by_metric else [list(range(len(which)))]:
-        adjusted[rows] = adjusted_p_values(tested[rows], after[rows], p[rows])
-    return np.stack([differences, *limits[:2], p, adjusted, *limits[2:]], axis=-1)
-
-
-def _tested(which: Sequence[tuple[Pair, Key]], differences: Floats) -> Floats:
-    """Return differences, nan where there is no test: 10 % of equal calibration losses of few errors would differ."""
-    return np.where([key.variant == "calibration_loss" for _, key in which], np.nan, differences)
-
-
-def _best(
-    which: Sequence[tuple[Pair, Key]], differences: Floats, permuted: Floats, comparable: Sequence[bool]
-) -> dict[Key, dict[str, float]]:
-    """Return the p-values of the systems to be the best of all, by each metric that ranks them."""
-    rows = _rows_of(which)
-    found: dict[Key, dict[str, float]] = {key: {} for key in rows}
-    for key, indices in rows.items():
-        better = key.entry.higher_is_better
-        if better is not None and all(comparable[index] for index in indices):
-            pairs = [which[index][0] for index in indices]
-            found[key] = p_values_of_best(pairs, differences[indices], permuted[indices], higher_is_better=better)
-    return found
-
-
-def _rows_of(which: Sequence[tuple[Pair, Key]]) -> dict[Key, list[int]]:
-    """Return the rows of each metric."""
-    rows: dict[Key, list[int]] = {}
-    for index, (_, key) in enumerate(which):
-        rows.setdefault(key, []).append(index)
-    return rows
-
-
-def _round_to_0(differences: Floats, rounding: Floats) -> Floats:
-    """Return differences, and exactly 0 where they are no more than rounding."""
-    return np.where(np.abs(differences) <= rounding, 0.0, differences)
 
 
 def _require_same_samples(both: str, reference: System, system: System) -> None:

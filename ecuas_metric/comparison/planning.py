@@ -11,15 +11,13 @@ import numpy as np
 
 from ..decisions import confidence_decisions
 from ..errors import InputError
+from ..inference import deviation_of_one
 from ..inputs import Floats
-from ..intervals import influences
 from ..metric import Key
 from ..metrics import cost_of
 from ..options import ALPHA, DEFAULTS, check_number
-from ..ranking import positions
-from ..results import System, all_values, as_given
-from ..sampling import design_of, standard_error
-from .compare import align
+from ..results import System, all_values
+from .compare import align, design_of_systems, paired_numbers
 
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
 SAMPLES = 1000
@@ -59,20 +57,19 @@ def plan_of_systems(
     """
     if len(systems) != 2:
         raise InputError("a plan", "not_two_systems", value=len(systems))
-    first, second = align(systems).values()
+    aligned = align(systems)
+    first, second = aligned.values()
     asked = None if only is None else list(only)
-    values = [all_values(system, only=asked) for system in (first, second)]
-    asked = list(values[0]) if asked is None else asked
-    size, moved = len(first.decisions.uncertainty), []
-    for system, of_system in zip((first, second), values, strict=True):
-        rows = slice(None) if system.order is None else positions(system.order)
-        found = influences(system.decisions, system.options, of_system)
-        moved.append({key: influence[rows] for key, influence in found})
-    design, plans, planned = design_of(as_given(first)[1], size), [], size if samples is None else samples
-    for key in asked:
-        if key in moved[0] and key in moved[1] and not key.is_biased:
-            deviation = standard_error(moved[0][key] - moved[1][key], design) * math.sqrt(size)
-            wanted = float(values[0][key] - values[1][key]) if difference is None else difference
+    values, others = (all_values(system, only=asked) for system in aligned.values())
+    numbers = dict(paired_numbers(first, values))
+    other_numbers = dict(paired_numbers(second, others))
+    design = design_of_systems(aligned)
+    planned = len(first.decisions.uncertainty) if samples is None else samples
+    plans = []
+    for key in values if asked is None else asked:
+        if key in numbers and key in other_numbers:
+            deviation = deviation_of_one(numbers[key], other_numbers[key], design)
+            wanted = float(values[key] - others[key]) if difference is None else difference
             plans.append(plan_of(key, wanted, deviation, planned, power=power, alpha=alpha))
     return plans
 

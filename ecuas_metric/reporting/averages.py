@@ -6,10 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..basis import differing
+from ..designs import design_of_options
 from ..errors import Note
 from ..files.submissions import Submission
-from ..intervals import moments_of
-from ..metric import Data, Key, bias_of
+from ..inference import Inference, average, infer
+from ..intervals import numbers_of
+from ..metric import Key
 from ..results import Estimate, Results, System, without_weight_0
 from .report import Report
 
@@ -68,47 +70,32 @@ def _reasons(names: Mapping[str, Mapping[str, str]], systems: Mapping[str, Syste
 
 
 def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> Results:
-    averages = {}
-    notes = []
+    averages, notes = {}, []
+    inferences = [_inferences(results, system) for results, system in parts]
+    level = parts[0][1].options.confidence_level
     for key in keys:
-        estimates = [results.estimates[key] for results, _ in parts]
-        biases = [_bias(key, results, system) for results, system in parts]
-        averages[key] = _average(estimates, biases)
-        missing = sum(math.isnan(estimate.value) for estimate in estimates)
+        values = [results.estimates[key].value for results, _ in parts]
+        mean = math.fsum(values) / len(values)
+        averages[key] = Estimate(mean) if level is None else Estimate(mean, math.nan, math.nan)
+        of_key = [inference[key] for inference in inferences if key in inference]
+        if level is not None and len(of_key) == len(parts):
+            averages[key] = Estimate(mean, *average(of_key).limits(level))
+        missing = sum(map(math.isnan, values))
         if missing:
-            fields = {"metric": key, "count": missing, "total": len(estimates)}
+            fields = {"metric": key, "count": missing, "total": len(values)}
             notes.append(Note("average_undefined", fields))
     return Results(averages, tuple(notes), parts[0][0].basis)
 
 
-def _bias(key: Key, results: Results, system: System) -> float:
-    """Return the bias that an analytic interval subtracts: averaging narrows intervals, but lessens no bias."""
-    if system.options.confidence_level is None or system.options.interval_method != "analytic":
-        return 0.0
+def _inferences(results: Results, system: System) -> dict[Key, Inference]:
+    """Return what is known of each number with an interval of its own."""
+    if system.options.confidence_level is None:
+        return {}
     decisions, options = without_weight_0(system)
-    moments = moments_of(decisions, options.sample_weight)
-    data = Data(decisions, options, parameter=key.parameter or 0.0, grouped=moments.ties)
-    return bias_of(key, data, results.estimates[key].value, moments.effective_count)
-
-
-def _average(estimates: Sequence[Estimate], biases: Sequence[float]) -> Estimate:
-    mean = math.fsum(estimate.value for estimate in estimates) / len(estimates)
-    if any(estimate.low is None or estimate.high is None for estimate in estimates):
-        return Estimate(mean)
-    centres = [estimate.value - bias for estimate, bias in zip(estimates, biases, strict=True)]
-    centre = math.fsum(centres) / len(centres)
-    below = _distance([estimate.low for estimate in estimates], centres)
-    above = _distance([estimate.high for estimate in estimates], centres)
-    return Estimate(mean, min(centre - below, mean), max(centre + above, mean))
-
-
-def _distance(limits: Sequence[float | None], centres: Sequence[float]) -> float:
-    """Return how far the limit of an average lies from its centre, from the limits (P,) and centres (P,) of parts."""
-    squares = []
-    for limit, centre in zip(limits, centres, strict=True):
-        assert limit is not None
-        squares.append((limit - centre) ** 2)
-    return math.sqrt(math.fsum(squares)) / len(centres)
+    design = design_of_options(options, len(decisions.uncertainty))
+    known = {key: estimate.value for key, estimate in results.estimates.items() if math.isfinite(estimate.low or 0.0)}
+    inferred = {key: infer(number, design) for key, number in numbers_of(decisions, options, known)}
+    return {key: inference for key, inference in inferred.items() if inference is not None}
 
 
 def _without_limits(results: Results) -> Results:

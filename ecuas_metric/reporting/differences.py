@@ -93,13 +93,12 @@ def differences_grid(
 
 def explain_columns(tests: int, level: float) -> list[str]:
     """Return one line on each column of numbers of a comparison."""
-    adjusted = f"p adjusted for all {tests} tests of this table, jointly (Westfall and Young); judge by this one"
+    adjusted = f"p adjusted for all {tests} tests of this table, by correlated normal deviates; judge by this one"
     return [
         DIFFERENCE,
         f"{percent(level)} interval: for this pair and metric alone; it excludes 0 where p, not adjusted p, is at most "
         f"{1 - level:.2g}",
-        "p: paired permutation test, how often so large a difference arises if the two systems' outputs are exchanged "
-        "at random",
+        "p: 1 minus the level at which the interval just touches 0, from the influences of the samples, paired",
         f"adjusted p: {adjusted if tests > 1 else 'the same as p, since there is one test'}",
     ]
 

@@ -11,7 +11,6 @@ import numpy as np
 from ..basis import differing
 from ..calibration import CALIBRATION_P
 from ..comparison.compare import Comparison, compare_systems
-from ..comparison.significance import least_p_value
 from ..errors import InputError
 from ..expected_costs import ECUAS_N
 from ..inputs import Floats
@@ -26,7 +25,7 @@ from .report import DAGGER, p_text, short_title, title
 from .tables import Grid, Screen, to_text
 
 MAX_NAMES = 4  # systems listed in a sentence
-MAX_PAIRED_ROWS = 100_000  # samples times pairs: some seconds of permutations
+MAX_PAIRED_ROWS = 2_000_000  # samples times pairs: some seconds
 MAX_RANGES = 3
 WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
 USES = {  # the n from which on -> whose costs ECUAS_n weighs most
@@ -80,11 +79,6 @@ def introduction(
         paired += ": there is no column of ids"
     significant = f"Significant: adjusted p at most {alpha:g}."
     lines = [f"{len(systems)} systems on {size} samples, paired by {paired}. {significant}"]
-    least = least_p_value(size, first.options)
-    if least > alpha:
-        count = round(1 - math.log2(least))
-        units = "samples" if first.options.groups is None else "groups"
-        lines.append(f"With {count} {units} no p-value can be below {least:.2g}, so nothing can be significant.")
     return [*lines, "", *summary(sort_rows(rows), alpha=alpha, digits=digits), ""]
 
 
@@ -111,10 +105,8 @@ def how_to_read(options: Options, *, tests: int, by_row: bool) -> list[str]:
         "negative difference favours the first. ↑: higher is better, so that a positive one does.",
         f"The {percent(level)} interval shows how large the true difference may be, for one pair and one metric "
         "alone. There is none where no valid interval is known.",
-        "p comes from a paired permutation test: if the two systems were equally good, it would not matter which gave "
-        "which output. So their outputs are exchanged on a random half of the samples, again and again, and p is "
-        "the share of permutations after which they differ at least as much as observed. More --resamples make it "
-        "finer.",
+        "p is 1 minus the level at which that interval would just touch 0: the smaller it is, the less can the "
+        "difference be due to the choice of the samples.",
         f"The adjusted p is for all {tests} tests of this call together (Westfall and Young's step-down method, which "
         "takes into account how they are correlated): if no systems differed, the probability of any false alarm "
         f"at p <= {1 - level:.2g} would be {1 - level:.2g}. Fewer --metrics and systems make fewer tests.",

@@ -15,8 +15,9 @@ from ..decisions import Decisions, one_of_each_class, right_and_wrong
 from ..errors import InputError, Note
 from ..expected_costs import ERROR_RATE
 from ..files.submissions import MEANING
+from ..inference import Groups
 from ..inputs import RANGE_TOLERANCE, FloatOrFloats, Floats, Limits
-from ..intervals import Moments, analytic_limits
+from ..intervals import Answers, limits_of_answers
 from ..metric import Data, Key, at_parameter
 from ..metrics import decomposed_values, keys_of, naive_values, normalized_values, ratio_keys, recalibrated_values
 from ..options import Options, checked_options
@@ -100,7 +101,8 @@ def read(
     limits, errors, notes = dict[Key, Limits](), dict.fromkeys(values, math.nan), _notes(state, values, bounds)
     if with_errors or level is not None:
         options = settings.options.replace(confidence_level=level)
-        found = analytic_limits(_moments(state), form, options, values, own_error=partial(_own_error, state))
+        answers = Answers(_groups(state), form, options, partial(_own_groups, state))
+        found = limits_of_answers(answers, values)
         limits, errors, notes = found.limits, errors | found.standard_errors, notes + found.notes
     estimates = dict[Key, BoundedEstimate]()
     for key, value in values.items():
@@ -111,23 +113,31 @@ def read(
     return StateResults(estimates, state.rows, notes)
 
 
-def _moments(state: State) -> Moments:
+def _groups(state: State) -> Groups:
     """Return what the core computes standard errors and intervals from."""
     settings, sketch = parse_settings(state.settings), state.sketch
     low, high = (ranks_of(edge, mirrored=settings.is_mirrored) for edge in (sketch.low, sketch.high))
     middle = empty_decisions(settings).uncertainty_at(low + (high - low) / 2)  # that of all rows of an exact bin
-    w, wc, w2, w2c, w2c2 = _bin_sums(state)
-    return Moments(middle, w, wc, w2, w2c, w2c2, state.samples)
+    unit = _unit(state)
+    w, wc, w2, w2c, w2c2 = _bin_sums(state) * np.array([unit, unit, unit**2, unit**2, unit**2])[:, None]
+    return Groups(middle, w, wc, w2, w2c, w2c2)
+
+
+def _unit(state: State) -> float:
+    """Return what brings weights to the unit that `options.checked_options` brings them to."""
+    settings = parse_settings(state.settings)
+    if not settings.is_weighted or settings.options.weights_are != "importance":
+        return 1.0
+    weight, _, squared, *_ = _bin_sums(state)
+    return float(weight.sum() / squared.sum())
 
 
 def ties_of(state: State) -> TieGroups:
     """Return the bins as tie groups, their weights in the unit that `options.checked_options` brings them to."""
     settings = parse_settings(state.settings)
-    weight, cost, squared, *_ = _bin_sums(state)
-    if settings.is_weighted and settings.options.weights_are == "importance":
-        unit = weight.sum() / squared.sum()
-        weight, cost = weight * unit, cost * unit
-    return TieGroups(weight, cost, ranks_of(state.sketch.low, mirrored=settings.is_mirrored))
+    weight, cost, *_ = _bin_sums(state)
+    unit = _unit(state)
+    return TieGroups(weight * unit, cost * unit, ranks_of(state.sketch.low, mirrored=settings.is_mirrored))
 
 
 def order_bounds(state: State, named: Sequence[Key] = ()) -> dict[Key, Limits]:
@@ -216,17 +226,20 @@ def _sum(state: State, name: str) -> Fraction:
     return Fraction(state.sums.get(name, 0), 1 << settings.bits)
 
 
-def _own_error(state: State, key: Key) -> float:
-    """Return the standard error of the mean of a loss that bins do not tell, of which squares are summed; else nan."""
-    count, total = state.samples, _sum(state, "1")
-    if count < 2 or not key.entry.is_own_loss or key.variant:
-        return math.nan
-    own, squares, crossed, weights = _sum(state, str(key)), _sum(state, f"{key}*{key}"), _sum(state, str(key)), total
+def _own_groups(state: State, key: Key) -> Groups | None:
+    """Return the sums over all rows of a loss that bins do not tell, if its squares were summed."""
+    if not key.entry.is_own_loss or key.variant:
+        return None
+    weight = _sum(state, "1")
+    loss = _sum(state, str(key))
+    squares = _sum(state, f"{key}*{key}")
+    weight2 = weight
+    crossed = loss
     if parse_settings(state.settings).is_weighted:
-        crossed, weights = _sum(state, f"1*{key}"), Fraction(float(_bin_sums(state)[2].sum()))
-    mean = own / total
-    variance = (squares - 2 * mean * crossed + mean**2 * weights) / total**2
-    return math.sqrt(max(float(variance), 0.0) * (count / (count - 1)))
+        weight2 = Fraction(float(_bin_sums(state)[2].sum()))
+        crossed = _sum(state, f"1*{key}")
+    sums = (np.array([float(total)]) for total in (weight, loss, weight2, crossed, squares))
+    return Groups(np.zeros(1), *sums)
 
 
 def _bin_sums(state: State) -> Floats:

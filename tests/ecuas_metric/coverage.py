@@ -1,50 +1,47 @@
-"""How often 95 % intervals hold the true value, by simulation: write the tables of docs/statistics.md.
+"""How often intervals hold the true value, how wide they are, and on which side they miss, by simulation.
 
-Each cell, a system of `tests.ecuas_metric.simulated` and a number of samples, is one line of JSON; what a file has of
-it already is not simulated again, so that an interrupted run goes on.
+`python -m tests.ecuas_metric.coverage FILE` appends one line of CSV for each system, number of samples, metric and
+level that the file does not have yet. Width is the median one over that of the central interval of the estimates
+themselves, from as many other samples.
 """
 
 import argparse
+import csv
 import functools
-import itertools
-import json
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterator
+import warnings
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 
-from ecuas_metric.calibration import Weighting, squared_gap
-from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.reporting.averages import _averages
 from ecuas_metric.results import all_values, compute_results, prepare
+from tests.ecuas_metric.held_out import HELD_OUT, small_stratum_truth
 from tests.ecuas_metric.simulated import SYSTEMS
 
 SIZES = (50, 100, 200, 455, 2000)
-OPTIONS = {"reject_costs": 0.1, "normalize": True, "decompose": True, "calibration": True, "n": (0, 1, 128)}
-MACROS = {  # averages over parts that are of these systems in turn
-    "macro_calibrated": ("calibrated", "accurate", "verbalized"),
-    "macro_hard": ("two_point", "few_right", "overconfident"),
-}
-PARTS, LARGEST_PART = 57, 455
-AVERAGED = [Key("ecuas", 0), Key("ecuas", 1), Key("error_rate"), Key("aurc"), Key("augrc")]
-ORDER = "error_rate auroc aurc augrc ecuas_0 ecuas_1"
-OF_ANSWERS = "confidence_cross_entropy confidence_brier_score expected_cost_0.1 selective_risk_0.1 coverage_0.1"
-OF_CLASSES = "risk cross_entropy brier_score normalized_ecuas_1 normalized_brier_score"
-LEAST = 75  # samples with an interval, below which a share is not shown
-NAMES = [*SYSTEMS, *MACROS]
+OPTIONS = {"reject_costs": 0.1, "normalize": True, "n": (0, 1, 128)}
+FIELDS = ("system", "samples", "metric", "level", "intervals", "truth_below", "truth_above", "width", "noted")
+ALL = SYSTEMS | HELD_OUT
 TRUTH_SIZE = 2_000_000
-IN_PARTS = {"thousand_classes": (40, 10_000), "ordinal_costs": (40, 50_000), "isotonic": (2000, None)}
+IN_PARTS = {
+    "thousand_classes": (40, 10_000),
+    "ordinal_costs": (40, 50_000),
+    "zipf_classes": (10, 50_000),
+    "squared_distance": (10, 50_000),
+    "isotonic": (2000, None),
+}
 GROUPED = ("grouped", "in_20_groups", "zipf_groups", "weighted_groups", "giant_group")
-SAME_TRUTH = dict.fromkeys((*GROUPED, "weighted", "pareto_weights"), "calibrated") | {"two_point_weighted": "two_point"}
+POPULATION = dict.fromkeys((*GROUPED, "weighted", "pareto_weights"), SYSTEMS["calibrated"])
+POPULATION |= {"two_point_weighted": SYSTEMS["two_point"], "small_stratum": small_stratum_truth}
 
 
 @functools.cache
 def true_values(name, size=None):
     """Return the values of so large a sample that its error does not count; what is fitted, its mean at this size."""
-    system, rng = SYSTEMS[SAME_TRUTH.get(name, name)], np.random.default_rng(99)
+    system = POPULATION.get(name, ALL[name])
+    rng = np.random.default_rng(99)
     if name not in IN_PARTS:
         return _values(*system(rng, TRUTH_SIZE))
     count, of_each = IN_PARTS[name]
@@ -53,96 +50,72 @@ def true_values(name, size=None):
 
 
 def _values(predictions, references, options):
-    prepared = _prepared(predictions, references, options)
-    values = {key: float(value) for key, value in all_values(prepared).items()}
-    if prepared.options.calibration:
-        square = squared_gap(predictions, 1 - references, n_bins=10, weighting=Weighting(options.get("sample_weight")))
-        # 3 standard errors of a calibrated system
-        values[Key("ece_debiased")] = 0.0 if square < 1e-5 else math.sqrt(square)
-    return values
+    return {key: float(value) for key, value in all_values(_prepared(predictions, references, options)).items()}
 
 
 def _prepared(predictions, references, options, **more):
     form = "posteriors" if predictions.ndim > 1 else "costs" if "max_uncertainty" in options else "confidences"
-    added = {"calibration": form == "confidences", "normalize": form != "costs"}
+    added = {"normalize": form != "costs"}
     return prepare(form, predictions, references, checked_options(**OPTIONS | added | options | more))
 
 
-def of_system(name, size, seed, only=None):
-    """Return the results of one simulated sample, its system, and the true values."""
-    sample = SYSTEMS[name](np.random.default_rng(seed), size)
+def spread_of_estimates(name, size, runs, level):
+    """Return the width of the central interval of each estimate over samples of this size."""
+    samples = defaultdict(list)
+    for run in range(runs):
+        for key, value in _values(*ALL[name](np.random.default_rng((77, run)), size)).items():
+            samples[key].append(value)
+    tails = [(1 - level) / 2, (1 + level) / 2]
+    return {key: float(np.diff(np.nanquantile(values, tails))[0]) for key, values in samples.items()}
+
+
+def cells(name, size, runs, level=0.95):
+    """Yield a row of `FIELDS` for each metric of a system."""
     truth = true_values(name, size if name == "isotonic" else None)
-    prepared = _prepared(*sample, confidence_level=0.95, n_resamples=1)
-    return compute_results(prepared, only=only or [*truth]), prepared, truth
-
-
-def of_average(name, size, seed):
-    """Return the same of a macro-average, which is no system."""
-    parts = [of_system(part, size, (seed, k), AVERAGED) for k, part in zip(range(PARTS), itertools.cycle(MACROS[name]))]
-    truth = {key: math.fsum(of_part[key] for _, _, of_part in parts) / PARTS for key in AVERAGED}
-    return _averages([part[:2] for part in parts], AVERAGED), None, truth
-
-
-def coverage(name, size, seeds):
-    """Return, for each key, how many samples have an interval, how many of these hold the true value, and the same two
-    of samples without a note on this interval.
-    """
-    counts = defaultdict(lambda: np.zeros(4, int))
-    for seed in seeds:
-        found, _, truth = (of_average if name in MACROS else of_system)(name, size, seed)
-        told = [note.fact for note in found.notes if note.id in ("unseen", "few_groups")]
-        noted = {key for fact in told for key in fact.split(": ")[-1].rstrip(".").split(", ")}
+    spread = spread_of_estimates(name, size, runs, level)
+    ends = defaultdict(list)
+    noted = defaultdict(int)
+    for run in range(runs):
+        sample = ALL[name](np.random.default_rng((5, run)), size)
+        found = compute_results(_prepared(*sample, confidence_level=level))
+        on = {str(key) for note in found.notes if note.id == "unseen" for key in note.fields["metrics"]}
         for key, estimate in found.estimates.items():
-            low, high = estimate.low, estimate.high
-            if not math.isnan(low):
-                holds = low - 1e-12 <= truth[key] <= high + 1e-12
-                plain = str(key) not in noted and not any("All intervals" in fact for fact in told)
-                counts[str(key)] += (1, holds, plain, holds and plain)
-    return {key: count.tolist() for key, count in counts.items()}
+            if key in truth and not math.isnan(estimate.low):
+                ends[key].append((estimate.low, estimate.high))
+                noted[key] += str(key) in on
+    for key, pairs in ends.items():
+        low, high = np.array(pairs).T
+        below = round(100 * float(np.mean(truth[key] < low - 1e-12)), 2)
+        above = round(100 * float(np.mean(truth[key] > high + 1e-12)), 2)
+        width = round(float(np.median(high - low)) / spread[key], 3) if spread[key] else math.nan
+        share = round(100 * noted[key] / len(pairs), 1)
+        yield dict(zip(FIELDS, (name, size, str(key), level, len(pairs), below, above, width, share), strict=True))
 
 
-def simulate(path: Path, names: list[str], sizes: list[int], runs: int) -> None:
-    """Bring each cell to so many samples."""
-    done = Counter()
-    for record in _records(path):
-        done[record["system"], record["size"]] += record["runs"]
-    for size, name in itertools.product(sizes, names):
-        seeds = range(done[name, size], runs)
-        if seeds and (name in SYSTEMS or size <= LARGEST_PART):
-            record = {"system": name, "size": size, "runs": len(seeds), "keys": coverage(name, size, seeds)}
-            with path.open("a") as file:
-                print(json.dumps(record), file=file)
-
-
-def _records(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-
-
-def tables(path: Path) -> Iterator[str]:
-    """Yield tables of the share of intervals that hold the true value, of all samples and of those without a note."""
-    counts = defaultdict(lambda: np.zeros(4, int))
-    for record in _records(path):
-        for key, found in record["keys"].items():
-            counts[record["system"], record["size"], key] += found
-    for title, at in (("All samples", 0), ("Samples without a note on the interval", 2)):
-        for keys in (ORDER.split(), OF_ANSWERS.split(), OF_CLASSES.split()):
-            yield f"\n{title}:\n\n| system | {' | '.join(keys)} |\n|{'---|' * (len(keys) + 1)}"
-            for name in NAMES:
-                cells = [" / ".join(_share(*counts[name, size, key][at : at + 2]) for size in SIZES) for key in keys]
-                if any(cell.strip("-/ ") for cell in cells):
-                    yield f"| {name} | {' | '.join(cells)} |"
-
-
-def _share(count: int, held: int) -> str:
-    return "-" if count < LEAST else f"{100 * held / count:.1f}"
+def simulate(path, names, sizes, runs, level):
+    """Append the cells that a file does not have."""
+    done = set()
+    if path.exists():
+        with path.open() as file:
+            done = {(row["system"], int(row["samples"]), float(row["level"])) for row in csv.DictReader(file)}
+    for size in sizes:
+        for name in names:
+            if (name, size, level) not in done:
+                rows = list(cells(name, size, runs, level))
+                is_new = not path.exists()
+                with path.open("a", newline="") as file:
+                    writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+                    writer.writerows([dict(zip(FIELDS, FIELDS, strict=True))] if is_new else [])
+                    writer.writerows(rows)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--runs", type=int, default=400)
+    parser.add_argument("--level", type=float, default=0.95)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
-    parser.add_argument("--systems", nargs="+", choices=NAMES, default=NAMES)
-    given = parser.parse_args()
-    simulate(given.file, given.systems, given.sizes, given.runs)
-    print("\n".join(tables(given.file)))
+    parser.add_argument("--systems", nargs="+", choices=[*ALL], default=[*ALL])
+    chosen = parser.parse_args()
+    warnings.simplefilter("ignore")
+    simulate(chosen.file, chosen.systems, chosen.sizes, chosen.runs, chosen.level)

@@ -31,7 +31,7 @@ EVERY_OPTION = {
     "decompose": True,
     "calibration": True,
     "confidence_level": 0.9,
-    "interval_method": "bca",
+    "interval_method": "percentile",
     "n_resamples": 20,
     "random_state": 1,
     "groups": ["a", "a", "b"],

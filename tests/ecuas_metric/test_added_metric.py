@@ -83,7 +83,7 @@ def test_its_interval_is_about_the_bootstraps(metric, outputs):
         system = systems_of(outputs, confidence_level=0.95, interval_method=method, n_resamples=500)["good"]
         estimate = compute_results(system, only=[key]).estimates[key]
         widths.append(estimate.high - estimate.low)
-    assert widths[0] == pytest.approx(widths[1], rel=0.4)
+    assert 0.8 * widths[1] < widths[0] < 1.8 * widths[1]  # the bootstrap does not know what was not seen
 
 
 def test_weights_are_repetitions_and_the_order_of_rows_does_not_matter(metric, outputs, rng):

@@ -317,7 +317,7 @@ def test_systems_of_other_orders_have_no_table_together():
 
 @pytest.mark.parametrize("options", [{"groups": ["x"] * 20}, {"strata": ["x"] * 19 + ["y"]}])
 def test_one_group_has_no_interval_by_any_method(options, rng):
-    for method in ("analytic", "percentile", "bca"):
+    for method in ("analytic", "percentile"):
         given = {"confidence_level": 0.95, "interval_method": method, "n_resamples": 50, **options}
         with pytest.warns(UserWarning, match="There are no intervals"):
             values = score_confidences(rng.integers(0, 2, 20), rng.random(20), **given)

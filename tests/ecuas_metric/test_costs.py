@@ -12,6 +12,7 @@ from scipy.integrate import quad
 from ecuas_metric import costs, score_confidences, score_costs, score_posteriors
 from ecuas_metric.costs import accepted, ecuas_cost, fixed_reject_cost, largest_uncertainty, weighted_cost
 from ecuas_metric.decisions import posterior_decisions
+from ecuas_metric.options import DEFAULTS, Options
 from tests.ecuas_metric import oracle
 
 UNCERTAINTY = st.floats(0.001, 1)
@@ -275,3 +276,17 @@ def test_what_cannot_be_verified_is_refused_for_that_reason(monkeypatch):
     monkeypatch.setattr(costs, "_strategies", lambda matrix: (np.array([1.0, 0.0]), np.array([0.5, 0.5])))
     with pytest.raises(ValueError, match=r"got one between 0 and 5\. Leave out"):
         largest_uncertainty(np.array([[0.0, 1.0], [10.0, 0.0]]))
+
+
+def test_the_floor_of_a_matrix_depends_on_its_unit_and_on_no_dominated_decision(rng):
+    for _ in range(200):
+        classes, decisions = rng.integers(2, 6, 2)
+        matrix = 10 ** rng.uniform(-6, 6, (classes, decisions))
+        floor, u_max = Options(cost=matrix).floor, largest_uncertainty(matrix)
+        assert u_max <= floor / DEFAULTS.epsilon * (1 + 1e-12)
+        assert floor < u_max  # so that it is refused for no matrix
+        assert Options(cost=matrix * 8.0).floor == 8 * floor
+        worse = np.column_stack([matrix, matrix.max(axis=1) * 1e5])
+        assert Options(cost=worse).floor == floor
+    assert Options(cost=1 - np.eye(4)).floor == DEFAULTS.epsilon
+    assert Options(cost=np.array([[0, 1e-3], [1e5, 0]])).floor == pytest.approx(1e-10)

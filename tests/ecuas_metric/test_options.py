@@ -110,7 +110,6 @@ SHAPE = "predictions must have shape (N,) where they are positive_probabilities;
         ("posteriors", {"cost": [0, 1]}, f"{MATRIX} shape (2,)."),
         ("posteriors", {"cost": [[0, 1], [-1, 0]]}, f"{COSTS} -1.0 at index (1, 0) (1 of 4)."),
         ("posteriors", {"cost": [[0, np.inf], [1, 0]]}, f"{COSTS} inf at index (0, 1) (1 of 4)."),
-        ("posteriors", {"cost": [[0, 1], [4, 0]], "epsilon": 0.25}, "epsilon must lie in (0, max_uncertainty = 0.8)"),
         ("posteriors", {"predictions_are": "positive_probabilities"}, f"{SHAPE} shape (2, 2)."),
         ("posteriors", {"predictions_are": "logits", "renormalize": True}, "renormalize requires probabilities; got"),
     ],

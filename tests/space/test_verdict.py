@@ -56,7 +56,8 @@ def test_numbers_are_those_of_the_comparison(examples, decision):
     rows = {(row.first, row.second): row for row in compare_systems(systems, only=[Key("expected_cost", 0.6)])}
     row, rival = rows["calibrated_model", "overconfident_model"], at(decision, 0.6).rival
     for field in ("first", "second", "difference", "low", "high", "p", "p_first_best", "second_value"):
-        assert getattr(rival, field) == pytest.approx(getattr(row, field)), field
+        chance = 0.01 if field == "p_first_best" else 0.0  # of other draws
+        assert getattr(rival, field) == pytest.approx(getattr(row, field), abs=chance), field
 
 
 @pytest.mark.parametrize("num_classes", [None, 3])

@@ -126,7 +126,6 @@ def compare_in_memory(
     interval: Annotated[
         float, Flag("level of the intervals of differences; p-values up to 1 - LEVEL are significant", "LEVEL")
     ] = LEVEL,
-    resamples: NumResamples = DEFAULTS.n_resamples,
     seed: Seed = DEFAULTS.random_state,
     calibrate: Calibrate = None,
     folds: Folds = FOLDS,
@@ -141,7 +140,6 @@ def compare_in_memory(
     output.check()
     options = metric.options(rows) | {
         "confidence_level": interval,
-        "n_resamples": resamples,
         "random_state": seed,
     }
     submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output)
@@ -152,7 +150,7 @@ def compare_in_memory(
     if calibrate is not None:
         systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
     keys = _metrics_of(output, systems, options)
-    compared = compare_systems(systems, progress=True, only=keys)
+    compared = compare_systems(systems, only=keys)
     differences = compared if keys is not None else sorted(compared, key=lambda row: place(row.key))
     alpha = round(1 - interval, 12)
     shown = [row for row in sort_rows(differences, order=sort) if not only or is_significant(row, alpha)]

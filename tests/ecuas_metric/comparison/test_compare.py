@@ -74,9 +74,10 @@ def test_a_metric_compared_alone_has_the_rows_that_it_has_among_all(outputs):
 def test_a_system_against_itself_has_no_difference(outputs):
     rows = rows_of({"one": outputs["other"], "two": outputs["other"]})
     for row in rows.values():
-        limits = (np.nan, np.nan) if row.key == Key("ece") else (0, 0)
-        assert (row.difference, row.low, row.high) == pytest.approx((0, *limits), abs=1e-9, nan_ok=True)
-        assert row.p == row.p_adjusted == 1, row.key
+        assert row.difference == 0
+        if row.key != Key("ece"):  # one more answer could have differed
+            assert row.low < 0 < row.high
+            assert row.p == row.p_adjusted == 1, row.key
 
 
 def test_swapping_systems_flips_the_sign(outputs):
@@ -86,8 +87,9 @@ def test_swapping_systems_flips_the_sign(outputs):
         other, turned = astuple(back[second, first, key]), astuple(row.turned())
         assert other[:3] == turned[:3]
         swapped = back[second, first, key]
-        assert (swapped.comparable, swapped.p, swapped.p_adjusted) == (row.comparable, row.p, row.p_adjusted)
-        assert other[3:6] + other[9:] == pytest.approx(turned[3:6] + turned[9:], abs=1e-9, nan_ok=True)
+        assert swapped.comparable == row.comparable
+        assert swapped.p == pytest.approx(row.p, rel=1e-9, nan_ok=True)
+        assert other[3:6] + other[9:] == pytest.approx(turned[3:6] + turned[9:], abs=0.01, nan_ok=True)  # other draws
 
 
 def test_numbers_of_confidences_are_marked_where_the_answers_differ(outputs):
@@ -111,8 +113,8 @@ def test_many_systems_can_differ(rng):
     correct = (rng.random(300) < p).astype(int)
     arrays = {f"good{i}": (p, correct) for i in range(10)} | {"bad": (1 - p, correct)}
     rows = rows_of(arrays, n=1, n_resamples=99)
-    for key in ("ecuas_1", "auroc", "aurc", "ece"):
-        assert rows["good0", "bad", key].p_adjusted == 1 / 400
+    for key in ("ecuas_1", "auroc", "aurc"):
+        assert 0 < rows["good0", "bad", key].p_adjusted < 1e-3
 
 
 def test_an_interval_is_about_the_bootstraps(outputs):
@@ -123,7 +125,8 @@ def test_an_interval_is_about_the_bootstraps(outputs):
             pair = systems[first], systems[second]
             values = [all_values(system, weights[:, system.order], [row.key])[row.key] for system in pair]
             low, high = np.quantile(values[0] - values[1], [0.025, 0.975])
-            assert (row.low, row.high) == pytest.approx((low, high), abs=0.15 * (high - low)), row
+            one_answer = 0.02  # which the bootstrap does not know, at most
+            assert (row.low, row.high) == pytest.approx((low, high), abs=0.15 * (high - low) + one_answer), row
 
 
 def test_intervals_and_p_values_agree(outputs, rng):
@@ -145,7 +148,8 @@ def test_equal_weights_are_no_weights(outputs):
         plain = rows_of(arrays, n_resamples=50, reject_costs=0.3)
         weighted = rows_of(arrays, n_resamples=50, reject_costs=0.3, sample_weight=np.ones(400))
         for key, row in plain.items():
-            assert (row.p, row.p_adjusted) == (weighted[key].p, weighted[key].p_adjusted), key
+            expected = weighted[key].p, weighted[key].p_adjusted
+            assert (row.p, row.p_adjusted) == pytest.approx(expected, rel=1e-9, nan_ok=True), key
 
 
 def test_ids_bring_samples_together_and_ties_too_are_resampled_alike(outputs, rng):

@@ -42,8 +42,8 @@ def test_weights_and_groups_count(rng):
     repeated = {name: tuple(np.repeat(array, 2) for array in arrays) for name, arrays in outputs.items()}
     both = systems_of(outputs), systems_of(repeated, groups=np.arange(600) // 2)
     plain, grouped = ({plan.key: plan for plan in plan_of_systems(one)}[Key("ecuas", 1.0)] for one in both)
-    assert grouped.detectable == pytest.approx(plain.detectable)  # twice the samples say nothing new
-    assert grouped.needed == pytest.approx(2 * plain.needed, abs=2)
+    assert grouped.detectable == pytest.approx(plain.detectable, rel=2e-3)  # twice the samples say nothing new
+    assert grouped.needed == pytest.approx(2 * plain.needed, rel=5e-3)
 
 
 @pytest.mark.parametrize(("power", "alpha"), [(0.8, 0.05), (0.9, 0.01), (0.5, 0.2)])

@@ -13,7 +13,7 @@ from ecuas_metric.plotting.curves import RejectCostCurve
 from ecuas_metric.plotting.names import percent
 from ecuas_metric.reporting import cli, text
 from ecuas_metric.reporting.report import prepare_submissions
-from ecuas_metric.reporting.text import how_to_read, introduction, summary, winner
+from ecuas_metric.reporting.text import how_to_read, summary, winner
 from ecuas_metric.results import compute_results
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, row, rows_of
 
@@ -70,15 +70,6 @@ def test_of_many_systems_the_best_is_named_and_whom_it_does_not_beat(significant
 
 def system(size=40, **options):
     return confidence_system(np.arange(size) % 2, np.arange(size) / size, **{"confidence_level": 0.95} | options)
-
-
-def test_what_the_sample_makes_impossible_is_said():
-    def line(**options):
-        return introduction({"a": system(**options)}, [], alpha=ALPHA, digits=3, by_position=False)[1]
-
-    assert line() == ""
-    assert line(size=5).startswith("With 5 samples no p-value can be below 0.062, so nothing can be significant")
-    assert line(groups=np.arange(40) // 10).startswith("With 4 groups no p-value can be below 0.12,")
 
 
 def test_the_explanation_has_the_numbers_of_this_call():

@@ -1,0 +1,256 @@
+"""Laws of the one engine of inference: exact limits, mirrors, invariances, p against intervals, and smoothness."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ecuas_metric import compare_systems, confidence_system
+from ecuas_metric.designs import Design, Effect, Extremes, design_of
+from ecuas_metric.inference import Inference, Side, average, pearson_quantile, pearson_tail
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.scale.reading import read
+from ecuas_metric.scale.state import state_of
+
+LEVELS = [0.8, 0.95, 0.99]
+
+
+def estimates(predictions, references, form="confidences", level=0.95, **options):
+    options = checked_options(confidence_level=level, **options)
+    found = compute_results(prepare(form, np.asarray(predictions, float), np.asarray(references), options))
+    return {str(key): estimate for key, estimate in found.estimates.items()}, found.notes
+
+
+def limits(*data, **options):
+    found, _ = estimates(*data, **options)
+    return {key: np.array([one.low, one.high]) for key, one in found.items()}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("size", [20, 50, 200, 2000])
+def test_a_share_has_the_limits_of_clopper_and_pearson(size, level):
+    """To what three moments give: 2.5 % of the width, where there are two of either kind."""
+    for wrong in {2, 3, size // 10, size // 3, size // 2}:
+        low, high = limits(np.full(size, 0.7), np.arange(size) >= wrong, level=level)["error_rate"]
+        exact = stats.binomtest(wrong, size).proportion_ci(confidence_level=level)
+        tolerance = 0.025 * (exact.high - exact.low)
+        assert (low, high) == pytest.approx((exact.low, exact.high), abs=tolerance), wrong
+
+
+@pytest.mark.parametrize("size", [10, 50, 1000])
+def test_where_nothing_is_wrong_the_upper_limit_is_about_clopper_and_pearsons(size):
+    low, high = limits(np.full(size, 0.7), np.ones(size, int))["error_rate"]
+    exact = stats.binomtest(0, size).proportion_ci()
+    assert low == 0
+    assert high == pytest.approx(exact.high, rel=0.02)
+
+
+def test_the_mirror_of_wrong_is_right(rng):
+    q = rng.random(80).round(2)
+    for count in (0, 1, 3, 10, 40):
+        wrong = rng.permutation(80) < count
+        ours, theirs = limits(q, ~wrong), limits(1 - q, wrong)
+        assert ours["error_rate"] == pytest.approx(1 - theirs["error_rate"][::-1], abs=1e-9)
+        for key in ("confidence_brier_score", "confidence_cross_entropy"):
+            assert ours[key] == pytest.approx(theirs[key], rel=1e-6)
+        if count:
+            assert ours["auroc"] == pytest.approx(theirs["auroc"], abs=1e-9)
+
+
+def test_neither_the_unit_of_weights_nor_that_of_costs_matters(rng):
+    u, weight = rng.random(120), rng.exponential(size=120)
+    cost = (rng.random(120) < u) * rng.random(120)
+    plain = limits(u, cost, "costs", max_uncertainty=1.0, sample_weight=weight)
+    scaled = limits(u * 1e6, cost * 1e6, "costs", max_uncertainty=1e6, sample_weight=weight * 1e-9)
+    for key in ("risk", "aurc", "augrc"):
+        assert scaled[key] == pytest.approx(plain[key] * 1e6, rel=1e-9)
+    for key in ("ecuas_0", "ecuas_1"):
+        assert scaled[key] == pytest.approx(plain[key], rel=1e-9)
+
+
+def test_rows_of_weight_0_are_no_rows_and_equal_weights_are_none(rng):
+    q = rng.random(60).round(1)
+    correct = (rng.random(60) < q).astype(int)
+    plain = limits(q, correct, reject_costs=0.3, normalize=True)
+    more = np.append(q, rng.random(20)), np.append(correct, np.zeros(20, int))
+    for data, weight in (((q, correct), np.full(60, 7.0)), (more, np.repeat([1.0, 0.0], [60, 20]))):
+        weighted = limits(*data, reject_costs=0.3, normalize=True, sample_weight=weight)
+        for key, expected in plain.items():
+            np.testing.assert_allclose(weighted[key], expected, rtol=1e-9, atol=1e-12, err_msg=key)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_state_has_the_limits_of_memory(seed):
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(5, 200))
+    q = rng.random(size).round(int(rng.integers(1, 5)))
+    correct = (rng.random(size) < q).astype(int)
+    given = {"reject_costs": 0.2, "n": (0, 1)}
+    if seed % 2:
+        given |= {"sample_weight": rng.exponential(size=size)}
+    memory, _ = estimates(q, correct, normalize=True, **given)
+    weight = given.pop("sample_weight", None)
+    state = state_of("confidences", q, correct, checked_options(**given), sample_weight=weight)
+    state = read(state, normalize=True, confidence_level=0.95)
+    for key, one in state.estimates.items():
+        expected = memory[str(key)]
+        np.testing.assert_allclose((one.low, one.high), (expected.low, expected.high), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("skewness", [-3.0, -0.5, -1e-4, 0.0, 1e-4, 0.5, 3.0])
+@pytest.mark.parametrize("tail", [1e-4, 0.025, 0.5, 0.9, 0.995])
+def test_quantiles_are_those_of_pearsons_third_type(skewness, tail):
+    quantile = pearson_quantile(skewness, tail)
+    assert quantile == pytest.approx(stats.pearson3.ppf(tail, skewness), abs=1e-6)
+    assert pearson_tail(skewness, quantile) == pytest.approx(tail, rel=1e-5)
+
+
+@pytest.mark.parametrize("freedom", [1.5, 8.0, math.inf])
+def test_the_p_value_is_1_minus_the_level_whose_interval_touches_the_hypothesis(rng, freedom):
+    for centre, skewness in rng.normal(0, 1.5, (20, 2)):
+        side = Side(centre, 0.7, skewness, freedom)
+        inference = Inference(centre, side, side)
+        for hypothesis in (-1.0, 0.0, 2.0):
+            p = inference.p_value(hypothesis)
+            if 1e-6 < p < 1 - 1e-6:
+                assert np.abs(np.array(inference.limits(1 - p)) - hypothesis).min() < 1e-3
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_intervals_of_differences_leave_out_0_if_and_only_if_p_is_less_than_alpha(level):
+    rng = np.random.default_rng(3)
+    for shift in (0.0, 0.1, 0.3):
+        p = rng.random((2, 60))
+        correct = (rng.random((2, 60)) < p - [[0.0], [shift]]).astype(int)
+        systems = {
+            name: confidence_system(right, q, confidence_level=level, reject_costs=0.3)
+            for name, right, q in zip("ab", correct, p, strict=True)
+        }
+        for row in compare_systems(systems):
+            if math.isnan(row.p):
+                assert math.isnan(row.low)
+                continue
+            assert (row.low > 0 or row.high < 0) == (row.p < 1 - level)
+            assert row.p_adjusted >= row.p
+            assert row.low_all <= row.low + 1e-12
+            assert row.high_all >= row.high - 1e-12
+            assert row.low <= row.difference <= row.high
+
+
+def test_turned_systems_have_turned_differences(rng):
+    q, correct = rng.random((2, 80)).round(2), rng.integers(0, 2, (2, 80))
+    systems = [confidence_system(*one, confidence_level=0.95) for one in zip(correct, q, strict=True)]
+    ours = compare_systems(dict(zip("ab", systems, strict=True)))
+    theirs = compare_systems(dict(zip("ba", systems[::-1], strict=True)))
+    for one, other in zip(ours, theirs, strict=True):
+        assert (one.low, one.high, one.p) == pytest.approx((-other.high, -other.low, other.p), nan_ok=True, abs=1e-9)
+
+
+def test_a_system_differs_from_itself_by_no_more_than_one_answer_could(rng):
+    q = rng.random(50)
+    system = confidence_system((rng.random(50) < q).astype(int), q, confidence_level=0.95)
+    for row in compare_systems({"a": system, "b": system}):
+        assert row.difference == 0
+        if not math.isnan(row.p):
+            assert row.p == 1
+            assert row.low < 0 < row.high
+    (rate,) = (row for row in compare_systems({"a": system, "b": system}) if str(row.key) == "error_rate")
+    exact = stats.binomtest(0, 50).proportion_ci()
+    assert (rate.low, rate.high) == pytest.approx((-exact.high, exact.high), rel=0.03)
+
+
+def test_one_dominant_weight_has_no_interval_and_a_reason():
+    for weight in ([1000.0, 1.0], [1e7, *np.ones(5000)], [1e4, *np.ones(100)]):
+        size = len(weight)
+        found, notes = estimates(np.linspace(0.2, 0.9, size), np.arange(size) % 2, sample_weight=weight)
+        assert all(math.isnan(one.low) for one in found.values())
+        assert [note.id for note in notes] == ["too_few_units"]
+
+
+def test_no_width_jumps_when_one_answer_changes():
+    """600 answers, of which 1 to 100 are wrong, at fixed quantiles of the confidence."""
+    q = np.linspace(0.5, 0.999, 600)
+    widths = {}
+    for wrong in range(1, 101):
+        correct = np.ones(600, int)
+        correct[((np.arange(wrong) + 0.5) / wrong * 600).astype(int)] = 0
+        for key, ends in limits(q, correct, n=(0, 1)).items():
+            widths.setdefault(key, []).append(np.ptp(ends))
+    for key in ("error_rate", "auroc", "aurc", "augrc", "ecuas_0", "ecuas_1", "confidence_cross_entropy"):
+        change = np.abs(np.diff(np.log(widths[key])))[15:]
+        assert change.max() < 0.05, key
+
+
+def test_copies_in_groups_tell_what_one_of_each_tells(rng):
+    q = rng.random(100)
+    correct = (rng.random(100) < q).astype(int)
+    alone = limits(q, correct)
+    copied = limits(np.repeat(q, 10), np.repeat(correct, 10), groups=np.repeat(np.arange(100), 10))
+    for key in ("error_rate", "ecuas_1", "auroc", "confidence_brier_score"):
+        assert np.ptp(copied[key]) == pytest.approx(np.ptp(alone[key]), rel=0.06), key
+
+
+def test_strata_of_equal_means_are_none_and_a_small_one_with_weight_widens(rng):
+    influence = rng.integers(0, 2, 400) / 1.0
+    extremes = Extremes(influence, np.ones(400), np.ones(400, np.bool_))
+    assert design_of(400).effect(extremes) == Effect()
+    halves = design_of(400, strata=np.arange(400) % 2).effect(extremes)
+    assert halves.variance == pytest.approx(1, abs=0.03)
+    assert halves.added == pytest.approx(math.sqrt(2), abs=0.03)
+    few = np.arange(400) < 3
+    weight = np.where(few, 0.15 / 3, 0.85 / 397)
+    alike = replace(extremes, influence=np.where(few, 0.0, influence))
+    assert design_of(400, weight=weight, strata=few).effect(alike).variance > 0.5  # three that agree are no certainty
+
+
+def test_groups_of_one_are_none_and_those_alike_count_once(rng):
+    influence = rng.normal(size=60)
+    extremes = Extremes(influence, influence + 1, np.ones(60, np.bool_))
+    single = design_of(60, groups=np.arange(60)).effect(extremes)
+    assert (single.variance, single.added) == pytest.approx((1, 1), abs=0.05)
+    copies = Extremes(*(np.repeat(values, 5) for values in (influence, influence + 1)), np.ones(300, np.bool_))
+    together = design_of(300, groups=np.repeat(np.arange(60), 5)).effect(copies)
+    assert together.variance == pytest.approx(5 * 60 / 59, rel=0.1)
+    assert Design(np.ones(300), np.repeat(np.arange(60), 5)).num_units == pytest.approx(60)
+
+
+def test_an_average_of_equal_parts_is_as_sure_as_all_of_them():
+    side = Side(0.5, 0.1, 0.3)
+    part = Inference(0.5, side, side, 0.0, 1.0, seen=(side, side))
+    four = average([part] * 4)
+    assert (four.lower.centre, four.lower.deviation, four.lower.skewness) == pytest.approx((0.5, 0.05, 0.15))
+    assert average([part]).limits(0.9) == pytest.approx(part.limits(0.9))
+
+
+def test_what_was_not_seen_is_told_with_its_place(rng):
+    q = np.where(np.arange(120) < 69, 1.0, 0.5)
+    _, notes = estimates(q, (q == 1) | (rng.random(120) > 0.3), n=0)
+    (note,) = (note for note in notes if note.id == "unseen")
+    assert note.fact.startswith("No mistake was seen among 69 answers with confidence 1; at up to 16 each")
+    assert "ecuas_0" in note.fact
+    assert "unseen" not in [note.id for note in estimates(q, np.arange(120) % 4 > 0, n=0)[1]]
+
+
+def test_a_normalised_error_rate_whose_naive_system_is_undecided_has_no_interval(rng):
+    for frequency, has_interval in ((0.5, False), (0.8, True)):
+        label = (rng.random(200) > frequency).astype(int)
+        q = np.clip(label + rng.normal(0, 0.5, 200), 0.01, 0.99)
+        posterior = np.stack([1 - q, q], axis=1)
+        found, notes = estimates(posterior, label, "posteriors", normalize=True)
+        assert math.isfinite(found["normalized_error_rate"].low) == has_interval
+        assert math.isfinite(found["normalized_cross_entropy"].low)
+        assert any("divided by" in note.fact for note in notes) == (not has_interval)
+
+
+def test_one_more_answer_costs_the_next_entry_of_a_matrix(rng):
+    """The third class is never the label; to miss it costs 1 or 50."""
+    p = rng.uniform(0.5, 1, 100)
+    posterior, label = np.stack([p, 1 - p, 0 * p], axis=1), (rng.random(100) > p).astype(int)
+    cheap, dear = (
+        limits(posterior, label, "posteriors", cost=[[0, 1, 1], [1, 0, 1], [most, most, 0]])["risk"]
+        for most in (1.001, 50)
+    )
+    assert dear[1] - cheap[1] > 50 / 100
