@@ -353,6 +353,10 @@ def basis_of(
     )
 
 
+_LONGEST_ID = 256  # bytes, up to which ids are hashed all at once, as rows of a table
+_ODD = np.uint64(0x9E3779B97F4A7C15)  # 2^64 over the golden ratio
+
+
 class _Ids:
     """The ids of samples, hashed once."""
 
@@ -363,11 +367,9 @@ class _Ids:
     def hashes(self) -> Array:
         """Return a whole number for each id (N,), the same for the same text."""
         if self._hashes is None:
-            from pandas.util import hash_array
-
             as_list = getattr(self.ids, "to_pylist", None)
-            texts = [str(value) for value in (as_list() if as_list else self.ids)]
-            self._hashes = np.asarray(hash_array(np.array(texts, dtype=object), categorize=False))
+            texts = [str(value).encode() for value in (as_list() if as_list else self.ids)]
+            self._hashes = _hashes_of(texts)
         return self._hashes
 
     def digest(self) -> str:
@@ -379,6 +381,20 @@ class _Ids:
         bits = np.ascontiguousarray(values, np.float64).view(np.uint64)
         with np.errstate(over="ignore"):
             return _of_sum(_mixed(_mixed(self.hashes()) + bits))
+
+
+def _hashes_of(texts: Sequence[bytes]) -> Array:
+    """Return a whole number of 64 bits for each text (N,): its words of 8 bytes mixed one after the other."""
+    length = max(map(len, texts), default=0)
+    if length > _LONGEST_ID:
+        digests = [hashlib.blake2b(text, digest_size=8).digest() for text in texts]
+        return np.frombuffer(b"".join(digests), np.dtype("<u8")).astype(np.uint64)
+    words = -(-max(length, 1) // 8)
+    table = np.array(texts, dtype=f"S{8 * words}").view(np.dtype("<u8")).reshape(len(texts), words)
+    hashes = np.array([len(text) for text in texts], np.uint64)
+    for column in table.T:
+        hashes = _mixed(hashes * _ODD + column)
+    return hashes
 
 
 def _mixed(numbers: Array) -> Array:

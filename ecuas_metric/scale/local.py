@@ -129,7 +129,8 @@ def row_groups_of(part: ParquetPart, num_rows: int) -> list[tuple[list[int], int
 def recipe_of_part(part: ParquetPart, reading: RowOptions) -> Recipe:
     """Return how the rows of a file are read, by the first of them."""
     with _open(part) as file:
-        batches = file.iter_batches(HEAD, use_threads=False)
+        # Of all columns, also those that are not used, which the recipe names: so of the first row group only.
+        batches = file.iter_batches(HEAD, row_groups=[0] if file.num_row_groups else [], use_threads=False)
         head = pa.Table.from_batches([next(batches, [])] if file.metadata.num_rows else [], file.schema_arrow)
         for name, value in _columns_in_path(part, file.schema_arrow).items():
             head = head.append_column(name, value.take(np.zeros(len(head), np.int64)))

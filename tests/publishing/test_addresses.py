@@ -54,7 +54,7 @@ def test_of_parquet_on_the_hub_only_the_columns_that_are_needed_are_fetched(ther
     assert packed(found.states[name]) == packed(expected[name])
     assert list(found.files) == [f"hf://datasets/runs/logs/data/{i}.parquet" for i in (0, 1)]
     assert sum(map(len, files.values())) > 4_000_000
-    assert sum(fetched) < 300_000
+    assert sum(fetched) < 1_500_000  # of the text the first row group of each file, for the recipe
     capsys.readouterr()
     assert cli.main(["score", "hf://datasets/runs/none/*.parquet", "--out-of-core"]) == 2
     assert "ecuas: hf://datasets/runs/none/*.parquet: cannot be read: " in capsys.readouterr().err

@@ -115,7 +115,7 @@ def test_one_number_is_tracked_and_drawn(rng):
     assert running.compute().item() == pytest.approx(np.mean(values[1:]), abs=1e-12)
     for only in ("ecuas_1", None):
         assert updated(confidence[0], correct[0], only=only).plot()[1] is not None
-    with pytest.raises(ValueError, match="only must be one of ecuas_0"):
+    with pytest.raises(ValueError, match="only must be one of error_rate"):
         updated(confidence[0], correct[0], only="ecuas_3").compute()
 
 
