@@ -220,6 +220,9 @@ def infer(number: Number, design: Design) -> Inference | None:
     groups = number.groups
     line = number.statistic.line(groups)
     start = number.statistic.value(groups)
+    ends = (number.statistic.least, number.statistic.most)
+    if not line.slope.any() and not all(map(math.isfinite, ends)):  # one more answer could be anything
+        return None
     below, lower, bare_lower = _towards(number, line, start, -1, design)
     above, upper, bare_upper = _towards(number, line, start, 1, design)
     inference = _inference(number.value, lower, upper, number.statistic.least, number.statistic.most)

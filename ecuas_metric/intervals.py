@@ -30,8 +30,8 @@ from .metrics import (
 )
 from .options import Options
 from .ranking import TieGroups, run_starts
+from .sampling import NONE
 
-NONE: Limits = (math.nan, math.nan)
 NO_UNITS = Note("too_few_units")
 FEW_GROUPS = 5  # equal groups, below which simulated intervals hold the true value in less than 92.5 %
 _MOST_GROUPS = 2**13  # of equal uncertainty, for speed: neighbours that are merged differ by 1e-4 of the ranks

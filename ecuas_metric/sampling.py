@@ -20,7 +20,7 @@ from .options import LEVEL
 
 _K = TypeVar("_K", bound=Hashable)
 Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
-Statistic = Callable[[Array], Mapping[_K, FloatOrFloats]]
+ResampledStatistic = Callable[[Array], Mapping[_K, FloatOrFloats]]
 NONE = (math.nan, math.nan)
 DRAWN_TOGETHER = 2**13  # units; where there are more, each part of so many is counted in the cache
 _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
@@ -36,7 +36,7 @@ class Resampling(NamedTuple):
 
 
 def intervals(
-    statistic: Statistic[_K],
+    statistic: ResampledStatistic[_K],
     num_samples: int,
     *,
     resampling: Resampling,
@@ -50,7 +50,7 @@ def intervals(
 
 
 def bootstrap(
-    statistic: Statistic[_K], num_samples: int, *, resampling: Resampling, progress: bool = False
+    statistic: ResampledStatistic[_K], num_samples: int, *, resampling: Resampling, progress: bool = False
 ) -> dict[_K, Floats]:
     """Return the statistic of each resample, shape (`n_resamples`,) for each key (Efron and Tibshirani 1993)."""
     return _collect(statistic, bootstrap_weights(num_samples, resampling), resampling.n_resamples, progress)
@@ -103,7 +103,9 @@ def _uniform(generator: np.random.Generator, below: int, count: int) -> Array:
     return bits[:count] & np.uint16(below - 1)
 
 
-def _collect(statistic: Statistic[_K], weights: Iterator[Counts], total: int, progress: bool) -> dict[_K, Floats]:
+def _collect(
+    statistic: ResampledStatistic[_K], weights: Iterator[Counts], total: int, progress: bool
+) -> dict[_K, Floats]:
     from tqdm.auto import tqdm
 
     parts: dict[_K, list[Floats]] = {}

@@ -31,11 +31,12 @@ from ..inference import (
     standardized,
 )
 from ..inputs import Bools, Floats, Ints
-from ..intervals import NONE, numbers_of
+from ..intervals import numbers_of
 from ..metric import Key
 from ..metrics import Values
 from ..ranking import positions
 from ..results import System, all_values, as_given, named_systems, reordered, select_options, without_weight_0
+from ..sampling import NONE
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -160,7 +161,7 @@ def compare_systems(
     ...     "vague": confidence_system(correct, [0.5, 0.6, 0.5, 0.5, 0.4, 0.5], **options),
     ... }
     >>> row = next(row for row in compare_systems(systems) if str(row.key) == "ecuas_1")
-    >>> round(row.difference, 4), row.high < 0, row.comparable
+    >>> round(row.difference, 4), row.low < row.difference < row.high, row.comparable
     (-0.1867, True, True)
     """
     systems = named_systems(systems)

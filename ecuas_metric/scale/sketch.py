@@ -13,7 +13,7 @@ import numpy as np
 from ..inputs import Bools, Floats, Ints, blocks
 from .exact_sum import DIGITS, carry
 
-HALF = int(np.float64(0.5).view(np.int64))
+HALF_KEY = int(np.float64(0.5).view(np.int64))
 PLAIN_LIMIT, WEIGHTED_LIMIT = 2**18, 2**15  # bins of a state: at most 4 MB in a file
 STEPS = 16  # levels in which all pairs of bins of one size become one
 LINEAR = 6  # in the top octave bins are 2^(LINEAR - 2) times finer than in equal steps of the logarithm
@@ -56,9 +56,9 @@ class Resolution(NamedTuple):
         """Return whole numbers that order like the keys: those of the logarithm and those of the number, added."""
         if not self.mirrored:
             return self._from_zero(keys)
-        positions = self._from_zero(np.minimum(keys, 2 * HALF - keys))
-        end = 2 * self._from_zero(np.array([HALF]))
-        return np.asarray(np.where(keys <= HALF, positions, end - positions))
+        positions = self._from_zero(np.minimum(keys, 2 * HALF_KEY - keys))
+        end = 2 * self._from_zero(np.array([HALF_KEY]))
+        return np.asarray(np.where(keys <= HALF_KEY, positions, end - positions))
 
     def _from_zero(self, keys: Ints) -> Ints:
         share = np.minimum(keys.view(np.float64), self.top)
@@ -91,7 +91,7 @@ def sort_keys(rank: Floats, *, mirrored: bool) -> Ints:
     for rows in blocks(len(rank)):
         confidence = 0.0 - rank[rows]
         near = np.minimum(confidence, 1 - confidence).view(np.int64)  # bits are finest close to 0, here at both ends
-        keys[rows] = np.where(confidence >= 0.5, near, 2 * HALF - near)
+        keys[rows] = np.where(confidence >= 0.5, near, 2 * HALF_KEY - near)
     return keys
 
 
@@ -99,8 +99,8 @@ def ranks_of(keys: Ints, *, mirrored: bool) -> Floats:
     """Return the values (N,) that have these keys, the inverse of `sort_keys`."""
     if not mirrored:
         return keys.view(np.float64)
-    is_high = keys <= HALF
-    near = np.where(is_high, keys, 2 * HALF - keys).view(np.float64)
+    is_high = keys <= HALF_KEY
+    near = np.where(is_high, keys, 2 * HALF_KEY - keys).view(np.float64)
     return np.asarray(np.where(is_high, near - 1, 0.0 - near))
 
 

@@ -52,7 +52,7 @@ assert main(["score", *files]) == main(["compare", *files]) == 0"""
         ("import ecuas_metric, triviaqa_subset; dir(ecuas_metric); dir(triviaqa_subset)", []),
         (COMMANDS, []),
         (f"{SCORE}; ecuas_score([0, 1], [0.1, 0.8]); score_posteriors([0, 1], [0.1, 0.8])", ["numpy"]),
-        (COMPARE, ["numpy", "pyarrow", "tqdm"]),
+        (COMPARE, ["numpy", "pyarrow", "scipy"]),
     ],
     ids=["packages", "command", "arrays", "files"],
 )

@@ -43,7 +43,7 @@ from .parameters import (
     Figures,
     Files,
     Folds,
-    Groups,
+    GroupColumn,
     Interval,
     MetricOptions,
     Notes,
@@ -51,7 +51,7 @@ from .parameters import (
     OrdersN,
     Output,
     PoolTasks,
-    Rows,
+    RowFlags,
     Seed,
     Target,
     option,
@@ -66,7 +66,7 @@ _DEPENDENT = ("interval", "calibration", "calibrate", "explain")  # what groups 
 def score_in_memory(
     *,
     files: Files,
-    rows: Rows,
+    rows: RowFlags,
     groups: Annotated[str | None, Flag(GROUPS, "COLUMN", needs=_DEPENDENT)] = None,
     by: By = None,
     metric: BinnedOptions,
@@ -119,8 +119,8 @@ def score_in_memory(
 def compare_in_memory(
     *,
     files: Files,
-    rows: Rows,
-    groups: Groups = None,
+    rows: RowFlags,
+    groups: GroupColumn = None,
     pool_tasks: PoolTasks = False,
     metric: BinnedOptions,
     interval: Annotated[
@@ -176,8 +176,8 @@ def compare_in_memory(
 def plan_of_files(
     *,
     files: Files,
-    rows: Rows,
-    groups: Groups = None,
+    rows: RowFlags,
+    groups: GroupColumn = None,
     pool_tasks: PoolTasks = False,
     metric: MetricOptions,
     target: Target,

@@ -49,7 +49,7 @@ PoolTasks = Annotated[bool, Flag("for runs: pool the tasks of each model")]
 Normalize = Annotated[bool, option("normalize")]
 Decompose = Annotated[bool, option("decompose")]
 Interval = Annotated[float | None, Flag("intervals at this level, e.g. 0.95", "LEVEL")]
-Groups = Annotated[str | None, Flag(GROUPS, "COLUMN")]
+GroupColumn = Annotated[str | None, Flag(GROUPS, "COLUMN")]
 NumResamples = Annotated[int, option("n_resamples", "B")]
 Seed = Annotated[int, option("random_state", "SEED")]
 Figures = Annotated[str | None, Flag("draw risk-coverage, cost, reliability and ECUAS_n curves", "DIR")]
@@ -91,7 +91,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rows(Columns):
+class RowFlags(Columns):
     """How files are read whose rows are in memory."""
 
     right: Annotated[

@@ -14,7 +14,7 @@ from ...files.recipe import NAMES, Reading, Recipe, scale_of
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, changed, read_run, submissions_of
 from .flags import flag_of
-from .parameters import MetricOptions, Rows
+from .parameters import MetricOptions, RowFlags
 
 ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")  # the commas that are in no column's name
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
@@ -47,7 +47,7 @@ class ReadFile:
 
 def read_files(
     texts: Iterable[str],
-    rows: Rows,
+    rows: RowFlags,
     *,
     groups: str | None,
     part: str | None = None,
@@ -84,7 +84,7 @@ def read_files(
     return in_common(submissions) if rows.common else submissions
 
 
-def _reading_of(rows: Rows, metric: MetricOptions, unlabelled: str | None) -> Reading:
+def _reading_of(rows: RowFlags, metric: MetricOptions, unlabelled: str | None) -> Reading:
     labels = None
     if rows.labels is not None:
         labels = next(csv.reader([rows.labels], skipinitialspace=True))
@@ -141,7 +141,7 @@ def _read(file: File, reading: Reading, run: RunOptions, *, pool_tasks: bool) ->
     return ReadFile(file, submissions_of(sheet, file.path, reading=reading), is_run=False)
 
 
-def _tasks(rows: Rows) -> list[str] | None:
+def _tasks(rows: RowFlags) -> list[str] | None:
     if rows.tasks is None:
         return None
     return [task.strip() for task in rows.tasks.split(",")]
@@ -155,7 +155,7 @@ def _require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
             raise FileError(path, "file_is_read", advice="name_another_output")
 
 
-def _set_flags(rows: Rows, metric: MetricOptions, *, pool_tasks: bool) -> set[str]:
+def _set_flags(rows: RowFlags, metric: MetricOptions, *, pool_tasks: bool) -> set[str]:
     """Return the names of the flags about files that are not at their defaults."""
     names = {one.name for one in fields(rows) if getattr(rows, one.name) != one.default}
     names |= {"pool_tasks"} if pool_tasks else set()
@@ -179,7 +179,7 @@ def _require_use(flags: Container[str], read: Sequence[ReadFile]) -> None:
             raise InputError(flag_of(name), rule)
 
 
-def _require_tasks(rows: Rows, read: Sequence[ReadFile], *, pooled: bool) -> None:
+def _require_tasks(rows: RowFlags, read: Sequence[ReadFile], *, pooled: bool) -> None:
     """Raise InputError if a task is asked for that no run has; where they are pooled, nothing says which there were."""
     parts = {one.part for item in read if item.is_run for one in item.submissions}
     for task in () if pooled else _tasks(rows) or ():

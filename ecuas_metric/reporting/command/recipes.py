@@ -8,7 +8,7 @@ from ...errors import InputError
 from ...files.read import read_sheet
 from ...files.recipe import describe, lines_of
 from .flags import Flag
-from .parameters import Columns, Files, MetricOptions, Notes, Rows
+from .parameters import Columns, Files, MetricOptions, Notes, RowFlags
 from .reading import read_files, recipes_of
 
 
@@ -21,7 +21,7 @@ def show_recipes(
     output: Annotated[str | None, Flag("write the recipe to this file, for --recipe", "FILE")] = None,
 ) -> Notes:
     """Print how files are read, and what their columns hold."""
-    rows = Rows(**asdict(columns), right=right, labels=labels)
+    rows = RowFlags(**asdict(columns), right=right, labels=labels)
     outputs = [] if output is None else [output]
     submissions = read_files(files, rows, groups=None, metric=MetricOptions(), unlabelled="bounds", outputs=outputs)
     recipes = {recipe.source: recipe for recipe in recipes_of(submissions) if recipe is not None}
