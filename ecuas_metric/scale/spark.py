@@ -72,7 +72,7 @@ def states_of_frame(
 
     check_reading(reading)
     schema = to_arrow_schema(df.schema)
-    recipe = recipe_of_rows(df.limit(HEAD).toArrow(), reading, source="the data frame")
+    recipe = recipe_of_rows(_collected(df.limit(HEAD)), reading, source="the data frame")
     names = columns_read(recipe)
 
     def states(batches: Batches) -> Batches:
@@ -148,16 +148,22 @@ def _state(row: _Row) -> State:
     return state
 
 
-def _merge(states: DataFrame) -> dict[str, State]:
-    """Run the job, and return the one state of each system that is left of those of all parts, or raise their error."""
+def _collected(df: DataFrame) -> pa.Table:
+    """Run the job of a data frame and return its rows, or raise its error."""
     from pyspark.errors import PySparkException
 
-    for keys in (("system", "slot"), ("system",)):
-        states = states.groupBy(*keys).applyInArrow(merged_rows, _SCHEMA)
     try:
-        rows = sorted(states.toArrow().to_pylist(), key=lambda row: (row["error"] is None, row["system"], row["part"]))
+        return df.toArrow()
     except PySparkException as error:
         raise FileError("Spark", "job_failed", reason=_first_line(error)) from None
+
+
+def _merge(states: DataFrame) -> dict[str, State]:
+    """Run the job, and return the one state of each system that is left of those of all parts, or raise their error."""
+    for keys in (("system", "slot"), ("system",)):
+        states = states.groupBy(*keys).applyInArrow(merged_rows, _SCHEMA)
+    merged = _collected(states).to_pylist()
+    rows = sorted(merged, key=lambda row: (row["error"] is None, row["system"], row["part"]))
     if rows and rows[0]["error"] is not None:
         raise pickle.loads(rows[0]["error"])
     return {row["system"]: _state(row) for row in rows}

@@ -220,9 +220,10 @@ def test_intervals_change_no_value_and_have_two_limits_in_order(system):
 
 
 def test_resamples_without_any_weight_have_no_value():
-    options = {"sample_weight": [0.0, 1.0], "confidence_level": 0.9, "n_resamples": 50}
+    options = {"sample_weight": [0.0, 1.0, 1.0, 1.0], "confidence_level": 0.9, "n_resamples": 500}
     options |= {"interval_method": "percentile", "normalize": True}
-    values = score("posteriors", np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([0, 1]), **options)
+    posteriors = np.array([[0.5, 0.5], [0.25, 0.75], [0.25, 0.75], [0.25, 0.75]])
+    values = score("posteriors", posteriors, np.array([0, 1, 1, 1]), **options)
     assert values["error_rate_low"] == values["error_rate_high"] == 0
 
 
