@@ -33,7 +33,7 @@ from .ranking import TieGroups, run_starts
 from .sampling import NONE
 
 NO_UNITS = Note("too_few_units")
-FEW_GROUPS = 5  # equal groups, below which simulated intervals hold the true value in less than 92.5 %
+FEW_GROUPS = 5  # equal groups, below which their own variance says little: four degrees of freedom or fewer
 _MOST_GROUPS = 2**13  # of equal uncertainty, for speed: neighbours that are merged differ by 1e-4 of the ranks
 _ROUNDING = 1e-9
 
