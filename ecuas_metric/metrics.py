@@ -44,11 +44,6 @@ def keys_of(decisions: Decisions, options: Options, *, when: Collection[str] = (
     return found
 
 
-def shown_keys(decisions: Decisions, options: Options) -> list[Key]:
-    """Return the keys of the plain values that the options ask for, but for those of `calibration`."""
-    return keys_of(decisions, options)
-
-
 def naive_keys(decisions: Decisions, options: Options) -> list[Key]:
     """Return the keys of what `normalize` divides, in the order of `naive_values`."""
     keys = keys_of(decisions, options)
@@ -80,7 +75,7 @@ def metric_values(
     sample_weight: Weights | None = None,
 ) -> dict[Key, FloatOrFloats]:
     """Compute plain metrics (...) for weights (..., N) or resamples: those in `keys`, by default all."""
-    wanted = list(dict.fromkeys(shown_keys(decisions, options) if keys is None else keys))
+    wanted = list(dict.fromkeys(keys_of(decisions, options) if keys is None else keys))
     values = mean_costs(decisions, options, keys=_with_parts(wanted), sample_weight=sample_weight)
     data = Data(decisions, options, grouped=ties, weight=sample_weight)
     for key in wanted:

@@ -38,13 +38,13 @@ from .intervals import NO_UNITS, analytic_intervals, note_biased, note_on
 from .metric import Key, Ties, Weights
 from .metrics import (
     decomposed_values,
+    keys_of,
     keys_of_calibration,
     metric_values,
     naive_keys,
     naive_values,
     normalized_values,
     recalibrated_keys,
-    shown_keys,
     values_of_calibration,
 )
 from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs
@@ -250,7 +250,7 @@ def value_keys(system: System) -> list[Key]:
     """Return the keys of `compute_results`, without computing any number: those of `all_values`, and of calibration."""
     decisions = system.decisions
     options = system.options
-    keys = shown_keys(decisions, options)
+    keys = keys_of(decisions, options)
     if options.normalize:
         keys += [key.of("normalized") for key in naive_keys(decisions, options)]
     if options.decompose:

@@ -182,16 +182,6 @@ def basis_of_comparison(system: System) -> Basis:
     )
 
 
-def best_systems(rows: Iterable[Comparison], *, level: float) -> dict[Key, list[str]]:
-    """Return the confidence set for the best system, by each metric that ranks systems, from all pairs' comparisons."""
-    found: dict[Key, dict[str, float]] = {}
-    for row in rows:
-        if not math.isnan(row.p_first_best):
-            found.setdefault(row.key, {}).update({row.first: row.p_first_best, row.second: row.p_second_best})
-    alpha = round(1 - level, 12)
-    return {key: [name for name, p in of_key.items() if p > alpha] for key, of_key in found.items()}
-
-
 def align(systems: Mapping[str, System]) -> dict[str, System]:
     """Return the systems with their samples in the input order of the first's, matched by id, else by position."""
     (first, reference), *others = systems.items()

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError
-from ..inputs import Bools, Floats, Ints
+from ..inputs import Floats, Ints
 from .values import TEXT, Sheet, as_text, encode, floats_in, from_numpy, is_in, is_numeric, nulls_in
 
 PAIRS = ("true false", "yes no", "correct incorrect", "right wrong", "pass fail", "passed failed", "t f", "y n", "c i")
@@ -44,11 +44,6 @@ def parse_cells(array: pa.Array) -> pa.Array:
     if words and words <= set(TRUTHS[0]) and _words(cells) <= set(TRUTHS[0]):
         return from_numpy(is_in(pc.utf8_lower(cells), ["true"]), ~nulls_in(cells))
     return cells
-
-
-def is_missing(array: pa.Array) -> Bools:
-    """Return which cells (N,) hold nothing: null, NaN, or a word for it."""
-    return np.isnan(floats_in(array)) if is_numeric(array.type) else nulls_in(parse_cells(array))
 
 
 def numbers_in(sheet: Sheet, column: str, *, share: bool = False) -> Floats:
