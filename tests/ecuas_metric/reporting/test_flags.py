@@ -200,6 +200,8 @@ def quick(tmp_path, monkeypatch):
     for module in (in_memory, out_of_core):
         monkeypatch.setattr(module, "write_figures", lambda systems, folder: [Path(folder, "curve.png")])
     monkeypatch.setattr(in_memory, "write_differences", lambda rows, folder, alpha: [Path(folder, "differences.png")])
+    for module in [name for name in sys.modules if name.startswith("pyspark.")]:  # another test may have had them
+        monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "pyspark", None)
 
 
