@@ -1,3 +1,3 @@
 """The version, which nothing large is imported for."""
 
-VERSION = "0.4.0"
+VERSION = "0.5.0"
