@@ -11,7 +11,7 @@ PARALLEL ?= --numprocesses 2 --dist loadfile --no-loadscope-reorder --durations 
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 
-.PHONY: help install demo space reproduce check test test-slow test-integrations check-lowest check-croissant \
+.PHONY: help install docs demo space reproduce check test test-slow test-integrations check-lowest check-croissant \
 	bench reference publish format lint hooks lock clean
 
 help:  ## say what there is to make
@@ -61,6 +61,7 @@ reference: $(VENV)/demo.installed  ## write the card's table of options and the 
 
 docs: $(VENV)/docs.installed  ## the site in build/site: warnings are errors
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site
+	@echo "build/site/index.html"
 
 publish: $(VENV)/space.installed  ## metric, dataset and demo to the Hub: NAMESPACE=<user or organisation>, FLAGS=--dry-run to list what would go
 	$(BIN)/python publish.py all --namespace $(NAMESPACE) $(FLAGS)

@@ -1,12 +1,21 @@
 """The site: `make docs` builds the pages of the whole repository, whose links are those that work in a clone."""
 
+from pathlib import Path
+
+from docutils.nodes import Element, SkipNode
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
+
 from ecuas_metric import __version__
 
 project, author, release = "ecuas", "The ecuas authors", __version__
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
-include_patterns = ["docs/*.md", "docs/*.ipynb", "*.md", "*/README.md"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+include_patterns = ["docs/*.md", "docs/*.ipynb", "docs/generated/*.rst", "*.md", "*/README.md"]
 exclude_patterns = ["build", ".pytest_cache", ".venv*", "**/.venv*", "demo", "tests"]
 root_doc = "docs/index"
+html_additional_pages = {"index": "redirect.html"}
+templates_path = [str(Path(__file__).with_name("templates"))]
 html_theme = "furo"
 html_title = f"ecuas {release}"
 myst_enable_extensions = ["dollarmath", "html_image"]
@@ -17,4 +26,24 @@ nb_output_stderr = "remove"
 napoleon_google_docstring = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+autodoc_mock_imports = ["torch", "torchmetrics", "inspect_ai", "lm_eval", "lighteval", "pyspark"]
+html_math_renderer = "mathml"  # browsers draw MathML themselves, also without a network
+html_show_copyright = False
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 suppress_warnings = ["myst.header", "myst.strikethrough", "misc.highlighting_failure"]
+
+
+def setup(app: Sphinx) -> None:
+    """Add the renderer of formulas, which Sphinx calls by its name."""
+    app.add_html_math_renderer("mathml", (_write_formula, None), (_write_displayed_formula, None))
+
+
+def _write_formula(translator: HTML5Translator, node: Element) -> None:
+    translator.body.append(tex2mathml(node.astext()))
+    raise SkipNode
+
+
+def _write_displayed_formula(translator: HTML5Translator, node: Element) -> None:
+    translator.body.append(tex2mathml(node.astext(), as_block=True))
+    raise SkipNode

@@ -262,7 +262,7 @@ def calibration_p_value(
     Small if the answers contradict the confidences. The statistic is the largest sum of differences between answers and
     confidences over an interval of confidences, which needs no bins,
 
-    .. math:: \max_{a < b} \Big| \sum_{i: a < q_i \le b} (y_i - q_i) \Big|,
+    .. math:: \max_{a < b} \left| \sum_{i: a < q_i \le b} (y_i - q_i) \right|,
 
     compared with that of answers drawn at random, each correct with the chance that its confidence says. A single
     wrong answer of confidence 1 refutes calibration.

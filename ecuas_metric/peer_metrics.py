@@ -60,7 +60,7 @@ def auarc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
 def e_aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     r"""Return the excess (...) of the AURC over that of the best order: lower is better, 0-1 cost only.
 
-    .. math:: \frac{1}{N} \Big( R_1 + \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2} \Big) - r - (1 - r) \log (1 - r)
+    .. math:: \frac{1}{N} \left( R_1 + \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2} \right) - r - (1 - r) \log (1 - r)
 
     with the error rate r. Source: Geifman, Uziel and El-Yaniv 2019, whose approximation of the best AURC is the last
     part. The area is that of fd-shifts, which draws the curve from coverage 0 with the risk of the most confident
@@ -174,7 +174,7 @@ def _first(groups: TieGroups, amount: FloatOrFloats) -> TieGroups:
 def error_average_precision(groups: TieGroups) -> FloatOrFloats:
     r"""Return the average precision (...) of finding wrong answers by uncertainty: higher is better, 0-1 cost only.
 
-    .. math:: \frac{1}{m} \sum_{k=1}^{N} w_k \frac{w_1 + \dots + w_k}{k}
+    .. math:: \frac{1}{m} \sum_{k=1}^{N} w_k \frac{w_1 + \ldots + w_k}{k}
 
     where :math:`w_k = 1` if the k-th answer from the most uncertain one is wrong, and m are wrong. Source: fd-shifts'
     `failap_err`, which is scikit-learn's `average_precision_score`. That scores ties by the precision at the end of
@@ -318,7 +318,7 @@ def _bins_of_equal_mass(groups: TieGroups, n_bins: int) -> Ints:
 def smooth_ece(groups: TieGroups) -> FloatOrFloats:
     r"""Return the smooth calibration error (...), in [0, 1]: lower is better.
 
-    .. math:: \text{smECE}_\sigma = \int_0^1 \Big| \frac{1}{N} \sum_i (q_i - y_i) K_\sigma(t, q_i) \Big| dt,
+    .. math:: \text{smECE}_\sigma = \int_0^1 \left| \frac{1}{N} \sum_i (q_i - y_i) K_\sigma(t, q_i) \right| dt,
         \qquad \text{smECE} = \text{smECE}_{\sigma^*} = \sigma^*
 
     with correctness y and the Gaussian kernel :math:`K_\sigma` reflected at 0 and 1. Source: Blasiok and Nakkiran

@@ -84,7 +84,7 @@ def test_a_public_name_is_documented_with_an_example(name):
 
 def test_the_reference_page_shows_all_names():
     page = (ROOT / "docs/reference.md").read_text()
-    shown = re.findall(r"^\.\. auto(?:function|class):: (\w+)", page, flags=re.MULTILINE)
+    shown = re.findall(r"^   (\w+)$", page, flags=re.MULTILINE)
     assert shown == list(ecuas_metric._MODULES)
 
 
