@@ -19,7 +19,6 @@ from .tables import Cell, Grid
 if TYPE_CHECKING:
     from ..plotting.forest import Panel
 
-SORTS = ("systems", "difference", "p")
 DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
 MAX_BARS = 15  # pairs in a panel of the figure; of more, those with the best system
 MAX_ROWS = 60  # differences that are printed unless all are asked for
@@ -30,24 +29,24 @@ def is_significant(row: Comparison, alpha: float) -> bool:
     return row.p_adjusted <= alpha
 
 
-def sort_rows(rows: Sequence[Comparison], *, order: str = "systems") -> list[Comparison]:
-    """Return comparisons metric by metric, sorted within each by one of `SORTS`; nan comes last."""
-    if order == "systems":
-        return [row for pairs in pairs_by_key(rows).values() for row in pairs]
-
-    def size(row: Comparison) -> float:
-        number = -abs(row.difference) if order == "difference" else row.p_adjusted
-        return math.inf if math.isnan(number) else number
-
-    return [row for pairs in pairs_by_key(rows).values() for row in sorted(pairs, key=size)]
-
-
 def pairs_by_key(rows: Iterable[Comparison]) -> dict[Key, list[Comparison]]:
     """Return the comparisons of each metric."""
     by_key: dict[Key, list[Comparison]] = {}
     for row in rows:
         by_key.setdefault(row.key, []).append(row)
     return by_key
+
+
+def ranking_of(rows: Sequence[Comparison]) -> dict[str, float]:
+    """Return the value of each system in the comparisons of a metric, the best first if the metric has a direction."""
+    values: dict[str, float] = {}
+    for row in rows:
+        values[row.first] = row.first_value
+        values[row.second] = row.second_value
+    better = rows[0].key.entry.higher_is_better
+    if better is None:
+        return values
+    return dict(sorted(values.items(), key=lambda item: item[1], reverse=better))
 
 
 def comparison_grid(
@@ -94,12 +93,14 @@ def differences_grid(
 def explain_columns(tests: int, level: float) -> list[str]:
     """Return one line on each column of numbers of a comparison."""
     adjusted = f"p adjusted for all {tests} tests of this table, by correlated normal deviates; judge by this one"
+    if tests == 1:
+        adjusted = "the same as p, since there is one test"
     return [
         DIFFERENCE,
         f"{percent(level)} interval: for this pair and metric alone; it excludes 0 where p, not adjusted p, is at most "
         f"{1 - level:.2g}",
         "p: 1 minus the level at which the interval just touches 0, from the influences of the samples, paired",
-        f"adjusted p: {adjusted if tests > 1 else 'the same as p, since there is one test'}",
+        f"adjusted p: {adjusted}. A large one does not mean that the systems are equal",
     ]
 
 
@@ -145,17 +146,17 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
     """Return all differences of a metric; where pairs are many, those of the other systems from the best."""
     from ..plotting.forest import Bar, Panel
 
-    names = short_names(name for row in rows for name in (row.first, row.second))
+    ranking = ranking_of(rows)
+    names = short_names(ranking)
     if len(rows) <= MAX_BARS:
         labels = [f"{names[row.first]} - {names[row.second]}" for row in rows]
         xlabel = _directions(rows[0].key)
     else:
-        reference, place = _reference(rows)
-        pairs = [row for row in rows if reference in (row.first, row.second)]
-        rows = [row if row.second == reference else row.turned() for row in pairs]
+        best = next(iter(ranking))
+        rows = [row if row.second == best else row.turned() for row in rows if best in (row.first, row.second)]
         rows.sort(key=lambda row: abs(row.difference))
         labels = [names[row.first] for row in rows]
-        xlabel = f"difference from {names[reference]}{place}"
+        xlabel = f"difference from {names[best]}"
     bars = [Bar(name, row.difference, row.low_all, row.high_all) for name, row in zip(labels, rows, strict=True)]
     return Panel(title(rows[0].key), xlabel, bars)
 
@@ -167,13 +168,3 @@ def _directions(key: Key) -> str:
         return "first - second"
     left, right = ("second", "first") if better else ("first", "second")
     return f"← {left} is better      first - second      {right} is better →"
-
-
-def _reference(rows: Sequence[Comparison]) -> tuple[str, str]:
-    """Return the best system, or the first where none is, and what it is."""
-    better = rows[0].key.entry.higher_is_better
-    values = {row.first: row.first_value for row in rows} | {row.second: row.second_value for row in rows}
-    is_ranked = better is not None and all(row.comparable for row in rows)
-    if not is_ranked or any(map(math.isnan, values.values())):
-        return rows[0].first, ""
-    return (max if better else min)(values, key=lambda name: values[name]), ", the best"

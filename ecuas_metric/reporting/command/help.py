@@ -49,8 +49,8 @@ _COMPARE = """\
 examples
   ecuas compare gpt.csv llama.jsonl
       which systems beat which, and the difference in every metric with its 95 % interval and p-values
-  ecuas compare runs.csv --only significant --sort difference --explain --figures plots
-      only significant differences, largest first; how to read them; a forest plot
+  ecuas compare runs.csv --only significant --figures plots
+      only significant differences; a forest plot of all
   ecuas compare runs.csv --groups document --metrics ecuas_0,error_rate
       questions on the same document depend on each other; two metrics only
 """

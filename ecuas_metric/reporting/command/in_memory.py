@@ -18,7 +18,7 @@ from ...metrics import place
 from ...options import DEFAULTS, INTERVAL_METHODS, LEVEL, checked_options
 from ...results import System, value_keys
 from ..averages import macro_averages
-from ..differences import SORTS, comparison_grid, is_significant, num_tests, plan_grid, sort_rows, write_differences
+from ..differences import comparison_grid, is_significant, num_tests, pairs_by_key, plan_grid, write_differences
 from ..recalibrating import FOLDS, add_recalibrated
 from ..report import (
     BELOW,
@@ -32,7 +32,7 @@ from ..report import (
 )
 from ..tables import screen_of, to_text, write
 from ..text import explain as sentences_of
-from ..text import how_to_read, introduction, overview
+from ..text import introduction, overview
 from .choice import chosen_keys, named_keys, options_set
 from .flags import Flag, flag_of
 from .parameters import (
@@ -129,12 +129,9 @@ def compare_in_memory(
     seed: Seed = DEFAULTS.random_state,
     calibrate: Calibrate = None,
     folds: Folds = FOLDS,
-    sort: Annotated[str, Flag("order within each metric", choices=SORTS)] = SORTS[0],
     only: Annotated[str | None, Flag("show only significant differences", choices=("significant",))] = None,
-    full: Annotated[bool, Flag("print all differences, however many there are")] = False,
     output: Output,
     figures: Annotated[str | None, Flag("draw the differences with their intervals, a panel per metric", "DIR")] = None,
-    explain: Annotated[bool, Flag("explain below the table how its numbers are computed and what they mean")] = False,
 ) -> Notes:
     """Print the differences between all pairs of systems, with intervals and tests."""
     output.check()
@@ -151,9 +148,11 @@ def compare_in_memory(
         systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
     keys = _metrics_of(output, systems, options)
     compared = compare_systems(systems, only=keys)
-    differences = compared if keys is not None else sorted(compared, key=lambda row: place(row.key))
+    if keys is None:
+        compared.sort(key=lambda row: place(row.key))
+    differences = [row for rows in pairs_by_key(compared).values() for row in rows]
     alpha = round(1 - interval, 12)
-    shown = [row for row in sort_rows(differences, order=sort) if not only or is_significant(row, alpha)]
+    shown = [row for row in differences if only is None or is_significant(row, alpha)]
     first = next(iter(systems.values()))
     above = introduction(systems, differences, alpha=alpha, digits=output.digits, by_position=rows.by_position)
     lines = [str(basis_of_comparison(one)) for one in systems.values()]
@@ -164,10 +163,8 @@ def compare_in_memory(
     if only:
         count = f"{len(shown)} of {len(differences)} differences are significant and shown."
         grid = replace(grid, notes=[count, *grid.notes])
-    text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha, full=full)
+    text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha)
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions))
-    if explain:
-        print_bullets(how_to_read(first.options, tests=tests, by_row=first.ids is None))
     if figures:
         print_paths(write_differences(differences, figures, alpha=alpha))
     return _notes_of(systems)

@@ -4,28 +4,40 @@ from dataclasses import replace
 import pytest
 
 from ecuas_metric.plotting import figures
-from ecuas_metric.reporting.differences import explain_columns, is_significant, num_tests, sort_rows, write_differences
+from ecuas_metric.reporting.differences import (
+    explain_columns,
+    is_significant,
+    num_tests,
+    pairs_by_key,
+    ranking_of,
+    write_differences,
+)
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, row, rows_of
 
 ENDS = [("first", "second"), ("second", "first")]  # where lower is better, and where higher is
 
 
-def test_differences_are_sorted_and_chosen_within_their_metric():
+def test_differences_are_grouped_by_metric_and_counted_if_they_were_tested():
     rows = [row("a", "b", ER, 0.1, 0.2), row("a", "b", AUROC, 0.3), row("a", "c", ER, -0.4), row("a", "c", AUROC, 0.2)]
-    assert [r.key for r in sort_rows(rows)] == [ER, ER, AUROC, AUROC]
-    assert [r.difference for r in sort_rows(rows, order="difference")] == [-0.4, 0.1, 0.3, 0.2]
-    assert [r.p for r in sort_rows(rows, order="p")] == [0.001, 0.2, 0.001, 0.001]
-    assert [r.difference for r in sort_rows(rows) if is_significant(r, ALPHA)] == [-0.4, 0.3, 0.2]
-    undefined = [row("a", "b", AUROC, math.nan, math.nan), row("a", "c", AUROC, 0.1)]
-    assert [r.second for order in ("difference", "p") for r in sort_rows(undefined, order=order)] == list("cbcb")
-    assert num_tests(undefined) == 1
+    grouped = pairs_by_key(rows)
+    assert {key: [row.difference for row in pairs] for key, pairs in grouped.items()} == {
+        ER: [0.1, -0.4],
+        AUROC: [0.3, 0.2],
+    }
+    assert [row.difference for row in rows if is_significant(row, ALPHA)] == [0.3, -0.4, 0.2]
+    assert num_tests([row("a", "b", AUROC, math.nan, math.nan), row("a", "c", AUROC, 0.1)]) == 1
+
+
+@pytest.mark.parametrize(("key", "expected"), [(ER, "bca"), (AUROC, "acb"), (COVERAGE, "abc")])
+def test_systems_are_ranked_by_what_is_better(key, expected):
+    assert "".join(ranking_of(rows_of({"a": 0.3, "b": 0.1, "c": 0.2}, key))) == expected
 
 
 @pytest.mark.parametrize(
     ("count", "below"),
     [
         (2, [f"← {one} is better      first - second      {other} is better →" for one, other in ENDS]),
-        (7, [f"difference from system {best}, the best" for best in (0, 6)]),
+        (7, [f"difference from system {best}" for best in (0, 6)]),
     ],
 )
 def test_the_figure_has_a_panel_for_each_metric_and_says_what_is_better(count, below, monkeypatch):

@@ -36,7 +36,6 @@ VALUES = {  # of each flag one that is not its default, "" for a switch; in a ma
     "figures": "plots",
     "filter": "strict",
     "folds": "3",
-    "full": "",
     "groups": {"run": "doc.g", "": "document"},
     "interval": "0.8",
     "interval_method": "percentile",
@@ -61,7 +60,6 @@ VALUES = {  # of each flag one that is not its default, "" for a switch; in a ma
     "samples": "50",
     "scale": "100",
     "seed": "7",
-    "sort": "difference",
     "state": "new.state",
     "tasks": "x",
     "unlabelled": {"posteriors": "drop", "": "wrong"},
@@ -87,14 +85,10 @@ INPUTS = {  # kind of input, command -> what stands before the flag
     ("rates", "plan"): ["--error-rates", "0.3,0.25"],
 }
 OWN_INPUT = {  # flags that say what to do about something, which an input of their own has
-    *("by", "by_position", "common", "correct_from", "filter", "full", "labels", "missing_confidence", "pool_tasks"),
-    *("predictions_are", "renormalize", "right", "scale", "sort", "tasks", "unlabelled"),
+    *("by", "by_position", "common", "correct_from", "filter", "labels", "missing_confidence", "pool_tasks"),
+    *("predictions_are", "renormalize", "right", "scale", "tasks", "unlabelled"),
 }
 SIZE = 30
-
-
-def names_of_systems(flag):
-    return {"sort": "abc", "full": "abcdefg"}.get(flag, "ab")
 
 
 def change_for(frame, flag, outputs, truth):
@@ -125,7 +119,7 @@ def table_of(kind, flag):
     number = np.arange(SIZE)
     per_sample = {"id": number, "document": number // 3, "part": number % 2, "w": 1 + number % 4}
     frames = []
-    for system in names_of_systems(flag):
+    for system in "ab":
         if kind == "posteriors":
             label = number % 3
             logits = rng.normal(size=(SIZE, 3)) + np.eye(3)[label]
@@ -145,7 +139,7 @@ def write_run(flag):
     """Write what lm-eval logs of models: log-likelihoods of choices."""
     rng = np.random.default_rng(0)
     lengths = np.array([1, 3, 2])
-    for model in names_of_systems(flag):
+    for model in "ab":
         for task in ("x", "y") if flag in ("tasks", "pool_tasks", "by") else ("x",):
             rows = []
             for i in range(SIZE - (flag == "common" and model == "b")):
