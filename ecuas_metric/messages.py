@@ -112,17 +112,13 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
         "must be one column of labels; choose the one that the logits are of, with label_names"
     ),
     # ---- states ----
-    "cost_too_large": "must be below {most:g} times the largest uncertainty",
-    "curves_of_state": "are drawn of states without weights and of the 0-1 cost",
     "more_wrong_than_rows": "must be at most the count",
     "no_judged_rows": "must have rows that are judged and have a weight",
+    "not_mergeable": "must depend on the same; they differ in their {reasons}",
     "not_of_a_state": "of a state must be {rules}",
     "not_whole_and_non_negative": "must be whole numbers >= 0",
     "not_with_a_state": "cannot be used with a state",
     "requires_confidences": "requires confidences",
-    "settings_differ": "must have the same options; {name} is {first} and {second}",
-    "too_many_bins_of_a_state": "of a state must be at most {most}",
-    "weight_out_of_range": "must be 0 or lie in [{low:g}, {high:g}] in a state",
     # ---- Evaluate's module ----
     "batch_shapes_differ": "must have the shape of the batches before, (N{axes})",
     "classes_differ_between_batches": "must have the same number of classes in every batch",
@@ -243,7 +239,6 @@ ADVICE = {  # sentences of their own
     "convert_or_score_in_memory": (
         "Convert it, or score in memory (without --out-of-core), where words and percentages are read."
     ),
-    "divide_by_mean": "Divide all weights by their mean.",
     "install_java": "It needs Java 17.",
     "pass_weights_to_state": "Pass weights to state_of.",
     "score_all_in_memory": "Score in memory.",
@@ -294,9 +289,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Metrics of the order are read from {bins} bins; each lies within its bounds, which are at most {widest:.1e} "
         "apart: {metrics}."
     ),
-    "clipped_rows": (
-        "{count} of {total} rows have predictions outside [0, 1] by at most {tolerance:g}, which are clipped."
-    ),
     "clipped": "{count} of {total} predictions lie outside [0, 1] by at most {tolerance:g} and are clipped.",
     "few_errors": "Bootstrap intervals are too narrow with few {kind}: {count} here, fewer than {needed}.",
     "few_groups": "All intervals are approximate: these groups are worth {count:.0f} equal ones, fewer than {needed}.",
@@ -316,9 +308,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "recalibration_taken_as_given": (
         "These intervals do not account for fitting the recalibration on the same samples: {metrics}."
-    ),
-    "renormalized_rows": (
-        "{count} of {total} rows do not sum to 1, but for at most 0.001, and are divided by their sums."
     ),
     "renormalized": (
         "{count} of {total} rows ({share:.1%}) do not sum to 1, but for at most {largest:.2g}. They are divided by "
@@ -342,11 +331,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "run_right_by_acc": "which is right follows from acc",
     "run_weighted": "weighted: {count:,} samples with weights that add up to {sum:,.6g}",
     "run_without_confidence": "{count:,} of {total:,} without a confidence",
-    "rounded_rows": "{count} of {total} rows do not sum to 1 and are divided by their sums.",
-    "rows_above_max_uncertainty": (
-        "{count} of {total} rows have an uncertainty above that of a system that knows nothing, and count as rejected "
-        "at every reject cost."
-    ),
     "too_few_units": (
         "There are no intervals: each stratum needs at least two samples, or two groups where there are groups, and no "
         "one of them may have most of the weight."
@@ -414,7 +398,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "counts_are_weights": "has counts, which are the weights",
     "damaged": "is damaged: it cannot be read to its end",
     "does_not_start": "does not start: {reason}",
-    "file_changed": "has {size} bytes, and had {before} when its rows were scored",
+    "file_changed": "holds other rows, or rows of another name, than when it was scored",
     "file_does_not_fit": "does not fit to the files before: {reason}",
     "holds_no_numbers": "must hold numbers; it holds {kind}",
     "job_failed": "the job failed: {reason}",

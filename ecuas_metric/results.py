@@ -362,12 +362,15 @@ def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
 
 
 def _note_inverted(system: System) -> tuple[Note, ...]:
-    """Return a note if incorrect answers have higher confidences than correct ones, by more than chance."""
     wrong = int(np.count_nonzero(system.decisions.candidate_cost))
-    right = len(system.decisions.candidate_cost) - wrong
+    return note_inverted(system.ties, wrong, len(system.decisions.candidate_cost) - wrong)
+
+
+def note_inverted(ties: TieGroups, wrong: int, right: int) -> tuple[Note, ...]:
+    """Return a note if incorrect answers have higher confidences than correct ones, by more than chance."""
     if not wrong or not right:
         return ()
-    value = float(auroc(system.ties))
+    value = float(auroc(ties))
     if (value - 0.5) * math.sqrt(12 * wrong * right / (wrong + right + 1)) > INVERTED:
         return ()
     return (Note("inverted", {"auroc": value}, "invert_confidence"),)

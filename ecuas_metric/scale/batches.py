@@ -1,6 +1,7 @@
-"""Arrow batches of rows -> one state per system: what every engine calls on the part of the data that it has."""
+"""Arrow batches of rows -> one summary per system: what every engine calls on the part of the data that it has."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypedDict, Unpack
 
 import numpy as np
@@ -8,17 +9,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from ..errors import FileError, InputError
+from ..basis import Origin, Purpose, why_not_comparable
+from ..errors import FileError, InputError, Note
 from ..files.evidence import MAX_SYSTEMS, are_mixed, check_columns, scale_counts
 from ..files.recipe import HEAD, Reading, Recipe, resolve
-from ..files.submissions import Source, advised, check_numbers, limits_of, systems_in
+from ..files.submissions import MEANING, Source, advised, check_numbers, limits_of, systems_in
 from ..files.values import Sheet, floats_in, is_numeric, plain
 from ..inputs import Bools, Floats, Ints
 from ..options import Options
-from .settings import require_same_settings
-from .state import State, empty_state, merge, state_of, state_of_counts
+from ..summary import Summary, merge
+from .rows import empty_state, state_of, state_of_counts
 
-_UNLABELLED = ("wrong", "drop")
+_UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": MEANING["drop"]}  # a rule, and what it means
 CHUNK = 2**22  # bytes of rows that are scored together
 WAITING = 4
 
@@ -42,7 +44,7 @@ def states_of_batches(
     first: int = 1,
     recipe: Recipe | None = None,
     **reading: Unpack[RowOptions],
-) -> dict[str, State]:
+) -> dict[str, Summary]:
     """Return the state of each system in batches of rows, a few of which are in memory at a time.
 
     Batches come from a Parquet file, a DuckDB reader, a stream of `datasets` .. `name` is that of the system if no
@@ -51,7 +53,7 @@ def states_of_batches(
     `RowOptions`. FileError names the source, the column, the row and the value.
     """
     check_reading(reading)
-    found: dict[str, list[State]] = {}
+    found: dict[str, list[Summary]] = {}
     counts: dict[str, Ints] = {}
     start, roles = first, recipe
     low, high = limits_of(reading.get("scale", 1))
@@ -62,17 +64,17 @@ def states_of_batches(
             part = table if rows is None else table.select(_values_read(roles)).take(rows)
             numbers = np.arange(start, start + len(table)) if rows is None else rows + start
             states = found.setdefault(system, [])
-            level, origin = states[0].sketch.level if states else 0, Source(source, _words(roles), numbers)
-            predictions = _predictions(part, roles, origin)
+            where = Source(source, _words(roles), numbers)
+            predictions = _predictions(part, roles, where)
             if low == 0 and high > 1:
                 counts[system] = counts.get(system, 0) + scale_counts(predictions)
-            states.append(_state_of_table(part, predictions, roles, options, reading, origin, level))
-            try:
-                require_same_settings(states[0].settings, states[-1].settings)
-            except InputError as error:
-                last, reason = start + len(table) - 1, str(error).rstrip(".")
-                raise FileError(source, "rows_do_not_fit", first=start, last=last, reason=reason) from None
-            if len(states) > WAITING:  # each merge goes through all bins
+            states.append(_state_of_table(part, predictions, roles, options, reading, where))
+            reasons = why_not_comparable(states[0].basis, states[-1].basis, purpose=Purpose.MERGE)
+            if reasons:
+                last = start + len(table) - 1
+                reason = str(InputError("they", "not_mergeable", reasons=reasons)).rstrip(".")
+                raise FileError(source, "rows_do_not_fit", first=start, last=last, reason=reason)
+            if len(states) > WAITING:  # each merge goes through all groups
                 states[:] = [merge(states)]
         if len(found) > MAX_SYSTEMS:
             names, got = "+".join(roles.systems), f"{len(found):,}"
@@ -180,39 +182,63 @@ def _state_of_table(
     options: Options,
     reading: RowOptions,
     source: Source,
-    level: int,
-) -> State:
-    unlabelled, name = reading.get("unlabelled"), roles.truth
+) -> Summary:
+    rule = reading.get("unlabelled")
+    name = roles.truth
     references = _numbers(table[name], name, source)
     is_open = np.isnan(references)
-    _require_labelled(is_open, roles, source, unlabelled)
-    if (lowest := reading.get("correct_from")) is not None:
+    _require_labelled(is_open, roles, source, rule)
+    lowest = reading.get("correct_from")
+    if lowest is not None:
         references = (references >= lowest).astype(np.float64)
-    references, scale = np.where(is_open, 0.0, references), reading.get("scale", 1)
+    references = np.where(is_open, 0.0, references)
+    scale = reading.get("scale", 1)
     low, high = limits_of(scale)
     predictions = values if scale == 1 else (values - low) / (high - low)
-    used = [[_numbers(table[name], name, source) for name in roles.of(role)] for role in ("weight", "count")]
-    if is_open.any() and unlabelled == "drop":
-        kept = ~is_open
-        references, predictions, source = references[kept], predictions[kept], source._replace(rows=source.rows[kept])
-        used = [[column[kept] for column in columns] for columns in used]
-    form, (weights, copies) = "posteriors" if roles.form == "positive" else roles.form, used
+    weight = _column_of(table, "weight", roles, source)
+    count = _column_of(table, "count", roles, source)
+    if is_open.any() and rule == "drop":
+        is_judged = ~is_open
+        references = references[is_judged]
+        predictions = predictions[is_judged]
+        source = source._replace(rows=source.rows[is_judged])
+        weight = None if weight is None else weight[is_judged]
+        count = None if count is None else count[is_judged]
+    form = "posteriors" if roles.form == "positive" else roles.form
+    origin = origin_of(roles)
     try:
         if roles.form == "positive":
             predictions, options = _both_classes(predictions, options)
-        if copies:
-            return state_of_counts(predictions, copies[0], references, options)
-        if len(references):
-            weight = [*weights, None][0]
-            state = state_of(form, predictions, references, options, sample_weight=weight, level=level)
-        else:  # so that the settings do not depend on which rows are in a part
+        if count is not None:
+            summary = state_of_counts(predictions, count, references, options, origin=origin)
+        elif len(references):
+            summary = state_of(form, predictions, references, options, sample_weight=weight, origin=origin)
+        else:  # so that the basis does not depend on which rows are in a part
             classes = predictions.shape[1] if predictions.ndim > 1 else 2
             options = options.replace(num_classes=classes) if form == "posteriors" else options
-            state = empty_state(form, options, is_weighted=bool(weights))
+            summary = empty_state(form, options, is_weighted=weight is not None, origin=origin)
     except InputError as error:
         raise advised(source.error(error), values, references, roles.form) from None
+    return replace(summary, notes=(*_note_unlabelled(is_open, rule), *summary.notes))
+
+
+def origin_of(recipe: Recipe) -> Origin:
+    """Return by which columns and rules rows are read: numbers of other ones are not theirs."""
+    return Origin(recipe=recipe.digest(), reading=recipe.rules(), unlabelled=recipe.unlabelled)
+
+
+def _note_unlabelled(is_open: Bools, rule: str | None) -> tuple[Note, ...]:
     count = int(np.count_nonzero(is_open))
-    return state._replace(sums={**state.sums, f"unlabelled, {unlabelled}": count}) if count else state
+    if not count or rule is None:
+        return ()
+    fields = {"count": count, "total": len(is_open), "share": count / len(is_open), "by_weight": ""}
+    return (Note("unlabelled_answers", fields, _UNLABELLED[rule]),)
+
+
+def _column_of(table: pa.Table, role: str, roles: Recipe, source: Source) -> Floats | None:
+    """Return the numbers (N,) of the column of a role, if there is one."""
+    names = roles.of(role)
+    return _numbers(table[names[0]], names[0], source) if names else None
 
 
 def _both_classes(values: Floats, options: Options) -> tuple[Floats, Options]:

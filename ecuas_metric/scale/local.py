@@ -1,8 +1,11 @@
 """The engine on this machine: Parquet files of any size, here or at an address of fsspec, one after the other."""
 
+import hashlib
+import itertools
+import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from glob import has_magic
@@ -16,13 +19,14 @@ from fsspec import AbstractFileSystem
 from pyarrow import parquet as pq
 from tqdm.auto import tqdm
 
+from ..basis import Purpose, why_not_comparable
 from ..errors import FileError, InputError
 from ..files.read import distinct_names, named_by_folders, stem
 from ..files.recipe import HEAD, Recipe
 from ..files.values import constant
 from ..options import Options
+from ..summary import Summary
 from .batches import RowOptions, check_reading, columns_read, recipe_of_rows, states_of_batches
-from .settings import require_options
 from .storage import Collection, merge_collections, read_collection, write_collection
 
 SECONDS_BETWEEN_SAVES = 30.0
@@ -57,23 +61,29 @@ def score_files(
     """
     check_reading(reading)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
-    for state in done.states.values():
-        require_options(state.settings, options)
-    waiting = [(names, part) for *names, part in parts_of_patterns(patterns) if not _is_done(part, done)]
-    saved, size = time.monotonic(), sum(part.size for _, part in waiting)
+    files = parts_of_patterns(patterns)
+    saved = time.monotonic()
+    is_looked_at = False
+    size = sum(part.size for *_, part in files)
     try:
         with tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress) as bar:
-            for (name, prefix), part in waiting:
+            for name, prefix, part in files:
                 bar.set_postfix_str(stem(part.path), refresh=False)
                 recipe = recipe_of_part(part, reading)
                 if recipes is not None:
                     recipes.append(recipe)
                 score = partial(states_of_batches, name=name, prefix=prefix, source=part.address, recipe=recipe)
+                content = digest_of_file(name, prefix, part, recipe)
+                if _is_done(part, content, done):
+                    bar.update(part.size)
+                    if not is_looked_at:  # whether rows are read now as they were then
+                        first = itertools.islice((batch for batch, _ in batches_of(part, recipe)), 1)
+                        _require_one_basis(part, score(first, options, **reading), done)
+                        is_looked_at = True
+                    continue
                 states = score(_watch(part, recipe, bar), options, **reading)
-                try:
-                    done = merge_collections([done, Collection(states, {part.address: part.size})])
-                except InputError as error:
-                    raise FileError(part.address, "file_does_not_fit", reason=str(error).rstrip(".")) from None
+                _require_one_basis(part, states, done)
+                done = merge_collections([done, Collection(states, {part.address: content})], names=["", part.address])
                 if state_file and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     write_collection(state_file, done)
                     saved = time.monotonic()
@@ -166,11 +176,37 @@ def _watch(part: ParquetPart, recipe: Recipe, bar: tqdm) -> Iterator[pa.RecordBa
     bar.update(start + part.size - bar.n)
 
 
-def _is_done(part: ParquetPart, done: Collection) -> bool:
-    size = done.files.get(part.address)
-    if size is not None and size != part.size:
-        raise FileError(part.address, "file_changed", advice="score_into_new_state", size=part.size, before=size)
-    return size is not None
+def digest_of_file(name: str, prefix: str, part: ParquetPart, recipe: Recipe) -> str:
+    """Return a digest of a file's content, its own name, and the names that its rows have.
+
+    A file is known by it wherever it is; at an address by what the file system says of it.
+    """
+    folders = [folder for folder in part.path.split("/")[:-1] if "=" in folder]
+    own = prefix if recipe.systems else name
+    digest = hashlib.blake2b(json.dumps([own, *folders, stem(part.path)]).encode(), digest_size=16)
+    if "://" in part.address:
+        digest.update(str(part.filesystem.ukey(part.path)).encode())
+        return digest.hexdigest()
+    with open(part.path, "rb") as content:
+        digest.update(hashlib.file_digest(content, "blake2b").digest())
+    return digest.hexdigest()
+
+
+def _is_done(part: ParquetPart, content: str, done: Collection) -> bool:
+    before = done.files.get(part.address)
+    if before is not None and before != content:
+        raise FileError(part.address, "file_changed", advice="score_into_new_state")
+    return content in done.files.values()
+
+
+def _require_one_basis(part: ParquetPart, states: Mapping[str, Summary], done: Collection) -> None:
+    """Raise FileError unless rows as they are read now may be merged with what is known of those of before."""
+    for name, state in states.items():
+        basis = done.states[name].basis if name in done.states else state.basis
+        reasons = why_not_comparable(basis, state.basis, purpose=Purpose.MERGE)
+        if reasons:
+            reason = str(InputError("they", "not_mergeable", reasons=reasons)).rstrip(".")
+            raise FileError(part.address, "file_does_not_fit", reason=reason)
 
 
 @contextmanager

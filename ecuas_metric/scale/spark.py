@@ -17,11 +17,10 @@ from pyarrow.types import is_nested
 from ..errors import FileError, InputError, missing_package
 from ..files.recipe import HEAD
 from ..options import Options
+from ..summary import Summary, SummaryResults, merge, results_of
 from .batches import RowOptions, check_reading, columns_read, recipe_of_rows, states_of_batches
-from .local import batches_of, parts_of_patterns, recipe_of_part, row_groups_of
-from .reading import StateResults, read
-from .settings import state_options
-from .state import State, merge
+from .local import batches_of, digest_of_file, parts_of_patterns, recipe_of_part, row_groups_of
+from .rows import state_options
 from .storage import Collection, from_bytes, to_bytes
 
 if TYPE_CHECKING:
@@ -50,23 +49,23 @@ def score(
     decompose: bool = False,
     confidence_level: float | None = None,
     **options: object,
-) -> dict[str, StateResults]:
+) -> dict[str, SummaryResults]:
     """Return every metric of each system in a data frame of a classic session or of Spark Connect.
 
     `confidence`, `correct` and `by` (of the systems) are columns whose names do not tell; for `unlabelled` and options
-    see `RowOptions`, `STATE_OPTIONS` and `read`. FileError names partition, column, row in it (from 1) and value.
+    see `RowOptions`, `STATE_OPTIONS` and `results_of`. FileError names partition, column, row in it (from 1) and value.
     """
     roles = {"confidence": confidence, "correct": correct, "system": by}
     columns = {role: name for role, name in roles.items() if name is not None}
     states = states_of_frame(df, state_options(**options), columns=columns, unlabelled=unlabelled)
-    wanted = partial(read, normalize=normalize, decompose=decompose, confidence_level=confidence_level)
+    wanted = partial(results_of, normalize=normalize, decompose=decompose, confidence_level=confidence_level)
     return {name: wanted(state) for name, state in states.items()}
 
 
 def states_of_frame(
     df: DataFrame, options: Options, *, name: str = "system", **reading: Unpack[RowOptions]
-) -> dict[str, State]:
-    """Return the state of each system in a data frame, to the last bit that of `states_of_batches` of its rows."""
+) -> dict[str, Summary]:
+    """Return the state of each system in a data frame, that of `states_of_batches` of its rows."""
     from pyspark import TaskContext
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -112,7 +111,10 @@ def score_files_on_spark(
             yield from _rows(place, partial(found, first=first, recipe=recipe, **reading))
 
     found = _merge(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, _SCHEMA)) if tasks else {}
-    return Collection(found, {part.address: part.size for *_, part in files})
+    contents = {}
+    for name, prefix, part in files:
+        contents[part.address] = digest_of_file(name, prefix, part, recipe_of_part(part, reading))
+    return Collection(found, contents)
 
 
 def merged_rows(table: pa.Table) -> pa.Table:
@@ -133,7 +135,7 @@ def merged_rows(table: pa.Table) -> pa.Table:
     return pa.Table.from_pylist([first], ARROW)
 
 
-def _rows(part: int, states: Callable[[], Mapping[str, State]]) -> Batches:
+def _rows(part: int, states: Callable[[], Mapping[str, Summary]]) -> Batches:
     """Yield a batch for the state of each system, which one of `FAN_IN` tasks is to merge, or one for an error."""
     row: _Row = {"system": "", "slot": part % FAN_IN, "part": part, "state": None, "error": None}
     try:
@@ -143,7 +145,7 @@ def _rows(part: int, states: Callable[[], Mapping[str, State]]) -> Batches:
     yield from (pa.RecordBatch.from_pylist([row], ARROW) for row in rows)
 
 
-def _state(row: _Row) -> State:
+def _state(row: _Row) -> Summary:
     (state,) = from_bytes(row["state"]).states.values()
     return state
 
@@ -158,7 +160,7 @@ def _collected(df: DataFrame) -> pa.Table:
         raise FileError("Spark", "job_failed", reason=_first_line(error)) from None
 
 
-def _merge(states: DataFrame) -> dict[str, State]:
+def _merge(states: DataFrame) -> dict[str, Summary]:
     """Run the job, and return the one state of each system that is left of those of all parts, or raise their error."""
     for keys in (("system", "slot"), ("system",)):
         states = states.groupBy(*keys).applyInArrow(merged_rows, _SCHEMA)

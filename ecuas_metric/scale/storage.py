@@ -1,8 +1,8 @@
 """States as one Parquet file, of as many systems as there are, which also knows the files that their rows are from.
 
-Its rows are the bins of the sketches: ``system``; ``first`` and ``last``, the confidences (of posteriors and costs the
-uncertainties) between which a bin lies; ``rows``; and ``wrong``, or, with weights or costs, ``digits``: see `Sketch`.
-The metadata ``ecuas`` is JSON: version, settings and sums of each system, files, and the SHA-256 of all that.
+Its rows are the groups of the summaries: ``system``; ``first`` and ``last``, the confidences (of posteriors and costs
+the uncertainties) between which a group lies; and its sums, see `summary.GroupSums`. The metadata ``ecuas`` is JSON:
+version, the other fields of each `Summary`, files, and the SHA-256 of all that.
 """
 
 import hashlib
@@ -10,57 +10,54 @@ import io
 import itertools
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import parquet
 
-from ..errors import FileError
+from ..basis import Basis, Digest
+from ..errors import FileError, Note
 from ..files.write import write_whole
-from .exact_sum import DIGITS
-from .settings import Settings, parse_settings
-from .sketch import Sketch, ranks_of, sort_keys
-from .state import COLUMNS, State, merge
+from ..metric import Key
+from ..options import Options, checked_options, is_set
+from ..summary import SUMS, GroupSums, OwnSums, Summary, merge
+from .rows import STATE_OPTIONS
 
-_VERSION = 4  # to be raised whenever the cost of a row, what is summed of it or its key changes
+_VERSION = 5  # to be raised whenever the cost of a row, what is summed of it or its group changes
 METADATA = b"ecuas"
-_SCHEMA = pa.schema(
-    {
-        "system": pa.dictionary(pa.int32(), pa.string()),
-        "first": pa.float64(),
-        "last": pa.float64(),
-        "rows": pa.int64(),
-        "wrong": pa.int64(),
-        "digits": pa.list_(pa.int64()),
-    }
-)
-COLUMNS_OF_NUMBERS = ["first", "last", "rows", "wrong", "digits.list.element"]
+_NUMBERS = ("first", "last", *SUMS)
+_SCHEMA = pa.schema([("system", pa.dictionary(pa.int32(), pa.string())), *((name, pa.float64()) for name in _NUMBERS)])
+_COUNTS = ("rows", "samples", "wrong", "largest_cost")  # fields of `Summary` that are numbers
 
 
 class Collection(NamedTuple):
-    """States by the names of their systems, and the files they are of by their addresses, with their sizes."""
+    """Summaries by the names of their systems, and the files they are of by their addresses, with what is in them."""
 
-    states: Mapping[str, State] = {}
-    files: Mapping[str, int] = {}
+    states: Mapping[str, Summary] = {}
+    files: Mapping[str, str] = {}
 
 
 def to_bytes(collection: Collection) -> bytes:
-    """Return states as the bytes of a Parquet file: the same for the same rows, however they were cut and merged."""
+    """Return states as the bytes of a Parquet file."""
     states = sorted(collection.states.items())
-    systems = [
-        {"name": name, "settings": one.settings, "sums": dict(one.sums), "largest_cost": one.largest_cost}
-        | {"level": one.sketch.level, "bins": len(one.sketch.low)}
-        for name, one in states
-    ]
+    systems = [{"name": name, "groups": len(one.groups.low), **_header_of(one)} for name, one in states]
     header = {"version": _VERSION, "systems": systems, "files": dict(collection.files)}
     table = pa.concat_tables([_SCHEMA.empty_table(), *(_table_of(name, state) for name, state in states)])
     header["sha256"] = _digest(header, table)
     table = table.replace_schema_metadata({METADATA: json.dumps(header, sort_keys=True)})
-    sink, encoding = io.BytesIO(), {"use_dictionary": ["system"], "use_byte_stream_split": COLUMNS_OF_NUMBERS}
-    parquet.write_table(table, sink, compression="zstd", write_statistics=False, row_group_size=2**24, **encoding)
+    sink = io.BytesIO()
+    parquet.write_table(
+        table,
+        sink,
+        compression="zstd",
+        write_statistics=False,
+        row_group_size=2**24,
+        use_dictionary=["system"],
+        use_byte_stream_split=list(_NUMBERS),
+    )
     return sink.getvalue()
 
 
@@ -107,64 +104,101 @@ def write_collection(path: str | Path, collection: Collection) -> None:
 
 def merge_collections(collections: Iterable[Collection], *, names: Iterable[str] = ()) -> Collection:
     """Return all states, those of one system merged; FileError, about one of `names`, if two are of the same file."""
-    states: dict[str, State] = {}
-    files: dict[str, int] = {}
-    for (more, read), name in zip(collections, itertools.chain(names, itertools.repeat("a collection")), strict=False):
-        for address in read:
-            if address in files:
+    states: dict[str, Summary] = {}
+    files: dict[str, str] = {}
+    for collection, name in zip(collections, itertools.chain(names, itertools.repeat("a collection")), strict=False):
+        for address, content in collection.files.items():
+            if address in files or content in files.values():
                 raise FileError(name, "rows_held_twice", address=address)
-        files |= read
-        for system, state in more.items():
+        files |= collection.files
+        for system, state in collection.states.items():
             states[system] = state if system not in states else merge([states[system], state])
     return Collection(states, files)
 
 
-def _table_of(name: str, state: State) -> pa.Table:
-    """Return the bins of a state as rows of the file."""
-    settings, sketch = parse_settings(state.settings), state.sketch
-    size = len(sketch.low)
-    edges = (_sign(ranks_of(keys, mirrored=settings.is_mirrored), settings) for keys in (sketch.low, sketch.high))
+def _header_of(state: Summary) -> dict[str, object]:
+    """Return all of a summary but its groups, as JSON has it."""
+    set_options = [name for name in STATE_OPTIONS if is_set(state.options, name)]
+    options = {name: getattr(state.options, name) for name in set_options}
+    return {
+        **{name: getattr(state, name) for name in _COUNTS},
+        "basis": state.basis.to_json(),
+        "options": {name: _plain(value) for name, value in options.items()},
+        "own": [[key.metric, sums.value, sums.weight2, sums.square] for key, sums in state.own.items()],
+        "classes": _plain(state.classes),
+        "notes": [[note.id, _plain(note.fields), note.advice] for note in state.notes],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _table_of(name: str, state: Summary) -> pa.Table:
+    """Return the groups of a state as rows of the file."""
+    groups = state.groups
+    size = len(groups.low)
     system = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([name], pa.string()))
-    wrong, digits = pa.array(sketch.sums[0]), pa.nulls(size, pa.list_(pa.int64()))
-    if not settings.is_plain:
-        starts = pa.array(np.arange(size + 1, dtype=np.int32) * np.int32(COLUMNS * DIGITS))
-        wrong, digits = pa.nulls(size, pa.int64()), pa.ListArray.from_arrays(starts, pa.array(sketch.sums.T.ravel()))
-    return pa.Table.from_arrays([system, *map(pa.array, edges), pa.array(sketch.rows), wrong, digits], schema=_SCHEMA)
+    first = _signed(groups.low, state.basis)
+    last = _signed(groups.high, state.basis)
+    columns = [system, first, last, *(groups.sums[name] for name in SUMS)]
+    return pa.Table.from_arrays([pa.array(column) for column in columns], schema=_SCHEMA)
 
 
-def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> dict[str, State]:
-    states, start = {}, 0
+def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> dict[str, Summary]:
+    states = {}
+    start = 0
     for system in systems:
-        rows = table.slice(start, system["bins"])
-        start += system["bins"]
+        rows = table.slice(start, system["groups"])
+        start += system["groups"]
         try:
-            settings = parse_settings(system["settings"])
+            options = checked_options(**system["options"])
+            basis = _basis_of(system["basis"])
         except TypeError as error:
             raise FileError(source, "unknown_settings", reason=str(error)) from None
-        sketch = _sketch_of(rows, settings, system["level"])
-        states[system["name"]] = State(system["settings"], system["sums"], sketch, system["largest_cost"])
+        states[system["name"]] = _state_of(system, rows, basis, options)
     return states
 
 
-def _sketch_of(rows: pa.Table, settings: Settings, level: int) -> Sketch:
-    edges = (_sign(rows[name].to_numpy(), settings) for name in ("first", "last"))
-    low, high = (sort_keys(edge, mirrored=settings.is_mirrored) for edge in edges)
-    if settings.is_plain:
-        sums = rows["wrong"].to_numpy()[None, :]
-    else:
-        sums = pc.list_flatten(rows["digits"]).to_numpy().reshape(-1, COLUMNS * DIGITS).T
-    return Sketch(level, low, high, rows["rows"].to_numpy(), np.ascontiguousarray(sums))
+def _state_of(system: Mapping[str, Any], rows: pa.Table, basis: Basis, options: Options) -> Summary:
+    column = {name: rows[name].to_numpy() for name in _NUMBERS}
+    low = _signed(column["first"], basis)
+    high = _signed(column["last"], basis)
+    return Summary(
+        basis=basis,
+        options=options,
+        groups=GroupSums(low, high, {name: column[name] for name in SUMS}),
+        own={Key(metric): OwnSums(*sums) for metric, *sums in system["own"]},
+        classes=None if system["classes"] is None else np.array(system["classes"]),
+        notes=tuple(Note(*note) for note in system["notes"]),
+        **{name: system[name] for name in _COUNTS},
+    )
 
 
-def _sign(ranks: np.ndarray, settings: Settings) -> np.ndarray:
+def _basis_of(values: Mapping[str, Any]) -> Basis:
+    """Return the basis that `Basis.to_json` wrote."""
+    digests = {one.name for one in fields(Basis) if "Digest" in str(one.type)}
+    known: dict[str, Any] = {
+        name: Digest(value) if name in digests else _tuples(value) for name, value in values.items()
+    }
+    return Basis(**known)
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+
+
+def _signed(ranks: np.ndarray, basis: Basis) -> np.ndarray:
     """Return confidences of ranks, and ranks of confidences; uncertainties are their own."""
-    return 0.0 - ranks if settings.is_mirrored else ranks
+    return 0.0 - ranks if basis.form == "confidences" else ranks
 
 
 def _digest(header: Mapping[str, object], table: pa.Table) -> str:
     """Return the SHA-256 of all that is in a file but itself."""
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    columns = [table[name].fill_null(0) for name in ("first", "last", "rows", "wrong")]
-    for column in (*columns, pc.list_flatten(table["digits"])):
-        digest.update(column.to_numpy().tobytes())
+    for name in _NUMBERS:
+        digest.update(table[name].to_numpy().tobytes())
     return digest.hexdigest()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ..options import checked_options
-from .reading import StateResults, read
-from .settings import state_options
-from .state import State, merge, state_of
+from ..summary import Summary, SummaryResults, merge, results_of
+from .rows import state_of, state_options
 from .storage import Collection, from_bytes, to_bytes
 
 READING_OPTIONS = ("normalize", "decompose", "confidence_level")
@@ -17,7 +16,7 @@ class StreamedMetrics:
     """All metrics of a system whose rows come in batches, and from several processes, in constant memory.
 
     `form` says what `update` is given: "confidences", "posteriors" or "costs". Options are those of `evaluate` that a
-    state depends on (`settings.STATE_OPTIONS`), and ``normalize``, ``decompose`` and ``confidence_level`` for
+    state depends on (`rows.STATE_OPTIONS`), and ``normalize``, ``decompose`` and ``confidence_level`` for
     `compute`. TypeError if there is no such option, InputError if one is out of its range.
 
     Examples
@@ -34,10 +33,10 @@ class StreamedMetrics:
         self.reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
         checked_options(**self.reading)
         self.options = state_options(**options)
-        self.state: State | None = None
+        self.state: Summary | None = None
 
     def update(self, predictions: object, references: object, *, sample_weight: object = None) -> None:
-        """Add some rows: lists, arrays or CPU tensors, as for `evaluate`; for weights see `state.state_of`."""
+        """Add some rows: lists, arrays or CPU tensors, as for `evaluate`; for weights see `rows.state_of`."""
         self._add(state_of(self.form, predictions, references, self.options, sample_weight=sample_weight))
 
     def merge_state(self, others: Iterable[StreamedMetrics] | StreamedMetrics) -> None:
@@ -63,19 +62,19 @@ class StreamedMetrics:
         if isinstance(packed, bytes) and packed:
             self.state = merge([*([] if self.state is None else [self.state]), *from_bytes(packed).states.values()])
 
-    def results(self) -> StateResults:
+    def results(self) -> SummaryResults:
         """Return the numbers with bounds, standard errors and notes; ValueError if there are no rows."""
         if self.state is None:
             raise ValueError("compute needs rows: call update first.")
-        return read(self.state, **self.reading)  # type: ignore[arg-type]
+        return results_of(self.state, **self.reading)  # type: ignore[arg-type]
 
     def compute(self) -> dict[str, float]:
-        """Return the numbers as plain floats, see `reading.StateResults.flat`."""
+        """Return the numbers as plain floats, see `SummaryResults.flat`."""
         return self.results().flat()
 
     def reset(self) -> None:
         """Forget all rows."""
         self.state = None
 
-    def _add(self, state: State) -> None:
+    def _add(self, state: Summary) -> None:
         self.state = state if self.state is None else merge([self.state, state])

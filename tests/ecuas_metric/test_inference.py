@@ -12,8 +12,8 @@ from ecuas_metric.designs import Design, Effect, Extremes, design_of
 from ecuas_metric.inference import Inference, Side, average, pearson_quantile, pearson_tail
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
-from ecuas_metric.scale.reading import read
-from ecuas_metric.scale.state import state_of
+from ecuas_metric.scale.rows import state_of
+from ecuas_metric.summary import results_of
 
 LEVELS = [0.8, 0.95, 0.99]
 
@@ -94,7 +94,7 @@ def test_a_state_has_the_limits_of_memory(seed):
     memory, _ = estimates(q, correct, normalize=True, **given)
     weight = given.pop("sample_weight", None)
     state = state_of("confidences", q, correct, checked_options(**given), sample_weight=weight)
-    state = read(state, normalize=True, confidence_level=0.95)
+    state = results_of(state, normalize=True, confidence_level=0.95)
     for key, one in state.estimates.items():
         expected = memory[str(key)]
         np.testing.assert_allclose((one.low, one.high), (expected.low, expected.high), rtol=1e-9, atol=1e-12)

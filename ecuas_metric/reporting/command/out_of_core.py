@@ -16,9 +16,8 @@ from ...metric import Key
 from ...metrics import place
 from ...options import LEVEL, checked_options
 from ...plotting.names import percent
-from ...results import Estimate, Results
 from ..differences import differences_grid
-from ..report import Report, report_grid, report_of, report_records, write_figures
+from ..report import BELOW, report_grid, report_of, report_records, write_figures
 from ..tables import Record
 from .choice import chosen_keys, named_keys, options_set
 from .flags import Flag
@@ -38,9 +37,8 @@ from .parameters import (
 from .reading import columns_of_files, parse_file
 
 if TYPE_CHECKING:  # they take a tenth of a second to import, which commands in memory do not need
-    from ...scale.reading import StateResults
-    from ...scale.state import State
     from ...scale.storage import Collection
+    from ...summary import Summary, SummaryResults
 
 WRITTEN = ("key", "first", "second", "difference", "low", "high")
 UNPAIRED = (
@@ -128,19 +126,19 @@ def compare_out_of_core(
     output: Output,
 ) -> Notes:
     """Print the differences of all pairs of systems, whose rows are never all in memory."""
+    from ...basis import differing
     from ...scale.local import score_files
-    from ...scale.reading import basis_of_state
-    from ...scale.settings import require_same_settings
 
     output.check()
     recipes: list[Recipe] = []
     states = _collect(score_files, files, columns, None, metric, progress=True, recipes=recipes).states
     if len(states) < 2:
         raise InputError("a comparison", "needs_two_systems", got=", ".join(states) or "none")
-    for state in states.values():
-        require_same_settings(next(iter(states.values())).settings, state.settings)
     reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
     results = _results(states, reading, output.metrics, with_errors=True)
+    reasons = differing(one.basis for one in results.values())
+    if reasons:
+        raise InputError("states that are compared", "not_mergeable", reasons=reasons)
     known = sorted(next(iter(results.values())).estimates, key=place)
     keys = chosen_keys(output.metrics, known, options_set(metric.options(columns)))
     differences = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
@@ -149,7 +147,7 @@ def compare_out_of_core(
         fields = fields_of(row)
         written = {name: fields[name] for name in WRITTEN}
         records.append({**written, "standard_error_at_most": error, "is_paired": False})
-    line = " ; ".join(dict.fromkeys(str(basis_of_state(state, interval)) for state in states.values()))
+    line = " ; ".join(dict.fromkeys(str(one.basis) for one in results.values()))
     rows = [row for row, _ in differences]
     title = f"{percent(interval)} interval, not paired"
     grid = differences_grid(rows, line, title, digits=output.digits, above=[UNPAIRED])
@@ -170,9 +168,10 @@ def _save(path: str | None, collection: Collection) -> None:
         write_collection(path, collection)
 
 
-def _difference(key: Key, one: str, two: str, results: Mapping[str, StateResults]) -> tuple[Comparison, float]:
+def _difference(key: Key, one: str, two: str, results: Mapping[str, SummaryResults]) -> tuple[Comparison, float]:
     """Return the difference of systems whose rows are not paired, without a test, and its largest standard error."""
-    first, second = results[one].estimates[key], results[two].estimates[key]
+    first = results[one].estimates[key]
+    second = results[two].estimates[key]
     low, high = _distance(first.low, second.high), _distance(first.high, second.low)
     tests, comparable = (math.nan, math.nan), key.assesses != "confidences"
     row = Comparison(one, two, key, first.value - second.value, low, high, *tests, comparable)
@@ -192,7 +191,7 @@ def _collect(
     **settings: object,
 ) -> Collection:
     """Return the states of all systems in the files that are named, which an engine reads."""
-    from ...scale.settings import STATE_OPTIONS
+    from ...scale.rows import STATE_OPTIONS
 
     files = [parse_file(text) for text in texts]
     of_files = columns_of_files(columns.columns, files)
@@ -213,15 +212,14 @@ def _collect(
 
 
 def _results(
-    states: Mapping[str, State], reading: Mapping[str, Any], metrics: str | None, *, with_errors: bool
-) -> dict[str, StateResults]:
-    from ...scale.reading import read
-    from ...scale.settings import empty_decisions, parse_settings
+    states: Mapping[str, Summary], reading: Mapping[str, Any], metrics: str | None, *, with_errors: bool
+) -> dict[str, SummaryResults]:
+    from ...summary import results_of
 
     results = {}
     for name, state in sorted(states.items()):
-        named = named_keys(metrics, empty_decisions(parse_settings(state.settings)))
-        results[name] = read(state, **reading, with_errors=with_errors, named=named)
+        named = named_keys(metrics, state.none)
+        results[name] = results_of(state, **reading, with_errors=with_errors, named=named)
     return results
 
 
@@ -234,12 +232,12 @@ def _show(
     recipes: Iterable[Recipe] = (),
 ) -> Notes:
     """Print the table of all systems of a collection, with the bounds of what is not exact, and draw its figures."""
-    from ...scale.reading import system_of
+    from ...summary import system_of
 
     if not collection.states:
         raise InputError("the files", "rows_missing")
     results = _results(collection.states, reading, output.metrics, with_errors=bool(output.output))
-    report = _report(collection.states, results, reading["confidence_level"])
+    report = report_of(results, {name: collection.states[name].rows for name in results})
     keys = chosen_keys(output.metrics, report.keys, list(added))
     grid = report_grid(report, digits=output.digits, keys=keys, sizes=True)
     grid = replace(grid, notes=[*grid.notes, *_bounds_lines(results, keys)])
@@ -249,20 +247,10 @@ def _show(
     output.show(grid, records, recipes=recipes)
     if figures:
         print_paths(write_figures({name: system_of(collection.states[name]) for name in results}, figures))
-    return [(name, note) for name, note in report.notes() if note.id not in ("unlabelled_answers", "bounded")]
+    return [(name, note) for name, note in report.notes() if note.id not in (*BELOW, "bounded")]
 
 
-def _report(states: Mapping[str, State], results: Mapping[str, StateResults], level: float | None) -> Report:
-    from ...scale.reading import basis_of_state
-
-    computed = {}
-    for name, of_state in results.items():
-        estimates = {key: Estimate(one.value, one.low, one.high) for key, one in of_state.estimates.items()}
-        computed[name] = Results(estimates, of_state.notes, basis_of_state(states[name], level))
-    return report_of(computed, {name: one.rows for name, one in results.items()})
-
-
-def _bounds_lines(results: Mapping[str, StateResults], keys: Iterable[Key]) -> Iterator[str]:
+def _bounds_lines(results: Mapping[str, SummaryResults], keys: Iterable[Key]) -> Iterator[str]:
     """Yield a line for each system with what its inexact numbers are at least and at most."""
     shown = list(keys)
     for name, one in results.items():
@@ -281,7 +269,7 @@ def _digits(low: float | None, high: float | None) -> str:
     return f"{math.floor(low / unit) * unit:.{digits}f}, {math.ceil(high / unit) * unit:.{digits}f}"
 
 
-def _bounds(results: StateResults, keys: Iterable[Key]) -> dict[str, float]:
+def _bounds(results: SummaryResults, keys: Iterable[Key]) -> dict[str, float]:
     flat = results.flat()
     ends = ("lower_bound", "upper_bound", "standard_error")
     return {f"{key}_{end}": flat[f"{key}_{end}"] for key in keys for end in ends if f"{key}_{end}" in flat}

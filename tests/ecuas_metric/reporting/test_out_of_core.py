@@ -9,8 +9,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from ecuas_metric import summary
 from ecuas_metric.reporting.cli import main
-from ecuas_metric.scale import state
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,8 @@ def test_a_file_of_states_grows_and_merges(logs, tmp_path, capsys):
 
 
 def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatch):
-    monkeypatch.setattr(state, "PLAIN_LIMIT", 20)
+    for name, value in (("MOST_GROUPS", 1), ("_LINEAR", 8.0), ("_ROOT", 4.0)):
+        monkeypatch.setattr(summary, name, value)
     out = printed(capsys, "score", logs / "all.parquet", "--out-of-core", "--output", logs / "t.json").out
     row = rows_of(logs / "t.json")[0]
     assert row["auroc_lower_bound"] < row["auroc"] < row["auroc_upper_bound"]
@@ -152,6 +153,47 @@ def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatc
     assert "auroc in [0." in line
     assert "augrc in [0." in line
     assert "error_rate" not in line
+
+
+def of_classes(count, rng):
+    posteriors = rng.dirichlet(np.ones(count), 40)
+    return {f"prob_{k}": posteriors[:, k] for k in range(count)} | {"label": np.arange(40) % count}
+
+
+UNRANKED = {  # two systems, flags, what differs
+    "numbers of classes": (lambda rng: [of_classes(3, rng), of_classes(5, rng)], "numbers of classes K"),
+    "numbers of samples": (
+        lambda rng: [{"confidence": rng.random(n), "correct": np.arange(n) % 2} for n in (30, 40)],
+        "numbers of samples",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "reason"), UNRANKED.values(), ids=UNRANKED)
+def test_what_may_not_be_ranked_is_not_marked_and_the_reason_is_named(make, reason, rng, tmp_path, capsys):
+    """As in memory, out of core and from merged states."""
+    paths = []
+    for name, columns in zip(("one", "two"), make(rng), strict=True):
+        pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+        paths.append(tmp_path / f"{name}.parquet")
+        printed(capsys, "score", paths[-1], "--out-of-core", "--state", tmp_path / f"{name}.state")
+    states = [tmp_path / "one.state", tmp_path / "two.state"]
+    for arguments in (["score", *paths], ["score", *paths, "--out-of-core"], ["merge", *states]):
+        text = " ".join(printed(capsys, *arguments).out.split())
+        assert "No best value is marked" in text
+        assert reason in text
+
+
+def test_weighted_systems_are_not_ranked_beside_unweighted_ones(rng, tmp_path, capsys):
+    columns = {"confidence": rng.random(40), "correct": np.arange(40) % 2, "w": rng.random(40)}
+    flags = ([], ["--weight", "w"])
+    for name, more in zip("ab", flags, strict=True):
+        file = tmp_path / f"{name}.parquet"
+        pq.write_table(pa.table(columns), file)
+        printed(capsys, "score", file, "--out-of-core", *more, "--state", tmp_path / f"{name}.state")
+    text = " ".join(printed(capsys, "merge", tmp_path / "a.state", tmp_path / "b.state").out.split())
+    assert "No best value is marked" in text
+    assert "weights" in text
 
 
 @pytest.mark.e2e

@@ -12,9 +12,9 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.scale import batches, local
 from ecuas_metric.scale.batches import states_of_batches
 from ecuas_metric.scale.local import batches_of, parts_of, row_groups_of, score_files
-from ecuas_metric.scale.reading import read
-from ecuas_metric.scale.state import merge, state_of
+from ecuas_metric.scale.rows import state_of
 from ecuas_metric.scale.storage import read_collection
+from ecuas_metric.summary import merge, results_of
 from tests.ecuas_metric.scale.parts import of_each, packed
 
 OPTIONS = checked_options(n=[0, 1], reject_costs=[0.2])
@@ -116,9 +116,10 @@ def test_unlabelled_rows_are_left_out_or_wrong_on_demand_and_counted(table):
     for rule, others in (("drop", rows[1:]), ("wrong", [rows[0] | {"correct": False}, *rows[1:]])):
         unlabelled = pa.Table.from_pylist([rows[0] | {"correct": None}, *rows[1:]])
         state = states_of_batches([unlabelled], OPTIONS, unlabelled=rule)["a"]
-        assert [note.fact for note in read(state).notes] == [f"1 of {size} answers ({1 / size:.1%}) are unlabelled."]
-        sums = {name: value for name, value in state.sums.items() if name != f"unlabelled, {rule}"}
-        assert packed(state._replace(sums=sums)) == of_systems(pa.Table.from_pylist(others))["a"]
+        assert [note.fact for note in results_of(state).notes] == [
+            f"1 of {size} answers ({1 / size:.1%}) are unlabelled."
+        ]
+        assert packed(state) == of_systems(pa.Table.from_pylist(others))["a"]
 
 
 def test_rules_for_unlabelled_rows_that_a_state_does_not_know_are_refused(table):
@@ -154,7 +155,7 @@ def test_parts_that_nobody_judged_do_not_show(columns, rng):
     scored = [states_of_batches([part], OPTIONS, **reading)["system"] for part in parts]
     assert packed(merge(scored[1:])) == packed(scored[0])
     with pytest.raises(InputError, match="a state must have rows that are judged"):
-        read(scored[1])
+        results_of(scored[1])
 
 
 @pytest.fixture
@@ -240,12 +241,12 @@ def test_what_an_engine_leaves_beside_its_files_is_no_part_of_them(tmp_path):
 def test_files_and_batches_of_other_settings_are_named(tmp_path, monkeypatch):
     for name, row in (("0", [0.5, 0.5]), ("1", [0.5, 0.25, 0.25])):
         pq.write_table(pa.table({"posteriors": [row], "label": [0]}), tmp_path / f"{name}.parquet")
-    with pytest.raises(FileError, match=r"1.parquet: does not fit to the files before: .* num_classes is 2 and 3"):
+    with pytest.raises(FileError, match=r"1.parquet: does not fit to the files before: .*numbers of classes K"):
         score_files([str(tmp_path)], OPTIONS, state_file=tmp_path / "all.state")
     assert list(read_collection(tmp_path / "all.state").files) == [f"{tmp_path}/0.parquet"]
     monkeypatch.setattr(batches, "CHUNK", 1)
     tables = [pq.read_table(tmp_path / f"{name}.parquet") for name in "01"]
-    with pytest.raises(FileError, match="part 3: rows 2 to 2 do not fit to those before: .* num_classes is 2 and 3"):
+    with pytest.raises(FileError, match="part 3: rows 2 to 2 do not fit to those before: .*numbers of classes K"):
         states_of_batches(tables, OPTIONS, source="part 3")
 
 
@@ -259,7 +260,7 @@ def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path, monkeypatch):
 
     def interrupted(part, reading):
         seen.append(Path(part.path).name)
-        if seen == ["1.parquet", "2.parquet"]:
+        if seen.count("2.parquet") == 1 and seen[-1] == "2.parquet":
             raise KeyboardInterrupt
         return batches_of(part, reading)
 
@@ -268,13 +269,21 @@ def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path, monkeypatch):
         score_files([str(logs)], OPTIONS, state_file=state_file)
     assert list(read_collection(state_file).files) == [f"{logs}/0.parquet", f"{logs}/1.parquet"]
     assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(table)
-    assert seen == ["1.parquet", "2.parquet", "2.parquet"]
+    first_known = "0.parquet"  # of which a batch is looked at, to see that it is still read so
+    assert seen == [first_known, "1.parquet", "2.parquet", first_known, "2.parquet"]
     assert of_each(read_collection(state_file).states) == of_systems(table)
+    for change in ({"n": (5.0,)}, {"n_bins": 3}):  # though there is no new row
+        with pytest.raises(FileError, match="does not fit to the files before: .* differ in their n"):
+            score_files([str(logs)], OPTIONS.replace(**change), state_file=state_file)
+    with pytest.raises(FileError, match="does not fit to the files before: .* differ in their rules of reading"):
+        score_files([str(logs)], OPTIONS, state_file=state_file, correct_from=0.5)
+    moved = logs.rename(logs.with_name("moved"))  # a file is known by what is in it
+    score_files([f"{moved}/0.parquet"], OPTIONS, state_file=state_file)
+    assert len(read_collection(state_file).files) == 3
+    moved.rename(logs)
     pq.write_table(table, broken)
-    with pytest.raises(FileError, match=r"1.parquet: has \d+ bytes, and had \d+ when its rows were scored"):
+    with pytest.raises(FileError, match=r"1.parquet: holds other rows"):
         score_files([str(logs)], OPTIONS, state_file=state_file)
-    with pytest.raises(InputError, match="must have the same options; n is"):
-        score_files([f"{logs}/0.parquet"], OPTIONS.replace(n=(5.0,)), state_file=state_file)
 
 
 def test_nothing_there_is_an_error(tmp_path):

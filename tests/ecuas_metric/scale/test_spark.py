@@ -17,9 +17,9 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.scale import spark as engine
 from ecuas_metric.scale.local import score_files
-from ecuas_metric.scale.reading import read
-from ecuas_metric.scale.state import merge, repeated, state_of
-from ecuas_metric.scale.storage import read_collection
+from ecuas_metric.scale.rows import state_of
+from ecuas_metric.scale.storage import Collection, from_bytes, read_collection, to_bytes
+from ecuas_metric.summary import merge, results_of
 from tests.conftest import ROOT
 from tests.ecuas_metric.scale.parts import of_each, packed
 
@@ -111,7 +111,7 @@ def test_a_score_is_what_the_local_reader_reads(session, logs, local):
     df = session.read.parquet(str(logs)).where("model = 'rounded'").withColumnsRenamed({"confidence": "p.q"})
     found = engine.score(df, confidence="p.q", correct="correct", by="model", n=[0, 1], confidence_level=0.95)
     assert found.keys() == {"rounded"}
-    assert repr(found["rounded"]) == repr(read(local["rounded"], confidence_level=0.95))  # nan is not itself
+    assert repr(found["rounded"]) == repr(results_of(local["rounded"], confidence_level=0.95))  # nan is not itself
 
 
 @pytest.mark.e2e
@@ -187,9 +187,10 @@ def test_partitions_without_rows_do_not_count(session):
 
 def test_merging_on_a_worker_needs_no_spark(rng):
     many = state_of("confidences", rng.random(100).round(2), np.ones(100, int), OPTIONS)
-    row = {"system": "", "slot": 0, "part": 0, "state": packed(many), "error": None}
+    row = {"system": "", "slot": 0, "part": 0, "state": to_bytes(Collection({"": many})), "error": None}
     (merged,) = engine.merged_rows(pa.Table.from_pylist([row] * 2, engine.ARROW)).to_pylist()
-    assert merged["state"] == packed(merge([many, many])) == packed(repeated(many, 1))
+    (both,) = from_bytes(merged["state"]).states.values()
+    assert packed(both) == packed(merge([many, many]))
 
 
 @pytest.mark.e2e

@@ -4,17 +4,17 @@ from errno import ENOSPC
 from os import strerror
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from ecuas_metric.basis import Purpose, why_not_comparable
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.scale import storage
-from ecuas_metric.scale.state import state_of
+from ecuas_metric.scale.rows import state_of
 from ecuas_metric.scale.storage import Collection, from_bytes, merge_collections, to_bytes
-from tests.ecuas_metric.scale.parts import FORMS
+from tests.ecuas_metric.scale.parts import FORMS, packed
 
 OPTIONS = checked_options(n=1)
 ONE = state_of("confidences", [0.9, 0.5, 0.5], [1, 0, 1], OPTIONS)
@@ -22,23 +22,26 @@ ONE = state_of("confidences", [0.9, 0.5, 0.5], [1, 0, 1], OPTIONS)
 
 def test_states_of_every_form_are_what_they_were(rng):
     states = {name: FORMS[name](rng, 40).state() for name in FORMS}
-    collection = Collection(states, {"logs/a.parquet": 10**12})
+    collection = Collection(states, {"logs/a.parquet": "1a2b"})
     found = from_bytes(to_bytes(collection))
     assert found.files == collection.files
     assert to_bytes(found) == to_bytes(collection)
     for name, state in states.items():
-        assert found.states[name][:2] == state[:2]
-        assert found.states[name].largest_cost == state.largest_cost
-        assert all(np.array_equal(*pair) for pair in zip(found.states[name].sketch, state.sketch, strict=True)), name
+        assert packed(found.states[name]) == packed(state), name
+        assert [*map(str, found.states[name].notes)] == [*map(str, state.notes)]
+        assert why_not_comparable(found.states[name].basis, state.basis, purpose=Purpose.MERGE) == []
 
 
 def test_anyone_reads_a_file_of_states():
     table = pq.read_table(pa.BufferReader(to_bytes(Collection({"a": ONE}))))
-    rows = [{"first": 0.9, "last": 0.9, "rows": 1, "wrong": 0}, {"first": 0.5, "last": 0.5, "rows": 2, "wrong": 1}]
-    assert table.drop_columns(["digits"]).to_pylist() == [{"system": "a", **row} for row in rows]
+    rows = [
+        {"first": 0.9, "last": 0.9, "weight": 1.0, "cost": 0.0},
+        {"first": 0.5, "last": 0.5, "weight": 2.0, "cost": 1.0},
+    ]
+    columns = ["system", *rows[0]]
+    assert table.select(columns).to_pylist() == [{"system": "a", **row} for row in rows]
     (system,) = json.loads(table.schema.metadata[b"ecuas"])["systems"]
-    assert (system["name"], json.loads(system["settings"])["n"]) == ("a", [1.0])
-    assert system["sums"]["error_rate"] / 2**62 == 1
+    assert (system["name"], system["options"]["n"], system["wrong"]) == ("a", [1.0], 1)
 
 
 def parquet(table, metadata=None):
@@ -94,28 +97,28 @@ def test_no_changed_byte_changes_a_number(rng):
     assert refused > len(content) / 22
 
 
-def test_a_state_of_options_that_are_no_more_says_so():
-    old = ONE._replace(settings=ONE.settings.replace('"n"', '"m"'))
-    with pytest.raises(TypeError):
-        to_bytes(Collection({"a": old}))
+@pytest.mark.parametrize("field", ["options", "basis"])
+def test_a_state_of_options_that_are_no_more_says_so(field):
     content = to_bytes(Collection({"a": ONE}))
     systems = json.loads(pq.read_schema(pa.BufferReader(content)).metadata[b"ecuas"])["systems"]
-    systems[0]["settings"] = old.settings
+    systems[0][field]["m"] = [1.0]
     with pytest.raises(FileError, match=r"was made with options that there are not any more: .*'m'"):
         from_bytes(changed(content, is_signed=True, systems=systems))
 
 
 def test_collections_merge_but_count_no_rows_twice(tmp_path):
-    one, two = Collection({"a": ONE}, {"0.parquet": 1}), Collection({"a": ONE, "b": ONE}, {"1.parquet": 1})
+    one, two = Collection({"a": ONE}, {"0.parquet": "a"}), Collection({"a": ONE, "b": ONE}, {"1.parquet": "b"})
     merged = merge_collections([one, two])
     assert {name: state.rows for name, state in merged.states.items()} == {"a": 6, "b": 3}
-    assert to_bytes(merged) == to_bytes(merge_collections([two, one]))
+    assert packed(merged.states["a"]) == packed(merge_collections([two, one]).states["a"])
     with pytest.raises(FileError) as raised:
         merge_collections([one, two, one], names=["a.state", "b.state", "c.state"])
     assert raised.value.file == "c.state"
     other = state_of("confidences", [0.5], [1], checked_options(n=2))
-    with pytest.raises(InputError, match="must have the same options"):
+    with pytest.raises(InputError, match="they differ in their n of ECUAS_n"):
         merge_collections([one, Collection({"a": other})])
+    with pytest.raises(FileError, match="holds the rows of copy.parquet"):  # whatever the name of the file
+        merge_collections([one, Collection({"a": ONE}, {"copy.parquet": "a"})])
 
 
 def test_files_that_cannot_be_read_or_written_are_named(tmp_path):

@@ -1,0 +1,139 @@
+"""Arrays of rows -> their summary, in the unit of the weights that are given, so that summaries may be merged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import inputs
+from ..basis import UNKNOWN, Origin
+from ..costs import above
+from ..decisions import Decisions, confidence_decisions, cost_decisions, posterior_decisions
+from ..errors import InputError, Note
+from ..inputs import Array, Bools, Floats, require, same_length
+from ..options import PER_SAMPLE, Options, checked_options, is_set, require_counts
+from ..ranking import TieGroups
+from ..results import System, prepare
+from ..summary import Summary, summary_of
+
+# The options that a state depends on; all others are for reading it.
+OF_COSTS = ("n", "num_classes", "predictions_are", "renormalize", "cost", "max_uncertainty", "reject_costs")
+STATE_OPTIONS = (*OF_COSTS, "missing_confidence", "n_bins", "epsilon", "weights_are")
+
+
+def state_options(**given: object) -> Options:
+    """Return checked options of a state; TypeError if it does not depend on one that is given."""
+    for name in given:
+        if name not in STATE_OPTIONS:
+            raise TypeError(f"a state takes no option {name!r}; it takes {', '.join(STATE_OPTIONS)}")
+    return checked_options(**given)
+
+
+def state_of(
+    form: str,
+    predictions: object,
+    references: object,
+    options: Options,
+    *,
+    sample_weight: object = None,
+    copies: Floats | None = None,
+    origin: Origin = UNKNOWN,
+) -> Summary:
+    """Return the summary of some rows.
+
+    `form` and arrays are those of `evaluate`: confidences (N,) and 0 or 1; posteriors (N, K) and classes; or
+    uncertainties (N,) and candidate costs. Options come from `options.checked_options`, with `decisions` of these rows,
+    and without weights, groups and strata. Summaries that are to be merged have all weights (N,), or none. Each row
+    stands for as many as `copies` (N,) says. InputError as by `evaluate`.
+    """
+    for name in PER_SAMPLE:
+        if is_set(options, name):
+            advice = "pass_weights_to_state" if name == "sample_weight" else "score_all_in_memory"
+            raise InputError(name, "not_with_a_state", advice=advice)
+    is_positive = options.predictions_are == "positive_probabilities"
+    check = inputs.FORM_CHECKS["confidences" if is_positive else form]
+    predictions, references = check(predictions, references)
+    weight = None if sample_weight is None else _checked_weights(sample_weight, references, options)
+    system = prepare(form, predictions, references, options)
+    system = System(
+        system.decisions,
+        system.options,
+        system.ties,
+        notes=_recounted(system, predictions, copies),
+        origin=origin,
+    )
+    return summary_of(system, sample_weight=weight, copies=copies)
+
+
+def empty_state(form: str, options: Options, *, is_weighted: bool, origin: Origin = UNKNOWN) -> Summary:
+    """Return the summary of no rows; of posteriors the options have K."""
+    none = np.empty(0)
+    no_labels = np.empty(0, np.int64)
+    if form == "confidences":
+        decisions = confidence_decisions(none, no_labels, num_classes=options.num_classes)
+    elif form == "costs":
+        decisions = cost_decisions(none, none, max_uncertainty=float(options.max_uncertainty or 0.0))
+    else:
+        posteriors = np.empty((0, int(options.num_classes or 0)))
+        decisions = posterior_decisions(posteriors, no_labels, cost=options.cost)
+    system = System(decisions, options, TieGroups(none, none, none), origin=origin)
+    return summary_of(system, sample_weight=none if is_weighted else None)
+
+
+def state_of_counts(
+    confidence: object, count: object, wrong: object, options: Options, *, origin: Origin = UNKNOWN
+) -> Summary:
+    """Return the summary of counted rows: ``SELECT confidence, COUNT(*), SUM(wrong) FROM logs GROUP BY 1``."""
+    q = inputs.one_dimensional(np.asarray(confidence, np.float64), "predictions")
+    rows = _whole(count, "count")
+    incorrect = _whole(wrong, "wrong")
+    same_length(predictions=q, count=rows)
+    same_length(count=rows, wrong=incorrect)
+    require(incorrect <= rows, incorrect, "wrong", "more_wrong_than_rows")
+    copies = np.concatenate([rows - incorrect, incorrect])
+    occur = copies > 0
+    both = np.concatenate([q, q])[occur]
+    correct = np.repeat([1, 0], len(q))[occur]
+    return state_of("confidences", both, correct, options, copies=copies[occur], origin=origin)
+
+
+def _recounted(system: System, predictions: Array, copies: Floats | None) -> tuple[Note, ...]:
+    """Return the notes of a system whose rows stand for several each."""
+    if copies is None:
+        return system.notes
+    notes = []
+    total = int(copies.sum())
+    for note in system.notes:
+        rows = _rows_of_note(note, system.decisions, predictions)
+        if rows is not None:
+            count = int(copies[rows].sum())
+            fields = {**note.fields, "count": count, "total": total}
+            note = Note(note.id, fields, note.advice)
+        notes.append(note)
+    return tuple(notes)
+
+
+def _rows_of_note(note: Note, decisions: Decisions, predictions: Array) -> Bools | None:
+    """Return which rows (N,) a note on confidences or uncertainties counts; None of other notes."""
+    if note.id == "missing":
+        return np.isnan(predictions)
+    if note.id == "clipped":
+        return (predictions < 0) | (predictions > 1)
+    if note.id == "above_max_uncertainty":
+        return above(decisions.uncertainty, decisions.max_uncertainty)
+    return None
+
+
+def _checked_weights(sample_weight: object, references: Array, options: Options) -> Floats:
+    name = "sample_weight"
+    weight = inputs.non_negative(inputs.one_dimensional(inputs.numbers(sample_weight, name), name), name)
+    same_length(predictions=references, sample_weight=weight)
+    if options.weights_are == "counts":
+        require_counts(weight)
+    return weight
+
+
+def _whole(values: object, name: str) -> Floats:
+    numbers = inputs.one_dimensional(np.asarray(values, np.float64), name)
+    is_count = (numbers >= 0) & (numbers == np.floor(numbers)) & (numbers < np.inf)
+    require(is_count, numbers, name, "not_whole_and_non_negative")
+    return numbers

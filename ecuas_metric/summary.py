@@ -1,0 +1,631 @@
+"""What is known of the rows of one system: sums that add up in any order, and every number that follows from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .basis import Basis, Digest, Purpose, why_not_comparable
+from .decisions import Decisions, one_of_each_class, select_rows
+from .errors import InputError, Note
+from .inference import Groups
+from .inputs import Bools, Floats, Ints, Limits
+from .intervals import Answers, limits_of_answers
+from .metric import Data, Key, at_parameter
+from .metrics import (
+    decomposed_values,
+    keys_of,
+    metric_values,
+    naive_values,
+    normalized_values,
+    ratio_keys,
+    recalibrated_values,
+    sample_costs,
+)
+from .options import PER_SAMPLE, Options
+from .ranking import TieGroups, run_starts
+from .results import Estimate, Results, System, note_hard, note_inverted, note_undefined
+
+MOST_GROUPS = 2**18  # beyond it neighbours share a bin: some ten megabytes of a state, and bounds of AUROC 1e-5 apart
+_LINEAR = 2.0**17  # bins in equal steps, where most rows lie: powers of 2, so that all engines round the same
+_ROOT = 2.0**15  # and bins in equal steps of the eighth root, fine close to 0
+_MOST = 2.0**16  # times the largest uncertainty that make sense: all above share a bin
+_ROUNDING = 1e-13  # of a group's weight: differences below it are none
+SUMS = ("weight", "cost", "weight2", "weight2_cost", "weight2_cost2", "uncertainty", "cost_uncertainty")
+_OF_NUMBERS = ("inverted", "hard_decisions")  # notes that all rows together decide
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupSums:
+    """Rows from the least to the most uncertain: those of equal `Decisions.rank_by`, or bins of neighbours, (G,) each.
+
+    `sums` has those of w, w c, w^2, w^2 c, w^2 c^2, w u and w c u under the names `SUMS`.
+    """
+
+    low: Floats  # the smallest rank
+    high: Floats  # the largest one: where they are equal, the rows are tied
+    sums: Mapping[str, Floats]
+
+    @property
+    def are_tied(self) -> Bools:
+        """Which groups are rows of one rank."""
+        return np.asarray(self.low == self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnSums:
+    """Sums of w x, w^2 x and w^2 x^2 of a loss x that is no function of the uncertainty and the candidate cost."""
+
+    value: float
+    weight2: float
+    square: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summary:
+    """What is known of the rows of one system. Two of them add up, whatever the order, see `merge`."""
+
+    basis: Basis
+    options: Options
+    groups: GroupSums
+    rows: int
+    samples: int  # rows that have a weight
+    wrong: int  # samples whose candidate costs something
+    largest_cost: float  # of a candidate
+    own: Mapping[Key, OwnSums] = field(default_factory=dict)
+    classes: Floats | None = None  # (K,), weight of the samples of each class
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def form(self) -> str:
+        """The form of input: confidences, posteriors or costs."""
+        return str(self.basis.form)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is unknown of the order of the rows."""
+        return bool(self.groups.are_tied.all())
+
+    @property
+    def none(self) -> Decisions:
+        """The decisions of no rows, which tell the metrics that there are, and the largest uncertainty."""
+        empty = np.empty(0)
+        has_confidence = self.options.max_uncertainty is None and isinstance(self.options.cost, str)
+        return Decisions(
+            empty,
+            empty,
+            float(self.basis.max_uncertainty or 0.0),
+            confidence=empty if has_confidence and self.options.cost == "zero_one" else None,
+            labels=np.empty(0, np.int64) if self.form == "posteriors" else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedEstimate(Estimate):
+    """An estimate with its standard error, and its bounds where the groups do not tell it exactly.
+
+    The limits of its interval include the bounds. The standard error is nan where there is none.
+    """
+
+    standard_error: float = math.nan
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SummaryResults(Results):
+    """The numbers of a summary: those of `Results`, with bounds and standard errors."""
+
+    estimates: dict[Key, BoundedEstimate]  # type: ignore[assignment]
+
+    def flat(self) -> dict[str, float]:
+        """Return plain floats: ``key``, and what else there is as ``key_low``, ``key_standard_error``, .."""
+        values = Results.flat(self)
+        for key, estimate in self.estimates.items():
+            for name in ("standard_error", "lower_bound", "upper_bound"):
+                value = getattr(estimate, name)
+                if value is not None and not math.isnan(value):
+                    values[f"{key}_{name}"] = value
+        return values
+
+
+# ---- rows -> summary -----------------------------------------------------------------------------------------------
+
+
+def summary_of(system: System, *, sample_weight: Floats | None = None, copies: Floats | None = None) -> Summary:
+    """Return the summary of a system.
+
+    Weights (N,) are those of the system, in their unit; or, for summaries that are to be merged, `sample_weight`. Each
+    sample stands for as many as `copies` (N,) says.
+    """
+    weight = system.options.sample_weight if sample_weight is None else sample_weight
+    decisions = system.decisions
+    rows = system.num_samples if copies is None else int(copies.sum())
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        decisions = select_rows(decisions, kept)
+        weight = weight[kept]
+        copies = None if copies is None else copies[kept]
+    counts = np.ones(len(decisions.uncertainty)) if copies is None else copies
+    options = system.options.replace(**dict.fromkeys(PER_SAMPLE), decisions=None, confidence_level=None)
+    groups = groups_of(decisions, counts if weight is None else weight * counts, counts=counts)
+    labels = decisions.labels
+    classes = None
+    if labels is not None:
+        classes = np.bincount(labels, weight, minlength=int(options.num_classes or 0)).astype(np.float64)
+    basis = replace(
+        system.basis,
+        num_samples=rows,
+        weights=None if weight is None else Digest("of each row"),
+        groups=None,
+        strata=None,
+        labels=None,
+        ids=None,
+        answers=None,
+        level=None,
+        interval_method=None,
+        draws=None,
+    )
+    summary = Summary(
+        basis=basis,
+        options=options,
+        groups=groups,
+        rows=rows,
+        samples=int(counts.sum()),
+        wrong=int(counts @ (decisions.candidate_cost > 0)),
+        largest_cost=float(decisions.candidate_cost.max(initial=0.0)),
+        own=_own_sums(decisions, options, weight),
+        classes=classes,
+        notes=tuple(note for note in system.notes if not _is_of_groups(note, str(basis.form))),
+    )
+    return _limited(summary)
+
+
+def _is_of_groups(note: Note, form: str) -> bool:
+    """Return whether a note follows from the groups of all rows."""
+    return note.id in _OF_NUMBERS and form == "confidences"
+
+
+def groups_of(decisions: Decisions, weight: Floats, *, counts: Floats) -> GroupSums:
+    """Return samples in groups of equal uncertainty; `weight` (N,) is that of all that each counts for."""
+    rank = decisions.rank_by
+    order = np.argsort(rank, kind="stable")
+    rank = rank[order] + 0.0  # minus 0 is 0
+    starts = run_starts(rank)
+    w = weight[order]
+    w2 = w * w / counts[order]
+    c = decisions.candidate_cost[order]
+    u = decisions.uncertainty[order]
+    terms = (w, w * c, w2, w2 * c, w2 * c * c, w * u, w * c * u)
+    sums = {name: _sums_from(term, starts) for name, term in zip(SUMS, terms, strict=True)}
+    distinct = rank[starts] if len(rank) else rank
+    return GroupSums(distinct, distinct, sums)
+
+
+def _sums_from(values: Floats, starts: Ints) -> Floats:
+    """Return the sums of values from each start to the next."""
+    return np.add.reduceat(values, starts) if len(values) else values
+
+
+def _own_sums(decisions: Decisions, options: Options, weight: Floats | None) -> dict[Key, OwnSums]:
+    keys = [key for key in keys_of(decisions, options, when=("", "ratio")) if key.entry.is_own_loss]
+    sums = {}
+    for key, cost in sample_costs(decisions, options, keys=keys):
+        weighted = cost if weight is None else weight * cost
+        of_weight2 = weighted if weight is None else weight * weighted
+        sums[key] = OwnSums(float(weighted.sum()), float(of_weight2.sum()), float(weighted @ weighted))
+    return sums
+
+
+# ---- merging -------------------------------------------------------------------------------------------------------
+
+
+def merge(summaries: Iterable[Summary]) -> Summary:
+    """Return the summary of all rows of some summaries; InputError, with the reasons, if they may not be merged."""
+    parts = list(summaries)
+    if not parts:
+        raise InputError("states", "empty")
+    first, *others = parts
+    for other in others:
+        reasons = why_not_comparable(first.basis, other.basis, purpose=Purpose.MERGE)
+        if reasons:
+            raise InputError("states that are merged", "not_mergeable", reasons=reasons)
+    if not others:
+        return first
+    known = next((part.basis.unlabelled for part in parts if part.basis.unlabelled is not None), None)
+    rows = sum(part.rows for part in parts)
+    merged = Summary(
+        basis=replace(first.basis, num_samples=rows, unlabelled=known),
+        options=first.options,
+        groups=_joined([part.groups for part in parts]),
+        rows=rows,
+        samples=sum(part.samples for part in parts),
+        wrong=sum(part.wrong for part in parts),
+        largest_cost=max(part.largest_cost for part in parts),
+        own={key: _added([part.own[key] for part in parts if part.rows]) for key in first.own},
+        classes=_sum_of([part.classes for part in parts if part.classes is not None]),
+        notes=_merged_notes(parts),
+    )
+    return _limited(merged)
+
+
+def _added(sums: Sequence[OwnSums]) -> OwnSums:
+    columns = (math.fsum(getattr(one, name) for one in sums) for name in ("value", "weight2", "square"))
+    return OwnSums(*columns)
+
+
+def _sum_of(arrays: Sequence[Floats]) -> Floats | None:
+    return np.sum(arrays, axis=0) if arrays else None
+
+
+def _joined(parts: Sequence[GroupSums]) -> GroupSums:
+    """Return the groups of all parts, those of overlapping ranks as one."""
+    low = np.concatenate([part.low for part in parts])
+    order = np.argsort(low, kind="stable")
+    low = low[order]
+    high = np.concatenate([part.high for part in parts])[order]
+    sums = {name: np.concatenate([part.sums[name] for part in parts])[order] for name in SUMS}
+    is_new = np.ones(len(low), np.bool_)
+    is_new[1:] = low[1:] > np.maximum.accumulate(high)[:-1]
+    return _grouped(GroupSums(low, high, sums), is_new)
+
+
+def _grouped(groups: GroupSums, is_new: Bools) -> GroupSums:
+    """Add up neighbours, but where a new group begins."""
+    if is_new.all():
+        return groups
+    starts = np.flatnonzero(is_new)
+    sums = {name: np.add.reduceat(values, starts) for name, values in groups.sums.items()}
+    return GroupSums(groups.low[starts], np.maximum.reduceat(groups.high, starts), sums)
+
+
+def _limited(summary: Summary) -> Summary:
+    """Return the summary with bins of neighbours where there are too many groups."""
+    groups = summary.groups
+    if len(groups.low) <= MOST_GROUPS:
+        return summary
+    place = bins_of(groups.low, summary.none, summary.options)
+    is_new = np.ones(len(place), np.bool_)
+    is_new[1:] = (place[1:] != place[:-1]).any(axis=1)
+    return replace(summary, groups=_grouped(groups, is_new))
+
+
+def bins_of(rank: Floats, none: Decisions, options: Options) -> Ints:
+    """Return the bin of each rank, and how many thresholds are below and up to it, shape (N, 3).
+
+    Bins are narrow everywhere and narrowest close to certainty, and for confidences close to 0 as well. They end where
+    the bins of ECE and the reject costs do.
+    """
+    thresholds = thresholds_of(none, options)
+    places = [np.searchsorted(thresholds, rank, side=side) for side in ("left", "right")]
+    return np.stack([_bin(rank, none), *places], axis=1)
+
+
+def thresholds_of(none: Decisions, options: Options) -> Floats:
+    """Return the ranks at which a bin must end, increasing."""
+    thresholds = [none.rank_at(np.array(options.reject_costs))]
+    if none.confidence is not None:
+        edges = np.arange(1, options.n_bins) / options.n_bins
+        thresholds.append(-edges if none.labels is None else 1 - edges)
+    return np.unique(np.concatenate(thresholds))
+
+
+def _bin(rank: Floats, none: Decisions) -> Ints:
+    if none.confidence is None or none.labels is not None:
+        top = 2.0 ** np.ceil(np.log2(none.max_uncertainty))
+        return _steps(rank / top)
+    confidence = -rank
+    end = _steps(np.array([0.5]))
+    steps = _steps(np.minimum(confidence, 1 - confidence))
+    return np.where(confidence >= 0.5, steps, 2 * end + 1 - steps)
+
+
+def _steps(share: Floats) -> Ints:
+    """Return whole numbers that increase with shares (N,) of the largest uncertainty; all engines have these roots."""
+    root = np.sqrt(np.sqrt(np.sqrt(np.minimum(share, _MOST))))
+    return np.floor(_LINEAR * np.minimum(share, 1.0) + _ROOT * root).astype(np.int64)
+
+
+def _merged_notes(parts: Sequence[Summary]) -> tuple[Note, ...]:
+    """Return each note once: counts are added, and what all rows decide is kept where all parts say it."""
+    filled = [part for part in parts if part.rows]
+    rows = sum(part.rows for part in filled)
+    merged: dict[object, Note] = {}
+    for part in filled:
+        for note in part.notes:
+            fields = _fields(note)
+            is_counted = {"count", "total"} <= fields.keys()
+            key = note.id if is_counted else str(note)
+            if is_counted:
+                # What is counted may be values of which each row has several.
+                total = round(fields["total"] / part.rows * rows)
+                note = _counted(note, merged.get(key), total)
+            merged[key] = note
+    in_all = [note for note in merged.values() if note.id in _OF_NUMBERS and _is_in_all(note, filled)]
+    return tuple(note for note in merged.values() if note.id not in _OF_NUMBERS or note in in_all)
+
+
+def _is_in_all(note: Note, parts: Sequence[Summary]) -> bool:
+    return all(any(other.id == note.id for other in part.notes) for part in parts)
+
+
+def _counted(note: Note, other: Note | None, total: int) -> Note:
+    """Return a note with the counts of two."""
+    fields = _fields(note)
+    fields["total"] = total
+    if other is not None:
+        before = _fields(other)
+        fields["count"] += before["count"]
+        if "largest" in fields:
+            fields["largest"] = max(fields["largest"], before["largest"])
+    if "share" in fields:
+        fields["share"] = fields["count"] / total
+    return replace(note, fields=fields)
+
+
+def _fields(note: Note) -> dict[str, Any]:
+    return {} if isinstance(note.fields, str) else dict(note.fields)
+
+
+# ---- summary -> numbers --------------------------------------------------------------------------------------------
+
+
+def results_of(
+    summary: Summary,
+    *,
+    normalize: bool = False,
+    decompose: bool = False,
+    confidence_level: float | None = None,
+    with_errors: bool = True,
+    named: Sequence[Key] = (),
+) -> SummaryResults:
+    """Return every number of the rows of a summary, in the order of the registry, then those shown only when `named`.
+
+    With a confidence level there are analytic intervals. Standard errors, which take most of the time, can be left
+    out. InputError if there are no rows, or all have weight 0.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> results = results_of(summary_of(confidence_system([1, 0, 1], [0.9, 0.8, 0.4], n=1)))
+    >>> round(results.flat()["ecuas_1"], 4), round(results.flat()["ecuas_1_standard_error"], 4)
+    (0.67, 0.4954)
+    """
+    if not summary.samples:
+        raise InputError("a state", "no_judged_rows", got=f"{summary.rows} rows")
+    options = summary.options.replace(normalize=normalize, decompose=decompose, confidence_level=confidence_level)
+    system = system_of(summary)
+    values = _values(summary, system, options, named)
+    bounds = order_bounds(summary, values)
+    limits: Mapping[Key, Limits] = {}
+    errors: Mapping[Key, float] = {}
+    notes = _notes(summary, system, values, bounds)
+    if with_errors or confidence_level is not None:
+        answers = Answers(_inference_groups(summary), summary.none, options, partial(_own_groups, summary))
+        inference = limits_of_answers(answers, values)
+        limits = inference.limits
+        errors = inference.standard_errors
+        notes += inference.notes
+    estimates: dict[Key, BoundedEstimate] = {}
+    for key, value in values.items():
+        low, high = limits.get(key) or (None, None)
+        lower, upper = bounds.get(key) or (None, None)
+        if lower is not None and upper is not None and low is not None and high is not None:
+            low, high = _widened(key, summary, (low, high), value, (lower, upper))
+        estimates[key] = BoundedEstimate(value, low, high, errors.get(key, math.nan), lower, upper)
+    return SummaryResults(estimates, notes, _basis(summary, options))
+
+
+def system_of(summary: Summary) -> System:
+    """Return a system with the numbers and the curves of the rows: two weighted samples of each group.
+
+    A cost that is affine in the candidate cost c is, for each row, that of a sample of cost 0 and weight w (1 - c / d),
+    and of one of cost d and weight w c / d, d the largest candidate cost; so these samples have the means of the rows.
+    """
+    none = summary.none
+    sums = summary.groups.sums
+    dearest = summary.largest_cost or 1.0
+    heavy = sums["cost"] / dearest
+    light = sums["weight"] - heavy
+    light = np.where(light > _ROUNDING * sums["weight"], light, 0.0)
+    of_heavy = sums["cost_uncertainty"] / dearest
+    rank = np.stack(
+        [
+            _mean_rank(summary, sums["uncertainty"] - of_heavy, light),
+            _mean_rank(summary, of_heavy, heavy),
+        ],
+        axis=1,
+    ).ravel()
+    weight = np.stack([light, heavy], axis=1).ravel()
+    uncertainty = none.uncertainty_at(rank)
+    confidence = None
+    if none.confidence is not None:
+        confidence = -rank if none.labels is None else 1 - uncertainty
+    decisions = Decisions(
+        uncertainty,
+        np.tile([0.0, dearest], len(light)),
+        none.max_uncertainty,
+        confidence=confidence,
+        labels=None if none.labels is None else np.zeros(len(rank), np.int64),  # so that u orders the rows
+    )
+    options = summary.options.replace(sample_weight=weight, weights_are="counts", missing_confidence=None)
+    return System(decisions, options, _ties(summary))
+
+
+def _mean_rank(summary: Summary, total: Floats, weight: Floats) -> Floats:
+    """Return the rank of the mean uncertainty of some samples of each group, that of all where they are tied."""
+    groups = summary.groups
+    u = np.divide(total, weight, out=np.zeros(len(total)), where=weight > 0)
+    mean = np.clip(summary.none.rank_at(u), groups.low, groups.high)
+    return np.where(groups.are_tied, groups.low, mean)
+
+
+def _ties(summary: Summary) -> TieGroups:
+    """Return the groups as tie groups, their weights in the unit that `options.checked_options` brings them to."""
+    sums = summary.groups.sums
+    unit = _unit(summary)
+    return TieGroups(
+        unit * sums["weight"], unit * sums["cost"], _mean_rank(summary, sums["uncertainty"], sums["weight"])
+    )
+
+
+def _values(summary: Summary, system: System, options: Options, named: Sequence[Key]) -> dict[Key, float]:
+    """Return all values; losses of whole posteriors are the means of their sums."""
+    keys = [*keys_of(summary.none, options), *named]
+    total = float(summary.groups.sums["weight"].sum())
+    losses = {key: sums.value / total for key, sums in summary.own.items()}
+    of_groups = [key for key in keys if key not in losses and not _needs_own(key, summary)]
+    weight = system.options.sample_weight
+    known = metric_values(system.decisions, system.ties, system.options, keys=of_groups, sample_weight=weight)
+    values = {key: losses[key] if key in losses else known[key] for key in keys if key in losses or key in known}
+    if options.normalize:
+        values |= normalized_values(values, _naive_values(summary, system))
+    if options.decompose:
+        values |= decomposed_values(values, system.ties, summary.none, options)
+    return {key: float(value) for key, value in values.items()}
+
+
+def _needs_own(key: Key, summary: Summary) -> bool:
+    return any(part in summary.own for part in ratio_keys(key))
+
+
+def _naive_values(summary: Summary, system: System) -> Mapping[Key, object]:
+    """Return the values of the system that ignores its input, of the shares of right answers and of classes."""
+    none = summary.none
+    values: dict[Key, object] = {}
+    if none.confidence is not None:
+        answers = replace(system.decisions, labels=None)
+        values |= naive_values(answers, summary.options, sample_weight=system.options.sample_weight)
+    if summary.classes is not None:
+        one_each = one_of_each_class(len(summary.classes), none.max_uncertainty)
+        values |= naive_values(one_each, summary.options, sample_weight=summary.classes)
+    return values
+
+
+def _inference_groups(summary: Summary) -> Groups:
+    """Return what standard errors and intervals are computed from, in the unit of `_unit`."""
+    sums = summary.groups.sums
+    rank = _mean_rank(summary, sums["uncertainty"], sums["weight"])
+    unit = _unit(summary)
+    return Groups(
+        summary.none.uncertainty_at(rank),
+        unit * sums["weight"],
+        unit * sums["cost"],
+        unit**2 * sums["weight2"],
+        unit**2 * sums["weight2_cost"],
+        unit**2 * sums["weight2_cost2"],
+    )
+
+
+def _unit(summary: Summary) -> float:
+    """Return what brings weights to the unit that `options.checked_options` brings them to."""
+    if summary.basis.weights is None or summary.options.weights_are != "importance":
+        return 1.0
+    sums = summary.groups.sums
+    return float(sums["weight"].sum() / sums["weight2"].sum())
+
+
+def _own_groups(summary: Summary, key: Key) -> Groups | None:
+    """Return the sums over all rows of a loss of posteriors, as one group; None of other numbers."""
+    own = summary.own.get(key)
+    if own is None:
+        return None
+    sums = summary.groups.sums
+    columns = (sums["weight"].sum(), own.value, sums["weight2"].sum(), own.weight2, own.square)
+    return Groups(np.zeros(1), *(np.array([float(column)]) for column in columns))
+
+
+def _basis(summary: Summary, options: Options) -> Basis:
+    """Return what the numbers depend on."""
+    basis = summary.basis
+    if options.confidence_level is not None:
+        basis = replace(basis, level=options.confidence_level, interval_method="analytic")
+    if basis.weights is not None:
+        total = float(summary.groups.sums["weight"].sum())
+        basis = replace(basis, weights=Digest(f"of sum {total:.9g}"))
+    return replace(basis, resolution=f"{len(summary.groups.low)} groups")
+
+
+# ---- bounds --------------------------------------------------------------------------------------------------------
+
+
+def order_bounds(summary: Summary, values: Mapping[Key, float]) -> dict[Key, Limits]:
+    """Return the lowest and the highest value over all orders of the rows of a bin; nothing if the order is known."""
+    if summary.is_exact:
+        return {}
+    orders = _extreme_orders(summary)
+    bounds = {}
+    for key in values:
+        compute = key.entry.value
+        if compute is None or key.variant or not key.entry.has_order_bounds:
+            continue
+        data = [Data(summary.none, summary.options, grouped=ties) for ties in orders]
+        ends = sorted(float(compute(at_parameter(order, key))) for order in data)
+        bounds[key] = (ends[0], ends[1])
+    if any(key.variant for key in values):
+        bounds |= _recalibrated_bounds(summary, values, orders[0])
+    return bounds
+
+
+def _recalibrated_bounds(summary: Summary, values: Mapping[Key, float], best: TieGroups) -> dict[Key, Limits]:
+    bounds: dict[Key, Limits] = {}
+    # The value of the bins is the highest, since one uncertainty for all rows of a bin is among the maps.
+    for key, value in recalibrated_values(best, summary.none, summary.options).items():
+        loss = key.of("calibration_loss")
+        if key in values:
+            low = min(float(value), values[key])
+            bounds[key] = (low, values[key])
+            bounds[loss] = (values[loss], max(values[key.of("")] - low, values[loss]))
+    return bounds
+
+
+def _extreme_orders(summary: Summary) -> tuple[TieGroups, TieGroups]:
+    """Return tie groups with the costs of each bin as late as can be, and as early: they bound each metric."""
+    ties = _ties(summary)
+    are_tied = summary.groups.are_tied
+    dearest = summary.largest_cost or 1.0
+    heavy = np.where(are_tied, 0.0, np.minimum(ties.cost / dearest, ties.weight))
+    light = ties.weight - heavy
+    light_cost = np.where(are_tied, ties.cost, 0.0)
+    cheap = (light, light_cost)
+    dear = (heavy, ties.cost - light_cost)
+    return _interleaved(cheap, dear, ties.rank), _interleaved(dear, cheap, ties.rank)
+
+
+def _interleaved(first: tuple[Floats, Floats], second: tuple[Floats, Floats], rank: Floats) -> TieGroups:
+    weight = np.stack([first[0], second[0]], axis=1).ravel()
+    cost = np.stack([first[1], second[1]], axis=1).ravel()
+    is_weighted = weight > 0
+    return TieGroups(weight[is_weighted], cost[is_weighted], np.repeat(rank, 2)[is_weighted])
+
+
+def _widened(key: Key, summary: Summary, limits: Limits, value: float, bounds: Limits) -> Limits:
+    """Return limits that are as much wider as the bounds are apart, but not beyond what the number can be."""
+    span = key.entry.range
+    if callable(span):
+        span = span(Data(summary.none, summary.options))
+    least, most = span or (-math.inf, math.inf)
+    return max(limits[0] - (value - bounds[0]), least), min(limits[1] + (bounds[1] - value), most)
+
+
+# ---- notes ---------------------------------------------------------------------------------------------------------
+
+
+def _notes(
+    summary: Summary, system: System, values: Mapping[Key, float], bounds: Mapping[Key, Limits]
+) -> tuple[Note, ...]:
+    """Return the notes on the rows, on what all of them together are, and on bounds."""
+    notes = list(summary.notes)
+    if summary.form == "confidences":
+        notes += note_hard(-summary.groups.low)
+        notes += note_inverted(system.ties, summary.wrong, summary.samples - summary.wrong)
+    if bounds:
+        widest = max(high - low for low, high in bounds.values())
+        fields = {"bins": len(summary.groups.low), "widest": widest, "metrics": list(bounds)}
+        notes.append(Note("bounded", fields))
+    return (*notes, *note_undefined(values))

@@ -1,0 +1,315 @@
+import dataclasses
+import math
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+
+from ecuas_metric import summary
+from ecuas_metric.errors import InputError
+from ecuas_metric.metric import Key, Metric, add_metric, remove_metric
+from ecuas_metric.options import checked_options
+from ecuas_metric.plotting import curves
+from ecuas_metric.results import compute_results
+from ecuas_metric.scale.rows import state_of, state_of_counts
+from ecuas_metric.summary import bins_of, merge, results_of, summary_of, system_of
+from tests.conftest import seeds
+from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, packed
+
+EVERY = pytest.mark.parametrize("form", FORMS)
+
+
+@pytest.fixture
+def few_bins(monkeypatch):
+    """Bins of an eighth and less of the uncertainties, and for any number of groups."""
+    monkeypatch.setattr(summary, "MOST_GROUPS", 1)
+    monkeypatch.setattr(summary, "_LINEAR", 8.0)
+    monkeypatch.setattr(summary, "_ROOT", 4.0)
+
+
+def more_of(rows):
+    decompose = rows.form != "posteriors" or "cost" not in rows.given
+    return {"normalize": rows.form != "costs", "decompose": decompose}
+
+
+@EVERY
+def test_numbers_and_notes_are_those_of_memory(form, rng):
+    rows = FORMS[form](rng, 150)
+    results = results_of(merge(cut(rows, 5, rng)), **more_of(rows))
+    expected = compute_results(rows.system(**more_of(rows)))
+    assert list(results.estimates) == list(expected.estimates)
+    for key, estimate in results.estimates.items():
+        assert estimate.value == pytest.approx(expected.estimates[key].value, abs=1e-12, rel=1e-12), key
+        assert estimate.lower_bound is None
+    assert sorted(map(str, results.notes)) == sorted(map(str, expected.notes))
+
+
+def random_rows(rng):
+    """Return rows of any form, size, number of errors and design that a state has."""
+    form, size = str(rng.choice(list(FORMS))), int(rng.choice([5, 12, 40, 150, 400]))
+    rows = FORMS[form](rng, size)
+    if rows.form == "confidences" and rng.random() < 0.5:  # few errors
+        rows.references[:] = rng.random(size) < rng.choice([0.03, 0.97, 1.0])
+    if rng.random() < 0.3:  # ties
+        rows.predictions[:] = rows.predictions[rng.integers(0, max(2, size // 20), size)]
+    if rows.weight is not None and rng.random() < 0.5:
+        rows.weight[rng.random(size) < 0.3] = 0.0
+        rows.weight[0] = 1.0
+    return rows
+
+
+@pytest.mark.parametrize("seed", seeds(8, 40))
+def test_intervals_are_those_of_memory_or_none_with_a_reason(seed):
+    """Ten cases each: equal to 1e-9, or none from the summary, and then a note names the number."""
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        rows = random_rows(rng)
+        more = {"normalize": rows.form != "costs", "confidence_level": 0.9}
+        results = results_of(rows.state(), **more)
+        expected = compute_results(rows.system(**more)).estimates
+        named = " ".join(note.fact for note in results.notes)
+        for key, estimate in results.estimates.items():
+            if math.isnan(estimate.low) and not math.isnan(expected[key].low):
+                assert key.variant == "normalized", key
+                assert str(key) in named
+            else:
+                limits = pytest.approx(astuple(expected[key])[1:], rel=1e-9, abs=1e-12, nan_ok=True)
+                assert (estimate.low, estimate.high) == limits, (key, rows)
+
+
+def test_a_system_in_memory_gives_its_summary(rng):
+    rows = FORMS["weighted confidences"](rng, 100)
+    system = rows.system(confidence_level=0.9)
+    one = results_of(summary_of(system), confidence_level=0.9)
+    memory = compute_results(system)
+    for key, estimate in memory.estimates.items():
+        assert astuple(one.estimates[key])[:3] == pytest.approx(astuple(estimate), rel=1e-9, nan_ok=True)
+    assert one.basis.level == memory.basis.level
+
+
+@EVERY
+@pytest.mark.parametrize("bins", [None, "few_bins"])
+def test_summaries_are_the_same_however_rows_are_cut_and_merged(form, bins, rng, request):
+    if bins:
+        request.getfixturevalue(bins)
+    rows = FORMS[form](rng, 120)
+    whole = packed(rows.state())
+    for count in (1, 7, 20):
+        parts = cut(rows, count, rng)
+        assert packed(merge(parts)) == whole
+        while len(parts) > 1:  # a tree
+            parts = [merge(parts[i : i + 3][::-1]) for i in range(0, len(parts), 3)]
+        assert packed(parts[0]) == whole
+
+
+@EVERY
+def test_bounds_hold_the_numbers_of_memory(form, rng, few_bins):
+    """Means are those of the rows to the second order of the width of a bin, and shares of thresholds to the last."""
+    rows = FORMS[form](rng, 200)
+    results = results_of(merge(cut(rows, 5, rng)), decompose=True, confidence_level=0.5)
+    expected = compute_results(rows.system(decompose=True)).estimates
+    for key, estimate in results.estimates.items():
+        value = expected[key].value
+        if key.entry.is_share or key.metric == "ece":
+            assert estimate.value == pytest.approx(value, abs=1e-12), key
+        if key.entry.has_order_bounds and not key.variant:
+            assert estimate.lower_bound - 1e-12 <= value <= estimate.upper_bound + 1e-12, key
+            assert estimate.lower_bound <= estimate.value <= estimate.upper_bound
+            if not math.isnan(estimate.low):
+                assert estimate.low < estimate.lower_bound
+                assert estimate.upper_bound < estimate.high
+    assert "bounded" in [note.id for note in results.notes]
+
+
+@pytest.mark.parametrize("form", ["confidences", "costs"])
+def test_bins_that_are_used_tell_means_to_nine_digits(form, rng, monkeypatch):
+    monkeypatch.setattr(summary, "MOST_GROUPS", 1)
+    rows = FORMS[form](rng, 20_000)
+    state = rows.state()
+    assert not state.is_exact
+    expected = compute_results(rows.system()).estimates
+    for key, estimate in results_of(state, with_errors=False).estimates.items():
+        if estimate.lower_bound is None:
+            assert estimate.value == pytest.approx(expected[key].value, rel=1e-9), key
+        else:
+            assert estimate.upper_bound - estimate.lower_bound < 1e-2 * estimate.value
+
+
+def test_a_summary_has_a_size_that_does_not_grow(rng):
+    state = FORMS["posteriors"](rng, 300_000).state()
+    assert len(state.groups.low) <= summary.MOST_GROUPS
+    assert (state.groups.high[:-1] < state.groups.low[1:]).all()
+
+
+@pytest.mark.parametrize("form", ["confidences", "costs", "posteriors"])
+def test_bins_order_like_what_is_in_them(form, rng):
+    state = FORMS[form](rng, 9).state()
+    q = np.concatenate([rng.random(300), rng.random(100) ** 50, 1 - rng.random(100) ** 50, [0.0, 1.0, 1e-300]])
+    rank = np.unique(-q if form == "confidences" else q * state.basis.max_uncertainty)
+    bins = bins_of(rank, state.none, state.options)
+    assert (np.diff(bins, axis=0) >= 0).all()
+
+
+def test_tied_rows_widen_no_bounds(rng, few_bins):
+    """A bin of one uncertainty hides nothing, however many rows it has."""
+    q = np.concatenate([np.ones(500), rng.random(100)])
+    groups = state_of("confidences", q, (rng.random(600) < q).astype(int), checked_options()).groups
+    assert groups.are_tied[0]
+    assert groups.sums["weight"][0] == 500
+    assert not groups.are_tied.all()
+
+
+def test_costs_that_hardly_differ_have_their_standard_errors_and_equal_ones_have_none(rng):
+    """A variance is the difference of two sums, whose digits must not run out before it does."""
+    confidence = 1 - 1e-4 * (1 + rng.random(500))
+    rows = Rows("confidences", confidence, np.ones(500, int), {"n": [1], "reject_costs": [1e-7]})  # all are rejected
+    estimates = results_of(merge(cut(rows, 3, rng))).estimates
+    error = np.std((1 - confidence) ** 2, ddof=1) / np.sqrt(500)
+    assert estimates[Key("ecuas", 1.0)].standard_error == pytest.approx(error, rel=1e-6)
+    assert estimates[Key("expected_cost", 1e-7)].standard_error == pytest.approx(0, abs=1e-20)
+
+
+def test_a_metric_of_a_users_own_has_its_value_from_parts(rng):
+    own = Metric(
+        name="bold",
+        title="Bold",
+        description="",
+        assesses="both",
+        higher_is_better=False,
+        needs="confidences",
+        cost=lambda data: data.confidence**2 * data.decisions.candidate_cost,
+    )
+    add_metric(own)
+    try:
+        rows = FORMS["confidences"](rng, 200)
+        results = results_of(merge(cut(rows, 3, rng)), confidence_level=0.9)
+        expected = compute_results(rows.system(confidence_level=0.9)).estimates[Key("bold")]
+        assert astuple(results.estimates[Key("bold")])[:3] == pytest.approx(astuple(expected), rel=1e-9)
+    finally:
+        remove_metric(own)
+
+
+def test_notes_count_what_was_repaired_in_all_parts_once(rng):
+    notes = [note.fact for note in results_of(merge(cut(FORMS["repaired confidences"](rng, 50), 4, rng))).notes]
+    assert "1 of 50 confidences are missing (NaN) and count as 0.5." in notes
+    assert len(notes) == len(set(notes))
+    hard = merge([state_of("confidences", [q], [1], checked_options()) for q in (0.0, 1.0, 1.0)])
+    assert "hard_decisions" in [note.id for note in results_of(hard).notes]
+    correct = np.repeat([0, 1], 200)
+    wrong_way = state_of("confidences", np.where(correct, 0.2, 0.8) + rng.random(400) / 10, correct, checked_options())
+    assert "inverted" in [note.id for note in results_of(merge([wrong_way, wrong_way])).notes]
+
+
+@pytest.mark.parametrize("form", ["confidences", "costs"])
+def test_ten_billion_rows_have_finite_numbers(form, rng):
+    """Each merge with itself doubles the rows; 1,024 rows and 24 doublings are more than 10 billion."""
+    one = many = FORMS[form](rng, 1024).state()
+    for _ in range(24):
+        many = merge([many, many])
+    few, results = results_of(one), results_of(many)
+    assert results.basis.num_samples == 1024 * 2**24
+    for key, estimate in results.estimates.items():
+        if key.metric != "aurc":  # of which repeated rows have another
+            assert estimate.value == pytest.approx(few.estimates[key].value, rel=1e-12), key
+
+
+def test_one_row_and_one_class_are_undefined_as_in_memory():
+    results = results_of(state_of("confidences", [0.9], [1], checked_options()), confidence_level=0.95)
+    assert math.isnan(results.flat()["auroc"])
+    assert [note.id for note in results.notes].count("auroc_undefined") == 1
+    with pytest.raises(InputError, match="must have rows that are judged and have a weight; got 1 rows"):
+        results_of(state_of("confidences", [0.9], [1], checked_options(), sample_weight=[0.0]))
+
+
+@pytest.mark.parametrize("form", ["weighted confidences", "posteriors, weighted", "weighted costs"])
+def test_rows_of_weight_0_are_counted_and_no_more(form, rng):
+    rows = FORMS[form](rng, 60)
+    rows.weight[::2] = 0.0
+    whole, weighted = rows.state(), rows.state(np.flatnonzero(rows.weight))
+    assert (whole.rows, whole.samples, weighted.rows) == (60, weighted.samples, weighted.samples)
+    none = rows.state(np.flatnonzero(rows.weight == 0))
+    assert none.samples == 0
+    assert packed(merge([none, weighted])) == packed(whole)
+
+
+@pytest.mark.parametrize("form", ["confidences", "posteriors"])
+def test_curves_are_those_of_the_rows(form, rng):
+    rows = FORMS[form](rng, 120)
+    whole, system = rows.state(), rows.system()
+    drawn = (curves.risk_coverage, curves.reject_cost_curve, lambda s: curves.order_curve(s, n=[0, 1, np.inf]))
+    for curve in drawn:
+        theirs = dataclasses.asdict(curve(system))
+        for field, mine in dataclasses.asdict(curve(system_of(whole))).items():
+            np.testing.assert_allclose(mine, theirs[field], rtol=1e-12, atol=1e-15)
+    mine, theirs = curves.reliability(system_of(whole)), curves.reliability(system)
+    for field in ("confidence", "accuracy", "shares"):
+        np.testing.assert_allclose(getattr(mine, field), getattr(theirs, field), rtol=1e-12)
+
+
+OTHERS = {  # of what a part may differ, and what the refusal names
+    "numbers of classes K": {"num_classes": 3},
+    "n of ECUAS_n": {"n": 7},
+    "reject costs": {"reject_costs": [0.5]},
+    "numbers of bins": {"n_bins": 7},
+    "epsilon": {"epsilon": 1e-3},
+    "values of missing confidences": {"missing_confidence": 0.5},
+}
+
+
+@pytest.mark.parametrize(("reason", "change"), OTHERS.items())
+def test_parts_that_depend_on_other_things_are_not_merged(reason, change):
+    parts = [state_of("confidences", [0.5, 0.9], [0, 1], checked_options(**given)) for given in ({}, change)]
+    with pytest.raises(InputError, match=f"they differ in their .*{reason}"):
+        merge(parts)
+    weighted = state_of("confidences", [0.5], [1], checked_options(), sample_weight=[2.0])
+    with pytest.raises(InputError, match="they differ in their weights"):
+        merge([parts[0], weighted])
+
+
+def test_counted_rows_are_those_rows(rng):
+    q = rng.choice([0.1, 0.5, np.nan, 1 + 1e-8], 60)
+    correct = rng.integers(0, 2, 60)
+    options = checked_options(missing_confidence=0.3)
+    values = [0.1, 0.5, np.nan, 1 + 1e-8]
+    rows = [np.isnan(q) if math.isnan(value) else q == value for value in values]
+    counts = [np.count_nonzero(row) for row in rows]
+    wrong = [np.count_nonzero(row & (correct == 0)) for row in rows]
+    counted = state_of_counts(values, counts, wrong, options)
+    one_by_one = state_of("confidences", q, correct, options)
+    assert packed(counted) == packed(one_by_one)
+    assert [*map(str, counted.notes)] == [*map(str, one_by_one.notes)]
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (([0.5], [1.5], [1]), "count must be whole numbers >= 0; got 1.5 at index 0"),
+        (([0.5], [1], [2]), "wrong must be at most the count; got 2.0 at index 0"),
+        (([0.5], [1, 1], [1]), "must have the same length"),
+        (([2.0], [1], [1]), r"predictions must lie in \[0, 1\]"),
+    ],
+)
+def test_counts_that_are_none_are_refused(counts, message):
+    with pytest.raises(InputError, match=message):
+        state_of_counts(*counts, checked_options())
+
+
+@pytest.mark.parametrize(
+    ("changes", "argument", "index"),
+    [
+        ({"predictions": [0.5, 2.0]}, "predictions", 1),
+        ({"predictions": [0.5, np.nan]}, "predictions", 1),
+        ({"references": [0, 2]}, "references", 1),
+        ({"sample_weight": [1, -1]}, "sample_weight", 1),
+        ({"sample_weight": [1]}, "sample_weight", None),
+        ({"options": checked_options(groups=[1, 2])}, "groups", None),
+        ({"options": checked_options(sample_weight=[1, 2])}, "sample_weight", None),
+    ],
+)
+def test_bad_rows_are_refused_as_in_memory(changes, argument, index):
+    given = {"predictions": [0.5, 0.5], "references": [0, 1], "options": checked_options(), **changes}
+    with pytest.raises(InputError) as raised:
+        state_of("confidences", **given)
+    assert (argument in raised.value.argument, raised.value.index) == (True, index)
+    if "options" in changes:
+        assert raised.value.advice == ("score_all_in_memory" if argument == "groups" else "pass_weights_to_state")
