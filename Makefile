@@ -56,8 +56,8 @@ check-croissant: $(VENV)/lock.installed  ## the dataset's Croissant description 
 bench: $(VENV)/bench.installed  ## measure against peers, write the table of docs/speed.md
 	$(BIN)/python -m benchmarks.run
 
-reference: $(VENV)/demo.installed  ## write the card's table of options and the table of layouts in docs/files.md
-	$(BIN)/python -m docs.options
+reference: $(VENV)/demo.installed  ## write the tables of card and files, and what commands print in README and tutorial
+	$(BIN)/python -m docs.blocks
 
 docs: $(VENV)/docs.installed  ## the site in build/site: warnings are errors
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -c docs . build/site

@@ -13,7 +13,7 @@ import pytest
 from pyarrow import csv
 
 import ecuas_metric
-from docs import options
+from docs import blocks
 from tests.conftest import ROOT
 
 PUBLIC = [name for name in ecuas_metric.__all__ if name != "__version__"]
@@ -90,4 +90,4 @@ def test_the_reference_page_shows_all_names():
 
 def test_the_cards_table_of_options_is_up_to_date():
     """If not: make reference."""
-    assert (ROOT / "ecuas_metric/README.md").read_text() == options.card()
+    assert (ROOT / "ecuas_metric/README.md").read_text() == blocks.card()
