@@ -156,7 +156,7 @@ class Scored:
 
     def tables(self) -> tuple[Grid, list[Record]]:
         """Return the table for people and that for programs."""
-        return report_grid(self.report, sizes=True), report_records(self.report)
+        return report_grid(self.report), report_records(self.report)
 
     def write(self, folder: Path) -> dict[str, str]:
         """Write the table as `ecuas score --output` does; return the paths of CSV, Markdown and LaTeX."""

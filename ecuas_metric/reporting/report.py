@@ -66,10 +66,10 @@ class Report:
 
     def __str__(self) -> str:
         """Return the table as text."""
-        return to_text(report_grid(self, sizes=True))
+        return to_text(report_grid(self))
 
     def _repr_html_(self) -> str:
-        return to_html(report_grid(self, sizes=True))
+        return to_html(report_grid(self))
 
 
 def prepare_submissions(submissions: Iterable[Submission], **options: object) -> dict[str, System]:
@@ -222,29 +222,58 @@ def keys_of_table(results: Mapping[str, Results]) -> list[Key]:
     return keys
 
 
-def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None, sizes: bool = False) -> Grid:
+def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None) -> Grid:
     """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
 
-    With `sizes` the second column is N; the share of unlabelled answers follows where there are any.
+    The second column is N; the share of unlabelled answers follows where there are any.
     """
     shown = list(report.keys if keys is None else keys)
-    best = {key: _best(report, key) for key in shown}
-    header = ["system"]
-    header += ["N"] if sizes else []
-    header += ["unlabelled"] if report.unlabelled else []
-    header += [f"{title(key)}†" if key in report.not_comparable else title(key) for key in shown]
-    rows = []
-    for name, results in report.results.items():
-        row = [Cell(name)]
-        row += [Cell(str(report.sizes[name]))] if sizes else []
-        row += [Cell(f"{report.share_unlabelled(name):.{digits}f}")] if report.unlabelled else []
-        bounds = report.bounds.get(name, {})
-        row += [_cell(results.estimates[key], best[key], digits, bounds.get(key)) for key in shown]
-        rows.append(row)
+    header = ["system", "N"]
+    columns = [[Cell(name) for name in report.results], [Cell(str(size)) for size in report.sizes.values()]]
+    if report.unlabelled:
+        header.append("unlabelled")
+        columns.append([Cell(f"{report.share_unlabelled(name):.{digits}f}") for name in report.results])
+    for key in shown:
+        header.append(f"{title(key)}†" if key in report.not_comparable else title(key))
+        columns.append(_column(report, key, digits))
+    rows = [list(row) for row in zip(*columns, strict=True)]
     above = [f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else []
     notes = _footnotes(report, shown, rows)
     grid = Grid(header, rows, notes, report.signature, above=above, legend=legend_of(shown))
     return replace(grid, best=BEST_VALUE) if grid.marks_best else grid
+
+
+def _column(report: Report, key: Key, digits: int) -> list[Cell]:
+    best = _best(report, key)
+    cells = []
+    for name, results in report.results.items():
+        estimate = results.estimates[key]
+        text = _text(estimate, report.bounds.get(name, {}).get(key), digits)
+        is_best = best is not None and math.isclose(estimate.value, best, rel_tol=SAME, abs_tol=SAME)
+        cells.append(Cell(text, is_best))
+    return cells
+
+
+def _best(report: Report, key: Key) -> float | None:
+    """Return the best value of a metric; None if it ranks none of these systems."""
+    better = key.entry.higher_is_better
+    is_bounded = any(unlabelled.rule == "bounds" for unlabelled in report.unlabelled.values())
+    if better is None or is_bounded or report.differing or key in report.not_comparable or len(report.results) < 2:
+        return None
+    values = [results.estimates[key].value for results in report.results.values()]
+    known = [value for value in values if not math.isnan(value)]
+    return (max if better else min)(known, default=None)
+
+
+def _text(estimate: Estimate, bounds: ValueBounds | None, digits: int) -> str:
+    """Return a number with its interval, and what it can be while answers are unlabelled."""
+    span = "" if bounds is None else f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
+    if span and math.isnan(estimate.value):
+        return span
+    text = f"{estimate.value:.{digits}f}"
+    if estimate.low is not None and estimate.high is not None:
+        text += f" {interval_text(estimate.low, estimate.high, f'.{digits}f')}"
+    return f"{text} ({span})" if span else text
 
 
 def _footnotes(report: Report, keys: Iterable[Key], rows: Iterable[Sequence[Cell]]) -> list[str]:
@@ -263,10 +292,22 @@ def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list
     not_comparable = " ".join(str(key) for key in shown if key in report.not_comparable)
     records: list[Record] = []
     for name, size in report.sizes.items():
-        share = {"unlabelled": report.share_unlabelled(name)} if report.unlabelled else {}
-        numbers = share | _numbers(report, name, shown)
-        records.append({"system": name, "N": size, **numbers, "must_not_rank": not_comparable})
+        record: dict[str, object] = {"system": name, "N": size}
+        if report.unlabelled:
+            record["unlabelled"] = report.share_unlabelled(name)
+        for key in shown:
+            record |= _numbers(key, report.results[name].estimates[key])
+        for key, bounds in report.bounds.get(name, {}).items():
+            if key in shown:
+                record |= {f"{key}_min": bounds.low, f"{key}_max": bounds.high}
+        records.append({**record, "must_not_rank": not_comparable})
     return records
+
+
+def _numbers(key: Key, estimate: Estimate) -> dict[str, float]:
+    """Return a value, and the limits of its interval if there is one."""
+    numbers = {str(key): estimate.value, f"{key}_low": estimate.low, f"{key}_high": estimate.high}
+    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def legend_of(keys: Iterable[Key]) -> list[str]:
@@ -358,52 +399,18 @@ def _whole_numbers(ids: pa.Array) -> pa.Array:
     return numbers if numbers.cast(ids.type).equals(ids) else ids
 
 
-def _numbers(report: Report, name: str, keys: Sequence[Key]) -> dict[str, float]:
-    """Return a system's values with the limits of their intervals, then their bounds."""
-    flat = report.results[name].flat()
-    bounds = report.bounds.get(name, {})
-    columns = [f"{key}{end}" for key in keys for end in ("", "_low", "_high")]
-    numbers = {column: flat[column] for column in columns if column in flat}
-    for key in keys:
-        if key in bounds:
-            numbers[f"{key}_min"] = bounds[key].low
-            numbers[f"{key}_max"] = bounds[key].high
-    return numbers
-
-
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
     """Return nan for every metric of a system with unlabelled answers."""
-    keys = [key for key in only or value_keys(system) if key.entry.when != "calibration"]
-    keys = [key for key in keys if key.entry.applies(system.decisions)]
-    notes = system.notes
-    if any(key.variant for key in keys):
-        notes += (Note("variants_without_bounds"),)
+    decisions = system.decisions
+    keys = [
+        key for key in only or value_keys(system) if key.entry.when != "calibration" and key.entry.applies(decisions)
+    ]
     unbounded = [key for key in keys if not key.variant and not key.entry.has_bounds]
+    notes = list(system.notes)
+    if any(key.variant for key in keys):
+        notes.append(Note("variants_without_bounds"))
     if unbounded:
-        notes += (Note("values_without_bounds", {"metrics": unbounded}),)
+        notes.append(Note("values_without_bounds", {"metrics": unbounded}))
     if system.options.confidence_level is not None:
-        notes += (Note("bounds_only"),)
-    return Results({key: Estimate(math.nan) for key in keys}, notes, system.basis)
-
-
-def _best(report: Report, key: Key) -> float | None:
-    better = key.entry.higher_is_better
-    is_ranked = better is not None and len(report.results) > 1
-    is_bounded = any(unlabelled.rule == "bounds" for unlabelled in report.unlabelled.values())
-    if not is_ranked or is_bounded or report.differing or key in report.not_comparable:
-        return None
-    values = [results.estimates[key].value for results in report.results.values()]
-    return (max if better else min)((value for value in values if not math.isnan(value)), default=None)
-
-
-def _cell(estimate: Estimate, best: float | None, digits: int, bounds: ValueBounds | None = None) -> Cell:
-    span = "" if bounds is None else f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
-    if span and math.isnan(estimate.value):
-        return Cell(span)
-    parts = [f"{estimate.value:.{digits}f}"]
-    if estimate.low is not None and estimate.high is not None:
-        parts.append(interval_text(estimate.low, estimate.high, f".{digits}f"))
-    if span:
-        parts.append(f"({span})")
-    is_best = best is not None and math.isclose(estimate.value, best, rel_tol=SAME, abs_tol=SAME)
-    return Cell(" ".join(parts), is_best)
+        notes.append(Note("bounds_only"))
+    return Results(dict.fromkeys(keys, Estimate(math.nan)), tuple(notes), system.basis)

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import os
 import re
 import shutil
 import textwrap
@@ -30,7 +29,6 @@ ASCII = {  # of what tables contain
     BEST: "+",
     "≤": "<=",
 }
-CODES = {"best": "1;32", "header": "1", "faint": "2"}
 MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit beside its system
 MIN_NAME = 12  # characters that a narrow screen leaves of a name
 SUFFIXES = (".md", ".tex", ".txt", ".csv", ".json")
@@ -54,10 +52,9 @@ Record = Mapping[str, object]  # one row of numbers with all their digits, under
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a stream can show: its width in characters (None has no end), colours, encoding; by default a file's."""
+    """What a stream can show: its width in characters (None has no end) and its encoding; by default a file's."""
 
     width: int | None = None
-    is_coloured: bool = False
     encoding: str = "utf-8"
 
     def plain(self, text: str) -> str:
@@ -66,10 +63,6 @@ class Screen:
         if signs.encode(self.encoding, "replace").decode(self.encoding) != signs:
             text = "".join(ASCII.get(character, character) for character in text)
         return text.encode(self.encoding, "backslashreplace").decode(self.encoding)
-
-    def paint(self, text: str, style: str) -> str:
-        """Return text in one of the styles of `CODES`, if the stream has colours."""
-        return f"\033[{CODES[style]}m{text}\033[0m" if self.is_coloured and text.strip() else text
 
     def wrap(self, lines: Iterable[str]) -> list[str]:
         """Return lines broken between words where the screen ends, the rest of each indented below its first word."""
@@ -125,31 +118,19 @@ class Grid:
 
 
 def screen_of(stream: TextIO) -> Screen:
-    """Return what a stream can show, by https://no-color.org and https://force-color.org; a pipe or file has no end."""
-    is_terminal = stream.isatty()
-    width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if is_terminal else None
-    variables = os.environ
-    has_colours = is_terminal and variables.get("TERM") != "dumb"
-    if variables.get("FORCE_COLOR"):
-        has_colours = True
-    if variables.get("NO_COLOR"):
-        has_colours = False
-    return Screen(width, has_colours, getattr(stream, "encoding", None) or "utf-8")
+    """Return what a stream can show; a pipe or file has no end."""
+    width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if stream.isatty() else None
+    return Screen(width, getattr(stream, "encoding", None) or "utf-8")
 
 
 def to_text(grid: Grid, screen: Screen = FILE) -> str:
     """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself."""
-    gap = " " if grid.marks_best else ""  # beside which the marks stand
-    grid = _shorten_names(grid, screen.width, between=2 + len(gap))
-    grid = replace(grid, rows=_group_rows(grid))
-    lines = [[screen.plain(name) + gap for name in grid.header]]
-    for row in grid.rows:
-        texts = [cell.text + (BEST if cell.is_best else gap) for cell in row]
-        lines.append([screen.plain(text) for text in texts])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    lines = [_align(line, widths, grid.labels) for line in lines]
+    grid = _shorten_names(grid, screen.width)
+    lines = _lines_of(replace(grid, rows=_group_rows(grid)))
+    lines = [[screen.plain(text) for text in line] for line in lines]
+    widths = _widths_of(lines)
     blocks = _columns_of_blocks(widths, grid.labels, screen.width)
-    table = "\n\n".join(_block(lines, columns, grid, screen) for columns in blocks)
+    table = "\n\n".join(_block(lines, columns, widths, grid.labels) for columns in blocks)
     below = screen.wrap(filter(None, [*grid.below(), grid.signature]))
     parts = [*screen.wrap(grid.above), table]
     if below:
@@ -157,23 +138,27 @@ def to_text(grid: Grid, screen: Screen = FILE) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _align(line: Sequence[str], widths: Sequence[int], labels: int) -> list[str]:
-    """Return texts as wide as their columns, the first ones to the left."""
-    names = [text.ljust(width) for text, width in zip(line[:labels], widths, strict=False)]
-    return names + [text.rjust(width) for text, width in zip(line[labels:], widths[labels:], strict=True)]
+def _lines_of(grid: Grid) -> list[list[str]]:
+    """Return the texts of header and rows, each with the mark of the best or the room for it."""
+    gap = " " if grid.marks_best else ""
+    lines = [[name + gap for name in grid.header]]
+    for row in grid.rows:
+        lines.append([cell.text + (BEST if cell.is_best else gap) for cell in row])
+    return lines
 
 
-def _block(lines: Sequence[Sequence[str]], columns: Sequence[int], grid: Grid, screen: Screen) -> str:
-    """Return some columns of aligned texts, header first, with a rule below the header."""
-    plain = ["  ".join(line[i] for i in columns).rstrip() for line in lines]
-    rule = "-" * max(map(len, plain))
-    shown = [screen.paint(plain[0], "header"), screen.paint(rule, "faint")]
-    for line, row in zip(lines[1:], grid.rows, strict=True):
-        texts = []
-        for i in columns:
-            texts.append(screen.paint(line[i], "best") if row[i].is_best else line[i])
-        shown.append("  ".join(texts).rstrip())
-    return "\n".join(shown)
+def _widths_of(lines: Iterable[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*lines, strict=True)]
+
+
+def _block(lines: Iterable[Sequence[str]], columns: Iterable[int], widths: Sequence[int], labels: int) -> str:
+    """Return some columns, the names to the left and the numbers to the right, with a rule below the header."""
+    texts = []
+    for line in lines:
+        cells = [line[i].ljust(widths[i]) if i < labels else line[i].rjust(widths[i]) for i in columns]
+        texts.append("  ".join(cells).rstrip())
+    rule = "-" * max(map(len, texts))
+    return "\n".join([texts[0], rule, *texts[1:]])
 
 
 def to_markdown(grid: Grid) -> str:
@@ -269,31 +254,30 @@ def _csv_cell(value: object) -> object:
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
 
 
-def _shorten_names(grid: Grid, width: int | None, *, between: int) -> Grid:
-    """Return a grid with system names shortened if it does not fit the screen mainly because of them."""
-    columns = [[name, *(row[i].text for row in grid.rows)] for i, name in enumerate(grid.header)]
-    needs = [max(map(len, column)) + between for column in columns]
-    if width is None or sum(needs) - between <= width:
+def _shorten_names(grid: Grid, width: int | None) -> Grid:
+    """Return a grid with names as short as the screen needs; or a share of it, if numbers alone are too wide."""
+    if width is None:
         return grid
-    short: dict[str, str] = {}
-    room = _room_of_names(grid.labels, width, spare=width - sum(needs[grid.labels :]), between=between)
-    narrowest_first = sorted(range(grid.labels), key=lambda i: needs[i])
-    for count, i in enumerate(narrowest_first):
-        longest = max(MIN_NAME, room // (grid.labels - count) - between)
-        if needs[i] - between > longest:
-            short |= short_names(columns[i][1:], longest=longest)
-        room -= min(needs[i], longest + between)
+    names = [cell.text for row in grid.rows for cell in row[: grid.labels]]
+    for longest in range(max(map(len, names), default=0), MIN_NAME - 1, -1):
+        fitted = _with_names(grid, short_names(names, longest=longest))
+        if _width_of(fitted) <= width:
+            return fitted
+    share = max(MIN_NAME, width // (grid.labels + 2))
+    return _with_names(grid, short_names(names, longest=share))
+
+
+def _with_names(grid: Grid, names: Mapping[str, str]) -> Grid:
     rows = []
     for row in grid.rows:
-        names = [Cell(short.get(cell.text, cell.text)) for cell in row[: grid.labels]]
-        rows.append([*names, *row[grid.labels :]])
+        labels = [Cell(names[cell.text]) for cell in row[: grid.labels]]
+        rows.append([*labels, *row[grid.labels :]])
     return replace(grid, rows=rows)
 
 
-def _room_of_names(labels: int, width: int, *, spare: int, between: int) -> int:
-    """Return how many characters columns of names have: a share of the screen, or what numbers leave of it."""
-    share = width * (labels + 1) // (labels + 4)
-    return min(share, spare) if spare >= labels * (MIN_NAME + between) else share
+def _width_of(grid: Grid) -> int:
+    widths = _widths_of(_lines_of(grid))
+    return sum(widths) + 2 * (len(widths) - 1)
 
 
 def _mark_up(grid: Grid, escape: Callable[[str], str], bold: str) -> list[list[str]]:
@@ -320,7 +304,7 @@ def _columns_of_blocks(widths: Sequence[int], labels: int, width: int | None) ->
     blocks = [names]
     for column in range(labels, len(widths)):
         wider = [*blocks[-1], column]
-        total = sum(widths[i] for i in wider) + 2 * (len(wider) - 1)
+        total = sum(widths[i] + 2 for i in wider) - 2
         if width is None or len(wider) == labels + 1 or total <= width:
             blocks[-1] = wider
         else:

@@ -101,7 +101,7 @@ def score_in_memory(
     asked = _metrics_of(output, systems, options)
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
-    grid = report_grid(report, digits=output.digits, keys=keys, sizes=True)
+    grid = report_grid(report, digits=output.digits, keys=keys)
     output.show(grid, report_records(report, keys=keys), recipes=recipes_of(submissions))
     notes = report.notes()
     if by:
@@ -252,7 +252,7 @@ def _show_averages(averages: Report | None, keys: Iterable[Key], by: str, output
     if averages is None:
         return []
     chosen = [key for key in keys if key in averages.keys]
-    grid = report_grid(averages, digits=output.digits, keys=chosen, sizes=True)
+    grid = report_grid(averages, digits=output.digits, keys=chosen)
     above = [f"Macro-averages over {by}; N counts its values.", *grid.above]
     grid = replace(grid, above=above, legend=(), signature="")  # the legend stands below the table of the parts
     print("", to_text(grid, screen_of(sys.stdout)), sep="\n", end="")

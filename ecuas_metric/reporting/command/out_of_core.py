@@ -239,7 +239,7 @@ def _show(
     results = _results(collection.states, reading, output.metrics, with_errors=bool(output.output))
     report = report_of(results, {name: collection.states[name].rows for name in results})
     keys = chosen_keys(output.metrics, report.keys, list(added))
-    grid = report_grid(report, digits=output.digits, keys=keys, sizes=True)
+    grid = report_grid(report, digits=output.digits, keys=keys)
     grid = replace(grid, notes=[*grid.notes, *_bounds_lines(results, keys)])
     records: list[Record] = []
     for record in report_records(report, keys=keys):

@@ -29,7 +29,6 @@ GRID = Grid(
     ["† a note that is " + "very " * 30 + "long"],
     "ecuas|n:0",
 )
-COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 class Terminal(io.StringIO):
@@ -37,13 +36,6 @@ class Terminal(io.StringIO):
 
     def isatty(self):
         return True
-
-
-@pytest.fixture(autouse=True)
-def environment(monkeypatch):
-    for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm")
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
@@ -57,11 +49,10 @@ def test_a_table_is_as_wide_as_its_screen_and_leaves_nothing_out(width):
     assert (len(blocks) > 1) == (width < 120)
 
 
-def test_a_pipe_has_no_end_and_no_colour():
+def test_a_pipe_has_no_end():
     lines = to_text(GRID, screen_of(io.StringIO())).splitlines()
     assert len(lines) == 17
     assert all(name in line for name, line in zip(NAMES, lines[2:], strict=False))
-    assert not COLOUR.search("".join(lines))
     assert NAMES[0] in to_text(GRID, Screen(200))
 
 
@@ -69,33 +60,6 @@ def test_a_column_of_short_names_leaves_its_room_to_that_of_long_ones():
     rows = [[Cell("a"), Cell(name * 3), Cell("0.1")] for name in NAMES]
     text = to_text(Grid(["first", "second", "difference"], rows, [], "", labels=2), Screen(80))
     assert 45 < max(map(len, text.splitlines())) <= 80
-
-
-@pytest.mark.parametrize(
-    ("variables", "on_terminal", "in_pipe"),
-    [
-        ({}, True, False),
-        ({"NO_COLOR": "1"}, False, False),
-        ({"NO_COLOR": ""}, True, False),
-        ({"FORCE_COLOR": "1"}, True, True),
-        ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False, False),
-        ({"TERM": "dumb"}, False, False),
-    ],
-)
-def test_colours_follow_terminal_and_environment(variables, on_terminal, in_pipe, monkeypatch):
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    assert (screen_of(Terminal()).is_coloured, screen_of(io.StringIO()).is_coloured) == (on_terminal, in_pipe)
-
-
-def test_colours_change_nothing_else_and_never_reach_a_file(monkeypatch, tmp_path):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    shown = to_text(GRID, screen_of(io.StringIO()))
-    assert COLOUR.search(shown)
-    assert COLOUR.sub("", shown) == to_text(GRID)
-    for suffix in (".txt", ".md", ".tex", ".csv", ".json"):
-        tables.write(tmp_path / f"table{suffix}", GRID, [])
-        assert "\x1b" not in (tmp_path / f"table{suffix}").read_text()
 
 
 def test_the_width_is_the_terminals(monkeypatch):
