@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from .recalibration.maps import fit_affine as fit_affine
     from .recalibration.maps import fit_isotonic as fit_isotonic
     from .recalibration.maps import fit_temperature as fit_temperature
+    from .rejection import RowDecisions as RowDecisions
+    from .rejection import decide as decide
+    from .rejection import decide_confidences as decide_confidences
     from .reporting.report import make_report as make_report
     from .reporting.report import prepare_submissions as prepare_submissions
 
@@ -47,6 +50,7 @@ _NAMES = {
         "score_posteriors score_confidences score_costs posterior_system confidence_system"
     ),
     "costs": "ecuas_cost fixed_reject_cost weighted_cost",
+    "rejection": "decide decide_confidences RowDecisions",
     "recalibration.maps": "fit_affine fit_temperature apply_affine fit_isotonic apply_isotonic cross_validated",
     "files.submissions": "read_submissions",
     "reporting.report": "prepare_submissions make_report",

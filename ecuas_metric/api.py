@@ -3,64 +3,34 @@
 from __future__ import annotations
 
 import math
-import reprlib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED
-from .errors import InputError, Note
-from .expected_costs import ECUAS_N
-from .inputs import (
-    IGNORED,
-    Array,
-    Ints,
-    are_swapped,
-    confidences,
-    costs,
-    numbers,
-    one_dimensional,
-    posteriors,
-    require,
-    same_length,
-    stacked,
+from .classes import (
+    OF_CONFIDENCES,
+    WORDS_OF_COSTS,
+    OF_GIVEN_CONFIDENCES,
+    OF_POSTERIORS,
+    ClassCosts,
+    by_class,
+    columns_of,
+    in_words,
+    matrix_of_classes,
+    refuse_exchanged,
+    two_columns,
 )
+from .errors import Note
+from .expected_costs import ECUAS_N
+from .inputs import Array, confidences, costs, numbers, posteriors, same_length
 from .metric import Key, Metric
 from .metrics import values_of_calibration
 from .options import Options, check_number, checked_options
 from .order import AUGRC, AURC, AUROC
 from .results import System, all_values, compute_results, note_hard, note_undefined, prepare
-
-
-def _in_place_of(predictions: str, references: str) -> dict[str, str]:
-    """Return these functions' names for the arguments that the core calls predictions and references."""
-    both = ("sample_weight", "groups", "strata", "decisions")
-    return {
-        "predictions": predictions,
-        "references": references,
-        "predictions and references": f"{predictions} and {references}",
-        **{f"predictions and {name}": f"{predictions} and {name}" for name in both},
-    }
-
-
-_OF_POSTERIORS = {
-    **_in_place_of("y_prob", "y_true"),
-    "pass_flat_list": "pass_flat_list_of_two",
-}
-_OF_CONFIDENCES = {
-    **_in_place_of("confidence", "correct"),
-    "pass_posteriors": "score_as_posteriors",
-    "swap_arguments": "pass_correct_first",
-}
-_OF_GIVEN_CONFIDENCES = {
-    **_OF_CONFIDENCES,
-    "set_missing_confidence": "score_as_confidences",
-}
-_OF_COSTS = _in_place_of("uncertainty", "candidate_cost")
 
 
 def ecuas_score(
@@ -69,7 +39,7 @@ def ecuas_score(
     *,
     n: float = 1,
     labels: ArrayLike | None = None,
-    cost: str | ArrayLike = "zero_one",
+    cost: str | ArrayLike | ClassCosts = "zero_one",
     normalize: bool = False,
     sample_weight: ArrayLike | None = None,
     predictions_are: str = "probabilities",
@@ -95,8 +65,10 @@ def ecuas_score(
     labels : array_like, shape (K,), optional
         All classes in sorted order, as `classes_` of a classifier. By default those in `y_true`; needed where that may
         lack one, e.g. in a fold.
-    cost : {"zero_one", "log"} or array_like, shape (K, D), default "zero_one"
-        The 0-1 cost, the logarithmic cost, or the cost of each decision (column) given each class (row).
+    cost : {"zero_one", "log"}, array_like of shape (K, D) or mapping, default "zero_one"
+        The 0-1 cost, the logarithmic cost, or the cost of each decision (column) given each class (row). By names: of
+        each class the cost of a mistake, ``{"ham": 5, "spam": 1}``, or of each decision,
+        ``{"ham": {"keep": 0, "delete": 5}, "spam": {"keep": 1, "delete": 0}}``; the classes are then known.
     normalize : bool, default False
         Divide by the value of a system that outputs the class frequencies: 1 is no better than ignoring the input.
     sample_weight : array_like, shape (N,), optional
@@ -134,15 +106,15 @@ def ecuas_score(
     ...     ecuas_score, response_method="predict_proba", greater_is_better=False, labels=["cat", "dog"]
     ... )
     """
-    options = checked_options(
-        n=check_number(n, "n", 0, math.inf),
-        cost=cost,
-        normalize=normalize,
-        sample_weight=sample_weight,
-        predictions_are=predictions_are,
-        renormalize=renormalize,
-    )
-    return _value(_posterior_system(y_true, y_prob, labels, options, rank=False), ECUAS_N)
+    options = {
+        "n": check_number(n, "n", 0, math.inf),
+        "cost": cost,
+        "normalize": normalize,
+        "sample_weight": sample_weight,
+        "predictions_are": predictions_are,
+        "renormalize": renormalize,
+    }
+    return value_of(_posterior_system(y_true, y_prob, labels, options, rank=False), ECUAS_N)
 
 
 def confidence_ecuas_score(
@@ -192,7 +164,7 @@ def confidence_ecuas_score(
     """
     n = check_number(n, "n", 0, math.inf)
     system = _answers(correct, confidence, rank=False, n=n, num_classes=num_classes, sample_weight=sample_weight)
-    return _value(system, ECUAS_N)
+    return value_of(system, ECUAS_N)
 
 
 def ece_score(
@@ -245,7 +217,7 @@ def ece_score(
     0.0
     """
     system = _answers(correct, confidence, n_bins=n_bins, calibration=debiased, sample_weight=sample_weight)
-    return _value(system, ECE_DEBIASED if debiased else ECE)
+    return value_of(system, ECE_DEBIASED if debiased else ECE)
 
 
 def calibration_p_value(
@@ -304,7 +276,7 @@ def calibration_p_value(
     options = checked_options(
         calibration=True, sample_weight=sample_weight, groups=groups, n_resamples=n_resamples, random_state=random_state
     )
-    return _value(_confidence_system(correct, confidence, options, _OF_GIVEN_CONFIDENCES), CALIBRATION_P)
+    return value_of(_confidence_system(correct, confidence, options, OF_GIVEN_CONFIDENCES), CALIBRATION_P)
 
 
 def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -336,7 +308,7 @@ def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
     >>> auroc_score([1, 0, 1], [0.9, 0.8, 0.4])
     0.5
     """
-    return _value(_answers(correct, confidence, sample_weight=sample_weight), AUROC)
+    return value_of(_answers(correct, confidence, sample_weight=sample_weight), AUROC)
 
 
 def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -371,7 +343,7 @@ def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arra
     >>> round(aurc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.3333
     """
-    return _value(_answers(correct, confidence, sample_weight=sample_weight), AURC)
+    return value_of(_answers(correct, confidence, sample_weight=sample_weight), AURC)
 
 
 def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
@@ -405,7 +377,7 @@ def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
     >>> round(augrc_score([1, 0, 1], [0.9, 0.8, 0.4]), 4)
     0.1667
     """
-    return _value(_answers(correct, confidence, sample_weight=sample_weight), AUGRC)
+    return value_of(_answers(correct, confidence, sample_weight=sample_weight), AUGRC)
 
 
 def score_posteriors(
@@ -445,7 +417,7 @@ def score_posteriors(
     >>> round(values["ecuas_1"], 4), round(values["normalized_error_rate"], 4)
     (0.5467, 1.0)
     """
-    return _results(_posterior_system(y_true, y_prob, labels, checked_options(**options)))
+    return _results(_posterior_system(y_true, y_prob, labels, options))
 
 
 def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: object) -> dict[str, float]:
@@ -480,7 +452,7 @@ def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: obje
     >>> round(values["ecuas_0"], 4), round(values["expected_cost_0.2"], 4), values["coverage_0.2"]
     (0.7024, 0.35, 0.5)
     """
-    return _results(_confidence_system(correct, confidence, checked_options(**options), _OF_CONFIDENCES))
+    return _results(_confidence_system(correct, confidence, checked_options(**options), OF_CONFIDENCES))
 
 
 def score_costs(
@@ -524,7 +496,7 @@ def score_costs(
     (1.125, 1.25)
     """
     checked = checked_options(max_uncertainty=max_uncertainty, **options)
-    with _in_words(_OF_COSTS):
+    with in_words(WORDS_OF_COSTS):
         return _results(prepare("costs", *costs(uncertainty, candidate_cost), checked))
 
 
@@ -568,7 +540,7 @@ def posterior_system(
     >>> system.decisions.uncertainty.tolist(), system.decisions.candidate_cost.tolist()
     ([0.25, 0.5], [0.0, 1.0])
     """
-    return _posterior_system(y_true, y_prob, labels, checked_options(**options), ids)
+    return _posterior_system(y_true, y_prob, labels, options, ids)
 
 
 def confidence_system(
@@ -605,61 +577,36 @@ def confidence_system(
     >>> system.decisions.uncertainty.tolist(), system.decisions.max_uncertainty
     ([0.25, 0.5], 0.75)
     """
-    return _confidence_system(correct, confidence, checked_options(**options), _OF_CONFIDENCES, ids)
+    return _confidence_system(correct, confidence, checked_options(**options), OF_CONFIDENCES, ids)
 
 
 def _posterior_system(
     y_true: ArrayLike,
     y_prob: ArrayLike,
     labels: ArrayLike | None,
-    options: Options,
+    options: Mapping[str, object],
     ids: Iterable[object] | None = None,
     *,
     rank: bool = True,
 ) -> System:
-    with _in_words(_OF_POSTERIORS):
-        scores = numbers(_by_class(y_prob, y_true, labels), "y_prob")
+    cost = options.get("cost")
+    if isinstance(cost, Mapping):
+        matrix, labels, _ = matrix_of_classes(cost, labels)
+        options = {**options, "cost": matrix}
+    checked = checked_options(**options)
+    with in_words(OF_POSTERIORS):
+        scores = numbers(by_class(y_prob, y_true, labels), "y_prob")
         hard: tuple[Note, ...] = ()
         if scores.ndim == 1:
-            _refuse_exchanged(y_true, scores)
+            refuse_exchanged(y_true, scores)
             hard = note_hard(scores, "probabilities of the second class")
-        array = _two_columns(scores, options)
+        array = two_columns(scores, checked)
         if array.ndim == 2 and array.shape[1] > 1:  # `posteriors` refuses all other shapes
-            y_true = _columns(y_true, labels, array)
+            y_true = columns_of(y_true, labels, array)
         array, truth = posteriors(array, y_true)
         texts = _texts(ids, y_true=truth)
-        system = prepare("posteriors", array, truth, options, ids=texts, rank=rank)
+        system = prepare("posteriors", array, truth, checked, ids=texts, rank=rank)
         return replace(system, notes=hard + system.notes)
-
-
-def _by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
-    """Return the columns of a data frame in the order of the classes, if they name all of these."""
-    names = list(getattr(y_prob, "columns", ()))
-    if len(names) < 2:
-        return y_prob
-    classes = _sorted_classes(_classes(y_true, "y_true"), labels)
-    in_order = [str(name) for name in classes.tolist()]
-    by_name = {str(name): name for name in names}
-    if by_name.keys() != set(in_order):
-        return y_prob
-    return y_prob[[by_name[name] for name in in_order]]  # type: ignore[index,call-overload]
-
-
-def _sorted_classes(truth: Array, labels: ArrayLike | None) -> Array:
-    """Return the classes that are there, or those that are given."""
-    return np.unique(truth) if labels is None else _classes(labels, "labels")
-
-
-def _refuse_exchanged(y_true: ArrayLike, y_prob: Array) -> None:
-    """Raise InputError if truth and probabilities (N,) seem to be exchanged."""
-    truth = np.asarray(y_true)
-    if truth.ndim == 2:
-        got = f"shape {truth.shape}"
-    elif truth.dtype.kind == "f" and are_swapped(truth, y_prob):
-        got = "numbers between 0 and 1"
-    else:
-        return
-    raise InputError("y_true", "truth_is_no_class", value=truth, got=got, advice="pass_truth_first")
 
 
 def _confidence_system(
@@ -670,7 +617,7 @@ def _confidence_system(
     ids: Iterable[object] | None = None,
     rank: bool = True,
 ) -> System:
-    with _in_words(words):
+    with in_words(words):
         q, truth = confidences(confidence, correct)
         texts = _texts(ids, correct=truth)
         return prepare("confidences", q, truth, options, ids=texts, rank=rank)
@@ -678,13 +625,13 @@ def _confidence_system(
 
 def _answers(correct: ArrayLike, confidence: ArrayLike, *, rank: bool = True, **options: object) -> System:
     """Return the system of a function of one metric, which takes no missing confidences."""
-    return _confidence_system(correct, confidence, checked_options(**options), _OF_GIVEN_CONFIDENCES, rank=rank)
+    return _confidence_system(correct, confidence, checked_options(**options), OF_GIVEN_CONFIDENCES, rank=rank)
 
 
-def _value(system: System, metric: Metric) -> float:
-    """Return one metric of a system, and issue its notes as warnings."""
+def value_of(system: System, metric: Metric) -> float:
+    """Return one metric of a system, at the first of its parameters, and issue its notes as warnings."""
     options = system.options
-    parameter = options.n[0] if metric.parameter == "n" else None
+    parameter = getattr(options, metric.parameter)[0] if metric.parameter else None
     key = Key(metric.name, parameter, "normalized" if options.normalize else "")
     values = values_of_calibration(system.decisions, options, only=(key,)) or all_values(system, only=(key,))
     value = float(values[key])
@@ -709,67 +656,3 @@ def _texts(ids: Iterable[object] | None, **truth: Array) -> list[str] | None:
     texts = [str(value) for value in ids]
     same_length(**truth, ids=texts)
     return texts
-
-
-def _two_columns(y_prob: Array, options: Options) -> Array:
-    """Return posteriors (N, 2) where there is one number per sample, that of the second class."""
-    if y_prob.ndim != 1 or options.predictions_are == "positive_probabilities":
-        return y_prob
-    if options.predictions_are == "logits":
-        return np.stack([np.zeros(len(y_prob)), y_prob], axis=1)
-    if options.predictions_are == "log_probabilities":
-        require(y_prob <= 0, y_prob, "y_prob", "not_log_probabilities")
-        return np.stack([np.log1p(-np.exp(y_prob)), y_prob], axis=1)
-    advice = "" if np.isnan(y_prob).any() else "margins_are_logits"
-    ok = (y_prob >= 0) & (y_prob <= 1)
-    require(ok, y_prob, "y_prob", "out_of_unit_interval_of_two", advice)
-    return stacked(y_prob)
-
-
-def _columns(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints:
-    """Return the column of each class, as scikit-learn's `log_loss` finds it: by the sorted order of the classes."""
-    truth = _classes(y_true, "y_true")
-    same_length(y_true=truth, y_prob=y_prob)
-    if labels is None and truth.dtype.kind != "U":
-        require(truth != IGNORED, truth, "y_true", "not_classes", advice="leave_ignored_rows_out")
-    classes = _sorted_classes(truth, labels)
-    num_classes = y_prob.shape[1]
-    listed = reprlib.repr(classes.tolist())
-    if (classes[1:] <= classes[:-1]).any():
-        raise InputError("labels", "labels_unsorted", value=classes.tolist(), got=listed, advice="sort_labels")
-    if len(classes) != num_classes:
-        error = InputError("labels", "number_of_classes_differs", value=len(classes), num_classes=num_classes)
-        if labels is None:
-            error.argument = "y_true"
-            error.advice = "number_classes"
-        raise error
-    if (classes.dtype.kind == "U") != (truth.dtype.kind == "U"):
-        require(np.zeros(len(truth), bool), truth, "y_true", "labels_differ", labels=listed)
-    column: Ints = np.minimum(np.searchsorted(classes, truth), num_classes - 1)
-    require(classes[column] == truth, truth, "y_true", "labels_differ", labels=listed)
-    return column
-
-
-def _classes(values: ArrayLike, name: str) -> Array:
-    """Return classes (N,): numbers, or an array of strings. NumPy by itself would make 1 and "cat" two strings."""
-    kind = getattr(getattr(values, "dtype", None), "kind", "O")
-    are_numbers = kind in "biuf" or hasattr(values, "detach")
-    objects = np.empty(0) if are_numbers else np.asarray(values, dtype=object)
-    texts = [isinstance(value, str) for value in objects.flat]
-    if not any(texts):
-        array = one_dimensional(numbers(values, name), name)
-        require(~np.isnan(array), array, name, "no_class")
-        return array
-    if not all(texts):
-        index = texts.index(False)
-        raise InputError(name, "mixed_types", value=objects.flat[index], index=index)
-    return one_dimensional(objects, name).astype(str)
-
-
-@contextmanager
-def _in_words(words: Mapping[str, str]) -> Iterator[None]:
-    """Raise the errors of the core in the words of the front door."""
-    try:
-        yield
-    except InputError as error:
-        raise error.reword(words) from None

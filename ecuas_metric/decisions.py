@@ -71,22 +71,36 @@ def posterior_decisions(
     Among equal candidates (for a matrix, up to rounding) the first is taken; if `decisions` (N,) are given, u is their
     expected cost. Rows are divided by their sums; an exact probability of 0 of the true class counts as `epsilon`.
     """
-    num_classes = posteriors.shape[1]
-    rule, max_uncertainty = _rule(cost, num_classes)
+    rule = _rule(cost, posteriors.shape[1])
     columns = np.empty((5, len(labels)))
     start = 0
     for q, log_q in _probabilities(posteriors, predictions_are):
         rows = slice(start, start := start + len(q))
         label = labels[rows]
-        columns[3, rows] = _label_cross_entropy(q, log_q, label, epsilon)
+        label_cost = _label_cross_entropy(q, log_q, label, epsilon)
         columns[4, rows] = _label_brier_score(q, label)
         decision = None if decisions is None else decisions[rows]
-        columns[:3, rows] = rule(q, log_q, label, decision, columns[3, rows])
+        candidate, u, confidence = rule.decide(q, log_q, decision)
+        columns[0, rows] = u
+        columns[1, rows] = rule.cost(label, candidate, label_cost)
+        columns[2, rows] = confidence
+        columns[3, rows] = label_cost
     u, c, confidence, cross_entropy, brier_score = columns
     if decisions is None:  # then only rounding can pass it
-        np.minimum(u, max_uncertainty, out=u)
+        np.minimum(u, rule.max_uncertainty, out=u)
     confidences = confidence if isinstance(cost, str) and cost == "zero_one" else None
-    return Decisions(u, c, max_uncertainty, confidences, cross_entropy, brier_score, labels)
+    return Decisions(u, c, rule.max_uncertainty, confidences, cross_entropy, brier_score, labels)
+
+
+def candidates(
+    posteriors: Array, *, predictions_are: str = "probabilities", cost: str | Floats = "zero_one"
+) -> tuple[Ints, Floats, float]:
+    """Return the candidates (N,) of checked posteriors (N, K), their uncertainties (N,) and u_M, without a truth."""
+    rule = _rule(cost, posteriors.shape[1])
+    blocks = [rule.decide(q, log_q, None) for q, log_q in _probabilities(posteriors, predictions_are)]
+    candidate = np.concatenate([block[0] for block in blocks])
+    uncertainty = np.concatenate([block[1] for block in blocks])
+    return candidate, np.minimum(uncertainty, rule.max_uncertainty), rule.max_uncertainty
 
 
 def cost_decisions(uncertainty: Floats, candidate_cost: Floats, *, max_uncertainty: float) -> Decisions:
@@ -134,29 +148,34 @@ def _pick(values: Array, rows: slice | Ints) -> Array:
     return values[rows] if isinstance(rows, slice) else values.take(rows)  # half the time of an index
 
 
-_Columns = tuple[Array, Array, Floats]  # u, c and confidences of a block
-# (q, log q, labels, given decisions, cross-entropies) of a block -> its u, c and confidences
-_Rule = Callable[[Floats, "Floats | None", Ints, "Ints | None", Floats], _Columns]
+_Candidates = tuple[Ints, Floats, Floats]  # candidates, u and confidences of a block
 
 
-def _rule(cost: str | Floats, num_classes: int) -> tuple[_Rule, float]:
-    """Return the rule of a cost, from a block to (u, c, confidence), and its u_M."""
-    if isinstance(cost, str):
-        rules: dict[str, tuple[_Rule, float]] = {
-            "zero_one": (_zero_one, 1 - 1 / num_classes),
-            "log": (_log, math.log(num_classes)),
-        }
-        return rules[cost]
-    matrix = cost_matrix(cost, num_classes=num_classes)
-    return _matrix_rule(matrix), largest_uncertainty(matrix)
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What a cost says of posteriors: which decision is the candidate, and what it costs given the truth."""
+
+    decide: Callable[[Floats, "Floats | None", "Ints | None"], _Candidates]  # of q, log q and given decisions
+    cost: Callable[[Ints, Ints, Floats], Array]  # of labels, candidates and cross-entropies
+    max_uncertainty: float
 
 
-def _zero_one(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> _Columns:
+def _rule(cost: str | Floats, num_classes: int) -> _Rule:
+    if not isinstance(cost, str):
+        matrix = cost_matrix(cost, num_classes=num_classes)
+        decide = _least_expected_cost(matrix)
+        return _Rule(decide, lambda label, candidate, _: matrix[label, candidate], largest_uncertainty(matrix))
+    if cost == "log":
+        return _Rule(_log, lambda label, candidate, label_cost: label_cost, math.log(num_classes))
+    return _Rule(_zero_one, lambda label, candidate, _: candidate != label, 1 - 1 / num_classes)
+
+
+def _zero_one(q: Floats, log_q: Floats | None, decision: Ints | None) -> _Candidates:
     rows = np.arange(len(q))
     candidate = q.argmax(axis=1) if decision is None else decision
     confidence = np.minimum(q[rows, candidate], 1.0)
     q[rows, candidate] = 0.0  # 1 - q_e from the other classes: exact where q_e is close to 1
-    return _rounded(q.sum(axis=1)), candidate != label, confidence
+    return candidate, _rounded(q.sum(axis=1)), confidence
 
 
 def _rounded(u: Floats) -> Floats:
@@ -166,19 +185,19 @@ def _rounded(u: Floats) -> Floats:
     return np.where(some, np.rint(u * unit) / unit, u)
 
 
-def _log(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> _Columns:
+def _log(q: Floats, log_q: Floats | None, decision: Ints | None) -> _Candidates:
     with np.errstate(divide="ignore"):
         log_q = np.log(q) if log_q is None else log_q
     entropy = -np.einsum("nk,nk->n", q, np.where(q > 0, log_q, 0.0))
-    return np.maximum(entropy, 0.0), label_cost, np.full(len(q), np.nan)
+    return q.argmax(axis=1), np.maximum(entropy, 0.0), np.full(len(q), np.nan)
 
 
-def _matrix_rule(matrix: Floats) -> _Rule:
+def _least_expected_cost(matrix: Floats) -> Callable[[Floats, Floats | None, Ints | None], _Candidates]:
     of_decision = np.ascontiguousarray(matrix.T)
     # What a sum of products of K non-negative numbers can lose, on both sides: below it costs are equal.
     rounding = 2 * (len(matrix) + 2) * EPS
 
-    def rule(q: Floats, log_q: Floats | None, label: Ints, decision: Ints | None, label_cost: Floats) -> _Columns:
+    def decide(q: Floats, log_q: Floats | None, decision: Ints | None) -> _Candidates:
         candidate = decision
         if candidate is None:
             expected = q @ matrix
@@ -189,9 +208,9 @@ def _matrix_rule(matrix: Floats) -> _Rule:
                 candidate = is_least.argmax(axis=1)
         # Not from the product of matrices, which may round equal rows differently.
         uncertainty = np.einsum("nk,nk->n", q, of_decision[candidate])
-        return uncertainty, matrix[label, candidate], np.full(len(q), np.nan)
+        return candidate, uncertainty, np.full(len(q), np.nan)
 
-    return rule
+    return decide
 
 
 def _probabilities(posteriors: Array, predictions_are: str) -> Iterator[tuple[Floats, Floats | None]]:

@@ -31,6 +31,8 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "too_few_classes": "must have K >= 2 classes",
     "wrong_shape": "must have shape {expected}",
     # ---- options ----
+    "class_without_cost": "must have the costs of each class, and of no other: {labels}",
+    "decisions_differ": "must have the costs of the same decisions for each class: {decisions}",
     "counts_not_whole": "must be whole numbers where weights_are='counts'",
     "decisions_under_log_cost": "cannot be used with cost='log', where the decision is the posterior itself",
     "group_in_two_strata": "must each lie in one stratum",

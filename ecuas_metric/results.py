@@ -160,7 +160,7 @@ def prepare(
         predictions_are, hard = "probabilities", note_hard(predictions, "probabilities")
         form, predictions = "posteriors", _two_columns(predictions)
     refuse_options_of_other_forms(form, options)
-    predictions, repaired = _repair(form, predictions, options)
+    predictions, repaired = repair(form, predictions, options)
     if form == "posteriors":
         options = options.replace(num_classes=predictions.shape[1])
     decisions, notes = _decide(form, predictions, references, options, predictions_are)
@@ -385,7 +385,7 @@ def _two_columns(predictions: Array) -> Array:
     return stacked(predictions)
 
 
-def _repair(form: str, predictions: Array, options: Options) -> tuple[Array, tuple[Note, ...]]:
+def repair(form: str, predictions: Array, options: Options) -> tuple[Array, tuple[Note, ...]]:
     """Return predictions with rounding errors of probabilities corrected within tolerances, and notes on that."""
     if form == "costs" or options.predictions_are in ("log_probabilities", "logits"):
         if options.renormalize:

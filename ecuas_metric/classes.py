@@ -1,0 +1,167 @@
+"""Classes by their names, in scikit-learn's conventions: of truth, of columns of posteriors, of costs."""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .errors import InputError
+from .inputs import IGNORED, Array, Floats, Ints, are_swapped, numbers, one_dimensional, require, same_length, stacked
+from .options import Options
+
+ClassCosts = Mapping[object, object]  # a class -> what a mistake costs, or a mapping of decisions to costs
+
+
+def _in_place_of(predictions: str, references: str) -> dict[str, str]:
+    """Return these functions' names for the arguments that the core calls predictions and references."""
+    both = ("sample_weight", "groups", "strata", "decisions")
+    return {
+        "predictions": predictions,
+        "references": references,
+        "predictions and references": f"{predictions} and {references}",
+        **{f"predictions and {name}": f"{predictions} and {name}" for name in both},
+    }
+
+
+OF_POSTERIORS = {
+    **_in_place_of("y_prob", "y_true"),
+    "pass_flat_list": "pass_flat_list_of_two",
+}
+OF_CONFIDENCES = {
+    **_in_place_of("confidence", "correct"),
+    "pass_posteriors": "score_as_posteriors",
+    "swap_arguments": "pass_correct_first",
+}
+OF_GIVEN_CONFIDENCES = {
+    **OF_CONFIDENCES,
+    "set_missing_confidence": "score_as_confidences",
+}
+WORDS_OF_COSTS = _in_place_of("uncertainty", "candidate_cost")
+
+
+def by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
+    """Return the columns of a data frame in the order of the classes, if they name all of these."""
+    names = list(getattr(y_prob, "columns", ()))
+    if len(names) < 2:
+        return y_prob
+    classes = sorted_classes(classes_in(y_true, "y_true"), labels)
+    in_order = [str(name) for name in classes.tolist()]
+    by_name = {str(name): name for name in names}
+    if by_name.keys() != set(in_order):
+        return y_prob
+    return y_prob[[by_name[name] for name in in_order]]  # type: ignore[index,call-overload]
+
+
+def sorted_classes(truth: Array, labels: ArrayLike | None) -> Array:
+    """Return the classes that are there, or those that are given."""
+    return np.unique(truth) if labels is None else classes_in(labels, "labels")
+
+
+def refuse_exchanged(y_true: ArrayLike, y_prob: Array) -> None:
+    """Raise InputError if truth and probabilities (N,) seem to be exchanged."""
+    truth = np.asarray(y_true)
+    if truth.ndim == 2:
+        got = f"shape {truth.shape}"
+    elif truth.dtype.kind == "f" and are_swapped(truth, y_prob):
+        got = "numbers between 0 and 1"
+    else:
+        return
+    raise InputError("y_true", "truth_is_no_class", value=truth, got=got, advice="pass_truth_first")
+
+
+def two_columns(y_prob: Array, options: Options) -> Array:
+    """Return posteriors (N, 2) where there is one number per sample, that of the second class."""
+    if y_prob.ndim != 1 or options.predictions_are == "positive_probabilities":
+        return y_prob
+    if options.predictions_are == "logits":
+        return np.stack([np.zeros(len(y_prob)), y_prob], axis=1)
+    if options.predictions_are == "log_probabilities":
+        require(y_prob <= 0, y_prob, "y_prob", "not_log_probabilities")
+        return np.stack([np.log1p(-np.exp(y_prob)), y_prob], axis=1)
+    advice = "" if np.isnan(y_prob).any() else "margins_are_logits"
+    ok = (y_prob >= 0) & (y_prob <= 1)
+    require(ok, y_prob, "y_prob", "out_of_unit_interval_of_two", advice)
+    return stacked(y_prob)
+
+
+def columns_of(y_true: ArrayLike, labels: ArrayLike | None, y_prob: Array) -> Ints:
+    """Return the column of each class, as scikit-learn's `log_loss` finds it: by the sorted order of the classes."""
+    truth = classes_in(y_true, "y_true")
+    same_length(y_true=truth, y_prob=y_prob)
+    if labels is None and truth.dtype.kind != "U":
+        require(truth != IGNORED, truth, "y_true", "not_classes", advice="leave_ignored_rows_out")
+    classes = sorted_classes(truth, labels)
+    check_classes(classes, labels, y_prob.shape[1])
+    listed = reprlib.repr(classes.tolist())
+    if (classes.dtype.kind == "U") != (truth.dtype.kind == "U"):
+        require(np.zeros(len(truth), bool), truth, "y_true", "labels_differ", labels=listed)
+    column: Ints = np.minimum(np.searchsorted(classes, truth), len(classes) - 1)
+    require(classes[column] == truth, truth, "y_true", "labels_differ", labels=listed)
+    return column
+
+
+def check_classes(classes: Array, labels: ArrayLike | None, num_classes: int) -> None:
+    """Raise InputError unless classes, the `labels` if these are given, are sorted and as many as posteriors have."""
+    if (classes[1:] <= classes[:-1]).any():
+        listed = classes.tolist()
+        raise InputError("labels", "labels_unsorted", value=listed, got=reprlib.repr(listed), advice="sort_labels")
+    if len(classes) != num_classes:
+        error = InputError("labels", "number_of_classes_differs", value=len(classes), num_classes=num_classes)
+        if labels is None:
+            error.argument = "y_true"
+            error.advice = "number_classes"
+        raise error
+
+
+def classes_in(values: ArrayLike, name: str) -> Array:
+    """Return classes (N,): numbers, or an array of strings. NumPy by itself would make 1 and "cat" two strings."""
+    kind = getattr(getattr(values, "dtype", None), "kind", "O")
+    are_numbers = kind in "biuf" or hasattr(values, "detach")
+    objects = np.empty(0) if are_numbers else np.asarray(values, dtype=object)
+    texts = [isinstance(value, str) for value in objects.flat]
+    if not any(texts):
+        array = one_dimensional(numbers(values, name), name)
+        require(~np.isnan(array), array, name, "no_class")
+        return array
+    if not all(texts):
+        index = texts.index(False)
+        raise InputError(name, "mixed_types", value=objects.flat[index], index=index)
+    return one_dimensional(objects, name).astype(str)
+
+
+def matrix_of_classes(cost: ClassCosts, labels: ArrayLike | None) -> tuple[Floats, Array, list[object]]:
+    """Return costs by the names of classes as a matrix (K, D), the K classes, and the D decisions.
+
+    A class has what any mistake about it costs, or a mapping of decisions, the same for each class, to costs.
+    """
+    keys: list[str] = list(cost)  # type: ignore[arg-type]  # or numbers
+    classes = sorted_classes(classes_in(keys, "cost"), labels)
+    names = classes.tolist()
+    if set(names) != set(cost):
+        raise InputError("cost", "class_without_cost", got=reprlib.repr(keys), labels=names)
+    rows = [cost[name] for name in names]
+    if not any(isinstance(row, Mapping) for row in rows):
+        mistakes = one_dimensional(numbers(rows, "cost"), "cost")
+        return mistakes[:, None] * (1.0 - np.eye(len(names))), classes, names
+    decisions: list[object] = []
+    table = []
+    for row in rows:
+        of_decisions = row if isinstance(row, Mapping) else {}
+        decisions = decisions or list(of_decisions)
+        if set(of_decisions) != set(decisions):
+            raise InputError("cost", "decisions_differ", value=row, decisions=decisions)
+        table.append([of_decisions[decision] for decision in decisions])
+    return numbers(table, "cost").astype(np.float64), classes, decisions
+
+
+@contextmanager
+def in_words(words: Mapping[str, str]) -> Iterator[None]:
+    """Raise the errors of the core in the words of the front door."""
+    try:
+        yield
+    except InputError as error:
+        raise error.reword(words) from None

@@ -1,0 +1,111 @@
+"""What is decided for new rows is what is scored."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric import InputError, decide, decide_confidences, ecuas_score, score_confidences, score_posteriors
+
+
+def cost_of(rows, reject_cost, candidate_cost):
+    return np.where(rows.accepted, candidate_cost, reject_cost).mean()
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_mean_cost_of_what_is_decided_is_the_expected_cost(seed):
+    """Also equal to own arithmetic, for matrices of any shape, and reject costs that equal an uncertainty."""
+    rng = np.random.default_rng(seed)
+    num_classes = int(rng.integers(2, 21))
+    q = rng.dirichlet(np.full(num_classes, 0.3), 60)
+    labels = np.append(np.arange(num_classes), rng.integers(0, num_classes, 60 - num_classes))
+    matrix = rng.exponential(size=(num_classes, int(rng.integers(1, 9))))
+    expected = q @ matrix
+    reject_cost = float(expected.min(axis=1)[seed % 60])
+    rows = decide(q, cost=matrix, reject_cost=reject_cost)
+    np.testing.assert_allclose(expected[np.arange(60), rows.decision], expected.min(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(rows.uncertainty, expected.min(axis=1), rtol=1e-12)
+    assert rows.accepted[seed % 60]
+    assert (rows.accepted == (rows.uncertainty <= reject_cost * (1 + 1e-12))).all()
+    scores = score_posteriors(labels, q, cost=matrix, reject_costs=reject_cost)
+    scored = scores[f"expected_cost_{reject_cost:g}"]
+    assert cost_of(rows, reject_cost, matrix[labels, rows.decision]) == pytest.approx(scored, rel=1e-14)
+
+
+@pytest.mark.parametrize("form", ["probabilities", "log_probabilities", "logits"])
+def test_ties_and_forms_are_those_of_the_scores(form, rng):
+    q = rng.integers(1, 4, (300, 3)) / 4  # of few values: ties between classes, and with the reject cost
+    q /= q.sum(axis=1, keepdims=True)
+    labels = rng.integers(0, 3, 300)
+    values = q if form == "probabilities" else np.log(q) + (form == "logits")
+    for reject_cost in np.unique(1 - q.max(axis=1)):
+        rows = decide(values, reject_cost=reject_cost, predictions_are=form)
+        scores = score_posteriors(labels, values, reject_costs=reject_cost, predictions_are=form)
+        mean = cost_of(rows, reject_cost, rows.decision != labels)
+        assert mean == pytest.approx(scores[f"expected_cost_{reject_cost:g}"], rel=1e-14)
+        assert rows.accepted.mean() == scores[f"coverage_{reject_cost:g}"]
+
+
+@pytest.mark.parametrize("num_classes", [None, 2, 4])
+def test_the_mean_cost_of_accepted_confidences_is_the_expected_cost(num_classes, rng):
+    confidence = rng.integers(1 if num_classes else 0, 11, 200) / 10
+    confidence = np.maximum(confidence, 1 / num_classes) if num_classes else confidence
+    correct = rng.integers(0, 2, 200)
+    for reject_cost in (0.0, 0.1, 0.3, 0.5):
+        rows = decide_confidences(confidence, reject_cost, num_classes=num_classes)
+        scores = score_confidences(correct, confidence, reject_costs=reject_cost, num_classes=num_classes)
+        assert rows.decision is None
+        assert cost_of(rows, reject_cost, 1 - correct) == pytest.approx(scores[f"expected_cost_{reject_cost:g}"])
+
+
+def test_costs_and_decisions_by_name_are_those_of_the_matrix(rng):
+    q = rng.dirichlet(np.ones(3), 50)
+    classes = ["cat", "dog", "eel"]
+    truth = np.array(classes)[rng.integers(0, 3, 50)]
+    weights = {"eel": 4, "cat": 1, "dog": 2}
+    matrix = np.array([1, 2, 4])[:, None] * (1 - np.eye(3))
+    tables = {name: dict(zip(["x", "y"], row, strict=True)) for name, row in zip(classes, matrix[:, :2], strict=True)}
+    assert ecuas_score(truth, q, cost=weights) == ecuas_score(truth, q, cost=matrix)
+    assert score_posteriors(truth[:1], q[:1], cost=weights) == score_posteriors(
+        [truth[0]], q[:1], cost=matrix, labels=classes
+    )
+    numbered = decide(q, cost=matrix, reject_cost=0.5)
+    for rows in (
+        decide(q, cost=weights, reject_cost=0.5),
+        decide(q, cost=matrix, labels=classes, reject_cost=0.5),
+        decide(pd.DataFrame(q, columns=classes)[["eel", "cat", "dog"]], cost=matrix, reject_cost=0.5),
+    ):
+        assert rows.decision.tolist() == np.array(classes)[numbered.decision].tolist()
+        np.testing.assert_array_equal(rows.uncertainty, numbered.uncertainty)
+    named = decide(q, cost=tables, reject_cost=0.5)
+    assert (
+        named.decision.tolist()
+        == np.array(["x", "y"])[decide(q, cost=matrix[:, :2], reject_cost=0.5).decision].tolist()
+    )
+    assert decide(q[:, 1], cost={0: 1, 1: 3}, reject_cost=0.5).decision.dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: decide([[0.5, 0.5]], reject_cost=10), "reject_cost must lie in [0, 0.5]"),
+        (lambda: decide([[0.5, 0.6]], reject_cost=0.1), "y_prob must have rows that sum to 1"),
+        (lambda: decide([[0.5, 0.5]], reject_cost=0.1, cost="log"), "decide cannot be used with cost='log'"),
+        (lambda: decide([[0.5, 0.5]], reject_cost=0.1, labels=["a"]), "labels must have as many classes"),
+        (lambda: decide([[0.5, 0.5]], reject_cost=0.1, cost={"a": 1}), "labels must have as many classes"),
+        (
+            lambda: decide([[1, 0]], reject_cost=0.1, cost={"a": 1}, labels=["a", "b"]),
+            "cost must have the costs of each",
+        ),
+        (
+            lambda: decide([[1, 0]], reject_cost=0.1, cost={"a": {"x": 1}, "b": 2}),
+            "cost must have the costs of the same",
+        ),
+        (lambda: decide_confidences([87.0], 0.1), "confidence must lie in [0, 1]"),
+        (lambda: decide_confidences([np.nan], 0.1), "confidence must not be NaN"),
+        (lambda: decide_confidences([0.5], 0.7, num_classes=2), "reject_cost must lie in [0, 0.5]"),
+    ],
+)
+def test_what_cannot_be_decided_is_refused(call, message):
+    with pytest.raises(InputError) as error:
+        call()
+    assert str(error.value).startswith(message)
