@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 from .calibration import CALIBRATION_P, ECE, ECE_DEBIASED
 from .classes import (
     OF_CONFIDENCES,
-    WORDS_OF_COSTS,
     OF_GIVEN_CONFIDENCES,
     OF_POSTERIORS,
+    WORDS_OF_COSTS,
     ClassCosts,
     by_class,
     columns_of,
