@@ -16,7 +16,8 @@ from .inputs import FloatOrFloats, Floats, Limits
 from .options import Options
 from .ranking import ResampledTies, Resamples, TieGroups
 
-VARIANTS = ("", "normalized", "recalibrated", "calibration_loss")
+OPTION_OF_VARIANT = {"": "", "normalized": "normalize", "recalibrated": "decompose", "calibration_loss": "decompose"}
+VARIANTS = tuple(OPTION_OF_VARIANT)
 Ties = TieGroups | ResampledTies
 Weights = Floats | Resamples
 
@@ -43,6 +44,12 @@ class Key:
     def entry(self) -> Metric:
         """The metric's entry in the registry."""
         return METRICS[self.metric]
+
+    @property
+    def options(self) -> set[str]:
+        """The options that decide whether the number is there, or what it is; but for those that all depend on."""
+        entry = self.entry
+        return {entry.parameter, entry.when, OPTION_OF_VARIANT[self.variant], *entry.options} - {""}
 
     @property
     def assesses(self) -> str:
@@ -160,6 +167,9 @@ class Metric:
     parameter : str
         The option that has its parameters, one number for each: "", "n" or "reject_costs"; "any" for parameters that
         are named with it, as in ``risk_at_coverage_0.9``.
+    options : tuple of str
+        The options besides that it depends on and not all metrics do, as ``n_bins``: one that no metric shown depends
+        on is refused.
     cost : callable, optional
         `Data` to the cost of each sample, shape (N,), affine in the candidate cost; the metric is its weighted mean.
     value : callable, optional
@@ -207,6 +217,7 @@ class Metric:
     higher_is_better: bool | None
     needs: str = ""
     parameter: str = ""
+    options: tuple[str, ...] = ()
     cost: Callable[[Data], Floats] | None = None
     value: Callable[[Data], FloatOrFloats] | None = None
     ratio: tuple[str, str] | None = None

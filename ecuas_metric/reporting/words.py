@@ -6,7 +6,7 @@ _OPTIONS = (  # of the metric, whose flags have their names
 )
 _OTHERS = (  # arguments of errors, whose flags have their names
     *("columns", "calibrate", "scale", "unlabelled", "correct_from", "right", "folds"),
-    *("error_rates", "auroc", "correlation", "samples", "difference", "power", "alpha"),
+    *("calibration", "error_rates", "auroc", "correlation", "samples", "difference", "power", "alpha"),
 )
 _NAMED = {name: f"--{name.replace('_', '-')}" for name in (*_OPTIONS, *_OTHERS)}
 FLAGS = {  # an option of the metric -> its flag

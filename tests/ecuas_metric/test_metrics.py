@@ -13,7 +13,7 @@ from ecuas_metric.metric import METRICS, VARIANTS, Key
 from ecuas_metric.metrics import metric_values, place
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import tie_groups
-from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.results import compute_results, prepare, value_keys
 from tests.conftest import read_only
 from tests.ecuas_metric.systems import compute, confidence_systems, posterior_systems, values
 
@@ -327,3 +327,17 @@ def test_nothing_is_noted_or_warned_of_where_nothing_is_wrong(rng):
         options = checked_options(**SETTINGS, normalize=True)
         system = prepare("posteriors", rng.dirichlet(np.ones(4), 40), np.arange(40) % 4, options)
         assert compute_results(system).notes == ()
+
+
+def test_a_number_changes_with_the_bins_if_and_only_if_its_metric_says_so(rng):
+    q = rng.random(300)
+    correct = rng.integers(0, 2, 300)
+    options = {"n_resamples": 20, "decompose": True, "normalize": True, "reject_costs": 0.2, "calibration": True}
+    named = [Key(name, 0.4 if metric.parameter else None) for name, metric in METRICS.items() if metric.when == "named"]
+    by_bins = []
+    for n_bins in (3, 10):
+        system = prepare("confidences", q, correct, checked_options(n_bins=n_bins, **options))
+        by_bins.append(compute_results(system, only=[*value_keys(system), *named]).estimates)
+    few, many = by_bins
+    changed = {key for key in few if few[key].value != many[key].value}
+    assert changed == {key for key in few if "n_bins" in key.options}

@@ -1,7 +1,7 @@
-"""Which metrics a command shows: the names after --metrics -> keys, and options that add to none of them."""
+"""Which metrics a command shows: the names after --metrics -> keys, and options that no shown number depends on."""
 
 import re
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 from ...decisions import Decisions
 from ...errors import InputError
@@ -10,27 +10,24 @@ from ...options import DEFAULTS
 from ..report import title
 from .flags import flag_of
 
-_Test = Callable[[Key], bool]
-ADDS: dict[str, _Test] = {  # an option -> whether a number is there, or what it is, because of it
-    "normalize": lambda key: key.variant == "normalized",
-    "decompose": lambda key: key.variant in ("recalibrated", "calibration_loss"),
-    "calibration": lambda key: key.entry.when == "calibration",
-    "reject_costs": lambda key: key.entry.parameter == "reject_costs",
-    "n": lambda key: key.entry.parameter == "n",
-    "auroc": lambda key: key.entry.parameter == "n",  # of a plan: error rates do not depend on it
-}
+ADDING = ("normalize", "decompose", "calibration", "reject_costs", "n")  # options that add numbers
+_LIKE = {"auroc": "n"}  # of a plan: as ECUAS_n, and unlike an error rate, depends on it
 _NUMBER = re.compile(r"_(\d[\d.e+-]*|inf)(?=_|\s|$)")  # the parameter in the name of a number
 
 
-def options_set(options: Mapping[str, object]) -> list[str]:
-    """Return which of the options that add numbers are not the default ones."""
-    return [name for name in ADDS if name in options and options[name] != getattr(DEFAULTS, name)]
+def options_set(options: Mapping[str, object], *, is_binned: bool = False) -> list[str]:
+    """Return which of the options that not all numbers depend on are not the default ones.
+
+    Where the bins are also shown or kept otherwise (`is_binned`), these are not among them.
+    """
+    names = ADDING if is_binned else (*ADDING, "n_bins")
+    return [name for name in names if name in options and options[name] != getattr(DEFAULTS, name)]
 
 
 def chosen_keys(text: str | None, keys: Sequence[Key], options: Collection[str] = ()) -> list[Key]:
     """Return those of the keys that a text names by keys or titles, separated by commas or spaces; None is all.
 
-    InputError names what cannot be chosen, and which of the `options` that are set adds nothing to what is chosen.
+    InputError names what cannot be chosen, and which of the `options` that are set changes nothing that is chosen.
     """
     if text is None:
         return list(keys)
@@ -38,21 +35,12 @@ def chosen_keys(text: str | None, keys: Sequence[Key], options: Collection[str] 
     chosen: dict[Key, None] = {}
     for word in list(_words_of(text, names)) or [text]:
         if _simple(word) not in names:
-            error = InputError("--metrics", "unknown_metric", value=word, keys=list(keys), advice=_advice(word))
-            error.fields |= {"flag": _adding_flag(word), "example": f"{word}_0.1"}
-            raise error
+            raise _unknown(word, keys)
         chosen |= dict.fromkeys(names[_simple(word)])
     for name in options:
-        if not any(map(ADDS[name], chosen)):
-            raise InputError(flag_of(name), "idle_flag", got=", ".join(map(str, chosen)))
+        if not any(_LIKE.get(name, name) in key.options for key in chosen):
+            raise InputError(name, "idle_flag", got=", ".join(map(str, chosen)))
     return list(chosen)
-
-
-def _words_of(text: str, known: Container[str]) -> Iterator[str]:
-    """Yield the names in a text, which commas separate, or blanks unless they are part of a name."""
-    for part in filter(None, map(str.strip, text.split(","))):
-        is_name = _simple(part) in known or _advice(part)
-        yield from [part] if is_name else part.split()
 
 
 def named_keys(text: str | None, form: Decisions) -> list[Key]:
@@ -64,11 +52,18 @@ def named_keys(text: str | None, form: Decisions) -> list[Key]:
     names = _names_of([Key(metric.name) for metric in metrics])
     keys = []
     for word in map(_simple, _words_of(text or "", names)):
-        name, _, number = word.rpartition("_")
+        stem, _, number = word.rpartition("_")
         keys += [key for key in names.get(word, []) if not key.entry.parameter]
         if _is_number(number):
-            keys += [Key(key.metric, float(number)) for key in names.get(name, []) if key.entry.parameter]
+            keys += [Key(key.metric, float(number)) for key in names.get(stem, []) if key.entry.parameter]
     return list(dict.fromkeys(keys))
+
+
+def _words_of(text: str, known: Container[str]) -> Iterator[str]:
+    """Yield the names in a text, which commas separate, or blanks unless they are part of a name."""
+    for part in filter(None, map(str.strip, text.split(","))):
+        is_name = _simple(part) in known or _meant(part)
+        yield from [part] if is_name else part.split()
 
 
 def _is_number(text: str) -> bool:
@@ -92,23 +87,22 @@ def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:
     return names
 
 
-def _advice(name: str) -> str:
-    """Return the advice about a number that is not there."""
-    if _adding_flag(name):
-        return "add_flag"
-    if any(key.entry.parameter == "any" and not _NUMBER.search(_simple(name)) for key in _meant(name)):
-        return "metric_needs_number"
-    return "metric_does_not_exist" if _meant(name) else ""
-
-
-def _adding_flag(name: str) -> str:
-    """Return the flag that adds a number, or nothing if none does."""
+def _unknown(name: str, keys: Sequence[Key]) -> InputError:
+    """Return the error of a name that is not there, with what adds the number that it may mean."""
+    error = InputError("--metrics", "unknown_metric", value=name, keys=list(keys))
+    meant = _meant(name)
     number = _NUMBER.search(_simple(name))
-    for option, is_added in ADDS.items():
-        if any(map(is_added, _meant(name))):
-            value = f" {number[1]}" if number and option in ("n", "reject_costs") else ""
-            return flag_of(option) + value
-    return ""
+    adding = [option for option in ADDING if any(option in key.options for key in meant)]
+    if adding:
+        value = f" {number[1]}" if number and adding[0] in ("n", "reject_costs") else ""
+        error.advice = "add_flag"
+        error.fields["flag"] = flag_of(adding[0]) + value
+    elif number is None and any(key.entry.parameter == "any" for key in meant):
+        error.advice = "metric_needs_number"
+        error.fields["example"] = f"{name}_0.1"
+    elif meant:
+        error.advice = "metric_does_not_exist"
+    return error
 
 
 def _meant(name: str) -> list[Key]:

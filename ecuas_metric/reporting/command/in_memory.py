@@ -98,7 +98,7 @@ def score_in_memory(
     _require_labels({"explain": explain and is_bounded, "calibrate": calibrate is not None and is_bounded})
     if calibrate is not None:
         systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
-    asked = _metrics_of(output, systems, options)
+    asked = _metrics_of(output, systems, options_set(options, is_binned=figures is not None))
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
     grid = report_grid(report, digits=output.digits, keys=keys)
@@ -146,7 +146,7 @@ def compare_in_memory(
     systems = prepare_submissions(submissions, **options)
     if calibrate is not None:
         systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
-    keys = _metrics_of(output, systems, options)
+    keys = _metrics_of(output, systems, options_set(options))
     compared = compare_systems(systems, only=keys)
     if keys is None:
         compared.sort(key=lambda row: place(row.key))
@@ -186,7 +186,7 @@ def plan_of_files(
     submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output)
     _require_one_task(submissions)
     systems = prepare_submissions(submissions, **options)
-    keys = _metrics_of(output, systems, options)
+    keys = _metrics_of(output, systems, options_set(options))
     plans = plan_of_systems(systems, only=keys, **asdict(target))
     _show_plans(plans, target, output, str(next(iter(systems.values())).basis), recipes_of(submissions))
     return _notes_of(systems)
@@ -213,13 +213,13 @@ def plan_of_error_rates(
     return []
 
 
-def _metrics_of(output: Output, systems: Mapping[str, System], options: Mapping[str, object]) -> list[Key] | None:
-    """Return the requested metrics; None is all."""
+def _metrics_of(output: Output, systems: Mapping[str, System], options: Sequence[str]) -> list[Key] | None:
+    """Return the requested metrics, on which options that are set must have an effect; None is all."""
     if output.metrics is None:
         return None
     first = next(iter(systems.values()))
     keys = value_keys(first) + named_keys(output.metrics, first.decisions)
-    return chosen_keys(output.metrics, sorted(keys, key=place), options_set(options))
+    return chosen_keys(output.metrics, sorted(keys, key=place), options)
 
 
 def _notes_of(systems: Mapping[str, System]) -> Notes:

@@ -91,7 +91,7 @@ def score_out_of_core(
         if before:
             notes.append(("", Note("rows_in_state", {"count": len(before), "file": state})))
     reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
-    added = options_set(metric.options(columns))
+    added = options_set(metric.options(columns), is_binned=bool(figures or state))
     return _show(collection, reading, added, output, figures, recipes) + notes
 
 

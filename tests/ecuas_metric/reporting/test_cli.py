@@ -170,6 +170,7 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
             "--normalize has no effect on what --metrics names; got",
         ),
         ("score gpt.csv --metrics ER,ECE --n 2", "--n has no effect on what --metrics names; got error_rate, ece."),
+        ("score gpt.csv --metrics ER --bins 3", "--bins has no effect on what --metrics names; got error_rate."),
         ("score gpt.csv --metrics ECUAS --reject-costs 0.1", "--reject-costs has no effect on what --metrics names"),
         ("plan --error-rates 0.3,0.2 --metrics ER --auroc 0.9", "--auroc has no effect on what --metrics names"),
         ("plan gpt.csv llama.jsonl --metrics ECE", "--metrics must name a metric that can be planned; got ECE."),
