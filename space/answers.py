@@ -1,7 +1,6 @@
 """Answers of a visitor's model -> graded by the TriviaQA subset or the visitor."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from ecuas_metric.files.recipe import Reading
 from ecuas_metric.files.submissions import Submission, submissions_of
 from ecuas_metric.inputs import Ints
 from ecuas_metric.reporting.tables import neutral
-from triviaqa_subset.grading import grade, normalize_answer
+from triviaqa_subset.grading import grade
 
 from . import subset
 from .uploads import GRADED_COLUMNS, POPULATION, Answers
@@ -49,7 +48,7 @@ class Graded:
         """Return them as a submission, with weights by which the questions represent all that were kept."""
         if self.frame["correct"].isna().all():
             unknown = f"{len(self.frame):,} unknown ones"
-            raise InputError("Answers", "all_unknown", got=unknown, advice="tick_correct_ones")
+            raise InputError("Answers", "all_unknown", got=unknown, advice="say_correct_ones")
         sheet = sheet_of(self.frame[list(_COLUMNS.values())], self.rows)
         (only,) = submissions_of(
             sheet,
@@ -72,13 +71,9 @@ class Graded:
             text += "is no place on the leaderboard."
         return text
 
-    def open_answers(self) -> dict[str, str]:
-        """Return the key of each answer that is not decided, and its text."""
-        unknown = self.frame[self.frame["decided_by"] == "unlabelled"]
-        questions = subset.questions_of(self.asked).set_index("question_id")
-        texts = questions.get("question", pd.Series("", questions.index))
-        asked = unknown["question_id"] + texts[unknown["question_id"]].map(lambda text: text and f": {text}").to_numpy()
-        return dict(zip(_keys(unknown), asked + " → " + unknown["answer"], strict=True))
+    def open_questions(self) -> list[str]:
+        """Return the questions whose answers are not decided."""
+        return list(self.frame["question_id"][self.frame["decided_by"] == "unlabelled"])
 
     def write(self, path: Path) -> None:
         """Write them as CSV, which the first tab scores as here; no text is a formula in a spreadsheet."""
@@ -87,50 +82,31 @@ class Graded:
         frame.assign(**{POPULATION: f"TriviaQA {self.asked}"}).to_csv(path, index=False)
 
 
-def grade_answers(
-    answers: Answers,
-    asked: str,
-    *,
-    accepted: Iterable[str] = (),
-    rule: str = "bounds",
-) -> Graded:
-    """Grade answers; the visitor decides what is left: `accepted` keys of `open_answers`, and the `rule` for others."""
+def grade_answers(answers: Answers, asked: str, *, rule: str = "bounds") -> Graded:
+    """Grade answers by the gold answers and the label bank, then by the visitor's own column, then by the `rule`.
+
+    They come in the order of the questions, which links have too.
+    """
     if rule not in RULES_OF_OTHERS:
         raise InputError("Other answers", "no_way_to_count", value=rule, rules=list(RULES_OF_OTHERS))
-    graded = _grade(answers, asked)
-    frame = graded.frame.copy()
-    keys = _keys(frame)
-    is_open = frame["decided_by"] == "unlabelled"
-    _require_open(list(accepted), set(keys[is_open]))
-    is_accepted = is_open & keys.isin(set(accepted))
-    frame.loc[is_accepted, ["correct", "decided_by"]] = [1.0, "you"]
-    if rule == "wrong":
-        frame.loc[is_open & ~is_accepted, ["correct", "decided_by"]] = [0.0, "you"]
-    return replace(graded, frame=frame, rule=rule)
+    questions = subset.questions_of(asked)
+    _require_asked(answers, questions)
+    if "answer" not in questions:  # without text the label bank alone decides, as the page says
+        questions = questions.assign(answer=[NO_GOLD] * len(questions))
+    grades = grade(answers.frame, questions)
+    frame = answers.frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
+    by_visitor = answers.correct if rule == "bounds" else answers.correct.fillna(0.0)
+    is_open = frame["correct"].isna() & by_visitor.notna()
+    frame.loc[is_open, "correct"] = by_visitor
+    frame.loc[is_open, "decided_by"] = "you"
+    order = np.argsort(pd.Index(questions["question_id"]).get_indexer(frame["question_id"]))
+    return Graded(with_design(frame.iloc[order], asked), answers.rows[order], asked, rule)
 
 
 def with_design(frame: pd.DataFrame, asked: str) -> pd.DataFrame:
     """Return answers with the weight and the stratum of each question."""
     design = subset.questions_of(asked).set_index("question_id")[["weight", "stratum"]]
     return frame.join(design, on="question_id").reset_index(drop=True)
-
-
-def _grade(answers: Answers, asked: str) -> Graded:
-    """Grade answers by the gold answers and the label bank, in the order of the questions, which links have too."""
-    questions = subset.questions_of(asked)
-    _require_asked(answers, questions)
-    if "answer" not in questions:  # without text the label bank alone decides, as the page says
-        questions = questions.assign(answer=[NO_GOLD] * len(questions))
-    grades = grade(answers.frame, questions)
-    correct = pd.Series(grades.correct, dtype=float)
-    frame = answers.frame.assign(correct=correct, decided_by=grades.decided_by)
-    order = np.argsort(pd.Index(questions["question_id"]).get_indexer(frame["question_id"]))
-    return Graded(
-        with_design(frame.iloc[order], asked),
-        answers.rows[order],
-        asked,
-        "bounds",
-    )
 
 
 def _require_asked(answers: Answers, questions: pd.DataFrame) -> None:
@@ -153,19 +129,3 @@ def _require_asked(answers: Answers, questions: pd.DataFrame) -> None:
             error.count = int(wrong.sum())
             error.total = len(ids)
             raise error
-
-
-def _require_open(accepted: list[str], keys: set[str]) -> None:
-    unknown = [key for key in accepted if key not in keys]
-    if unknown:
-        raise InputError(
-            "accepted",
-            "not_open",
-            value=unknown[0][:60],
-            count=len(unknown),
-            total=len(accepted),
-        )
-
-
-def _keys(frame: pd.DataFrame) -> pd.Series:
-    return frame["question_id"] + "\t" + frame["answer"].map(normalize_answer)

@@ -4,27 +4,24 @@
 import functools
 import inspect
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal, TypedDict, TypeVar
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar
 from urllib.parse import unquote
 
 import gradio as gr
 from gradio.utils import get_upload_folder
 from pydantic import TypeAdapter, ValidationError
 
-from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.errors import InputError
-from ecuas_metric.options import checked_options
 
 from . import answers, subset, uploads
 from .markup import attempt
 from .scoring import CONTROLS, Json, Numbers, Scored, options_of, score_files, score_submissions, shorten
 
-MAX_OPEN = 1000  # answers that a visitor is asked about
 KINDS = {"bool": "true or false", "float": "a number", "int": "a whole number", "string": "text", "list": "a list"}
 UNTYPED = {"files": list, "file": object}  # uploads are dictionaries, whatever the annotation says
 SUFFIX_OF_TEXT = {"{": ".jsonl", "[": ".json"}  # the first character of a file given as text; else .csv
@@ -41,22 +38,13 @@ def call_checked(function: Callable[..., _Result], *arguments: object) -> _Resul
     bound = inspect.signature(function).bind(*arguments)
     bound.apply_defaults()
     for name, value in bound.arguments.items():
-        require_type(name, value, UNTYPED.get(name, bound.signature.parameters[name].annotation))
+        kind = UNTYPED.get(name, bound.signature.parameters[name].annotation)
+        try:
+            _adapter(kind).validate_python(value, strict=True)
+        except ValidationError as error:
+            kinds = " or ".join(dict.fromkeys(map(_kind_in, error.errors())))
+            raise InputError(name, "wrong_type", value=shorten(value), kinds=kinds) from None
     return function(**bound.arguments)
-
-
-def require_type(name: str, value: object, kind: object) -> None:
-    """Raise InputError unless a value has a type."""
-    try:
-        _adapter(kind).validate_python(value, strict=True)
-    except ValidationError as error:
-        wanted = dict.fromkeys(_kind_in(fault) for fault in error.errors())
-        raise InputError(
-            name,
-            "wrong_type",
-            value=shorten(value),
-            kinds=" or ".join(wanted),
-        ) from None
 
 
 _adapter = functools.cache(TypeAdapter)  # building one takes longer than its answer
@@ -79,16 +67,12 @@ def tool(function: Tool) -> Tool:
         is_agent = isinstance(request, gr.Request) and request.headers.get("x-gradio-user") == "mcp"
         return json.dumps(result) if is_agent else result
 
-    request = inspect.Parameter(
-        "request",
-        inspect.Parameter.POSITIONAL_OR_KEYWORD,
-        default=None,
-        annotation=gr.Request,
-    )
-    parameters = [*inspect.signature(function).parameters.values(), request]
+    signature = inspect.signature(function)
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    request = inspect.Parameter("request", kind, default=None, annotation=gr.Request)
+    parameters = [*signature.parameters.values(), request]
     annotations = {parameter.name: parameter.annotation for parameter in parameters}
-    signature = inspect.Signature(parameters, return_annotation=Json)
-    called.__signature__ = signature  # type: ignore[attr-defined]
+    called.__signature__ = inspect.Signature(parameters, return_annotation=Json)  # type: ignore[attr-defined]
     called.__annotations__ = annotations | {"return": Json}
     return called
 
@@ -160,51 +144,6 @@ def _say_controls() -> None:
     score.__signature__ = inspect.Signature([files, *controls, explain])  # type: ignore[attr-defined]
 
 
-def detect_columns(file: str) -> Json:
-    """Find the columns of a file, and the role of each that `score` would find by its name.
-
-    Args:
-        file: An upload of this page, its address, or the text of a file.
-    """
-    with paths_of({"file": file}) as (path,):
-        names, roles = uploads.detect(path)
-    return {"columns": names, "roles": roles}
-
-
-class Costs(TypedDict):
-    """What a correct and an incorrect answer of one confidence cost."""
-
-    correct: float
-    incorrect: float
-    counts_as_rejected: bool
-
-
-def cost(
-    n: float = 1.0,
-    num_classes: float | None = None,
-    confidence: float = 0.8,
-) -> Costs:
-    """Compute what a correct and an incorrect answer of one confidence cost under ECUAS_n; "I don't know" costs 1.
-
-    Args:
-        n: Parameter of ECUAS_n, at least 0.
-        num_classes: Number K of possible answers; without it, infinitely many, e.g. of free text.
-        confidence: Of the answer, in [0, 1].
-    """
-    if not 0 <= confidence <= 1:
-        raise InputError("confidence", "out_of_unit_interval", value=confidence)
-    lowest = 1 / (checked_options(num_classes=num_classes).num_classes or math.inf)
-    uncertainty = 1 - max(confidence, lowest)
-    costs = ecuas_cost(
-        candidate_cost=[0, 1],
-        uncertainty=[uncertainty] * 2,
-        n=n,
-        max_uncertainty=1 - lowest,
-    )
-    correct, incorrect = costs.tolist()
-    return {"correct": correct, "incorrect": incorrect, "counts_as_rejected": confidence < lowest}
-
-
 def leaderboard(asked: Literal[subset.ASKED] = "kept") -> Json:  # type: ignore[valid-type]
     """Return the error rates of the paper's systems by our labels, and apart from them what the paper prints.
 
@@ -216,47 +155,38 @@ def leaderboard(asked: Literal[subset.ASKED] = "kept") -> Json:  # type: ignore[
 
 
 def evaluate(
-    graded: answers.Graded, name: str, mark: str, n: Numbers = "", intervals: bool = True
+    graded: answers.Graded, name: str, mark: str, given: Mapping[str, Numbers] = MappingProxyType({})
 ) -> tuple[Scored, list[subset.Row]]:
     """Score graded answers, and return the leaderboard with them, first their row."""
-    scored = score_submissions([graded.submission(name)], options_of({"n": n, "intervals": intervals}))
+    scored = score_submissions([graded.submission(name)], options_of(given))
     return scored, subset.rows_with(graded.asked, name, graded.correct, mark)
 
 
 def grade(
     file: str,
     asked: Literal[subset.ASKED] = "curated",  # type: ignore[valid-type]
-    accepted: list[str] = [],  # noqa: B006 - Gradio reads the default, and nothing changes it
     others: Literal[answers.RULES_OF_OTHERS] = "bounds",  # type: ignore[valid-type]
     n: str | float | list[float] = "",
-    intervals: bool = True,
 ) -> Json:
     """Grade answers to the questions of the curated TriviaQA subset, and score the model as `score` does.
 
     Args:
-        file: With columns question_id, answer, confidence; an upload, its address, or a text.
+        file: With columns question_id, answer, confidence; an upload, its address, or a text. A column correct, of 1
+            and 0, decides what nothing else does.
         asked: Which questions: curated (those of the subset, weighted) or kept (all that were not discarded).
-        accepted: Keys of answers, of those in `open` of an earlier result, that are correct.
-        others: What the other answers in `open` count as: bounds (best and worst case) or wrong.
+        others: What answers count as that nothing decides: bounds (best and worst case) or wrong.
         n: Parameters of ECUAS_n, e.g. 0, 1, inf; empty for 0, 1, 128.
-        intervals: Add 95 % intervals.
     """
     with paths_of({"file": file}) as (path,):
         sheet = uploads.read_answers(path)
-    graded = answers.grade_answers(sheet, asked, accepted=accepted, rule=others)
-    scored, (row, *_) = evaluate(
-        graded,
-        "yours",
-        "yours",
-        n,
-        intervals,
-    )
+    graded = answers.grade_answers(sheet, asked, rule=others)
+    scored, (row, *_) = evaluate(graded, "yours", "yours", {"n": n})
     return scored.json() | {
         "graded": graded.summary(),
-        "open": list(graded.open_answers())[:MAX_OPEN],
+        "open": graded.open_questions(),
         "leaderboard": subset.record(row),
     }
 
 
 _say_controls()
-TOOLS = (tool(score), tool(detect_columns), tool(cost), tool(leaderboard), tool(grade))
+TOOLS = (tool(score), tool(leaderboard), tool(grade))

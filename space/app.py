@@ -31,7 +31,7 @@ import ecuas_metric
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 
-from . import answers, api, figures, links, markup, scoring, subset, uploads
+from . import answers, api, links, markup, scoring, subset, uploads
 
 HERE = Path(__file__).resolve().parent
 CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
@@ -52,12 +52,6 @@ DESCRIPTION = "Score systems that say how sure they are: which one costs its use
 RESTORED = f"From a link: {links.SELF_REPORTED}. It was computed from grades and confidences that anybody can write."
 FILES = "Files, one per system, all at once; at most 20 MB each"
 NO_UPLOAD = "There is no file yet: upload one, or load an example."
-OPTIONS = [name for name in scoring.CONTROLS if name not in uploads.COLUMNS]
-UNIT = (
-    "A mistake costs 1, and an answer that is not used the reject cost. ECUAS_n averages over all reject costs, "
-    "weighted by n, so that the answer “I don't know” costs 1."
-)
-LOADING = '<p class="empty">Loading …</p>'
 TRIVIAQA = "triviaqa"  # the tab that a link opens
 LEADERBOARD = (
     "## Leaderboard\nThe systems of the paper, by how often they are wrong. To put your model among them, let it "
@@ -70,13 +64,15 @@ NO_TEXT = (
     "fetches the text, then `python -m space.app` opens this page with it. "
 )
 TOO_LONG = "It does not fit into the address: send the file of graded answers, which the first tab scores alike."
-ASK = "Answers that neither the gold answers nor the label bank decide: tick the correct ones"
+ANSWERS = (
+    "Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB. A column `correct`, 1 "
+    "or 0, decides what nothing else does: fill it in in the graded answers that you get, and upload these."
+)
 ADDRESS = """() => {
     const query = new URLSearchParams(location.search);
     return [query.get("result") || "", query.has("files") ? location.search : ""];
 }"""
 private = partial(gr.on, api_visibility="private")  # programs have functions of their own, see `api`
-quiet = partial(private, show_progress="hidden", trigger_mode="always_last")  # of quick events the last
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
@@ -198,100 +194,36 @@ def lay_out(
     ), scored.plots()
 
 
-@show_errors(*[gr.skip()] * len(uploads.COLUMNS))
-def show_columns(files: list[str] | None, query: str) -> Outputs:
-    """Find the role of each column of the first file, or take it from the address."""
-    names, roles = uploads.detect(files[0]) if files else ([], {})
-    roles |= {role: name for role, name in in_query(query).items() if name in names}
-    return gr.skip(), *(gr.Dropdown(choices=names, value=roles.get(role) or "") for role in uploads.COLUMNS)
-
-
 @show_errors("")
-def show_score(
-    files: list[str] | None,
-    *values: scoring.Numbers | None,
-) -> Outputs:
+def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
         return message(NO_UPLOAD), ""
     given = dict(zip(scoring.CONTROLS, values, strict=True))
     scored = scoring.score_files(files, given)
-    defaults = {name: scoring.CONTROLS[name].default for name in given}
-    changed = {name: "" if value in (None, defaults[name]) else str(value) for name, value in given.items()}
+    changed = {name: str(value) for name, value in given.items() if value not in (None, scoring.CONTROLS[name].default)}
     places = "|".join("/".join(Path(path).parts[-2:]) for path in files)
-    return lay_out(scored, "Your systems", changed | {"files": places})
+    cleared = dict.fromkeys(given, "")
+    return lay_out(scored, "Your systems", cleared | changed | {"files": places})
 
 
-@show_errors(*[gr.skip()] * (1 + len(OPTIONS)))
+@show_errors(*[gr.skip()] * (1 + len(scoring.CONTROLS)))
 def restore_files(query: str) -> Outputs:
     """Return the uploads and options of the address of a result."""
-    given = in_query(query)
+    given = dict(parse_qsl(query.removeprefix("?")))
     try:
         files = [api.uploaded(f"{get_upload_folder()}/{place}", "a file") for place in given["files"].split("|")]
     except InputError:
         raise InputError("The files of this address", "uploads_deleted") from None
-    return gr.skip(), files, *(_restored(given.get(name), scoring.CONTROLS[name]) for name in OPTIONS)
-
-
-def in_query(query: str) -> dict[str, str]:
-    """Return what an address holds."""
-    return dict(parse_qsl(query.removeprefix("?")))
-
-
-def _restored(text: str | None, control: scoring.Control) -> object:
-    if text is None:
-        return control.default
-    return text == "True" if control.kind is bool else text
-
-
-@show_errors("")
-def show_cost(
-    n: float,
-    num_classes: float,
-    infinitely_many: bool,
-    confidence: float,
-) -> Outputs:
-    """Show what a correct and an incorrect answer of one confidence cost, and draw it for all."""
-    known = None if infinitely_many else num_classes
-    costs = api.call_checked(api.cost, n, known, confidence)
-    figure = figures.cost_figure(
-        n,
-        known,
-        confidence,
-        (costs["correct"], costs["incorrect"]),
-    )
-    return markup.html("answer_costs", costs=costs, num_classes=known), figure
-
-
-@show_errors(gr.skip())
-def show_unknown(file: str | None, asked: str) -> Outputs:
-    """Grade answers by exact match and label bank, and list those that neither decides."""
-    if not file:
-        return message(NO_UPLOAD), gr.CheckboxGroup(choices=[], value=[])
-    graded = answers.grade_answers(uploads.read_answers(file), asked)
-    choices = [(text, key) for key, text in graded.open_answers().items()]
-    remark = graded.summary()
-    if len(choices) > api.MAX_OPEN:
-        remark += f" Here are the first {api.MAX_OPEN:,} of those."
-    return message(remark), gr.CheckboxGroup(choices=choices[: api.MAX_OPEN], value=[])
+    return gr.skip(), files, *(given.get(name, control.default) for name, control in scoring.CONTROLS.items())
 
 
 @show_errors(*[gr.skip()] * 3)
-def show_graded(
-    file: str | None,
-    asked: str,
-    accepted: list[str],
-    others: str,
-) -> Outputs:
+def show_graded(file: str | None, asked: str, others: str) -> Outputs:
     """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
         return message(NO_UPLOAD), *[gr.skip()] * 3
-    graded = answers.grade_answers(
-        uploads.read_answers(file),
-        asked,
-        accepted=accepted,
-        rule=others,
-    )
+    graded = answers.grade_answers(uploads.read_answers(file), asked, rule=others)
     name = uploads.plain_text(Path(file).stem, links.LONGEST_NAME) or "your model"
     token = links.pack(name, graded)
     remark = graded.summary() if token else f"{graded.summary()} {TOO_LONG}"
@@ -321,13 +253,7 @@ def _on_the_board(
     """Return the leaderboard, and what `lay_out` does."""
     scored, rows = api.evaluate(graded, name, mark)
     address = {"result": token, "tab": TRIVIAQA}
-    return subset.board_html(graded.asked, rows), *lay_out(
-        scored,
-        name,
-        address,
-        remark,
-        graded,
-    )
+    return subset.board_html(graded.asked, rows), *lay_out(scored, name, address, remark, graded)
 
 
 # ---- layout
@@ -352,15 +278,10 @@ def text(
 def control(name: str) -> Component:
     """Lay out the control of an argument of `score`."""
     control = scoring.CONTROLS[name]
-    about = {"value": control.default, "label": control.label, "info": control.help}
-    if control.kind is bool:
-        return gr.Checkbox(**about)
-    if name in uploads.COLUMNS:
-        return gr.Dropdown([], **about, allow_custom_value=True)
     choices = list(uploads.TREATMENTS.items()) if name == "unlabelled" else list(get_args(control.kind))
     if control.default in get_args(control.kind):
-        return gr.Dropdown(choices, **about)
-    return gr.Textbox(**about)
+        return gr.Dropdown(choices, value=control.default, label=control.label, info=control.help)
+    return gr.Textbox(value=control.default, label=control.label, info=control.help)
 
 
 def example_buttons(files: gr.File) -> None:
@@ -387,70 +308,24 @@ def score_tab(query: gr.Textbox) -> None:
             )
             example_buttons(files)
             gr.Markdown(uploads.HELP)
-            with gr.Accordion("Columns", open=False), gr.Row():
-                columns = [control(name) for name in uploads.COLUMNS]
             with gr.Accordion("Options", open=False), gr.Row():
-                options = [control(name) for name in OPTIONS]
+                controls = list(map(control, scoring.CONTROLS))
             button = gr.Button("Score", variant="primary")
-    private(query.change, restore_files, query, [result, files, *options])
-    filled = private(
-        files.change,
-        show_columns,
-        [files, query],
-        [result, *columns],
-        show_progress="hidden",
+    private(query.change, restore_files, query, [result, files, *controls])
+    private(
+        [files.change, button.click],
+        show_score,
+        [files, *controls],
+        [result, text("Plots", curves)],
+        show_progress_on=result,
+        concurrency_limit=4,
+        trigger_mode="always_last",
     )
-    outputs = [result, text("Plots", curves)]
-    for event in (filled.success, button.click):
-        event(
-            show_score,
-            [files, *columns, *options],
-            outputs,
-            show_progress_on=result,
-            concurrency_limit=4,
-            trigger_mode="always_last",
-            api_visibility="private",
-        )
 
 
 def as_text(path: Path) -> str:
     """Return Markdown in which a namespace that is not there yet is no HTML tag, which would leave links empty."""
     return path.read_text(encoding="utf-8").replace(f"[{markup.NAMESPACE}", f"[{escape(markup.NAMESPACE)}")
-
-
-def cost_tab(tab: gr.Tab) -> None:
-    """Sliders -> the two costs of an answer, and the curves of all answers."""
-    gr.Markdown(f"## What one answer costs under ECUAS_n\n{UNIT}")
-    with gr.Row():
-        with gr.Column(scale=1, min_width=300):
-            inputs: list[gr.Slider | gr.Checkbox] = [
-                gr.Slider(
-                    0,
-                    16,
-                    1,
-                    step=0.1,
-                    label="n",
-                    info="0 punishes confident mistakes most",
-                ),
-                gr.Slider(
-                    2,
-                    100,
-                    4,
-                    step=1,
-                    label="K",
-                    info="Number of possible answers",
-                ),
-                gr.Checkbox(True, label="Infinitely many answers", info="E.g. free text; K is not used"),
-                gr.Slider(0, 1, 0.8, step=0.01, label="Confidence of the answer"),
-            ]
-        with gr.Column(scale=2, min_width=320):
-            outputs = [text("Costs", LOADING, elem_classes="low"), text("Cost of an answer")]
-    quiet(
-        [tab.select, *(slider.change for slider in inputs)],
-        show_cost,
-        inputs,
-        outputs,
-    )
 
 
 def leaderboard_tab(token: gr.Textbox) -> None:
@@ -465,29 +340,13 @@ def leaderboard_tab(token: gr.Textbox) -> None:
         with gr.Column(scale=2, min_width=320):
             gr.Markdown(f"## Grade your model\n{'' if subset.has_text() else NO_TEXT}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
-            gr.Markdown("Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB.")
+            gr.Markdown(ANSWERS)
             sets = [(subset.POPULATIONS[asked], asked) for asked in subset.ASKED]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
-            summary = text("Message")
-            info = "Listed here once there is a file"
-            accepted = gr.CheckboxGroup(
-                [],
-                label=ASK,
-                info=info,
-                elem_classes="open-answers",
-            )
-            others = gr.Radio(list(answers.OTHERS.items()), value="bounds", label="Answers that are not ticked")
+            others = gr.Radio(list(answers.OTHERS.items()), value="bounds", label="Answers that nothing decides")
             button = gr.Button("Grade and score", variant="primary")
     outputs = [notice, board, text("Result", elem_classes="result"), text("Plots")]
-    changes = [file.change, asked.change]
-    private(
-        changes,
-        show_unknown,
-        [file, asked],
-        [summary, accepted],
-        show_progress="hidden",
-    )
-    inputs = [file, asked, accepted, others]
+    inputs = [file, asked, others]
     private(button.click, show_graded, inputs, outputs, show_progress_on=board, concurrency_limit=4)
     private(token.change, restore, token, outputs)
 
@@ -501,8 +360,6 @@ with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     with gr.Tabs():
         with gr.Tab("Score"):
             score_tab(query)
-        with gr.Tab("Cost") as second:
-            cost_tab(second)
         with gr.Tab("TriviaQA"):
             leaderboard_tab(token)
         with gr.Tab("Code"):

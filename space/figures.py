@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ecuas_metric.inputs import Bools, Floats, Ints
 from ecuas_metric.plotting.bands import Band, accuracy_band, order_band, reject_cost_band, risk_band
-from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
+from ecuas_metric.plotting.curves import order_curve, reject_cost_curve, reliability, risk_coverage
 from ecuas_metric.results import System
 
 from .markup import html
@@ -28,7 +28,6 @@ NUM_TICKS = 6
 REST = "rest"  # the class of the systems after the sixth
 REFERENCE = "reference"  # the class of lines to compare with
 DRAWN_ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
-COST_LIMIT = 5.0  # of the plot: at n = 0 a confident mistake costs 16
 FEW = 5  # samples of a bin below which its mark is hollow
 HEADROOM = 1.1
 WILD = 0.05  # of the coverage: the risks of the first few answers are 0 or 1
@@ -78,27 +77,11 @@ def slots(names: Iterable[str]) -> dict[str, str]:
 
 
 def figures(systems: Systems) -> str:
-    """Draw cost against reject cost, ECUAS_n against n, risk against coverage, reliability, and the confidences."""
+    """Draw cost against reject cost, ECUAS_n against n, risk against coverage, and reliability."""
     drawn = [_reject_costs(systems), _orders(systems), _risks(systems)]
     if all(system.decisions.confidence is not None for system in systems.values()):
-        drawn += [_reliability(systems), _confidences(systems)]
+        drawn.append(_reliability(systems))
     return f'<div class="plots">{"".join(drawn)}</div>'
-
-
-def cost_figure(
-    n: float,
-    num_classes: float | None,
-    confidence: float,
-    costs: Sequence[float],
-) -> str:
-    """Draw the costs of correct and incorrect answers over their confidence, and a line between them at one."""
-    curve = confidence_cost(n=n, num_classes=num_classes)
-    lines = {
-        "correct answer": Line("slot-1", curve.confidence, curve.correct),
-        "incorrect answer": Line("slot-2", curve.confidence, curve.incorrect),
-        "your confidence": Line("slot-3", np.full(2, confidence), np.array(costs)),
-    }
-    return figure("Cost of an answer", lines, axis("confidence"), axis("cost", COST_LIMIT))
 
 
 def figure(
@@ -242,21 +225,6 @@ def _reliability(systems: Systems) -> str:
         axis("accuracy"),
         hint=hint,
     )
-
-
-def _confidences(systems: Systems) -> str:
-    def line(system: System, style: str) -> Line:
-        bins = reliability(system)
-        return Line(
-            style,
-            (bins.low + bins.high) / 2,
-            bins.shares,
-            has_marks=True,
-        )
-
-    lines = _lines(systems, line)
-    y = axis("share of answers", HEADROOM * _highest(lines))
-    return figure("How confident is it?", lines, axis("confidence"), y)
 
 
 def _lines(

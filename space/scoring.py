@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ecuas_metric.errors import InputError
+from ecuas_metric.files.recipe import lines_of
 from ecuas_metric.files.submissions import Submission
 from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS, Options, checked_options, is_set
@@ -19,9 +20,9 @@ from ecuas_metric.reporting.text import explain
 from ecuas_metric.results import System
 
 from .figures import figures, slots
-from .markup import html, isolate, report_tables
-from .uploads import COLUMNS, RULES, read_uploads
-from .verdict import Decision, as_html, decide, sentences, summary
+from .markup import html, report_tables
+from .uploads import RULES, read_uploads
+from .verdict import Decision, as_html, decide
 from .words import LABELS, LABELS_OF_READING, PAGE_WORDS, UNLABELLED
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
@@ -51,24 +52,12 @@ def _option(name: str, kind: object, default: object) -> Control:
 
 
 CONTROLS = {
-    **{
-        role: Control(
-            str,
-            "",
-            role,
-            content,
-        )
-        for role, content in COLUMNS.items()
-    },
+    "columns": Control(str, "", "Columns", "Those with other names, e.g. confidence=p_true, system=llm+method"),
     "n": _option("n", Numbers, ", ".join(f"{n:g}" for n in DEFAULTS.n)),
     "num_classes": _option("num_classes", Number, None),
     "predictions_are": _option("predictions_are", Literal[POSTERIOR_FORMS], DEFAULTS.predictions_are),
     "reject_costs": _option("reject_costs", Numbers, ""),
     "missing_confidence": _option("missing_confidence", Number, None),
-    "normalize": _option("normalize", bool, False),
-    "decompose": _option("decompose", bool, False),
-    "calibration": _option("calibration", bool, False),
-    "intervals": Control(bool, True, LABELS["confidence_level"], f"{LEVEL:.0%}"),
     "unlabelled": Control(Literal[RULES], RULES[0], UNLABELLED, "bounds: best and worst case; wrong; drop: left out"),
     "scale": Control(Number, None, LABELS_OF_READING["scale"], "What a confidence of 1 is, e.g. 100 for percentages"),
     "correct_from": Control(Number, None, LABELS_OF_READING["correct_from"], "Lowest grade that counts, e.g. 0.5"),
@@ -77,10 +66,11 @@ CONTROLS = {
 
 @dataclass(frozen=True)
 class Scored:
-    """Systems and every number of theirs."""
+    """Systems and every number of theirs, and how their files were read."""
 
     systems: dict[str, System]
     report: Report
+    reading: Sequence[str] = ()
 
     @property
     def unlabelled(self) -> list[str]:
@@ -96,12 +86,6 @@ class Scored:
         if self.report.differing:
             return Decision(remark=f"{NOT_SAID} these systems differ in their {', '.join(self.report.differing)}.")
         return decide(self.systems)
-
-    def sentences(self) -> list[str]:
-        """Return an interpretation of the numbers: who is cheapest, and what each system's confidences are worth."""
-        if self.decision.remark:
-            return [self.decision.remark, *self.sentences_alone()]
-        return [summary(self.decision), *sentences(self.decision), *self.sentences_alone()]
 
     def sentences_alone(self) -> list[str]:
         """Return the sentences about each system alone."""
@@ -120,10 +104,10 @@ class Scored:
     def json(self, *, explained: bool = False) -> Json:
         """Return one row per system, signature and notes; what is not a number is None."""
         grid, records = self.tables()
-        notes = [*grid.above, *grid.below(), *self.notes()]
+        notes = [*self.reading, *grid.above, *grid.below(), *self.notes()]
         result: Json = json.loads(to_json(records, grid.signature, notes))
         if explained:
-            result["in_words"] = self.sentences()
+            result["in_words"] = [*self.decision.sentences(), *self.sentences_alone()]
         return result
 
     def html(
@@ -145,8 +129,8 @@ class Scored:
             decision=as_html(self.decision, styles),
             tables=report_tables(self.report, grid, styles),
             files=files,
-            notes=self.notes(),
-            sentences=sentences(self.decision, isolate),
+            notes=[*self.reading, *self.notes()],
+            sentences=self.decision.sentences()[1:],
             sentences_alone=self.sentences_alone(),
         )
 
@@ -169,13 +153,13 @@ class Scored:
 def score_files(files: Sequence[str], given: Given) -> Scored:
     """Read and score files as `CONTROLS` ask for."""
     options = options_of(given)
-    scale = _reading(given, "scale")
+    scale = number(given, "scale")
     submissions = read_uploads(
         files,
-        columns={role: str(given[role]) for role in COLUMNS if given.get(role)},
+        columns=columns_of(str(given.get("columns") or "")),
         unlabelled=str(given["unlabelled"]) if given.get("unlabelled") else None,
         scale=1.0 if scale is None else scale,
-        correct_from=_reading(given, "correct_from"),
+        correct_from=number(given, "correct_from"),
     )
     return score_submissions(submissions, options)
 
@@ -183,48 +167,57 @@ def score_files(files: Sequence[str], given: Given) -> Scored:
 def score_submissions(submissions: Sequence[Submission], options: Options) -> Scored:
     """Evaluate systems as the command `ecuas score` does, and compare their costs."""
     chosen = {name: getattr(options, name) for name in LABELS if is_set(options, name)}
-    systems, unlabelled = prepare_open(submissions, **chosen)
-    return Scored(systems, make_report(systems, unlabelled=unlabelled))
+    systems, unlabelled = prepare_open(submissions, **chosen, confidence_level=LEVEL)
+    reading = lines_of(submission.recipe for submission in submissions)
+    return Scored(systems, make_report(systems, unlabelled=unlabelled), reading)
+
+
+def columns_of(text: str) -> dict[str, str]:
+    """Return the columns by their roles, of a text such as "confidence=p_true, system=llm+method"."""
+    pairs = [pair.partition("=") for pair in re.split("[,;]", text) if pair.strip()]
+    for role, _, column in pairs:
+        if not column.strip():
+            raise InputError(CONTROLS["columns"].label, "wrong_pairs", value=shorten(role.strip()))
+    return {role.strip(): column.strip() for role, _, column in pairs}
 
 
 def options_of(given: Given) -> Options:
     """Return the options that controls ask for; what is empty or missing asks for the default."""
-    chosen: dict[str, object] = {}
-    for name in ("n", "reject_costs"):
-        chosen[name] = numbers(given.get(name), LABELS[name]) or None
-    for name in ("num_classes", "missing_confidence"):
-        chosen[name] = number(given.get(name), LABELS[name])
-    for name in ("normalize", "decompose", "calibration"):
-        chosen[name] = bool(given.get(name))
-    chosen["predictions_are"] = given.get("predictions_are") or None
-    chosen["confidence_level"] = LEVEL if given.get("intervals", True) else None
-    return checked_options(**chosen)
+    return checked_options(
+        n=numbers(given, "n") or None,
+        reject_costs=numbers(given, "reject_costs") or None,
+        num_classes=number(given, "num_classes"),
+        missing_confidence=number(given, "missing_confidence"),
+        predictions_are=given.get("predictions_are") or None,
+    )
 
 
-def numbers(given: Numbers | None, name: str) -> list[float]:
-    """Return numbers, of a text those separated by commas or blanks; inf and ∞ are infinity.
+def numbers(given: Given, name: str) -> list[float]:
+    """Return the numbers of a control, of a text those separated by commas or blanks; inf and ∞ are infinity.
 
-    >>> numbers("0, 1 ∞", "n"), numbers(5, "n")
+    >>> numbers({"n": "0, 1 ∞"}, "n"), numbers({"n": 5}, "n")
     ([0.0, 1.0, inf], [5.0])
     """
+    value = given.get(name)
     parts: Sequence[str | float]
-    if given is None or isinstance(given, str):
-        parts = re.findall(r"[^,;\s]+", given or "")
+    if value is None or isinstance(value, str):
+        parts = re.findall(r"[^,;\s]+", value or "")
     else:
-        parts = given if isinstance(given, list) else [given]
+        parts = value if isinstance(value, list) else [value]
+    label = CONTROLS[name].label
     if len(parts) > MAX_NUMBERS:
-        raise InputError(name, "too_many_numbers", value=len(parts), most=MAX_NUMBERS)
+        raise InputError(label, "too_many_numbers", value=len(parts), most=MAX_NUMBERS)
     try:
         return [math.inf if part == "∞" else float(part) for part in parts]
     except (ValueError, TypeError):
-        raise InputError(name, "not_listed_numbers", value=shorten(given)) from None
+        raise InputError(label, "not_listed_numbers", value=shorten(value)) from None
 
 
-def number(given: Numbers | None, name: str) -> float | None:
-    """Return a number, None if a text is empty."""
+def number(given: Given, name: str) -> float | None:
+    """Return the number of a control, None if it is empty."""
     values = numbers(given, name)
     if len(values) > 1:
-        raise InputError(name, "several_numbers", value=shorten(given))
+        raise InputError(CONTROLS[name].label, "several_numbers", value=shorten(given[name]))
     return values[0] if values else None
 
 
@@ -232,7 +225,3 @@ def shorten(value: object) -> object:
     """Return a value of a visitor as an error shows it: cut if it is long."""
     is_long = isinstance(value, (str, list, dict)) and len(str(value)) > LONGEST
     return f"{str(value)[:LONGEST]}…" if is_long else value
-
-
-def _reading(given: Given, name: str) -> float | None:
-    return number(given.get(name), LABELS_OF_READING[name])

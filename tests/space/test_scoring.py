@@ -2,31 +2,36 @@
 
 import numpy as np
 
-from ecuas_metric.options import LEVEL, OPTIONS, Options
-from space import scoring, verdict
+from ecuas_metric.options import OPTIONS, Options
+from ecuas_metric.reporting.text import summary
+from space import scoring
 from space.words import LABELS
 from tests.space.refusals import refused
 
 
 def test_numbers_are_separated_as_people_do_and_what_is_none_is_an_error():
     texts = {"": [], " 0, 1 ;-2 ∞": [0, 1, -2, np.inf], None: []}
-    assert {text: scoring.numbers(text, "n") for text in texts} == texts
-    assert [scoring.number(text, "K") for text in ("", " ", "∞", "4", 3)] == [None, None, np.inf, 4, 3]
+    assert {text: scoring.numbers({"n": text}, "n") for text in texts} == texts
+    numbers = [scoring.number({"scale": text}, "scale") for text in ("", " ", "∞", "4", 3)]
+    assert numbers == [None, None, np.inf, 4, 3]
+    columns = {"confidence": "p_true", "system": "llm+method"}
+    assert scoring.columns_of("confidence=p_true, system = llm+method") == columns
     for call, text, message in (
         (scoring.numbers, "0," * 21, r"^n must be at most 20 numbers; got 21\.$"),
         (scoring.numbers, "low", r"^n must be numbers, separated by commas; got 'low'\.$"),
         (scoring.number, "1, 2", r"^n must be one number; got '1, 2'\.$"),
     ):
         with refused(message):
-            call(text, "n")
+            call({"n": text}, "n")
+    with refused(r"^Columns must be ROLE=COLUMN pairs, separated by commas; got 'p_true'\.$"):
+        scoring.columns_of("p_true")
 
 
 def test_empty_controls_ask_for_the_defaults_and_say_what_the_options_mean():
     empty = {name: "" if control.kind is not bool else False for name, control in scoring.CONTROLS.items()}
-    assert vars(scoring.options_of(empty)) == vars(scoring.options_of({"intervals": False})) == vars(Options())
     defaults = {name: control.default for name, control in scoring.CONTROLS.items()}
-    assert vars(scoring.options_of(defaults)) == vars(Options(confidence_level=LEVEL))
-    for name in LABELS.keys() - {"confidence_level"}:  # a number there, yes or no here
+    assert vars(scoring.options_of(empty)) == vars(scoring.options_of(defaults)) == vars(Options())
+    for name in LABELS:
         assert scoring.CONTROLS[name].help.startswith(OPTIONS[name].help)
 
 
@@ -35,5 +40,7 @@ def test_words_verdict_and_files_are_in_the_same_piece_as_the_table(files):
     html = scored.html(title="<T>", address={"tab": "x"}, files={"CSV": "/a.csv"}, remark="Graded.")
     marks = {"<h2><bdi>&lt;T&gt;": 1, 'class="decision"': 1, "<table": 2, "Graded.": 1, "file=/a.csv": 1}
     assert {mark: html.count(mark) for mark in marks} == marks
-    headline = verdict.headline(scored.decision.orders[1.0], "By ECUAS_1", scored.decision)
-    assert headline in " ".join(scored.sentences())
+    first, *orders = scored.decision.sentences()
+    assert first.startswith("Over all reject costs at once, ")
+    assert orders == summary(scored.decision.orders, alpha=0.05)
+    assert "read " in html
