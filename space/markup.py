@@ -72,11 +72,6 @@ def html(part: str, **values: object) -> str:
     return str(getattr(_PARTS, part)(**values))
 
 
-def isolate(name: str) -> str:
-    """Return a name as HTML that cannot change the order of the text around it."""
-    return f"<bdi>{escape(name)}</bdi>"
-
-
 def report_tables(
     report: Report,
     grid: Grid,

@@ -12,12 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.reporting import cli
 from space import markup, scoring
 from space.subset import questions_of
 from tests.conftest import ROOT
-from tests.space.test_figures import close, figures_in
 
 pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")]
 ROW = "confidence,correct\n1,1\n"
@@ -56,8 +54,8 @@ def shown(app, tmp_path):
     ("options", "arguments"),
     [
         ({}, "--interval 0.95"),
-        ({"intervals": False, "n": "0.5 ∞", "normalize": True}, "--n 0.5,inf --normalize"),
-        ({"intervals": False, "reject_costs": "0.1; 0.3", "num_classes": "4"}, "--reject-costs .1,.3 --num-classes 4"),
+        ({"n": "0.5 ∞"}, "--interval 0.95 --n 0.5,inf"),
+        ({"reject_costs": "0.1; 0.3", "num_classes": "4"}, "--interval 0.95 --reject-costs .1,.3 --num-classes 4"),
     ],
 )
 def test_files_and_numbers_are_those_of_the_command_line(options, arguments, files, shown, tmp_path):
@@ -66,7 +64,7 @@ def test_files_and_numbers_are_those_of_the_command_line(options, arguments, fil
     assert cli.main(["score", *map(str, files), *arguments.split(), *paths]) == 0
     result, _ = shown(*files, **options)
     assert downloads(result) == [path.read_bytes() for path in outputs]
-    assert "By ECUAS_" in result
+    assert "Over all reject costs at once, " in result
 
 
 def test_other_forms_scales_grades_and_predicted_classes_are_read(shown):
@@ -77,7 +75,7 @@ def test_other_forms_scales_grades_and_predicted_classes_are_read(shown):
     expected = numbers_in(shown("confidence,correct\n0.905,1\n0.4,0\n"))
     for content, options in (
         ("confidence,correct\n90.5,0.8\n40,0.2\n", {"scale": "100", "correct_from": "0.5"}),
-        ("guess,truth,confidence\ncat,cat,0.905\ndog,bird,0.4\n", {"predicted": "guess", "label": "truth"}),
+        ("guess,truth,confidence\ncat,cat,0.905\ndog,bird,0.4\n", {"columns": "predicted=guess, label=truth"}),
     ):
         pd.testing.assert_frame_equal(numbers_in(shown(content, **options)), expected)
 
@@ -114,8 +112,7 @@ def test_why_no_winner_is_named_is_said(shown):
 
 
 def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(app, files, shown, monkeypatch, caplog):
-    graded = app.show_graded(None, "curated", [], "wrong")
-    for message, *_ in (app.show_score(None), app.show_unknown(None, "curated"), graded):
+    for message, *_ in (app.show_score(None), app.show_graded(None, "curated", "wrong")):
         assert "There is no file yet" in message
         assert 'role="status"' in message
     monkeypatch.setattr(scoring, "score_submissions", lambda *_: 1 / 0)
@@ -129,16 +126,14 @@ CALLS = [  # a call with a fault -> the error of one line, which names the argum
     ("score", {"files": ["https://example.org/a.csv"]}, "system_1 must be a file; got 'https://example.org/a.csv'."),
     ("score", {"files": [ROW] * 51}, "files must be at most 50; got 51."),
     ("score", {"files": []}, "Files are missing."),
-    ("score", {"files": [ROW], "intervals": "yes"}, "intervals must be true or false; got 'yes'."),
+    ("score", {"files": [ROW], "explain": "yes"}, "explain must be true or false; got 'yes'."),
+    ("score", {"files": [ROW], "columns": "p"}, "Columns must be ROLE=COLUMN pairs"),
     ("score", {"files": [ROW], "n": True}, "n must be text or a number or a list; got True."),
     ("score", {"files": [ROW], "n": ["x"]}, "n must be text or a number; got ['x']."),
-    ("detect_columns", {"file": 3}, "file must be a file; got 3."),
-    ("cost", {"confidence": 2}, "confidence must lie in [0, 1]; got 2."),
-    ("cost", {"num_classes": 2.5}, "Number of possible answers K must be a whole number in [2, inf]; got 2.5."),
     ("leaderboard", {"asked": "pool"}, "asked must be one of 'curated' or 'kept'; got 'pool'."),
     ("grade", {"file": ANSWERS, "others": "drop"}, "others must be one of 'bounds' or 'wrong'; got 'drop'."),
     ("grade", {"file": f"{ANSWERS}q1,x,0.5\n"}, "got 'q1' in row 2 (1 of 1)."),
-    ("grade", {"file": f"{ANSWERS}sfq_178,x,0.5\n", "accepted": ["x"]}, "accepted must be keys of answers"),
+    ("grade", {"file": "question_id,answer,confidence,correct\nsfq_178,x,0.5,yes\n"}, "column 'correct': could not"),
 ]
 
 
@@ -152,47 +147,28 @@ def test_programs_get_errors_of_one_line(name, given, expected, app):
     assert not re.search("\n|<|&", caught.value.message)
 
 
-@pytest.mark.parametrize(("n", "num_classes"), [(0, None), (1, 4), (2.5, 100)])
-def test_the_two_costs_are_those_of_the_metric_and_are_shown_and_drawn(n, num_classes, app):
-    u_max = 1 if num_classes is None else 1 - 1 / num_classes
-    costs = ecuas_cost(candidate_cost=[0, 1], uncertainty=[0.25, 0.25], n=n, max_uncertainty=u_max).tolist()
-    assert list(app.api.cost(n, num_classes, 0.75).values()) == pytest.approx([*costs, False])
-    numbers, plot = app.show_cost(n, num_classes or 4, num_classes is None, 0.75)
-    assert re.findall(r">([\d.]+)</b>", numbers) == [f"{cost:.3f}" for cost in costs]
-    close(figures_in(plot)["Cost of an answer"]["your confidence"][0], [[0.75, cost] for cost in costs])
-    assert "Below 1/K = 0.250" in app.show_cost(1, 4, False, 0.1)[0]
-    assert "n must be a number" in app.show_cost(None, 4, True, 0.8)[0]  # an emptied box
-
-
 def test_a_models_answers_are_graded_decided_scored_and_restored(app, tmp_path):
     questions = questions_of("curated").set_index("question_id")["weight"]
     confidence = np.linspace(0, 1, len(questions)).round(3)
     path = tmp_path / "my model.csv"
     frame = pd.DataFrame({"question_id": questions.index, "answer": "London.", "confidence": confidence})
     frame.to_csv(path, index=False)
-    _, unknown = app.show_unknown(str(path), "curated")
-    keys = [key for _, key in unknown.choices]
-    right = [key.split("\t")[0] for key in keys[:100]]
-    result = app.api.grade(path.read_text(), "curated", keys[:100], "wrong", "0", False)
+    result = app.api.grade(path.read_text())
+    (row,), mine = result["rows"], result["leaderboard"]
+    assert (row["error_rate"], row["error_rate_max"]) == (None, 1)  # what the bank knows of this answer is all wrong
+    assert mine["error_rate"] == pytest.approx({"value": None, "low": row["error_rate_min"], "high": 1})
+    assert mine["place"] is None
+    right = result["open"][:100]
+    frame.assign(correct=np.where(frame["question_id"].isin(right), 1, np.nan)).to_csv(path, index=False)
+    result = app.api.grade(path.read_text(), "curated", "wrong", "0")
     rate = 1 - questions[right].sum() / questions.sum()
     assert result["rows"][0]["error_rate"] == pytest.approx(rate)
     assert result["leaderboard"]["error_rate"]["value"] == pytest.approx(rate)
     assert result["leaderboard"]["place"] == [15, 15]
-    result = app.api.grade(path.read_text())
-    (row,), mine = result["rows"], result["leaderboard"]
-    assert result["open"] == keys
-    assert (row["error_rate"], row["error_rate_max"]) == (None, 1)  # what the bank knows of this answer is all wrong
-    assert mine["error_rate"] == pytest.approx({"value": None, "low": row["error_rate_min"], "high": 1})
-    assert mine["place"] is None
-    _, board, html, plots = app.show_graded(str(path), "curated", keys[:100], "wrong")
-    notice, again, same, plots_again = app.restore(address_in(html)["result"])
+    _, board, html, plots = app.show_graded(str(path), "curated", "wrong")
+    notice, *again = app.restore(address_in(html)["result"])
     assert "self-reported, not checked" in notice
-    for ours, theirs in (
-        (board, again),
-        (plots, plots_again),
-        *zip(downloads(html)[:3], downloads(same), strict=False),
-    ):
-        ours, theirs = (text.decode() if isinstance(text, bytes) else text for text in (ours, theirs))
+    for ours, theirs in zip((board, plots, *tables_in(html)), (again[0], again[2], *tables_in(again[1])), strict=True):
         plain = theirs.replace(" (self-reported)", "").replace("self-reported, not checked", "your model")
         assert plain.split() == ours.split()
     notice, *others = app.restore("x")
@@ -200,17 +176,21 @@ def test_a_models_answers_are_graded_decided_scored_and_restored(app, tmp_path):
     assert others == [{"__type__": "update"}] * 3  # the board stays
 
 
+def tables_in(html):
+    """Return the files of a table, without the graded answers."""
+    return [content.decode() for content in downloads(html)[:3]]
+
+
 def test_an_address_restores_files_and_options_while_they_are_there(app, shown):
     folder = Path(app.get_upload_folder()) / "aaa"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "a b.csv").write_text("p,correct\n0.5,1\n")
-    result, _ = shown(folder / "a b.csv", confidence="p", n="0, ∞", intervals=False)
+    result, _ = shown(folder / "a b.csv", columns="confidence=p", n="0, ∞")
     query = urlencode({name: value for name, value in address_in(result).items() if value})
     _, files, *options = app.restore_files(f"?{query}")
-    controls = dict(zip(app.OPTIONS, options, strict=True))
+    controls = dict(zip(scoring.CONTROLS, options, strict=True))
     assert files == [str(folder / "a b.csv")]
-    assert (controls["n"], controls["intervals"], controls["normalize"]) == ("0, ∞", False, False)
-    assert app.show_columns(files, query)[1].value == "p"
+    assert (controls["n"], controls["columns"], controls["scale"]) == ("0, ∞", "confidence=p", None)
     assert "deleted after an hour" in app.restore_files("?files=../../etc/passwd")[0]
 
 

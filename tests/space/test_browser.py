@@ -12,6 +12,7 @@ from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.report import prepare_submissions
 from space import uploads
+from space.verdict import NOTHING
 from tests.conftest import ROOT
 from tests.space.conftest import contrast
 from tests.space.test_figures import close, figures_in
@@ -25,7 +26,7 @@ pytestmark = [
 ]
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 QUIET += ["--disable-component-update", "--disable-sync"]
-TABS = ["Score", "Cost", "TriviaQA", "Code"]
+TABS = ["Score", "TriviaQA", "Code"]
 WIDTHS = {"phone": 390, "desk": 1280, "wide": 1920}
 EXAMPLES = {"classifier": "a classifier's posteriors", "verbal_model": "three question-answering systems"}
 CLIPPED = """() => {
@@ -154,18 +155,18 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     assert slider.evaluate("e => e.value") == "59"
     assert tab.locator(".costs .best .who").all_inner_texts() == ["overconfident_model"]
     load(tab, "classifier")
-    assert verdict.inner_text() == "At reject cost 0.60, classifier is clearly cheaper than answering nothing."
+    assert verdict.inner_text() == f"At reject cost 0.60, classifier is clearly cheaper than {NOTHING}."
     tab.get_by_role("tab", name="Score").focus()
-    for step, name in (("ArrowRight", "cost"), ("ArrowRight", "triviaqa"), ("ArrowLeft", "cost")):
+    for step, name in (("ArrowRight", "triviaqa"), ("ArrowRight", "code"), ("ArrowLeft", "triviaqa")):
         tab.keyboard.press(step)
         assert f"tab={name}" in tab.url
     tab.reload()
-    tab.get_by_text("What one answer costs under ECUAS_n").wait_for()
+    tab.get_by_role("heading", name="Leaderboard").wait_for()
     tab.go_back()
-    tab.get_by_role("tab", name="TriviaQA", selected=True).wait_for()
+    tab.get_by_role("tab", name="Code", selected=True).wait_for()
     go(tab, "Score")
     wait_for(tab, "classifier")
-    assert verdict.inner_text() == "At reject cost 0.60, classifier is clearly cheaper than answering nothing."
+    assert verdict.inner_text() == f"At reject cost 0.60, classifier is clearly cheaper than {NOTHING}."
 
 
 def test_plots_and_tables_are_those_of_the_upload_and_of_quick_ones_the_last(tab):
@@ -173,7 +174,7 @@ def test_plots_and_tables_are_those_of_the_upload_and_of_quick_ones_the_last(tab
     load(tab, "verbal_model")
     header, *rows = cells(tab)
     rates = {row[0]: float(row[header.index("ER ↓")]) for row in rows}
-    costs, orders, risks, accuracies, _ = plots(tab).values()
+    costs, orders, risks, accuracies = plots(tab).values()
     assert risks.keys() == orders.keys() == rates.keys() == accuracies.keys() - {"(calibrated)"}
     assert rates.keys() <= costs.keys()
     for name, rate in rates.items():
@@ -182,14 +183,6 @@ def test_plots_and_tables_are_those_of_the_upload_and_of_quick_ones_the_last(tab
         tab.get_by_role("button", name=f"Load {name}").click()
     wait_for(tab, "classifier")
     assert plots(tab)["Risk of the answers used"].keys() == {"classifier"}
-    go(tab, "Cost")
-    box = tab.get_by_role("spinbutton", name=re.compile("Confidence of the answer"))
-    for confidence in (0.5, 0.1):
-        box.fill(str(confidence))
-        box.press("Enter")
-        cost = (1 - confidence) ** 2 + 2 * confidence
-        tab.get_by_text(f"{cost:.3f}", exact=True).wait_for()
-        close(plots(tab)["Cost of an answer"]["your confidence"][0][-1], [confidence, cost])
 
 
 def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_of_them_is_deleted(tab, app, tmp_path):
@@ -200,24 +193,21 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
     for name, content, message in (
         ("large.csv", "x" * (uploads.MAX_BYTES + 1), "exceed the maximum allowed size of 20"),
         ("book.xlsx", "PK", "Invalid file type: book.xlsx. Only .csv"),
-        ("a.csv", "system,p_true,verdict\nfirst,0.75,1\nfirst,0.25,0\nsecond,0.5,1\n", "under Columns."),
+        ("a.csv", "system,p_true,verdict\nfirst,0.75,1\nfirst,0.25,0\nsecond,0.5,1\n", "under Options, “Columns”"),
     ):
         (tmp_path / name).write_text(content)
         tab.locator("input[type=file]").first.set_input_files(str(tmp_path / name))
         tab.get_by_text(message).first.wait_for()
-    tab.get_by_role("button", name="Columns").click()
-    for label, column in (("confidence", "p_true"), ("correct", "verdict")):
-        tab.get_by_label(label, exact=True).first.click()
-        tab.get_by_role("option", name=column).last.click()  # the list of the box before fades away
     tab.get_by_role("button", name="Options").click()
+    tab.get_by_label("Columns").fill("confidence=p_true, correct=verdict")
     tab.get_by_role("textbox", name=re.compile(r"^n\b")).first.fill("0, ∞")
     tab.get_by_label("Reject costs").fill("0.25")
-    tab.get_by_label("Intervals").first.uncheck()
     tab.get_by_role("button", name="Score", exact=True).click()
     for _ in range(2):
         tab.get_by_text("ECUAS_∞ ↓").first.wait_for()
         header, *rows = cells(tab)
         assert rows[0][:3] == ["first", "2", "0.500"]
+        tab.get_by_text("confidence = p_true, correct = verdict").first.wait_for()
         assert {"ECUAS_0 ↓", "EC_0.25 ↓", "SR_0.25 ↓"} <= set(header) - {"ECUAS_128 ↓"}
         assert tab.locator(".message.error").count() == 0
         tab.reload()  # which restores files, columns and options from the address
@@ -253,15 +243,14 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address
     assert "by=ecuas_0" in tab.url
     path = tmp_path / "mine.csv"
     path.write_text(
-        "question_id,answer,confidence\nodql_14427,London.,0.2\nsfq_178,my own answer,0.9\nqg_607,yours,0.6\n"
+        "question_id,answer,confidence,correct\nodql_14427,London.,0.2,\nsfq_178,my own,0.9,1\nqg_607,yours,0.6,\n"
     )
     tab.locator("input[type=file]").last.set_input_files(str(path))
-    tab.get_by_text("Of 3 answers were decided: 1 by the label bank.").wait_for()
-    tab.get_by_label("sfq_178 → my own answer").check()
     tab.get_by_label("count as wrong", exact=True).check()
     tab.get_by_role("button", name="Grade and score").click()
     mine = tab.locator("table.rates tr.own")
     mine.wait_for()
+    tab.get_by_text("Of 3 answers were decided: 1 by the label bank, 2 by you.").wait_for()
     expected = "- mine your model 3 of 455 answered, 3 known to be right or wrong: no place"
     assert " ".join(mine.inner_text().split()).startswith(expected)
     row = tab.locator("table.all").last.locator("tr").last.inner_text()
@@ -297,11 +286,10 @@ def test_every_tab_is_free_of_barriers_and_fits_a_long_name(looks, tab, tmp_path
     wait_for(tab, "longlong")
     name = tab.locator("table.report th[scope=row]").first
     assert name.locator(".name").get_attribute("title") == "long" * 50
-    for title in ("Columns", "Options"):
-        tab.get_by_role("button", name=title).click()
+    tab.get_by_role("button", name="Options").click()
     for title in TABS:
         go(tab, title)
-        shown = "table.rates" if title == "TriviaQA" else ".plot" if title in TABS[:2] else "p"
+        shown = "table.rates" if title == "TriviaQA" else ".plot" if title == "Score" else "p"
         tab.locator(f"[role=tabpanel]:visible {shown}:visible").first.wait_for()
         for (width, theme), rules in looks.items():
             dress(tab, width, theme)

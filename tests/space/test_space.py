@@ -65,8 +65,9 @@ def test_programs_get_the_command_lines_json_and_errors(page, files, tmp_path):
     assert cli.main(["score", *map(str, files), *flags, "--output", str(tmp_path / "cli.json")]) == 0
     expected = json.loads((tmp_path / "cli.json").read_text())
     assert (result["rows"], result["signature"]) == (expected["rows"], expected["signature"])
-    assert any("By ECUAS_1e+09, " in sentence for sentence in result["in_words"])
-    assert result_of(called(page, "cost", n="many"))["error"] == "n must be a number; got 'many'."
+    assert any(sentence.startswith("ECUAS_1e+09") for sentence in result["in_words"])
+    error = result_of(called(page, "score", files=sheets, scale="many"))["error"]
+    assert error == "Largest confidence must be a number; got 'many'."
 
 
 def test_uploads_above_the_limit_are_refused_and_others_cannot_be_found(page):
@@ -87,7 +88,7 @@ def test_no_file_of_the_server_is_served_or_scored(page, app, tmp_path):
         assert WEB.get(f"{page}gradio_api/file={path}").status_code in (403, 404), path
     for path in paths:
         for file in (path, {"path": path, "meta": {"_type": "gradio.FileData"}}):
-            for call in (called(page, "detect_columns", file=file), called(page, "score", files=[file])):
+            for call in (called(page, "grade", file=file), called(page, "score", files=[file])):
                 assert re.search("is no upload of this page|not uploaded by a user", result_of(call)["error"])
 
 
@@ -123,7 +124,7 @@ def test_visitors_at_once_get_their_own_answers_and_notes(page):
         confidence = np.where((np.arange(60) < number) | (number % 2 == 0), 0.5, np.nan)
         frame = pd.DataFrame({"confidence": confidence, "correct": np.arange(60) < number})
         sheets = sent(page, f"visitor{number}.csv", frame.to_csv(index=False).encode()).json()
-        calls[number] = called(page, "score", files=sheets, missing_confidence=0.5, intervals=False)
+        calls[number] = called(page, "score", files=sheets, missing_confidence=0.5)
     for number, call in calls.items():
         result = result_of(call)
         (row,), notes = result["rows"], " ".join(result["notes"])
@@ -134,8 +135,6 @@ def test_visitors_at_once_get_their_own_answers_and_notes(page):
 
 AGENT = {  # what an agent calls -> what the answer has
     "score": ({"files": ["confidence,correct\n0.5,1\n0.7,0\n"], "n": 5}, '"ecuas_5": '),
-    "detect_columns": ({"file": "p,y_true\n0.5,1\n0.7,0\n"}, '"columns": ["p", "y_true"]'),
-    "cost": ({"n": 1, "confidence": 0.8}, '"incorrect": 1.64'),
     "leaderboard": ({}, "gemini-2.5-pro"),
     "grade": ({"file": "question_id,answer,confidence\nodql_14427,London.,0.2\n"}, '"answered": 1'),
 }
@@ -159,7 +158,7 @@ def test_an_agent_calls_every_function_with_files(page):
             assert set(tools) == set(AGENT)
             assert "$defs" not in str([tool.inputSchema for tool in tools.values()])
             calls = [*((name, given) for name, (given, _) in AGENT.items()), ("score", {"files": files})]
-            calls += [("cost", {"n": -1}), ("cost", {"n": "many"})]
+            calls += [("score", {"files": files, "n": -1}), ("score", {"files": files, "scale": "many"})]
             return [await session.call_tool(tools[name].name, given) for name, given in calls]
 
     *answers, two, error, wrong = asyncio.run(ask())
@@ -169,6 +168,6 @@ def test_an_agent_calls_every_function_with_files(page):
         assert expected in answer.content[0].text, name
     assert [row["system"] for row in json.loads(two.content[0].text)["rows"]] == ["system_1", "b"]
     assert error.isError
-    assert error.content[0].text == "n must be >= 0 (inf allowed); got -1."
+    assert error.content[0].text == "n must be >= 0 (inf allowed); got -1.0 at index 0 (1 of 1)."
     assert wrong.isError
     assert "'many' is not of type 'number'" in wrong.content[0].text  # the protocol's library looks first

@@ -37,25 +37,27 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
     "empty.csv": (b"", "empty.csv is empty."),
     "header.csv": (b"confidence,correct\n", "the file has no rows."),
     "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "it is not UTF-8 text. Save it as UTF-8."),
-    "zeros.csv": (b"\0" * 5000, "names of columns must have at most 200 characters; got 5,000|the file has no rows"),
-    "which.csv": (b"label,p_0,p_1,confidence,correct\n1,0,1,1,1\n", "confidences and posteriors.* Choose it under"),
-    "other.csv": (b"a,b\n1,2\n", "neither confidence and correct, nor label .* Choose them under Columns."),
+    "zeros.csv": (b"\0" * 5000, "the file has no rows"),
+    "which.csv": (b"label,p_0,p_1,confidence,correct\n1,0,1,1,1\n", "confidences and posteriors.* Name it under"),
+    "other.csv": (
+        b"a,b\n1,2\n",
+        "neither confidence and correct, nor label .* Name them under Options, “Columns”: confid",
+    ),
     "unlabelled.csv": (b"confidence,correct\n0.5,\n0.4,1\n", "Choose how to treat them under Options, “Answers wit"),
-    "separators.csv": (b"," * 19_000_000, r"must have at most 5,000 columns; got 19,000,001\."),
+    "separators.csv": (b"," * 19_000_000, r"must have at most 5,000 columns; got 1,000,001\."),
     "billion.csv": (b"".join(b"c%d," % i for i in range(3000)) + b"\n" + b"1\n" * 300_000, MEMORY),
     "keys.jsonl": (b"".join(b'{"k%d":1}\n' % i for i in range(30_000)), MEMORY),
     "keys.json": (b"{%s}" % b",".join(b'"k%d":[1]' % i for i in range(30_000)), "at most 5,000 columns"),
-    "name.csv": (b"x" * 10_000_000 + b",confidence,correct\n1,0.5,1\n", "names of columns must have|field larger than"),
+    "name.csv": (b"x" * 10_000_000 + b",confidence,correct\n1,0.5,1\n", "field larger than|takes more memory"),
     "text.parquet": (lambda: bomb("question", texts("x" * 10**7, 1000)), MEMORY),
     "list.parquet": (lambda: bomb("question", pa.ListArray.from_arrays(range(1001), texts("x" * 10**7, 1000))), MEMORY),
-    "name.parquet": (lambda: bomb("system", texts("x" * 10**5, 10)), "Names of systems must have at most 200 char"),
     "cut.parquet": (lambda: b"PAR1" + b"x" * 50 + b"PAR1", "Parquet"),
     "deep.json": (b"[" * 20_000, "the JSON is nested too deeply."),
     "systems.csv": (b"system," + ROW[:19] + b"".join(b"s%d,0.5,1\n" % i for i in range(60)), "must be at most 50"),
     "book.xlsx": (b"PK\x03\x04", "must have one of the suffixes .csv"),
     "many.csv": (b"x" * (uploads.MAX_BYTES + 1), r"must have at most [\d,]+ bytes; .* Use the command `ecuas`\."),
 }
-READ = {"text.parquet": uploads.read_answers, "list.parquet": uploads.detect}  # what else reads files
+READ = {"text.parquet": uploads.read_answers, "list.parquet": uploads.read_answers}  # what else reads files
 
 
 def marks_of(name):
@@ -108,32 +110,18 @@ def test_answers_are_read_as_text_or_refused(tmp_path):
             uploads.read_answers(str(path))
 
 
-def test_columns_are_found_or_left_to_the_visitor(tmp_path):
-    path = tmp_path / "a.csv"
-    for content, roles in (
-        ("conf,is_correct,remark\n0.5,1,x\n", {"confidence": "conf", "correct": "is_correct"}),
-        ("confidence,conf,correct\n1,1,1\n", {"confidence": "confidence", "correct": "correct"}),
-    ):
-        path.write_text(content)
-        names, detected = uploads.detect(str(path))
-        assert names == content.split("\n")[0].split(",")
-        assert {role: name for role, name in detected.items() if name} == roles
-    path.write_text("p,good\n0.5,1\n")
-    (tmp_path / "b.csv").write_text("confidence,correct\n0.25,0\n")
-    columns = {"confidence": "p", "correct": "good", "id": "", "system": None}
-    paths = [str(path), str(tmp_path / "b.csv")]
-    assert [one.predictions[0] for one in uploads.read_uploads(paths, columns=columns)] == [0.5, 0.25]
-    with refused(r"^No file has a column 'nowhere'\. Choose another under Columns\.$"):
-        uploads.read_uploads(paths, columns=columns | {"group": "nowhere"})
-
-
-def test_names_show_as_they_are_and_stay_different(tmp_path):
-    rows = "".join(f"{name},0.5,1\n" for name in ("a\u202eb", "ab", "\u200b", "c\0d"))
+def test_columns_are_named_for_all_files_and_names_show_as_they_are_and_stay_different(tmp_path):
+    rows = "".join(f"{name},0.5,1\n" for name in ("a\u202eb", "ab", "\u200b", "c\0d", "e" * 999))
     (tmp_path / "x.csv").write_text("system,confidence,correct\n" + rows)
-    assert [one.name for one in uploads.read_uploads([str(tmp_path / "x.csv")])] == ["ab", "ab (2)", "unnamed", "cd"]
-    (tmp_path / "a.csv").write_text("llm,method,confidence,correct\nx,1,0.5,1\nx,2,0.5,1\n")
-    systems = uploads.read_uploads([str(tmp_path / "a.csv")] * 2, columns={"system": "llm+method"})
+    names = [one.name for one in uploads.read_uploads([str(tmp_path / "x.csv")])]
+    assert names == ["ab", "ab (2)", "unnamed", "cd", "e" * 200]
+    (tmp_path / "a.csv").write_text("llm,method,p,correct\nx,1,0.5,1\nx,2,0.25,1\n")
+    columns = {"system": "llm+method", "confidence": "p"}
+    systems = uploads.read_uploads([str(tmp_path / "a.csv")] * 2, columns=columns)
     assert [one.name for one in systems] == ["x 1", "x 2", "x 1 (2)", "x 2 (2)"]
+    assert [one.predictions[0] for one in systems[:2]] == [0.5, 0.25]
+    with refused("'nowhere'"):
+        uploads.read_uploads([str(tmp_path / "a.csv")], columns=columns | {"group": "nowhere"})
 
 
 @pytest.mark.e2e
@@ -156,7 +144,7 @@ def test_what_is_large_or_packed_is_read_by_another_process_which_gets_nothing_o
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
         with suppress(InputError):  # where it is read here
-            uploads.detect(NamedString(tmp_path / name))
+            uploads.read_uploads([NamedString(tmp_path / name)])
     assert [(Path(path).name, type(path)) for path in passed] == [(name, str) for name in list(contents)[:3]]
 
 
@@ -165,11 +153,11 @@ def test_the_files_of_a_run_are_read_as_they_are(tmp_path):
     file = written(tmp_path / "a1b2c3", [lm_eval_row(i, i % 4, [-1.0, -2.0, -3.0, -4.0]) for i in range(5)])
     (submission,) = uploads.read_uploads([str(file)])
     assert (submission.name, submission.predictions.shape) == (file.stem, (5, 4))
-    assert uploads.detect(str(file)) == ([], dict.fromkeys(uploads.COLUMNS))
+    assert submission.recipe.source == file.name
     log = eval_file(tmp_path / "log.eval", inspect_log([inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)]))
-    (submission,) = uploads._read([str(log)], {}, Reading())
+    (submission,) = uploads._read([str(log)], Reading())
     assert (submission.name, submission.references.tolist()) == ("org/model", [1, 0, 1, 0])
     log = eval_file(tmp_path / "log.eval", inspect_log([inspect_sample(1, "C", None)]))
     with pytest.raises(InputError) as caught:
-        uploads._read([str(log)], {}, Reading())
+        uploads._read([str(log)], Reading())
     assert "log.eval: scorer match keeps no confidence" in in_words(caught.value)
