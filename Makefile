@@ -39,7 +39,7 @@ test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more
 	$(BIN)/python -m pytest -m slow -s
 	$(BIN)/python -m pytest -m "hypothesis and not e2e" --hypothesis-profile thorough $(PARALLEL)
 
-test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval inspect lightning uqlm lm-polygraph ragas deepeval evals promptfoo)  ## the tools that leave runs, live, an hour with their installation
+test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph ragas deepeval evals promptfoo)  ## the tools that leave runs, live, an hour with their installation
 	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations
 
 check-lowest: $(VENV)/lock.installed  ## the core tests at the lowest versions that pyproject.toml allows
@@ -124,7 +124,6 @@ $(VENV)/%.installed: pyproject.toml $(LOCK) | $(BIN)/python
 # Each tool in an environment of its own: they do not fit one together. lighteval 0.13 does not run with newer ones.
 .venv-integrations/lm-eval.installed: PACKAGES := "lm-eval>=0.4.13,<0.5" torch
 .venv-integrations/lighteval.installed: PACKAGES := "lighteval==0.13.0" "huggingface_hub<2" "xxhash<4"
-.venv-integrations/inspect.installed: PACKAGES := "inspect-ai>=0.3.285,<0.4" pandas pyarrow scipy
 .venv-integrations/lightning.installed: PACKAGES := "lightning>=2.5,<3" torchmetrics pandas pyarrow scipy
 .venv-integrations/uqlm.installed: PACKAGES := "uqlm>=0.6.7,<0.7" "pyarrow<22"
 .venv-integrations/lm-polygraph.installed: PACKAGES := "lm-polygraph>=0.7,<0.8"

@@ -198,6 +198,7 @@ ADVICE = {  # sentences of their own
     "name_confidence_field": (
         "Name the field that has the confidence with columns, e.g. {{'confidence': 'doc.confidence'}}."
     ),
+    "name_value": "Name one of them with columns, e.g. {{'correct': 'value.KEY'}}.",
     "name_filter": "Specify which with run=RunOptions(filter=NAME).",
     "name_header": "The first row must contain the names of the columns, e.g. confidence,correct.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
@@ -260,9 +261,6 @@ ADVICE = {  # sentences of their own
     "log_samples": "Run it again with --log_samples --output_path DIR.",
     "save_details": "Run it again with --save-details.",
     "use_task_of_one_right_choice": "Use a task with one, e.g. the mc1.",
-    "write_verdicts": (
-        "It keeps the verdicts as HTML only: write confidence and correct of each question to a file of JSON lines."
-    ),
     "write_in_one_case": "Write each class in one way.",
     "write_in_one_scale": "Write all of them as numbers in [0, 1].",
 }
@@ -321,6 +319,11 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     # ---- runs: the first is of the others ----
     "run": "{facts}.",
+    "run_invalidated": "{count:,} invalidated samples are left out",
+    "run_limited": "limited, the task has {total:,} samples",
+    "run_of_one_answer": "All {count:,} answers are {value!r}: did the model reply at all?",
+    "run_of_one_confidence": "All {count:,} confidences are {value}: they tell no answer from another.",
+    "run_settings_differ": "The systems of task {task} were not asked in the same way; these differ: {names}.",
     "run_in_epochs": (
         "Inspect log, task {task}, scorer {scorer}, {count:,} samples in {epochs} epochs, which are groups"
     ),
@@ -444,6 +447,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "scorer_without_confidence": (
         "scorer {scorers} keeps no confidence, as Score(value=.., metadata={{'confidence': p}}) would"
     ),
+    "score_of_several_values": "must have one value as its score; {name} has {keys}",
     "several_in_run": "has several {what}s",
     "several_runs": "has more than one run of task {task} by {model}",
     "targets_ambiguous": "targets must name one choice",

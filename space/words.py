@@ -28,6 +28,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "set_scale_100": "Percentages? Enter 100 under Options, “Largest confidence”.",
     "set_scale": "On another scale? Enter its largest value under Options, “Largest confidence”.",
     "name_confidence_field": "The command `ecuas` can read another field of it.",
+    "name_value": "The command `ecuas` can read one of them.",
     "name_filter": "The command `ecuas` can read one of them.",
     "keep_common": "The command `ecuas` can keep only the common ones.",
     "count_as_wrong": CHOOSE,

@@ -29,7 +29,7 @@ from .evidence import (
 )
 from .read import read_sheet, stem
 from .recipe import HEAD, Reading, Recipe, complement_of, name_of, resolve, scale_of, with_nested
-from .runs import RUN_FILE, RunOptions, RunPart, names_of, pool_tasks, read_parts
+from .runs import RUN_FIELDS, RUN_FILE, RunOptions, RunPart, names_of, pool_tasks, read_parts
 from .values import (
     Sheet,
     as_ids,
@@ -199,8 +199,8 @@ def read_run(
     if not RUN_FILE.fullmatch(Path(path).name) and not Path(path).is_dir():
         return None
     said = columns or {}
-    fields = {role: said.get(role) for role in ("confidence", "weight", "group")}  # which can be named in a run
-    options = (run or RunOptions())._replace(**fields)  # type: ignore[arg-type]
+    fields = {role: said.get(role) for role in RUN_FIELDS}
+    options = replace(run or RunOptions(), **fields)  # type: ignore[arg-type]
     parts = read_parts(path, options)
     if parts is None:
         return None
@@ -231,12 +231,18 @@ def submission_of(part: RunPart, name: str, reading: Reading, run: RunOptions | 
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
     of_task = ", ".join(filter(None, (part.task, choices)))  # several tasks that were pooled have no name
     options = run or RunOptions()
-    length = "" if options.length == "none" else options.length
-    recipe = submission.recipe and replace(
-        submission.recipe, tasks=part.task, filter=options.filter or "", length=length
-    )
-    notes = (part.note, *submission.notes)
+    recipe = submission.recipe and _recipe_of_run(submission.recipe, part, options)
+    notes = (*part.notes, *submission.notes)
     return submission._replace(name=name, notes=notes, predictions_are=are, of=part.model, part=of_task, recipe=recipe)
+
+
+def _recipe_of_run(recipe: Recipe, part: RunPart, options: RunOptions) -> Recipe:
+    """Return the recipe of a part of a run, with the fields that were named and the files that were not used."""
+    named = {role: (name,) for role, name in options.fields.items() if role in recipe.columns}
+    length = "" if options.length == "none" else options.length
+    columns = {**recipe.columns, **named}
+    name = options.filter or ""
+    return replace(recipe, columns=columns, unused=part.unused, tasks=part.task, filter=name, length=length)
 
 
 def submissions_of(

@@ -56,6 +56,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "set_scale_100": "Percentages? --scale 100 divides by 100.",
     "set_scale": "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
     "name_confidence_field": "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
+    "name_value": "Name one of them with --columns correct=value.KEY.",
     "name_filter": "Specify which with --filter NAME.",
     "read_partial": "--partial reads what there is.",
     "keep_common": "--common compares them on the ids they share.",

@@ -1,13 +1,20 @@
-"""The logs of Inspect: ``.eval`` and ``.json`` files, in which a scorer keeps its confidence as metadata."""
+"""The logs of Inspect, in which a scorer keeps its confidence as metadata.
+
+They are read by Inspect where it is installed, and by its rules where it is not: of a sample that is in an archive
+twice the last counts, and of several logs of one run, which attempts and `inspect score` leave, the one written last.
+"""
 
 import copy
 import json
 import math
+import time
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -15,56 +22,86 @@ import pyarrow as pa
 from ...errors import FileError, InputError, Note
 from ..values import value_at
 from . import parts
-from .parts import Column, Fields, Reader, RunOptions, RunPart
+from .parts import Column, Fields, Place, Reader, RunOptions, RunPart
 
 _ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
 _NEEDED = (b'"eval"', b'"task"', b'"model"', b'"version"')
+_LARGE = {"messages", "output", "store", "events", "events_data", "timelines", "attachments"}  # of a sample
 _CONFIDENCE = "metadata.confidence"  # of a score
 _VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}  # Inspect's
-_OTHERS = {"eval-set.json", "logs.json"}  # beside the logs of an eval set
+_BESIDE = {"eval-set.json", "logs.json"}  # the logs of an eval set
+_ASKED_BY = ("limit", "sample_id", "epochs", "message_limit", "token_limit", "time_limit")  # of the configuration
+_LONGEST = 40  # characters of a setting in the name of a system
 
 
-class Log(NamedTuple):
-    """The samples of a run in order, and its facts; a status of started is of one that goes on, or was killed."""
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The samples of a run, in order and without those that were invalidated, and how they came about."""
 
     file: Path
     samples: Sequence[Fields]
     model: str = ""
     task: str = ""
-    status: str = "success"
+    status: str = "success"  # started: the run goes on, or was killed
     planned: int = 0  # samples that the run was to have, each epoch counted
-    attempt: tuple[str, str] = ("", "")  # what it was an attempt at, and when
+    dataset: int = 0  # samples of the task
+    invalidated: int = 0
+    run: str = ""  # which its attempts and its scored copies share
+    written: tuple[object, ...] = ()  # orders the logs of a run
+    settings: Fields = field(default_factory=dict)
+    earlier: tuple[str, ...] = ()  # logs of the run that this one replaces
 
 
 def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     """Return the part of one scorer on the samples of a log, for the reader and the plug-in."""
     samples = [sample for sample in log.samples if scorer in (sample.get("scores") or {})]
-    rows, scores = np.arange(1, len(samples) + 1), [sample["scores"][scorer] for sample in samples]
+    scores = [sample["scores"][scorer] for sample in samples]
+    rows = np.arange(1, len(samples) + 1)
+    ids = [str(sample["id"]) for sample in samples]
+    epochs = [int(sample.get("epoch", 1)) for sample in samples]
+    columns: dict[str, Column] = {"id": [f"{name} {epoch}" for name, epoch in zip(ids, epochs, strict=True)]}
+    if max(epochs) > 1:
+        columns["group"] = ids
+    columns |= parts.named_columns(samples, _per_sample(samples, options), log.file, rows)
+    columns["correct"] = _grades(scores, options.correct or "value", log.file)
     name = options.confidence or _CONFIDENCE
     holders = [score if _keeps(score, name) else sample for score, sample in zip(scores, samples, strict=True)]
     stated = [value_at(holder, name) for holder in holders]
-    epochs = max(int(sample.get("epoch", 1)) for sample in samples)
-    ids = [str(sample["id"]) for sample in samples]
     confidences = parts.confidences_in(stated, f"{name} with a value, of scorer {scorer}", log.file, rows)
-    grades = [parts.in_file(log.file, row, _grade, score.get("value")) for row, score in enumerate(scores, 1)]
-    columns: dict[str, Column] = {
-        "id": [f"{name} {sample.get('epoch', 1)}" for name, sample in zip(ids, samples, strict=True)],
-        **({"group": ids} if epochs > 1 else {}),
-        **parts.named_columns(samples, _per_sample(samples, options), log.file, rows),
-        "correct": np.array(grades),
-        "confidence": confidences,
-    }
-    missing = confidences.count(None)
-    fields = {"task": log.task, "scorer": scorer, "count": len(set(ids)), "epochs": epochs}
-    facts = [Note("run_in_epochs" if epochs > 1 else "run_of_inspect", fields)]
-    if missing:
-        facts.append(Note("run_without_confidence", {"count": missing, "total": len(ids)}))
-    progress = {"count": len(samples), "total": log.planned, "status": log.status}
+    columns["confidence"] = confidences
+    fields = {"task": log.task, "scorer": scorer, "count": len(set(ids)), "epochs": max(epochs)}
+    facts = [Note("run_in_epochs" if max(epochs) > 1 else "run_of_inspect", fields), *_facts(log, len(samples))]
+    if None in confidences:
+        facts.append(Note("run_without_confidence", {"count": confidences.count(None), "total": len(ids)}))
+    answers = [score.get("answer") for score in scores]
+    said = answers if all(answers) else []
+    unused = tuple((name, "an earlier log of this run") for name in log.earlier)
+    place = Place(log.file, log.model, log.task)
+    return parts.part_of(place, rows, columns, facts, answers=said, settings=log.settings, unused=unused)
+
+
+def _facts(log: Log, scored: int) -> list[Note]:
+    """Return notes on the samples that a run was to have, and has not."""
+    facts = []
+    progress = {"count": scored, "total": log.planned, "status": log.status}
     if log.status != "success":
         facts.append(Note("run_not_ended", progress))
-    elif len(samples) < log.planned:
+    elif scored < log.planned:
         facts.append(Note("run_partial", progress))
-    return parts.part_of((log.file, log.model, log.task), rows, columns, facts)
+    if log.invalidated:
+        facts.append(Note("run_invalidated", {"count": log.invalidated}))
+    if log.planned and log.planned < log.dataset:
+        facts.append(Note("run_limited", {"total": log.dataset}))
+    return facts
+
+
+def _grades(scores: Sequence[Fields], name: str, file: Path) -> Column:
+    """Return the grades (N,) in the field of a dotted name, nan where a score is none."""
+    values = [value_at(score, name) for score in scores]
+    for row, value in enumerate(values, 1):
+        if isinstance(value, dict):
+            raise FileError(file, "score_of_several_values", row=row, advice="name_value", keys=list(value), name=name)
+    return np.array([parts.in_file(file, row, _grade, value) for row, value in enumerate(values, 1)])
 
 
 def _grade(value: object) -> float:
@@ -79,44 +116,85 @@ def _grade(value: object) -> float:
 
 def _per_sample(samples: Sequence[Fields], options: RunOptions) -> dict[str, str]:
     """Return the fields of weights, groups and strata: those that were named, else those that samples have."""
-    given, usual = options.per_sample.items(), {role: f"metadata.{role}" for role in ("weight", "stratum")}
-    named = {role: name if _any_keeps(samples, name) else f"metadata.{name}" for role, name in given}
-    return {role: name for role, name in usual.items() if _any_keeps(samples, name)} | named
+    names = {role: f"metadata.{role}" for role in ("weight", "stratum")}
+    names = {role: name for role, name in names.items() if _any_keeps(samples, name)}
+    for role, name in options.per_sample.items():
+        names[role] = name if _any_keeps(samples, name) else f"metadata.{name}"
+    return names
 
 
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
-    """Read logs: one part for each log and scorer that keeps a confidence. Epochs of a sample are a group."""
-    read = sorted(map(_read_log, files), key=lambda log: log.attempt[1])
-    last = {log.attempt[0] or str(log.file): log for log in read}  # of the attempts that an eval set repeats
-    logs = {log.file: log for log in sorted(last.values(), key=lambda log: log.file)}
-    named = parts.of_tasks([(file, log.model, log.task) for file, log in logs.items()], options)
-    systems = [(*of, scorer) for of in named for scorer in _scorers_in(logs[of[0]], options)]
-    parts.once([(file, f"{model} {scorer}", task) for file, model, task, scorer in systems])
-    several = len({system[1:] for system in systems}) > len({system[1:3] for system in systems})
-    found = [(part_of_scorer(logs[file], scorer, options), scorer) for file, *_, scorer in systems]
-    return [part._replace(model=f"{part.model} {scorer}") if several else part for part, scorer in found]
+    """Read logs: one part for each run and scorer that keeps a confidence. Epochs of a sample are a group."""
+    logs = {log.file: log for log in _named(_latest(map(_read_log, files)))}
+    places = parts.once([Place(log.file, log.model, log.task) for log in logs.values()], options)
+    read: list[RunPart] = []
+    for place in places:
+        log = logs[place.file]
+        scorers = _scorers_in(log, options)
+        for scorer in scorers:
+            part = part_of_scorer(log, scorer, options)
+            read.append(part if len(scorers) == 1 else replace(part, model=f"{part.model} {scorer}"))
+    return read
+
+
+def _latest(logs: Iterable[Log]) -> list[Log]:
+    """Return the last log of each run, which names the earlier ones; FileError if these have samples that it lacks."""
+    runs: dict[str, list[Log]] = {}
+    for log in logs:
+        runs.setdefault(log.run or str(log.file), []).append(log)
+    latest = []
+    for same in runs.values():
+        *earlier, last = sorted(same, key=lambda log: log.written)
+        for log in earlier:
+            if _scored(log) - _scored(last):
+                parts.refuse_two(Place(last.file, last.model, last.task), log.file)
+        latest.append(replace(last, earlier=tuple(log.file.name for log in earlier)))
+    return sorted(latest, key=lambda log: log.file)
+
+
+def _scored(log: Log) -> set[tuple[str, object]]:
+    return {(str(sample["id"]), sample.get("epoch", 1)) for sample in log.samples if sample.get("scores")}
+
+
+def _named(logs: Sequence[Log]) -> list[Log]:
+    """Return logs whose systems are named by their model, and by the settings in which its runs of a task differ."""
+    named = []
+    for log in logs:
+        same = [other.settings for other in logs if (other.model, other.task) == (log.model, log.task)]
+        names = dict.fromkeys(chain.from_iterable(same))
+        differing = [name for name in names if len({settings.get(name) for settings in same}) > 1]
+        texts = [f"{name}={log.settings.get(name, 'default')[:_LONGEST]}" for name in differing]
+        named.append(replace(log, model=" ".join([log.model, ", ".join(texts)]).rstrip()))
+    return named
 
 
 def _scorers_in(log: Log, options: RunOptions) -> list[str]:
     """Return the scorers that are systems: the requested one, or each that keeps a confidence."""
-    scored = [sample for sample in log.samples if sample.get("scores")]
-    if not scored or (log.status != "success" and not options.partial):
-        got = f"status {log.status}, {len(scored):,} of {log.planned:,} planned samples scored"
-        rule = "run_did_not_end" if scored else "no_scores"
-        raise FileError(log.file, rule, got=got, advice="read_partial" if scored else "")
-    names = list(dict.fromkeys(name for sample in scored for name in sample["scores"]))
+    scores = [sample["scores"] for sample in log.samples if sample.get("scores")]
+    _require_end(log, len(scores), options)
+    names = list(dict.fromkeys(chain.from_iterable(scores)))
     name = options.confidence or _CONFIDENCE
-    keeping = [scorer for scorer in names if _any_keeps([sample["scores"].get(scorer) for sample in scored], name)]
-    if options.filter is not None or (not keeping and _any_keeps(scored, name)):
+    keeping = [scorer for scorer in names if _any_keeps([score.get(scorer) for score in scores], name)]
+    is_of_samples = not keeping and _any_keeps(log.samples, name)
+    if options.filter is not None or is_of_samples:
         return [parts.only(names, options.filter, log.file, "scorer")]
-    if not keeping and options.confidence:
+    if keeping:
+        return keeping
+    if options.confidence:
         raise FileError(log.file, "no_field", name=name)
-    if not keeping:
-        raise FileError(log.file, "scorer_without_confidence", advice="name_confidence_field", scorers=names)
-    return keeping
+    raise FileError(log.file, "scorer_without_confidence", advice="name_confidence_field", scorers=names)
 
 
-def _any_keeps(rows: Sequence[Fields | None], name: str) -> bool:
+def _require_end(log: Log, scored: int, options: RunOptions) -> None:
+    """Raise FileError for a run without scores, or that did not end unless it is read in part."""
+    got = f"status {log.status}, {scored:,} of {log.planned:,} planned samples scored"
+    if not scored:
+        raise FileError(log.file, "no_scores", got=got)
+    if log.status != "success" and not options.partial:
+        raise FileError(log.file, "run_did_not_end", got=got, advice="read_partial")
+
+
+def _any_keeps(rows: Iterable[Fields | None], name: str) -> bool:
     return any(_keeps(row, name) for row in rows)
 
 
@@ -128,32 +206,94 @@ def _keeps(row: Fields | None, name: str) -> bool:
 
 
 def _is_log(file: Path) -> bool:
-    return file.name not in _OTHERS and parts.starts_with(file, [b"PK"] if file.suffix == ".eval" else _NEEDED)
+    return file.name not in _BESIDE and parts.starts_with(file, [b"PK"] if file.suffix == ".eval" else _NEEDED)
 
 
 def _read_log(file: Path) -> Log:
     try:
-        if file.suffix == ".json":
-            header = json.loads(file.read_text(encoding="utf-8"))
-            return _log_of(file, header, header.get("samples") or [])
-        with zipfile.ZipFile(file) as archive:
-            members = [info for info in archive.infolist() if info.filename.startswith("samples/")]
-            ended = "header.json" in archive.namelist()
-            header = json.loads(_content(archive, archive.getinfo("header.json" if ended else "_journal/start.json")))
-            samples = [json.loads(_content(archive, info)) for info in members]
-        return _log_of(file, header, sorted(samples, key=lambda sample: (sample.get("epoch", 1), str(sample["id"]))))
+        document = _by_inspect(file) if find_spec("inspect_ai") else _by_its_rules(file)
+        return _log_of(file, document)
     except (ValueError, KeyError, zipfile.BadZipFile, OSError, pa.ArrowException) as error:
         raise FileError(file, "not_a_log_of_inspect", got=str(error)[:80]) from None
 
 
-def _log_of(file: Path, header: Fields, samples: Sequence[Fields]) -> Log:
-    run = header["eval"]
-    dataset, epochs = run.get("dataset") or {}, (run.get("config") or {}).get("epochs") or 1
-    count = len(dataset.get("sample_ids") or ()) or dataset.get("samples") or 0
-    planned = max(int(count) * int(epochs), len(samples))
-    attempt = str(run.get("task_id") or ""), str(run.get("created", ""))
-    model = str(run.get("model") or file.stem)
-    return Log(file, samples, model, str(run["task"]), str(header.get("status", "started")), planned, attempt)
+def _by_inspect(file: Path) -> Fields:
+    """Return a log as Inspect reads it."""
+    from inspect_ai.log import read_eval_log
+
+    log = read_eval_log(str(file), exclude_fields=_LARGE)
+    return dict(log.model_dump())
+
+
+def _by_its_rules(file: Path) -> Fields:
+    """Return a log as Inspect would read it; an archive without a header is of a run that goes on."""
+    if file.suffix == ".json":
+        return dict(json.loads(file.read_text(encoding="utf-8")))
+    with zipfile.ZipFile(file) as archive:
+        members = {info.filename: info for info in archive.infolist()}  # of one name the last
+        header = members.get("header.json") or members["_journal/start.json"]
+        names = [name for name in members if name.startswith("samples/")]
+        samples = [json.loads(_content(archive, members[name])) for name in names]
+        return {**json.loads(_content(archive, header)), "samples": samples}
+
+
+def _log_of(file: Path, document: Fields) -> Log:
+    run = document["eval"]
+    listed = {(sample.get("epoch", 1), str(sample["id"])): sample for sample in document.get("samples") or ()}
+    samples = [listed[key] for key in sorted(listed)]
+    valid = [sample for sample in samples if not sample.get("invalidation")]
+    invalidated = len(samples) - len(valid)
+    planned, dataset = _sizes(run)
+    return Log(
+        file,
+        valid,
+        model=str(run.get("model") or file.stem),
+        task=str(run["task"]),
+        status=str(document.get("status", "started")),
+        planned=(planned or len(samples)) - invalidated,
+        dataset=dataset - invalidated,
+        invalidated=invalidated,
+        run=str(run.get("task_id") or ""),
+        written=(str(run.get("created", "")), *_time_of(file)),
+        settings=_settings(document),
+    )
+
+
+def _sizes(run: Fields) -> tuple[int, int]:
+    """Return how many samples a run was to have, and how many its task has, each epoch counted; 0 if unknown."""
+    dataset = run.get("dataset") or {}
+    epochs = int((run.get("config") or {}).get("epochs") or 1)
+    size = int(dataset.get("samples") or 0)
+    chosen = len(dataset.get("sample_ids") or ()) or size
+    return chosen * epochs, size * epochs
+
+
+def _time_of(file: Path) -> tuple[object, ...]:
+    """Return when a log was written: by the archive, whose copies keep it, and by the file system."""
+    modified = file.stat().st_mtime_ns
+    if file.suffix == ".json":
+        return time.localtime(modified / 1e9)[:6], modified
+    with zipfile.ZipFile(file) as archive:
+        return max(info.date_time for info in archive.infolist()), modified
+
+
+def _settings(document: Fields) -> dict[str, str]:
+    """Return how the model was asked: arguments of task, model and solvers, generation, prompts and roles."""
+    run = document["eval"]
+    plan = document.get("plan") or {}
+    config = run.get("config") or {}
+    steps = plan.get("steps") or []
+    sources = [{"solver": "+".join(step["solver"] for step in steps)}, *(step.get("params") for step in steps)]
+    sources += [run.get(name) for name in ("metadata", "model_args", "model_generate_config", "task_args")]
+    sources += [plan.get("config"), {name: config.get(name) for name in _ASKED_BY}, _roles(run)]
+    pairs = chain.from_iterable(source.items() for source in sources if source)
+    return {name: str(value) for name, value in pairs if value not in (None, "", {}, [])}
+
+
+def _roles(run: Fields) -> dict[str, object]:
+    """Return the models that judge, by their roles."""
+    roles = run.get("model_roles") or {}
+    return {role: value_at(config, "model") if isinstance(config, dict) else config for role, config in roles.items()}
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -161,7 +301,8 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     if info.compress_type != _ZSTANDARD:
         return archive.read(info)
     stored = copy.copy(info)
-    stored.compress_type, stored.file_size = zipfile.ZIP_STORED, info.compress_size
+    stored.compress_type = zipfile.ZIP_STORED
+    stored.file_size = info.compress_size
     del stored.CRC  # which is of the content
     with pa.CompressedInputStream(pa.py_buffer(archive.read(stored)), "zstd") as stream:
         content = bytes(stream.read())

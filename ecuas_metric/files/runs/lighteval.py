@@ -7,13 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ...errors import FileError, Note
+from ...errors import FileError
 from ...inputs import Ints
 from . import parts
-from .parts import Fields, Of, Reader, RunOptions, RunPart
+from .parts import Answer, Fields, Place, Reader, RunOptions, RunPart
 
 _NEEDED = {"doc", "metric", "model_response"}
 _METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match", "pqem")
+_TOOL = "lighteval details"
 
 
 def _is_details(file: Path) -> bool:
@@ -25,67 +26,62 @@ def _is_details(file: Path) -> bool:
 
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read files of details: one part per model, task and number of choices."""
-    read = {file: _rows(file, options) for file in files}
-    named = [(file, _model(file), str(rows[0]["doc"].get("task_name"))) for file, rows in read.items()]
-    return [part for of in parts.once(parts.of_tasks(named, options)) for part in _of_task(of, read[of[0]], options)]
+    details = {file: _rows(file, options) for file in files}
+    places = [Place(file, _model(file), str(rows[0]["doc"].get("task_name"))) for file, rows in details.items()]
+    read: list[RunPart] = []
+    for place in parts.once(places, options):
+        read.extend(_of_task(place, details[place.file], options))
+    return read
 
 
 def _rows(file: Path, options: RunOptions) -> list[Fields]:
     """Return the samples of a file; without tokens and texts, which are most of it, unless a field is named."""
-    few = None if options.confidence or options.per_sample else ["doc", "metric", "model_response.logprobs"]
+    names = None if options.confidence or options.per_sample else ["doc", "metric", "model_response.logprobs"]
     with pq.ParquetFile(file) as details:
-        rows: list[Fields] = details.read(columns=few).to_pylist()
+        rows: list[Fields] = details.read(columns=names).to_pylist()
     if not rows:
         raise FileError(file, "no_samples", advice="check_interruption")
     return rows
 
 
-def _of_task(of: Of, samples: Sequence[Fields], options: RunOptions) -> Iterator[RunPart]:
-    scores = [(sample.get("model_response") or {}).get("logprobs") or [] for sample in samples]
-    choices = [sample["doc"].get("choices") or [] for sample in samples]
-    counts = np.array([len(score) for score in scores])
-    if not all(count == len(texts) > 1 for count, texts in zip(counts, choices, strict=True)):
-        answers = [(str(sample["doc"].get("id")), sample["metric"] or {}, sample) for sample in samples]
-        rows = np.arange(1, len(samples) + 1)
-        yield parts.part_in_words(
-            of,
-            rows,
-            answers,
-            options,
-            what="lighteval details",
-            metrics=_METRICS,
-            rule="answers_of_lighteval",
-        )
+def _of_task(place: Place, samples: Sequence[Fields], options: RunOptions) -> Iterator[RunPart]:
+    counts = np.array([len((sample.get("model_response") or {}).get("logprobs") or ()) for sample in samples])
+    choices = np.array([len(sample["doc"].get("choices") or ()) for sample in samples])
+    rows = np.arange(1, len(samples) + 1)
+    if (counts != choices).any() or counts.min() < 2:
+        answers = [Answer(str(sample["doc"].get("id")), sample["metric"] or {}, sample) for sample in samples]
+        rule = "answers_of_lighteval"
+        yield parts.part_in_words(place, rows, answers, options, tool=_TOOL, metrics=_METRICS, rule=rule)
         return
     for number in np.unique(counts).tolist():
-        rows = np.flatnonzero(counts == number) + 1
-        yield _choices(of, [samples[row - 1] for row in rows.tolist()], rows, options)
+        same = rows[counts == number]
+        yield _choices(place, [samples[row - 1] for row in same.tolist()], same, options)
 
 
-def _choices(of: Of, samples: Sequence[Fields], rows: Ints, options: RunOptions) -> RunPart:
-    file, _, task = of
+def _choices(place: Place, samples: Sequence[Fields], rows: Ints, options: RunOptions) -> RunPart:
     scores = np.array([sample["model_response"]["logprobs"] for sample in samples], dtype=np.float64)
+    docs = [sample["doc"] for sample in samples]
     if options.length != "none":
         size = parts.LENGTHS[options.length]
-        scores = scores / np.array([[max(size(text), 1) for text in sample["doc"]["choices"]] for sample in samples])
-    golds = [(doc["gold_index"], doc["choices"]) for doc in (sample["doc"] for sample in samples)]
-    numbered = zip(rows.tolist(), golds, strict=True)
+        scores = scores / np.array([[max(size(text), 1) for text in doc["choices"]] for doc in docs])
+    labels = []
+    for row, doc in zip(rows.tolist(), docs, strict=True):
+        labels.append(parts.in_file(place.file, row, parts.true_choice, doc["gold_index"], doc["choices"]))
     columns = {
-        "id": [str(sample["doc"].get("id")) for sample in samples],
-        **parts.named_columns(samples, options.per_sample, file, rows),
-        "label": np.array([parts.in_file(file, row, parts.true_choice, *gold) for row, gold in numbered]),
-        "posteriors": parts.log_posteriors(scores, file, rows),
+        "id": [str(doc.get("id")) for doc in docs],
+        **parts.named_columns(samples, options.per_sample, place.file, rows),
+        "label": np.array(labels),
+        "posteriors": parts.log_posteriors(scores, place.file, rows),
     }
-    num_classes = scores.shape[1]
-    fields = {"what": "lighteval details", "task": task, "count": len(samples), "choices": num_classes}
-    return parts.part_of(of, rows, columns, [Note("run_of_choices", fields)], num_classes)
+    return parts.part_of_choices(place, rows, columns, _TOOL)
 
 
 def _model(file: Path) -> str:
     """Return the model's name: the folders between `details` and the time, where there are such."""
-    above = list(file.parent.parts)
-    if "details" in above:
-        return "/".join(above[len(above) - above[::-1].index("details") : -1]) or file.parent.name
+    folders = file.parent.parts
+    if "details" in folders:
+        depth = folders[::-1].index("details")
+        return "/".join(folders[len(folders) - depth : -1]) or folders[-1]
     return file.parent.name or file.stem
 
 

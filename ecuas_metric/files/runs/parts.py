@@ -1,10 +1,12 @@
-"""A part of a run: one model on one task, its samples as arrays; and what the readers of all tools share."""
+"""A part of a run: one system on one task, its samples as arrays; and what the readers of all tools share."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,39 +16,86 @@ from ..values import value_at
 
 Fields = Mapping[str, Any]  # of JSON
 Column = Array | Sequence[object]
-Of = tuple[Path, str, str]  # a file, its model and its task
-Answer = tuple[str, Fields, Fields]  # in words: an id, grades by metric, and the fields that can be named
 T = TypeVar("T")
 LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
+RUN_FIELDS = ("confidence", "correct", "weight", "group")  # roles whose fields can be named
+FEW = 10  # samples of which all may be alike by chance
 
 
-class RunOptions(NamedTuple):
-    """What a run leaves open."""
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run leaves open; `confidence`, `correct`, `weight` and `group` are dotted names of fields."""
 
     tasks: Collection[str] | None = None  # None reads all
-    filter: str | None = None  # of lm-eval, the scorer of Inspect or the metric of HELM, where there are several
+    filter: str | None = None  # of lm-eval, or the scorer of Inspect, where there are several
     length: str = "none"  # or a key of `LENGTHS`: what log-likelihoods are divided by before they are compared
-    confidence: str | None = None  # the dotted name of its field, as for weight and group
+    confidence: str | None = None
+    correct: str | None = None
     weight: str | None = None
     group: str | None = None
     partial: bool = False  # whether to read runs that did not end
 
     @property
+    def fields(self) -> dict[str, str]:
+        """The fields that were named, by role."""
+        named = {role: getattr(self, role) for role in RUN_FIELDS}
+        return {role: name for role, name in named.items() if name}
+
+    @property
     def per_sample(self) -> dict[str, str]:
-        """The fields that were named for weights and groups."""
-        return {role: name for role, name in (("weight", self.weight), ("group", self.group)) if name}
+        """Those of weights and groups."""
+        return {role: name for role, name in self.fields.items() if role in ("weight", "group")}
 
 
-class RunPart(NamedTuple):
-    """One model on one task."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file of samples, and the model and the task that they are of."""
+
+    file: Path
+    model: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer in words: its grades by metric, and the fields that can be named."""
+
+    id: str
+    grades: Fields
+    fields: Fields
+
+
+@dataclass(frozen=True, slots=True)
+class RunPart:
+    """One system on one task.
+
+    Attributes
+    ----------
+    model, task, path : str
+        The name of the system without its task, the task, and the file.
+    rows : array of int, shape (N,)
+        Where the samples are in the file, counted from 1.
+    columns : mapping
+        By role: log-posteriors (N, K) and labels, or confidences and correctness or nan.
+    notes : tuple of Note
+        What it was recognised as, and what is odd about it.
+    num_classes : int or None
+        K of posteriors; those of differing K are different parts.
+    settings : mapping of str to str
+        How the model was asked.
+    unused : tuple of (str, str)
+        Files that another one replaces, and why.
+    """
 
     model: str
     task: str
     path: str
-    rows: Ints  # (N,), where the samples are in the file, counted from 1
-    columns: Mapping[str, Column]  # by role: log-posteriors (N, K) and labels, or confidences and correctness or nan
-    note: Note  # what it was recognised as
-    num_classes: int | None = None  # K of posteriors; those of differing K are different parts
+    rows: Ints
+    columns: Mapping[str, Column]
+    notes: tuple[Note, ...]
+    num_classes: int | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+    unused: tuple[tuple[str, str], ...] = ()
 
     def table(self) -> tuple[dict[str, Column], dict[str, str]]:
         """Return the one-dimensional columns (N,) by name, and the name of each role's column for `submissions_of`."""
@@ -54,11 +103,13 @@ class RunPart(NamedTuple):
         roles = {role: role for role in columns}
         if "posteriors" in self.columns:
             choices = {f"choice_{k}": values for k, values in enumerate(np.asarray(self.columns["posteriors"]).T)}
-            columns, roles = columns | choices, roles | {"posteriors": "+".join(choices)}
+            columns |= choices
+            roles["posteriors"] = "+".join(choices)
         return columns, roles
 
 
-class Reader(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Reader:
     """How the runs of a tool are found and read."""
 
     names: tuple[str, ...]  # patterns of the names of its files
@@ -67,122 +118,170 @@ class Reader(NamedTuple):
 
 
 def part_of(
-    of: Of, rows: Ints, columns: Mapping[str, Column], facts: Sequence[Note], num_classes: int | None = None
+    place: Place,
+    rows: Ints,
+    columns: Mapping[str, Column],
+    facts: Sequence[Note],
+    *,
+    answers: Collection[object] = (),
+    **fields: Any,
 ) -> RunPart:
-    """Return the part of a file, a model and a task, with a note on what it was recognised as and on weights."""
-    file, model, task = of
+    """Return a part with notes on what it was recognised as, on weights, and on samples that are all alike."""
     if "weight" in columns:
         total = np.asarray(columns["weight"]).sum()
         facts = [*facts, Note("run_weighted", {"count": len(rows), "sum": total})]
-    note = Note("run", {"facts": "; ".join(map(str, facts))})
-    return RunPart(model, task, str(file), rows, columns, note, num_classes)
+    notes = [Note("run", {"facts": "; ".join(map(str, facts))})]
+    for rule, values in (("run_of_one_answer", answers), ("run_of_one_confidence", columns.get("confidence", ()))):
+        distinct = set(values)
+        if len(rows) >= FEW and len(distinct) == 1:
+            notes.append(Note(rule, {"count": len(rows), "value": str(distinct.pop())}))
+    return RunPart(place.model, place.task, str(place.file), rows, columns, tuple(notes), **fields)
+
+
+def part_of_choices(
+    place: Place,
+    rows: Ints,
+    columns: Mapping[str, Column],
+    tool: str,
+    facts: Sequence[Note] = (),
+    **fields: Any,
+) -> RunPart:
+    """Return the part of the log-posteriors (N, K) of choices."""
+    posteriors = np.asarray(columns["posteriors"])
+    count, num_classes = posteriors.shape
+    fact = Note("run_of_choices", {"what": tool, "task": place.task, "count": count, "choices": num_classes})
+    chosen = posteriors.argmax(axis=1).tolist()
+    return part_of(place, rows, columns, [fact, *facts], answers=chosen, num_classes=num_classes, **fields)
 
 
 def part_in_words(
-    of: Of, rows: Ints, answers: Sequence[Answer], options: RunOptions, *, what: str, metrics: Sequence[str], rule: str
+    place: Place,
+    rows: Ints,
+    answers: Sequence[Answer],
+    options: RunOptions,
+    *,
+    tool: str,
+    metrics: Sequence[str],
+    rule: str,
 ) -> RunPart:
-    """Return the part of answers in words, by the first metric there is; `rule` is of those without confidence."""
-    (file, _, task), name = of, options.confidence
-    metric = next((one for one in metrics if one in answers[0][1]), None)
+    """Return the part of answers in words, by the named metric or the first there is; `rule` is of no confidence."""
+    name = options.confidence
+    wanted = [options.correct] if options.correct else metrics
+    metric = next((one for one in wanted if one in answers[0].grades), None)
     if metric is None or name is None:
-        raise FileError(file, rule if metric else "no_metric_of_right", advice="name_confidence_field")
-    ids, grades, fields = zip(*answers, strict=True)
+        raise FileError(place.file, rule if metric else "no_metric_of_right", advice="name_confidence_field")
+    fields = [answer.fields for answer in answers]
     columns: dict[str, Column] = {
-        "id": list(ids),
-        **named_columns(fields, options.per_sample, file, rows),
-        "correct": [grade.get(metric) for grade in grades],
-        "confidence": confidences_in([value_at(of, name) for of in fields], name, file, rows),
+        "id": [answer.id for answer in answers],
+        **named_columns(fields, options.per_sample, place.file, rows),
+        "correct": [answer.grades.get(metric) for answer in answers],
+        "confidence": confidences_in([value_at(each, name) for each in fields], name, place.file, rows),
     }
-    fact = Note("run_of_answers", {"what": what, "task": task, "count": len(answers), "metric": metric})
-    return part_of(of, rows, columns, [fact])
+    fact = Note("run_of_answers", {"what": tool, "task": place.task, "count": len(answers), "metric": metric})
+    return part_of(place, rows, columns, [fact])
 
 
 def names_of(parts: Sequence[RunPart]) -> list[str]:
     """Return the names of the systems: the models', with the task and the number of choices where they differ."""
-    many = len({part.task for part in parts}) > 1
-    tasks = [f"{part.model} {part.task}".rstrip() for part in parts]
-    return [
-        f"{name}, {part.num_classes} choices" if tasks.count(name) > 1 else name if many else part.model
-        for name, part in zip(tasks, parts, strict=True)
-    ]
+    has_several_tasks = len({part.task for part in parts}) > 1
+    of_tasks = [f"{part.model} {part.task}".rstrip() for part in parts]
+    names = []
+    for part, name in zip(parts, of_tasks, strict=True):
+        if of_tasks.count(name) > 1:
+            names.append(f"{name}, {part.num_classes} choices")
+        else:
+            names.append(name if has_several_tasks else part.model)
+    return names
 
 
 def pool_tasks(parts: Sequence[RunPart]) -> list[RunPart]:
-    """Return one part per model: of all its tasks with the same number of choices, and of all others."""
-    kinds = dict.fromkeys((part.model, part.num_classes) for part in parts)
-    return [_pool([part for part in parts if (part.model, part.num_classes) == kind]) for kind in kinds]
+    """Return one part per model: of all its tasks with the same number of choices, and of those in words."""
+    kinds: dict[tuple[str, int | None], list[RunPart]] = {}
+    for part in parts:
+        kinds.setdefault((part.model, part.num_classes), []).append(part)
+    return [_pool(same) if len(same) > 1 else same[0] for same in kinds.values()]
 
 
 def _pool(parts: Sequence[RunPart]) -> RunPart:
-    first, *others = parts
-    if not others:
-        return first
+    first = parts[0]
     if len({"weight" in part.columns for part in parts}) > 1:
         raise FileError(first.path, "weights_in_some_tasks")
-    tables = [_with_task(part, grouped=any("group" in one.columns for one in parts)) for part in parts]
-    columns: dict[str, Column] = {}
-    for role in [role for role in tables[0] if all(role in table for table in tables)]:
-        arrays = [values for table in tables if isinstance(values := table[role], np.ndarray)]
-        values = [value for table in tables for value in table[role]] if len(arrays) < len(tables) else []
-        columns[role] = values or np.concatenate(arrays)
-    count = sum(len(part.rows) for part in parts)
+    is_grouped = any("group" in part.columns for part in parts)
+    tables = [_with_task(part, is_grouped=is_grouped) for part in parts]
+    roles = [role for role in tables[0] if all(role in table for table in tables)]
+    columns = {role: _joined([table[role] for table in tables]) for role in roles}
+    count = len(columns["id"])
     choices = "" if first.num_classes is None else f" with {first.num_classes} choices"
     tasks = [part.task for part in parts]
     fact = Note("run_of_tasks", {"number": len(parts), "choices": choices, "count": count, "tasks": tasks})
-    path = Path(os.path.commonpath([part.path for part in parts]))
-    return part_of((path, first.model, ""), np.arange(1, count + 1), columns, [fact], first.num_classes)
+    place = Place(Path(os.path.commonpath([part.path for part in parts])), first.model, "")
+    unused = tuple(chain.from_iterable(part.unused for part in parts))
+    return part_of(place, np.arange(1, count + 1), columns, [fact], num_classes=first.num_classes, unused=unused)
 
 
-def _with_task(part: RunPart, *, grouped: bool) -> dict[str, Column]:
+def _with_task(part: RunPart, *, is_grouped: bool) -> dict[str, Column]:
     """Return the columns with the task before each id, group and stratum, so that models are paired by question."""
     columns = dict(part.columns)
-    if grouped and "id" in columns:
+    if is_grouped:
         columns.setdefault("group", columns["id"])
-    named = [role for role in ("id", "group", "stratum") if role in columns]
-    return columns | {role: [f"{part.task} {text}" for text in columns[role]] for role in named}
+    for role in ("id", "group", "stratum"):
+        if role in columns:
+            columns[role] = [f"{part.task} {text}" for text in columns[role]]
+    return columns
+
+
+def _joined(columns: Sequence[Column]) -> Column:
+    arrays = [column for column in columns if isinstance(column, np.ndarray)]
+    if len(arrays) == len(columns):
+        return np.concatenate(arrays)
+    return list(chain.from_iterable(columns))
 
 
 def only(found: Iterable[str], wanted: str | None, path: object, what: str) -> str:
     """Return the requested one of several names, or the only one, or raise FileError."""
     names = list(dict.fromkeys(found))
-    if wanted is not None and wanted not in names:
-        got = f"{wanted!r}, not {', '.join(names)}"
-        raise FileError(path, "not_in_run", value=wanted, got=got, what=what, wanted=wanted)
+    listed = ", ".join(names)
     if wanted is None and len(names) > 1:
-        raise FileError(path, "several_in_run", got=", ".join(names), advice="name_filter", what=what)
+        raise FileError(path, "several_in_run", got=listed, advice="name_filter", what=what)
+    if wanted is not None and wanted not in names:
+        got = f"{wanted!r}, not {listed}"
+        raise FileError(path, "not_in_run", value=wanted, got=got, what=what, wanted=wanted)
     return wanted or names[0]
 
 
 def files_in(place: Path, *patterns: str) -> list[Path]:
     """Return a file, or those below a folder in order, whose names fit one of the patterns."""
-    found = place.rglob("*") if place.is_dir() else [place]
-    return sorted(file for file in found if any(fnmatchcase(file.name, name) for name in patterns) and file.is_file())
+    files = place.rglob("*") if place.is_dir() else [place]
+    return sorted(file for file in files if any(fnmatchcase(file.name, name) for name in patterns) and file.is_file())
 
 
 def starts_with(file: Path, needed: Iterable[bytes], size: int = 20_000) -> bool:
     """Return whether the beginning of a file holds all of some texts."""
     with file.open("rb") as content:
         start = content.read(size)
-    return all(part in start for part in needed)
+    return all(text in start for text in needed)
 
 
-def of_tasks(files: Sequence[Of], options: RunOptions) -> list[Of]:
-    """Return the files of the requested tasks."""
-    wanted = [one for one in files if options.tasks is None or one[2] in options.tasks]
+def once(places: Sequence[Place], options: RunOptions) -> list[Place]:
+    """Return the files of the requested tasks; raise FileError if there is none, or a model has two of a task."""
+    wanted = [place for place in places if options.tasks is None or place.task in options.tasks]
     if not wanted:
-        got = f"{', '.join(map(repr, options.tasks or ()))}, not {', '.join(sorted({task for *_, task in files}))}"
-        raise FileError(files[0][0], "no_such_task", got=got)
+        tasks = ", ".join(sorted({place.task for place in places}))
+        got = f"{', '.join(map(repr, options.tasks or ()))}, not {tasks}"
+        raise FileError(places[0].file, "no_such_task", got=got)
+    first: dict[tuple[str, str], Path] = {}
+    for place in wanted:
+        before = first.setdefault((place.model, place.task), place.file)
+        if before != place.file:
+            refuse_two(place, before)
     return wanted
 
 
-def once(files: Sequence[Of]) -> Sequence[Of]:
-    """Return the files; raise FileError if a model has two of a task."""
-    seen: dict[tuple[str, str], Path] = {}
-    for file, model, task in files:
-        if (again := seen.setdefault((model, task), file)) != file:
-            got = f"{again.name} and {file.name}" if again.name != file.name else f"{again.parent} and {file.parent}"
-            raise FileError(file, "several_runs", got=got, advice="give_one_run", task=task, model=model)
-    return files
+def refuse_two(place: Place, before: Path) -> None:
+    """Raise the FileError of two files of one run."""
+    names = [path.name if before.name != place.file.name else str(path.parent) for path in (before, place.file)]
+    got = " and ".join(names)
+    raise FileError(place.file, "several_runs", got=got, advice="give_one_run", task=place.task, model=place.model)
 
 
 def in_file(file: object, row: int, read: Callable[..., T], *values: object) -> T:
@@ -195,19 +294,20 @@ def in_file(file: object, row: int, read: Callable[..., T], *values: object) -> 
 
 def true_choice(target: object, choices: Sequence[str]) -> int:
     """Return the choice that an index, a text that no other has, or a list of one of these names, or InputError."""
-    named = target[0] if isinstance(target, (list, tuple)) and len(target) == 1 else target
-    if isinstance(named, str) and choices.count(named) == 1:
-        return choices.index(named)
-    if isinstance(named, bool) or not isinstance(named, int) or not 0 <= named < len(choices):
-        raise InputError("target", "no_one_right_choice", value=target)
-    return int(named)
+    if isinstance(target, (list, tuple)) and len(target) == 1:
+        return true_choice(target[0], choices)
+    if isinstance(target, str) and choices.count(target) == 1:
+        return choices.index(target)
+    if isinstance(target, (int, np.integer)) and not isinstance(target, bool) and 0 <= target < len(choices):
+        return int(target)
+    raise InputError("target", "no_one_right_choice", value=target)
 
 
 def log_posteriors(scores: Floats, file: object = "", rows: Ints | None = None) -> Floats:
     """Return log-likelihoods of choices, shape (N, K), which must be finite, as log-posteriors."""
-    finite = np.isfinite(scores).all(axis=1)
-    if not finite.all():
-        row = int(np.argmin(finite))
+    are_finite = np.isfinite(scores).all(axis=1)
+    if not are_finite.all():
+        row = int(np.argmin(are_finite))
         rule = "log_likelihoods_not_finite"
         raise InputError("choices", rule, index=row) if rows is None else FileError(file, rule, row=int(rows[row]))
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
@@ -235,27 +335,23 @@ def named_columns(samples: Sequence[Fields], names: Mapping[str, str], file: obj
     for role, name in names.items():
         values = [value_at(sample, name) for sample in samples]
         for row, value in zip(rows.tolist(), values, strict=True):
-            if value is None or (role == "weight" and not isinstance(value, (int, float))):
-                rule = "no_value" if value is None else "no_numbers"
-                raise FileError(file, rule, column=name, row=row, value=value)
+            if value is None:
+                raise FileError(file, "no_value", column=name, row=row, value=value)
+            if role == "weight" and not isinstance(value, (int, float)):
+                raise FileError(file, "no_numbers", column=name, row=row, value=value)
         columns[role] = np.array(values, dtype=np.float64) if role == "weight" else list(map(str, values))
     return columns
+
+
+_TOTALS = {  # files of results without samples: the tool, keys by which they are known, and what to do
+    "lm-eval": ((b'"results"', b'"configs"', b'"n-shot"'), "log_samples"),
+    "lighteval": ((b'"results"', b'"config_general"', b'"config_tasks"'), "save_details"),
+}
 
 
 def refuse_totals(path: Path) -> None:
     """Raise FileError if a file, or one in a folder, is a tool's results without samples."""
     for file in files_in(path, "*.json"):
-        for tool, keys, advice in _TOTALS:
+        for tool, (keys, advice) in _TOTALS.items():
             if starts_with(file, keys, size=-1):
                 raise FileError(file, "results_without_samples", advice=advice, tool=tool)
-
-
-_TOTALS = (  # files of results: the tool, keys by which they are known, and what to do
-    ("lm-eval", (b'"results"', b'"configs"', b'"n-shot"'), "log_samples"),
-    ("lighteval", (b'"results"', b'"config_general"', b'"config_tasks"'), "save_details"),
-    (
-        "simple-evals",
-        (b'"score"', b'"metrics"', b'"htmls"', b'"convos"'),
-        "write_verdicts",
-    ),
-)

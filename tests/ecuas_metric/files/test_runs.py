@@ -311,7 +311,6 @@ def test_several_tasks_are_not_compared_unless_pooled(lm_eval, tmp_path, capsys)
     [
         ("results configs versions n-shot", "lm-eval without samples. Run it again with --log_samples"),
         ("config_general results config_tasks", "lighteval without samples. Run it again with --save-details"),
-        ("score metrics htmls convos metadata", "simple-evals without samples. It keeps the verdicts as HTML only"),
     ],
 )
 def test_results_without_samples_name_the_flag_that_keeps_them(tmp_path, keys, message):

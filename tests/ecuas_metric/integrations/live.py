@@ -35,11 +35,11 @@ def arithmetic(correct, confidence, largest=1.0, weights=None):
 
 
 def score(path, *flags):
-    """Return what `ecuas score` says of a run: the rows of its table by system, and what it notes or refuses."""
+    """Return what `ecuas score` says of a run: the rows of its table by system, and all that it prints."""
     said = io.StringIO()
     table = path.with_name(f"{path.name}.table.json")
     table.unlink(missing_ok=True)
-    with redirect_stderr(said), redirect_stdout(io.StringIO()):
+    with redirect_stderr(said), redirect_stdout(said):
         code = main(["score", str(path), "--n", "0,1", "--output", str(table), *flags])
     rows = [] if code else json.loads(table.read_text())["rows"]
     return {row["system"]: row for row in rows}, said.getvalue()

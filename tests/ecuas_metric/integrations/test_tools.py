@@ -211,142 +211,14 @@ def lighteval(tmp_path_factory):
     return Ran(folder / "out", live, done.stdout + done.stderr, read, expected)
 
 
-INSPECT_RUN = """
-import json, os, sys
-from inspect_ai import Epochs, Task, eval, eval_set, task
-from inspect_ai.dataset import Sample
-from inspect_ai.log import write_eval_log
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import Score, accuracy, grouped, includes, scorer
-from ecuas_metric.integrations.inspect_ai import answer_with_confidence, ecuas
-
-def model(replies):
-    outputs = [ModelOutput.from_content("mockllm/model", reply) for reply in replies]
-    for output in outputs:
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else a tokenizer is fetched
-    return get_model("mockllm/model", custom_outputs=outputs)
-
-def scores(values, metadata=False, **options):  # a scorer with given values and confidences, and samples for it
-    colours = [grouped(ecuas(only="ecuas_1"), "colour")] if metadata else []  # needs one number
-    @scorer(metrics=[accuracy(), ecuas(**options), *colours])
-    def given():
-        async def score(state, target):
-            value, confidence = values[(int(state.sample_id) + 2 * (state.epoch - 1)) % len(values)]
-            if value == "raise":
-                raise ValueError("this sample fails")
-            if value == "exit":
-                os._exit(3)
-            return Score(value=value, metadata={"confidence": confidence})
-        return score
-    return given()
-
-def samples(count, weighted=False):
-    more = [{"metadata": {"weight": 1.0 + i, "colour": "ab"[i % 2]}} if weighted else {} for i in range(count)]
-    return [Sample(id=i, input="?", target="x", **more[i]) for i in range(count)]
-
-def ran(name, replies, scorer, dataset=None, **settings):
-    dataset = samples(len(replies)) if dataset is None else dataset
-    more = {"model": model(replies), "log_dir": f"out/{name}", "display": "log", "max_samples": 1, **settings}
-    (log,) = eval(Task(scorer=scorer, dataset=dataset, name=name), **more)
-    found = [] if log.results is None else log.results.scores
-    live = [{key: metric.value for key, metric in each.metrics.items() if metric.group == "ecuas"} for each in found]
-    print(json.dumps({"task": name, "status": log.status, "live": [one for one in live if one]}), flush=True)
-    return log
-
-pairs = [("Paris", ["Lutetia", "Paris"]), ("100", "10"), ("not Oslo", "Oslo"), ("10", ["10"]), ("paris.", "Paris")]
-dataset = [Sample(id=i, input="?", target=target) for i, (_, target) in enumerate(pairs)]
-stated = ["(85 %)", "(90%)", "(99 percent)", ", 0.5", "(confidence: 0.25)"]
-answers = [f"{answer} {confidence}" for (answer, _), confidence in zip(pairs, stated)]
-ran("graded", answers, answer_with_confidence(), dataset)
-ran("included", answers, answer_with_confidence(grader=includes()), dataset)
-replies = ["Lutetia (85)", "10 (100)", "Oslo (0)", "10 (50)", "Rome (25)"]
-ran("scaled", replies, answer_with_confidence(scale=100), dataset)
-replies = ["Paris", "10 (20 %)", "1", "10 (50 %)", "Rome (30 %)"]
-ran("missing", replies, answer_with_confidence(), dataset)
-ran("replaced", replies, answer_with_confidence(missing_confidence=0.5), dataset)
-
-CI = [("C", 0.9), ("I", 0.6), ("C", 0.3), ("I", 0.2), ("I", 0.7)]
-ran("text", "abcde", scores([("C", "0.9"), ("I", "60%"), (1, "0.3"), (False, "20 %"), ("no", 0.7)]))
-ran("partial_grade", "abcde", scores([("P", 0.9), *CI[1:]]))
-ran("from_half", "abcde", scores([("P", 0.9), *CI[1:]], correct_from=0.5))
-ran("weighted", "abcde", scores(CI, metadata=True), samples(5, weighted=True))
-ran("right", "abc", scores([("C", 0.9), ("C", 0.6), ("C", 0.7)]))
-ran("limited", "ab", scores(CI), samples(5), limit=2)
-ran("unscored", "abcde", scores([(float("nan"), 0.9), *CI[1:]]))
-ran("one_raised", "abcde", scores([*CI[:4], ("raise", 0.7)]), fail_on_error=False)
-ran("stopped", "abcde", scores([*CI[:4], ("raise", 0.7)]))
-ran("json", "abcde", scores(CI), log_format="json")
-ran("two", ["a (50 %)", *"bcde"], [scores(CI), answer_with_confidence(missing_confidence=0.5)])
-ran("lopsided", "abcde", scores([("C", 1.5), *CI[1:]]))
-ran("odd", "abcde", scores([("X", 0.9), *CI[1:]]))
-ran("retried", "abcde", scores([*CI[:4], ("raise", 0)]), samples(5), retry_on_error=1, fail_on_error=0.5)
-for name, reducer in {"": None, "mode": "mode", "pass_at_2": "pass_at_2", "two": ["mean", "at_least_2"]}.items():
-    ran(f"epochs{name}", "abcdef", scores(CI), samples(2), epochs=Epochs(3, reducer))
-log = ran("cancelled", "abcde", scores(CI))
-log.status, log.samples = "cancelled", log.samples[:3]
-write_eval_log(log, log.location)
-
-@task
-def one():
-    return Task(dataset=samples(5), scorer=scores(CI))
-eval_set([one()], log_dir="out/set", model=model("abcde"), display="none")
-ran("killed", "abcde", scores([*CI[:3], ("exit", 0), ("C", 0)]), log_buffer=1)
-"""
-C, Q = [1, 0, 1, 0, 0], [0.9, 0.6, 0.3, 0.2, 0.7]
-STATED = [0.85, 0.9, 0.99, 0.5, 0.25]
-INSPECT = {  # correct, confidences and perhaps weights of tasks
-    "graded": ([1, 0, 0, 1, 1], STATED),
-    "included": ([1, 1, 1, 1, 1], STATED),
-    "scaled": ([1, 1, 1, 1, 0], [0.85, 1.0, 0.0, 0.5, 0.25]),
-    "replaced": ([1, 1, 0, 1, 0], [0.5, 0.2, 0.5, 0.5, 0.3]),
-    "weighted": (C, Q, 1.0, [1, 2, 3, 4, 5]),
-    "right": ([1, 1, 1], [0.9, 0.6, 0.7]),
-    "limited": (C[:2], Q[:2]),
-    "unscored": (C[1:], Q[1:]),
-    **dict.fromkeys(("text", "from_half", "json", "two"), (C, Q)),
-    **dict.fromkeys(("one_raised", "retried"), (C[:4], Q[:4])),
-    **dict.fromkeys(("epochs", "epochsmode", "epochspass_at_2", "epochstwo"), ([1, 0, 1, 0, 0, 1], [*Q, 0.9])),
-}
-
-
-@pytest.fixture(scope="module")
-def inspect(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("inspect")
-    (folder / "script.py").write_text(INSPECT_RUN)
-    done = run("inspect", folder, "script.py", code=3)  # the last task kills the process
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"task"')]
-    assert [line["task"] for line in lines if line["status"] != "success"] == ["stopped"]
-    live = {line["task"]: line["live"][0] for line in lines if line["live"]}
-
-    def read(task, *flags):
-        return score(folder / "out" / task, *flags)
-
-    return Ran(folder / "out", live, done.stdout + done.stderr, read, lambda task: arithmetic(*INSPECT[task]))
-
-
-FLAGS = {  # what the reader must be told
-    "filters one": ("--filter", "one"),
-    "filters two": ("--filter", "two"),
-    "replaced": ("--missing-confidence", "0.5"),
-    "from_half": ("--correct-from", "0.5"),
-    "unscored": ("--unlabelled", "drop"),
-    "two": ("--filter", "given"),
-}
-NOTES = {
-    "weighted": "5 samples with weights that add up to 15",
-    **dict.fromkeys(("one_raised", "retried"), "4 of 5 planned samples are scored"),
-}
+FLAGS = {"filters one": ("--filter", "one"), "filters two": ("--filter", "two")}  # what the reader must be told
 SEVERAL_RIGHT = "must have one right choice in each sample"
 REFUSED = {
     **dict.fromkeys((("lm_eval", task) for task in ("several", "outside", "unnamed")), SEVERAL_RIGHT),
     ("lm_eval", "kept"): "must have one log-likelihood of each choice",
     **dict.fromkeys((("lighteval", task) for task in ("several", "sometimes")), SEVERAL_RIGHT),
-    ("inspect", "missing"): "must not be NaN",
-    ("inspect", "partial_grade"): "must be 0 (incorrect) or 1 (correct); got 0.5",
-    ("inspect", "lopsided"): "must lie on one scale; 4 of 5 lie in [0, 1]; got 1.5",
-    ("inspect", "odd"): "must be scored as right or wrong: C, I, P, N, or a number; got 'X'",
 }
-TASKS = {"lm_eval": [*LM_EVAL, "filters one", "filters two"], "lighteval": LIGHTEVAL, "inspect": INSPECT}
+TASKS = {"lm_eval": [*LM_EVAL, "filters one", "filters two"], "lighteval": LIGHTEVAL}
 AGREE = [(tool, task) for tool, tasks in TASKS.items() for task in tasks if task not in ("filters", "uneven")]
 
 
@@ -356,11 +228,7 @@ def test_plug_in_reader_and_arithmetic_agree(request, tool, task):
     expected, (rows, said) = ran.expected(task), ran.read(task, *FLAGS.get(task, ()))
     ((row,), live) = rows.values(), ran.live[task]
     assert close(row, expected), said
-    names = ["ecuas_1"] if task == "mutual" else expected if tool == "inspect" else HIGHER_IS_BETTER
-    assert close(row, {name: live[name] for name in names})
-    assert NOTES.get(task, "") in said
-    if tool == "inspect":
-        assert live["samples"] == len(INSPECT[task][0])
+    assert close(row, {name: live[name] for name in (["ecuas_1"] if task == "mutual" else HIGHER_IS_BETTER)})
     if task in ("mutual", "stock"):  # beside the tool's own metrics
         assert live["acc"] == pytest.approx(1 - row["error_rate"])
 
@@ -369,8 +237,7 @@ def test_plug_in_reader_and_arithmetic_agree(request, tool, task):
 def test_what_the_reader_refuses_is_nan_for_the_same_reason_and_ends_nothing(request, tool, task):
     ran = request.getfixturevalue(tool)
     live, (rows, refused), why = ran.live[task], ran.read(task), REFUSED[tool, task]
-    assert all(math.isnan(live[name]) for name in (HIGHER_IS_BETTER if tool != "inspect" else ["ecuas_0", "ecuas_1"]))
-    assert live.get("missing_confidences", 0) == (2 if task == "missing" else 0)
+    assert all(math.isnan(live[name]) for name in HIGHER_IS_BETTER)
     assert (rows, why in refused, why in ran.said) == ({}, True, True)
 
 
@@ -404,26 +271,3 @@ def test_fewer_samples_of_lighteval_are_those_that_were_run(lighteval):
     rows, said = score(lighteval.out.with_name("limited"))
     assert close(*rows.values(), lighteval.expected("index", "limited"))
     assert "10 questions" in said
-
-
-@pytest.mark.parametrize(
-    ("task", "status", "scored"), [("stopped", "error", 4), ("cancelled", "cancelled", 3), ("killed", "started", 3)]
-)
-def test_runs_of_inspect_that_did_not_end_are_named_and_read_only_if_asked_for(inspect, task, status, scored):
-    rows, said = inspect.read(task)
-    assert rows == {}
-    assert f"status {status}, {scored} of 5 planned samples scored. --partial" in said
-    rows, said = inspect.read(task, "--partial")
-    assert f"partial: {scored} of 5 planned samples are scored, status {status}" in said
-    assert close(*rows.values(), arithmetic(C[:scored], Q[:scored]))
-
-
-def test_unlabelled_answers_are_bounded_scorers_are_systems_and_eval_sets_are_read(inspect):
-    (row,) = inspect.read("unscored")[0].values()
-    bounds = [arithmetic([c, *C[1:]], Q)["ecuas_1"] for c in (1, 0)]
-    assert [row["ecuas_1_min"], row["ecuas_1_max"]] == pytest.approx(bounds, abs=1e-12)
-    rows, _ = inspect.read("two", "--missing-confidence", "0.5")
-    assert sorted(rows) == ["mockllm/model answer_with_confidence", "mockllm/model given"]
-    assert close(rows["mockllm/model given"], arithmetic(C, Q))
-    assert (inspect.out / "set" / "eval-set.json").exists()
-    assert close(*inspect.read("set")[0].values(), arithmetic(C, Q))
