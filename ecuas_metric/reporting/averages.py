@@ -13,6 +13,7 @@ from ..inference import Inference, average, infer
 from ..intervals import numbers_of
 from ..metric import Key
 from ..results import Estimate, Results, System, without_weight_0
+from ..sampling import NONE
 from .report import Report
 
 
@@ -33,9 +34,7 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
     results = {}
     for system, parts in names.items():
         of_parts = [(report.results[name], systems[name]) for name in parts.values()]
-        averages = _averages(of_parts, keys)
-        has_limits = _are_independent(part for _, part in of_parts)
-        results[system] = averages if has_limits else _without_limits(averages)
+        results[system] = _averages(of_parts, keys)
     return Report(
         results=results,
         keys=keys,
@@ -70,37 +69,34 @@ def _reasons(names: Mapping[str, Mapping[str, str]], systems: Mapping[str, Syste
 
 
 def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> Results:
-    averages, notes = {}, []
-    inferences = [_inferences(results, system) for results, system in parts]
-    level = parts[0][1].options.confidence_level
+    """Return the means of the parts' values, with limits if the parts have them and are independent."""
+    results, first = parts[0]
+    level = first.options.confidence_level
+    notes = []
+    inferences = []
+    if level is not None and _are_independent(system for _, system in parts):
+        inferences = [_inferences(results, system) for results, system in parts]
+    elif level is not None:
+        notes.append(Note("groups_in_several_parts"))
+    averages = {}
     for key in keys:
         values = [results.estimates[key].value for results, _ in parts]
         mean = math.fsum(values) / len(values)
-        averages[key] = Estimate(mean) if level is None else Estimate(mean, math.nan, math.nan)
-        of_key = [inference[key] for inference in inferences if key in inference]
-        if level is not None and len(of_key) == len(parts):
-            averages[key] = Estimate(mean, *average(of_key).limits(level))
+        averages[key] = Estimate(mean)
+        if level is not None:
+            of_key = [inference[key] for inference in inferences if key in inference]
+            limits = average(of_key).limits(level) if len(of_key) == len(parts) else NONE
+            averages[key] = Estimate(mean, *limits)
         missing = sum(map(math.isnan, values))
         if missing:
-            fields = {"metric": key, "count": missing, "total": len(values)}
-            notes.append(Note("average_undefined", fields))
-    return Results(averages, tuple(notes), parts[0][0].basis)
+            notes.append(Note("average_undefined", {"metric": key, "count": missing, "total": len(values)}))
+    return Results(averages, tuple(notes), results.basis)
 
 
 def _inferences(results: Results, system: System) -> dict[Key, Inference]:
     """Return what is known of each number with an interval of its own."""
-    if system.options.confidence_level is None:
-        return {}
     decisions, options = without_weight_0(system)
     design = design_of_options(options, len(decisions.uncertainty))
     known = {key: estimate.value for key, estimate in results.estimates.items() if math.isfinite(estimate.low or 0.0)}
     inferred = {key: infer(number, design) for key, number in numbers_of(decisions, options, known)}
     return {key: inference for key, inference in inferred.items() if inference is not None}
-
-
-def _without_limits(results: Results) -> Results:
-    estimates = {}
-    for key, estimate in results.estimates.items():
-        has_limits = estimate.low is not None
-        estimates[key] = Estimate(estimate.value, math.nan, math.nan) if has_limits else estimate
-    return Results(estimates, (*results.notes, Note("groups_in_several_parts")), results.basis)

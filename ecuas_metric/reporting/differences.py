@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from ..comparison.compare import Comparison
 from ..comparison.planning import Plan
 from ..metric import Key
-from ..options import Options
 from ..plotting.names import percent, short_names
 from .report import DAGGER, NO_INTERVAL, interval_text, legend_of, p_text, title
 from .tables import Cell, Grid
@@ -50,10 +49,9 @@ def ranking_of(rows: Sequence[Comparison]) -> dict[str, float]:
 
 
 def comparison_grid(
-    rows: Sequence[Comparison], line: str, *, options: Options, tests: int, digits: int = 3, above: Iterable[str] = ()
+    rows: Sequence[Comparison], line: str, *, level: float, tests: int, digits: int = 3, above: Iterable[str] = ()
 ) -> Grid:
     """Lay comparisons out with the p-values, adjusted for a number of tests; `line` is the signature."""
-    level = options.confidence_level or 0.0
     grid = differences_grid(rows, line, f"{percent(level)} interval", digits=digits, above=above)
     cells = []
     for cells_of_row, row in zip(grid.rows, rows, strict=True):

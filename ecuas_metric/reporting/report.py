@@ -18,7 +18,7 @@ from ..errors import FileError, InputError, Note, sentence
 from ..files.submissions import Submission, Unlabelled
 from ..metric import Key
 from ..metrics import place
-from ..options import checked_options
+from ..options import Options, checked_options
 from ..results import Estimate, Results, System, compute_results, named_systems, prepare, value_keys
 from .tables import Cell, Grid, Record, to_html, to_text
 
@@ -55,6 +55,12 @@ class Report:
     # The systems of which some answers are unlabelled, and their bounds; where the rule is to bound, results are nan.
     unlabelled: Mapping[str, Unlabelled] = field(default_factory=dict)
     bounds: Mapping[str, Mapping[Key, ValueBounds]] = field(default_factory=dict)
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether any metric may rank the systems: if there are several, of the same basis, and all have numbers."""
+        is_bounded = any(unlabelled.rule == "bounds" for unlabelled in self.unlabelled.values())
+        return len(self.results) > 1 and not self.differing and not is_bounded
 
     def notes(self) -> list[tuple[str, Note]]:
         """Return what a reader must know beside the numbers: system and note."""
@@ -228,22 +234,27 @@ def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None =
     The second column is N; the share of unlabelled answers follows where there are any.
     """
     shown = list(report.keys if keys is None else keys)
-    header = ["system", "N"]
-    columns = [[Cell(name) for name in report.results], [Cell(str(size)) for size in report.sizes.values()]]
-    if report.unlabelled:
-        header.append("unlabelled")
-        columns.append([Cell(f"{report.share_unlabelled(name):.{digits}f}") for name in report.results])
-    for key in shown:
-        header.append(f"{title(key)}†" if key in report.not_comparable else title(key))
-        columns.append(_column(report, key, digits))
-    rows = [list(row) for row in zip(*columns, strict=True)]
+    columns = [*_columns_of_rows(report, digits), *(_column(report, key, digits) for key in shown)]
+    header = [name for name, _ in columns]
+    rows = [list(row) for row in zip(*(cells for _, cells in columns), strict=True)]
     above = [f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else []
     notes = _footnotes(report, shown, rows)
     grid = Grid(header, rows, notes, report.signature, above=above, legend=legend_of(shown))
     return replace(grid, best=BEST_VALUE) if grid.marks_best else grid
 
 
-def _column(report: Report, key: Key, digits: int) -> list[Cell]:
+def _columns_of_rows(report: Report, digits: int) -> list[tuple[str, list[Cell]]]:
+    """Return header and cells of what the rows are."""
+    columns = [("system", [Cell(name) for name in report.results])]
+    columns.append(("N", [Cell(str(size)) for size in report.sizes.values()]))
+    if report.unlabelled:
+        shares = [report.share_unlabelled(name) for name in report.results]
+        columns.append(("unlabelled", [Cell(f"{share:.{digits}f}") for share in shares]))
+    return columns
+
+
+def _column(report: Report, key: Key, digits: int) -> tuple[str, list[Cell]]:
+    """Return the header and the cells of a metric."""
     best = _best(report, key)
     cells = []
     for name, results in report.results.items():
@@ -251,14 +262,14 @@ def _column(report: Report, key: Key, digits: int) -> list[Cell]:
         text = _text(estimate, report.bounds.get(name, {}).get(key), digits)
         is_best = best is not None and math.isclose(estimate.value, best, rel_tol=SAME, abs_tol=SAME)
         cells.append(Cell(text, is_best))
-    return cells
+    dagger = "†" if key in report.not_comparable else ""
+    return f"{title(key)}{dagger}", cells
 
 
 def _best(report: Report, key: Key) -> float | None:
     """Return the best value of a metric; None if it ranks none of these systems."""
     better = key.entry.higher_is_better
-    is_bounded = any(unlabelled.rule == "bounds" for unlabelled in report.unlabelled.values())
-    if better is None or is_bounded or report.differing or key in report.not_comparable or len(report.results) < 2:
+    if better is None or not report.is_ranked or key in report.not_comparable:
         return None
     values = [results.estimates[key].value for results in report.results.values()]
     known = [value for value in values if not math.isnan(value)]
@@ -401,16 +412,21 @@ def _whole_numbers(ids: pa.Array) -> pa.Array:
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
     """Return nan for every metric of a system with unlabelled answers."""
-    decisions = system.decisions
-    keys = [
-        key for key in only or value_keys(system) if key.entry.when != "calibration" and key.entry.applies(decisions)
-    ]
-    unbounded = [key for key in keys if not key.variant and not key.entry.has_bounds]
-    notes = list(system.notes)
-    if any(key.variant for key in keys):
+    keys = [key for key in only or value_keys(system) if key.entry.when != "calibration"]
+    keys = [key for key in keys if key.entry.applies(system.decisions)]
+    estimates = dict.fromkeys(keys, Estimate(math.nan))
+    return Results(estimates, system.notes + _notes_of_bounds(keys, system.options), system.basis)
+
+
+def _notes_of_bounds(keys: Sequence[Key], options: Options) -> tuple[Note, ...]:
+    """Return notes on what has no bounds."""
+    plain = [key for key in keys if not key.variant]
+    notes = []
+    if plain != keys:
         notes.append(Note("variants_without_bounds"))
+    unbounded = [key for key in plain if not key.entry.has_bounds]
     if unbounded:
         notes.append(Note("values_without_bounds", {"metrics": unbounded}))
-    if system.options.confidence_level is not None:
+    if options.confidence_level is not None:
         notes.append(Note("bounds_only"))
-    return Results(dict.fromkeys(keys, Estimate(math.nan)), tuple(notes), system.basis)
+    return tuple(notes)

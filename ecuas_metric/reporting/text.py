@@ -69,21 +69,24 @@ def verdict(rows: Sequence[Comparison], alpha: float, digits: int = 3) -> str:
     undefined = [name for name, value in values.items() if math.isnan(value)]
     if undefined:
         return f"undefined for {_list_names(undefined)}."
-    best, second, *_ = values
-    number = f"{values[best]:.{digits}f}"
     if not any(row.difference for row in rows):
-        return f"no difference: {number} each."
-    rows_of_best = {
-        row.second if row.first == best else row.first: row for row in rows if best in (row.first, row.second)
-    }
-    unbeaten = [name for name in values if name != best and winner(rows_of_best[name], alpha) != best]
-    next_best = f"{values[second]:.{digits}f}" if len(values) == 2 else f"{values[second]:.{digits}f} for {second}"
-    numbers = f"{number} against {next_best} (adjusted {p_text(rows_of_best[second].p_adjusted)})"
+        return f"no difference: {max(values.values()):.{digits}f} each."
+    best, second, *_ = values
+    of_best = {row.second if row.first == best else row.first: row for row in rows if best in (row.first, row.second)}
+    unbeaten = [name for name in values if name in of_best and winner(of_best[name], alpha) != best]
+    whose = f" for {second}" if len(values) > 2 else ""
+    p = p_text(of_best[second].p_adjusted)
+    numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose} (adjusted {p})"
+    return f"{best} {_how_surely(unbeaten, len(of_best))}: {numbers}."
+
+
+def _how_surely(unbeaten: Sequence[str], count: int) -> str:
+    """Say how sure the lead over a number of systems is, of which some are not beaten significantly."""
     if not unbeaten:
-        return f"{best} is best, significantly: {numbers}."
-    if len(unbeaten) == len(rows_of_best):
-        return f"{best} has the best value, which may be due to chance: {numbers}."
-    return f"{best} is best, significantly but for {_list_names(unbeaten)}: {numbers}."
+        return "is best, significantly"
+    if len(unbeaten) == count:
+        return "has the best value, which may be due to chance"
+    return f"is best, significantly but for {_list_names(unbeaten)}"
 
 
 def _list_names(systems: Sequence[str]) -> str:

@@ -48,15 +48,17 @@ def named_keys(text: str | None, form: Decisions) -> list[Key]:
 
     Those with a parameter are named with it: risk_at_coverage_0.9.
     """
-    metrics = [metric for metric in METRICS.values() if metric.when == "named" and metric.applies(form)]
-    names = _names_of([Key(metric.name) for metric in metrics])
-    keys = []
+    keys = [Key(name) for name, metric in METRICS.items() if metric.when == "named" and metric.applies(form)]
+    names = _names_of(keys)
+    named: dict[Key, None] = {}
     for word in map(_simple, _words_of(text or "", names)):
         stem, _, number = word.rpartition("_")
-        keys += [key for key in names.get(word, []) if not key.entry.parameter]
-        if _is_number(number):
-            keys += [Key(key.metric, float(number)) for key in names.get(stem, []) if key.entry.parameter]
-    return list(dict.fromkeys(keys))
+        for key in names.get(word, []) + names.get(stem, []):
+            if key.entry.parameter and _is_number(number):
+                named[Key(key.metric, float(number))] = None
+            elif not key.entry.parameter and key in names.get(word, []):
+                named[key] = None
+    return list(named)
 
 
 def _words_of(text: str, known: Container[str]) -> Iterator[str]:

@@ -158,19 +158,25 @@ def parse(name: str, commands: Mapping[str, Command], argv: Sequence[str]) -> Ca
     values, unknown = parser.parse_known_intermixed_args(argv)
     for text in unknown:
         raise UsageError(_unknown(text.partition("=")[0], name, commands))
-    given = vars(values)
-    form = next((one for one in command.forms if one in given), "")
-    taken = {one.name: one for one in parameters_of(command.forms[form])}
-    for other in given.keys() - taken.keys() - {form}:
+    arguments = vars(values)
+    form = next((one for one in command.forms if one in arguments), "")
+    function = command.forms[form]
+    accepted = {one.name: one for one in parameters_of(function)}
+    for other in arguments.keys() - accepted.keys() - {form}:
         _refuse(parameters[other], form, command)
-    for one in taken.values():
-        if one.is_required and not given.get(one.name):
-            hint = command.hints.get(one.text, f"See ecuas {name} --help.")
-            raise UsageError(f"{one.text} is missing. {hint}")
-        needs = one.flag.needs if one.name in given else ()
-        if needs and given.keys().isdisjoint(needs):
-            raise UsageError(f"{one.text} has no effect without {' or '.join(map(flag_of, needs))}.")
-    return functools.partial(call, command.forms[form], given)
+    hints = {"FILE": f"See ecuas {name} --help.", **command.hints}
+    for one in accepted.values():
+        _require_sense(one, arguments, hints)
+    return functools.partial(call, function, arguments)
+
+
+def _require_sense(parameter: Parameter, arguments: Mapping[str, object], hints: Mapping[str, str]) -> None:
+    """Raise UsageError if a parameter is missing, or there without what it needs."""
+    if parameter.is_required and not arguments.get(parameter.name):
+        raise UsageError(f"{parameter.text} is missing. {hints[parameter.text]}")
+    needs = parameter.flag.needs
+    if needs and parameter.name in arguments and arguments.keys().isdisjoint(needs):
+        raise UsageError(f"{parameter.text} has no effect without {' or '.join(map(flag_of, needs))}.")
 
 
 def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:

@@ -95,7 +95,8 @@ def score_in_memory(
     )
     systems, unlabelled = prepare_open(submissions, **options)
     is_bounded = any(answers.rule == "bounds" for answers in unlabelled.values())
-    _require_labels({"explain": explain and is_bounded, "calibrate": calibrate is not None and is_bounded})
+    if is_bounded:
+        _require_labels({"explain": explain, "calibrate": calibrate})
     if calibrate is not None:
         systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
     asked = _metrics_of(output, systems, options_set(options, is_binned=figures is not None))
@@ -108,12 +109,17 @@ def score_in_memory(
         notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
     if explain:
         print_bullets(sentences_of(systems, only=asked))
-    notes = [(name, note) for name, note in notes if note.id not in BELOW]
-    if figures and is_bounded:
-        notes.append(("", Note("no_figures", advice="label_or_bound")))
-    elif figures:
-        print_paths(write_figures(systems, figures))
-    return notes
+    if figures:
+        notes += _draw(systems, figures, is_bounded=is_bounded)
+    return [(name, note) for name, note in notes if note.id not in BELOW]
+
+
+def _draw(systems: Mapping[str, System], folder: str, *, is_bounded: bool) -> Notes:
+    """Draw all figures, or return a note on why there are none."""
+    if is_bounded:
+        return [("", Note("no_figures", advice="label_or_bound"))]
+    print_paths(write_figures(systems, folder))
+    return []
 
 
 def compare_in_memory(
@@ -141,8 +147,8 @@ def compare_in_memory(
     }
     submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output)
     _require_one_task(submissions)
-    if len(submissions) > 1 and not rows.by_position and all(one.ids is None for one in submissions):
-        require_ids(recipes_of(submissions))
+    if not rows.by_position:
+        _require_ids(submissions)
     systems = prepare_submissions(submissions, **options)
     if calibrate is not None:
         systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
@@ -150,19 +156,15 @@ def compare_in_memory(
     compared = compare_systems(systems, only=keys)
     if keys is None:
         compared.sort(key=lambda row: place(row.key))
-    differences = [row for rows in pairs_by_key(compared).values() for row in rows]
+    differences = [row for pairs in pairs_by_key(compared).values() for row in pairs]
     alpha = round(1 - interval, 12)
-    shown = [row for row in differences if only is None or is_significant(row, alpha)]
-    first = next(iter(systems.values()))
     above = introduction(systems, differences, alpha=alpha, digits=output.digits, by_position=rows.by_position)
-    lines = [str(basis_of_comparison(one)) for one in systems.values()]
-    tests = num_tests(differences)
-    grid = comparison_grid(
-        shown, " ; ".join(dict.fromkeys(lines)), options=first.options, tests=tests, digits=output.digits, above=above
-    )
-    if only:
-        count = f"{len(shown)} of {len(differences)} differences are significant and shown."
-        grid = replace(grid, notes=[count, *grid.notes])
+    shown = differences
+    if only is not None:
+        shown = [row for row in differences if is_significant(row, alpha)]
+        above.append(f"{len(shown)} of {len(differences)} differences are significant and shown.")
+    line = " ; ".join(dict.fromkeys(str(basis_of_comparison(one)) for one in systems.values()))
+    grid = comparison_grid(shown, line, level=interval, tests=num_tests(differences), digits=output.digits, above=above)
     text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha)
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions))
     if figures:
@@ -233,11 +235,17 @@ def _refuse_draws(options: Mapping[str, object]) -> None:
             raise InputError(name, "idle_without_draws")
 
 
-def _require_labels(flags: Mapping[str, bool]) -> None:
-    """Raise InputError for a flag that needs the correctness of all answers."""
-    for name, is_given in flags.items():
-        if is_given:
+def _require_labels(flags: Mapping[str, object]) -> None:
+    """Raise InputError for a flag that is set and needs the correctness of all answers."""
+    for name, value in flags.items():
+        if value:
             raise InputError(flag_of(name), "needs_all_labels", advice="label_or_bound")
+
+
+def _require_ids(submissions: Sequence[Submission]) -> None:
+    """Raise FileError if there is nothing to pair systems by."""
+    if len(submissions) > 1 and all(one.ids is None for one in submissions):
+        require_ids(recipes_of(submissions))
 
 
 def _require_one_task(submissions: Iterable[Submission]) -> None:

@@ -59,23 +59,18 @@ def read_files(
     """Read all files of the command line.
 
     `part` is the column, or what of a run, whose values are parts of a system, `unlabelled` the rule where none is
-    asked for. InputError if a flag has no effect on
-    these files; FileError if an output would overwrite one.
+    asked for. InputError if a flag has no effect on these files; FileError if an output would overwrite one.
     """
     files = [parse_file(text) for text in texts]
     _require_kept(files, outputs)
     roles = {"weight": rows.weight, "group": groups, "part": part}
     common = {role: name for role, name in roles.items() if name}
-    said = _reading_of(rows, metric, unlabelled)
-    recipe = None
-    if rows.recipe is not None:
-        recipe = Recipe.from_json(Path(rows.recipe).read_text(encoding="utf-8"))
+    reading = _reading_of(rows, metric, unlabelled)
     run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
     read = []
     for file, columns in zip(files, columns_of_files(rows.columns, files), strict=True):
-        reading = replace(said, columns=common | columns)
-        reading = reading if recipe is None else changed(recipe.reading(), reading)
-        read.append(_read(file, reading, run, pool_tasks=pool_tasks))
+        of_file = replace(reading, columns=common | columns)
+        read.append(_read(file, _by_recipe(of_file, rows.recipe), run, pool_tasks=pool_tasks))
     _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
     _require_tasks(rows, read, pooled=pool_tasks or part == "model")
     submissions = _with_names(read, has_parts=part is not None)
@@ -90,6 +85,14 @@ def _reading_of(rows: RowFlags, metric: MetricOptions, unlabelled: str | None) -
         labels = next(csv.reader([rows.labels], skipinitialspace=True))
     rule = rows.unlabelled or unlabelled
     return Reading(rule, labels, rows.correct_from, scale_of(rows.scale), metric.predictions_are, rows.right)
+
+
+def _by_recipe(reading: Reading, path: str | None) -> Reading:
+    """Return what a file of a recipe says, if there is one, changed by what was asked for."""
+    if path is None:
+        return reading
+    recipe = Recipe.from_json(Path(path).read_text(encoding="utf-8"))
+    return changed(recipe.reading(), reading)
 
 
 def recipes_of(submissions: Iterable[Submission]) -> list[Recipe | None]:
@@ -200,17 +203,15 @@ def _rename(submission: Submission, item: ReadFile) -> Submission:
 
 def _with_names(read: Sequence[ReadFile], *, has_parts: bool) -> list[Submission]:
     """Return the systems, with folder or suffix in their names where files have one name; FileError if two stay."""
-    submissions = []
-    stems = []
-    for item in read:
-        for one in item.submissions:
-            submissions.append(_rename(one, item))
-            stems.append(stem(one.source.file) if item.file.name is None else "")
-    names = [one.name for one in submissions]
-    if has_parts and len({one.of for one in submissions}) == 1:
-        names = [one.part or one.of for one in submissions]
-    names = distinct_names(names, [one.source.file for one in submissions], stems)
-    for name, one in zip(names, submissions, strict=True):
+    submissions = [(item, _rename(one, item)) for item in read for one in item.submissions]
+    is_one = len({one.of for _, one in submissions}) == 1
+    names = [one.part or one.of if has_parts and is_one else one.name for _, one in submissions]
+    files = [one.source.file for _, one in submissions]
+    stems = [stem(one.source.file) if item.file.name is None else "" for item, one in submissions]
+    renamed = []
+    names = distinct_names(names, files, stems)
+    for name, (_, one) in zip(names, submissions, strict=True):
         if names.count(name) > 1:
             raise FileError(one.source.file, "same_name_in_other_file", advice="name_files", name=name)
-    return [one._replace(name=name) for one, name in zip(submissions, names, strict=True)]
+        renamed.append(one._replace(name=name))
+    return renamed

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from ...errors import InputError
 from ...files.read import read_sheet
-from ...files.recipe import describe, lines_of
+from ...files.recipe import Recipe, describe, lines_of
 from .flags import Flag
 from .parameters import Columns, Files, MetricOptions, Notes, RowFlags
 from .reading import read_files, recipes_of
@@ -26,14 +26,19 @@ def show_recipes(
     submissions = read_files(files, rows, groups=None, metric=MetricOptions(), unlabelled="bounds", outputs=outputs)
     recipes = {recipe.source: recipe for recipe in recipes_of(submissions) if recipe is not None}
     for recipe in recipes.values():
-        print(*lines_of([recipe]), sep="\n")
-        if recipe.format == "run":
-            continue
-        table = read_sheet(recipe.source, rows=recipe.path or None).table
-        for name in table.column_names:
-            print(f"  {describe(table, name)}")
+        _show(recipe)
     if output is not None:
         if len({recipe.said() for recipe in recipes.values()}) > 1:
             raise InputError("--output", "several_recipes", got=", ".join(recipes))
         Path(output).write_text(next(iter(recipes.values())).to_json() + "\n", encoding="utf-8")
     return [(one.name, note) for one in submissions for note in one.notes]
+
+
+def _show(recipe: Recipe) -> None:
+    """Print how a file is read, and what the columns of a table hold."""
+    print(*lines_of([recipe]), sep="\n")
+    if recipe.format == "run":
+        return
+    table = read_sheet(recipe.source, rows=recipe.path or None).table
+    for name in table.column_names:
+        print(f"  {describe(table, name)}")
