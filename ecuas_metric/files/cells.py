@@ -85,7 +85,7 @@ def truths_in(sheet: Sheet, column: str, right: str | None = None) -> Floats:
     return np.array([*(pair[word] for word in words), np.nan])[codes]
 
 
-def number_text(text: str) -> bool:
+def is_number(text: str) -> bool:
     """Return whether text is a number, in ASCII and without underscores."""
     return _POINT.fullmatch(text.strip()) is not None
 

@@ -312,9 +312,10 @@ def lines_of(recipes: Iterable[Recipe | None]) -> list[str]:
 
 
 def holds_numbers(name: str) -> bool:
-    """Return whether a column is one of confidences or probabilities by its name."""
+    """Return whether a column is one of numbers by its name: confidences, probabilities, correctness."""
     name = name.strip().lower()
-    return name in (*NAMES["confidence"], *NAMES["positive"]) or _NUMBERED.fullmatch(name) is not None
+    names = (*NAMES["confidence"], *NAMES["correct"], *NAMES["positive"])
+    return name in names or _NUMBERED.fullmatch(name) is not None
 
 
 def complement_of(name: str) -> str:

@@ -131,7 +131,7 @@ def read_submissions(
     Parameters
     ----------
     path : path
-        CSV with commas, semicolons (decimal commas too) or tabs, JSON lines, JSON, Parquet, Arrow, .npz, .npy or Excel;
+        CSV with commas, semicolons (decimal commas too) or tabs, JSON lines, JSON, Parquet, Arrow, .npz or Excel;
         also compressed, at an address that fsspec knows, or ``-`` for standard input. A run is a file or a folder, and
         recognised by its content.
     columns : mapping, optional

@@ -41,11 +41,10 @@ def test_other_formats_hold_the_same(tmp_path):
     with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
         stream.write_table(table)
     np.savez(tmp_path / "a.npz", **{name: FRAME[name].to_numpy() for name in FRAME})
-    np.save(tmp_path / "a.npy", FRAME.to_records(index=False))
     FRAME.to_csv(tmp_path / "a.dat", index=False)
     FRAME.to_parquet(tmp_path / "a")
     FRAME.to_json(tmp_path / "list.jsonl", orient="records", indent=2)
-    for name in ("a.feather", "a.arrow", "a.npz", "a.npy", "a.dat", "a", "list.jsonl"):
+    for name in ("a.feather", "a.arrow", "a.npz", "a.dat", "a", "list.jsonl"):
         assert cells(tmp_path / name) == FRAME.to_numpy().tolist(), name
 
 
@@ -96,13 +95,10 @@ def test_comments_before_the_header_are_skipped_and_counted(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["gpt.csv", "part.csv"])
-def test_a_folder_of_systems_and_an_array_without_labels_are_no_table(name, tmp_path):
+def test_a_folder_of_systems_is_no_table(name, tmp_path):
     FRAME.to_csv(tmp_path / name)
     with pytest.raises(ValueError, match=r"is a folder, and not of the parts of one table\. Name its files\."):
         read_sheet(tmp_path)
-    np.save(tmp_path / "a.npy", np.ones((3, 2)))
-    with pytest.raises(ValueError, match=r"one array has no labels; save both with numpy\.savez"):
-        read_sheet(tmp_path / "a.npy")
 
 
 @pytest.mark.parametrize("values", [["b", None, "a", "b"], [[1], None, [2], [1]]])  # Arrow encodes no lists
