@@ -7,6 +7,7 @@ themselves, from as many other samples.
 
 import argparse
 import csv
+import dataclasses
 import functools
 import math
 import warnings
@@ -59,40 +60,47 @@ def _prepared(predictions, references, options, **more):
     return prepare(form, predictions, references, checked_options(**OPTIONS | added | options | more))
 
 
-def spread_of_estimates(name, size, runs, level):
-    """Return the width of the central interval of each estimate over samples of this size."""
+def estimates(name, size, runs):
+    """Return the values of each metric over samples of this size."""
     samples = defaultdict(list)
     for run in range(runs):
         for key, value in _values(*ALL[name](np.random.default_rng((77, run)), size)).items():
             samples[key].append(value)
-    tails = [(1 - level) / 2, (1 + level) / 2]
-    return {key: float(np.diff(np.nanquantile(values, tails))[0]) for key, values in samples.items()}
+    return samples
 
 
-def cells(name, size, runs, level=0.95):
-    """Yield a row of `FIELDS` for each metric of a system."""
+def _noted(results):
+    """Return the keys of the numbers of which a note says what was not seen."""
+    return {str(key) for note in results.notes if note.id == "unseen" for key in note.fields["metrics"]}
+
+
+def cells(name, size, runs, levels=(0.95,)):
+    """Yield a row of `FIELDS` for each level and metric of a system."""
     truth = true_values(name, size if name == "isotonic" else None)
-    spread = spread_of_estimates(name, size, runs, level)
+    samples = estimates(name, size, runs)
     ends = defaultdict(list)
     noted = defaultdict(int)
     for run in range(runs):
-        sample = ALL[name](np.random.default_rng((5, run)), size)
-        found = compute_results(_prepared(*sample, confidence_level=level))
-        on = {str(key) for note in found.notes if note.id == "unseen" for key in note.fields["metrics"]}
-        for key, estimate in found.estimates.items():
-            if key in truth and not math.isnan(estimate.low):
-                ends[key].append((estimate.low, estimate.high))
-                noted[key] += str(key) in on
-    for key, pairs in ends.items():
+        system = _prepared(*ALL[name](np.random.default_rng((5, run)), size), confidence_level=levels[0])
+        for level in levels:
+            at_level = dataclasses.replace(system, options=system.options.replace(confidence_level=level))
+            results = compute_results(at_level)
+            marked = _noted(results)
+            for key, estimate in results.estimates.items():
+                if key in truth and not math.isnan(estimate.low):
+                    ends[level, key].append((estimate.low, estimate.high))
+                    noted[level, key] += str(key) in marked
+    for (level, key), pairs in sorted(ends.items(), key=lambda item: item[0][0]):
         low, high = np.array(pairs).T
         below = round(100 * float(np.mean(truth[key] < low - 1e-12)), 2)
         above = round(100 * float(np.mean(truth[key] > high + 1e-12)), 2)
-        width = round(float(np.median(high - low)) / spread[key], 3) if spread[key] else math.nan
-        share = round(100 * noted[key] / len(pairs), 1)
+        spread = float(np.diff(np.nanquantile(samples[key], [(1 - level) / 2, (1 + level) / 2]))[0])
+        width = round(float(np.median(high - low)) / spread, 3) if spread else math.nan
+        share = round(100 * noted[level, key] / len(pairs), 1)
         yield dict(zip(FIELDS, (name, size, str(key), level, len(pairs), below, above, width, share), strict=True))
 
 
-def simulate(path, names, sizes, runs, level):
+def simulate(path, names, sizes, runs, levels):
     """Append the cells that a file does not have."""
     done = set()
     if path.exists():
@@ -100,8 +108,9 @@ def simulate(path, names, sizes, runs, level):
             done = {(row["system"], int(row["samples"]), float(row["level"])) for row in csv.DictReader(file)}
     for size in sizes:
         for name in names:
-            if (name, size, level) not in done:
-                rows = list(cells(name, size, runs, level))
+            missing = [level for level in levels if (name, size, level) not in done]
+            if missing:
+                rows = list(cells(name, size, runs, missing))
                 is_new = not path.exists()
                 with path.open("a", newline="") as file:
                     writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
@@ -113,9 +122,9 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--runs", type=int, default=400)
-    parser.add_argument("--level", type=float, default=0.95)
+    parser.add_argument("--levels", type=float, nargs="+", default=[0.95])
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--systems", nargs="+", choices=[*ALL], default=[*ALL])
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    simulate(chosen.file, chosen.systems, chosen.sizes, chosen.runs, chosen.level)
+    simulate(arguments.file, arguments.systems, arguments.sizes, arguments.runs, arguments.levels)
