@@ -136,9 +136,7 @@ class Design:
 
 def _sums(values: Floats, part: Ints) -> Floats:
     """Return the sums (H, M) of values (N, M) over parts."""
-    sums = np.zeros((int(part.max()) + 1, values.shape[1]))
-    np.add.at(sums, part, values)
-    return sums
+    return np.stack([np.bincount(part, column) for column in values.T], axis=1)
 
 
 SIMPLE = Design(np.ones(0))  # samples of which only sums are known, drawn independently

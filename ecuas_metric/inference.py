@@ -12,32 +12,32 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .designs import INDEPENDENT, Design, Effect, Extremes, effective_size
+from .designs import INDEPENDENT, Design, Effect, Extremes
 from .inputs import Floats, Ints, Limits
-from .metric import Line
+from .metric import Line, Point
 from .ranking import TieGroups
 
 ADDED = 1.0  # answers that could have been seen besides: one, as in the limits of Clopper and Pearson
-DRAWS = 10_000  # of the largest of many deviates: a standard error of 0.002 at a level of 0.05
-HALF = 0.5  # an interval of which more would go without the added answer rests on what was not seen
+HALF = 0.5  # an interval of which a larger part would go without the added answer rests on what was not seen
 _ROUNDING = 1e-9  # relative; what is no larger is 0
 _LEAST = float(np.finfo(np.float64).tiny)  # of p-values, where a gamma distribution ends
 _NORMAL = 1e-3  # a skewness below which the first term of Cornish and Fisher is exact to 1e-7
 
 
+# ---- answers ---------------------------------------------------------------------------------------------------------
+
+
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Atoms:
-    """What groups of answers consist of (G,): sums of w^2 and w^3 of those that cost nothing, and of those that do."""
+    """What groups of answers consist of (G,): those that cost nothing, and those that cost `event` each."""
 
-    event: Floats  # what an answer costs that costs anything: mean square over mean
-    free: Floats
-    costly: Floats
-    free3: Floats
-    costly3: Floats
+    event: Floats  # mean square over mean of the costs
+    free: Floats  # sum of w^2 of those that cost nothing
+    costly: Floats  # sum of w^2 of those that do not
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -58,28 +58,42 @@ class Groups:
 
     @functools.cached_property
     def total(self) -> float:
-        """The weight of all answers."""
+        """The weight W of all answers."""
         return float(self.weight.sum())
 
     @functools.cached_property
     def unit(self) -> float:
-        """The weight of one answer of as many equal ones as these are worth (Kish): sum of w^2 / sum of w."""
+        """The weight of one answer of as many equal ones as these are worth (Kish): sum of w^2 / W."""
         return float(self.weight2.sum()) / self.total
 
     @functools.cached_property
     def atoms(self) -> Atoms:
         """The answers as two atoms in each group."""
         has_cost = self.weight2_cost > 0
-        none = np.zeros(len(self.cost))
-        event = np.divide(self.weight2_cost2, self.weight2_cost, out=none, where=has_cost)
-        costly = np.divide(self.weight2_cost, event, out=np.zeros(len(self.cost)), where=has_cost)
-        free = np.maximum(self.weight2 - costly, 0.0)
-        each = self.weight2 / self.weight
-        return Atoms(event, free, costly, each * free, each * costly)
+        event = np.zeros(len(self.cost))
+        np.divide(self.weight2_cost2, self.weight2_cost, out=event, where=has_cost)
+        costly = np.zeros(len(self.cost))
+        np.divide(self.weight2_cost, event, out=costly, where=has_cost)
+        return Atoms(event, np.maximum(self.weight2 - costly, 0.0), costly)
 
     def mean(self, line: Line) -> float:
         """Return the mean of a line over all answers."""
-        return float(np.vecdot(self.weight, line.intercept) + np.vecdot(self.cost, line.slope)) / self.total
+        total = np.vecdot(self.weight, line.intercept) + np.vecdot(self.cost, line.slope)
+        return float(total) / self.total
+
+    def centred(self, line: Line) -> Line:
+        """Return a line less its mean over all answers."""
+        return Line(line.intercept - self.mean(line), line.slope)
+
+    def moments(self, line: Line) -> tuple[float, float]:
+        """Return the sums of (w d)^2 and of (w d)^3 over all answers, d the line at an answer's cost."""
+        atoms = self.atoms
+        deviation = line.at(atoms.event)
+        free = atoms.free * np.square(line.intercept)
+        costly = atoms.costly * np.square(deviation)
+        weight = self.weight2 / self.weight
+        cubes = np.vecdot(weight * free, line.intercept) + np.vecdot(weight * costly, deviation)
+        return float(free.sum() + costly.sum()), float(cubes)
 
     def enlarged(self, mass: Floats, cost: Floats) -> Groups:
         """Return the groups with a weight (G,) of answers of these costs (G,) added."""
@@ -94,25 +108,13 @@ class Groups:
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Statistic:
-    """A number as the engine sees it: functions of groups of answers, and what it and a cost can be."""
-
-    value: Callable[[Groups], float]
-    line: Callable[[Groups], Line]
-    least: float = -math.inf
-    most: float = math.inf
-    dearest: Callable[[float], float] = lambda seen: seen  # the most that one more answer costs, where `seen` was
-    bias: float = 0.0  # of order 1 / N
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Rows:
     """The answers (N,) one by one: their group and their cost."""
 
     group: Ints
     cost: Floats
 
-    def expanded(self, line: Line) -> Floats:
+    def influence(self, line: Line) -> Floats:
         """Return the influence (N,) of each answer on a number."""
         return np.asarray(line.intercept[self.group] + line.slope[self.group] * self.cost)
 
@@ -121,20 +123,37 @@ class Rows:
         return Rows(self.group[order], self.cost[order])
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+def cost_as_seen(dearest_seen: float) -> float:
+    """Return the most that one more answer costs where nothing is known of it but the dearest that was seen."""
+    return dearest_seen
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Number:
     """A number with the answers that it was computed from; without rows where only their sums are known."""
 
     value: float
-    statistic: Statistic
     groups: Groups
+    at: Callable[[Groups], Point]  # its value and its line for any groups
+    least: float = -math.inf
+    most: float = math.inf
+    dearest: Callable[[float], float] = cost_as_seen  # the dearest cost seen -> the most that one more answer costs
+    bias: float = 0.0  # of order 1 / N
     rows: Callable[[], Rows] | None = None
+
+    @functools.cached_property
+    def seen(self) -> Point:
+        """The value and the line for the groups that were seen; merged groups give nearly `value`."""
+        return self.at(self.groups)
 
     def reordered(self, order: Ints) -> Number:
         """Return the number with its rows in another order."""
         rows = self.rows
         assert rows is not None
         return dataclasses.replace(self, rows=functools.cache(lambda: rows().taken(order)))
+
+
+# ---- one limit -------------------------------------------------------------------------------------------------------
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -172,6 +191,121 @@ class Reach:
     extreme: Floats  # (G,), the influence of that
 
 
+def _worst(number: Number, sign: int) -> tuple[Floats, Floats]:
+    """Return what one more answer costs (G,) that moves a number most, up or down, and its influence (G,).
+
+    It costs nothing or the most that it can. Where the number depends on no answer, as a share of accepted ones, its
+    influence is the end of the range.
+    """
+    line = number.seen.line
+    matters = line.slope != 0
+    if not matters.any():
+        end = number.most if sign > 0 else number.least
+        return line.slope, np.full(len(line.slope), end - number.value + number.groups.mean(line))
+    seen = float(number.groups.atoms.event.max(initial=0.0, where=matters))
+    cost = np.where(sign * line.slope > 0, number.dearest(seen), 0.0)
+    return cost, line.at(cost)
+
+
+def reach_of(number: Number, sign: int, added: float) -> Reach:
+    """Return where one more answer takes a number: up for `sign` 1, down for -1; `added` is how many it counts as.
+
+    It is spread over the confidences as the answers are, where the number depends on the answer.
+    """
+    groups = number.groups
+    matters = number.seen.line.slope != 0
+    cost, extreme = _worst(number, sign)
+    unit = ADDED * groups.unit * added
+    if not matters.any():
+        end = extreme - groups.mean(number.seen.line)
+        shift = end * (unit / (groups.total + unit))
+        line = groups.centred(number.seen.line)
+        line = Line(line.intercept - shift, line.slope)
+        mass = groups.weight * (unit / groups.total)
+        return Reach(number.value + float(shift[0]), line, mass, cost, end - shift)
+    mass = np.where(matters, groups.weight, 0.0)
+    mass *= unit / float(mass.sum())
+    enlarged = groups.enlarged(mass, cost)
+    point = number.at(enlarged)
+    line = enlarged.centred(point.line)
+    return Reach(number.value + point.value - number.seen.value - number.bias, line, mass, cost, line.at(cost))
+
+
+def _unmoved(number: Number) -> Reach:
+    """Return a number with no answer added."""
+    none = np.zeros(len(number.groups.weight))
+    return Reach(number.value - number.bias, number.groups.centred(number.seen.line), none, none, none)
+
+
+def _extremes(number: Number, sign: int) -> Extremes:
+    """Return the influence of each answer (N,), and the most that it could have had."""
+    assert number.rows is not None
+    rows = number.rows()
+    _, extreme = _worst(number, sign)
+    matters = number.seen.line.slope != 0
+    if not matters.any():
+        matters = ~matters
+    return Extremes(rows.influence(number.seen.line), extreme[rows.group], matters[rows.group])
+
+
+def _effect(numbers: Sequence[Number], sign: int, design: Design) -> Effect:
+    """Return what the design does to a number, or to the difference of two."""
+    if design.is_simple or any(number.rows is None for number in numbers):
+        return INDEPENDENT
+    extremes = _extremes(numbers[0], sign)
+    for number in numbers[1:]:
+        extremes = extremes.minus(_extremes(number, -sign))
+    return design.effect(extremes)
+
+
+def _side(numbers: Sequence[Number], reaches: Sequence[Reach], design: Design, effect: Effect) -> Side:
+    """Return the distribution of a number, or of the difference of two: moments of a Dirichlet mean, times a design's.
+
+    What is added is spread over many answers, each as a part of one.
+    """
+    groups = numbers[0].groups
+    if len(numbers) == 1:
+        mass, extreme = reaches[0].mass, reaches[0].extreme
+        squares, cubes = groups.moments(reaches[0].line)
+    else:
+        moved, mass, extreme = _difference_of_rows(numbers, reaches, design.weight)
+        squares = float(np.vecdot(moved, moved))
+        cubes = float(np.vecdot(np.square(moved), moved))
+    added = mass * np.square(extreme)
+    squares += groups.unit * float(added.sum())
+    cubes += groups.unit**2 * float(np.vecdot(added, extreme))
+    total = groups.total + float(mass.sum())
+    count = total / (groups.unit * effect.variance)
+    variance = squares / total**2 * count / (count + 1) * effect.variance
+    third = 2 * cubes / total**3 * count**2 / ((count + 1) * (count + 2)) * effect.variance**2
+    deviation = math.sqrt(max(variance, 0.0))
+    centre = reaches[0].value - math.fsum(reach.value for reach in reaches[1:])
+    return Side(centre, deviation, third / deviation**3 if deviation**3 else 0.0, effect.freedom)
+
+
+def _difference_of_rows(
+    numbers: Sequence[Number], reaches: Sequence[Reach], weight: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return w d of the answers (N,) for the difference d of two numbers, the weight added to each, its influence."""
+    influence = np.zeros(len(weight))
+    moved = np.zeros(len(weight))
+    mass = np.zeros(len(weight))
+    for number, reach, sign in zip(numbers, reaches, (1, -1), strict=True):
+        assert number.rows is not None
+        rows = number.rows()
+        influence += sign * rows.influence(reach.line)
+        if reach.mass.any():
+            share = reach.mass / number.groups.weight
+            added = share[rows.group] * weight
+            moved += sign * added * reach.extreme[rows.group]
+            np.maximum(mass, added, out=mass)
+    extreme = np.divide(moved, mass, out=moved, where=mass > 0)
+    return weight * influence, mass, extreme
+
+
+# ---- both limits -----------------------------------------------------------------------------------------------------
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Inference:
     """What answers tell of a number: its limits at every level, and the p-value of every hypothesis."""
@@ -181,8 +315,8 @@ class Inference:
     upper: Side
     least: float = -math.inf
     most: float = math.inf
-    seen: tuple[Side, Side] | None = None  # without the added answer
-    reaches: tuple[Reach, Reach] | None = None
+    seen: Sequence[Side] = ()  # both without the added answer, of one number
+    reaches: Sequence[Reach] = ()  # and where that takes it
 
     def limits(self, level: float) -> Limits:
         """Return the interval at a level in (0, 1); it contains the value, and lies in its range."""
@@ -205,79 +339,56 @@ class Inference:
         return 2 * self.tail(hypothesis)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Unseen:
-    """What an interval mostly rests on: answers of a kind that was not seen in some neighbouring groups."""
+def infer(number: Number, design: Design, *, minus: Number | None = None) -> Inference | None:
+    """Return what the answers tell of a number, or of its difference to that of another system on the same answers.
 
-    first: int  # of the groups
-    last: int
-    cost: float  # of such an answer
-    size: float  # what one adds to the number, times all answers
-
-
-def infer(number: Number, design: Design) -> Inference | None:
-    """Return what the answers tell of a number, or None if nothing is known of its error."""
-    groups = number.groups
-    line = number.statistic.line(groups)
-    start = number.statistic.value(groups)
-    ends = (number.statistic.least, number.statistic.most)
-    if not line.slope.any() and not all(map(math.isfinite, ends)):  # one more answer could be anything
-        return None
-    below, lower, bare_lower = _towards(number, line, start, -1, design)
-    above, upper, bare_upper = _towards(number, line, start, 1, design)
-    inference = _inference(number.value, lower, upper, number.statistic.least, number.statistic.most)
-    if inference is None:
-        return None
-    return dataclasses.replace(inference, seen=(bare_lower, bare_upper), reaches=(below, above))
-
-
-def _towards(number: Number, line: Line, start: float, sign: int, design: Design) -> tuple[Reach, Side, Side]:
-    """Return one more answer, and the distribution of a limit with it and without it."""
-    groups = number.groups
-    effect = _effect(number, line, sign, design)
-    reach = reach_of(number, line, start, sign, effect.added)
-    none = np.zeros(1)
-    centred = Line(line.intercept - groups.mean(line), line.slope)
-    bare = Reach(number.value - number.statistic.bias, centred, none, none, none)
-    return reach, _side_of_groups(reach, groups, effect), _side_of_groups(bare, groups, effect)
-
-
-def _effect(number: Number, line: Line, sign: int, design: Design) -> Effect:
-    if design.is_simple or number.rows is None:
-        return INDEPENDENT
-    return design.effect(_extremes(number, line, sign))
-
-
-def difference(first: Number, second: Number, design: Design) -> Inference | None:
-    """Return what the same answers (N,) of two systems tell of the difference of a number, the first minus the second.
-
-    One more answer is added to both: one that moves the first up and the second down, and its mirror image.
+    Of a difference, one more answer moves the first up and the second down, or the reverse. None if nothing is known of
+    the error.
     """
-    lines = [number.statistic.line(number.groups) for number in (first, second)]
-    starts = [number.statistic.value(number.groups) for number in (first, second)]
+    numbers = [number] if minus is None else [number, minus]
+    if not all(map(_is_bounded, numbers)):
+        return None
+    sides = []
+    seen = []
+    reaches = []
+    for sign in (-1, 1):
+        effect = _effect(numbers, sign, design)
+        both = [reach_of(one, sign * way, effect.added) for one, way in zip(numbers, (1, -1), strict=False)]
+        sides.append(_side(numbers, both, design, effect))
+        if minus is None:
+            seen.append(_side(numbers, [_unmoved(number)], design, effect))
+            reaches.append(both[0])
+    lower, upper = sides
+    if not math.isfinite(lower.centre + lower.deviation + upper.centre + upper.deviation):
+        return None
+    if minus is None:
+        return Inference(number.value, lower, upper, number.least, number.most, seen, reaches)
+    return Inference(number.value - minus.value, lower, upper, number.least - minus.most, number.most - minus.least)
 
-    def side(sign: int) -> Side:
-        one = _extremes(first, lines[0], sign)
-        effect = design.effect(one.minus(_extremes(second, lines[1], -sign)))
-        up = reach_of(first, lines[0], starts[0], sign, effect.added)
-        down = reach_of(second, lines[1], starts[1], -sign, effect.added)
-        return _side_of_rows((first, second), (up, down), design.weight, effect)
 
-    least = first.statistic.least - second.statistic.most
-    most = first.statistic.most - second.statistic.least
-    return _inference(first.value - second.value, side(-1), side(1), least, most)
+def _is_bounded(number: Number) -> bool:
+    """Return whether it is known what one more answer could do."""
+    is_ranged = math.isfinite(number.least) and math.isfinite(number.most)
+    return is_ranged or bool(number.seen.line.slope.any())
 
 
-def _inference(value: float, lower: Side, upper: Side, least: float, most: float) -> Inference | None:
-    is_known = math.isfinite(lower.centre + lower.deviation + upper.centre + upper.deviation)
-    return Inference(value, lower, upper, least, most) if is_known else None
+def standard_error(number: Number, design: Design, *, minus: Number | None = None) -> float:
+    """Return the standard error of a number or a difference: the infinitesimal jackknife, times k / (k - 1)."""
+    numbers = [number] if minus is None else [number, minus]
+    effect = _effect(numbers, 1, design)
+    count = number.groups.total / number.groups.unit
+    side = _side(numbers, [_unmoved(one) for one in numbers], design, Effect())
+    return side.deviation * math.sqrt(effect.variance * (count + 1) / (count - 1)) if count > 1 else math.nan
+
+
+# ---- averages, and what was not seen ---------------------------------------------------------------------------------
 
 
 def average(parts: Sequence[Inference]) -> Inference:
     """Return what is known of the mean of numbers of independent parts."""
     count = len(parts)
-    lower = _average_side([(part.lower, part.seen[0] if part.seen else part.lower) for part in parts])
-    upper = _average_side([(part.upper, part.seen[1] if part.seen else part.upper) for part in parts])
+    lower = _average_side([(part.lower, part.seen[0]) for part in parts])
+    upper = _average_side([(part.upper, part.seen[1]) for part in parts])
     mean = math.fsum(part.value for part in parts) / count
     least = math.fsum(part.least for part in parts) / count
     most = math.fsum(part.most for part in parts) / count
@@ -288,24 +399,31 @@ def _average_side(parts: Sequence[tuple[Side, Side]]) -> Side:
     """Return the distribution of a mean of independent parts, each with and without the added answer."""
     deviation = math.hypot(*(side.deviation for side, _ in parts))
     # Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
-    shifts = math.fsum((side.centre - bare.centre) * side.deviation for side, bare in parts) / (deviation or 1.0)
-    centre = (math.fsum(bare.centre for _, bare in parts) + shifts) / len(parts)
+    shifts = math.fsum((side.centre - seen.centre) * side.deviation for side, seen in parts) / (deviation or 1.0)
+    centre = (math.fsum(seen.centre for _, seen in parts) + shifts) / len(parts)
     third = math.fsum(side.skewness * side.deviation**3 for side, _ in parts)
     squares = math.fsum(side.deviation**4 / side.freedom for side, _ in parts)
     skewness = third / deviation**3 if deviation else 0.0
     return Side(centre, deviation / len(parts), skewness, deviation**4 / squares if squares else math.inf)
 
 
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Unseen:
+    """What an interval mostly rests on: answers of a kind that was not seen in neighbouring groups."""
+
+    first: int  # of the groups
+    last: int
+    cost: float  # of such an answer
+    size: float  # what one adds to the number, times all answers
+
+
 def unseen(number: Number, inference: Inference, level: float) -> Unseen | None:
     """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
     tail = (1 - level) / 2
-    assert inference.seen is not None
-    assert inference.reaches is not None
-    for side, bare, reach, at in zip(
-        (inference.lower, inference.upper), inference.seen, inference.reaches, (tail, 1 - tail), strict=True
-    ):
+    sides = zip((inference.lower, inference.upper), inference.seen, inference.reaches, (tail, 1 - tail), strict=True)
+    for side, seen, reach, at in sides:
         distance = abs(side.limit(at) - number.value)
-        if abs(bare.limit(at) - number.value) < HALF * distance:
+        if abs(seen.limit(at) - number.value) < HALF * distance:
             return _unseen_groups(number.groups, reach)
     return None
 
@@ -313,8 +431,8 @@ def unseen(number: Number, inference: Inference, level: float) -> Unseen | None:
 def _unseen_groups(groups: Groups, reach: Reach) -> Unseen:
     """Return the neighbours without an answer like the one that is added, among which that adds most."""
     is_costly = reach.cost > 0
-    seen = np.where(is_costly, groups.cost, groups.weight - groups.cost)
-    is_new = seen <= _ROUNDING * groups.weight
+    like = np.where(is_costly, groups.cost, groups.weight - groups.cost)
+    is_new = like <= _ROUNDING * groups.weight
     share = reach.mass * np.square(reach.extreme) * np.where(is_new.any(), is_new, True)
     worst = int(share.argmax())
     is_like = is_new & (is_costly == is_costly[worst])
@@ -326,115 +444,7 @@ def _unseen_groups(groups: Groups, reach: Reach) -> Unseen:
     return Unseen(first, last, float(reach.cost[worst]), float(sizes.max()) * float(reach.cost.max()))
 
 
-def reach_of(number: Number, line: Line, start: float, sign: int, added: float) -> Reach:
-    """Return where one more answer takes a number: up for `sign` 1, down for -1; `added` is how many it counts as.
-
-    `line` and `start` are the number's influence and value, as functions of the groups.
-    It is spread over the confidences as the answers are, where the number depends on the answer. If that is nowhere,
-    as for a share of accepted answers, its influence is the end of the range.
-    """
-    groups = number.groups
-    statistic = number.statistic
-    unit = ADDED * groups.unit * added
-    matters = line.slope != 0
-    if not matters.any():
-        end = (statistic.most if sign > 0 else statistic.least) - number.value
-        shift = end * unit / (groups.total + unit)
-        flat = Line(line.intercept - (groups.mean(line) + shift), line.slope)
-        mass = groups.weight * (unit / groups.total)
-        return Reach(number.value + shift, flat, mass, line.slope, np.full(len(mass), end - shift))
-    cost = _dearest(number, line, sign)
-    mass = np.where(matters, groups.weight, 0.0)
-    mass *= unit / float(mass.sum())
-    enlarged = groups.enlarged(mass, cost)
-    value = number.value + statistic.value(enlarged) - start - statistic.bias
-    line = statistic.line(enlarged)
-    line = Line(line.intercept - enlarged.mean(line), line.slope)
-    return Reach(value, line, mass, cost, line.intercept + line.slope * cost)
-
-
-def _dearest(number: Number, line: Line, sign: int) -> Floats:
-    """Return what one more answer costs (G,) that moves a number most: nothing, or the most that it can."""
-    seen = float(number.groups.atoms.event.max(initial=0.0, where=line.slope != 0))
-    return np.where(sign * line.slope > 0, number.statistic.dearest(seen), 0.0)
-
-
-def _extremes(number: Number, line: Line, sign: int) -> Extremes:
-    """Return the influence of each answer, and the most that it could have had."""
-    assert number.rows is not None
-    rows = number.rows()
-    influence = rows.expanded(line)
-    matters = line.slope != 0
-    if matters.any():
-        cost = _dearest(number, line, sign)
-        extreme = (line.intercept + line.slope * cost)[rows.group]
-        return Extremes(influence, extreme, matters[rows.group])
-    end = number.statistic.most if sign > 0 else number.statistic.least
-    extreme = np.full(len(influence), end - number.value + number.groups.mean(line))
-    return Extremes(influence, extreme, np.ones(len(influence), np.bool_))
-
-
-def _side_of_groups(reach: Reach, groups: Groups, effect: Effect) -> Side:
-    """Return the distribution of a number from groups, in each of which answers cost nothing or `event`."""
-    atoms = groups.atoms
-    low = reach.line.intercept
-    high = low + reach.line.slope * atoms.event
-    low2 = np.square(low)
-    high2 = np.square(high)
-    squares = np.vecdot(atoms.free, low2) + np.vecdot(atoms.costly, high2)
-    cubes = np.vecdot(atoms.free3, low2 * low) + np.vecdot(atoms.costly3, high2 * high)
-    return _pearson(reach.value, (squares, cubes), groups, reach.mass, reach.extreme, effect)
-
-
-def _side_of_rows(numbers: tuple[Number, Number], reaches: tuple[Reach, Reach], weight: Floats, effect: Effect) -> Side:
-    """Return the distribution of a difference from the influences (N,) of the answers of two systems."""
-    influence = np.zeros(len(weight))
-    moved = np.zeros(len(weight))
-    mass = np.zeros(len(weight))
-    for number, reach, sign in zip(numbers, reaches, (1, -1), strict=True):
-        assert number.rows is not None
-        rows = number.rows()
-        influence += sign * rows.expanded(reach.line)
-        added = (reach.mass / number.groups.weight)[rows.group] * weight
-        moved += sign * added * reach.extreme[rows.group]
-        mass = np.maximum(mass, added)
-    extreme = np.divide(moved, mass, out=np.zeros(len(weight)), where=mass > 0)
-    moved = weight * influence
-    moved2 = np.square(moved)
-    moments = float(moved2.sum()), float(np.vecdot(moved2, moved))
-    centre = reaches[0].value - reaches[1].value
-    return _pearson(centre, moments, numbers[0].groups, mass, extreme, effect)
-
-
-def _pearson(
-    centre: float, moments: tuple[float, float], groups: Groups, mass: Floats, extreme: Floats, effect: Effect
-) -> Side:
-    """Return the side of sums of (w d)^2 and (w d)^3 over answers: the moments of a Dirichlet mean, times a design's.
-
-    What is added (of weight `mass` and influence `extreme`) is spread over many answers, each as a part of one.
-    """
-    unit = groups.unit
-    extreme2 = np.square(extreme)
-    squares = moments[0] + unit * np.vecdot(mass, extreme2)
-    cubes = moments[1] + unit**2 * np.vecdot(mass, extreme2 * extreme)
-    total = groups.total + float(mass.sum())
-    count = total / (unit * effect.variance)
-    variance = float(squares) / total**2 * count / (count + 1) * effect.variance
-    third = 2 * float(cubes) / total**3 * count**2 / ((count + 1) * (count + 2)) * effect.variance**2
-    deviation = math.sqrt(max(variance, 0.0))
-    return Side(centre, deviation, third / deviation**3 if deviation**3 else 0.0, effect.freedom)
-
-
-def standard_error(number: Number, design: Design) -> float:
-    """Return the standard error of a number: the infinitesimal jackknife, times k / (k - 1) for k answers."""
-    groups = number.groups
-    line = number.statistic.line(groups)
-    centred = line.intercept - groups.mean(line)
-    squares = np.vecdot(groups.weight2, centred**2) + np.vecdot(groups.weight2_cost2, line.slope**2)
-    squares += 2 * np.vecdot(groups.weight2_cost, centred * line.slope)
-    count = groups.total / groups.unit
-    effect = 1.0 if design.is_simple or number.rows is None else design.effect(_extremes(number, line, 1)).variance
-    return math.sqrt(max(float(squares), 0.0) * effect * count / (count - 1)) / groups.total if count > 1 else math.nan
+# ---- the distributions -----------------------------------------------------------------------------------------------
 
 
 def pearson_quantile(skewness: float, tail: float) -> float:
@@ -460,7 +470,6 @@ def pearson_tail(skewness: float, deviate: float) -> float:
     return float(cumulative(shape, max(shape + deviate * 2 / skewness, 0.0)))
 
 
-@functools.cache
 def _normal_tail(tail: float, freedom: float) -> float:
     """Return the normal level whose quantile is Student's at `tail`."""
     from scipy.special import ndtr, stdtrit
@@ -469,84 +478,7 @@ def _normal_tail(tail: float, freedom: float) -> float:
 
 
 def _student_tail(tail: float, freedom: float) -> float:
+    """Return the level of Student's distribution whose quantile is the normal one at `tail`."""
     from scipy.special import ndtri, stdtr
 
     return tail if math.isinf(freedom) else float(stdtr(freedom, ndtri(tail)))
-
-
-# ---- several numbers together ----------------------------------------------------------------------------------------
-
-
-def influence_of(number: Number) -> Floats:
-    """Return the influence (N,) of each answer on a number."""
-    assert number.rows is not None
-    return number.rows().expanded(number.statistic.line(number.groups))
-
-
-def deviates(influences: Floats, design: Design, seed: int = 0) -> Floats:
-    """Return random errors (DRAWS, M) of numbers with the covariances that influences (N, M) imply."""
-    moved = design.moved(influences)
-    values, vectors = np.linalg.eigh(moved.T @ moved)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    draws = np.random.default_rng(seed).standard_normal((DRAWS, len(values)))
-    return np.asarray(draws @ root.T)
-
-
-def standardized(errors: Floats, generator: np.random.Generator) -> Floats:
-    """Return errors (DRAWS,) in units of their root mean square; what varies not is drawn by itself."""
-    deviation = math.sqrt(float(np.vecdot(errors, errors)) / len(errors))
-    return errors / deviation if deviation > 0 else generator.standard_normal(len(errors))
-
-
-def adjusted_p_values(p_values: Floats, errors: Sequence[Callable[[], Floats]]) -> Floats:
-    """Return p-values for all M tests together: step-down, by the largest of correlated normal deviates.
-
-    Each p-value (M,) is turned into its normal deviate; that of the largest is the share of draws whose largest is as
-    large, the next one is compared with the largest of the others, and so on (Westfall and Young 1993, Algorithm 4.1;
-    Hothorn, Bretz and Westfall 2008). No more than Holm's; nan where there is no test.
-    """
-    from scipy.special import ndtri
-
-    sizes = -ndtri(p_values / 2)
-    order = np.argsort(sizes)[: np.count_nonzero(~np.isnan(sizes))]
-    adjusted = np.array(p_values, np.float64)
-    largest = np.zeros(DRAWS)
-    for count, index in enumerate(order, 1):  # from the smallest up: `largest` is that of all that are no larger
-        np.maximum(largest, np.abs(errors[index]()), out=largest)
-        share = (1 + np.count_nonzero(largest >= sizes[index])) / (1 + DRAWS)
-        adjusted[index] = max(min(share, count * p_values[index]), p_values[index])
-    ranked = order[::-1]
-    adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
-    return adjusted
-
-
-def simultaneous_level(level: float, errors: Iterable[Floats]) -> float:
-    """Return the level of one interval at which all hold together, by the largest of correlated normal deviates."""
-    from scipy.special import ndtr
-
-    largest = np.zeros(DRAWS)
-    for drawn in errors:
-        np.maximum(largest, np.abs(drawn), out=largest)
-    return max(1 - 2 * float(ndtr(-np.quantile(largest, level))), level)
-
-
-def p_value_of_best(tails: Floats, errors: Floats) -> float:
-    """Return the p-value of "no other system is better" from those (M,) of "this one is not better", and draws (M, B).
-
-    The systems above alpha hold the best one with a probability of 1 - alpha (Gupta 1965; Mogstad et al. 2024).
-    """
-    from scipy.special import ndtri
-
-    largest = errors.max(axis=0)
-    return float(1 + np.count_nonzero(largest >= float(ndtri(1 - tails).max()))) / (1 + DRAWS)
-
-
-def deviation_of_one(first: Number, second: Number, design: Design) -> float:
-    """Return the standard deviation of one sample's difference: the standard error of all, times the root of N."""
-    lines = [number.statistic.line(number.groups) for number in (first, second)]
-    extremes = _extremes(first, lines[0], 1).minus(_extremes(second, lines[1], -1))
-    weight = design.weight
-    moved = weight * (extremes.influence - np.average(extremes.influence, weights=weight))
-    count = effective_size(weight)
-    variance = float(np.vecdot(moved, moved)) * design.effect(extremes).variance * count / (count - 1)
-    return math.sqrt(variance * len(weight)) / float(weight.sum())

@@ -13,9 +13,9 @@ import numpy as np
 from .decisions import Decisions, one_of_each_class, right_and_wrong
 from .designs import SIMPLE, Design, design_of_options
 from .errors import Note
-from .inference import HALF, Groups, Inference, Number, Rows, Statistic, Unseen, infer, standard_error, unseen
+from .inference import HALF, Groups, Inference, Number, Rows, Unseen, cost_as_seen, infer, standard_error, unseen
 from .inputs import Bools, Floats, Ints, Limits
-from .metric import Data, Key, Line, bias_of
+from .metric import Data, Key, Line, Point, bias_of
 from .metrics import (
     Values,
     cost_of,
@@ -23,7 +23,6 @@ from .metrics import (
     line_of_value,
     naive_slopes,
     naive_values,
-    quotient,
     ratio_keys,
     recalibrated_uncertainty,
     recalibrated_values,
@@ -67,6 +66,10 @@ class Answers:
         ties = TieGroups(groups.weight, groups.cost, self.form.rank_at(groups.uncertainty))
         return Data(self.form, self.options, parameter=key.parameter or 0.0, grouped=ties)
 
+    def line(self, key: Key) -> Line:
+        """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
+        return line_of_mean(key, self.groups.uncertainty, self.form, self.options)
+
     def dearest(self, seen: float) -> float:
         """Return the most that one more answer costs if the dearest yet costs `seen`: the next entry of a cost matrix.
 
@@ -84,43 +87,41 @@ class Answers:
 def answers_of(decisions: Decisions, options: Options) -> Answers:
     """Return the answers of samples sorted by increasing uncertainty, none of weight 0."""
     starts = run_starts(decisions.rank_by)
+    cost = decisions.candidate_cost
+    uncertainty = decisions.uncertainty_at(decisions.rank_by[starts])
 
     def own(key: Key) -> Groups:
-        loss = cost_of(key, decisions, options)
-        return grouped(loss, options, np.zeros(len(loss), np.int64))
+        return _groups_of(cost_of(key, decisions, options), options.sample_weight, np.zeros(1, np.int64))
 
     @functools.cache
     def rows() -> Rows:
-        sizes = np.diff(starts, append=len(decisions.rank_by))
-        return Rows(np.repeat(np.arange(len(starts)), sizes), decisions.candidate_cost)
+        sizes = np.diff(starts, append=len(cost))
+        return Rows(np.repeat(np.arange(len(starts)), sizes), cost)
 
-    return Answers(_groups_of(decisions, options, starts), decisions, options, own, rows)
+    return Answers(_groups_of(cost, options.sample_weight, starts, uncertainty), decisions, options, own, rows)
 
 
-def _groups_of(decisions: Decisions, options: Options, starts: Ints) -> Groups:
-    """Return the sums over samples of equal uncertainty."""
-    cost = decisions.candidate_cost
-    cost2 = cost if decisions.confidence is not None else np.square(cost)
-    sums = [np.broadcast_to(1.0, cost.shape), cost, np.broadcast_to(1.0, cost.shape), cost, cost2]
-    if options.sample_weight is not None:
-        weight = options.sample_weight
-        weight2 = np.square(weight)
-        sums = [weight, weight * cost, weight2, weight2 * cost, weight2 * cost2]
+def _groups_of(cost: Floats, weight: Floats | None, starts: Ints, uncertainty: Floats | None = None) -> Groups:
+    """Return the sums over samples (N,) from each start (G,) to the next."""
+    if weight is None:
+        weight = np.broadcast_to(1.0, cost.shape)
+        cost2 = np.square(cost)
+        sums = [weight, cost, weight, cost, cost2]
+    else:
+        weighted = weight * cost
+        sums = [weight, weighted, np.square(weight), weight * weighted, np.square(weighted)]
     if len(starts) < len(cost):
         sums = [np.add.reduceat(values, starts) for values in sums]
-    return Groups(decisions.uncertainty_at(decisions.rank_by[starts]), *sums)
+    return Groups(np.zeros(len(starts)) if uncertainty is None else uncertainty, *sums)
 
 
-def grouped(loss: Floats, options: Options, part: Ints) -> Groups:
-    """Return the sums of losses (N,) over parts, numbered from 0."""
-    weight = np.ones(len(loss)) if options.sample_weight is None else options.sample_weight
-    weight2 = np.square(weight)
-    sums = [weight, weight * loss, weight2, weight2 * loss, weight2 * np.square(loss)]
-    of_parts = [np.asarray(np.bincount(part, values), np.float64) for values in sums]
-    return Groups(np.zeros(len(of_parts[0])), *of_parts)
+def _groups_by(part: Ints, cost: Floats, weight: Floats | None) -> Groups:
+    """Return the sums over samples (N,) of each part, in increasing order."""
+    order = np.argsort(part, kind="stable")
+    return _groups_of(cost[order], None if weight is None else weight[order], run_starts(part[order]))
 
 
-# ---- numbers as statistics of groups ---------------------------------------------------------------------------------
+# ---- numbers as functions of groups ----------------------------------------------------------------------------------
 
 
 def number_of(key: Key, answers: Answers, value: float) -> Number | None:
@@ -128,83 +129,89 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
     metric = key.entry
     if key.is_biased or not math.isfinite(value):
         return None
+    if key.variant == "normalized" and answers.is_binary and metric.naive_confidence is not None:
+        return _normalized(key, answers, value)
     if key.variant == "normalized":
-        is_of_answers = answers.is_binary and metric.naive_confidence is not None
-        return _normalized(key, answers, value) if is_of_answers else _normalized_by_classes(key, answers, value)
+        return _normalized_by_classes(key, answers, value)
     if metric.is_own_loss:
         return _own_loss(key, answers, value)
     if metric.of_samples and metric.line is None:
         return None
     least, most = _range_of(key, answers)
+    groups = answers.groups
     bias = 0.0
     if metric.bias is not None and not key.variant:
-        count = answers.groups.total / answers.groups.unit
-        bias = bias_of(key, answers.data(key, answers.groups), value, count)
-    value_at, line_at = _functions(key, answers)
-    statistic = Statistic(value_at, line_at, least, most, answers.dearest, bias)
-    return Number(value, statistic, answers.groups, answers.rows)
+        bias = bias_of(key, answers.data(key, groups), value, groups.total / groups.unit)
+    return Number(value, groups, _at(key, answers), least, most, answers.dearest, bias, answers.rows)
 
 
-def _functions(key: Key, answers: Answers) -> tuple[Callable[[Groups], float], Callable[[Groups], Line]]:
-    """Return the value and the line of a number that is a function of the groups."""
+def _at(key: Key, answers: Answers) -> Callable[[Groups], Point]:
+    """Return the value and the line of a number as a function of the groups."""
     metric = key.entry
-    form = answers.form
-    options = answers.options
     if key.variant == "recalibrated":
-
-        def best(groups: Groups) -> float:
-            return float(recalibrated_values(groups.ties, form, options)[key])
-
-        def fitted(groups: Groups) -> Line:  # the effect of a new fit is of second order
-            u = recalibrated_uncertainty(groups.ties, max_uncertainty=form.max_uncertainty)
-            return line_of_mean(key, u, form, options)
-
-        return best, fitted
-    if metric.value is not None:
-        compute = metric.value
-        return (
-            lambda groups: float(compute(answers.data(key, groups))),
-            lambda groups: line_of_value(metric, answers.data(key, groups)),
-        )
-    u = answers.groups.uncertainty
+        return _recalibrated_at(key, answers)
     if metric.ratio is not None:
-        above, below = (line_of_mean(part, u, form, options) for part in ratio_keys(key))
-        return (
-            lambda groups: float(quotient(groups.mean(above), groups.mean(below))),
-            lambda groups: _ratio(above, below, groups.mean(above), groups.mean(below)),
-        )
-    line = line_of_mean(key, u, form, options)
-    return lambda groups: groups.mean(line), lambda groups: line
+        above, below = map(answers.line, ratio_keys(key))
+        return _quotient_at(above, below)
+    compute = metric.value
+    if compute is None:
+        return _mean_at(answers.line(key))
+
+    def at(groups: Groups) -> Point:
+        data = answers.data(key, groups)
+        return Point(float(compute(data)), line_of_value(metric, data))
+
+    return at
 
 
-def _ratio(above: Line, below: Line, numerator: float, denominator: float) -> Line:
-    """Return the line of a quotient of means."""
-    value = numerator / (denominator or math.nan)
+def _mean_at(line: Line) -> Callable[[Groups], Point]:
+    return lambda groups: Point(groups.mean(line), line)
+
+
+def _quotient_at(above: Line, below: Line) -> Callable[[Groups], Point]:
+    return lambda groups: _quotient(above, below, groups.mean(above), groups.mean(below))
+
+
+def _quotient(above: Line, below: Line, numerator: float, denominator: float) -> Point:
+    """Return a quotient of two numbers from their lines and values; nan where the denominator is 0."""
+    divisor = denominator or math.nan
+    value = numerator / divisor
     intercept = above.intercept - value * below.intercept
-    return Line(intercept / (denominator or math.nan), (above.slope - value * below.slope) / (denominator or math.nan))
+    slope = above.slope - value * below.slope
+    return Point(value, Line(intercept / divisor, slope / divisor))
+
+
+def _recalibrated_at(key: Key, answers: Answers) -> Callable[[Groups], Point]:
+    """Return a number after the best recalibration; the effect of a new fit on its line is of second order."""
+    form = answers.form
+
+    def at(groups: Groups) -> Point:
+        value = recalibrated_values(groups.ties, form, answers.options)[key]
+        u = recalibrated_uncertainty(groups.ties, max_uncertainty=form.max_uncertainty)
+        return Point(float(value), line_of_mean(key, u, form, answers.options))
+
+    return at
 
 
 def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     """Return the mean of a loss that is no function of uncertainty and cost; of two classes it is, of confidences."""
     two = key.entry.two_classes
+    least, most = _range_of(key, answers)
     if two is not None and answers.options.num_classes == 2 and answers.is_binary:
         name, factor = two
-        plain = line_of_mean(Key(name), answers.groups.uncertainty, answers.form, answers.options)
+        plain = answers.line(Key(name))
         line = Line(factor * plain.intercept, factor * plain.slope)
-        statistic = Statistic(lambda groups: groups.mean(line), lambda groups: line, *_range_of(key, answers), _one)
-        return Number(value, statistic, answers.groups, answers.rows)
+        return Number(value, answers.groups, _mean_at(line), least, most, _one, rows=answers.rows)
     groups = answers.own(key)
     if groups is None:
         return None
-    line = Line(np.zeros(1), np.ones(1))
-    least, most = _range_of(key, answers)
-    statistic = Statistic(lambda groups: groups.mean(line), lambda groups: line, least, most, _half_of(most))
 
     def rows() -> Rows:
         loss = cost_of(key, answers.form, answers.options)
         return Rows(np.zeros(len(loss), np.int64), loss)
 
-    return Number(value, statistic, groups, rows if answers.rows else None)
+    line = Line(np.zeros(1), np.ones(1))
+    return Number(value, groups, _mean_at(line), least, most, _half_of(most), rows=rows if answers.rows else None)
 
 
 def _one(seen: float) -> float:
@@ -217,25 +224,37 @@ def _half_of(most: float) -> Callable[[float], float]:
     return lambda seen: max(seen, HALF * most)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Naive:
+    """The naive system of a number, as a function of how frequent kinds of samples are (K,)."""
+
+    key: Key
+    one_each: Decisions  # a sample of each kind
+    options: Options
+
+    def value(self, share: Floats) -> float:
+        return float(naive_values(self.one_each, self.options, sample_weight=share)[self.key.of("")])
+
+    def slope(self, share: Floats) -> Floats:
+        """Return the slope of its value in the share of each kind (K,)."""
+        rounded = np.round(share / share.sum(), 12)  # the slopes, differences, would show how the shares were summed
+        return naive_slopes(self.one_each, rounded, self.options)[self.key.of("")]
+
+
 def _normalized(key: Key, answers: Answers, value: float) -> Number:
     """Return a number divided by that of a naive system, which depends on the error rate."""
-    line = line_of_mean(key, answers.groups.uncertainty, answers.form, answers.options)
-    one_each = right_and_wrong(answers.form.max_uncertainty)
+    line = answers.line(key)
     ones = np.ones(len(line.slope))
+    naive = _Naive(key, right_and_wrong(answers.form.max_uncertainty), answers.options)
 
-    def shares(groups: Groups) -> Floats:
+    def at(groups: Groups) -> Point:
         wrong = float(groups.cost.sum())
-        return np.array([groups.total - wrong, wrong])
+        share = np.array([groups.total - wrong, wrong])
+        at_right, at_wrong = naive.slope(share)
+        below = Line(at_right * ones, (at_wrong - at_right) * ones)
+        return _quotient(line, below, groups.mean(line), naive.value(share))
 
-    def value_at(groups: Groups) -> float:
-        return float(quotient(groups.mean(line), _naive_value(key, one_each, shares(groups), answers.options)))
-
-    def line_at(groups: Groups) -> Line:
-        right, wrong = _naive_slope(key, one_each, shares(groups), answers.options)
-        naive = _naive_value(key, one_each, shares(groups), answers.options)
-        return _ratio(line, Line(right * ones, (wrong - right) * ones), groups.mean(line), naive)
-
-    return Number(value, Statistic(value_at, line_at, 0.0, dearest=_one), answers.groups, answers.rows)
+    return Number(value, answers.groups, at, 0.0, dearest=_one, rows=answers.rows)
 
 
 def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number | None:
@@ -246,67 +265,54 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     """
     labels = answers.form.labels
     options = answers.options
+    size = int(options.num_classes or 0)
     is_known = answers.is_binary or key.entry.is_own_loss
     # A frequency that enters by its logarithm or a maximum is known to first order if K is small against root N.
-    if labels is None or answers.rows is None or not is_known or (options.num_classes or 0) ** 2 > len(labels):
+    if labels is None or answers.rows is None or not is_known or size**2 > len(labels):
         return None
     loss = cost_of(key.of(""), answers.form, options)
+    groups = _groups_by(labels, loss, options.sample_weight)
     classes, part = np.unique(labels, return_inverse=True)
-    groups = grouped(loss, options, part)
-    one_each = one_of_each_class(int(options.num_classes or 0), answers.form.max_uncertainty)
+    naive = _Naive(key, one_of_each_class(size, answers.form.max_uncertainty), options)
+    line = Line(np.zeros(len(classes)), np.ones(len(classes)))
 
     def shares(groups: Groups) -> Floats:
-        share = np.zeros(int(options.num_classes or 0))
+        share = np.zeros(size)
         share[classes] = groups.weight
         return share
 
-    def line_at(groups: Groups) -> Line:
-        naive = _naive_value(key, one_each, shares(groups), options) or math.nan
-        slopes = _naive_slope(key, one_each, shares(groups), options)[classes]
-        mean = groups.cost.sum() / groups.total
-        return Line(-mean / naive**2 * slopes, np.full(len(classes), 1 / naive))
+    def at(groups: Groups) -> Point:
+        share = shares(groups)
+        below = Line(naive.slope(share)[classes], np.zeros(len(classes)))
+        return _quotient(line, below, groups.mean(line), naive.value(share))
 
-    def value_at(groups: Groups) -> float:
-        mean = float(groups.cost.sum()) / groups.total
-        return float(quotient(mean, _naive_value(key, one_each, shares(groups), options)))
-
-    if _has_kink(lambda share: _naive_value(key, one_each, share, options), shares(groups), groups):
+    if _has_kink(naive, shares(groups), groups):
         return None
     _, most = _range_of(key.of(""), answers)
-    return Number(value, Statistic(value_at, line_at, 0.0, dearest=_half_of(most)), groups, lambda: Rows(part, loss))
+    return Number(value, groups, at, 0.0, dearest=_half_of(most), rows=lambda: Rows(part, loss))
 
 
-def _has_kink(naive: Callable[[Floats], float], share: Floats, groups: Groups) -> bool:
+def _has_kink(naive: _Naive, share: Floats, groups: Groups) -> bool:
     """Return whether the classes' frequencies, within two standard errors, decide what a naive system decides.
 
     There the second difference of its value grows as the step; where the value is smooth, as the square of the step.
     """
     first, second = np.argsort(-share, kind="stable")[:2]
     share = share / share.sum()
-    deviation = math.sqrt((share[first] + share[second]) * groups.unit / groups.total)
-    middle = (share[first] - share[second]) / 2
-    if middle > deviation:
+    middle = (share[first] + share[second]) / 2
+    deviation = math.sqrt(2 * middle * groups.unit / groups.total)
+    if (share[first] - share[second]) / 2 > deviation:
         return False
-    share[[first, second]] = (share[first] + share[second]) / 2
+    share[[first, second]] = middle
 
     def bend(step: float) -> float:
         move = np.zeros(len(share))
         move[first] = step
         move[second] = -step
-        return abs(naive(share + move) + naive(share - move) - 2 * naive(share))
+        return abs(naive.value(share + move) + naive.value(share - move) - 2 * naive.value(share))
 
-    step = min(deviation, share[first]) / 2
+    step = min(deviation, middle) / 2
     return bend(step / 2) > bend(step) / 3  # between a half and a quarter
-
-
-def _naive_value(key: Key, one_each: Decisions, shares: Floats, options: Options) -> float:
-    return float(naive_values(one_each, options, sample_weight=shares)[key.of("")])
-
-
-def _naive_slope(key: Key, one_each: Decisions, shares: Floats, options: Options) -> Floats:
-    """Return the slope of the naive system's value in the share of each kind of sample, (K,)."""
-    rounded = np.round(shares / shares.sum(), 12)  # the slopes, differences, would show how the shares were summed
-    return naive_slopes(one_each, rounded, options)[key.of("")]
 
 
 def _range_of(key: Key, answers: Answers) -> Limits:
@@ -333,14 +339,14 @@ def analytic_intervals(decisions: Decisions, options: Options, values: Values) -
     design = design_of_options(options, len(decisions.uncertainty))
     if not design.tells_errors:
         return Intervals(dict.fromkeys(values, NONE), {}, (NO_UNITS,))
-    found = limits_of_answers(answers_of(decisions, options), values, design)
-    return dataclasses.replace(found, notes=found.notes + _note_few_groups(design))
+    intervals = limits_of_answers(answers_of(decisions, options), values, design)
+    return dataclasses.replace(intervals, notes=intervals.notes + _note_few_groups(design))
 
 
 def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE) -> Intervals:
     """Return the interval of each number in `values`: the one function for samples in memory and for states.
 
-    Without a confidence level there are standard errors only.
+    Without a confidence level there are standard errors only, which only those who have nothing but sums need.
     """
     if design.is_simple and len(answers.groups.weight) > _MOST_GROUPS:
         starts = np.arange(_MOST_GROUPS) * len(answers.groups.weight) // _MOST_GROUPS
@@ -349,26 +355,23 @@ def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE)
     limits = dict.fromkeys(values, NONE)
     if answers.groups.total < (2 - _ROUNDING) * answers.groups.unit:
         return Intervals(limits, {}, () if level is None else (NO_UNITS,))
-    errors = {}
-    rests = {}
+    numbers = {}
     for key, value in values.items():
         number = number_of(key, answers, float(value))
-        if number is None:
-            continue
-        if answers.rows is None:  # of sums, which are all that a reader has
-            errors[key] = standard_error(number, design)
-        if level is None:
-            continue
-        inference = infer(number, design)
-        if inference is None:
-            continue
-        limits[key] = _limits(key, number, inference, design, level)
-        rest = unseen(number, inference, level)
-        if rest is not None and number.groups is answers.groups:
-            rests[key] = rest
+        if number is not None:
+            numbers[key] = number
+    errors = {}
+    if answers.rows is None:
+        errors = {key: standard_error(number, design) for key, number in numbers.items()}
     if level is None:
         return Intervals({}, errors, ())
-    return Intervals(limits, errors, _notes(answers, values, limits) + _notes_unseen(answers, rests))
+    hidden = {}
+    for key, number in numbers.items():
+        inference = infer(number, design)
+        if inference is not None:
+            limits[key] = _limits(key, number, inference, design, level)
+            hidden[key] = unseen(number, inference, level) if number.groups is answers.groups else None
+    return Intervals(limits, errors, _notes(answers, values, limits) + _notes_unseen(answers, hidden))
 
 
 def _limits(key: Key, number: Number, inference: Inference, design: Design, level: float) -> Limits:
@@ -377,24 +380,24 @@ def _limits(key: Key, number: Number, inference: Inference, design: Design, leve
     Where its influences on both nearly cancel, only the second order remains. None where the rarer of wrong and right
     answers are not known within a factor of two: the divisor is not known then.
     """
-    ends = [*inference.limits(level)]
+    limits = inference.limits(level)
     if key.variant != "normalized" or key.entry.naive_confidence is None:
-        return ends[0], ends[1]
+        return limits
     groups = number.groups
     line = Line(np.zeros(len(groups.cost)), np.ones(len(groups.cost)))
     share = groups.mean(line)
-    statistic = Statistic(lambda groups: groups.mean(line), lambda groups: line, 0.0, 1.0, _one)
-    rate = infer(Number(share, statistic, groups, number.rows), design)
-    limits = NONE if rate is None else rate.limits(level)
-    low, high = limits if share < HALF else (1 - limits[1], 1 - limits[0])
+    rate = infer(Number(share, groups, _mean_at(line), 0.0, 1.0, _one, rows=number.rows), design)
+    low, high = NONE if rate is None else rate.limits(level)
     rarer = min(share, 1 - share)
-    if not (low >= HALF * rarer and high * HALF <= rarer):
+    ends = [low, high] if share < HALF else [1 - high, 1 - low]
+    if not (ends[0] >= HALF * rarer and ends[1] * HALF <= rarer):
         return NONE
-    for limit in limits:
+    values = [*limits]
+    for limit in (low, high):
         wrong = groups.cost * (limit / share)
         right = (groups.weight - groups.cost) * ((1 - limit) / (1 - share))
-        ends.append(number.statistic.value(dataclasses.replace(groups, weight=right + wrong, cost=wrong)))
-    return min(ends), max(ends)
+        values.append(number.at(dataclasses.replace(groups, weight=right + wrong, cost=wrong)).value)
+    return min(values), max(values)
 
 
 def numbers_of(
@@ -413,19 +416,13 @@ def limits_of_selected(loss: Floats, selected: Bools, options: Options, *, deare
     design = design_of_options(options, len(loss))
     if not (selected.any() and design.tells_errors):
         return NONE
-    part = selected.astype(np.int64) - int(selected.all())  # the selected ones are the last
-    groups = grouped(loss, options, part)
-    is_in = np.eye(len(groups.weight))[-1]
-
-    def value_at(groups: Groups) -> float:
-        return float(groups.cost[-1] / groups.weight[-1])
-
-    def line_at(groups: Groups) -> Line:
-        share = float(groups.weight[-1]) / groups.total
-        return Line(-value_at(groups) / share * is_in, is_in / share)
-
-    statistic = Statistic(value_at, line_at, 0.0, dearest or math.inf, lambda seen: dearest or seen)
-    number = Number(value_at(groups), statistic, groups, lambda: Rows(part, loss))
+    part = (~selected).astype(np.int64)
+    groups = _groups_by(part, loss, options.sample_weight)
+    is_in = np.eye(len(groups.weight))[0]
+    at = _quotient_at(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
+    most = dearest or math.inf
+    at_most = cost_as_seen if dearest is None else lambda seen: most
+    number = Number(at(groups).value, groups, at, 0.0, most, at_most, rows=lambda: Rows(part, loss))
     inference = infer(number, design)
     return NONE if inference is None else inference.limits(options.confidence_level or 0.0)
 
@@ -435,9 +432,8 @@ def limits_of_selected(loss: Floats, selected: Bools, options: Options, *, deare
 
 def _notes(answers: Answers, values: Values, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
     """Return why numbers have no interval, and what intervals assume or leave out."""
-    valued = [key for key in limits if math.isfinite(float(values[key]))]
-    bare = [key for key in valued if math.isnan(limits[key][0])]
-    bounded = [key for key in valued if key not in bare]
+    bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(values[key]))]
+    bounded = [key for key, (low, _) in limits.items() if not math.isnan(low)]
     notes = note_biased([key for key in bare if key.is_biased])
     notes += note_on("no_interval_known", [key for key in bare if not key.is_biased])
     if not answers.is_binary:
@@ -457,29 +453,39 @@ def note_on(identifier: str, keys: Sequence[Key], **fields: object) -> tuple[Not
     return (Note(identifier, {**fields, "metrics": list(keys)}),) if keys else ()
 
 
-def _notes_unseen(answers: Answers, rests: Mapping[Key, Unseen]) -> tuple[Note, ...]:
+def _notes_unseen(answers: Answers, hidden: Mapping[Key, Unseen | None]) -> tuple[Note, ...]:
     """Return one note for each stretch of answers among which a kind was not seen, on the intervals that rest on it."""
-    sizes: dict[tuple[str, int, str], dict[Key, float]] = {}
-    for key, rest in rests.items():
-        sizes.setdefault(_words_of(answers, rest), {})[key] = rest.size
-    notes = []
-    for (kind, count, where), of_keys in sizes.items():
-        largest = max(of_keys.values())
-        fields = {"kind": kind, "count": count, "where": where, "largest": largest, "metrics": list(of_keys)}
-        notes.append(Note("unseen", fields))
-    return tuple(notes)
+    sizes: dict[_Stretch, dict[Key, float]] = {}
+    for key, kind in hidden.items():
+        if kind is not None:
+            sizes.setdefault(_stretch_of(answers, kind), {})[key] = kind.size
+    return tuple(
+        Note("unseen", {**dataclasses.asdict(stretch), "largest": max(of_keys.values()), "metrics": list(of_keys)})
+        for stretch, of_keys in sizes.items()
+    )
 
 
-def _words_of(answers: Answers, rest: Unseen) -> tuple[str, int, str]:
-    """Return the kind that was not seen, among how many answers, and where these lie."""
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """The kind of answers that was not seen, among how many answers, and where these lie."""
+
+    kind: str
+    count: int
+    where: str
+
+
+def _stretch_of(answers: Answers, hidden: Unseen) -> _Stretch:
     groups = answers.groups
-    rows = slice(rest.first, rest.last + 1)
-    ends = groups.uncertainty[[rest.first, rest.last]]
-    first, last = sorted((1 - ends if answers.is_binary else ends).tolist())
-    name = "confidence" if answers.is_binary else "uncertainty"
+    rows = slice(hidden.first, hidden.last + 1)
+    ends = groups.uncertainty[[hidden.first, hidden.last]]
+    name = "uncertainty"
+    if answers.is_binary:
+        name = "confidence"
+        ends = 1 - ends
+    first, last = (f"{end:.3g}" for end in sorted(ends.tolist()))
     count = float(groups.weight[rows].sum()) ** 2 / float(groups.weight2[rows].sum())
-    where = f"{name} {first:.3g}" if f"{first:.3g}" == f"{last:.3g}" else f"{name} {first:.3g} to {last:.3g}"
-    return "mistake" if rest.cost else "right answer", round(count), where
+    where = f"{name} {first}" if first == last else f"{name} {first} to {last}"
+    return _Stretch("mistake" if hidden.cost else "right answer", round(count), where)
 
 
 def _note_few_groups(design: Design) -> tuple[Note, ...]:

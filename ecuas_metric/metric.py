@@ -113,6 +113,17 @@ class Line(NamedTuple):
     intercept: Floats
     slope: Floats
 
+    def at(self, cost: Floats) -> Floats:
+        """Return the influence (G,) of samples of these costs (G,)."""
+        return np.asarray(self.intercept + self.slope * cost)
+
+
+class Point(NamedTuple):
+    """A number at some samples: its value, and the influence of a further one."""
+
+    value: float
+    line: Line
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frequencies:

@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..basis import Basis, Purpose, may_rank, why_not_comparable
-from ..designs import Design, design_of_options
+from ..basis import Basis, Purpose, why_not_comparable
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
-from ..inference import (
-    DRAWS,
-    Inference,
-    Number,
-    adjusted_p_values,
-    deviates,
-    difference,
-    influence_of,
-    p_value_of_best,
-    simultaneous_level,
-    standardized,
-)
-from ..inputs import Bools, Floats, Ints
-from ..intervals import numbers_of
+from ..inputs import Bools, Ints
 from ..metric import Key
 from ..metrics import Values
-from ..ranking import positions
-from ..results import System, all_values, as_given, named_systems, reordered, select_options, without_weight_0
+from ..results import System, all_values, named_systems, reordered
 from ..sampling import NONE
+from .family import DRAWS, Family
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
 NOT_COMPARABLE = (
     "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
     "things, and a system can gain by answering worse. Do not rank systems by them."
@@ -56,14 +40,14 @@ class Comparison:
     second: str
     key: Key
     difference: float
-    low: float  # see `inference.difference`; nan where no interval is valid
+    low: float  # see `inference.infer`; nan where no interval is valid
     high: float
     p: float  # two-sided: 1 minus the level at which the interval touches 0; nan without one
-    p_adjusted: float  # for all pairs and metrics together, see `inference.adjusted_p_values`
+    p_adjusted: float  # for all pairs and metrics together, see `family.adjusted_p_values`
     comparable: bool  # False if the metric assesses the confidences only and the systems' answers differ
-    low_all: float = math.nan  # simultaneous for all pairs and metrics, see `inference.simultaneous_level`
+    low_all: float = math.nan  # simultaneous for all pairs and metrics, see `family.simultaneous_level`
     high_all: float = math.nan
-    p_first_best: float = math.nan  # see `inference.p_value_of_best`; nan if not ranked by this metric
+    p_first_best: float = math.nan  # see `family.p_value_of_best`; nan if not ranked by this metric
     p_second_best: float = math.nan
     first_value: float = math.nan
     second_value: float = math.nan
@@ -172,7 +156,7 @@ def compare_systems(
     aligned = align(systems)
     asked = None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
-    return Comparisons(_Family(aligned, values).comparisons(by_metric=by_metric))
+    return Comparisons(_comparisons(Family(aligned, values), values, by_metric=by_metric))
 
 
 def basis_of_comparison(system: System) -> Basis:
@@ -234,144 +218,38 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     return [_keep(submission, positions_in(own, shared) >= 0) for submission, own in zip(submissions, ids, strict=True)]
 
 
-class _Family:
-    """All differences of aligned systems, with the correlations of their errors."""
-
-    def __init__(self, systems: Mapping[str, System], values: Mapping[str, Values]) -> None:
-        self.systems = systems
-        self.values = values
-        self.options = next(iter(systems.values())).options
-        self.design = design_of_systems(systems)
-        self.numbers = {name: dict(paired_numbers(system, values[name])) for name, system in systems.items()}
-        self.rows = [
-            (first, second, key)
-            for first, second in itertools.combinations(systems, 2)
-            for key in values[first]
-            if key in values[second]
-        ]
-        self.inferences = [self._inference(*row) for row in self.rows]
-        columns = [(name, key) for name, numbers in self.numbers.items() for key in numbers]
-        self.column = {column: index for index, column in enumerate(columns)}
-        self.draws = self._draws(columns)
-
-    def comparisons(self, *, by_metric: bool) -> list[Comparison]:
-        """Return the comparisons with p-values and intervals: of each alone, and of all together."""
-        level = self.options.confidence_level or 0.0
-        tested = [index for index, inference in enumerate(self.inferences) if inference is not None]
-        p_values = np.array([math.nan if one is None else one.p_value() for one in self.inferences])
-        adjusted = p_values.copy()
-        for rows in self._rows_of_metrics().values() if by_metric else [np.arange(len(self.rows))]:
-            adjusted[rows] = adjusted_p_values(p_values[rows], [partial(self._errors, row) for row in rows.tolist()])
-        together = simultaneous_level(level, map(self._errors, tested))
-        best = self._best()
-        return [self._comparison(index, level, together, p_values, adjusted, best) for index in range(len(self.rows))]
-
-    def _comparison(
-        self, index: int, level: float, together: float, p_values: Floats, adjusted: Floats, best: _Best
-    ) -> Comparison:
-        first, second, key = self.rows[index]
-        inference = self.inferences[index]
-        ours = float(self.values[first][key])
-        theirs = float(self.values[second][key])
+def _comparisons(family: Family, values: Mapping[str, Values], *, by_metric: bool) -> list[Comparison]:
+    """Return the comparisons with p-values and intervals: of each alone, and of all together."""
+    level = family.options.confidence_level or 0.0
+    together = family.simultaneous_level(level)
+    adjusted = family.adjusted_p_values(by_metric=by_metric)
+    best = family.p_values_of_best()
+    comparisons = []
+    for test, p_adjusted in zip(family.tests, adjusted.tolist(), strict=True):
+        first = float(values[test.first][test.key])
+        second = float(values[test.second][test.key])
+        inference = test.inference
         low, high = NONE if inference is None else inference.limits(level)
         low_all, high_all = NONE if inference is None else inference.limits(together)
-        return Comparison(
-            first=first,
-            second=second,
-            key=key,
-            difference=_one_nan(ours - theirs if inference is None else inference.value),
+        row = Comparison(
+            first=test.first,
+            second=test.second,
+            key=test.key,
+            difference=_one_nan(first - second if inference is None else inference.value),
             low=low,
             high=high,
-            p=_one_nan(p_values[index]),
-            p_adjusted=_one_nan(adjusted[index]),
-            comparable=self._may_rank(first, second, key),
+            p=_one_nan(test.p_value),
+            p_adjusted=_one_nan(p_adjusted),
+            comparable=family.may_rank(test),
             low_all=low_all,
             high_all=high_all,
-            p_first_best=best.get((first, key), math.nan),
-            p_second_best=best.get((second, key), math.nan),
-            first_value=_one_nan(ours),
-            second_value=_one_nan(theirs),
+            p_first_best=best.get((test.first, test.key), math.nan),
+            p_second_best=best.get((test.second, test.key), math.nan),
+            first_value=_one_nan(first),
+            second_value=_one_nan(second),
         )
-
-    def _inference(self, first: str, second: str, key: Key) -> Inference | None:
-        """Return what is known of a difference; exactly 0 where it is no more than rounding."""
-        if not (self.design.tells_errors and key in self.numbers[first] and key in self.numbers[second]):
-            return None
-        inference = difference(self.numbers[first][key], self.numbers[second][key], self.design)
-        sizes = abs(float(self.values[first][key])) + abs(float(self.values[second][key]))
-        if inference is None or abs(inference.value) > _ROUNDING * sizes:
-            return inference
-        return replace(inference, value=0.0)
-
-    def _draws(self, columns: Sequence[tuple[str, Key]]) -> Floats:
-        """Return random errors (M, B) of all numbers of all systems."""
-        if not columns:
-            return np.zeros((0, DRAWS))
-        influences = np.stack([influence_of(self.numbers[name][key]) for name, key in columns], axis=1)
-        return deviates(influences, self.design, self.options.random_state).T
-
-    def _errors(self, row: int) -> Floats:
-        """Return random errors (B,) of a difference, in units of their root mean square."""
-        first, second, key = self.rows[row]
-        errors = self.draws[self.column[first, key]] - self.draws[self.column[second, key]]
-        return standardized(errors, np.random.default_rng((self.options.random_state, row)))
-
-    def _may_rank(self, first: str, second: str, key: Key) -> bool:
-        return may_rank(key, [self.systems[first].basis, self.systems[second].basis])
-
-    def _rows_of_metrics(self) -> dict[Key, Ints]:
-        """Return the rows of each metric."""
-        keys = dict.fromkeys(key for _, _, key in self.rows)
-        return {key: np.flatnonzero([key == of_row for _, _, of_row in self.rows]) for key in keys}
-
-    def _best(self) -> _Best:
-        """Return the p-value of each system to be the best, by each metric that ranks all of them."""
-        found = {}
-        for key, rows in self._rows_of_metrics().items():
-            sign = {True: 1, False: -1, None: 0}[key.entry.higher_is_better]
-            if sign and all(self._may_rank(*self.rows[row]) for row in rows):
-                known = [row for row in rows.tolist() if self.inferences[row] is not None]
-                for name in self.systems:
-                    if any(name in self.rows[row][:2] for row in known):
-                        found[name, key] = self._p_of_best(name, known, sign)
-        return found
-
-    def _p_of_best(self, name: str, rows: Sequence[int], sign: int) -> float:
-        """Return the p-value of "no other system is better than this one"."""
-        tails = []
-        errors = []
-        for row in rows:
-            first, second, _ = self.rows[row]
-            inference = self.inferences[row]
-            if name in (first, second) and inference is not None:
-                other_is_first = 1 if name == second else -1
-                tail = inference.tail()
-                is_better = inference.value * sign * other_is_first > 0
-                tails.append(tail if is_better else 1 - tail)
-                errors.append(sign * other_is_first * self._errors(row))
-        return p_value_of_best(np.array(tails), np.array(errors))
-
-
-_Best = dict[tuple[str, Key], float]
-
-
-def paired_numbers(system: System, values: Values) -> Iterator[tuple[Key, Number]]:
-    """Yield the numbers of a system, with rows in the order in which its samples were given."""
-    decisions, options = without_weight_0(system)
-    size = len(system.decisions.uncertainty)
-    rows = np.arange(size) if system.order is None else positions(system.order)
-    if system.options.sample_weight is not None:
-        has_weight = system.options.sample_weight > 0
-        rows = (np.cumsum(has_weight) - 1)[rows[has_weight[rows]]]
-    return numbers_of(decisions, options, values, rows)
-
-
-def design_of_systems(systems: Mapping[str, System]) -> Design:
-    """Return the design of the samples of aligned systems, in the order in which these were given."""
-    _, options = as_given(next(iter(systems.values())))
-    size = len(next(iter(systems.values())).decisions.uncertainty)
-    rows = np.arange(size) if options.sample_weight is None else np.flatnonzero(options.sample_weight)
-    return design_of_options(select_options(options, rows), len(rows))
+        comparisons.append(row)
+    return comparisons
 
 
 def _one_nan(value: float) -> float:

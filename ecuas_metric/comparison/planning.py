@@ -11,13 +11,14 @@ import numpy as np
 
 from ..decisions import confidence_decisions
 from ..errors import InputError
-from ..inference import deviation_of_one
+from ..inference import standard_error
 from ..inputs import Floats
 from ..metric import Key
 from ..metrics import cost_of
 from ..options import ALPHA, DEFAULTS, check_number
 from ..results import System, all_values
-from .compare import align, design_of_systems, paired_numbers
+from .compare import align
+from .family import design_of_systems, paired_numbers
 
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
 SAMPLES = 1000
@@ -68,7 +69,8 @@ def plan_of_systems(
     plans = []
     for key in values if asked is None else asked:
         if key in numbers and key in other_numbers:
-            deviation = deviation_of_one(numbers[key], other_numbers[key], design)
+            error = standard_error(numbers[key], design, minus=other_numbers[key])
+            deviation = error * math.sqrt(len(design.weight))
             wanted = float(values[key] - others[key]) if difference is None else difference
             plans.append(plan_of(key, wanted, deviation, planned, power=power, alpha=alpha))
     return plans

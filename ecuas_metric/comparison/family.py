@@ -1,0 +1,215 @@
+"""All differences of systems on the same samples, and what holds of them together.
+
+Each p-value becomes its normal deviate, and is compared with the largest of correlated normal deviates, whose
+correlations are those of the influences of the samples. Method: docs/statistics.md.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from ..basis import may_rank
+from ..designs import Design, design_of_options
+from ..inference import Inference, Number, infer
+from ..inputs import Floats, Ints
+from ..intervals import numbers_of
+from ..metric import Key
+from ..metrics import Values
+from ..ranking import positions
+from ..results import System, as_given, select_options, without_weight_0
+
+DRAWS = 10_000  # of the largest of many deviates: a standard error of 0.002 at a level of 0.05
+_ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Difference:
+    """The difference of one metric between two systems, the first minus the second, if its error is known."""
+
+    first: str
+    second: str
+    key: Key
+    inference: Inference | None
+
+    @property
+    def p_value(self) -> float:
+        """Its p-value; nan where its error is not known."""
+        return math.nan if self.inference is None else self.inference.p_value()
+
+
+class Family:
+    """All tests of aligned systems, with the correlations of their errors."""
+
+    def __init__(self, systems: Mapping[str, System], values: Mapping[str, Values]) -> None:
+        self.systems = systems
+        self.values = values
+        self.options = next(iter(systems.values())).options
+        self.design = design_of_systems(systems)
+        self.numbers = {name: dict(paired_numbers(system, values[name])) for name, system in systems.items()}
+        self.tests = [
+            Difference(first, second, key, self._inference(first, second, key))
+            for first, second in itertools.combinations(systems, 2)
+            for key in values[first]
+            if key in values[second]
+        ]
+
+    def _inference(self, first: str, second: str, key: Key) -> Inference | None:
+        """Return what is known of a difference; exactly 0 where it is no more than rounding."""
+        if not (self.design.tells_errors and key in self.numbers[first] and key in self.numbers[second]):
+            return None
+        inference = infer(self.numbers[first][key], self.design, minus=self.numbers[second][key])
+        sizes = abs(float(self.values[first][key])) + abs(float(self.values[second][key]))
+        if inference is None or abs(inference.value) > _ROUNDING * sizes:
+            return inference
+        return replace(inference, value=0.0)
+
+    @cached_property
+    def _draws(self) -> dict[tuple[str, Key], Floats]:
+        """Random errors (DRAWS,) of each number of each system."""
+        columns = [(name, key) for name, numbers in self.numbers.items() for key in numbers]
+        if not columns:
+            return {}
+        influences = np.stack([influence_of(self.numbers[name][key]) for name, key in columns], axis=1)
+        draws = deviates(influences, self.design, self.options.random_state)
+        return dict(zip(columns, draws.T, strict=True))
+
+    def errors(self, index: int) -> Floats:
+        """Return random errors (DRAWS,) of a difference, in units of their root mean square."""
+        test = self.tests[index]
+        errors = self._draws[test.first, test.key] - self._draws[test.second, test.key]
+        return standardized(errors, np.random.default_rng((self.options.random_state, index)))
+
+    def may_rank(self, test: Difference) -> bool:
+        """Return whether a metric may rank two systems."""
+        return may_rank(test.key, [self.systems[test.first].basis, self.systems[test.second].basis])
+
+    def adjusted_p_values(self, *, by_metric: bool) -> Floats:
+        """Return the p-value of each test for all together, or for all of its metric."""
+        p_values = np.array([test.p_value for test in self.tests])
+        adjusted = p_values.copy()
+        for rows in self._rows_of_metrics().values() if by_metric else [np.arange(len(self.tests))]:
+            adjusted[rows] = adjusted_p_values(p_values[rows], [partial(self.errors, row) for row in rows.tolist()])
+        return adjusted
+
+    def simultaneous_level(self, level: float) -> float:
+        """Return the level of one interval at which all hold together: that of the largest of the deviates."""
+        from scipy.special import ndtr
+
+        largest = np.zeros(DRAWS)
+        for index, test in enumerate(self.tests):
+            if test.inference is not None:
+                np.maximum(largest, np.abs(self.errors(index)), out=largest)
+        return max(1 - 2 * float(ndtr(-np.quantile(largest, level))), level)
+
+    def p_values_of_best(self) -> dict[tuple[str, Key], float]:
+        """Return the p-value of each system to be the best, by each metric that ranks all of them."""
+        p_values = {}
+        for key, rows in self._rows_of_metrics().items():
+            if key.entry.higher_is_better is None or not all(self.may_rank(self.tests[row]) for row in rows):
+                continue
+            for name in self.systems:
+                tests = [row for row in rows.tolist() if self._is_test_of(row, name)]
+                if tests:
+                    p_values[name, key] = self._p_value_of_best(name, tests)
+        return p_values
+
+    def _is_test_of(self, row: int, name: str) -> bool:
+        test = self.tests[row]
+        return test.inference is not None and name in (test.first, test.second)
+
+    def _p_value_of_best(self, name: str, rows: Sequence[int]) -> float:
+        """Return the p-value of "no other system is better than this one"."""
+        tails = []
+        errors = []
+        for row in rows:
+            test = self.tests[row]
+            assert test.inference is not None
+            sign = 1 if (name == test.second) == test.key.entry.higher_is_better else -1  # 1: a gain of the other
+            tail = test.inference.tail()
+            tails.append(tail if test.inference.value * sign > 0 else 1 - tail)
+            errors.append(sign * self.errors(row))
+        return p_value_of_best(np.array(tails), np.array(errors))
+
+    def _rows_of_metrics(self) -> dict[Key, Ints]:
+        """Return the tests of each metric."""
+        keys = [test.key for test in self.tests]
+        return {key: np.flatnonzero([key == other for other in keys]) for key in dict.fromkeys(keys)}
+
+
+def paired_numbers(system: System, values: Values) -> Iterator[tuple[Key, Number]]:
+    """Yield the numbers of a system, with rows in the order in which its samples were given."""
+    decisions, options = without_weight_0(system)
+    size = len(system.decisions.uncertainty)
+    rows = np.arange(size) if system.order is None else positions(system.order)
+    if system.options.sample_weight is not None:
+        has_weight = system.options.sample_weight > 0
+        rows = (np.cumsum(has_weight) - 1)[rows[has_weight[rows]]]
+    return numbers_of(decisions, options, values, rows)
+
+
+def design_of_systems(systems: Mapping[str, System]) -> Design:
+    """Return the design of the samples of aligned systems, in the order in which these were given."""
+    _, options = as_given(next(iter(systems.values())))
+    size = len(next(iter(systems.values())).decisions.uncertainty)
+    rows = np.arange(size) if options.sample_weight is None else np.flatnonzero(options.sample_weight)
+    return design_of_options(select_options(options, rows), len(rows))
+
+
+def influence_of(number: Number) -> Floats:
+    """Return the influence (N,) of each answer on a number."""
+    assert number.rows is not None
+    return number.rows().influence(number.seen.line)
+
+
+def deviates(influences: Floats, design: Design, seed: int = 0) -> Floats:
+    """Return random errors (DRAWS, M) of numbers with the covariances that influences (N, M) imply."""
+    moved = design.moved(influences)
+    values, vectors = np.linalg.eigh(moved.T @ moved)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    draws = np.random.default_rng(seed).standard_normal((DRAWS, len(values)))
+    return np.asarray(draws @ root.T)
+
+
+def standardized(errors: Floats, generator: np.random.Generator) -> Floats:
+    """Return errors (DRAWS,) in units of their root mean square; what varies not is drawn by itself."""
+    deviation = math.sqrt(float(np.vecdot(errors, errors)) / len(errors))
+    return errors / deviation if deviation > 0 else generator.standard_normal(len(errors))
+
+
+def adjusted_p_values(p_values: Floats, errors: Sequence[Callable[[], Floats]]) -> Floats:
+    """Return p-values for all M tests together: step-down, by the largest of correlated normal deviates.
+
+    Each p-value (M,) is turned into its normal deviate; that of the largest is the share of draws whose largest is as
+    large, the next one is compared with the largest of the others, and so on (Westfall and Young 1993, Algorithm 4.1;
+    Hothorn, Bretz and Westfall 2008). No more than Holm's; nan where there is no test.
+    """
+    from scipy.special import ndtri
+
+    sizes = -ndtri(p_values / 2)
+    order = np.argsort(sizes)[: np.count_nonzero(~np.isnan(sizes))]
+    adjusted = np.array(p_values, np.float64)
+    largest = np.zeros(DRAWS)
+    for count, index in enumerate(order, 1):  # from the smallest up: `largest` is that of all that are no larger
+        np.maximum(largest, np.abs(errors[index]()), out=largest)
+        share = (1 + np.count_nonzero(largest >= sizes[index])) / (1 + DRAWS)
+        adjusted[index] = max(min(share, count * p_values[index]), p_values[index])
+    ranked = order[::-1]
+    adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
+    return adjusted
+
+
+def p_value_of_best(tails: Floats, errors: Floats) -> float:
+    """Return the p-value of "no other system is better" from those (M,) of "this one is not better", and draws (M, B).
+
+    The systems above alpha hold the best one with a probability of 1 - alpha (Gupta 1965; Mogstad et al. 2024).
+    """
+    from scipy.special import ndtri
+
+    largest = errors.max(axis=0)
+    return float(1 + np.count_nonzero(largest >= float(ndtri(1 - tails).max()))) / (1 + DRAWS)
