@@ -29,11 +29,13 @@ if TYPE_CHECKING:
     from .metrics import Metric as Metric
     from .metrics import add_metric as add_metric
     from .metrics import remove_metric as remove_metric
+    from .recalibration.maps import Recalibration as Recalibration
     from .recalibration.maps import apply_affine as apply_affine
     from .recalibration.maps import apply_isotonic as apply_isotonic
     from .recalibration.maps import cross_validated as cross_validated
     from .recalibration.maps import fit_affine as fit_affine
     from .recalibration.maps import fit_isotonic as fit_isotonic
+    from .recalibration.maps import fit_recalibration as fit_recalibration
     from .recalibration.maps import fit_temperature as fit_temperature
     from .rejection import RowDecisions as RowDecisions
     from .rejection import decide as decide
@@ -51,7 +53,10 @@ _NAMES = {
     ),
     "costs": "ecuas_cost fixed_reject_cost weighted_cost",
     "rejection": "decide decide_confidences RowDecisions",
-    "recalibration.maps": "fit_affine fit_temperature apply_affine fit_isotonic apply_isotonic cross_validated",
+    "recalibration.maps": (
+        "fit_recalibration Recalibration cross_validated "
+        "fit_affine fit_temperature apply_affine fit_isotonic apply_isotonic"
+    ),
     "files.submissions": "read_submissions",
     "reporting.report": "prepare_submissions make_report",
     "comparison.compare": "compare_systems",

@@ -1,8 +1,10 @@
-"""Recalibration: the affine map of log-posteriors, the isotonic map of confidences, and either by cross-validation."""
+"""Recalibration: affine maps of log-posteriors, isotonic ones of confidences, to deploy or by cross-validation."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -10,7 +12,9 @@ from numpy.typing import ArrayLike
 
 from ..decisions import log_softmax
 from ..errors import InputError, missing_package
-from ..inputs import Array, Floats, Ints, confidences, finite, labels, same_length
+from ..inputs import Array, Floats, Ints, confidences, finite, labels, same_length, stacked
+from ..options import DEFAULTS, one_of
+from ..ranking import positions
 
 if TYPE_CHECKING:
     from sklearn.model_selection import BaseCrossValidator
@@ -39,6 +43,143 @@ class Isotonic(NamedTuple):
 
     confidence: Floats
     recalibrated: Floats
+
+
+FOLD_SEED = 42  # as in the paper's table
+METHODS = ("affine", "temperature", "isotonic")
+OF_TWO = ("isotonic",)  # methods of probabilities of the second class; the others are of log-posteriors
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recalibration:
+    """A fitted recalibration, which new rows take and JSON keeps; made by `fit_recalibration`.
+
+    What it does to a row depends on no other row.
+
+    Attributes
+    ----------
+    method : {"affine", "temperature", "isotonic"}
+        What was fitted.
+    fitted : Affine or Isotonic
+        The map.
+    floor : float
+        What a probability of 0 counts as.
+
+    Examples
+    --------
+    >>> recalibration = Recalibration("temperature", Affine(0.5, np.zeros(2)), 1e-7)
+    >>> recalibration.apply([[0.8, 0.2]]).round(4).tolist(), recalibration.apply([0.2]).round(4).tolist()
+    ([[0.6667, 0.3333]], [0.3333])
+    >>> Recalibration.from_json(recalibration.to_json()).apply([0.2]).round(4).tolist()
+    [0.3333]
+    """
+
+    method: str
+    fitted: Affine | Isotonic
+    floor: float
+
+    def apply(self, probabilities: ArrayLike) -> Floats:
+        """Return recalibrated posteriors (N, K), or confidences (N,), of the same."""
+        array = finite(probabilities, "probabilities")
+        q = np.exp(self.apply_to_logs(_logarithms(array)))
+        return q if array.ndim == 2 else q[:, 1]
+
+    def apply_to_logs(self, log_posteriors: Array) -> Floats:
+        """Return log-posteriors (N, K) of the same, whose zeros count as the floor."""
+        scores = raised(log_posteriors, self.floor)
+        if isinstance(self.fitted, Affine):
+            return apply_affine(self.fitted, scores)
+        with np.errstate(divide="ignore"):
+            return np.log(stacked(apply_isotonic(self.fitted, _second(scores))))
+
+    def to_json(self) -> str:
+        """Return the record as JSON."""
+        fitted = {name: np.asarray(value).tolist() for name, value in self.fitted._asdict().items()}
+        return json.dumps({"method": self.method, "floor": self.floor, **fitted})
+
+    @classmethod
+    def from_json(cls, text: str) -> Recalibration:
+        """Return the record of `to_json`."""
+        fields = json.loads(text)
+        method = one_of(fields.pop("method"), METHODS, "method")
+        floor = fields.pop("floor")
+        arrays = {name: np.asarray(value, np.float64) for name, value in fields.items()}
+        fitted = Isotonic(**arrays) if method in OF_TWO else Affine(float(arrays["scale"]), arrays["bias"])
+        return cls(method, fitted, floor)
+
+
+def fit_recalibration(probabilities: ArrayLike, references: ArrayLike, *, method: str = "affine") -> Recalibration:
+    r"""Fit a recalibration on labelled rows, to be applied to new ones.
+
+    .. math:: \log \hat q = \log \mathrm{softmax}(\alpha \log q + \beta)
+
+    for "affine", with :math:`\beta = 0` for "temperature"; "isotonic" is the non-decreasing map of the probability of
+    the second class. What it gains on new data is what `cross_validated` gains, and not what it gains on these rows.
+
+    Parameters
+    ----------
+    probabilities : array_like, shape (N, K) or (N,)
+        Posteriors, or confidences. Those of 0 count as 1e-7, or as the least other one if that is less.
+    references : array_like, shape (N,)
+        Classes in [0, K), or correctness.
+    method : {"affine", "temperature", "isotonic"}, default "affine"
+        Isotonic for confidences and two classes only.
+
+    Returns
+    -------
+    Recalibration
+
+    Raises
+    ------
+    InputError
+        See `fit_affine` and `fit_isotonic`; also if the method is not for this many classes.
+
+    References
+    ----------
+    Estienne et al., Equation affcal; Guo et al. 2017; Zadrozny and Elkan 2002.
+
+    Examples
+    --------
+    >>> recalibration = fit_recalibration([0.9, 0.9, 0.9, 0.9, 0.6, 0.6], [1, 1, 1, 0, 1, 0], method="isotonic")
+    >>> recalibration.apply([0.95, 0.6]).tolist()
+    [0.75, 0.5]
+    """
+    array = finite(probabilities, "probabilities")
+    scores = _logarithms(array)
+    return fit_to_logs(scores, np.asarray(references), method=method)
+
+
+def fit_to_logs(log_posteriors: Array, references: Array, *, method: str) -> Recalibration:
+    """Fit a recalibration to log-posteriors (N, K), -inf where a probability is 0."""
+    floor = floor_of(log_posteriors)
+    scores = raised(log_posteriors, floor)
+    if one_of(method, METHODS, "method") not in OF_TWO:
+        return Recalibration(method, fit_affine(scores, references, with_bias=method == "affine"), floor)
+    if scores.shape[1] > 2:
+        raise InputError("calibrate", "method_of_two_classes", method=method)
+    return Recalibration(method, fit_isotonic(_second(scores), references), floor)
+
+
+def floor_of(log_posteriors: Array) -> float:
+    """Return what probabilities of 0 count as: epsilon, or the least other one if that is less."""
+    return min(DEFAULTS.epsilon, float(np.exp(np.min(log_posteriors, where=log_posteriors > -np.inf, initial=0.0))))
+
+
+def raised(log_posteriors: Array, floor: float) -> Floats:
+    """Return log-posteriors (N, K) that are finite."""
+    return np.where(np.isneginf(log_posteriors), np.log(floor), log_posteriors)
+
+
+def _logarithms(array: Array) -> Floats:
+    shares = array if array.ndim == 2 else stacked(array)
+    with np.errstate(divide="ignore"):
+        logs: Floats = np.log(shares / shares.sum(axis=1, keepdims=True))
+    return logs
+
+
+def _second(scores: Floats) -> Floats:
+    """Return the probabilities (N,) of the second of two classes."""
+    return np.exp(log_softmax(scores)[:, 1])
 
 
 def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: bool = True) -> Affine:
@@ -270,6 +411,7 @@ def cross_validated(
     *,
     splitter: BaseCrossValidator | None = None,
     groups: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
 ) -> Floats:
     """Recalibrate every sample with what was fitted on the other folds.
 
@@ -286,6 +428,8 @@ def cross_validated(
         paper's table, or ``StratifiedGroupKFold`` with groups.
     groups : array_like, shape (N,), optional
         Which samples stay together in a fold.
+    ids : array_like, shape (N,), optional
+        What samples are sorted by before they are split: the folds then do not depend on the order of the rows.
 
     Returns
     -------
@@ -314,6 +458,12 @@ def cross_validated(
     """
     array, truth = finite(scores, "scores", "set_floor"), np.asarray(references)
     same_length(scores=array, references=truth)
+    if ids is not None:
+        same_length(scores=array, ids=np.asarray(ids))
+        order = np.argsort(np.asarray(ids), kind="stable")
+        of_group = None if groups is None else np.asarray(groups)[order]
+        in_order = cross_validated(fit, apply, array[order], truth[order], splitter=splitter, groups=of_group)
+        return in_order[positions(order)]
     if splitter is None:
         splitter = stratified_folds(5, grouped=groups is not None)
     num_folds = splitter.get_n_splits(array, truth, groups)
@@ -426,4 +576,4 @@ def stratified_folds(count: int, *, grouped: bool) -> BaseCrossValidator:
         from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
     except ImportError:
         raise missing_package("Recalibration in folds needs", "scikit-learn") from None
-    return (StratifiedGroupKFold if grouped else StratifiedKFold)(count, shuffle=True, random_state=42)
+    return (StratifiedGroupKFold if grouped else StratifiedKFold)(count, shuffle=True, random_state=FOLD_SEED)

@@ -8,30 +8,26 @@ from functools import partial
 
 import numpy as np
 
-from ..decisions import Decisions
+from ..decisions import Decisions, log_softmax
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..inputs import Array, Floats, stacked
 from ..options import Options
+from ..ranking import positions
 from ..recalibration.maps import (
-    apply_affine,
-    apply_isotonic,
+    FOLD_SEED,
+    OF_TWO,
+    Recalibration,
     cross_validated,
-    fit_affine,
-    fit_isotonic,
-    fit_temperature,
+    fit_to_logs,
+    floor_of,
+    raised,
     stratified_folds,
 )
 from ..results import System, as_given
 from .report import prepare_submissions
 
-METHODS = {
-    "affine": partial(cross_validated, fit_affine, apply_affine),
-    "temperature": partial(cross_validated, fit_temperature, apply_affine),
-    "isotonic": partial(cross_validated, fit_isotonic, apply_isotonic),
-}
 FOLDS = 5  # as in the paper's table
-OF_TWO = ("isotonic",)  # of probabilities of the second class; the others are of log-posteriors
 
 
 def add_recalibrated(
@@ -67,7 +63,8 @@ def add_recalibrated(
         form = "posteriors" if values.ndim == 2 else submission.form
         changed = submission._replace(name=name, form=form, predictions=values, predictions_are=None, notes=())
         (again,) = prepare_submissions([changed], **{**options, **changes}).values()
-        origin = replace(again.origin, recalibration=f"{method}/{folds}")
+        by = "values" if submission.ids is None else "ids"
+        origin = replace(again.origin, recalibration=f"{method}/{folds}/{FOLD_SEED}/{by}")
         extended[submission.name] = system
         extended[name] = replace(again, origin=origin, notes=again.notes + notes)
     return extended
@@ -77,49 +74,61 @@ def _recalibrate(submission: Submission, system: System, method: str, folds: int
     """Return log-posteriors, of the classes or of wrong and right, and notes."""
     decisions, options = as_given(system)
     scores, notes = _log_posteriors(submission, decisions, options)
-    is_of_two = method in OF_TWO
-    if is_of_two and scores.shape[1] > 2:
+    if method in OF_TWO and scores.shape[1] > 2:
         raise InputError("calibrate", "method_of_two_classes", method=method)
-    if is_of_two:
-        scores = np.exp(scores[:, 1] - np.logaddexp(*scores.T))
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
     _require_classes(truth, folds)
     splitter = stratified_folds(folds, grouped=options.groups is not None)
-    q = METHODS[method](scores, truth, splitter=splitter, groups=options.groups)
-    if not is_of_two:
-        return q, notes
+    fit = partial(fit_to_logs, method=method)
+    values = cross_validated(
+        fit,
+        Recalibration.apply_to_logs,
+        scores,
+        truth,
+        splitter=splitter,
+        groups=options.groups,
+        ids=_places(submission, scores, truth),
+    )
     has_open_limits = options.confidence_level is not None and options.reject_costs
-    notes = (Note("isotonic_maps_as_given"),) if has_open_limits else ()  # whole folds lie on one side of a reject cost
-    with np.errstate(divide="ignore"):
-        return np.log(stacked(q)), notes
+    if method in OF_TWO and has_open_limits:  # whole folds lie on one side of a reject cost
+        notes += (Note("isotonic_maps_as_given"),)
+    return values, notes
+
+
+def _places(submission: Submission, scores: Floats, truth: Array) -> Array:
+    """Return the places of the samples in the order of ids and values, which does not depend on that of the rows."""
+    keys = [truth, *log_softmax(scores).T]
+    if submission.ids is not None:
+        keys.append(np.array([str(identifier) for identifier in submission.ids.to_pylist()]))
+    return positions(np.lexsort(keys))
 
 
 def _log_posteriors(submission: Submission, decisions: Decisions, options: Options) -> tuple[Floats, tuple[Note, ...]]:
     """Return finite log-posteriors (N, K) of the classes, or (N, 2) of wrong and right, and a note on zeros."""
     if decisions.labels is None:
         assert decisions.confidence is not None  # files hold confidences or posteriors
-        return _logarithms(stacked(decisions.confidence), options.epsilon)
+        return _logarithms(stacked(decisions.confidence))
     predictions = submission.predictions
     if options.predictions_are in ("log_probabilities", "logits"):
-        return _finite(predictions.astype(np.float64), options.epsilon)
-    return _logarithms(predictions if predictions.ndim == 2 else stacked(predictions), options.epsilon)
+        return _finite(predictions.astype(np.float64))
+    return _logarithms(predictions if predictions.ndim == 2 else stacked(predictions))
 
 
-def _logarithms(shares: Array, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
+def _logarithms(shares: Array) -> tuple[Floats, tuple[Note, ...]]:
     with np.errstate(divide="ignore"):
-        return _finite(np.log(shares / shares.sum(axis=1, keepdims=True)), epsilon)
+        return _finite(np.log(shares / shares.sum(axis=1, keepdims=True)))
 
 
-def _finite(scores: Floats, epsilon: float) -> tuple[Floats, tuple[Note, ...]]:
+def _finite(scores: Floats) -> tuple[Floats, tuple[Note, ...]]:
     """Return log-posteriors whose zeros are `epsilon`, or the least other probability if that is less, and a note."""
     scores = scores - scores.max(axis=1, keepdims=True)
     zero = np.isneginf(scores)
     if not zero.any():
         return scores, ()
-    least = min(epsilon, float(np.exp(scores[~zero].min())))
+    least = floor_of(scores)
     count = int(np.count_nonzero(zero.any(axis=1)))
     fields = {"least": least, "count": count, "total": len(scores)}
-    return np.where(zero, np.log(least), scores), (Note("zeros_replaced", fields),)
+    return raised(scores, least), (Note("zeros_replaced", fields),)
 
 
 def _require_classes(truth: Array, folds: int) -> None:

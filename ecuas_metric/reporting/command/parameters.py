@@ -15,7 +15,7 @@ from ...files.runs.lm_eval import BY_LENGTH
 from ...files.submissions import RULES
 from ...inputs import POSTERIOR_FORMS
 from ...options import ALPHA, DEFAULTS, OPTIONS, WEIGHTS
-from ..recalibrating import METHODS
+from ...recalibration.maps import METHODS
 from ..tables import Grid, Record, check_suffix, screen_of, to_text, write
 from .flags import Flag
 
@@ -53,7 +53,7 @@ GroupColumn = Annotated[str | None, Flag(GROUPS, "COLUMN")]
 NumResamples = Annotated[int, option("n_resamples", "B")]
 Seed = Annotated[int, option("random_state", "SEED")]
 Figures = Annotated[str | None, Flag("draw risk-coverage, cost, reliability and ECUAS_n curves", "DIR")]
-Calibrate = Annotated[str | None, Flag("add each system after cross-validated recalibration", choices=tuple(METHODS))]
+Calibrate = Annotated[str | None, Flag("add each system after cross-validated recalibration", choices=METHODS)]
 Folds = Annotated[int, Flag("number of folds for --calibrate", "K", needs=("calibrate",))]
 OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
 

@@ -9,7 +9,17 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, KFold
 
-from ecuas_metric import apply_affine, apply_isotonic, cross_validated, fit_affine, fit_isotonic, fit_temperature
+from ecuas_metric import (
+    InputError,
+    Recalibration,
+    apply_affine,
+    apply_isotonic,
+    cross_validated,
+    fit_affine,
+    fit_isotonic,
+    fit_recalibration,
+    fit_temperature,
+)
 
 
 def miscalibrated(rng, num_samples=4000, num_classes=4, scale=2.5, bias=(0.0, 1.0, -1.0, 0.5)):
@@ -161,3 +171,33 @@ def test_no_convergence_is_an_error(monkeypatch):
     monkeypatch.setattr(scipy.optimize, "minimize", one_step)
     with pytest.raises(RuntimeError, match="^the calibration did not converge in 1 iterations"):
         fit_affine(*miscalibrated(np.random.default_rng(0), num_samples=100))
+
+
+@pytest.mark.parametrize("method", ["affine", "temperature", "isotonic"])
+def test_what_is_deployed_is_the_fit_row_by_row_also_from_json(method, rng):
+    """Confidences are posteriors of wrong and right; a probability of 0 has a floor; the order of rows is nothing."""
+    scores, labels = miscalibrated(rng, num_samples=300, num_classes=2, bias=(0.0, 0.7))
+    q = np.exp(log_softmax(scores, axis=1))
+    q[:3, 1] = 0
+    q /= q.sum(axis=1, keepdims=True)
+    fitted = fit_recalibration(q, labels, method=method)
+    ours = fitted.apply(q)
+    logs = np.log(np.where(q == 0, fitted.floor, q))
+    if method == "isotonic":
+        theirs = apply_isotonic(fit_isotonic(q[:, 1], labels), q[:, 1])
+    else:
+        fit = fit_affine if method == "affine" else fit_temperature
+        theirs = np.exp(apply_affine(fit(logs, labels), logs))[:, 1]
+    np.testing.assert_allclose(ours[:, 1], theirs, atol=1e-7)
+    again = Recalibration.from_json(fitted.to_json())
+    np.testing.assert_array_equal(np.vstack([again.apply(row[None]) for row in q]), ours)
+    np.testing.assert_allclose(fit_recalibration(q[:, 1], labels, method=method).apply(q[:, 1]), ours[:, 1], atol=1e-9)
+    rows = rng.permutation(300)
+    np.testing.assert_allclose(fit_recalibration(q[rows], labels[rows], method=method).apply(q), ours, atol=1e-6)
+
+
+def test_a_recalibration_of_other_classes_or_another_method_is_refused(rng):
+    with pytest.raises(InputError, match="must not be isotonic for posteriors of more than two classes"):
+        fit_recalibration(rng.dirichlet(np.ones(3), 9), np.arange(9) % 3, method="isotonic")
+    with pytest.raises(InputError, match="must be one of 'affine', 'temperature', 'isotonic'"):
+        fit_recalibration([0.5, 0.4], [0, 1], method="platt")

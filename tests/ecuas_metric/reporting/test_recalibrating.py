@@ -25,6 +25,7 @@ def overconfident():
 
 
 def written(folder, **columns):
+    columns.setdefault("id", [f"q{k:03}" for k in range(len(next(iter(columns.values()))))])  # folds go by their order
     frame = pd.DataFrame({name: np.asarray(values).tolist() for name, values in columns.items()})
     frame.to_json(folder / "a.jsonl", orient="records", lines=True, double_precision=15)
     return str(folder / "a.jsonl")
@@ -52,7 +53,7 @@ def test_confidences_as_a_logistic_regression_out_of_fold_has_them(overconfident
     assert rows["a"]["ecuas_1"] == pytest.approx(score_confidences(correct, q)["ecuas_1"])
     assert rows["a, affine"]["ecuas_1"] < rows["a"]["ecuas_1"]
     raw, calibrated = line.split(" ; ")
-    assert calibrated == raw.replace("|recipe:", "|recal:affine/5|recipe:")
+    assert calibrated == raw.replace("|recipe:", "|recal:affine/5/42/ids|recipe:")
     assert "a, affine" in capsys.readouterr().out
 
 
@@ -66,7 +67,27 @@ def test_groups_stay_together_and_folds_are_as_many_as_asked_for(overconfident, 
         model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q[train], correct[train])
         expected[test] = model.predict(q[test])
     assert rows["a, isotonic"]["ecuas_1"] == pytest.approx(score_confidences(correct, expected)["ecuas_1"], abs=1e-9)
-    assert "|recal:isotonic/3|" in line
+    assert "|recal:isotonic/3/42/ids|" in line
+
+
+@pytest.mark.parametrize("columns", [(), ("id",), ("id", "document")])
+@pytest.mark.parametrize("method", ["isotonic", "affine"])
+def test_the_order_of_the_rows_changes_nothing(method, columns, overconfident, tmp_path):
+    q, correct = overconfident
+    table = pd.DataFrame({"confidence": q.round(2), "correct": correct, "id": np.arange(300) // 2})
+    table["document"] = table["id"] // 2
+    values = []
+    for seed in range(4):
+        rows = table.sample(frac=1, random_state=seed)[["confidence", "correct", *columns]]
+        rows.to_csv(tmp_path / "a.csv", index=False)
+        more = ["--groups", columns[-1]] if columns else []
+        more += ["--columns", "id=id", "--interval", "0.95"] if columns else []
+        arguments = ["score", str(tmp_path / "a.csv"), "--calibrate", method, *more]
+        assert main([*arguments, "--output", str(tmp_path / "t.json")]) == 0
+        content = json.loads((tmp_path / "t.json").read_text())
+        values.append(content["rows"][1]["ecuas_1"])
+        assert f"recal:{method}/5/42/{'ids' if columns else 'values'}|" in content["signature"]
+    assert values == pytest.approx([values[0]] * 4, rel=1e-6)
 
 
 @pytest.mark.parametrize("method", ["isotonic", "affine"])
