@@ -19,7 +19,8 @@ metric = evaluate.load(str(HERE / "ecuas.py"))
 core = sys.modules[type(metric).__module__]  # Evaluate's copy of ecuas.py, with the functions that it imports
 ARROWS = {True: "↑", False: "↓", None: ""}
 NAMESPACE = "<namespace>"  # publishing writes the real one here
-PAPER, HUB = "https://arxiv.org/abs/2605.20490", "https://huggingface.co"
+PAPER = "https://arxiv.org/abs/2605.20490"
+HUB = "https://huggingface.co"
 LINKS = f"[Paper]({PAPER})"
 DEMO = "the demo, the folder `space` of the source repository"
 if not NAMESPACE.startswith("<"):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -238,14 +239,10 @@ def why_not_comparable(
         What they are: metrics that assess the confidences only rank no systems whose answers differ (Estienne et al.,
         section "Empirical analysis").
     """
+    ignored = _BY_ID if _differ(one, other, "ids") else ()
     reasons = []
-    are_of_other_ids = one.ids is not None and other.ids is not None and one.ids != other.ids
     for name, fact in FACTS.items():
-        if purpose in fact.harmless or (are_of_other_ids and name in _BY_ID):
-            continue
-        values = getattr(one, name), getattr(other, name)
-        is_known = None not in values or name in _KNOWN_BY_ABSENCE
-        if is_known and values[0] != values[1]:
+        if purpose not in fact.harmless and name not in ignored and _differ(one, other, name):
             reasons.append(fact.reason)
     if key is not None and key.assesses == "confidences" and not _have_same_answers(one, other):
         reasons.append("answers")
@@ -259,6 +256,13 @@ _KNOWN_BY_ABSENCE = ("weights", "groups", "strata", "weighting", "missing_confid
 _BY_ID = ("weights", "groups", "strata", "labels")  # digests of what each id has: they say nothing of other ids
 
 
+def _differ(one: Basis, other: Basis, name: str) -> bool:
+    """Return whether a field is known of both, and not the same."""
+    values = getattr(one, name), getattr(other, name)
+    is_known = None not in values or name in _KNOWN_BY_ABSENCE
+    return is_known and values[0] != values[1]
+
+
 def _have_same_answers(one: Basis, other: Basis) -> bool:
     """Return whether the answers to the same questions cost the same; not if that is not known."""
     if one.answers is None or one.num_samples != other.num_samples or one.ids != other.ids:
@@ -268,15 +272,15 @@ def _have_same_answers(one: Basis, other: Basis) -> bool:
 
 def differing(bases: Iterable[Basis]) -> list[str]:
     """Return what forbids to rank these by any metric, see `why_not_comparable`."""
-    first, *others = bases
-    reasons = [reason for other in others for reason in why_not_comparable(first, other)]
+    first, *following = bases
+    reasons = [reason for other in following for reason in why_not_comparable(first, other)]
     return list(dict.fromkeys(reasons))
 
 
 def may_rank(key: Key, bases: Iterable[Basis]) -> bool:
     """Return whether a number may rank these, as far as that depends on what it is."""
-    first, *others = bases
-    return all("answers" not in why_not_comparable(first, other, key=key) for other in others)
+    first, *following = bases
+    return all("answers" not in why_not_comparable(first, other, key=key) for other in following)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -298,37 +302,46 @@ def basis_of_options(options: Options, *, num_classes: float | None = None, orig
     """Return what is known of numbers before there are data."""
     classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
     are_costs = options.max_uncertainty is not None  # and a K that only the user knows
-    has_intervals = options.confidence_level is not None
-    is_analytic = options.interval_method == "analytic"
-    cost = options.cost if isinstance(options.cost, str) else f"matrix-{_sha(options.cost)}"
-    draws = f"{options.n_resamples}/{options.random_state}"
     return Basis(
         n=options.n,
         num_classes=None if are_costs else classes or np.inf,
-        cost="graded" if are_costs else cost,
+        cost=_cost_of(options),
         epsilon=options.epsilon,
         n_bins=options.n_bins,
-        predictions_are=options.predictions_are if is_set(options, "predictions_are") else None,
+        predictions_are=_unless_default(options, "predictions_are"),
         renormalized="0.05" if options.renormalize else None,
         given_max_uncertainty=options.max_uncertainty,
         reject_costs=options.reject_costs,
         decisions=None if options.decisions is None else "given",
         missing_confidence=options.missing_confidence,
         weights=digest_of(options.sample_weight),
-        weighting=options.weights_are if is_set(options, "weights_are") else None,
-        tests=draws if options.calibration else None,
+        weighting=_unless_default(options, "weights_are"),
         level=options.confidence_level,
-        interval_method="analytic" if has_intervals and is_analytic else None,
-        draws=None if is_analytic or not has_intervals else draws,
         groups=digest_of(options.groups),
         strata=digest_of(options.strata),
-        recipe=origin.recipe,
-        reading=origin.reading,
-        grading=origin.grading,
-        population=origin.population,
-        unlabelled=origin.unlabelled,
-        recalibration=origin.recalibration,
+        **_methods_of(options),
+        **asdict(origin),
     )
+
+
+def _unless_default(options: Options, name: str) -> Any:
+    return getattr(options, name) if is_set(options, name) else None
+
+
+def _cost_of(options: Options) -> str:
+    if options.max_uncertainty is not None:
+        return "graded"
+    return options.cost if isinstance(options.cost, str) else f"matrix-{_sha(options.cost)}"
+
+
+def _methods_of(options: Options) -> dict[str, Any]:
+    """Return how intervals and the test of calibration are made, where there are any."""
+    draws = f"{options.n_resamples}/{options.random_state}"
+    is_analytic = options.interval_method == "analytic"
+    methods: dict[str, Any] = {"tests": draws if options.calibration else None}
+    if options.confidence_level is not None:
+        methods |= {"interval_method": "analytic"} if is_analytic else {"draws": draws}
+    return methods
 
 
 def basis_of(

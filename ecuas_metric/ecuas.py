@@ -237,7 +237,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     def _discard(self) -> None:
         """Forget what was added, and let go of its files and locks, which Evaluate holds after an error."""
         self.data = self.writer = self.buf_writer = None
-        locks, paths = self.filelocks or [self.filelock], self.file_paths or [self.cache_file_name]
+        locks = self.filelocks or [self.filelock]
+        paths = self.file_paths or [self.cache_file_name]
         self.filelock = self.cache_file_name = self.filelocks = self.file_paths = None
         for lock, path in reversed(list(zip(locks, paths, strict=True))):
             if path is not None and os.path.exists(path):

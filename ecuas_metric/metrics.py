@@ -37,11 +37,11 @@ _Regression = Callable[[Floats, Floats], Floats]  # values and weights, (G,) eac
 def keys_of(decisions: Decisions, options: Options, *, when: Collection[str] = ("",)) -> list[Key]:
     """Return the keys of the metrics that are defined for a system, in the order of the registry."""
     parameters = {"": (None,), "n": options.n, "reject_costs": options.reject_costs}
-    found = []
+    keys = []
     for name, metric in METRICS.items():
         if metric.when in when and metric.applies(decisions):
-            found += [Key(name, parameter) for parameter in parameters.get(metric.parameter, ())]
-    return found
+            keys += [Key(name, parameter) for parameter in parameters.get(metric.parameter, ())]
+    return keys
 
 
 def naive_keys(decisions: Decisions, options: Options) -> list[Key]:
@@ -326,13 +326,13 @@ def decomposed_values(
     values: Mapping[Key, FloatOrFloats], ties: Ties, form: Decisions, options: Options
 ) -> dict[Key, FloatOrFloats]:
     """Return each ECUAS_n after the best recalibration, and the loss that it saves."""
-    found: dict[Key, FloatOrFloats] = {}
+    decomposed: dict[Key, FloatOrFloats] = {}
     for key, best in recalibrated_values(ties, form, options).items():
         plain = key.of("")
         if plain in values:
-            found[key] = best
-            found[key.of("calibration_loss")] = values[plain] - best
-    return found
+            decomposed[key] = best
+            decomposed[key.of("calibration_loss")] = values[plain] - best
+    return decomposed
 
 
 def recalibrated_values(ties: Ties, form: Decisions, options: Options) -> dict[Key, FloatOrFloats]:

@@ -119,8 +119,8 @@ def _total(values: Floats) -> FloatOrFloats:
 
 def _correct(groups: TieGroups) -> Floats:
     """Return the weight of the correct answers of each group (..., G)."""
-    if groups.rest is not None:
-        return groups.rest
+    if groups.correct is not None:
+        return groups.correct
     return groups.weight - groups.cost
 
 

@@ -22,7 +22,7 @@ class TieGroups:
     weight: Floats  # (..., G), total weight
     cost: Floats  # (..., G), weighted candidate cost
     rank: Floats  # (G,), increasing `Decisions.rank_by`
-    rest: Floats | None = None  # (..., G), exact weight of the correct ones, where `weight - cost` would round
+    correct: Floats | None = None  # (..., G), exact weight of the correct ones, where `weight - cost` would round
 
     @cached_property
     def weight_until(self) -> Floats:
@@ -222,7 +222,7 @@ def _areas(groups: TieGroups) -> Areas:
     for rows in blocks(groups.cost.shape[-1], row_size=SAMPLE_SIZE * math.prod(shape)):
         weight = groups.weight[..., rows]
         cost = groups.cost[..., rows]
-        correct = weight - cost if groups.rest is None else groups.rest[..., rows]
+        correct = weight - cost if groups.correct is None else groups.correct[..., rows]
         last = until[..., -1:]
         last_harmonic = harmonic[..., -1:]
         until = last + np.cumsum(weight, axis=-1)

@@ -157,8 +157,10 @@ def prepare(
     predictions_are = options.predictions_are
     hard: tuple[Note, ...] = ()
     if predictions_are == "positive_probabilities" and form != "costs":
-        predictions_are, hard = "probabilities", note_hard(predictions, "probabilities")
-        form, predictions = "posteriors", _two_columns(predictions)
+        hard = note_hard(predictions, "probabilities")
+        form = "posteriors"
+        predictions_are = "probabilities"
+        predictions = _two_columns(predictions)
     refuse_options_of_other_forms(form, options)
     predictions, repaired = repair(form, predictions, options)
     if form == "posteriors":
@@ -167,7 +169,8 @@ def prepare(
     notes = hard + repaired + notes + note_above(decisions.uncertainty, decisions.max_uncertainty)
     require_reject_costs(options.reject_costs, max_uncertainty=decisions.max_uncertainty)
     for name in PER_SAMPLE:
-        if (values := getattr(options, name)) is not None:
+        values = getattr(options, name)
+        if values is not None:
             same_length(**{"predictions": references, name: values})
     if not rank:
         none = np.empty(0)
@@ -180,23 +183,26 @@ def named_systems(systems: Mapping[str, System] | Iterable[System]) -> dict[str,
     """Return systems by name, numbered where they have none."""
     if isinstance(systems, System):
         raise InputError("systems", "one_system", got="one System")
-    given = dict(systems) if isinstance(systems, Mapping) else {f"system {k}": one for k, one in enumerate(systems, 1)}
-    for name, system in given.items():
+    if isinstance(systems, Mapping):
+        named = dict(systems)
+    else:
+        named = {f"system {number}": system for number, system in enumerate(systems, 1)}
+    for name, system in named.items():
         if not isinstance(system, System):
             raise InputError("systems", "not_a_system", got=f"{type(system).__name__} for {name!r}")
-    return given
+    return named
 
 
 def ranked(
     decisions: Decisions, options: Options, *, notes: tuple[Note, ...] = (), ids: Sequence[object] | None = None
 ) -> System:
     """Return a system of decisions, sorted once: the samples if intervals are asked for, else its tie groups only."""
-    rank_by, cost, weight = decisions.rank_by, decisions.candidate_cost, options.sample_weight
-    if options.confidence_level is None:
-        return System(decisions, options, tie_groups(rank_by, cost, sample_weight=weight), None, notes, ids)
-    # Resamples are drawn of the sorted samples: which of tied ones are drawn must not depend on the machine.
-    order, in_rank = sorted_by(rank_by, is_stable=options.interval_method != "analytic")
-    decisions, options = sorted_decisions(decisions, order, in_rank), select_options(options, order)
+    order = None
+    if options.confidence_level is not None:
+        # Resamples are drawn of the sorted samples: which of tied ones are drawn must not depend on the machine.
+        order, in_rank = sorted_by(decisions.rank_by, is_stable=options.interval_method != "analytic")
+        decisions = sorted_decisions(decisions, order, in_rank)
+        options = select_options(options, order)
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
     return System(decisions, options, ties, order, notes, ids)
 
@@ -296,10 +302,7 @@ def _intervals(
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     options = system.options
     if options.interval_method == "analytic":
-        # What is accepted at a reject cost is decided by the fit of a recalibration, whose errors are not known here.
-        fitted = [key for key in only if system.origin.recalibration and _is_share_of_accepted(key)]
-        found = analytic_intervals(*without_weight_0(system), {key: values[key] for key in only if key not in fitted})
-        return found.limits | dict.fromkeys(fitted, NONE), found.notes + note_on("no_interval_known", fitted)
+        return _analytic_intervals(system, values, only)
     if not design_of_options(options, len(system.decisions.uncertainty)).tells_errors:
         return dict.fromkeys(only, NONE), (NO_UNITS,)
     limits, notes = intervals(
@@ -313,8 +316,15 @@ def _intervals(
     return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(system.decisions)
 
 
-def _is_share_of_accepted(key: Key) -> bool:
-    return key.is_plain_share and key.assesses == "confidences"
+def _analytic_intervals(
+    system: System, values: Mapping[Key, FloatOrFloats], only: Sequence[Key]
+) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
+    fitted = []
+    if system.origin.recalibration:  # its fit, whose errors are not known here, decides what is accepted
+        fitted = [key for key in only if key.is_plain_share and key.assesses == "confidences"]
+    known = {key: values[key] for key in only if key not in fitted}
+    inferred = analytic_intervals(*without_weight_0(system), known)
+    return inferred.limits | dict.fromkeys(fitted, NONE), inferred.notes + note_on("no_interval_known", fitted)
 
 
 def _limits_of_gap(decisions: Decisions, options: Options) -> tuple[float, float]:

@@ -23,7 +23,8 @@ def _without_common_ends(names: list[str], longest: int) -> list[str]:
     if len(names) < 2:
         return names
     room = min(map(len, names))
-    first, last = (_ends_of_words(commonprefix(some)) for some in (names, [name[::-1] for name in names]))  # noqa: RUF071
+    first = _ends_of_words(commonprefix(names))  # noqa: RUF071
+    last = _ends_of_words(commonprefix([name[::-1] for name in names]))  # noqa: RUF071
     cuts = sorted(((i, j) for i in first for j in last if i + j < room), key=sum)
     for i, j in cuts:
         cut = [f"{'…' * bool(i)}{name[i : len(name) - j]}{'…' * bool(j)}" for name in names]

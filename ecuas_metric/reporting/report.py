@@ -383,8 +383,10 @@ def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Pat
 
 
 def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
-    own = {name: getattr(submission, name) for name in ("predictions_are", "num_classes")}
-    options = {**options, **{name: value for name, value in own.items() if options.get(name) is None}}
+    options = dict(options)
+    for name in ("predictions_are", "num_classes"):
+        if options.get(name) is None:
+            options[name] = getattr(submission, name)
     ids = None if submission.ids is None else _whole_numbers(submission.ids)
     checked = checked_options(**options)
     try:
