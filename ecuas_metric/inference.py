@@ -315,8 +315,8 @@ class Inference:
     upper: Side
     least: float = -math.inf
     most: float = math.inf
-    seen: Sequence[Side] = ()  # both without the added answer, of one number
-    reaches: Sequence[Reach] = ()  # and where that takes it
+    seen: Sequence[Side] = ()  # both without the added answer
+    reaches: Sequence[Sequence[Reach]] = ()  # and where that takes the number, or both
 
     def limits(self, level: float) -> Limits:
         """Return the interval at a level in (0, 1); it contains the value, and lies in its range."""
@@ -354,16 +354,16 @@ def infer(number: Number, design: Design, *, minus: Number | None = None) -> Inf
     for sign in (-1, 1):
         effect = _effect(numbers, sign, design)
         both = [reach_of(one, sign * way, effect.added) for one, way in zip(numbers, (1, -1), strict=False)]
+        reaches.append(both)
         sides.append(_side(numbers, both, design, effect))
-        if minus is None:
-            seen.append(_side(numbers, [_unmoved(number)], design, effect))
-            reaches.append(both[0])
+        seen.append(_side(numbers, [_unmoved(one) for one in numbers], design, effect))
     lower, upper = sides
     if not math.isfinite(lower.centre + lower.deviation + upper.centre + upper.deviation):
         return None
     if minus is None:
         return Inference(number.value, lower, upper, number.least, number.most, seen, reaches)
-    return Inference(number.value - minus.value, lower, upper, number.least - minus.most, number.most - minus.least)
+    least, most = number.least - minus.most, number.most - minus.least
+    return Inference(number.value - minus.value, lower, upper, least, most, seen, reaches)
 
 
 def _is_bounded(number: Number) -> bool:
@@ -411,24 +411,27 @@ def _average_side(parts: Sequence[tuple[Side, Side]]) -> Side:
 class Unseen:
     """What an interval mostly rests on: answers of a kind that was not seen in neighbouring groups."""
 
+    number: int  # 0, or 1 for the second of a difference
     first: int  # of the groups
     last: int
     cost: float  # of such an answer
     size: float  # what one adds to the number, times all answers
 
 
-def unseen(number: Number, inference: Inference, level: float) -> Unseen | None:
+def unseen(numbers: Sequence[Number], inference: Inference, level: float) -> Unseen | None:
     """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
     tail = (1 - level) / 2
     sides = zip((inference.lower, inference.upper), inference.seen, inference.reaches, (tail, 1 - tail), strict=True)
-    for side, seen, reach, at in sides:
-        distance = abs(side.limit(at) - number.value)
-        if abs(seen.limit(at) - number.value) < HALF * distance:
-            return _unseen_groups(number.groups, reach)
+    for side, seen, reaches, at in sides:
+        distance = abs(side.limit(at) - inference.value)
+        if abs(seen.limit(at) - inference.value) < HALF * distance:
+            moved = [float(np.max(reach.mass * np.square(reach.extreme))) for reach in reaches]
+            index = int(np.argmax(moved))
+            return _unseen_groups(index, numbers[index].groups, reaches[index])
     return None
 
 
-def _unseen_groups(groups: Groups, reach: Reach) -> Unseen:
+def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
     """Return the neighbours without an answer like the one that is added, among which that adds most."""
     is_costly = reach.cost > 0
     like = np.where(is_costly, groups.cost, groups.weight - groups.cost)
@@ -441,7 +444,7 @@ def _unseen_groups(groups: Groups, reach: Reach) -> Unseen:
     first = int(ends[ends < worst].max(initial=-1)) + 1
     last = int(ends[ends > worst].min(initial=len(is_like))) - 1
     sizes = np.abs(reach.line.slope[first : last + 1])
-    return Unseen(first, last, float(reach.cost[worst]), float(sizes.max()) * float(reach.cost.max()))
+    return Unseen(number, first, last, float(reach.cost[worst]), float(sizes.max()) * float(reach.cost.max()))
 
 
 # ---- the distributions -----------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -340,7 +340,7 @@ def analytic_intervals(decisions: Decisions, options: Options, values: Values) -
     if not design.tells_errors:
         return Intervals(dict.fromkeys(values, NONE), {}, (NO_UNITS,))
     intervals = limits_of_answers(answers_of(decisions, options), values, design)
-    return dataclasses.replace(intervals, notes=intervals.notes + _note_few_groups(design))
+    return dataclasses.replace(intervals, notes=intervals.notes + note_few_groups(design))
 
 
 def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE) -> Intervals:
@@ -355,11 +355,7 @@ def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE)
     limits = dict.fromkeys(values, NONE)
     if answers.groups.total < (2 - _ROUNDING) * answers.groups.unit:
         return Intervals(limits, {}, () if level is None else (NO_UNITS,))
-    numbers = {}
-    for key, value in values.items():
-        number = number_of(key, answers, float(value))
-        if number is not None:
-            numbers[key] = number
+    numbers = numbers_of(answers, values)
     errors = {}
     if answers.rows is None:
         errors = {key: standard_error(number, design) for key, number in numbers.items()}
@@ -370,8 +366,8 @@ def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE)
         inference = infer(number, design)
         if inference is not None:
             limits[key] = _limits(key, number, inference, design, level)
-            hidden[key] = unseen(number, inference, level) if number.groups is answers.groups else None
-    return Intervals(limits, errors, _notes(answers, values, limits) + _notes_unseen(answers, hidden))
+            hidden[key] = unseen([number], inference, level) if number.groups is answers.groups else None
+    return Intervals(limits, errors, _notes(answers, values, limits) + notes_unseen(answers, hidden))
 
 
 def _limits(key: Key, number: Number, inference: Inference, design: Design, level: float) -> Limits:
@@ -400,15 +396,14 @@ def _limits(key: Key, number: Number, inference: Inference, design: Design, leve
     return min(values), max(values)
 
 
-def numbers_of(
-    decisions: Decisions, options: Options, values: Values, order: Ints | None = None
-) -> Iterator[tuple[Key, Number]]:
-    """Yield the numbers of sorted samples, as the engine sees them, of which errors are known; rows in this order."""
-    answers = answers_of(decisions, options)
+def numbers_of(answers: Answers, values: Values, order: Ints | None = None) -> dict[Key, Number]:
+    """Return the numbers of answers, as the engine sees them, of which errors are known; rows in this order."""
+    numbers = {}
     for key, value in values.items():
         number = number_of(key, answers, float(value))
         if number is not None:
-            yield key, number if order is None else number.reordered(order)
+            numbers[key] = number if order is None else number.reordered(order)
+    return numbers
 
 
 def limits_of_selected(loss: Floats, selected: Bools, options: Options, *, dearest: float | None = None) -> Limits:
@@ -453,16 +448,23 @@ def note_on(identifier: str, keys: Sequence[Key], **fields: object) -> tuple[Not
     return (Note(identifier, {**fields, "metrics": list(keys)}),) if keys else ()
 
 
-def _notes_unseen(answers: Answers, hidden: Mapping[Key, Unseen | None]) -> tuple[Note, ...]:
+def notes_unseen(answers: Answers, hidden: Mapping[Key, Unseen | None]) -> tuple[Note, ...]:
     """Return one note for each stretch of answers among which a kind was not seen, on the intervals that rest on it."""
     sizes: dict[_Stretch, dict[Key, float]] = {}
     for key, kind in hidden.items():
         if kind is not None:
             sizes.setdefault(_stretch_of(answers, kind), {})[key] = kind.size
-    return tuple(
-        Note("unseen", {**dataclasses.asdict(stretch), "largest": max(of_keys.values()), "metrics": list(of_keys)})
-        for stretch, of_keys in sizes.items()
-    )
+    notes = []
+    for at, of_keys in sizes.items():
+        fields = {
+            "kind": at.kind,
+            "count": at.count,
+            "where": at.where,
+            "largest": max(of_keys.values()),
+            "metrics": list(of_keys),
+        }
+        notes.append(Note("unseen", fields))
+    return tuple(notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,7 +490,8 @@ def _stretch_of(answers: Answers, hidden: Unseen) -> _Stretch:
     return _Stretch("mistake" if hidden.cost else "right answer", round(count), where)
 
 
-def _note_few_groups(design: Design) -> tuple[Note, ...]:
+def note_few_groups(design: Design) -> tuple[Note, ...]:
+    """Return a note if there are so few groups that their own variance says little."""
     if design.group is None or design.num_units >= FEW_GROUPS:
         return ()
     return (Note("few_groups", {"count": design.num_units, "needed": FEW_GROUPS}),)

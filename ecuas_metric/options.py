@@ -105,10 +105,10 @@ def checked_options(**given: object) -> Options:
     if options.weights_are == "counts":
         require_counts(weights)
         return options
-    return options.replace(sample_weight=_effective(weights))
+    return options.replace(sample_weight=effective_weights(weights))
 
 
-def _effective(weights: Floats) -> Floats:
+def effective_weights(weights: Floats) -> Floats:
     """Return weights (N,) that sum to their effective number of samples, (sum w)^2 / sum w^2.
 
     Only AURC depends on the scale.

@@ -13,13 +13,15 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import Basis, Purpose, why_not_comparable
+from ..decisions import select_rows
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..inputs import Bools, Ints
 from ..metric import Key
 from ..metrics import Values
-from ..results import System, all_values, named_systems, reordered
+from ..options import effective_weights
+from ..results import System, all_values, as_given, named_systems, ranked, reordered, select_options
 from ..sampling import NONE
 from .family import DRAWS, Family
 
@@ -83,9 +85,14 @@ def fields_of(row: Any) -> dict[str, object]:
 class Comparisons(list[Comparison]):
     """Comparisons of pairs of systems, metric by metric, that print as lines and show as a table in notebooks."""
 
+    def __init__(self, rows: Iterable[Comparison] = (), notes: Iterable[tuple[str, Note]] = ()) -> None:
+        super().__init__(rows)
+        self.notes = tuple(notes)  # with the system whose answers each is about, or ""
+
     def __repr__(self) -> str:
-        """Return one line for each comparison."""
-        return "\n".join(map(str, self))
+        """Return one line for each comparison, then the notes."""
+        notes = (f"{name}: {note}" if name else str(note) for name, note in self.notes)
+        return "\n".join([*map(str, self), *notes])
 
     def to_frame(self) -> DataFrame:
         """Return a data frame with a row for each comparison, the metric as text."""
@@ -124,7 +131,8 @@ def compare_systems(
     Returns
     -------
     Comparisons
-        A list of Comparison, pair by pair, in the order of the systems and of their metrics.
+        A list of Comparison, pair by pair, in the order of the systems and of their metrics. Its `notes` say, with the
+        name of the system, which intervals mostly rest on answers of a kind that was not seen.
 
     Raises
     ------
@@ -156,7 +164,40 @@ def compare_systems(
     aligned = align(systems)
     asked = None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
-    return Comparisons(_comparisons(Family(aligned, values), values, by_metric=by_metric))
+    family = Family(aligned, values)
+    notes = family.notes(family.options.confidence_level or 0.0)
+    return Comparisons(_comparisons(family, values, by_metric=by_metric), notes)
+
+
+def compare_within(systems: Mapping[str, System], *, only: Iterable[Key] | None = None) -> dict[int, Comparisons]:
+    """Compare systems within each of their strata, by the number of the stratum.
+
+    An adjusted p-value holds for all k strata if it is multiplied by k (Bonferroni).
+    """
+    aligned = align(named_systems(systems))
+    _, options = as_given(next(iter(aligned.values())))
+    if options.strata is None:
+        raise InputError("strata", "strata_missing")
+    asked = None if only is None else list(only)
+    is_weighted = np.ones(len(options.strata)) if options.sample_weight is None else options.sample_weight
+    strata = np.unique(options.strata[is_weighted > 0]).tolist()
+    within = {}
+    for stratum in strata:
+        rows = np.flatnonzero(options.strata == stratum)
+        parts = {name: _of_rows(system, rows) for name, system in aligned.items()}
+        compared = compare_systems(parts, only=asked)
+        adjusted = [replace(row, p_adjusted=min(len(strata) * row.p_adjusted, 1.0)) for row in compared]
+        within[stratum] = Comparisons(adjusted, compared.notes)
+    return within
+
+
+def _of_rows(system: System, rows: Ints) -> System:
+    """Return a system of these samples alone, given by their place in the input."""
+    decisions, options = as_given(system)
+    options = select_options(options, rows).replace(strata=None)
+    if options.sample_weight is not None and options.weights_are == "importance":
+        options = options.replace(sample_weight=effective_weights(options.sample_weight))
+    return replace(ranked(select_rows(decisions, rows), options), origin=system.origin)
 
 
 def basis_of_comparison(system: System) -> Basis:

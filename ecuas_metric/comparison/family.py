@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -16,9 +16,10 @@ import numpy as np
 
 from ..basis import may_rank
 from ..designs import Design, design_of_options
-from ..inference import Inference, Number, infer
+from ..errors import Note
+from ..inference import Inference, Number, Unseen, infer, unseen
 from ..inputs import Floats, Ints
-from ..intervals import numbers_of
+from ..intervals import NO_UNITS, answers_of, note_few_groups, notes_unseen, numbers_of
 from ..metric import Key
 from ..metrics import Values
 from ..ranking import positions
@@ -51,7 +52,10 @@ class Family:
         self.values = values
         self.options = next(iter(systems.values())).options
         self.design = design_of_systems(systems)
-        self.numbers = {name: dict(paired_numbers(system, values[name])) for name, system in systems.items()}
+        self.answers = {name: answers_of(*without_weight_0(system)) for name, system in systems.items()}
+        self.numbers = {
+            name: numbers_of(self.answers[name], values[name], paired_rows(system)) for name, system in systems.items()
+        }
         self.tests = [
             Difference(first, second, key, self._inference(first, second, key))
             for first, second in itertools.combinations(systems, 2)
@@ -84,6 +88,24 @@ class Family:
         test = self.tests[index]
         errors = self._draws[test.first, test.key] - self._draws[test.second, test.key]
         return standardized(errors, np.random.default_rng((self.options.random_state, index)))
+
+    def notes(self, level: float) -> list[tuple[str, Note]]:
+        """Return what intervals of differences rest on that was not seen, by the system of which, and few groups."""
+        if not self.design.tells_errors:
+            return [("", NO_UNITS)]
+        hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
+        for test in self.tests:
+            if test.inference is None:
+                continue
+            names = (test.first, test.second)
+            numbers = [self.numbers[name][test.key] for name in names]
+            kind = unseen(numbers, test.inference, level)
+            if kind is not None and numbers[kind.number].groups is self.answers[names[kind.number]].groups:
+                hidden[names[kind.number]].setdefault(test.key, kind)
+        notes = [("", note) for note in note_few_groups(self.design)]
+        for name, kinds in hidden.items():
+            notes += [(name, note) for note in notes_unseen(self.answers[name], kinds)]
+        return notes
 
     def may_rank(self, test: Difference) -> bool:
         """Return whether a metric may rank two systems."""
@@ -142,15 +164,14 @@ class Family:
         return {key: np.flatnonzero([key == other for other in keys]) for key in dict.fromkeys(keys)}
 
 
-def paired_numbers(system: System, values: Values) -> Iterator[tuple[Key, Number]]:
-    """Yield the numbers of a system, with rows in the order in which its samples were given."""
-    decisions, options = without_weight_0(system)
+def paired_rows(system: System) -> Ints:
+    """Return the place of each sample, in the order in which they were given, among the sorted ones with weight."""
     size = len(system.decisions.uncertainty)
     rows = np.arange(size) if system.order is None else positions(system.order)
-    if system.options.sample_weight is not None:
-        has_weight = system.options.sample_weight > 0
-        rows = (np.cumsum(has_weight) - 1)[rows[has_weight[rows]]]
-    return numbers_of(decisions, options, values, rows)
+    if system.options.sample_weight is None:
+        return rows
+    has_weight = system.options.sample_weight > 0
+    return (np.cumsum(has_weight) - 1)[rows[has_weight[rows]]]
 
 
 def design_of_systems(systems: Mapping[str, System]) -> Design:

@@ -13,12 +13,13 @@ from ..decisions import confidence_decisions
 from ..errors import InputError
 from ..inference import standard_error
 from ..inputs import Floats
+from ..intervals import answers_of, numbers_of
 from ..metric import Key
 from ..metrics import cost_of
 from ..options import ALPHA, DEFAULTS, check_number
-from ..results import System, all_values
+from ..results import System, all_values, without_weight_0
 from .compare import align
-from .family import design_of_systems, paired_numbers
+from .family import design_of_systems, paired_rows
 
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
 SAMPLES = 1000
@@ -62,8 +63,8 @@ def plan_of_systems(
     first, second = aligned.values()
     asked = None if only is None else list(only)
     values, others = (all_values(system, only=asked) for system in aligned.values())
-    numbers = dict(paired_numbers(first, values))
-    other_numbers = dict(paired_numbers(second, others))
+    numbers = numbers_of(answers_of(*without_weight_0(first)), values, paired_rows(first))
+    other_numbers = numbers_of(answers_of(*without_weight_0(second)), others, paired_rows(second))
     design = design_of_systems(aligned)
     planned = len(first.decisions.uncertainty) if samples is None else samples
     plans = []

@@ -205,12 +205,15 @@ def read_run(
     if parts is None:
         return None
     by = said.get("part")
-    if by not in (None, "task", "model"):
-        raise FileError(path, "run_has_other_parts", value=by, got=repr(by))
-    parts = pool_tasks(parts) if by == "model" else parts
+    stratum = said.get("stratum")
+    for name, choices in ((by, ("task", "model")), (stratum, ("task",))):
+        if name not in (None, *choices):
+            raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
+    is_pooled = by == "model" or stratum is not None
+    parts = pool_tasks(parts, as_strata=stratum is not None) if is_pooled else parts
     named = zip(parts, names_of(parts), strict=True)
     submissions = [submission_of(part, name, reading or Reading(), options) for part, name in named]
-    is_whole = by == "model" and len({one.of for one in submissions}) == len(submissions)
+    is_whole = is_pooled and len({one.of for one in submissions}) == len(submissions)
     return [one._replace(part="") for one in submissions] if is_whole else submissions
 
 

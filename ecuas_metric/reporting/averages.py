@@ -10,7 +10,7 @@ from ..designs import design_of_options
 from ..errors import Note
 from ..files.submissions import Submission
 from ..inference import Inference, average, infer
-from ..intervals import numbers_of
+from ..intervals import answers_of, numbers_of
 from ..metric import Key
 from ..results import Estimate, Results, System, without_weight_0
 from ..sampling import NONE
@@ -98,5 +98,6 @@ def _inferences(results: Results, system: System) -> dict[Key, Inference]:
     decisions, options = without_weight_0(system)
     design = design_of_options(options, len(decisions.uncertainty))
     known = {key: estimate.value for key, estimate in results.estimates.items() if math.isfinite(estimate.low or 0.0)}
-    inferred = {key: infer(number, design) for key, number in numbers_of(decisions, options, known)}
+    numbers = numbers_of(answers_of(decisions, options), known)
+    inferred = {key: infer(number, design) for key, number in numbers.items()}
     return {key: inference for key, inference in inferred.items() if inference is not None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,6 +86,22 @@ def differences_grid(
         grouped=True,
         legend=legend_of(row.key for row in rows),
     )
+
+
+def within_grid(
+    by_part: Mapping[str, Sequence[Comparison]], column: str, line: str, *, level: float, digits: int = 3
+) -> Grid:
+    """Lay out the differences within each value of a column, metric by metric."""
+    rows = [(row, part) for part, of_part in by_part.items() for row in of_part]
+    keys = list(dict.fromkeys(row.key for row, _ in rows))
+    rows.sort(key=lambda pair: keys.index(pair[0].key))
+    differences = [row for row, _ in rows]
+    tests = num_tests(differences)
+    grid = comparison_grid(differences, line, level=level, tests=tests, digits=digits)
+    cells = [[of_row[0], Cell(part), *of_row[1:]] for of_row, (_, part) in zip(grid.rows, rows, strict=True)]
+    header = [grid.header[0], column, *grid.header[1:]]
+    above = [f"Within each {column}; adjusted p holds for all {tests} tests of this table."]
+    return replace(grid, header=header, rows=cells, labels=grid.labels + 1, above=above, notes=[], legend=())
 
 
 def explain_columns(tests: int, level: float) -> list[str]:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
@@ -194,8 +194,10 @@ def names_of(parts: Sequence[RunPart]) -> list[str]:
     return names
 
 
-def pool_tasks(parts: Sequence[RunPart]) -> list[RunPart]:
+def pool_tasks(parts: Sequence[RunPart], *, as_strata: bool = False) -> list[RunPart]:
     """Return one part per model: of all its tasks with the same number of choices, and of those in words."""
+    if as_strata:
+        parts = [replace(part, columns={**part.columns, "stratum": [part.task] * len(part.rows)}) for part in parts]
     kinds: dict[tuple[str, int | None], list[RunPart]] = {}
     for part in parts:
         kinds.setdefault((part.model, part.num_classes), []).append(part)
@@ -226,7 +228,7 @@ def _with_task(part: RunPart, *, is_grouped: bool) -> dict[str, Column]:
         columns.setdefault("group", columns["id"])
     for role in ("id", "group", "stratum"):
         if role in columns:
-            columns[role] = [f"{part.task} {text}" for text in columns[role]]
+            columns[role] = [text if text == part.task else f"{part.task} {text}" for text in columns[role]]
     return columns
 
 

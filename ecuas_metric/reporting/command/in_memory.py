@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
-from ...comparison.compare import basis_of_comparison, compare_systems, fields_of
+from ...comparison.compare import Comparisons, basis_of_comparison, compare_systems, compare_within, fields_of
 from ...comparison.planning import CORRELATION, EXPECTED_AUROC, Plan, plan_of_rates, plan_of_systems
 from ...errors import InputError, Note
 from ...expected_costs import ECUAS_N, ERROR_RATE
@@ -16,9 +16,17 @@ from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import place
 from ...options import DEFAULTS, INTERVAL_METHODS, LEVEL, checked_options
-from ...results import System, value_keys
+from ...results import System, as_given, value_keys
 from ..averages import macro_averages
-from ..differences import comparison_grid, is_significant, num_tests, pairs_by_key, plan_grid, write_differences
+from ..differences import (
+    comparison_grid,
+    is_significant,
+    num_tests,
+    pairs_by_key,
+    plan_grid,
+    within_grid,
+    write_differences,
+)
 from ..recalibrating import FOLDS, add_recalibrated
 from ..report import (
     BELOW,
@@ -30,7 +38,7 @@ from ..report import (
     report_records,
     write_figures,
 )
-from ..tables import screen_of, to_text, write
+from ..tables import Grid, screen_of, to_text, write
 from ..text import explain as sentences_of
 from ..text import introduction, overview
 from .choice import chosen_keys, named_keys, options_set
@@ -127,6 +135,14 @@ def compare_in_memory(
     files: Files,
     rows: RowFlags,
     groups: GroupColumn = None,
+    within: Annotated[
+        str | None,
+        Flag(
+            "also the differences within each value of this column, whose numbers of samples count as fixed; for runs: "
+            "task, which pools the tasks of each model",
+            "COLUMN",
+        ),
+    ] = None,
     pool_tasks: PoolTasks = False,
     metric: BinnedOptions,
     interval: Annotated[
@@ -145,7 +161,9 @@ def compare_in_memory(
         "confidence_level": interval,
         "random_state": seed,
     }
-    submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output)
+    submissions = read_files(
+        files, rows, groups=groups, stratum=within, pool_tasks=pool_tasks, metric=metric, outputs=output.output
+    )
     _require_one_task(submissions)
     if not rows.by_position:
         _require_ids(submissions)
@@ -167,9 +185,29 @@ def compare_in_memory(
     grid = comparison_grid(shown, line, level=interval, tests=num_tests(differences), digits=output.digits, above=above)
     text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha)
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions))
+    if within is not None:
+        names = _names_of_strata(systems, submissions)
+        by_part = {names[stratum]: rows for stratum, rows in compare_within(systems, only=keys).items()}
+        _show_within(within_grid(by_part, within, line, level=interval, digits=output.digits), by_part, output)
     if figures:
         print_paths(write_differences(differences, figures, alpha=alpha))
-    return _notes_of(systems)
+    return _notes_of(systems) + list(compared.notes)
+
+
+def _names_of_strata(systems: Mapping[str, System], submissions: Sequence[Submission]) -> dict[int, str]:
+    """Return what the files call the number of each stratum."""
+    first = submissions[0]
+    _, options = as_given(systems[first.name])
+    numbers = [] if options.strata is None else options.strata.tolist()
+    return dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
+
+
+def _show_within(grid: Grid, by_part: Mapping[str, Comparisons], output: Output) -> None:
+    """Print the differences within the values of a column, and write them beside the files of the table."""
+    print("", to_text(grid, screen_of(sys.stdout)), sep="\n", end="")
+    records = [{"within": part, **fields_of(row)} for part, rows in by_part.items() for row in rows]
+    for path in map(Path, output.output):
+        write(path.with_stem(f"{path.stem}_within"), grid, records)
 
 
 def plan_of_files(

@@ -51,6 +51,7 @@ def read_files(
     *,
     groups: str | None,
     part: str | None = None,
+    stratum: str | None = None,
     pool_tasks: bool = False,
     metric: MetricOptions,
     unlabelled: str | None = None,
@@ -63,7 +64,7 @@ def read_files(
     """
     files = [parse_file(text) for text in texts]
     _require_kept(files, outputs)
-    roles = {"weight": rows.weight, "group": groups, "part": part}
+    roles = {"weight": rows.weight, "group": groups, "part": part, "stratum": stratum}
     common = {role: name for role, name in roles.items() if name}
     reading = _reading_of(rows, metric, unlabelled)
     run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
@@ -72,7 +73,7 @@ def read_files(
         of_file = replace(reading, columns=common | columns)
         read.append(_read(file, _by_recipe(of_file, rows.recipe), run, pool_tasks=pool_tasks))
     _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
-    _require_tasks(rows, read, pooled=pool_tasks or part == "model")
+    _require_tasks(rows, read, pooled=pool_tasks or part == "model" or stratum == "task")
     submissions = _with_names(read, has_parts=part is not None)
     if rows.by_position:
         submissions = [one._replace(ids=None) for one in submissions]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric.basis import differing
-from ecuas_metric.comparison.compare import compare_systems, in_common, order_of
+from ecuas_metric.comparison.compare import compare_systems, compare_within, in_common, order_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Unlabelled
 from ecuas_metric.files.values import as_ids, from_values
@@ -98,6 +98,30 @@ def test_numbers_of_confidences_are_marked_where_the_answers_differ(outputs):
         same_answers = {first, second} == {"calibrated", "overconfident"}
         is_of_both = row.key.metric not in only_confidences and row.key.variant != "calibration_loss"
         assert row.comparable == (same_answers or is_of_both), (first, second, key)
+
+
+def test_within_strata_each_is_compared_alone_and_p_holds_for_all(outputs):
+    part = np.arange(400) % 3
+    within = compare_within(systems_of(outputs, strata=part), only=[Key("error_rate"), Key("aurc")])
+    assert [*within] == [0, 1, 2]
+    for stratum, rows in within.items():
+        alone = {name: [values[part == stratum] for values in arrays] for name, arrays in outputs.items()}
+        for row, expected in zip(rows, compare_systems(systems_of(alone), only=[row.key for row in rows]), strict=True):
+            assert (row.difference, row.low, row.p) == (expected.difference, expected.low, expected.p)
+            assert row.p_adjusted == min(3 * expected.p_adjusted, 1)
+    with pytest.raises(InputError, match="strata"):
+        compare_within(systems_of(outputs))
+
+
+def test_differences_that_rest_on_unseen_mistakes_say_so_and_of_which_system(rng):
+    sure = np.where(np.arange(120) < 69, 1.0, 0.5)
+    vague = np.full(120, 0.6)
+    correct = ((sure == 1) | (rng.random(120) > 0.3)).astype(int)
+    compared = compare_systems(systems_of({"sure": (sure, correct), "vague": (vague, correct)}, n=0))
+    (note,) = (note for name, note in compared.notes if name == "sure")
+    assert note.fact.startswith("No mistake was seen among 69 answers with confidence 1")
+    assert "ecuas_0" in note.fact
+    assert f"sure: {note}" in repr(compared)
 
 
 def test_one_wrong_answer_each_is_no_evidence_on_auroc():

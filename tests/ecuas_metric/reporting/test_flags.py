@@ -65,6 +65,7 @@ VALUES = {  # of each flag one that is not its default, "" for a switch; in a ma
     "unlabelled": {"posteriors": "drop", "": "wrong"},
     "weight": {"run": "doc.w", "": "w"},
     "weights_are": "counts",
+    "within": {"run": "task", "": "part"},
 }
 BESIDE = {  # flags, one of which has to stand beside another, or that is refused
     "folds": ["calibrate"],
