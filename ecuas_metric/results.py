@@ -25,6 +25,7 @@ from .designs import design_of_options, student_quantile
 from .errors import InputError, Note
 from .inputs import (
     Array,
+    Bools,
     FloatOrFloats,
     Ints,
     check_posteriors,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
+ENOUGH = 10  # answers of a kind from which a perfect order is no chance: 2 ** -10 for a coin
 INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
 
 
@@ -384,6 +386,18 @@ def note_inverted(ties: TieGroups, wrong: int, right: int) -> tuple[Note, ...]:
     if (value - 0.5) * math.sqrt(12 * wrong * right / (wrong + right + 1)) > INVERTED:
         return ()
     return (Note("inverted", {"auroc": value}, "invert_confidence"),)
+
+
+def note_perfect(wrong: int, right: int) -> tuple[Note, ...]:
+    """Return a note on confidences that tell right from wrong answers without a mistake, if these are not few."""
+    return (Note("perfect"),) if min(wrong, right) >= ENOUGH else ()
+
+
+def note_first_class(occurs: Bools) -> tuple[Note, ...]:
+    """Return a note if labels may have been counted from 1: of K classes (K,) only the first is never true."""
+    if len(occurs) < 3 or occurs[0] or not occurs[1:].all():
+        return ()
+    return (Note("labels_from_1", {"last": len(occurs) - 1}),)
 
 
 def _two_columns(predictions: Array) -> Array:

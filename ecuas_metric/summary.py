@@ -28,8 +28,18 @@ from .metrics import (
     sample_costs,
 )
 from .options import PER_SAMPLE, Options
+from .order import AUROC
 from .ranking import TieGroups, run_starts
-from .results import Estimate, Results, System, note_hard, note_inverted, note_undefined
+from .results import (
+    Estimate,
+    Results,
+    System,
+    note_first_class,
+    note_hard,
+    note_inverted,
+    note_perfect,
+    note_undefined,
+)
 
 MOST_GROUPS = 2**18  # beyond it neighbours share a bin: some ten megabytes of a state, and bounds of AUROC 1e-5 apart
 _LINEAR = 2.0**17  # bins in equal steps, where most rows lie: powers of 2, so that all engines round the same
@@ -616,6 +626,14 @@ def _widened(key: Key, summary: Summary, limits: Limits, value: float, bounds: L
 # ---- notes ---------------------------------------------------------------------------------------------------------
 
 
+def _notes_on_columns(summary: Summary, values: Mapping[Key, float]) -> tuple[Note, ...]:
+    """Return notes on what the columns of a file may be, as in memory."""
+    if summary.form == "confidences":
+        is_separated = values.get(Key(AUROC.name)) == 1
+        return note_perfect(summary.wrong, summary.samples - summary.wrong) if is_separated else ()
+    return () if summary.classes is None else note_first_class(summary.classes > 0)
+
+
 def _notes(
     summary: Summary, system: System, values: Mapping[Key, float], bounds: Mapping[Key, Limits]
 ) -> tuple[Note, ...]:
@@ -624,6 +642,8 @@ def _notes(
     if summary.form == "confidences":
         notes += note_hard(-summary.groups.low)
         notes += note_inverted(system.ties, summary.wrong, summary.samples - summary.wrong)
+    if summary.basis.recipe is not None:
+        notes += _notes_on_columns(summary, values)
     if bounds:
         widest = max(high - low for low, high in bounds.values())
         fields = {"bins": len(summary.groups.low), "widest": widest, "metrics": list(bounds)}

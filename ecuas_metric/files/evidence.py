@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..errors import InputError, Note
 from ..inputs import Array, Bools, Floats, Ints
+from ..results import note_perfect as note_if_enough
 from .cells import numbers_in, parse_cells
 from .recipe import DIFFERENT, NAMES, Recipe, complement_of
 from .values import TEXT, Sheet, as_text, encode, floats_in, is_numeric, join_texts, plain, texts_in
@@ -79,9 +80,8 @@ def note_perfect(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
     """Return a note if confidences (N,) tell right from wrong answers without a mistake."""
     right = confidence[correct == 1]
     wrong = confidence[correct == 0]
-    if min(len(right), len(wrong)) < _ENOUGH or not right.min() > wrong.max():
-        return ()
-    return (Note("perfect"),)
+    is_separated = right.min(initial=np.inf) > wrong.max(initial=-np.inf)
+    return note_if_enough(len(wrong), len(right)) if is_separated else ()
 
 
 def scale_counts(values: Array) -> Ints:

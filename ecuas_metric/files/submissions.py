@@ -14,7 +14,7 @@ import pyarrow as pa
 from ..errors import FileError, InputError, Note
 from ..inputs import IGNORED, Array, Bools, Floats, Ints, blocks, confidences, numbers, posteriors, require, stacked
 from ..options import OPTIONS, check_number
-from ..results import note_hard
+from ..results import note_first_class, note_hard
 from .cells import NOTHING, classes_of, numbers_in, parse_cells, row_of_numbers, truths_in
 from .evidence import (
     MAX_SYSTEMS,
@@ -385,7 +385,7 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
     except InputError as error:
         raise advised(source.error(error), values, truth, form) from None
     if has_classes:
-        notes += _note_first_class(references, predictions.shape[1])
+        notes += note_first_class(np.bincount(references, minlength=predictions.shape[1]) > 0)
         notes += note_hard(predictions, "probabilities")
     else:
         notes += note_perfect(predictions, references)
@@ -595,11 +595,3 @@ def _unlabelled_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Unlabelled | 
     total = weight.sum()
     share = float(weight[rows].sum() / total) if total > 0 else count / len(rows)
     return Unlabelled(rule, rows if rule != "drop" else np.zeros(len(rows) - count, dtype=bool), share)
-
-
-def _note_first_class(labels: Ints, num_classes: int) -> tuple[Note, ...]:
-    """Return a note if the labels may have been counted from 1 where the last class is never true."""
-    occurs = np.bincount(labels, minlength=num_classes) > 0
-    if num_classes < 3 or occurs[0] or not occurs[1:].all():
-        return ()
-    return (Note("labels_from_1", {"last": num_classes - 1}),)

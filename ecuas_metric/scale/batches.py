@@ -15,7 +15,7 @@ from ..files.evidence import MAX_SYSTEMS, are_mixed, check_columns, scale_counts
 from ..files.recipe import HEAD, Reading, Recipe, resolve
 from ..files.submissions import MEANING, Source, advised, check_numbers, limits_of, systems_in
 from ..files.values import Sheet, floats_in, is_numeric, plain
-from ..inputs import Bools, Floats, Ints
+from ..inputs import Bools, Floats, Ints, confidences, stacked
 from ..options import Options
 from ..summary import Summary, merge
 from .rows import empty_state, state_of, state_of_counts
@@ -208,7 +208,7 @@ def _state_of_table(
     origin = origin_of(roles)
     try:
         if roles.form == "positive":
-            predictions, options = _both_classes(predictions, options)
+            predictions = _both_classes(predictions, options)
         if count is not None:
             summary = state_of_counts(predictions, count, references, options, origin=origin)
         elif len(references):
@@ -241,11 +241,12 @@ def _column_of(table: pa.Table, role: str, roles: Recipe, source: Source) -> Flo
     return _numbers(table[names[0]], names[0], source) if names else None
 
 
-def _both_classes(values: Floats, options: Options) -> tuple[Floats, Options]:
-    """Return probabilities of class 1 (N,), or logits of both classes (N, 2) of margins; and options."""
-    if options.predictions_are != "logits":
-        return values, options.replace(predictions_are="positive_probabilities")
-    return np.stack([np.zeros(len(values)), values], axis=1), options
+def _both_classes(values: Floats, options: Options) -> Floats:
+    """Return posteriors (N, 2) from probabilities of class 1 (N,), or logits of both classes from margins."""
+    if options.predictions_are == "logits":
+        return np.stack([np.zeros(len(values)), values], axis=1)
+    checked, _ = confidences(values, np.zeros(len(values)))
+    return stacked(checked)
 
 
 def _require_labelled(is_open: Bools, roles: Recipe, source: Source, unlabelled: str | None) -> None:
