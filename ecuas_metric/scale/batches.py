@@ -245,8 +245,9 @@ def _both_classes(values: Floats, options: Options) -> Floats:
     """Return posteriors (N, 2) from probabilities of class 1 (N,), or logits of both classes from margins."""
     if options.predictions_are == "logits":
         return np.stack([np.zeros(len(values)), values], axis=1)
-    checked, _ = confidences(values, np.zeros(len(values)))
-    return stacked(checked)
+    if len(values):
+        values, _ = confidences(values, np.zeros(len(values)))
+    return stacked(values)
 
 
 def _require_labelled(is_open: Bools, roles: Recipe, source: Source, unlabelled: str | None) -> None:
