@@ -36,7 +36,7 @@ COLUMNS = {
         "before": ".+", "after": ".+", "why": ".+",
     },
     "decisions": {"question_id": ".+", "rule": "[a-z]+", "decision": "|".join(DECISIONS), "why": ".+"},
-    "aliases": {"question_id": ".+", "alias_sha256": HASH, "why": ".+"},
+    "aliases": {"curation": "[34]", "question_id": ".+", "alias_sha256": HASH, "why": ".+"},
 }  # fmt: skip
 KEYS = {
     "questions": ["question_id"], "answers": ["question_id", "answer_sha256"],

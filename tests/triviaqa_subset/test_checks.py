@@ -3,9 +3,13 @@
 import pandas as pd
 import pytest
 
-from tests.triviaqa_subset.checks import CHECKS, asked, dissent, offensive, stranger
+from tests.triviaqa_subset.checks import CHECKS, asked, dissent, further, member, offensive, stranger
 from tests.triviaqa_subset.dressings import read_texts
 from triviaqa_subset.matching import plain, sha256
+
+
+READ = ("read", "reread")  # found by reading, not by a rule
+ON_ALIASES = ("asked", "stranger", "further", "member")
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +29,7 @@ def hits(texts, labels):
 
 def test_no_hit_is_undecided_and_no_decision_is_about_nothing(hits, labels):
     assert len({own for own, _ in hits}) > 400
-    decided = {(row.question_id, row.rule) for row in labels.decisions.itertuples() if row.rule != "read"}
+    decided = {(row.question_id, row.rule) for row in labels.decisions.itertuples() if row.rule not in READ}
     assert decided == set(hits)
 
 
@@ -40,7 +44,7 @@ def test_a_decision_on_aliases_drops_some_of_those_found_and_not_all_of_the_sour
     dropped = labels.aliases.groupby("question_id")["alias_sha256"].agg(set)
     for own, hashes in dropped.items():
         assert hashes < {sha256(plain(alias)) for alias in texts[own][1] if plain(alias)}, own
-    for row in labels.decisions[labels.decisions["rule"].isin(["asked", "stranger"])].itertuples():
+    for row in labels.decisions[labels.decisions["rule"].isin(ON_ALIASES)].itertuples():
         found = {sha256(plain(alias)) for alias in hits[row.question_id, row.rule]}
         some = bool(found & dropped.get(row.question_id, set()))
         assert some == (row.decision == "alias"), (row.question_id, row.rule)
@@ -60,6 +64,9 @@ def test_a_rule_on_aliases_finds_those_that_break_it():
     assert list(asked(QUESTION, ["Homer", "homer's", "Ome", "The Iliad!"])) == ["Homer", "homer's", "The Iliad!"]
     assert stranger(QUESTION, ["Homer", "homeros", "Homer (poet)", "Virgil", "Vergil"]) == ["Vergil", "Virgil"]
     assert list(offensive(QUESTION, ["a Spastic", "Homer"])) == ["a Spastic"]
+    aliases = ["Homer", "City of Homer", "Weather in Homer", "Homer climate", "Ulysses (Homer)", "Homer (poet)"]
+    assert further(QUESTION, aliases) == ["Weather in Homer", "Homer climate"]
+    assert list(member(QUESTION, aliases)) == ["Ulysses (Homer)"]
 
 
 def test_each_wording_is_found_by_its_rules():
