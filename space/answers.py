@@ -26,7 +26,6 @@ STATES = {
 }
 OTHERS = {"show best and worst case": "bounds", "count as wrong": "wrong"}  # in words -> what others count as
 RULES_OF_OTHERS = tuple(OTHERS.values())
-NO_GOLD = {"value": "", "aliases": [], "normalized_aliases": []}
 _COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", **GRADED_COLUMNS}
 
 
@@ -91,8 +90,6 @@ def grade_answers(answers: Answers, asked: str, *, rule: str = "bounds") -> Grad
         raise InputError("Other answers", "no_way_to_count", value=rule, rules=list(RULES_OF_OTHERS))
     questions = subset.questions_of(asked)
     _require_asked(answers, questions)
-    if "answer" not in questions:  # without text the label bank alone decides, as the page says
-        questions = questions.assign(answer=[NO_GOLD] * len(questions))
     grades = grade(answers.frame, questions)
     frame = answers.frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
     by_visitor = answers.correct if rule == "bounds" else answers.correct.fillna(0.0)

@@ -58,11 +58,6 @@ LEADERBOARD = (
     "answer the questions of the curated TriviaQA subset, and upload its answers. Without any, these are all 918 "
     "questions that were kept; with yours, those that you answered."
 )
-NO_TEXT = (
-    "This copy has no text of TriviaQA, so it **cannot find exact matches**: the label bank decides what it knows, and "
-    "you decide the rest. To have exact matches found, grade on your machine: `python -m triviaqa_subset.build` "
-    "fetches the text, then `python -m space.app` opens this page with it. "
-)
 TOO_LONG = "It does not fit into the address: send the file of graded answers, which the first tab scores alike."
 ANSWERS = (
     "Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB. A column `correct`, 1 "
@@ -338,9 +333,8 @@ def leaderboard_tab(token: gr.Textbox) -> None:
             with gr.Accordion("What the paper prints", open=False):
                 text("What the paper prints", subset.printed_html())
         with gr.Column(scale=2, min_width=320):
-            gr.Markdown(f"## Grade your model\n{'' if subset.has_text() else NO_TEXT}")
+            gr.Markdown(f"## Grade your model\n{ANSWERS}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
-            gr.Markdown(ANSWERS)
             sets = [(subset.POPULATIONS[asked], asked) for asked in subset.ASKED]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
             others = gr.Radio(list(answers.OTHERS.items()), value="bounds", label="Answers that nothing decides")

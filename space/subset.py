@@ -84,11 +84,6 @@ def questions_of(asked: str) -> pd.DataFrame:
     return tables()[asked]
 
 
-def has_text() -> bool:
-    """Return whether this copy has questions and gold answers."""
-    return "question" in questions_of("curated")
-
-
 def llms() -> list[str]:
     """Return the names of the language models."""
     return list(tables()["systems"]["llm"].unique())

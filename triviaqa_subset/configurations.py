@@ -46,6 +46,7 @@ ANSWERS = {
     **dict.fromkeys(("answer_sha256", "full_sha256"), TEXT_CELL),
     **dict.fromkeys(("correct", "debatable", "cut"), FLAG_CELL),
 }
+GOLD = {**ID, "source": TEXT_CELL, "gold_sha256": List(TEXT_CELL)}
 OURS = ("our_error_rate", "our_weighted_error_rate")
 PRINTED = ("error_rate", "error_rate_by_judge", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score",
            "ecuas_0", "ecuas_1", "ecuas_128")  # fmt: skip
@@ -61,7 +62,7 @@ PUBLISHED = {
 def make_configurations(
     labels: Labels, selected: pd.Series, weight: NDArray[np.float64], texts: Mapping[str, TriviaRow]
 ) -> dict[str, Dataset]:
-    """Make `curated`, `kept`, `pool`, `systems`, `answers` and `published`; the first three with the texts, if any."""
+    """Make the configurations by name; `curated`, `kept` and `pool` with the texts, if any."""
     questions = labels.questions.assign(selected=selected, weight=weight)
     questions["pool_position"] = questions["pool_positions"].str[0]
     text = TEXT if texts else {}
@@ -74,6 +75,7 @@ def make_configurations(
         "pool": _dataset(questions, POOL | text),
         "systems": _dataset(labels.systems, SYSTEMS),
         "answers": _dataset(labels.answers, ANSWERS),
+        "gold": _dataset(labels.gold, GOLD),
         "published": _dataset(published(labels.systems, questions[selected]), PUBLISHED),
     }
 

@@ -2,10 +2,10 @@
 
 import csv
 import json
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from .checking import require
@@ -21,6 +21,7 @@ from .matching import (
     equals_officially,
     exact_match,
     gold_forms,
+    hashed_forms,
     hedges,
     is_refusal,
     normalize_answer,
@@ -31,6 +32,7 @@ from .matching import (
 __all__ = ["Grades", "answer_sha256", "exact_match", "grade", "judge_key", "label_bank", "normalize_answer"]
 
 BANK = FOLDER / "curation" / "answers.csv"
+GOLD = FOLDER / "curation" / "gold.csv"
 DECIDED_BY = ("exact", "bank", "official", "refusal", "contained", "judge", "unlabelled")
 NO_GOLD = gold_forms([])
 
@@ -136,8 +138,8 @@ def grade(
         `question_id` and `answer` (str), one row per answer, any number of rows per question: a dict of
         lists, a DataFrame or a `datasets.Dataset`.
     dataset : mapping of columns
-        The configuration `curated`, `kept` or `pool`. With text it has the gold aliases; without, the label bank
-        alone decides, and a warning says so.
+        The configuration `curated`, `kept` or `pool`. With text it has the gold aliases; without, their salted hashes
+        decide alike: those of a column `gold_sha256`, as in the configuration `gold`, or else those of this package.
     bank : mapping of columns, optional
         A label bank (see `label_bank`) instead of the one that comes with this package.
     judge : callable, optional
@@ -206,15 +208,13 @@ def _keys(
 
 
 def _gold(dataset: Columns) -> dict[str, Forms]:
-    if not _has_column(dataset, "answer"):
-        warnings.warn(
-            "the dataset has no column `answer`: no exact match can be found, and the label bank alone decides. "
-            "Build the dataset with its text for exact matches.",
-            stacklevel=3,
-        )
-        return {}
-    rows = zip(dataset["question_id"], dataset["answer"], strict=True)
-    return {question_id: gold_forms(_aliases(gold)) for question_id, gold in rows}
+    """Return the forms of the gold aliases by question: of their text, or else by their salted hashes."""
+    if _has_column(dataset, "answer"):
+        rows = zip(dataset["question_id"], dataset["answer"], strict=True)
+        return {question_id: gold_forms(_aliases(gold)) for question_id, gold in rows}
+    table = dataset if _has_column(dataset, "gold_sha256") else _own_gold()
+    rows = zip(table["question_id"], table["gold_sha256"], strict=True)
+    return {question_id: hashed_forms(question_id, hashes) for question_id, hashes in rows}
 
 
 def _has_column(table: Columns, name: str) -> bool:
@@ -292,8 +292,21 @@ def _judge(
 
 
 @cache
+def _own_gold() -> dict[str, list[Any]]:
+    rows = _rows_of(GOLD)
+    return {
+        "question_id": [row["question_id"] for row in rows],
+        "gold_sha256": [row["gold_sha256"].split() for row in rows],
+    }
+
+
+def _rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@cache
 def _own_bank() -> Bank:
-    with BANK.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = _rows_of(BANK)
     table = {name: [row[name] or None for row in rows] for name in rows[0]}
     return label_bank(table | {"correct": [row["correct"] == "1" for row in rows]})

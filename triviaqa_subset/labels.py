@@ -36,12 +36,13 @@ COLUMNS = {
         "before": ".+", "after": ".+", "why": ".+",
     },
     "decisions": {"question_id": ".+", "rule": "[a-z]+", "decision": "|".join(DECISIONS), "why": ".+"},
+    "gold": {"question_id": ".+", "source": "triviaqa|annotator", "gold_sha256": "[0-9a-f]{16}( [0-9a-f]{16})*"},
     "aliases": {"curation": "[34]", "question_id": ".+", "alias_sha256": HASH, "why": ".+"},
 }  # fmt: skip
 KEYS = {
     "questions": ["question_id"], "answers": ["question_id", "answer_sha256"],
     "systems": ["question_id", "llm", "method"], "errata": ["curation", "question_id", "answer_sha256"],
-    "decisions": ["question_id", "rule"], "aliases": ["question_id", "alias_sha256"],
+    "decisions": ["question_id", "rule"], "gold": ["question_id"], "aliases": ["question_id", "alias_sha256"],
 }  # fmt: skip
 
 
@@ -54,11 +55,12 @@ class Labels:
     systems: pd.DataFrame  # by question and system: exact match, correct, and the key of other answers in the bank
     errata: pd.DataFrame  # what each curation changed, or examined and left
     decisions: pd.DataFrame  # on each question that a rule of the curation finds
+    gold: pd.DataFrame  # salted hashes of the forms of those that are accepted
     aliases: pd.DataFrame  # those that are dropped
 
 
 def read_labels(folder: str | Path) -> Labels:
-    """Read and check the six CSV files of a curation; a ValueError names table, rule, first value and count."""
+    """Read and check the seven CSV files of a curation; a ValueError names table, rule, first value and count."""
     tables = {name: _read(Path(folder), name) for name in COLUMNS}
     labels = Labels(**tables)
     for table in tables.values():
@@ -79,6 +81,7 @@ def read_labels(folder: str | Path) -> Labels:
     questions = labels.questions
     questions["pool_positions"] = [[int(place) for place in text.split()] for text in questions["pool_positions"]]
     questions["weight"] = pd.to_numeric(questions["weight"], errors="coerce")
+    labels.gold["gold_sha256"] = labels.gold["gold_sha256"].str.split()
     dropped = labels.aliases.groupby("question_id")["alias_sha256"].agg(list)
     questions["dropped_aliases"] = [dropped.get(question_id, []) for question_id in questions["question_id"]]
     return labels

@@ -5,14 +5,17 @@ import json
 import re
 import string
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import TypedDict
 
 RULES = ("equality", "containment")
+KINDS = ("normal", "official", "signed")  # forms of gold aliases
+LONGEST = 40  # words of an alias that an answer may contain
 BRACKET = re.compile(r"\s*\(([^)]*)\)")  # what the authors' normal form deletes
-MARK = re.compile(  # a sign of doubt or denial, a face, or a minus
-    r"[?\u203d\u00bf\u055e\u061f\u2e2e~\u2248\u2260\u00ac\u2717\u2718\u274c]|!=|(?<!\w)!(?=\w)"
+MARK = re.compile(  # a sign of doubt or denial, letters struck through, an empty bracket, a face, or a minus
+    r"[?\u203d\u00bf\u055e\u061f\u2e2e~\u2248\u2260\u00ac\u2717\u2718\u274c\u0335-\u0338]|!=|(?<!\w)!(?=\w)"
+    r"|^\s*!|\([\s.\u2026]*\)|%(?=\s*$)"
     r"|(?<!\S)[:;]-?[/\\()|](?!\S)|(?<![\w.)])[-\u2212\u2013](?=\.?\d)"
 )
 GLOSS = re.compile(  # what a bracket may hold without being a doubt: the kind of thing that was named, or years
@@ -35,6 +38,7 @@ FOOTNOTE = re.compile(r"<sup>\s*\[?\d+\]?\s*</sup>|\[\^?\d{1,3}\]|\u3010\d+[^\u3
 TAG = re.compile(r"</?(?:a|answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>", re.I)
 THOUGHTS = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
 SPECIAL_TOKENS = re.compile(r"(?:\s*<\|[\w-]+\|>)+\Z")
+FENCE = re.compile(r"\A\s*```\w*\s|\s*```\s*\Z")
 # A stated probability: labelled, or with a point or a percent sign, which tell it from a part of the answer.
 STATED = re.compile(
     r"(?<=\S)\s*[\n,;(]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*(?:\d*\.)?\d+\s*%?"
@@ -119,9 +123,22 @@ class Gold(TypedDict):
 class Forms:
     """The gold aliases of a question in the authors' form and in the official ones; empty ones match nothing."""
 
-    normal: frozenset[str]
-    official: frozenset[str]
-    signed: frozenset[str]  # those that have a number with a sign, which a form leaves out, as they are
+    normal: Container[str]
+    official: Container[str]
+    signed: Container[str]  # those that have a number with a sign, which a form leaves out, as they are
+
+
+@dataclass(frozen=True, slots=True)
+class HashedForms:
+    """Forms of one kind of a question's aliases, of which only the salted hashes are known."""
+
+    question_id: str
+    kind: str
+    hashes: frozenset[str]
+
+    def __contains__(self, form: object) -> bool:
+        """Return whether a form has one of the hashes."""
+        return salted_sha256(self.question_id, self.kind, str(form)) in self.hashes
 
 
 def normalize_answer(text: str) -> str:
@@ -225,7 +242,7 @@ def undress(answer: str) -> str:
     """
     text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", THOUGHTS.sub("", answer)))
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
-    text = _from_json(text)
+    text = _from_json(FENCE.sub("", text))
     for pattern in (SPECIAL_TOKENS, STATED, FOOTNOTE, TAG):
         text = pattern.sub("", text)
     for _ in range(8):  # nested dresses
@@ -267,6 +284,23 @@ def sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def gold_sha256(question_id: str, aliases: Iterable[str]) -> list[str]:
+    """Return the salted hashes of all forms of a question's gold aliases, from which no alias can be read."""
+    forms = forms_of(aliases)
+    return sorted({salted_sha256(question_id, kind, form) for kind, texts in forms.items() for form in texts})
+
+
+def hashed_forms(question_id: str, hashes: Iterable[str]) -> Forms:
+    """Return the forms of a question's gold aliases from their salted hashes."""
+    known = frozenset(hashes)
+    return Forms(*(HashedForms(question_id, kind, known) for kind in KINDS))
+
+
+def salted_sha256(question_id: str, kind: str, form: str) -> str:
+    """Return the first 16 digits of the SHA-256 of question, kind of form and form, which no other question shares."""
+    return sha256(f"{question_id}\n{kind}\n{form}")[:16]
+
+
 def check_rule(rule: str) -> None:
     """Raise a ValueError unless the rule is one of `RULES`."""
     if rule not in RULES:
@@ -275,14 +309,17 @@ def check_rule(rule: str) -> None:
 
 def gold_forms(aliases: Iterable[str]) -> Forms:
     """Return the normal forms of all aliases."""
+    return Forms(**forms_of(aliases))
+
+
+def forms_of(aliases: Iterable[str]) -> dict[str, set[str]]:
+    """Return the forms of all aliases by their `KINDS`."""
     texts = list(aliases)
-    official = {form(text) for text in texts for form in (normalize_officially, plain)}
-    signed = frozenset(text.strip().lower() for text in texts if SIGNED.search(text))
-    return Forms(
-        frozenset(map(normalize_answer, texts)) - {""},
-        frozenset(official) - {""},
-        signed,
-    )
+    return {
+        "normal": {normalize_answer(text) for text in texts} - {""},
+        "official": {form(text) for text in texts for form in (normalize_officially, plain)} - {""},
+        "signed": {text.strip().lower() for text in texts if SIGNED.search(text)},
+    }
 
 
 def plain(text: str) -> str:
@@ -323,8 +360,12 @@ def _is_that_number(answer: str, form: str, gold: Forms) -> bool:
 
 def contains(answer: str, gold: Forms) -> bool:
     """Return whether the words of an alias follow each other in the answer."""
-    words = f" {plain(answer)} "
-    return any(f" {alias} " in words for alias in gold.official)
+    words = plain(answer).split()
+    return any(
+        " ".join(words[start:end]) in gold.official
+        for start in range(len(words))
+        for end in range(start + 1, min(start + LONGEST, len(words)) + 1)
+    )
 
 
 def hedges(answer: str, gold: Forms) -> bool:

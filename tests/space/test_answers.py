@@ -95,6 +95,15 @@ def test_gold_answers_decide_where_there_is_text(mine, tmp_path, monkeypatch):
     assert graded.open_questions() == ids[::2].tolist()
 
 
+def test_without_text_gold_answers_decide_by_their_hashes():
+    rows = {"question_id": ["qb_5701", "jp_3200"], "answer": ["The answer is **X**.", "Silver"], "confidence": 0.5}
+    graded = answers.grade_answers(sheet(pd.DataFrame(rows)), "kept")
+    assert graded.frame.set_index("question_id")["decided_by"].to_dict() == {
+        "qb_5701": "exact",
+        "jp_3200": "unlabelled",
+    }
+
+
 def test_errors_of_answers_name_the_row_of_the_file(mine):
     graded = answers.grade_answers(sheet(mine.assign(confidence=87.0)), "curated", rule="wrong")
     with pytest.raises(FileError, match=r"^mine: column 'confidence' must lie in \[0, 1\]; got 87\.0 in row 2"):

@@ -1,6 +1,7 @@
 """The systematic set: answers that are right in another dress, and answers that deny, doubt or list a right one."""
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -25,10 +26,46 @@ WRONG = (
     "X (actually Y)", "X (wrong)", "X (false)", "X (just kidding: Y)", "X (rather Y)", "X (oder Y)", "X (Y)", "X or Y",
     "X / Y", "X, Y", "X and Y", "X (or Y)", "X (alternatively Y)", "X (/ Y)", "Either X or Y", "1. X 2. Y",
 )  # fmt: skip
+# By another hand, which did not see the rules: with those above 103 and 148.
+RIGHT_BY_ANOTHER = (
+    "<think>Y? Z?</think>X", "<think>\nThe user asks.\n</think>\n\nX", "<thinking>Y</thinking> X",
+    "I think the answer is X", "I think it's X.", "I believe it is X", "I believe the answer is X.", "I guess X",
+    "Best guess: X", "My best guess is X.", "1. X", "1) X", "X (95%)", "X (0.95)", "X, 95%", "X\nConfidence: 95%",
+    "X\nconfidence: 0.95", "X (confidence: 0.95)", "X\n\nProbability: 0.9", "X; 90%", '{"answer": "X"}',
+    '{"answer": "X", "confidence": 0.9}', '{"guess": "X", "probability": 0.9}', '```json\n{"answer": "X"}\n```',
+    "X<|im_end|>", "X</s>", "X<|eot_id|>", "X<|endoftext|>", "X 🎉", "X ✅", "👍 X", "> X", "* X", "• X", "## X",
+    "**The answer is X.**", "Answer - X", "Answer → X", "Answer: **X**.", "Final Answer: X", "The final answer is X.",
+    "The right answer is X", "Short answer: X", "Response: X", "So, the answer is X.", "Thus, X",
+    "Therefore, the answer is X.", "Yes, it is X.", "Well, it was X.", "Okay, X.", "Certainly! The answer is X.",
+    "Of course: X", "He is X.", "She was X.", "They are X.", "This is X", "That would be X.", "It is called X.",
+    "It's known as X.", "X is the answer.", "X, definitely.", "\\text{X}", "$X$", "\\(X\\)",
+)  # fmt: skip
+WRONG_BY_ANOTHER = (
+    "! X", "!X", "¬X", "≠ X", "<not>X</not>", "STRUCK", "X%", "X (film)?", "X (...)", "X...?", "X??", "X ?!", "? X",
+    "~X", "≈X", "X or so", "X, I guess?", "X, perhaps", "perhaps X", "probably X", "possibly X", "likely X",
+    "X, probably", "X, not sure", "not sure, X", "X but I'm not sure", "I'm not sure, but X", "I don't know, X?",
+    "I don't think it is X", "I doubt it is X", "X? I doubt it", "It might be X", "It could be X.", "It may be X",
+    "It isn't X", "It is not X", "It was never X", "never X", "no X", "No, X is wrong", "non X", "un-X", "anti-X",
+    "ex-X", "everything except X", "all but X", "other than X", "instead of X, Y", "Y instead of X", "Y over X",
+    "Y > X", "Y = X", "X = Y", "X -> Y", "X → Y", "X vs Y", "X versus Y", "X; Y", "X | Y", "X & Y", "X + Y", "X/Y",
+    "X, or Y", "X, or maybe Y", "Y or X", "both X and Y", "neither X nor Y", "X nor Y", "between X and Y", "X then Y",
+    "X, then Y", "X. Y", "X\nY", "1. Y\n2. X", "- X\n- Y", "a) X b) Y", "A: X B: Y", "Y (X)", "Y (or X)",
+    "Y (also X)", "Y (not X)", "Y (alias X)", "Y, also known as X", "Y aka X", "X's Y", "Y's X", "Y of X", "X of Y",
+    "Y in X", "the wrong X", "fake X", "X is false", "X is incorrect", "X: no", "X - no", "X (no)", "X (not)",
+    "X (nope)", "X (not really)", "X (I made that up)", "X (?)", "X (!?)", "X (50/50)", "X (or something)",
+    "X (guess)", "X [?]", "X {?}",
+)  # fmt: skip
 MADE = {
     "UPPER": str.upper,
     "FULLWIDTH": lambda text: "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text),
     "INVISIBLE": lambda text: "\u200d".join(text),
+    "STRUCK": lambda text: "".join(char + "\u0336" for char in text),
+}
+SETS = {
+    "right, in another dress": RIGHT,
+    "right, in a dress by another hand": RIGHT_BY_ANOTHER,
+    "denied, doubted or listed": WRONG,
+    "denied, doubted or listed by another hand": WRONG_BY_ANOTHER,
 }
 DECIDED = ("exact", "official", "contained", "refusal")
 Texts = dict[str, list[object]]
@@ -56,12 +93,14 @@ def systematic(dataset: Texts, questions: int = 300) -> dict[str, pd.DataFrame]:
             [(own, _dressed(form, x, others[own])) for own, x in golds.items() for form in forms],
             columns=["question_id", "answer"],
         )
-        for name, forms in (("right, in another dress", RIGHT), ("denied, doubted or listed", WRONG))
+        for name, forms in SETS.items()
     }
 
 
 def _dressed(form: str, x: str, y: str) -> str:
-    return MADE[form](x) if form in MADE else "".join({"X": x, "Y": y}.get(char, char) for char in form)
+    if form in MADE:
+        return MADE[form](x)
+    return re.sub(r"\b[XY]\b", lambda letter: {"X": x, "Y": y}[letter[0]], form)
 
 
 def rates(dataset: Texts, judged: pd.DataFrame) -> pd.DataFrame:
@@ -72,6 +111,8 @@ def rates(dataset: Texts, judged: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for rule in RULES:
         for name, answers in sets.items():
+            if rule == "containment" and "another hand" in name:
+                continue
             grades = grade(answers, dataset, bank=no_bank, rule=rule)
             accepted, rejected, unknown = (grades.correct.count(label) for label in (True, False, None))
             ways = [grades.counts[way] for way in DECIDED]

@@ -7,7 +7,6 @@ from tests.triviaqa_subset.checks import CHECKS, asked, dissent, further, member
 from tests.triviaqa_subset.dressings import read_texts
 from triviaqa_subset.matching import plain, sha256
 
-
 READ = ("read", "reread")  # found by reading, not by a rule
 ON_ALIASES = ("asked", "stranger", "further", "member")
 

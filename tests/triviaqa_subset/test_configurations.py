@@ -29,13 +29,15 @@ SYSTEMS = pd.DataFrame(
     {"question_id": ["q1"], "llm": ["m"], "method": ["verbalized"], "exact_match": [False], "correct": [True]}
     | {"answer_sha256": ["cd"]}
 )
+GOLD_HASHES = pd.DataFrame({"question_id": ["q1"], "source": ["triviaqa"], "gold_sha256": [["01", "ab"]]})
 GOLD = {"value": "A", "aliases": ["A"], "normalized_aliases": ["a"]}
 TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for own in ("q1", "q2")}
 
 
 def made(texts):
+    none = pd.DataFrame()
     selected = pd.Series([True, False], index=QUESTIONS.index)
-    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS, *[pd.DataFrame()] * 3)
+    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS, errata=none, decisions=none, gold=GOLD_HASHES, aliases=none)
     return make_configurations(labels, selected, np.array([1.5, np.nan]), texts)
 
 
@@ -56,6 +58,7 @@ def test_the_rows_without_text():
             | {"dropped_aliases": []},
         ],
         "systems": [SYSTEMS.iloc[0].to_dict() | {"method": 2}],
+        "gold": GOLD_HASHES.to_dict("records"),
         "answers": [ANSWERS.iloc[0].to_dict() | {"full_sha256": None}],
     }
 
