@@ -19,7 +19,7 @@ from tests.publishing.hub import TOKEN
 from tests.publishing.hub import hub as running
 from triviaqa_subset.build import write
 
-CONFIGURATIONS = ["curated", "kept", "pool", "systems", "answers", "published"]
+CONFIGURATIONS = ["curated", "kept", "pool", "systems", "answers", "gold", "published"]
 TAG = "v9.0.0"
 DATASET = "triviaqa-curated"
 
