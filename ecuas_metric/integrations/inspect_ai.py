@@ -1,6 +1,4 @@
-"""A metric and a scorer for Inspect: ``@scorer(metrics=[ecuas()])`` on a scorer that keeps a confidence."""
-
-from __future__ import annotations
+"""A metric and a scorer for Inspect, which finds them as ``ecuas_metric/ecuas`` and ``.../answer_with_confidence``."""
 
 import copy
 import logging
@@ -10,8 +8,9 @@ import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, accuracy, exact, metric, scorer
+from inspect_ai.solver import TaskState
 from numpy.typing import ArrayLike
 
 from ..api import score_confidences
@@ -21,62 +20,89 @@ from ..files.runs.inspect_ai import Log, part_of_scorer
 from ..files.runs.parts import RunOptions, without_nan
 from ..files.submissions import submission_of
 
-if TYPE_CHECKING:
-    from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target
-    from inspect_ai.solver import TaskState
-
 _BEFORE = r"[(\[,;\n]\s*(?:(?:confidence|probability)\W*)?|\b(?:confidence|probability)\b\W*"  # what sets a number off
 _STATED = re.compile(
     rf"(?:{_BEFORE})(?P<number>\d+(?:\.\d+)?|\.\d+)\s*(?P<percent>%|per ?cent\b)?\s*[)\]]?\s*\.?\s*$", re.IGNORECASE
 )
 
 
+def _values(scores: Sequence[SampleScore], reading: Reading, options: dict[str, object]) -> dict[str, float]:
+    epochs: Counter[object] = Counter()
+    samples = []
+    for each in scores:
+        epochs[each.sample_id] += 1
+        sample = {"id": each.sample_id, "epoch": epochs[each.sample_id], "metadata": each.sample_metadata or {}}
+        sample["scores"] = {"": {"value": each.score.value, "metadata": each.score.metadata or {}}}
+        samples.append(sample)
+    part = part_of_scorer(Log(Path("the scores"), samples), "", RunOptions())
+    system = submission_of(part, "", reading)
+    return _quietly(system.references, system.predictions, {**system.per_sample, **options})
+
+
+def _quietly(correct: ArrayLike, confidence: ArrayLike, options: dict[str, object]) -> dict[str, float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return score_confidences(correct, confidence, **options)
+
+
+@metric(name="ecuas", scores="unreduced")
 def ecuas(*, only: str | None = None, correct_from: float | None = None, scale: float = 1, **options: object) -> Metric:
     """Return a metric: all that `score_confidences` computes, of scores with a confidence in their metadata.
 
     What a score means is what `ecuas score` reads from the log: every epoch is a sample, whatever the reducer, and a
     `weight` in the metadata of samples weighs them. With the numbers come `samples` and `missing_confidences`, how many
     there are of each. Where `ecuas score` would refuse the log, e.g. for a missing confidence, the numbers are nan and
-    the log has a warning that says why; the evaluation goes on. Grades from `correct_from` up count as correct, e.g.
-    0.5 for Inspect's "P", by default only 1; `scale` is what a confidence of 1 is written as, e.g. 100 for percentages
-    without a sign; `missing_confidence`, among the options, says what a missing one counts as. With e.g.
-    ``only="ecuas_1"`` it is that number alone, as Inspect's `grouped` needs it.
-    """
-    from inspect_ai.scorer import metric
+    the log has a warning that says why; the evaluation goes on.
 
+    Parameters
+    ----------
+    only : str, optional
+        The one number to give, e.g. "ecuas_1", as Inspect's `grouped` needs it.
+    correct_from : float, optional
+        The lowest grade that is correct, e.g. 0.5 for Inspect's "P"; by default only 1 is.
+    scale : float
+        What a confidence of 1 is written as, e.g. 100 for percentages without a sign.
+    **options
+        Those of `score_confidences`; `missing_confidence` says what a missing one counts as.
+
+    Raises
+    ------
+    InputError
+        If an option is unknown, or `only` is no metric.
+    """
     reading = Reading(correct_from=correct_from, scale=scale)
     undefined = dict.fromkeys(_quietly([0, 1], [0.5, 0.5], options), math.nan)  # which checks the options
     if only is not None and only not in undefined:
         raise InputError("only", "not_a_choice", value=only, choices=list(undefined))
-    said: set[str] = set()
+    warned: set[str] = set()
 
-    def compute(scores: list[Any]) -> dict[str, float] | float:  # Inspect evaluates these names, so they must be here
-        stated = without_nan((each.score.metadata or {}).get("confidence") for each in scores)
+    def compute(scores: list[SampleScore]) -> dict[str, float] | float:
         values = undefined
         try:
             values = _values(scores, reading, options) if scores else undefined
         except InputError as error:
-            if error.rule not in said:  # metrics are computed again and again while the evaluation runs
-                logging.getLogger(__name__).warning(
-                    "The metrics of ECUAS are nan, of %d scores: %s", len(scores), error
-                )
-            said.add(error.rule)
-        counts = {"samples": len(scores), "missing_confidences": stated.count(None)}
-        return values | counts if only is None else values[only]
+            if error.rule not in warned:  # metrics are computed again and again while the evaluation runs
+                count = len(scores)
+                logging.getLogger(__name__).warning("The metrics of ECUAS are nan, of %d scores: %s", count, error)
+            warned.add(error.rule)
+        if only is not None:
+            return values[only]
+        stated = without_nan((each.score.metadata or {}).get("confidence") for each in scores)
+        return {**values, "samples": len(scores), "missing_confidences": stated.count(None)}
 
-    return metric(name=only or "ecuas", scores="unreduced")(lambda: compute)()
+    return compute
 
 
-def answer_with_confidence(*, grader: Scorer | None = None, scale: float = 1, **options: object) -> Scorer:
+@scorer(metrics=[accuracy(), ecuas()])
+def answer_with_confidence(grader: Scorer | None = None, scale: float = 1) -> Scorer:
     """Return a scorer of answers such as "Paris (85 %)": another scorer grades the text before the confidence.
 
     The confidence ends the reply: a number with a decimal point or a per cent sign (or "percent"), in brackets, after a
     comma, a semicolon or the word confidence or probability, or on a line of its own. Nothing else is taken for one.
     With `scale`, e.g. 100, replies without a sign have it too: then "Paris (85)" is 0.85. The `grader` is by default
-    Inspect's `exact()`, which takes any of several targets and ignores case and punctuation; options are of `ecuas`.
+    Inspect's `exact()`, which takes any of several targets and ignores case and punctuation. Other options of `ecuas`
+    are set by ``Task(metrics=[ecuas(...)])``.
     """
-    from inspect_ai.scorer import accuracy, exact, scorer
-
     grade = grader or exact()
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -87,8 +113,7 @@ def answer_with_confidence(*, grader: Scorer | None = None, scale: float = 1, **
         metadata = {**(graded.metadata or {}), "confidence": confidence}
         return graded.model_copy(update={"answer": answer, "metadata": metadata})
 
-    metrics = [accuracy(), ecuas(**options)]  # type: ignore[arg-type]
-    return scorer(metrics=metrics, name="answer_with_confidence")(lambda: score)()
+    return score
 
 
 def answer_and_confidence(reply: str, scale: float = 1) -> tuple[str, float | None]:
@@ -100,27 +125,10 @@ def answer_and_confidence(reply: str, scale: float = 1) -> tuple[str, float | No
     (('Paris (85)', None), ('Paris', 0.85))
     """
     text = reply.strip()
-    found = _STATED.search(text)
-    if found is None or not (found["percent"] or "." in found["number"] or scale != 1):
+    stated = _STATED.search(text)
+    if stated is None or not (stated["percent"] or "." in stated["number"] or scale != 1):
         return text, None
-    confidence = float(found["number"]) / (100 if found["percent"] else scale)
-    return (text[: found.start()].rstrip(" (,;:-\n"), confidence) if confidence <= 1 else (text, None)
-
-
-def _values(scores: Sequence[SampleScore], reading: Reading, options: dict[str, object]) -> dict[str, float]:
-    epochs: Counter[object] = Counter()
-    samples = []
-    for each in scores:
-        epochs[each.sample_id] += 1
-        kept = {"": {"value": each.score.value, "metadata": each.score.metadata or {}}}
-        of = {"id": each.sample_id, "epoch": epochs[each.sample_id], "metadata": each.sample_metadata or {}}
-        samples.append({**of, "scores": kept})
-    part = part_of_scorer(Log(Path("the scores"), samples), "", RunOptions())
-    system = submission_of(part, "", reading)
-    return _quietly(system.references, system.predictions, {**system.per_sample, **options})
-
-
-def _quietly(correct: ArrayLike, confidence: ArrayLike, options: dict[str, object]) -> dict[str, float]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return score_confidences(correct, confidence, **options)
+    confidence = float(stated["number"]) / (100 if stated["percent"] else scale)
+    if confidence > 1:
+        return text, None
+    return text[: stated.start()].rstrip(" (,;:-\n"), confidence

@@ -79,7 +79,8 @@ def counts() -> Metric:
 
 
 def _scorer(method: str) -> Callable[..., Scorer]:
-    @scorer(metrics=[counts()], name=method)
+    @scorer(metrics=[counts()], name=f"ecuas/{method}")  # as --scorer has it
+    @scorer(metrics=[counts()], name=method)  # as logs have it
     @_of_ecuas
     def grading() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:

@@ -80,9 +80,9 @@ def samples(count=5, *, weighted=False):
     return [Sample(id=i, input="?", target="x", metadata=about[i]) for i in range(count)]
 
 
-def ran(folder, scorers, *, replies="abcde", dataset=None, name="things", config=None, **settings):
+def ran(folder, scorers, *, replies="abcde", dataset=None, name="things", config=None, metrics=None, **settings):
     dataset = samples() if dataset is None else dataset
-    made = Task(scorer=scorers, dataset=dataset, name=name, config=config or GenerateConfig())
+    made = Task(scorer=scorers, dataset=dataset, name=name, metrics=metrics, config=config or GenerateConfig())
     where = {"log_dir": str(folder), "display": "none", "max_samples": 1}
     (log,) = evaluate(made, **{"model": model(replies), **where, **settings})
     return log
@@ -106,10 +106,11 @@ def of(values=CI, *, dataset=None, settings=None, **options):
     return lambda folder: ran(folder, stating(values, **options), dataset=dataset, **settings or {})
 
 
-def graded(replies, **options):
+def graded(replies, metrics=None, **options):
     targets = [["Lutetia", "Paris"], "10", "Oslo", ["10"], "Paris"]
     dataset = [Sample(id=i, input="?", target=target) for i, target in enumerate(targets)]
-    return lambda folder: ran(folder, answer_with_confidence(**options), replies=replies, dataset=dataset)
+    scorers = answer_with_confidence(**options)
+    return lambda folder: ran(folder, scorers, replies=replies, dataset=dataset, metrics=metrics)
 
 
 def rescored(values, file, action="overwrite", **options):
@@ -253,7 +254,7 @@ KINDS = {
     "scaled": Kind(graded(["Lutetia (85)", "10 (100)", "Oslo (0)", "10 (50)", "Rome (25)"], scale=100), [1, 1, 1, 1, 0],
                    [0.85, 1.0, 0.0, 0.5, 0.25]),
     "missing": Kind(graded(SOME), refused="must not be NaN"),
-    "replaced": Kind(graded(SOME, missing_confidence=0.5), [1, 1, 0, 1, 0], [0.5, 0.2, 0.5, 0.5, 0.3],
+    "replaced": Kind(graded(SOME, [ecuas(missing_confidence=0.5)]), [1, 1, 0, 1, 0], [0.5, 0.2, 0.5, 0.5, 0.3],
                      flags=("--missing-confidence", "0.5")),
     "text": Kind(of([("C", "90%"), ("I", "60%"), (1, "30 %"), (False, "20 %"), ("no", "70%")])),
     "text in two ways": Kind(of([("C", "0.9"), ("I", "60%"), *CI[2:]]), refused="must hold numbers written in one way"),
@@ -354,11 +355,11 @@ def test_systems_are_named_by_what_differs_and_told_apart_where_it_is_not_named(
         asked = Task(dataset=samples(), solver=silent(), scorer=stating(CI), name="things", config=config)
         evaluate(asked, model="mockllm/model", **quiet)
     rows, said = score(tmp_path / "logs")
-    assert list(rows) == ["mockllm/model temperature=0.0", "mockllm/model temperature=0.7"]
+    assert set(rows) == {"mockllm/model temperature=0.0", "mockllm/model temperature=0.7"}
     assert "not asked in the same way" not in said
     evaluate(asked, model="mockllm/other", limit=2, **quiet)
     rows, said = score(tmp_path / "logs")
-    assert list(rows)[2:] == ["mockllm/other"]
+    assert set(rows) >= {"mockllm/other"}
     assert "were not asked in the same way; these differ: limit." in said
 
 
