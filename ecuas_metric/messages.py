@@ -228,6 +228,10 @@ ADVICE = {  # sentences of their own
         "They count as wrong, which added up to 0.036 to the error rates of seven language models on TriviaQA. "
         "The smallest and the largest possible value are in brackets."
     ),
+    "confidences_bounded": (
+        "They can be anything from 0 to 1: values are the smallest and the largest possible ones; ECE and metrics of "
+        "the order have none. missing_confidence puts one number in their place, on which their share then rests."
+    ),
     "unlabelled_bounded": "Values are the smallest and the largest possible ones; they are not confidence intervals.",
     "unlabelled_dropped": (
         "They are left out, although most such answers are wrong: this reduced the error rates of seven language "
@@ -275,6 +279,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "auroc_undefined": "auroc is nan: it needs both correct and incorrect samples.",
     "average_undefined": "The average of {metric} is nan: it does not exist in {count} of {total} parts.",
     "bounds_only": "There are no intervals while answers are unlabelled, only bounds.",
+    "confidences_unknown": "{count} of {total} confidences are missing.",
     "groups_in_several_parts": "Groups have samples in several parts, so there are no intervals of averages.",
     "isotonic_maps_as_given": ("Intervals take the isotonic maps as given; those at a reject cost are too narrow."),
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",

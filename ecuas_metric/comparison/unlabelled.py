@@ -23,7 +23,11 @@ The bounds of a metric are part of its entry in the registry, `Metric.unjudged`;
   confidences, every attainable weight Y is tried. The smallest value is that of reversed confidences.
 
 Y is a sum of some of the weights of a bin or tie group. Where there are more than `metric.MAX_SUMS` such sums, every
-real number up to the total is allowed: the bounds still hold, but may not be tight. Normalised and recalibrated metrics
+real number up to the total is allowed: the bounds still hold, but may not be tight.
+
+An answer without a confidence has any in [0, 1]. Of a mean of per-sample costs, which are monotone in the confidence of
+a right and of a wrong answer, each such answer takes the least or the largest of its costs at 0 and 1. Other metrics
+have no bounds then. Normalised and recalibrated metrics
 divide by, or are fitted to, the unknown, and have no bounds here; nor has a metric whose entry has none.
 """
 
@@ -57,24 +61,31 @@ def bounds_of(
 ) -> Mapping[Key, ValueBounds]:
     """Return the bounds of a system's metrics, in which unlabelled answers count as wrong; see `unlabelled_bounds`."""
     decisions, options = as_given(system)
-    if decisions.confidence is None or not unlabelled.rows.any():
+    confidence = decisions.confidence
+    missing = unlabelled.missing
+    if confidence is None or (missing is None and not unlabelled.rows.any()):
         return {}
+    if missing is not None:
+        confidence = np.where(missing, np.nan, confidence)
     correct = np.where(unlabelled.rows, np.nan, 1.0 - decisions.candidate_cost)
-    return unlabelled_bounds(decisions.confidence, correct, options, only=only)
+    return unlabelled_bounds(confidence, correct, options, only=only)
 
 
 def unlabelled_bounds(
     confidence: Floats, correct: Floats, options: Options, *, only: Iterable[Key] | None = None
 ) -> dict[Key, ValueBounds]:
-    """Return the bounds of every metric (or those in `only`) of confidences (N,).
+    """Return the bounds of every metric (or those in `only`) of confidences (N,), nan where they are missing.
 
     Their correctness (N,) is 1, 0, or nan where unlabelled.
     """
     same_length(predictions=confidence, references=correct)
-    require((confidence >= 0) & (confidence <= 1), confidence, "predictions", "out_of_unit_interval")
+    missing = np.isnan(confidence)
+    require(missing | ((confidence >= 0) & (confidence <= 1)), confidence, "predictions", "out_of_unit_interval")
     is_known = ~np.isnan(correct)
     ok = ~is_known | (correct == 0) | (correct == 1)
     require(ok, correct, "references", "not_0_or_1_or_unlabelled")
+    if missing.any():
+        return _bounds_of_means(confidence, correct, options, only=only)
     right = _completed(confidence, correct, 1.0, options)
     wrong = _completed(confidence, correct, 0.0, options)
     weight = np.ones(len(correct)) if options.sample_weight is None else options.sample_weight
@@ -102,6 +113,29 @@ def _bounds_of(key: Key, unjudged: Unjudged) -> Limits | None:
     if metric.unjudged is not None:
         return metric.unjudged(unjudged)
     return _bounds_of_mean(key, unjudged) if metric.cost is not None else None
+
+
+def _bounds_of_means(
+    confidence: Floats, correct: Floats, options: Options, *, only: Iterable[Key] | None
+) -> dict[Key, ValueBounds]:
+    """Return the bounds of means, in which what an answer has not is 0 or 1, whichever costs it least or most."""
+    completions = []
+    for end in (0.0, 1.0):
+        filled = np.where(np.isnan(confidence), end, confidence)
+        completions += [_completed(filled, correct, label, options) for label in (0.0, 1.0)]
+    decisions = completions[0].decisions
+    weight = options.sample_weight
+    bounds = {}
+    keys = keys_of(decisions, options) if only is None else only
+    for key in keys:
+        if key.variant or key.entry.cost is None or not key.entry.applies(decisions):
+            continue
+        data = [at_parameter(completion, key) for completion in completions]
+        costs = np.array([cost_of(key, each.decisions, each.options) for each in data])
+        low = np.average(costs.min(axis=0), weights=weight)
+        high = np.average(costs.max(axis=0), weights=weight)
+        bounds[key] = ValueBounds(float(low), float(high))
+    return bounds
 
 
 def _bounds_of_mean(key: Key, unjudged: Unjudged) -> Limits:

@@ -62,11 +62,12 @@ MEANING = {  # the advice on what each rule does to the numbers
 
 
 class Unlabelled(NamedTuple):
-    """The answers of a submission whose correctness is unknown."""
+    """The answers of a submission of which something is unknown: whether they are correct, or their confidence."""
 
     rule: str  # a key of `MEANING`
-    rows: Bools  # (N,), true for these answers; none where they were dropped
+    rows: Bools  # (N,), true for answers without a label; none where they were dropped
     share: float  # of the (weighted) answers, before any were dropped
+    missing: Bools | None = None  # (N,), true for answers without a confidence, where these are bounded
 
     def note(self, count: int, total: int) -> Note:
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""

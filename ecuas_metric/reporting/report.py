@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from ..basis import differing, may_rank
@@ -129,15 +130,39 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
 def prepare_open(
     submissions: Iterable[Submission], **options: object
 ) -> tuple[dict[str, System], dict[str, Unlabelled]]:
-    """Prepare submissions with the unlabelled answers counted as wrong; also return these, by system."""
-    unlabelled = {}
+    """Prepare submissions whose unlabelled answers count as wrong; also return what is unknown, by system.
+
+    Unless `missing_confidence` is an option, answers without a confidence are unknown too.
+    """
+    unknown = {}
     closed = []
     for submission in submissions:
+        if options.get("missing_confidence") is None:
+            submission = _with_unknown_confidences(submission)
         if submission.unlabelled:
-            unlabelled[submission.name] = submission.unlabelled
+            unknown[submission.name] = submission.unlabelled
             submission = submission._replace(unlabelled=submission.unlabelled._replace(rule="wrong"))
         closed.append(submission)
-    return prepare_submissions(closed, **options), unlabelled
+    return prepare_submissions(closed, **options), unknown
+
+
+def _with_unknown_confidences(submission: Submission) -> Submission:
+    """Return a submission in which missing confidences are unknown: a number that nothing depends on, and a mark."""
+    if submission.form != "confidences":
+        return submission
+    missing = np.isnan(submission.predictions)
+    if not missing.any() or missing.all():
+        return submission
+    none = np.zeros(len(missing), dtype=bool)
+    unlabelled = submission.unlabelled or Unlabelled("bounds", none, 0.0)
+    rows = unlabelled.rows if unlabelled.rule == "bounds" else none
+    count = int(np.count_nonzero(missing))
+    note = Note("confidences_unknown", {"count": count, "total": len(missing)}, "confidences_bounded")
+    return submission._replace(
+        predictions=np.where(missing, 0.5, submission.predictions),
+        unlabelled=unlabelled._replace(rule="bounds", rows=rows, missing=missing),
+        notes=(*submission.notes, note),
+    )
 
 
 def make_report(

@@ -16,7 +16,14 @@ FLAGS = {  # an option of the metric -> its flag
 COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the command alone -> the command's own words
     **{**_NAMED, **FLAGS, "in_common": "--common", "confidence_level": "the level of intervals"},
     "use_analytic_intervals": "Use --interval-method analytic instead.",
-    "set_missing_confidence": "Missing confidences? Set their value with --missing-confidence.",
+    "set_missing_confidence": (
+        "Missing confidences? `ecuas score` bounds what they can make of the numbers; --missing-confidence puts one "
+        "number in their place."
+    ),
+    "confidences_bounded": (
+        "They can be anything from 0 to 1: values are the smallest and the largest possible ones; ECE and metrics of "
+        "the order have none. --missing-confidence puts one number in their place, on which their share then rests."
+    ),
     "name_form": "Logits or log-probabilities? Specify them with --predictions-are.",
     "name_logits": "Logits? Use --predictions-are logits, which accepts rows with any sum.",
     "logits_not_exponentials": (

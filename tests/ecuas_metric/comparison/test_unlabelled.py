@@ -105,10 +105,32 @@ def test_judging_an_answer_never_widens_the_bounds(system):
                 assert np.isnan(low) or wide[key].low <= low + 1e-9 <= high + 2e-9 <= wide[key].high + 3e-9
 
 
+@given(open_systems(weights=(1.0, 3.0)), st.data())
+def test_what_is_missing_can_be_anything_within_the_bounds_and_both_ends_occur(system, data):
+    """Confidences and labels: of means of costs; metrics of the order have no bounds then."""
+    confidence, correct, weight = system
+    missing = np.array(data.draw(st.lists(st.booleans(), min_size=len(weight), max_size=len(weight))))
+    missing[0] = True
+    open_confidence = np.where(missing, np.nan, confidence)
+    options = checked_options(**OPTIONS, sample_weight=weight)
+    bounds = unlabelled_bounds(open_confidence, correct, options)
+    assert {Key("ecuas", 0.0), Key("error_rate"), Key("confidence_brier_score")} <= bounds.keys()
+    assert Key("auroc") not in bounds
+    values = {key: [] for key in bounds}
+    for labels in completions(correct):
+        fills = [np.where(labels == 1, right, wrong) for right, wrong in itertools.product((0.0, 1.0), repeat=2)]
+        for fill in [*fills, confidence]:
+            decisions = confidence_decisions(np.where(missing, fill, confidence), labels, num_classes=None)
+            for key, value in all_values(ranked(decisions, options), only=list(bounds)).items():
+                values[key].append(value)
+    for key, limits in bounds.items():
+        assert [min(values[key]), max(values[key])] == pytest.approx([limits.low, limits.high], rel=1e-9)
+
+
 @pytest.mark.parametrize(
     ("confidence", "correct", "message"),
     [
-        ([0.5, np.nan], [1, np.nan], r"must lie in \[0, 1\]; got nan at index 1"),
+        ([0.5, 1.5], [1, np.nan], r"must lie in \[0, 1\]; got 1.5 at index 1"),
         ([0.5, 0.5], [1, 0.5], r"must be 0 or 1, or nan where unlabelled; got 0\.5 at index 1"),
         ([0.5], [1, 0], "length"),
     ],

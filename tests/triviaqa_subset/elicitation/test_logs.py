@@ -253,7 +253,7 @@ KINDS = {
     "included": Kind(graded(ANSWERS, grader=includes()), [1, 1, 1, 1, 1], STATED),
     "scaled": Kind(graded(["Lutetia (85)", "10 (100)", "Oslo (0)", "10 (50)", "Rome (25)"], scale=100), [1, 1, 1, 1, 0],
                    [0.85, 1.0, 0.0, 0.5, 0.25]),
-    "missing": Kind(graded(SOME), refused="must not be NaN"),
+    "none stated": Kind(graded(["Paris", "10", "1", "2", "3"]), refused="has no field metadata.confidence with"),
     "replaced": Kind(graded(SOME, [ecuas(missing_confidence=0.5)]), [1, 1, 0, 1, 0], [0.5, 0.2, 0.5, 0.5, 0.3],
                      flags=("--missing-confidence", "0.5")),
     "text": Kind(of([("C", "90%"), ("I", "60%"), (1, "30 %"), (False, "20 %"), ("no", "70%")])),
@@ -369,3 +369,17 @@ def test_answers_or_confidences_that_are_all_alike_are_noted(tmp_path):
     said = score(tmp_path / "logs")[1]
     assert "All 10 answers are 'x'" in said
     assert "All 10 confidences are 0.5" in said
+
+
+def test_missing_confidences_are_bounded_by_the_reader_and_counted_by_the_plug_in(tmp_path):
+    log = graded(SOME)(tmp_path / "logs")
+    live = live_of(log, ())
+    assert math.isnan(live["ecuas_1"])
+    assert live["missing_confidences"] == 2
+    rows, said = score(tmp_path / "logs")
+    (row,) = rows.values()
+    correct = [1, 1, 0, 1, 0]
+    ends = [arithmetic(correct, [first, 0.2, third, 0.5, 0.3]) for first, third in ((1.0, 0.0), (0.0, 1.0))]
+    for name in ("ecuas_0", "ecuas_1", "error_rate"):
+        assert [row[f"{name}_min"], row[f"{name}_max"]] == pytest.approx([each[name] for each in ends])
+    assert "2 of 5 confidences are missing" in said
