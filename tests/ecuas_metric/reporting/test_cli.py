@@ -281,6 +281,17 @@ def test_flags_that_mean_nothing_are_one_line_that_says_what_does(arguments, mes
     assert captured.out == ""
 
 
+@pytest.mark.parametrize("drawing", ["--calibration", "--explain", "--interval 0.9 --interval-method percentile"])
+def test_random_draws_have_a_seed_where_there_are_any(drawing, folder):
+    assert cli.main(["score", "gpt.csv", *drawing.split(), "--seed", "3", "--resamples", "50"]) == 0
+
+
+@pytest.mark.parametrize(("flags", "header"), [("", "difference"), ("--difference 0.1", "planned")])
+def test_a_plan_says_whose_difference_it_has(flags, header, folder, capsys):
+    assert cli.main(["plan", "--error-rates", "0.3,0.2", *flags.split()]) == 0
+    assert header in capsys.readouterr().out.splitlines()[1].split()
+
+
 def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
     files = ["gpt.csv", "caf\u00e9 \u03bb=llama.jsonl"]
     command = [sys.executable, "-m", "ecuas_metric.reporting", "score", *files, "--metrics", "ecuas_0,ece"]
@@ -334,6 +345,14 @@ def test_the_help_explains_every_flag_and_every_abbreviation_of_tables_and_signa
     for parameter in COMMANDS[command].parameters().values():
         assert parameter.text in words
         assert " ".join(parameter.flag.help.split()) in words, parameter.name
+
+
+@pytest.mark.parametrize(("largest", "is_rating"), [(5, True), (10, True), (11, False)])
+def test_few_whole_numbers_are_a_rating(largest, is_rating, folder, capsys):
+    rows = [f"{k},{k % 2}" for k in range(largest + 1)] * 3
+    (folder / "rated.csv").write_text("\n".join(["confidence,correct", *rows]))
+    assert cli.main(["score", "rated.csv"]) == 2
+    assert (f"--scale 0:{largest} maps them to 0 and 1." in capsys.readouterr().err) == is_rating
 
 
 def test_an_input_is_never_overwritten(folder, capsys):

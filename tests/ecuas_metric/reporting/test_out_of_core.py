@@ -39,7 +39,7 @@ def rows_of(path):
     return json.loads(path.read_text())["rows"]
 
 
-@pytest.mark.parametrize(("more", "change"), [(("--scale", "100"), 100), (("--correct-from", "0.75"), 1)])
+@pytest.mark.parametrize(("more", "change"), [(("--scale", "100"), 100), (("--correct-from", "0.5"), 1)])
 def test_percentages_and_grades_are_read_as_in_memory(more, change, rng, tmp_path, capsys):
     """What the error of one engine advises, it can do: once without the flag, once with it."""
     grade = rng.choice([0.0, 0.5, 1.0] if change == 1 else [0, 1], 80)
