@@ -6,7 +6,6 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -107,7 +106,8 @@ class Data:
         return -math.log(self.options.epsilon) if isinstance(cost, str) else float(cost.max())
 
 
-class Line(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Line:
     """The influence of a sample of cost c on a number, up to a constant: intercept + slope c, (G,) each."""
 
     intercept: Floats
@@ -118,7 +118,8 @@ class Line(NamedTuple):
         return np.asarray(self.intercept + self.slope * cost)
 
 
-class Point(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
     """A number at some samples: its value, and the influence of a further one."""
 
     value: float

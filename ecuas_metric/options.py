@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -81,7 +81,8 @@ class Options:
 Check = Callable[[object, str], Any]  # raw value, name -> checked value; raises InputError
 
 
-class Option(NamedTuple):
+@dataclasses.dataclass(frozen=True, slots=True)
+class Option:
     """An option of `compute`."""
 
     check: Check

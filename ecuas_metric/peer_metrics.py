@@ -368,25 +368,25 @@ def _reflected(groups: TieGroups) -> Floats:
 
 def auarc_line(groups: TieGroups) -> Line:
     """Return the line of `auarc`: that of `order.aurc`, downwards."""
-    intercept, slope = aurc_line(groups)
-    return Line(-intercept, -slope)
+    line = aurc_line(groups)
+    return Line(-line.intercept, -line.slope)
 
 
 def e_aurc_line(groups: TieGroups) -> Line:
     """Return the line of `e_aurc`: the best AURC changes by -log(1 - r) with the error rate r."""
-    intercept, slope = aurc_line(groups)
+    line = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
-    return Line(intercept, slope + _log_or_0(accuracy))
+    return Line(line.intercept, line.slope + _log_or_0(accuracy))
 
 
 def prr_line(groups: TieGroups) -> Line:
     """Return the line of `prr` where all may be rejected, (r - M) / D with D = -(1 - r) log(1 - r) and M the AURC."""
-    intercept, slope = aurc_line(groups)
+    line = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
     gain = -accuracy * _log_or_0(accuracy)
     gain_slope = _log_or_0(accuracy) + 1
-    slope = 1 - slope - prr(groups) * gain_slope
-    return Line(-intercept / _or_nan(gain), slope / _or_nan(gain))
+    slope = 1 - line.slope - prr(groups) * gain_slope
+    return Line(-line.intercept / _or_nan(gain), slope / _or_nan(gain))
 
 
 def error_average_precision_line(groups: TieGroups) -> Line:

@@ -269,26 +269,21 @@ def _draw_accuracy(axes: Axes, bins: Reliability, band: Band | None, color: str)
 
 def _draw_counts(axes: Axes, bins: Reliability, color: str) -> None:
     """Draw how many samples are in each bin, as numbers too where there is room."""
-    axes.bar(bins.low, bins.shares, bins.high - bins.low, align="edge", color=color, alpha=0.6)
+    bars = axes.bar(bins.low, bins.shares, bins.high - bins.low, align="edge", color=color, alpha=0.6)
     top = float(bins.shares.max())
-    middle = (bins.low + bins.high) / 2
-    has_room = len(bins.counts) <= MAX_COUNTS
-    for i in np.flatnonzero(bins.counts * has_room):
-        count = int(bins.counts[i])
-        weight = "bold" if count < FEW_SAMPLES else "normal"
-        height = bins.shares[i] + 0.03 * top
-        axes.text(middle[i], height, _short_count(count), ha="center", fontsize=5.5, fontweight=weight)
+    if len(bins.counts) <= MAX_COUNTS:
+        axes.bar_label(bars, [_short_count(count) for count in bins.counts.tolist()], padding=1, fontsize=5.5)
     axes.set(xlim=(0, 1), ylim=(0, 1.35 * top), yticks=[])
     axes.set_xlabel("confidence", fontsize="small")
 
 
 def _short_count(count: int) -> str:
-    """Return a count in at most four characters: 9999, 12k, 1.2M."""
+    """Return a count in at most four characters: 9999, 12k, 1.2M; nothing for 0."""
     for unit, letter in ((1_000_000, "M"), (1_000, "k")):
         if count >= max(unit, 10_000):
             scaled = count / unit
             return f"{scaled:.0f}{letter}" if scaled >= 10 else f"{scaled:.1f}{letter}"
-    return str(count)
+    return str(count) if count else ""
 
 
 # ---- panels, colours, legends and files -----------------------------------------------------------------------------

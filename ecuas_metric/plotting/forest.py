@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +21,8 @@ _MAX_COLUMNS = 3
 _LONGEST = 44  # characters of a name: two names of systems, or one
 
 
-class Bar(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Bar:
     """A difference: what of, its value, and its simultaneous interval, nan where there is none."""
 
     name: str
@@ -34,7 +36,8 @@ class Bar(NamedTuple):
         return self.low > 0 or self.high < 0
 
 
-class Panel(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Panel:
     """The differences of one metric, and what they are differences from."""
 
     title: str

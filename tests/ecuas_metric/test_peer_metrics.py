@@ -308,8 +308,8 @@ def test_lines_are_the_derivatives_by_a_sample(metric, decimals, rng):
     """Of infinitely many answers, of which one more changes nothing but the shares."""
     confidence = rng.random(40).round(decimals)
     groups = groups_of(confidence, rng.random(40) < confidence, np.full(40, 1e7))
-    intercept, slope = LINES[metric](groups)
-    mean = np.average(intercept + slope * groups.mean_cost, weights=groups.weight)
+    line = LINES[metric](groups)
+    mean = np.average(line.at(groups.mean_cost), weights=groups.weight)
     step = 1e-4 * groups.weight.sum()
 
     def value(place, wrong, change):
@@ -318,29 +318,24 @@ def test_lines_are_the_derivatives_by_a_sample(metric, decimals, rng):
 
     for place, wrong in itertools.product(range(len(groups.rank)), (0, 1)):
         derivative = (value(place, wrong, step) - value(place, wrong, -step)) / 2e-4
-        assert derivative == pytest.approx(intercept[place] + wrong * slope[place] - mean, abs=1e-4)
+        assert derivative == pytest.approx(line.intercept[place] + wrong * line.slope[place] - mean, abs=1e-4)
 
 
-def test_the_line_of_risk_at_coverage_has_the_standard_error_of_new_samples(rng):
+@pytest.mark.parametrize(
+    ("metric", "line", "at"),
+    [
+        (risk_at_coverage, peer_metrics.risk_at_coverage_line, 0.6),
+        (fpr_at_tpr, peer_metrics.fpr_at_tpr_line, 0.8),
+    ],
+)
+def test_a_line_has_the_standard_error_of_new_samples(metric, line, at, rng):
     values, errors = [], []
     for _ in range(400):
         confidence = rng.random(500)
         groups = groups_of(confidence, rng.random(500) < confidence)
-        intercept, slope = peer_metrics.risk_at_coverage_line(groups, 0.6)
-        values.append(risk_at_coverage(groups, 0.6))
-        errors.append(np.std(intercept + slope * groups.cost) / np.sqrt(500))
+        values.append(metric(groups, at))
+        errors.append(np.std(line(groups, at).at(groups.cost)) / np.sqrt(500))
     assert np.mean(errors) == pytest.approx(np.std(values), rel=0.08)  # two standard errors of that of 400
-
-
-def test_the_line_of_false_positives_has_the_standard_error_of_new_samples(rng):
-    values, errors = [], []
-    for _ in range(400):
-        confidence = rng.random(500)
-        groups = groups_of(confidence, rng.random(500) < confidence)
-        intercept, slope = peer_metrics.fpr_at_tpr_line(groups, 0.8)
-        values.append(fpr_at_tpr(groups, 0.8))
-        errors.append(np.std(intercept + slope * groups.cost) / np.sqrt(500))
-    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.08)
 
 
 NAMED = {
