@@ -14,7 +14,8 @@ def auroc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     """Return the probability (...) that a correct sample is less uncertain than an incorrect one, ties 1/2."""
     areas = groups.areas
     pairs = areas.correct * areas.cost
-    return np.clip(1 - areas.lost_pairs / np.where(pairs > 0, pairs, np.nan), 0.0, 1.0)[()]
+    share = 1 - areas.lost_pairs / np.where(pairs > 0, pairs, np.nan)
+    return np.minimum(np.maximum(share, 0.0), 1.0)[()]
 
 
 def aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:

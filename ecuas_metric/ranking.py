@@ -150,8 +150,12 @@ def tie_groups(
     ranked = rank_by
     cost = candidate_cost
     if not holds_of_neighbours(np.less_equal, rank_by):
-        order, ranked = sorted_by(rank_by)
-        cost = candidate_cost.take(order)
+        together = None if sample_weight is not None else _sorted_together(rank_by, candidate_cost)
+        if together is not None:
+            ranked, cost = together
+        else:
+            order, ranked = sorted_by(rank_by)
+            cost = candidate_cost.take(order)
         if sample_weight is not None:
             sample_weight = sample_weight.take(order, axis=-1)
     starts, are_equal = _starts(ranked, cost, merge_equal_costs)  # merging changes no metric of the order alone
@@ -326,10 +330,68 @@ def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:
     )
 
 
-def sorted_by(values: Floats, *, is_stable: bool = False) -> tuple[Ints, Floats]:
-    """Return a sorting permutation of values (N,), and the sorted values; a stable one takes three times as long."""
-    order = np.argsort(values, kind="stable" if is_stable else None)
-    return order, values.take(order)
+def sorted_by(values: Floats) -> tuple[Ints, Floats]:
+    """Return the stable sorting permutation of values (N,), and the sorted values.
+
+    The bits of floats of one sign are ordered as the floats. The last ones make place for the position of each value:
+    one plain sort of them takes half the time of an argsort. What differs in the last ones only is then
+    almost in order.
+    """
+    order = _nearly_sorted(values)
+    ordered = values.take(order)
+    if holds_of_neighbours(np.less_equal, ordered):
+        return order, ordered
+    last = np.argsort(ordered, kind="stable")
+    return order.take(last), ordered.take(last)
+
+
+def _nearly_sorted(values: Floats) -> Ints:
+    """Return the order of values (N,) by as many of their bits as leave place for the position of each."""
+    size = len(values)
+    lowest = values.min(initial=0.0)
+    if lowest < 0 < values.max(initial=0.0):
+        return np.arange(size)
+    position = np.uint64((1 << max(size - 1, 1).bit_length()) - 1)
+    keys = values.view(np.uint64) << np.uint64(1)
+    if lowest < 0:
+        np.invert(keys, out=keys)
+    keys &= ~position
+    keys |= np.arange(size, dtype=np.uint64)
+    keys.sort()
+    keys &= position
+    return keys.view(np.int64)
+
+
+def _sorted_together(values: Floats, cost: Floats) -> tuple[Floats, Floats] | None:
+    """Return values (N,) of one sign, sorted, and their costs of 0 or 1; None of others.
+
+    The sign bit has place for the cost: one plain sort, no permutation.
+    """
+    is_negative = bool(values.min() < 0)
+    if is_negative and values.max() > 0:
+        return None
+    ranked = np.empty(len(values))
+    ranked_cost = np.empty(len(values))
+    keys = ranked.view(np.uint64)
+    one = np.uint64(1)
+    parts = list(blocks(len(keys), row_size=SAMPLE_SIZE))
+    for rows in parts:
+        bit = cost[rows].astype(np.uint64)
+        if bit.max() > 1 or (bit != cost[rows]).any():
+            return None
+        np.left_shift(values[rows].view(np.uint64), one, out=keys[rows])
+        keys[rows] |= bit
+        if is_negative:  # the larger such a number, the lower it ranks
+            np.invert(keys[rows], out=keys[rows])
+    keys.sort()
+    for rows in parts:
+        if is_negative:
+            np.invert(keys[rows], out=keys[rows])
+        np.bitwise_and(keys[rows], one, out=ranked_cost[rows], casting="unsafe")
+        keys[rows] >>= one
+        if is_negative:
+            np.negative(ranked[rows], out=ranked[rows])
+    return ranked, ranked_cost
 
 
 def positions(order: Ints) -> Ints:

@@ -76,7 +76,13 @@ class System:
     @cached_property
     def basis(self) -> Basis:
         """All that the numbers of this system depend on; its text is their signature."""
-        decisions, options = as_given(self)
+        decisions = self.decisions
+        options = self.options
+        if self.order is not None:  # only what it depends on is brought into input order
+            rows = positions(self.order)
+            options = select_options(options, rows)
+            labels = None if decisions.labels is None else decisions.labels[rows]
+            decisions = replace(decisions, candidate_cost=decisions.candidate_cost[rows], labels=labels)
         return basis_of(decisions, options, ids=self.ids, origin=self.origin)
 
     @property
@@ -201,8 +207,8 @@ def ranked(
     """Return a system of decisions, sorted once: the samples if intervals are asked for, else its tie groups only."""
     order = None
     if options.confidence_level is not None:
-        # Resamples are drawn of the sorted samples: which of tied ones are drawn must not depend on the machine.
-        order, in_rank = sorted_by(decisions.rank_by, is_stable=options.interval_method != "analytic")
+        # Stable: resamples are drawn of the sorted samples, and which of tied ones are must not depend on the machine.
+        order, in_rank = sorted_by(decisions.rank_by)
         decisions = sorted_decisions(decisions, order, in_rank)
         options = select_options(options, order)
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
@@ -382,8 +388,11 @@ def note_inverted(ties: TieGroups, wrong: int, right: int) -> tuple[Note, ...]:
     """Return a note if incorrect answers have higher confidences than correct ones, by more than chance."""
     if not wrong or not right:
         return ()
+    deviates = math.sqrt(12 * wrong * right / (wrong + right + 1))  # in an AUROC of 1
+    if -deviates / 2 > INVERTED:
+        return ()
     value = float(auroc(ties))
-    if (value - 0.5) * math.sqrt(12 * wrong * right / (wrong + right + 1)) > INVERTED:
+    if (value - 0.5) * deviates > INVERTED:
         return ()
     return (Note("inverted", {"auroc": value}, "invert_confidence"),)
 

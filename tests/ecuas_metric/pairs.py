@@ -1,0 +1,304 @@
+"""Differences by simulation: how often their intervals hold the truth, false winners, power, plans, strips.
+
+`python -m tests.ecuas_metric.pairs SUBJECT FILE` appends lines of CSV; SUBJECT is a function of this module. What was
+simulated for docs/statistics.md is in docs/differences.csv (`differences`) and docs/checks.csv (all others).
+"""
+
+import argparse
+import csv
+import functools
+import math
+import warnings
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+from scipy import stats
+
+from ecuas_metric import compare_systems, confidence_system, ecuas_cost
+from ecuas_metric.comparison.planning import plan_of_systems
+from ecuas_metric.metric import Key
+from ecuas_metric.order import aurc, auroc
+from ecuas_metric.ranking import tie_groups
+from ecuas_metric.results import all_values
+
+OPTIONS = {"confidence_level": 0.95, "normalize": True, "reject_costs": [0.2], "n": (0, 1)}
+TRUTH_SIZE = 2_000_000
+
+
+def answers(rng, p):
+    return (rng.random(len(p)) < p).astype(int)
+
+
+def alike(rng, size, correlation=0.6, first=(4, 1.5), second=(4, 1.5)):
+    """Return two confidences of each question, which is as hard for both, from beta distributions."""
+    normal = rng.normal(size=(3, size))
+    both = np.sqrt(correlation) * normal[0] + np.sqrt(1 - correlation) * normal[1:]
+    return [stats.beta(*shape).ppf(stats.norm.cdf(z)) for z, shape in zip(both, (first, second), strict=True)]
+
+
+def sharper(p, power):
+    return 1 / (1 + ((1 - p) / p) ** power)
+
+
+def exchangeable(rng, size):
+    p, q = alike(rng, size)
+    return (answers(rng, p), p), (answers(rng, q), q)
+
+
+def accurate(rng, size):
+    p, q = alike(rng, size, first=(12, 1), second=(12, 1))
+    return (answers(rng, p), p), (answers(rng, q), q)
+
+
+def other_confidences(rng, size):
+    """Equal error rates; the second is overconfident."""
+    p, q = alike(rng, size)
+    return (answers(rng, p), p), (answers(rng, q), sharper(q, 3))
+
+
+def equal_selective_risk(rng, size):
+    """Both are right in 90 % of what they accept at a reject cost of 0.2: 60 % of all, and 8 %."""
+    systems = []
+    for share in (0.6, 0.08):
+        accepted = rng.random(size) < share
+        q = np.where(accepted, rng.uniform(0.8, 1, size), rng.uniform(0.3, 0.8, size))
+        systems.append((answers(rng, np.where(accepted, 0.9, 0.6)), q))
+    return systems
+
+
+def normalised(rng, size):
+    """Both calibrated, with 10 and 50 % errors."""
+    p, q = rng.beta(9, 1, size), rng.beta(5, 5, size)
+    return (answers(rng, p), p), (answers(rng, q), q)
+
+
+def overconfident(rng, size):
+    """13 and 17 % errors."""
+    p, q = alike(rng, size, first=(8.7, 1.3), second=(8.3, 1.7))
+    return (answers(rng, p), sharper(p, 3)), (answers(rng, q), sharper(q, 3))
+
+
+def rare_and_dear(rng, size):
+    """One mistake in 100 of what is sure, and many moderate ones, against mistakes that are all alike."""
+    sure = rng.random(size) < 0.5
+    first = answers(rng, np.where(sure, 0.99, 0.8)), np.where(sure, 1.0, 0.8)
+    return first, (answers(rng, np.full(size, 0.895)), np.full(size, 0.9))
+
+
+def same_answers(rng, size):
+    p = rng.beta(4, 1.5, size)
+    correct = answers(rng, p)
+    return (correct, sharper(p, 2.5)), (correct, p)
+
+
+def tenths(rng, size):
+    p, q = alike(rng, size)
+    return [(answers(rng, one), np.clip(one.round(1) + 0.1, 0, 0.99)) for one in (p, q)]
+
+
+def noisy(rng, size):
+    p, q = alike(rng, size, 0.9)
+    return (answers(rng, p), p), (answers(rng, q), np.clip(q + rng.normal(0, 0.2, size), 0.01, 0.99))
+
+
+def better(rng, size):
+    p, q = alike(rng, size, first=(6, 1.5))
+    return (answers(rng, p), p), (answers(rng, q), q)
+
+
+def ties_and_none(rng, size):
+    p, q = alike(rng, size)
+    return (answers(rng, p), p.round(1)), (answers(rng, q), q)
+
+
+KINDS = {
+    kind.__name__: kind
+    for kind in (
+        exchangeable,
+        accurate,
+        other_confidences,
+        equal_selective_risk,
+        normalised,
+        overconfident,
+        rare_and_dear,
+        same_answers,
+        tenths,
+        noisy,
+        better,
+        ties_and_none,
+    )
+}
+EQUAL = {  # what is equal in expectation
+    "exchangeable": None,
+    "accurate": None,
+    "tenths": None,
+    "ties_and_none": ("error_rate",),
+    "other_confidences": ("error_rate", "auroc", "aurc", "augrc"),
+    "equal_selective_risk": ("selective_risk_0.2",),
+    "same_answers": ("error_rate", "auroc", "aurc", "augrc"),
+}
+
+
+def systems_of(pair, **options):
+    return {
+        name: confidence_system(*one, **{**OPTIONS, **options}) for name, one in zip("abcdefgh", pair, strict=False)
+    }
+
+
+@functools.cache
+def truth_of(kind):
+    """Return the true difference of each number, from four large samples."""
+    samples = defaultdict(list)
+    for part in range(4):
+        pair = KINDS[kind](np.random.default_rng((9, part)), TRUTH_SIZE // 4)
+        first, second = (all_values(system) for system in systems_of(pair, confidence_level=None).values())
+        for key, value in first.items():
+            samples[str(key)].append(float(value - second[key]))
+    return {key: np.mean(values) for key, values in samples.items()}
+
+
+def differences(size, runs):
+    """Yield how often the intervals of each kind hold the truth, and how often a true equality is denied."""
+    for kind in KINDS:
+        truth = truth_of(kind)
+        rows = defaultdict(list)
+        false = 0
+        for run in range(runs):
+            compared = compare_systems(systems_of(KINDS[kind](np.random.default_rng((13, run)), size)))
+            for row in compared:
+                rows[str(row.key)].append(row)
+            equal = EQUAL.get(kind, ())
+            false += any(row.p_adjusted <= 0.05 for row in compared if equal is None or str(row.key) in equal)
+        for key, of_key in rows.items():
+            known = [row for row in of_key if not math.isnan(row.low)]
+            if not known:
+                continue
+            low, high, p = np.array([(row.low, row.high, row.p) for row in known]).T
+            spread = np.ptp(np.nanquantile([row.difference for row in of_key], [0.025, 0.975]))
+            yield {
+                "pair": kind,
+                "samples": size,
+                "metric": key,
+                "intervals": len(known),
+                "truth_below": round(100 * float(np.mean(truth[key] < low - 1e-12)), 2),
+                "truth_above": round(100 * float(np.mean(truth[key] > high + 1e-12)), 2),
+                "width": round(float(np.median(high - low) / spread), 3) if spread else math.nan,
+                "significant": round(100 * float(np.mean(p <= 0.05)), 2),
+                "false_in_family": round(100 * false / runs, 2) if kind in EQUAL else math.nan,
+            }
+
+
+def check(name, subject, size, runs, percent):
+    """Return a line of docs/checks.csv."""
+    return {"check": name, "subject": subject, "samples": size, "runs": runs, "percent": round(percent, 2)}
+
+
+def strips(size, runs):
+    """Yield how often a winner is named anywhere among 100 reject costs, of two equal systems."""
+    keys = [Key("expected_cost", cost) for cost in np.linspace(0.005, 0.995, 100).round(4).tolist()]
+    for kind in ("exchangeable", "accurate"):
+        false = 0
+        for run in range(runs):
+            systems = systems_of(
+                KINDS[kind](np.random.default_rng((17, run)), size), reject_costs=[key.parameter for key in keys]
+            )
+            false += any(row.p_adjusted <= 0.05 for row in compare_systems(systems, only=keys))
+        yield check("winner on a strip of 100 reject costs", kind, size, runs, 100 * false / runs)
+
+
+def families(size, runs):
+    """Yield how often any of five equal systems is named better, and how often one is not among the best."""
+    false = 0
+    lost = Counter()
+    for run in range(runs):
+        rng = np.random.default_rng((19, run))
+        normal = rng.normal(size=(6, size))
+        p = stats.beta(4, 1.5).ppf(stats.norm.cdf(np.sqrt(0.6) * normal[0] + np.sqrt(0.4) * normal[1:]))
+        compared = compare_systems(systems_of([(answers(rng, q), q) for q in p]))
+        false += any(row.p_adjusted <= 0.05 for row in compared)
+        lost["error_rate"] += any(row.p_first_best <= 0.05 for row in compared if str(row.key) == "error_rate")
+        lost["ecuas_1"] += any(row.p_first_best <= 0.05 for row in compared if str(row.key) == "ecuas_1")
+    yield check("any difference of five equal systems, 130 tests", "all metrics", size, runs, 100 * false / runs)
+
+
+def swapped_p_value(first, second, value, rng, draws=499):
+    """Return the p-value of exchanging the outputs of two systems on random samples; `value` takes arrays (B, N)."""
+    swapped = rng.random((draws, len(first[0]))) < 0.5
+    swapped[0] = False
+    one = [np.where(swapped, b, a) for a, b in zip(first, second, strict=True)]
+    other = [np.where(swapped, a, b) for a, b in zip(first, second, strict=True)]
+    sizes = np.abs(value(*one) - value(*other))
+    return np.mean(sizes >= sizes[0] - 1e-12)
+
+
+def of_order(metric):
+    return lambda correct, q: np.array(
+        [metric(tie_groups(1 - one, 1.0 - right)) for right, one in zip(correct, q, strict=True)]
+    )
+
+
+VALUES = {
+    Key("error_rate"): lambda correct, q: 1 - correct.mean(axis=1),
+    Key("ecuas", 1.0): lambda correct, q: ecuas_cost(candidate_cost=1.0 - correct, uncertainty=1 - q, n=1).mean(axis=1),
+    Key("auroc"): of_order(auroc),
+    Key("aurc"): of_order(aurc),
+}
+
+
+def powers(size, runs):
+    """Yield the power of the engine and of a permutation test: means of a better system, order of a noisier one."""
+    counts = Counter()
+    for run in range(runs):
+        rng = np.random.default_rng((23, run))
+        normal = rng.normal(size=(4, size))
+        z = np.sqrt(0.6) * normal[0] + np.sqrt(0.4) * normal[1:3]
+        p, q, worse = (stats.beta(4, 1.5).ppf(stats.norm.cdf(one)) for one in (*z, z[1] - 5 / math.sqrt(size)))
+        blurred = 1 / (1 + np.exp(-np.log(q / (1 - q)) - 22 / math.sqrt(size) * normal[3]))
+        first = answers(rng, p), p
+        second = {"means": (answers(rng, worse), worse), "order": (answers(rng, q), blurred)}
+        for key, value in VALUES.items():
+            other = second["means" if key.entry.cost else "order"]
+            (row,) = compare_systems(systems_of((first, other)), only=[key])
+            counts[f"power for {key}, engine"] += row.p <= 0.05
+            counts[f"power for {key}, permutations"] += swapped_p_value(first, other, value, rng) <= 0.05
+    for name, count in counts.items():
+        yield check(*name.split(", "), size, runs, 100 * count / runs)
+
+
+def planned(size, runs):
+    """Yield how often a difference is significant with the number of samples that was planned for 80 %."""
+    keys = [Key("error_rate"), Key("ecuas", 0.0), Key("ecuas", 1.0), Key("auroc"), Key("aurc")]
+    keys.append(Key("selective_risk", 0.2))
+    for kind in ("better", "overconfident"):
+        pilot = systems_of(KINDS[kind](np.random.default_rng((29, 0)), 60_000))
+        plans = {plan.key: plan.needed for plan in plan_of_systems(pilot, only=keys)}
+        for key in keys:
+            needed = plans.get(key)
+            if needed is None or needed > size:
+                continue
+            count = 0
+            for run in range(runs):
+                systems = systems_of(KINDS[kind](np.random.default_rng((31, run)), needed))
+                (row,) = compare_systems(systems, only=[key])
+                count += row.p <= 0.05
+            yield check("planned power of 80 %", f"{key}, {kind}", needed, runs, 100 * count / runs)
+
+
+SUBJECTS = {subject.__name__: subject for subject in (differences, strips, families, powers, planned)}
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("subject", choices=[*SUBJECTS])
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[200])
+    parser.add_argument("--runs", type=int, default=200)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for size in arguments.sizes:
+        for line in SUBJECTS[arguments.subject](size, arguments.runs):
+            is_new = not arguments.file.exists()
+            with arguments.file.open("a", newline="") as file:
+                writer = csv.DictWriter(file, [*line], lineterminator="\n")
+                writer.writerows([dict(zip(line, line, strict=True))] if is_new else [])
+                writer.writerow(line)
