@@ -185,7 +185,6 @@ ADVICE = {  # sentences of their own
     "say_right": "right='{high:g}/{low:g}' or right='{low:g}/{high:g}'.",
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
-    "give_suffix": "Give it the suffix of its format: .csv, .jsonl, ..",
     "group_repeated_ids": "Samples of one id depend on each other: without groups, intervals and tests are too sure.",
     "keep_common": "Keep only the common ones with in_common.",
     "label_or_bound": (

@@ -76,13 +76,13 @@ def values(decisions, *, sample_weight=None, **options):
 
 @contextmanager
 def counted_sorts(num_samples):
-    """List the shapes of what NumPy sorts, whichever of its functions is called, if it is as long as the samples."""
+    """List the shapes of the numbers that NumPy sorts, by any function, if these are as many as the samples."""
     sorts = []
 
     def look(frame, event, called):
         if event == "c_call" and getattr(called, "__name__", "") in ("sort", "argsort"):
             array = getattr(called, "__self__", None)
-            if isinstance(array, np.ndarray) and array.size >= num_samples:
+            if isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.size >= num_samples:
                 sorts.append(array.shape)
 
     before = sys.getprofile()
