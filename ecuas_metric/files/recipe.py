@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from .values import (
     value_at,
 )
 
+ColumnNames = Mapping[str, str | Mapping[str, str]]  # a role -> its column, or a system -> its columns by role
 HEAD = 10_000  # rows that a recipe is resolved on, wherever they come from: memory, out of core or Spark
 NAMES = {  # a role -> the names that it is known by, lower case, the first of which counts; without one it must be said
     role: tuple(names.split())
@@ -97,6 +98,22 @@ class Reading:
     predictions_are: str | None = None
     right: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)  # a role -> its column, several joined by +
+    systems: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # side by side -> columns of their own
+
+    def with_columns(self, columns: ColumnNames) -> Reading:
+        """Return it with other columns; a mapping among them has those of a system."""
+        common = {role: name for role, name in columns.items() if isinstance(name, str)}
+        systems = {name: own for name, own in columns.items() if not isinstance(own, str)}
+        return replace(self, columns=common, systems=systems)
+
+    def changed(self, said: Reading) -> Reading:
+        """Return it with what was said instead of what was before."""
+        names = ("unlabelled", "labels", "correct_from", "predictions_are", "right")
+        fields = {name: getattr(said, name) for name in names if getattr(said, name) is not None}
+        if said.scale != 1:
+            fields["scale"] = said.scale
+        columns: dict[str, Any] = {**self.columns, **self.systems, **said.columns, **said.systems}
+        return replace(self, **fields).with_columns(columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +142,8 @@ class Recipe:
         Of the list of rows in a JSON document.
     tasks, filter, length : str
         What was read of a run of an evaluation tool.
+    system : str
+        The name of the system, of several side by side in the columns of one table.
 
     Examples
     --------
@@ -151,6 +170,7 @@ class Recipe:
     tasks: str = ""
     filter: str = ""
     length: str = ""
+    system: str = ""
 
     @property
     def predictions(self) -> tuple[str, ...]:
@@ -177,7 +197,8 @@ class Recipe:
     def said(self) -> str:
         """Return what is read and what is not, without the file's name and size."""
         used = [f"{self._title(role)} = {name_of(names)}" for role, names in self.columns.items()]
-        parts = [", ".join(used), ", ".join(f"{name} = {value}" for name, value in self._options())]
+        of_system = f"{self.system}: " if self.system else ""
+        parts = [of_system + ", ".join(used), ", ".join(f"{name} = {value}" for name, value in self._options())]
         shown = [f"{name} ({what})" for name, what in self.unused[:_COLUMNS_SHOWN]]
         if len(self.unused) > _COLUMNS_SHOWN:
             shown.append(f"and {len(self.unused) - _COLUMNS_SHOWN:,} others")
@@ -209,21 +230,31 @@ class Recipe:
         complements = [(role, "complement") for role, names in self.columns.items() if any(map(complement_of, names))]
         return (*complements, *(rule for rule in self._options() if rule[0] != "unlabelled"))
 
+    def without(self, columns: Collection[str]) -> Recipe:
+        """Return it without columns that another system uses among those that are not used."""
+        names = {complement_of(name) or name for name in columns}
+        return replace(self, unused=tuple(one for one in self.unused if one[0] not in names))
+
     def digest(self) -> str:
         """Return a short hash of all that the numbers depend on, but for the rows themselves."""
         fields = asdict(self)
-        for name in ("source", "format", "rows", "unused"):
+        for name in ("source", "format", "rows", "unused", "system"):
             del fields[name]
         return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:8]
 
     def to_json(self) -> str:
         """Return the record as JSON."""
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False)
+        return json_of([self])
 
     @classmethod
     def from_json(cls, text: str) -> Recipe:
         """Return the record of `to_json`."""
-        fields = json.loads(text)
+        return cls.from_fields(json.loads(text))
+
+    @classmethod
+    def from_fields(cls, fields: dict[str, Any]) -> Recipe:
+        """Return the record of what JSON has of it."""
+        fields = {name: value for name, value in fields.items() if name != "digest"}
         fields["columns"] = {role: tuple(names) for role, names in fields["columns"].items()}
         fields["unused"] = tuple((name, what) for name, what in fields["unused"])
         fields["classes"] = None if fields["classes"] is None else tuple(fields["classes"])
@@ -272,6 +303,35 @@ def resolve(head: pa.Table, reading: Reading, *, source: str, rows: int, format:
         unlabelled=reading.unlabelled,
         path=path,
     )
+
+
+def json_of(recipes: Sequence[Recipe]) -> str:
+    """Return one record, or those of systems side by side, as JSON."""
+    records = [asdict(recipe) for recipe in recipes]
+    return json.dumps(records if len(records) > 1 else records[0], indent=2, ensure_ascii=False)
+
+
+def distinct_fields(recipes: Iterable[Recipe]) -> list[dict[str, Any]]:
+    """Return the fields of records that differ, with their digests."""
+    distinct: list[dict[str, Any]] = []
+    for recipe in recipes:
+        fields = {"digest": recipe.digest(), **asdict(recipe)}
+        if fields not in distinct:
+            distinct.append(fields)
+    return distinct
+
+
+def reading_in(text: str) -> Reading:
+    """Return what the JSON of `json_of` says of a file, or that of a table that the command wrote."""
+    document = json.loads(text)
+    records = document.get("recipes", [document]) if isinstance(document, dict) else document
+    recipes = [Recipe.from_fields(record) for record in records]
+    if len(recipes) > 1 and not all(recipe.system for recipe in recipes):
+        raise InputError("recipe", "several_recipes", got=", ".join(recipe.source for recipe in recipes))
+    first = recipes[0].reading()
+    if not recipes[0].system:
+        return first
+    return first.with_columns({recipe.system: recipe.reading().columns for recipe in recipes})
 
 
 def scale_of(text: str) -> float | str:
@@ -379,7 +439,9 @@ class _Matching:
 
     def said(self, columns: Mapping[str, str]) -> dict[str, list[str]]:
         """Return the columns of the roles that the user named."""
-        for role in columns:
+        for role, name in columns.items():
+            if not isinstance(name, str):
+                raise InputError("columns", "side_by_side", value=role, advice="score_in_memory")
             if role not in NAMES:
                 raise InputError("columns", "unknown_role", value=role, roles=list(NAMES))
         return {role: self._said(role, text.strip()) for role, text in columns.items() if role != "rows"}

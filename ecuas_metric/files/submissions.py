@@ -28,7 +28,7 @@ from .evidence import (
     scale_counts,
 )
 from .read import read_sheet, stem
-from .recipe import HEAD, Reading, Recipe, complement_of, name_of, resolve, scale_of, with_nested
+from .recipe import HEAD, ColumnNames, Reading, Recipe, complement_of, name_of, resolve, scale_of, with_nested
 from .runs import RUN_FIELDS, RUN_FILE, RunOptions, RunPart, names_of, pool_tasks, read_parts
 from .values import (
     Sheet,
@@ -117,7 +117,7 @@ class Submission(NamedTuple):
 def read_submissions(
     path: str | Path,
     *,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames | None = None,
     unlabelled: str | None = None,
     labels: Sequence[str] | None = None,
     run: RunOptions | None = None,
@@ -138,7 +138,8 @@ def read_submissions(
     columns : mapping, optional
         The role of a column (a key of `NAMES`) to its name in the file, where that is not one of the role's own: a
         dotted name for what is nested, ``1-NAME`` for the complement. Several are joined by ``+``: parts of an id or
-        of the name of a system, or the posteriors of all classes.
+        of the name of a system, or the posteriors of all classes. Of systems side by side in the columns of one table,
+        the name of each to its own columns by role: ``{"a": {"confidence": "conf_a", "correct": "ok_a"}, "b": ..}``.
     unlabelled : {"bounds", "wrong", "drop"}, optional
         How to treat answers whose correctness is missing, instead of raising an error: `make_report` bounds what
         depends on them, they count as wrong, or they are left out, which flatters nearly every system.
@@ -180,8 +181,8 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    said = Reading(unlabelled, labels, correct_from, scale, predictions_are, right, columns or {})
-    reading = said if recipe is None else changed(recipe.reading(), said)
+    said = Reading(unlabelled, labels, correct_from, scale, predictions_are, right).with_columns(columns or {})
+    reading = said if recipe is None else recipe.reading().changed(said)
     of_run = read_run(path, columns=reading.columns, run=run, reading=reading)
     if of_run is not None:
         return of_run
@@ -205,6 +206,8 @@ def read_run(
     parts = read_parts(path, options)
     if parts is None:
         return None
+    if reading is not None and reading.systems:
+        raise FileError(path, "run_has_no_columns", value=next(iter(reading.systems)))
     by = said.get("part")
     stratum = said.get("stratum")
     for name, choices in ((by, ("task", "model")), (stratum, ("task",))):
@@ -250,11 +253,13 @@ def _recipe_of_run(recipe: Recipe, part: RunPart, options: RunOptions) -> Recipe
 
 
 def submissions_of(
-    sheet: Sheet, path: str | Path, *, columns: Mapping[str, str] | None = None, reading: Reading | None = None
+    sheet: Sheet, path: str | Path, *, columns: ColumnNames | None = None, reading: Reading | None = None
 ) -> list[Submission]:
     """Return the systems of a sheet of `read_sheet`; `path` names a single one, see `read_submissions`."""
     reading = reading or Reading()
-    reading = reading if columns is None else replace(reading, columns=columns)
+    reading = reading if columns is None else reading.with_columns(columns)
+    if reading.systems:
+        return _side_by_side(sheet, path, reading)
     if reading.unlabelled not in (None, *RULES):
         raise InputError("unlabelled", "not_a_choice", value=reading.unlabelled, choices=list(RULES))
     if not len(sheet.rows):
@@ -270,6 +275,22 @@ def submissions_of(
         submission = _submission(whole, rows, recipe, reading)
         submissions.append(submission._replace(of=name, part=part, notes=(*notes, *submission.notes)))
     return submissions
+
+
+def _side_by_side(sheet: Sheet, path: str | Path, reading: Reading) -> list[Submission]:
+    """Return the systems that have columns of their own in one table."""
+    submissions = []
+    for system, own in reading.systems.items():
+        one = replace(reading, columns={**reading.columns, **own}, systems={})
+        for submission in submissions_of(sheet, path, reading=one):
+            assert submission.recipe is not None
+            has_others = bool(submission.recipe.of("system"))
+            name = f"{system} {submission.of}" if has_others else system
+            whole = f"{name} {submission.part}" if submission.part else name
+            recipe = replace(submission.recipe, system=system)
+            submissions.append(submission._replace(name=whole, of=name, recipe=recipe))
+    used = {name for one in submissions if one.recipe for names in one.recipe.columns.values() for name in names}
+    return [one._replace(recipe=one.recipe and one.recipe.without(used)) for one in submissions]
 
 
 def recipe_of(sheet: Sheet, reading: Reading) -> Recipe:
@@ -328,15 +349,6 @@ def advised(error: FileError, values: Array | list[object], truth: Floats, form:
         is_mark = error.value == IGNORED or (error.value == -1 and (truth == 0).any())
         error.advice = "leave_ignored_rows_out" if is_mark else "pass_labels"
     return error
-
-
-def changed(before: Reading, said: Reading) -> Reading:
-    """Return a reading with what was said instead of what was before."""
-    names = ("unlabelled", "labels", "correct_from", "predictions_are", "right")
-    fields = {name: getattr(said, name) for name in names if getattr(said, name) is not None}
-    if said.scale != 1:
-        fields["scale"] = said.scale
-    return replace(before, columns={**before.columns, **said.columns}, **fields)
 
 
 def _systems(sheet: Sheet, recipe: Recipe, name: str) -> Iterator[tuple[str, str, Sheet]]:

@@ -10,7 +10,7 @@ import re
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -105,6 +105,8 @@ class Grid:
     grouped: bool = False
     legend: Sequence[str] = ()  # what each metric means
     best: str = ""  # what the mark of the best value means
+    read: Sequence[str] = ()  # how files were read, a line each
+    fields: Mapping[str, object] = field(default_factory=dict)  # of JSON, besides
 
     @property
     def marks_best(self) -> bool:
@@ -203,12 +205,13 @@ def to_html(grid: Grid) -> str:
 def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
     """Write a table in the format of the suffix; .csv and .json hold the records with all digits."""
     path = Path(path)
+    whole = replace(grid, above=[*grid.read, *grid.above])
     writers: dict[str, Callable[[], str]] = {
-        ".md": lambda: to_markdown(grid),
-        ".tex": lambda: to_latex(grid),
-        ".txt": lambda: to_text(grid),
-        ".csv": lambda: to_csv(records, grid.signature),
-        ".json": lambda: to_json(records, grid.signature, [*grid.above, *grid.below()]),
+        ".md": lambda: to_markdown(whole),
+        ".tex": lambda: to_latex(whole),
+        ".txt": lambda: to_text(whole),
+        ".csv": lambda: to_csv(records, grid.signature, "; ".join(grid.read)),
+        ".json": lambda: to_json(records, grid.signature, [*grid.above, *grid.below()], grid.fields),
     }
     check_suffix(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -221,26 +224,36 @@ def check_suffix(path: str | Path) -> None:
         raise FileError(path, "unknown_suffix_of_table", suffixes=list(SUFFIXES))
 
 
-def to_csv(records: Sequence[Record], line: str) -> str:
-    """Return CSV with the signature in a column of its own; names that look like formulas are neutralised."""
+def to_csv(records: Sequence[Record], line: str, read: str = "") -> str:
+    """Return CSV; names that look like formulas are neutralised.
+
+    The signature has a column of its own, and so has how the files were read: readers of CSV expect no other lines.
+    """
     buffer = io.StringIO()
+    last = {"signature": line} | ({"recipe": read} if read else {})
     columns = dict.fromkeys(key for record in records for key in record)
-    writer = csv.DictWriter(buffer, [*columns, "signature"], lineterminator="\n")
+    writer = csv.DictWriter(buffer, [*columns, *last], lineterminator="\n")
     writer.writeheader()
     for record in records:
-        signed = {**record, "signature": line}
+        signed = {**record, **last}
         writer.writerow({key: _csv_cell(value) for key, value in signed.items()})
     return buffer.getvalue()
 
 
-def to_json(records: Sequence[Record], line: str, notes: Iterable[str] = ()) -> str:
-    """Return JSON of records, signature and notes; what is not a finite number is null."""
+def to_json(
+    records: Sequence[Record], line: str, notes: Iterable[str] = (), fields: Mapping[str, object] | None = None
+) -> str:
+    """Return JSON of records, signature, notes and further fields; what is not a finite number is null."""
+    document = {"signature": line, "notes": list(notes), **(fields or {}), "rows": records}
+    return json.dumps(_finite(document), indent=2, ensure_ascii=False) + "\n"
 
-    def finite(value: object) -> object:
-        return None if isinstance(value, float) and not math.isfinite(value) else value
 
-    rows = [{key: finite(value) for key, value in record.items()} for record in records]
-    return json.dumps({"signature": line, "notes": list(notes), "rows": rows}, indent=2, ensure_ascii=False) + "\n"
+def _finite(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def neutral(text: str) -> str:

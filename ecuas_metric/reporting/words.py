@@ -36,8 +36,8 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "check_cost": "The uncertainties do not fit this cost, or --num-classes is too small.",
     "count_as_wrong": "Label them, or count them as wrong with --unlabelled wrong.",
     "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
-    "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B.",
-    "several_recipes": "takes the recipe of one way of reading",
+    "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B; of several "
+    "systems, --columns SYSTEM:confidence=NAME,correct=NAME for each.",
     "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column.",
     "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
     "map_rating": "--scale {low:g}:{high:g} maps them to 0 and 1.",

@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
+from ...basis import Basis
 from ...comparison.compare import Comparisons, basis_of_comparison, compare_systems, compare_within, fields_of
 from ...comparison.planning import CORRELATION, EXPECTED_AUROC, Plan, plan_of_rates, plan_of_systems
 from ...errors import InputError, Note
@@ -111,7 +112,8 @@ def score_in_memory(
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
     grid = report_grid(report, digits=output.digits, keys=keys)
-    output.show(grid, report_records(report, keys=keys), recipes=recipes_of(submissions))
+    bases = {name: results.basis for name, results in report.results.items()}
+    output.show(grid, report_records(report, keys=keys), recipes=recipes_of(submissions), bases=bases)
     notes = report.notes()
     if by:
         notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
@@ -181,10 +183,11 @@ def compare_in_memory(
     if only is not None:
         shown = [row for row in differences if is_significant(row, alpha)]
         above.append(f"{len(shown)} of {len(differences)} differences are significant and shown.")
-    line = " ; ".join(dict.fromkeys(str(basis_of_comparison(one)) for one in systems.values()))
+    bases = {name: basis_of_comparison(system) for name, system in systems.items()}
+    line = " ; ".join(dict.fromkeys(map(str, bases.values())))
     grid = comparison_grid(shown, line, level=interval, tests=num_tests(differences), digits=output.digits, above=above)
     text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha)
-    output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions))
+    output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
     if within is not None:
         names = _names_of_strata(systems, submissions)
         by_part = {names[stratum]: rows for stratum, rows in compare_within(systems, only=keys).items()}
@@ -228,7 +231,8 @@ def plan_of_files(
     systems = prepare_submissions(submissions, **options)
     keys = _metrics_of(output, systems, options_set(options))
     plans = plan_of_systems(systems, only=keys, **asdict(target))
-    _show_plans(plans, target, output, str(next(iter(systems.values())).basis), recipes_of(submissions))
+    bases = {name: system.basis for name, system in systems.items()}
+    _show_plans(plans, target, output, recipes_of(submissions), bases)
     return _notes_of(systems)
 
 
@@ -249,7 +253,7 @@ def plan_of_error_rates(
     options = [*options_set({"n": n}), *(["auroc"] if auroc != EXPECTED_AUROC else [])]
     chosen = chosen_keys(output.metrics, keys, options)
     plans = [plan_of_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target)) for key in chosen]
-    _show_plans(plans, target, output, "")
+    _show_plans(plans, target, output)
     return []
 
 
@@ -309,11 +313,16 @@ def _show_averages(averages: Report | None, keys: Iterable[Key], by: str, output
 
 
 def _show_plans(
-    plans: Sequence[Plan], target: Target, output: Output, line: str, recipes: Iterable[Recipe | None] = ()
+    plans: Sequence[Plan],
+    target: Target,
+    output: Output,
+    recipes: Iterable[Recipe | None] = (),
+    bases: Mapping[str, Basis] | None = None,
 ) -> None:
     if not plans:
         raise InputError("--metrics", "nothing_to_plan", got=output.metrics or "none")
     is_planned = target.difference is not None
     levels = {"power": target.power, "alpha": target.alpha}
+    line = str(next(iter((bases or {}).values()), ""))
     grid = plan_grid(plans, planned=is_planned, digits=output.digits, signature=line, **levels)
-    output.show(grid, [fields_of(one) for one in plans], recipes=recipes)
+    output.show(grid, [fields_of(one) for one in plans], recipes=recipes, bases=bases)

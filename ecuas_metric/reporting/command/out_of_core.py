@@ -151,7 +151,7 @@ def compare_out_of_core(
     rows = [row for row, _ in differences]
     title = f"{percent(interval)} interval, not paired"
     grid = differences_grid(rows, line, title, digits=output.digits, above=[UNPAIRED])
-    output.show(grid, records, recipes=recipes)
+    output.show(grid, records, recipes=recipes, bases={name: one.basis for name, one in results.items()})
     return []
 
 
@@ -203,7 +203,7 @@ def _collect(
     return engine(
         [file.path if file.name is None else (file.name, file.path) for file in files],
         checked_options(**options),
-        columns=of_files[0] | given,
+        columns={**of_files[0], **given},
         unlabelled=columns.unlabelled,
         scale=scale_of(columns.scale),
         correct_from=columns.correct_from,
@@ -244,7 +244,7 @@ def _show(
     records: list[Record] = []
     for record in report_records(report, keys=keys):
         records.append({**record, **_bounds(results[str(record["system"])], keys)})
-    output.show(grid, records, recipes=recipes)
+    output.show(grid, records, recipes=recipes, bases={name: one.basis for name, one in results.items()})
     if figures:
         print_paths(write_figures({name: system_of(collection.states[name]) for name in results}, figures))
     return [(name, note) for name, note in report.notes() if note.id not in (*BELOW, "bounded")]

@@ -3,14 +3,15 @@
 import dataclasses
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from ...basis import Basis
 from ...comparison.planning import POWER
 from ...errors import InputError, Note
-from ...files.recipe import NAMES, Recipe, lines_of
+from ...files.recipe import NAMES, Recipe, distinct_fields, lines_of
 from ...files.runs.lm_eval import BY_LENGTH
 from ...files.submissions import RULES
 from ...inputs import POSTERIOR_FORMS
@@ -66,8 +67,8 @@ class Columns:
         Sequence[str],
         Flag(
             f"column for each role; roles: {', '.join(NAMES)}; join several columns by + (of id, group, stratum, "
-            "system, posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN "
-            "applies to one file; repeatable",
+            "system, posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN,.. "
+            "applies to one file, SYSTEM:ROLE=COLUMN,.. to one of several systems in columns of a table; repeatable",
             "ROLE=COLUMN,..",
         ),
     ] = ()
@@ -186,9 +187,21 @@ class Output:
         records: Sequence[Record],
         text: str | None = None,
         recipes: Iterable[Recipe | None] = (),
+        bases: Mapping[str, Basis] | None = None,
     ) -> None:
-        """Print how files were read and a table, or the text that stands for it, and write it to all files."""
-        for line in lines_of(recipes):
+        """Print how files were read and a table, or the text that stands for it, and write it to all files.
+
+        JSON also has the recipes, and what the numbers of each system depend on.
+        """
+        of_files = list(filter(None, recipes))
+        read = lines_of(of_files)
+        fields: dict[str, object] = {"read": read} if read else {}
+        if of_files:
+            fields["recipes"] = distinct_fields(of_files)
+        if bases:
+            fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
+        grid = dataclasses.replace(grid, read=read, fields=fields)
+        for line in read:
             print(line)
         print(to_text(grid, screen_of(sys.stdout)) if text is None else text, end="")
         for path in self.output:

@@ -4,15 +4,16 @@ import csv
 import os
 import re
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from ...comparison.compare import in_common
 from ...errors import FileError, InputError
 from ...files.read import distinct_names, read_sheet, stem
-from ...files.recipe import NAMES, Reading, Recipe, scale_of
+from ...files.recipe import NAMES, ColumnNames, Reading, Recipe, reading_in, scale_of
 from ...files.runs import RunOptions
-from ...files.submissions import Submission, changed, read_run, submissions_of
+from ...files.submissions import Submission, read_run, submissions_of
 from .flags import flag_of
 from .parameters import MetricOptions, RowFlags
 
@@ -70,7 +71,7 @@ def read_files(
     run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
     read = []
     for file, columns in zip(files, columns_of_files(rows.columns, files), strict=True):
-        of_file = replace(reading, columns=common | columns)
+        of_file = reading.with_columns({**common, **columns})
         read.append(_read(file, _by_recipe(of_file, rows.recipe), run, pool_tasks=pool_tasks))
     _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
     _require_tasks(rows, read, pooled=pool_tasks or part == "model" or stratum == "task")
@@ -92,8 +93,7 @@ def _by_recipe(reading: Reading, path: str | None) -> Reading:
     """Return what a file of a recipe says, if there is one, changed by what was asked for."""
     if path is None:
         return reading
-    recipe = Recipe.from_json(Path(path).read_text(encoding="utf-8"))
-    return changed(recipe.reading(), reading)
+    return reading_in(Path(path).read_text(encoding="utf-8")).changed(reading)
 
 
 def recipes_of(submissions: Iterable[Submission]) -> list[Recipe | None]:
@@ -110,30 +110,38 @@ def parse_file(text: str) -> File:
     return File(name, path)
 
 
-def columns_of_files(texts: Iterable[str], files: Sequence[File]) -> list[dict[str, str]]:
-    """Return the columns of each file by role, from texts of ROLE=COLUMN, FILE:ROLE=COLUMN or NAME:ROLE=COLUMN."""
-    common: dict[str, str] = {}
-    special: list[dict[str, str]] = [{} for _ in files]
+def columns_of_files(texts: Iterable[str], files: Sequence[File]) -> list[ColumnNames]:
+    """Return the columns of each file by role, or by system and role.
+
+    From texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file, its name, or a system in the one file.
+    """
+    common: dict[str, Any] = {}
+    special: list[dict[str, Any]] = [{} for _ in files]
     for text in texts:
+        meant = [common]
         for pair in filter(str.strip, ROLES.split(text)):
             subject, equals, column = pair.partition("=")
             if not equals:
                 raise InputError("--columns", "wrong_pairs", value=pair)
-            file, colon, role = subject.strip().rpartition(":")
-            for columns in _columns_meant(file, files, special) if colon else [common]:
+            of, colon, role = subject.strip().rpartition(":")
+            if colon:
+                meant = _columns_meant(of, files, special)
+            for columns in meant:
                 columns[role] = column.strip()
     return [common | of_file for of_file in special]
 
 
-def _columns_meant(file: str, files: Sequence[File], special: Sequence[dict[str, str]]) -> list[dict[str, str]]:
-    """Return the columns of the files with a path, a file name or a name; InputError if there is none."""
+def _columns_meant(of: str, files: Sequence[File], special: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the columns of the files with a path, a file name or a name, or those of a system in the one file."""
     meant = []
     for one, columns in zip(files, special, strict=True):
-        if file in (one.name, one.path, Path(one.path).name):
+        if of in (one.name, one.path, Path(one.path).name):
             meant.append(columns)
-    if not meant:
-        raise InputError("--columns", "unknown_file", value=file)
-    return meant
+    if meant:
+        return meant
+    if len(files) > 1 or stem(of) != of:
+        raise InputError("--columns", "unknown_file", value=of)
+    return [special[0].setdefault(of, {})]
 
 
 def _read(file: File, reading: Reading, run: RunOptions, *, pool_tasks: bool) -> ReadFile:

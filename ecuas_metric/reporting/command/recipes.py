@@ -1,12 +1,13 @@
 """`ecuas read`: how files would be read, without a number."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 from ...errors import InputError
 from ...files.read import read_sheet
-from ...files.recipe import Recipe, describe, lines_of
+from ...files.recipe import Recipe, describe, lines_of, json_of
 from .flags import Flag
 from .parameters import Columns, Files, MetricOptions, Notes, RowFlags
 from .reading import read_files, recipes_of
@@ -24,21 +25,26 @@ def show_recipes(
     rows = RowFlags(**asdict(columns), right=right, labels=labels)
     outputs = [] if output is None else [output]
     submissions = read_files(files, rows, groups=None, metric=MetricOptions(), unlabelled="bounds", outputs=outputs)
-    recipes = {recipe.source: recipe for recipe in recipes_of(submissions) if recipe is not None}
-    for recipe in recipes.values():
-        _show(recipe)
+    by_file: dict[str, dict[str, Recipe]] = {}
+    for recipe in filter(None, recipes_of(submissions)):
+        by_file.setdefault(recipe.source, {})[recipe.said()] = recipe
+    for recipes in by_file.values():
+        _show(list(recipes.values()))
     if output is not None:
-        if len({recipe.said() for recipe in recipes.values()}) > 1:
-            raise InputError("--output", "several_recipes", got=", ".join(recipes))
-        Path(output).write_text(next(iter(recipes.values())).to_json() + "\n", encoding="utf-8")
+        ways = {tuple(recipes): list(recipes.values()) for recipes in by_file.values()}
+        if len(ways) > 1:
+            raise InputError("--output", "several_recipes", got=", ".join(by_file))
+        text = json_of(*ways.values())
+        Path(output).write_text(text + "\n", encoding="utf-8")
     return [(one.name, note) for one in submissions for note in one.notes]
 
 
-def _show(recipe: Recipe) -> None:
-    """Print how a file is read, and what the columns of a table hold."""
-    print(*lines_of([recipe]), sep="\n")
-    if recipe.format == "run":
+def _show(recipes: Sequence[Recipe]) -> None:
+    """Print how the systems of a file are read, and what the columns of a table hold."""
+    print(*lines_of(recipes), sep="\n")
+    first = recipes[0]
+    if first.format == "run":
         return
-    table = read_sheet(recipe.source, rows=recipe.path or None).table
+    table = read_sheet(first.source, rows=first.path or None).table
     for name in table.column_names:
         print(f"  {describe(table, name)}")

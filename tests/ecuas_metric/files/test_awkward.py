@@ -383,6 +383,30 @@ def test_every_column_is_used_or_named_and_a_recipe_is_taken_back(score, tmp_pat
     assert score("b.csv --recipe r.json")[0] == 0
 
 
+SIDE_BY_SIDE = BASE.rename(columns={"confidence": "a_p", "correct": "a_ok"}).assign(b_p=1 - Q, b_ok=C)
+FLAGS = "--columns a:confidence=a_p,correct=a_ok --columns b:confidence=1-b_p,correct=b_ok"
+
+
+def test_systems_side_by_side_are_named_one_by_one_and_kept_in_a_recipe(score, assert_scores, tmp_path):
+    columns = {"a": {"confidence": "a_p", "correct": "a_ok"}, "b": {"confidence": "1-b_p", "correct": "b_ok"}}
+    assert assert_scores("confidences", f"a.csv {FLAGS}", SIDE_BY_SIDE) == ["a", "b"]
+    document = json.loads((tmp_path / "out.json").read_text())
+    assert document["read"][1] == "read a.csv: 200 rows; b: confidence = 1-b_p, correct = b_ok, id = id"
+    assert [recipe["system"] for recipe in document["recipes"]] == ["a", "b"]
+    assert document["basis"]["a"]["recipe"] == document["recipes"][0]["digest"]
+    (tmp_path / "out.json").rename(tmp_path / "before.json")
+    assert assert_scores("confidences", "a.csv --recipe before.json") == ["a", "b"]
+    one, two = read_submissions("a.csv", columns=columns)
+    assert (one.recipe.unused, one.predictions.tolist(), two.name) == ((), Q.tolist(), "b")
+    assert one.recipe.digest() == read_submissions("a.csv", columns=columns["a"])[0].recipe.digest()
+    (task, other) = read_submissions("a.csv", columns=columns | {"part": "b_ok", "b": columns["a"]})[::2]
+    assert (task.name, other.name) == ("a 0", "b 0")
+    SIDE_BY_SIDE.to_parquet(tmp_path / "a.parquet")
+    for flags in (f"a.parquet --out-of-core {FLAGS}", f"a.csv a.parquet {FLAGS}", "a.csv --columns b.csv:id=id"):
+        code, _, said = score(flags)
+        assert (code, said.startswith("ecuas: --columns")) == (2, True)
+
+
 def test_folders_of_spark_and_of_hive_are_tables(assert_scores, tmp_path):
     for folder in ("spark", "hive/model=A", "hive/model=B"):
         (tmp_path / folder).mkdir(parents=True)
