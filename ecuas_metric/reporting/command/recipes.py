@@ -7,7 +7,7 @@ from typing import Annotated
 
 from ...errors import InputError
 from ...files.read import read_sheet
-from ...files.recipe import Recipe, describe, lines_of, json_of
+from ...files.recipe import Recipe, describe, json_of, lines_of
 from .flags import Flag
 from .parameters import Columns, Files, MetricOptions, Notes, RowFlags
 from .reading import read_files, recipes_of
