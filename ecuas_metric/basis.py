@@ -209,8 +209,8 @@ class Basis:
         """Return the signature: everything but the data that the numbers depend on, as name:value joined by ``|``."""
         parts = ["ecuas"]
         for name, fact in FACTS.items():
-            text = _text(getattr(self, name))
-            if text and fact.label:
+            text = _text(getattr(self, name)) if fact.label else ""  # no digest of what is not shown
+            if text:
                 parts.append(f"{fact.label}:{text}")
         return "|".join(parts)
 

@@ -124,7 +124,12 @@ def classes_of(value: object) -> dict[str, object] | None:
 
 def _as_numbers(array: pa.Array) -> pa.Array | None:
     """Return text as whole numbers or as float64, or None where a cell is none."""
-    is_whole = len(array) > 0 and str(array[0]).strip().lstrip("-").isdecimal()
+    first = str(array[0]).strip() if len(array) else ""
+    try:
+        float(first or "0")  # Arrow would go through all cells
+    except ValueError:
+        return None
+    is_whole = first.lstrip("-").isdecimal()
     for kind in (pa.int64(), pa.float64()) if is_whole else (pa.float64(),):
         try:
             return array.cast(kind)

@@ -14,7 +14,7 @@ from ..inputs import Array, Bools, Floats, Ints
 from ..results import note_perfect as note_if_enough
 from .cells import numbers_in, parse_cells
 from .recipe import DIFFERENT, NAMES, Recipe, complement_of
-from .values import TEXT, Sheet, as_text, encode, floats_in, is_numeric, join_texts, plain, texts_in
+from .values import TEXT, Sheet, as_text, count_distinct, encode, is_numeric, join_texts, plain, texts_in
 
 MAX_SYSTEMS = 1000  # more is a column of something else
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
@@ -185,14 +185,10 @@ def _check_ids(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     names = recipe.of("id")
     if not names:
         return ()
-    if len(names) == 1:
-        numbers = parse_cells(sheet.column(names[0]))  # which are told apart ten times as fast as their texts
-        if is_numeric(numbers.type) and not numbers.null_count:
-            ordered = np.sort(floats_in(numbers))
-            if (ordered[1:] > ordered[:-1]).all():
-                return ()
-    keys = join_texts([sheet.column(name) for name in (*recipe.systems, *names)], "\0")
-    distinct = len(keys.unique())
+    columns = [sheet.column(name) for name in (*recipe.systems, *names)]
+    is_number = len(columns) == 1 and is_numeric(columns[0].type)
+    keys = columns[0] if is_number else join_texts(columns, "\0")
+    distinct = count_distinct(keys)
     repeated = len(keys) - distinct
     if not repeated:
         return ()
@@ -205,11 +201,10 @@ def _check_ids(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
 def _refuse_pooled(sheet: Sheet, recipe: Recipe, keys: pa.Array, distinct: int) -> None:
     for name, _ in recipe.unused:
         texts = texts_in(sheet.column(name))
-        count = len(texts.unique())
+        count = count_distinct(texts)
         if not 2 <= count <= min(MAX_SYSTEMS, distinct) or count == len(texts):
             continue
-        joined = join_texts([keys, texts], "\0")
-        if len(joined.unique()) == len(joined):
+        if count_distinct(join_texts([keys, texts], "\0")) == len(texts):
             ids = "+".join(recipe.of("id"))
             columns = {"system": "+".join([*recipe.of("system"), name])}
             fields: dict[str, Any] = {"other": name, "values": count, "ids": ids}

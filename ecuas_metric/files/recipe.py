@@ -21,6 +21,7 @@ from .cells import classes_of, parse_cells, row_of_numbers
 from .values import (
     TEXT,
     as_text,
+    count_distinct,
     encode,
     first_of,
     floats_in,
@@ -517,7 +518,7 @@ class _Matching:
     def is_unique(self, names: Sequence[str]) -> bool:
         """Return whether no row repeats the values of the columns."""
         texts = join_texts([plain(self.table[name]) for name in names], "\0")
-        return len(texts.unique()) == len(texts)
+        return count_distinct(texts) == len(texts)
 
     def error(self, rule: str, **fields: Any) -> FileError:
         """Return an error about the columns, all of which it describes."""

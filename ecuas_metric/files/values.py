@@ -167,6 +167,14 @@ def encode(array: pa.Array) -> tuple[list[object], Ints]:
     return encoded.dictionary.to_pylist(), np.where(nulls_in(encoded.indices), -1, codes)
 
 
+def count_distinct(array: pa.Array) -> int:
+    """Return how many values of an array (N,) differ: all, where each is larger than the one before."""
+    rising = pc.less(array.slice(0, max(0, len(array) - 1)), array.slice(1))
+    if pc.all(rising, skip_nulls=False).as_py():
+        return len(array)
+    return int(pc.count_distinct(array, mode="all").as_py())
+
+
 def positions_in(values: pa.Array, known: pa.Array) -> Ints:
     """Return where each value (N,) is among known ones of the same type; -1 where it is not."""
     positions = pc.index_in(values, value_set=known)

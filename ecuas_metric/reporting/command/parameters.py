@@ -195,17 +195,16 @@ class Output:
         """
         of_files = list(filter(None, recipes))
         read = lines_of(of_files)
-        fields: dict[str, object] = {"read": read} if read else {}
-        if of_files:
-            fields["recipes"] = distinct_fields(of_files)
-        if bases:
-            fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
-        grid = dataclasses.replace(grid, read=read, fields=fields)
         for line in read:
             print(line)
         print(to_text(grid, screen_of(sys.stdout)) if text is None else text, end="")
+        fields: dict[str, object] = {"read": read} if read else {}
+        if of_files:
+            fields["recipes"] = distinct_fields(of_files)
+        if bases and self.output:  # digests of ids take as long as a table
+            fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
         for path in self.output:
-            write(path, grid, records)
+            write(path, dataclasses.replace(grid, read=read, fields=fields), records)
 
 
 def print_bullets(sentences: Iterable[str]) -> None:
