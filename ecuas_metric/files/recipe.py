@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -238,10 +238,9 @@ class Recipe:
 
     def digest(self) -> str:
         """Return a short hash of all that the numbers depend on, but for the rows themselves."""
-        fields = asdict(self)
-        for name in ("source", "format", "rows", "unused", "system"):
-            del fields[name]
-        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:8]
+        others = ("source", "format", "rows", "unused", "system")
+        known = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in others}
+        return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()[:8]
 
     def to_json(self) -> str:
         """Return the record as JSON."""
@@ -253,13 +252,13 @@ class Recipe:
         return cls.from_fields(json.loads(text))
 
     @classmethod
-    def from_fields(cls, fields: dict[str, Any]) -> Recipe:
+    def from_fields(cls, fields: Mapping[str, Any]) -> Recipe:
         """Return the record of what JSON has of it."""
-        fields = {name: value for name, value in fields.items() if name != "digest"}
-        fields["columns"] = {role: tuple(names) for role, names in fields["columns"].items()}
-        fields["unused"] = tuple((name, what) for name, what in fields["unused"])
-        fields["classes"] = None if fields["classes"] is None else tuple(fields["classes"])
-        return cls(**fields)
+        known = {name: value for name, value in fields.items() if name != "digest"}
+        known["columns"] = {role: tuple(names) for role, names in fields["columns"].items()}
+        known["unused"] = tuple((name, what) for name, what in fields["unused"])
+        known["classes"] = None if fields["classes"] is None else tuple(fields["classes"])
+        return cls(**known)
 
     def reading(self) -> Reading:
         """Return what a user would have to say to read another file in the same way."""
@@ -277,9 +276,11 @@ def resolve(head: pa.Table, reading: Reading, *, source: str, rows: int, format:
     """
     matching = _Matching(head, source)
     columns = matching.said(reading.columns)
+    taken = {part for names in columns.values() for name in names for part in (name, complement_of(name))}
     for role in NAMES:
         if role not in columns:
-            columns[role] = matching.named(role, columns)
+            columns[role] = matching.named(role, columns, taken)
+            taken |= set(columns[role])
     form = _form_of(matching, columns, reading.columns)
     for option in ("correct_from", "right"):
         if getattr(reading, option) is not None and form != "confidences":
@@ -447,9 +448,8 @@ class _Matching:
                 raise InputError("columns", "unknown_role", value=role, roles=list(NAMES))
         return {role: self._said(role, text.strip()) for role, text in columns.items() if role != "rows"}
 
-    def named(self, role: str, columns: Mapping[str, Sequence[str]]) -> list[str]:
+    def named(self, role: str, columns: Mapping[str, Sequence[str]], taken: Collection[str]) -> list[str]:
         """Return the column of a role by the first of its names that is there, and is nothing else."""
-        taken = {part for names in columns.values() for name in names for part in (name, complement_of(name))}
         matches = [self._only(known) for known in NAMES[role] if known in self.by_name]
         free = [name for name in matches if name not in taken]
         if role == "posteriors":

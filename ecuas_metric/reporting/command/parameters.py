@@ -198,10 +198,12 @@ class Output:
         for line in read:
             print(line)
         print(to_text(grid, screen_of(sys.stdout)) if text is None else text, end="")
-        fields: dict[str, object] = {"read": read} if read else {}
+        if not self.output:  # digests of ids take as long as a table
+            return
+        fields: dict[str, object] = {}
         if of_files:
-            fields["recipes"] = distinct_fields(of_files)
-        if bases and self.output:  # digests of ids take as long as a table
+            fields |= {"read": read, "recipes": distinct_fields(of_files)}
+        if bases:
             fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
         for path in self.output:
             write(path, dataclasses.replace(grid, read=read, fields=fields), records)
