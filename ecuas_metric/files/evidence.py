@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..errors import InputError, Note
 from ..inputs import Array, Bools, Floats, Ints
-from ..results import note_perfect as note_if_enough
+from ..results import note_perfect
 from .cells import numbers_in, parse_cells
 from .recipe import DIFFERENT, NAMES, Recipe, complement_of
 from .values import TEXT, Sheet, as_text, count_distinct, encode, is_numeric, join_texts, plain, texts_in
@@ -76,12 +76,12 @@ def refuse_codes(sheet: Sheet, column: str, grades: Floats) -> None:
     raise sheet.error(column, rule, wrong, value=value, advice=advice, low=levels[0], high=levels[-1])
 
 
-def note_perfect(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
+def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
     """Return a note if confidences (N,) tell right from wrong answers without a mistake."""
     right = confidence[correct == 1]
     wrong = confidence[correct == 0]
     is_separated = right.min(initial=np.inf) > wrong.max(initial=-np.inf)
-    return note_if_enough(len(wrong), len(right)) if is_separated else ()
+    return note_perfect(len(wrong), len(right)) if is_separated else ()
 
 
 def scale_counts(values: Array) -> Ints:
@@ -186,7 +186,7 @@ def _check_ids(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     if not names:
         return ()
     columns = [sheet.column(name) for name in (*recipe.systems, *names)]
-    is_number = len(columns) == 1 and is_numeric(columns[0].type)
+    is_number = len(columns) == 1 and pa.types.is_integer(columns[0].type)
     keys = columns[0] if is_number else join_texts(columns, "\0")
     distinct = count_distinct(keys)
     repeated = len(keys) - distinct

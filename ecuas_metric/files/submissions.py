@@ -20,7 +20,7 @@ from .evidence import (
     MAX_SYSTEMS,
     are_mixed,
     check_columns,
-    note_perfect,
+    note_separated,
     refuse_codes,
     refuse_footer,
     refuse_positive,
@@ -401,7 +401,7 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
         notes += note_first_class(np.bincount(references, minlength=predictions.shape[1]) > 0)
         notes += note_hard(predictions, "probabilities")
     else:
-        notes += note_perfect(predictions, references)
+        notes += note_separated(predictions, references)
     return Submission(
         name,
         "posteriors" if has_classes else "confidences",
