@@ -124,9 +124,10 @@ def classes_of(value: object) -> dict[str, object] | None:
 
 def _as_numbers(array: pa.Array) -> pa.Array | None:
     """Return text as whole numbers or as float64, or None where a cell is none."""
-    first = str(array[0]).strip() if len(array) else ""
+    filled = array if len(array) and array[0].is_valid else array.drop_null()
+    first = str(filled[0]).strip() if len(filled) else "0"
     try:
-        float(first or "0")  # Arrow would go through all cells
+        float(first)  # Arrow would go through all cells
     except ValueError:
         return None
     is_whole = first.lstrip("-").isdecimal()
