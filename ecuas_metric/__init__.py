@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from .rejection import decide_confidences as decide_confidences
     from .reporting.report import make_report as make_report
     from .reporting.report import prepare_submissions as prepare_submissions
+    from .scale.frames import score_frame as score_frame
 
     __version__: str
 
@@ -60,6 +61,7 @@ _NAMES = {
     "files.submissions": "read_submissions",
     "reporting.report": "prepare_submissions make_report",
     "comparison.compare": "compare_systems",
+    "scale.frames": "score_frame",
     "errors": "InputError",
     "metrics": "Metric add_metric remove_metric",
 }

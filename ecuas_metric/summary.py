@@ -42,8 +42,8 @@ from .results import (
 )
 
 MOST_GROUPS = 2**18  # beyond it neighbours share a bin: some ten megabytes of a state, and bounds of AUROC 1e-5 apart
-_LINEAR = 2.0**17  # bins in equal steps, where most rows lie: powers of 2, so that all engines round the same
-_ROOT = 2.0**15  # and bins in equal steps of the eighth root, fine close to 0
+LINEAR = 2.0**17  # bins in equal steps, where most rows lie: powers of 2, so that all engines round the same
+ROOT = 2.0**15  # and bins in equal steps of the eighth root, fine close to 0
 _MOST = 2.0**16  # times the largest uncertainty that make sense: all above share a bin
 _ROUNDING = 1e-13  # of a group's weight: differences below it are none
 SUMS = ("weight", "cost", "weight2", "weight2_cost", "weight2_cost2", "uncertainty", "cost_uncertainty")
@@ -294,6 +294,11 @@ def _grouped(groups: GroupSums, is_new: Bools) -> GroupSums:
     return GroupSums(groups.low[starts], np.maximum.reduceat(groups.high, starts), sums)
 
 
+def with_groups(summary: Summary, groups: GroupSums) -> Summary:
+    """Return a summary with other groups, which may be in any order and overlap."""
+    return _limited(replace(summary, groups=_joined([groups])))
+
+
 def _limited(summary: Summary) -> Summary:
     """Return the summary with bins of neighbours where there are too many groups."""
     groups = summary.groups
@@ -338,7 +343,7 @@ def _bin(rank: Floats, none: Decisions) -> Ints:
 def _steps(share: Floats) -> Ints:
     """Return whole numbers that increase with shares (N,) of the largest uncertainty; all engines have these roots."""
     root = np.sqrt(np.sqrt(np.sqrt(np.minimum(share, _MOST))))
-    return np.floor(_LINEAR * np.minimum(share, 1.0) + _ROOT * root).astype(np.int64)
+    return np.floor(LINEAR * np.minimum(share, 1.0) + ROOT * root).astype(np.int64)
 
 
 def _merged_notes(parts: Sequence[Summary]) -> tuple[Note, ...]:

@@ -8,6 +8,8 @@ from ..summary import results_of as results_of
 from ..summary import summary_of as summary_of
 from ..summary import system_of as system_of
 from .batches import states_of_batches as states_of_batches
+from .frames import score_frame as score_frame
+from .frames import states_of_frame as states_of_frame
 from .local import score_files as score_files
 from .rows import state_of as state_of
 from .rows import state_of_counts as state_of_counts

@@ -64,7 +64,7 @@ def states_of_batches(
             part = table if rows is None else table.select(_values_read(roles)).take(rows)
             numbers = np.arange(start, start + len(table)) if rows is None else rows + start
             states = found.setdefault(system, [])
-            where = Source(source, _words(roles), numbers)
+            where = Source(source, words_of(roles), numbers)
             predictions = _predictions(part, roles, where)
             if low == 0 and high > 1:
                 counts[system] = counts.get(system, 0) + scale_counts(predictions)
@@ -122,6 +122,9 @@ def recipe_of_rows(head: pa.Table, reading: RowOptions, *, source: str, rows: in
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
     check_columns(Sheet(head, np.arange(1, len(head) + 1), source=source), recipe, said.columns)
+    if recipe.form == "confidences":
+        for name in _values_read(recipe):
+            _require_numbers(head[name], name, source)
     return recipe
 
 
@@ -169,7 +172,7 @@ def _rows_of_systems(
     yield from zip(names, parts, strict=True)
 
 
-def _words(roles: Recipe) -> dict[str, str]:
+def words_of(roles: Recipe) -> dict[str, str]:
     """Return which column each argument of `state_of` is, for errors."""
     words = {"predictions": "+".join(roles.predictions), "references": roles.truth, "wrong": roles.truth}
     return words | {"sample_weight": "+".join(roles.of("weight")), "count": "+".join(roles.of("count"))}
@@ -187,7 +190,7 @@ def _state_of_table(
     name = roles.truth
     references = _numbers(table[name], name, source)
     is_open = np.isnan(references)
-    _require_labelled(is_open, roles, source, rule)
+    require_labelled(is_open, roles, source, rule)
     lowest = reading.get("correct_from")
     if lowest is not None:
         references = (references >= lowest).astype(np.float64)
@@ -219,7 +222,8 @@ def _state_of_table(
             summary = empty_state(form, options, is_weighted=weight is not None, origin=origin)
     except InputError as error:
         raise advised(source.error(error), values, references, roles.form) from None
-    return replace(summary, notes=(*_note_unlabelled(is_open, rule), *summary.notes))
+    notes = note_unlabelled(float(np.count_nonzero(is_open)), float(len(is_open)), rule)
+    return replace(summary, notes=(*notes, *summary.notes))
 
 
 def origin_of(recipe: Recipe) -> Origin:
@@ -227,11 +231,11 @@ def origin_of(recipe: Recipe) -> Origin:
     return Origin(recipe=recipe.digest(), reading=recipe.rules(), unlabelled=recipe.unlabelled)
 
 
-def _note_unlabelled(is_open: Bools, rule: str | None) -> tuple[Note, ...]:
-    count = int(np.count_nonzero(is_open))
+def note_unlabelled(count: float, total: float, rule: str | None) -> tuple[Note, ...]:
+    """Return the note on rows without a label, if there are any."""
     if not count or rule is None:
         return ()
-    fields = {"count": count, "total": len(is_open), "share": count / len(is_open), "by_weight": ""}
+    fields = {"count": int(count), "total": int(total), "share": count / total, "by_weight": ""}
     return (Note("unlabelled_answers", fields, _UNLABELLED[rule]),)
 
 
@@ -250,14 +254,22 @@ def _both_classes(values: Floats, options: Options) -> Floats:
     return stacked(values)
 
 
-def _require_labelled(is_open: Bools, roles: Recipe, source: Source, unlabelled: str | None) -> None:
-    """Raise FileError for rows without correctness; a class that is not known is not a wrong one."""
+def require_labelled(
+    is_open: Bools, roles: Recipe, source: Source, unlabelled: str | None, copies: Floats | None = None
+) -> None:
+    """Raise FileError for rows without correctness; a class that is not known is not a wrong one.
+
+    Each row stands for as many as `copies` (N,) says, whose numbers are not known.
+    """
     has_classes = roles.form in ("posteriors", "positive", "counts")
-    if is_open.any() and (unlabelled is None or (has_classes and unlabelled != "drop")):
-        column, row, count = roles.truth, int(source.rows[np.argmax(is_open)]), int(is_open.sum())
-        error = FileError(source.file, "no_value", column=column, row=row, count=count, total=len(is_open))
-        error.advice = "" if has_classes else "count_as_wrong"
-        raise error
+    if not is_open.any() or unlabelled == "drop" or (unlabelled == "wrong" and not has_classes):
+        return
+    row = int(source.rows[np.argmax(is_open)]) if copies is None else None
+    counts = np.ones(len(is_open)) if copies is None else copies
+    count = int(counts[is_open].sum())
+    error = FileError(source.file, "no_value", column=roles.truth, row=row, count=count, total=int(counts.sum()))
+    error.advice = "" if has_classes else "count_as_wrong"
+    raise error
 
 
 def _predictions(table: pa.Table, roles: Recipe, source: Source) -> Floats:
@@ -277,7 +289,11 @@ def _predictions(table: pa.Table, roles: Recipe, source: Source) -> Floats:
 
 def _numbers(column: pa.ChunkedArray, name: str, source: Source) -> Floats:
     """Return a column of numbers or truths (N,), NaN where there is none."""
+    _require_numbers(column, name, source.file)
+    return floats_in(plain(column))
+
+
+def _require_numbers(column: pa.ChunkedArray, name: str, source: str) -> None:
     if not is_numeric(column.type):
         kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-        raise FileError(source.file, "holds_no_numbers", column=name, advice="convert_or_score_in_memory", kind=kind)
-    return floats_in(plain(column))
+        raise FileError(source, "holds_no_numbers", column=name, advice="convert_or_score_in_memory", kind=kind)

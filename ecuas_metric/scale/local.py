@@ -121,21 +121,6 @@ def parts_of(pattern: str) -> list[ParquetPart]:
     return parts
 
 
-def row_groups_of(part: ParquetPart, num_rows: int) -> list[tuple[list[int], int]]:
-    """Return the row groups of a file in parts of about `num_rows` rows, each with the number of its first row."""
-    found: list[tuple[list[int], int]] = []
-    waiting: list[int] = []
-    first = end = 1
-    with _open(part) as file:
-        for group in range(file.num_row_groups):
-            waiting.append(group)
-            end += file.metadata.row_group(group).num_rows
-            if end - first >= num_rows or (group == file.num_row_groups - 1 and end > first):
-                found.append((waiting, first))
-                waiting, first = [], end
-    return found
-
-
 def recipe_of_part(part: ParquetPart, reading: RowOptions) -> Recipe:
     """Return how the rows of a file are read, by the first of them."""
     with _open(part) as file:
@@ -147,16 +132,14 @@ def recipe_of_part(part: ParquetPart, reading: RowOptions) -> Recipe:
         return recipe_of_rows(head, reading, source=part.address, rows=file.metadata.num_rows)
 
 
-def batches_of(
-    part: ParquetPart, recipe: Recipe, *, groups: Sequence[int] | None = None
-) -> Iterator[tuple[pa.RecordBatch, float]]:
-    """Yield batches of the columns that are read, of some row groups or all, and the share of the file that each is."""
+def batches_of(part: ParquetPart, recipe: Recipe) -> Iterator[tuple[pa.RecordBatch, float]]:
+    """Yield batches of the columns that are read, and the share of the file that each is."""
     with _open(part) as file:
         in_path = _columns_in_path(part, file.schema_arrow)
         read = columns_read(recipe)
         own = [name for name in read if name not in in_path]
         size = _batch_size(file, own)  # and no threads, which take memory that grows with the file
-        for batch in file.iter_batches(size, row_groups=groups, columns=own, use_threads=False):
+        for batch in file.iter_batches(size, columns=own, use_threads=False):
             for name in (name for name in read if name in in_path):
                 batch = batch.append_column(name, in_path[name].take(np.zeros(len(batch), np.int64)))
             yield batch, len(batch) / file.metadata.num_rows

@@ -107,6 +107,8 @@ def _recounted(system: System, predictions: Array, copies: Floats | None) -> tup
         if rows is not None:
             count = int(copies[rows].sum())
             fields = {**note.fields, "count": count, "total": total}
+            if "share" in fields:
+                fields["share"] = count / total
             note = Note(note.id, fields, note.advice)
         notes.append(note)
     return tuple(notes)

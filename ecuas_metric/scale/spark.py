@@ -12,24 +12,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 import pyarrow as pa
-from pyarrow.types import is_nested
 
 from ..errors import FileError, InputError, missing_package
-from ..files.recipe import HEAD
+from ..files.recipe import Recipe
 from ..options import Options
-from ..summary import Summary, SummaryResults, merge, results_of
-from .batches import RowOptions, check_reading, columns_read, recipe_of_rows, states_of_batches
-from .local import batches_of, digest_of_file, parts_of_patterns, recipe_of_part, row_groups_of
-from .rows import state_options
-from .storage import Collection, from_bytes, to_bytes
+from ..summary import Summary, merge
+from .batches import RowOptions, check_reading, columns_read, states_of_batches
+from .frames import collected, first_line, states_of_frame
+from .local import ParquetPart, digest_of_file, parts_of_patterns, recipe_of_part
+from .storage import Collection, from_bytes, merge_collections, to_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ROWS_OF_TASK = 2**23
 FAN_IN = 64  # tasks that merge the states of a system before one task merges theirs
-BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
-USUAL_BATCH, LARGE_BATCH = "10000", str(2**17)  # rows
+_INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 _SCHEMA = "system string, slot int, part int, state binary, error binary"
 ARROW = pa.schema(
     {"system": pa.string(), "slot": pa.int32(), "part": pa.int32(), "state": pa.binary(), "error": pa.binary()}
@@ -38,83 +35,87 @@ _Row = dict[str, Any]  # of _SCHEMA
 Batches = Iterator[pa.RecordBatch]
 
 
-def score(
-    df: DataFrame,
-    *,
-    confidence: str | None = None,
-    correct: str | None = None,
-    by: str | None = None,
-    unlabelled: str | None = None,
-    normalize: bool = False,
-    decompose: bool = False,
-    confidence_level: float | None = None,
-    **options: object,
-) -> dict[str, SummaryResults]:
-    """Return every metric of each system in a data frame of a classic session or of Spark Connect.
-
-    `confidence`, `correct` and `by` (of the systems) are columns whose names do not tell; for `unlabelled` and options
-    see `RowOptions`, `STATE_OPTIONS` and `results_of`. FileError names partition, column, row in it (from 1) and value.
-    """
-    roles = {"confidence": confidence, "correct": correct, "system": by}
-    columns = {role: name for role, name in roles.items() if name is not None}
-    states = states_of_frame(df, state_options(**options), columns=columns, unlabelled=unlabelled)
-    wanted = partial(results_of, normalize=normalize, decompose=decompose, confidence_level=confidence_level)
-    return {name: wanted(state) for name, state in states.items()}
-
-
-def states_of_frame(
-    df: DataFrame, options: Options, *, name: str = "system", **reading: Unpack[RowOptions]
+def states_of_rows(
+    df: DataFrame, recipe: Recipe, options: Options, *, name: str = "", prefix: str = "", **reading: Unpack[RowOptions]
 ) -> dict[str, Summary]:
-    """Return the state of each system in a data frame, that of `states_of_batches` of its rows."""
-    from pyspark import TaskContext
-    from pyspark.sql.pandas.types import to_arrow_schema
+    """Return the summary of each system in a data frame of a classic session or of Spark Connect.
 
-    check_reading(reading)
-    schema = to_arrow_schema(df.schema)
-    recipe = recipe_of_rows(_collected(df.limit(HEAD)), reading, source="the data frame")
+    The workers send a summary of each partition. FileError names partition, column, row in it (from 1) and value.
+    """
+    from pyspark import TaskContext
+
     names = columns_read(recipe)
 
     def states(batches: Batches) -> Batches:
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
-        renamed, source = (batch.rename_columns(names) for batch in batches), f"partition {part}"
-        found = partial(states_of_batches, renamed, options, name=name, source=source, recipe=recipe)
-        yield from _rows(part, partial(found, **reading))
+        renamed = (batch.rename_columns(names) for batch in batches)
+        score = partial(states_of_batches, renamed, options, name=name, prefix=prefix, recipe=recipe)
+        yield from _rows(part, partial(score, source=f"partition {part}", **reading))
 
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
     quoted = ["`" + column.replace("`", "``") + "`" for column in names]
-    rows = df.selectExpr(*[f"{column} AS c{i}" for i, column in enumerate(quoted)])
-    conf, is_wide = df.sparkSession.conf, any(is_nested(schema.field(column).type) for column in names)
-    before = conf.get(BATCH)
-    if before == USUAL_BATCH and not is_wide:  # larger batches are less work on both sides
-        conf.set(BATCH, LARGE_BATCH)
-    try:
-        return _merge(rows.mapInArrow(states, _SCHEMA))
-    finally:
-        conf.set(BATCH, before)
+    numbered = df.selectExpr(*[f"{column} AS c{i}" for i, column in enumerate(quoted)])
+    return _merge(numbered.mapInArrow(states, _SCHEMA))
 
 
 def score_files_on_spark(
-    patterns: Sequence[str | tuple[str, str]], options: Options, **reading: Unpack[RowOptions]
+    patterns: Sequence[str | tuple[str, str]],
+    options: Options,
+    *,
+    recipes: list[Recipe] | None = None,
+    **reading: Unpack[RowOptions],
 ) -> Collection:
-    """Return the states of all systems in Parquet files that this process and the workers can read, by `batches_of`."""
+    """Return the states of all systems in Parquet files that Spark and this process can read, see `local.score_files`.
+
+    All files of one name are one data frame, for which they must be read in the same way.
+    """
     check_reading(reading)
-    files = parts_of_patterns(patterns)
-    tasks = [(*names, part, *task) for *names, part in files for task in row_groups_of(part, ROWS_OF_TASK)]
+    session = _session()
+    parts: dict[tuple[str, str], list[ParquetPart]] = {}
+    for name, prefix, part in parts_of_patterns(patterns):
+        parts.setdefault((name, prefix), []).append(part)
+    collections = []
+    for (name, prefix), of_name in parts.items():
+        of_parts = [recipe_of_part(part, reading) for part in of_name]
+        _require_one_recipe(of_parts)
+        if recipes is not None:
+            recipes += of_parts
+        frame = _frame(session, of_name)
+        source = of_name[0].address if len(of_name) == 1 else "the files"
+        states = states_of_frame(frame, options, name=name, prefix=prefix, source=source, recipe=of_parts[0], **reading)
+        files = {}
+        for part, recipe in zip(of_name, of_parts, strict=True):
+            files[part.address] = digest_of_file(name, prefix, part, recipe)
+        collections.append(Collection(states, files))
+    return merge_collections(collections)
 
-    def states(batches: Batches) -> Batches:
-        for place in (place for batch in batches for place in batch["id"].to_pylist()):
-            name, prefix, part, groups, first = tasks[place]
-            recipe = recipe_of_part(part, reading)
-            rows = (batch for batch, _ in batches_of(part, recipe, groups=groups))
-            found = partial(states_of_batches, rows, options, name=name, prefix=prefix, source=part.address)
-            yield from _rows(place, partial(found, first=first, recipe=recipe, **reading))
 
-    found = _merge(_session().range(0, len(tasks), 1, len(tasks)).mapInArrow(states, _SCHEMA)) if tasks else {}
-    contents = {}
-    for name, prefix, part in files:
-        contents[part.address] = digest_of_file(name, prefix, part, recipe_of_part(part, reading))
-    return Collection(found, contents)
+def _frame(session: SparkSession, parts: Sequence[ParquetPart]) -> DataFrame:
+    """Return the rows of files; what folders are called is text, also 007."""
+    inferred = session.conf.get(_INFERENCE)
+    session.conf.set(_INFERENCE, "false")
+    try:
+        reader = session.read.option("basePath", _folder_above(parts))
+        return reader.parquet(*(part.address for part in parts))
+    finally:
+        session.conf.set(_INFERENCE, inferred)
+
+
+def _require_one_recipe(recipes: Sequence[Recipe]) -> None:
+    first = recipes[0]
+    for recipe in recipes:
+        if recipe.digest() != first.digest():
+            reason = f"{recipe.said()}, and of {first.source} {first.said()}"
+            raise FileError(recipe.source, "file_does_not_fit", reason=reason)
+
+
+def _folder_above(parts: Sequence[ParquetPart]) -> str:
+    """Return the folder below which folders are called ``NAME=VALUE``."""
+    address = parts[0].address
+    folders = address.split("/")[:-1]
+    named = [place for place, folder in enumerate(folders) if "=" in folder]
+    return "/".join(folders[: named[0]] if named else folders)
 
 
 def merged_rows(table: pa.Table) -> pa.Table:
@@ -150,21 +151,11 @@ def _state(row: _Row) -> Summary:
     return state
 
 
-def _collected(df: DataFrame) -> pa.Table:
-    """Run the job of a data frame and return its rows, or raise its error."""
-    from pyspark.errors import PySparkException
-
-    try:
-        return df.toArrow()
-    except PySparkException as error:
-        raise FileError("Spark", "job_failed", reason=_first_line(error)) from None
-
-
 def _merge(states: DataFrame) -> dict[str, Summary]:
     """Run the job, and return the one state of each system that is left of those of all parts, or raise their error."""
     for keys in (("system", "slot"), ("system",)):
         states = states.groupBy(*keys).applyInArrow(merged_rows, _SCHEMA)
-    merged = _collected(states).to_pylist()
+    merged = collected(states.toArrow, "Spark").to_pylist()
     rows = sorted(merged, key=lambda row: (row["error"] is None, row["system"], row["part"]))
     if rows and rows[0]["error"] is not None:
         raise pickle.loads(rows[0]["error"])
@@ -188,7 +179,7 @@ def _session() -> SparkSession:
         with _no_error_stream():
             return SparkSession.builder.config("spark.log.level", "OFF").getOrCreate()
     except PySparkException as error:
-        raise FileError("Spark", "does_not_start", advice="install_java", reason=_first_line(error)) from None
+        raise FileError("Spark", "does_not_start", advice="install_java", reason=first_line(error)) from None
 
 
 @contextmanager
@@ -202,7 +193,3 @@ def _no_error_stream() -> Iterator[None]:
         os.dup2(kept, 2)
         os.close(kept)
         os.close(nowhere)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).split("\n")[0].rstrip(".")

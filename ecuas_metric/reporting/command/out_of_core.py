@@ -80,7 +80,7 @@ def score_out_of_core(
         from ...scale.spark import score_files_on_spark
 
         _require_new(state)
-        collection = _collect(score_files_on_spark, files, columns, by, metric)
+        collection = _collect(score_files_on_spark, files, columns, by, metric, recipes=recipes)
         _save(state, collection)
     else:
         from ...scale.local import score_files

@@ -11,7 +11,7 @@ from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.scale import batches, local
 from ecuas_metric.scale.batches import states_of_batches
-from ecuas_metric.scale.local import batches_of, parts_of, row_groups_of, score_files
+from ecuas_metric.scale.local import batches_of, parts_of, score_files
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.scale.storage import read_collection
 from ecuas_metric.summary import merge, results_of
@@ -181,13 +181,6 @@ def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tm
     assert set(score_files([("mine", str(logs))], OPTIONS).states) == {"mine"}
     assert set(score_files([f"{logs}/0.parquet", f"{logs}/1.parquet"], OPTIONS).states) == {"0", "1"}
     assert set(score_files([f"{logs}/*.parquet"], OPTIONS).states) == {f"{logs}/*.parquet"}
-
-
-def test_row_groups_are_read_in_parts_and_none_is_left(table, tmp_path):
-    pq.write_table(table[:10], tmp_path / "a.parquet", row_group_size=3)
-    (part,) = parts_of(str(tmp_path / "a.parquet"))
-    for num_rows, parts in ((1, [[0], [1], [2], [3]]), (4, [[0, 1], [2, 3]]), (99, [[0, 1, 2, 3]])):
-        assert row_groups_of(part, num_rows) == [(groups, 1 + 3 * groups[0]) for groups in parts]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,181 @@
+"""The same rows by every engine that is installed: numbers, notes and refusals are those of memory."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from ecuas_metric import InputError, score_frame
+from ecuas_metric.inputs import FORM_CHECKS
+from ecuas_metric.options import checked_options
+from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.scale import frames
+from tests.ecuas_metric.scale.sessions import session
+
+
+def needs(name):
+    return pytest.importorskip(name, reason=f"needs {name}")
+
+
+def of_ibis(table):
+    needs("duckdb")
+    return needs("ibis").memtable(table)
+
+
+ENGINES = {
+    "pandas": lambda table: table.to_pandas(),
+    "pyarrow": lambda table: table,
+    "polars": lambda table: needs("polars").from_arrow(table),
+    "lazy polars": lambda table: needs("polars").from_arrow(table).lazy(),
+    "duckdb": lambda table: needs("duckdb").from_arrow(table),
+    "ibis": of_ibis,
+    "dask": lambda table: needs("dask.dataframe").from_pandas(table.to_pandas(), npartitions=3),
+    "spark": lambda table: session().createDataFrame(table),
+}
+EVERY = pytest.mark.parametrize(
+    "engine",
+    [pytest.param(make, id=name, marks=[pytest.mark.e2e] * (name == "spark")) for name, make in ENGINES.items()],
+)
+WITHOUT_LISTS = ENGINES["dask"]
+
+
+def data_sets(seed):
+    """Return, by what they are: columns, how they are read, and the form and arrays that memory is given."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(20, 300))
+    q = rng.random(size).round(2)
+    y = (rng.random(size) < q).astype(int)
+    smooth = rng.random(size) ** 3
+    weight = rng.integers(0, 3, size).astype(float)
+    posteriors = rng.dirichlet(np.ones(3), size)
+    labels = rng.integers(0, 3, size)
+    u, c = rng.exponential(size=(2, size))
+    gaps = np.where(rng.random(size) < 0.1, np.nan, q)
+    extreme = np.where(rng.random(size) < 0.4, np.round(q), np.where(rng.random(size) < 0.5, 1e-17, q))
+    columns = {f"prob_{k}": posteriors[:, k] for k in range(3)} | {"label": labels}
+    halves = 0.5 + smooth / 2
+    return {
+        "confidences": ({"confidence": q, "correct": y}, {}, "confidences", q, y),
+        "all different": ({"conf": smooth, "correct": y == 1}, {"reject_costs": [0.2]}, "confidences", smooth, y),
+        "ties at 0 and 1": ({"confidence": extreme, "correct": y}, {"num_classes": 4}, "confidences", extreme, y),
+        "wrong way": ({"confidence": 1 - q, "correct": y}, {}, "confidences", 1 - q, y),
+        "missing": ({"confidence": gaps, "correct": y}, {"missing_confidence": 0.5}, "confidences", gaps, y),
+        "clipped": ({"confidence": q + 2e-7, "correct": y}, {}, "confidences", q + 2e-7, y),
+        "percentages": ({"confidence": 100 * halves, "correct": y}, {"scale": 100}, "confidences", halves, y),
+        "grades": ({"confidence": q, "correct": u}, {"correct_from": 0.5}, "confidences", q, 1 * (u >= 0.5)),
+        "weights": ({"confidence": smooth, "correct": y, "w": weight + u}, {}, "confidences", smooth, y),
+        "copies": ({"confidence": q, "correct": y, "w": weight}, {"weights_are": "counts"}, "confidences", q, y),
+        "posteriors": (columns, {"n": [0, 2]}, "posteriors", posteriors, labels),
+        "lists": ({"posteriors": list(posteriors), "label": labels}, {}, "posteriors", posteriors, labels),
+        "two classes": ({"prob": q, "label": y}, {}, "posteriors", np.stack([1 - q, q], axis=1), y),
+        "costs": ({"uncertainty": u, "cost": c}, {"max_uncertainty": 2.0}, "costs", u, c),
+    }
+
+
+@EVERY
+@pytest.mark.parametrize("kind", data_sets(0))
+def test_numbers_and_notes_are_those_of_memory(engine, kind):
+    if kind == "lists" and engine is WITHOUT_LISTS:
+        pytest.skip("Dask makes text of lists")
+    for seed in range(3):
+        columns, given, form, predictions, references = data_sets(seed)[kind]
+        options = {name: value for name, value in given.items() if name not in ("scale", "correct_from")}
+        roles = {"uncertainty": "uncertainty", "cost": "cost"} if kind == "costs" else {}
+        if "w" in columns:
+            options["sample_weight"] = columns["w"]
+            roles["weight"] = "w"
+        system = prepare(form, *FORM_CHECKS[form](predictions, references), checked_options(**options))
+        expected = compute_results(system)
+        results = score_frame(engine(pa.table(columns)), roles, **given)
+        for key, estimate in expected.estimates.items():
+            value = results.estimates[key].value
+            assert value == pytest.approx(estimate.value, rel=1e-12, abs=1e-12, nan_ok=True), (kind, key)
+        assert sorted(map(str, results.notes)) == sorted(map(str, expected.notes))
+
+
+@EVERY
+def test_systems_and_parts_have_results_of_their_own(engine):
+    columns, _, form, q, y = data_sets(0)["all different"]
+    task = np.where(np.arange(len(q)) % 2 == 0, "a", "b")
+    model = ["m" if i < 5 else "n" for i in range(len(q))]
+    results = score_frame(engine(pa.table({**columns, "task": task, "model": model})), by="task")
+    assert results.keys() == {"m a", "m b", "n a", "n b"}
+    rows = (task == "a") & (np.array(model) == "n")
+    expected = compute_results(prepare(form, q[rows], y[rows], checked_options())).estimates
+    for key, estimate in expected.items():
+        assert results["n a"].estimates[key].value == pytest.approx(estimate.value, rel=1e-12)
+
+
+@EVERY
+@pytest.mark.parametrize("given", [{}, {"reject_costs": [0.3], "n_bins": 7}, {"num_classes": 3}])
+def test_bins_of_many_rows_bound_the_numbers_of_memory(engine, given, monkeypatch):
+    monkeypatch.setattr(frames, "FEW_ROWS", 0)
+    monkeypatch.setattr(frames, "LINEAR", 32)
+    monkeypatch.setattr(frames, "ROOT", 8)
+    columns, _, form, q, y = data_sets(1)["all different"]
+    results = score_frame(engine(pa.table(columns)), decompose=True, **given)
+    expected = compute_results(prepare(form, q, y, checked_options(decompose=True, **given)))
+    assert results.estimates.keys() == expected.estimates.keys()
+    bounded = []
+    for key, estimate in expected.estimates.items():
+        one = results.estimates[key]
+        if one.lower_bound is None or key.variant:
+            # A bin of these few has one uncertainty, the mean of those of its rows.
+            assert one.value == pytest.approx(estimate.value, abs=0.02), key
+        else:
+            bounded.append(key.metric)
+            assert one.lower_bound - 1e-12 <= estimate.value <= one.upper_bound + 1e-12
+    assert {"auroc", "aurc", "augrc"} <= {*bounded}
+
+
+@EVERY
+@pytest.mark.parametrize(
+    ("columns", "given", "message"),
+    [
+        ({"confidence": [0.5, 2.0], "correct": [1, 0]}, {}, r"'confidence' must lie in \[0, 1\]; got 2.0"),
+        ({"confidence": [-0.5, 0.2], "correct": [1, 0]}, {}, r"'confidence' must lie in \[0, 1\]; got -0.5"),
+        ({"confidence": [0.5, None], "correct": [1, 0]}, {}, "'confidence' must not be NaN"),
+        ({"confidence": [0.5, 0.2, 0.2], "correct": [1, None, None]}, {}, "'correct' has no value .*2 of 3"),
+        ({"confidence": [0.5, 0.2], "correct": [1, 3]}, {}, "'correct' must be 0"),
+        ({"confidence": [0.5, 0.2], "answer": [1, 3]}, {}, "but no correct"),
+        ({"confidence": ["a", "b"], "correct": [1, 0]}, {}, "must hold numbers"),
+        ({"confidence": [0.5, 0.2], "correct": [1, 0], "w": [1.0, -1.0]}, {"columns": {"weight": "w"}}, "'w' must be"),
+        ({"confidence": [0.5, 0.9, 70.0], "correct": [1, 0, 1]}, {"scale": 100}, "must lie on one scale"),
+        ({"prob_0": [0.5, 0.2], "prob_1": [0.5, 0.2], "label": [0, 1]}, {}, "rows that sum to 1"),
+    ],
+)
+def test_refusals_are_those_of_memory(engine, columns, given, message):
+    with pytest.raises(InputError, match=message):
+        score_frame(engine(pa.table(columns)), **given)
+
+
+@EVERY
+def test_unlabelled_rows_are_counted_or_left_out(engine):
+    table = pa.table({"confidence": [0.5, 0.2, 0.2, 0.9], "correct": [1, None, None, 1]})
+    wrong = score_frame(engine(table), unlabelled="wrong")
+    assert wrong.flat()["error_rate"] == 0.5
+    dropped = score_frame(engine(table), unlabelled="drop")
+    assert dropped.flat()["error_rate"] == 0
+    for results in (wrong, dropped):
+        assert "2 of 4 answers (50.0%) are unlabelled" in " ".join(map(str, results.notes))
+
+
+def test_what_is_no_frame_is_an_error():
+    with pytest.raises(InputError, match="frame must be a frame"):
+        score_frame([1, 2])
+    with pytest.raises(InputError, match="frame must not be empty"):
+        score_frame(pd.DataFrame({"confidence": [], "correct": []}))
+    with pytest.raises(TypeError, match="takes no option 'groups'"):
+        score_frame(pd.DataFrame({"confidence": [0.5], "correct": [1]}), groups=[1])
+
+
+@pytest.mark.e2e
+@pytest.mark.slow
+def test_spark_connect_gives_the_same():
+    session()
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "spark and not connect", __file__]
+    subprocess.run(command, env=os.environ | {"SPARK_REMOTE": "local[2]"}, check=True)
