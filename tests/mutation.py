@@ -23,7 +23,12 @@ import pytest
 
 PACKAGE = "ecuas_metric"
 FOLDERS = ("", "comparison", "files", "files/runs", "reporting", "scale")
-LEFT_OUT = {"app.py", "scale/spark.py", "__main__.py"}  # `make check` starts no browser, no Spark and no program
+LEFT_OUT = {
+    "app.py",
+    "scale/partitions.py",
+    "scale/spark.py",
+    "__main__.py",
+}  # `make check` starts no browser, no Spark and no program
 LIBRARIES = "tests.conftest evaluate matplotlib.pyplot pandas pyarrow.parquet scipy.integrate scipy.stats"
 LIBRARIES += " sklearn.isotonic sklearn.model_selection sklearn.datasets tests.ecuas_metric"
 TESTS = ["-m", "not e2e and not slow", "-x", "-q", "-p", "no:cacheprovider"]

@@ -1,6 +1,6 @@
 """Arrow batches of rows -> one summary per system: what every engine calls on the part of the data that it has."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
@@ -86,6 +86,19 @@ def states_of_batches(
             fields = {"within": of_system[1], "size": of_system[0]}
             raise FileError(source, "several_scales", column=column, advice="write_in_one_scale", **fields)
     return {system: merge(states) for system, states in found.items()}
+
+
+def collected(collect: Callable[[], pa.Table], source: str) -> pa.Table:
+    """Return what an engine computes; FileError, with the first line that it says, if it fails."""
+    try:
+        return collect()
+    except Exception as error:  # each engine has its own
+        raise FileError(source, "job_failed", reason=first_line(error)) from error
+
+
+def first_line(error: Exception) -> str:
+    """Return the first line of what an error says."""
+    return str(error).split("\n")[0].rstrip(".")
 
 
 def check_reading(reading: RowOptions) -> None:

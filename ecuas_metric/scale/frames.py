@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Unpack
 
@@ -28,6 +28,7 @@ from ..summary import LINEAR, ROOT, SUMS, GroupSums, Summary, SummaryResults, re
 from .batches import (
     RowOptions,
     check_reading,
+    collected,
     columns_read,
     note_unlabelled,
     origin_of,
@@ -141,7 +142,7 @@ def states_of_frame(
         return _Counting(rows, recipe, options, source).states(name, prefix)
     rows = rows.select(*columns_read(recipe))
     if rows.implementation.is_pyspark() or rows.implementation.is_pyspark_connect():
-        from .spark import states_of_rows
+        from .partitions import states_of_rows
 
         return states_of_rows(rows.to_native(), recipe, options, name=name, prefix=prefix, **reading)
     return states_of_batches(_batches(rows), options, name=name, prefix=prefix, source=source, recipe=recipe, **reading)
@@ -157,19 +158,6 @@ def lazy_rows(frame: Any) -> Any:
         return nw.from_native(frame).lazy()
     except TypeError as error:
         raise InputError("frame", "not_a_frame", value=type(frame).__name__) from error
-
-
-def collected(collect: Callable[[], pa.Table], source: str) -> pa.Table:
-    """Return what an engine computes; FileError, with the first line that it says, if it fails."""
-    try:
-        return collect()
-    except Exception as error:  # each engine has its own
-        raise FileError(source, "job_failed", reason=first_line(error)) from error
-
-
-def first_line(error: Exception) -> str:
-    """Return the first line of what an error says."""
-    return str(error).split("\n")[0].rstrip(".")
 
 
 def _batches(rows: Any) -> Iterable[pa.RecordBatch | pa.Table]:

@@ -13,6 +13,7 @@ from ecuas_metric import score_frame
 from ecuas_metric.errors import FileError
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.cli import main
+from ecuas_metric.scale import partitions
 from ecuas_metric.scale import spark as engine
 from ecuas_metric.scale.local import score_files
 from ecuas_metric.scale.rows import state_of
@@ -86,7 +87,7 @@ def test_what_is_wrong_comes_back_from_the_workers(tmp_path):
 def test_merging_on_a_worker_needs_no_spark(rng):
     many = state_of("confidences", rng.random(100).round(2), np.ones(100, int), OPTIONS)
     row = {"system": "", "slot": 0, "part": 0, "state": to_bytes(Collection({"": many})), "error": None}
-    (merged,) = engine.merged_rows(pa.Table.from_pylist([row] * 2, engine.ARROW)).to_pylist()
+    (merged,) = partitions.merged_rows(pa.Table.from_pylist([row] * 2, partitions.ARROW)).to_pylist()
     (both,) = from_bytes(merged["state"]).states.values()
     assert packed(both) == packed(merge([many, many]))
 
