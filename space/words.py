@@ -19,6 +19,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "use_probabilities": "Are they class labels? Then upload probabilities instead.",
     "name_logits": "Logits? Choose logits under Options; their rows may have any sum.",
     "margins_are_logits": "Margins? They are logits: choose these under Options.",
+    "confidences_bounded": (
+        "They can be anything from 0 to 1: values are the smallest and the largest possible ones; ECE and metrics of "
+        "the order have none. A value for them under Options, “Missing confidence”, puts one number in their place."
+    ),
     "set_missing_confidence": "Missing confidences? Enter a value for them under Options of the first tab.",
     "name_form": "Logits or log-probabilities? Choose them under Options.",
     "divide_by_sums": "Rounded probabilities? The command `ecuas` can divide each row by its sum.",

@@ -46,7 +46,7 @@ ANSWERS = {
     **dict.fromkeys(("answer_sha256", "full_sha256"), TEXT_CELL),
     **dict.fromkeys(("correct", "debatable", "cut"), FLAG_CELL),
 }
-GOLD = {**ID, "source": TEXT_CELL, "gold_sha256": List(TEXT_CELL)}
+GOLD_FEATURES = {**ID, "source": TEXT_CELL, "gold_sha256": List(TEXT_CELL)}
 OURS = ("our_error_rate", "our_weighted_error_rate")
 PRINTED = ("error_rate", "error_rate_by_judge", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score",
            "ecuas_0", "ecuas_1", "ecuas_128")  # fmt: skip
@@ -75,7 +75,7 @@ def make_configurations(
         "pool": _dataset(questions, POOL | text),
         "systems": _dataset(labels.systems, SYSTEMS),
         "answers": _dataset(labels.answers, ANSWERS),
-        "gold": _dataset(labels.gold, GOLD),
+        "gold": _dataset(labels.gold, GOLD_FEATURES),
         "published": _dataset(published(labels.systems, questions[selected]), PUBLISHED),
     }
 

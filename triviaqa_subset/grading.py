@@ -32,7 +32,7 @@ from .matching import (
 __all__ = ["Grades", "answer_sha256", "exact_match", "grade", "judge_key", "label_bank", "normalize_answer"]
 
 BANK = FOLDER / "curation" / "answers.csv"
-GOLD = FOLDER / "curation" / "gold.csv"
+GOLD_FORMS = FOLDER / "curation" / "gold.csv"
 DECIDED_BY = ("exact", "bank", "official", "refusal", "contained", "judge", "unlabelled")
 NO_GOLD = gold_forms([])
 
@@ -293,7 +293,7 @@ def _judge(
 
 @cache
 def _own_gold() -> dict[str, list[Any]]:
-    rows = _rows_of(GOLD)
+    rows = _rows_of(GOLD_FORMS)
     return {
         "question_id": [row["question_id"] for row in rows],
         "gold_sha256": [row["gold_sha256"].split() for row in rows],

@@ -38,7 +38,7 @@ FOOTNOTE = re.compile(r"<sup>\s*\[?\d+\]?\s*</sup>|\[\^?\d{1,3}\]|\u3010\d+[^\u3
 TAG = re.compile(r"</?(?:a|answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>", re.I)
 THOUGHTS = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
 SPECIAL_TOKENS = re.compile(r"(?:\s*<\|[\w-]+\|>)+\Z")
-FENCE = re.compile(r"\A\s*```\w*\s|\s*```\s*\Z")
+CODE_FENCES = re.compile(r"\A\s*```\w*\s|\s*```\s*\Z")
 # A stated probability: labelled, or with a point or a percent sign, which tell it from a part of the answer.
 STATED = re.compile(
     r"(?<=\S)\s*[\n,;(]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*(?:\d*\.)?\d+\s*%?"
@@ -242,7 +242,7 @@ def undress(answer: str) -> str:
     """
     text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", THOUGHTS.sub("", answer)))
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
-    text = _from_json(FENCE.sub("", text))
+    text = _from_json(CODE_FENCES.sub("", text))
     for pattern in (SPECIAL_TOKENS, STATED, FOOTNOTE, TAG):
         text = pattern.sub("", text)
     for _ in range(8):  # nested dresses

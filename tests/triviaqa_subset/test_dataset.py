@@ -17,7 +17,7 @@ from scipy.stats import hypergeom, norm
 from ecuas_metric.messages import ADVICE
 from triviaqa_subset.build import main
 from triviaqa_subset.card import PAGE, card_tables, fill
-from triviaqa_subset.configurations import ANSWERS, CURATED, GOLD, POOL, PUBLISHED, SYSTEMS
+from triviaqa_subset.configurations import ANSWERS, CURATED, GOLD_FEATURES, POOL, PUBLISHED, SYSTEMS
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.labels import COLUMNS
 from triviaqa_subset.matching import sha256
@@ -29,7 +29,7 @@ ROWS = {"curated": 455, "kept": 918, "pool": 977, "systems": 20_517, "answers": 
 PAPER_NAMES = {"sequence_posterior": "Seq. Post.", "is_true": "Is True", "verbalized": "Verbalized"}
 THEIRS = {"confidence_cross_entropy": "confidence_ce", "confidence_brier_score": "confidence_brier"}
 CURATION = FOLDER / "curation"
-FEATURES = dict(zip(ROWS, (CURATED, CURATED, POOL, SYSTEMS, ANSWERS, GOLD, PUBLISHED), strict=True))
+FEATURES = dict(zip(ROWS, (CURATED, CURATED, POOL, SYSTEMS, ANSWERS, GOLD_FEATURES, PUBLISHED), strict=True))
 STRATA = tuple(SELECTED)
 
 

@@ -79,7 +79,7 @@ def _judged(sample: EvalSample, other: EvalSample | None) -> list[tuple[str, Sco
     return pairs
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def compare_logs(arguments: Sequence[str] | None = None) -> None:
     """Print the agreement, and write the log."""
     parser = argparse.ArgumentParser(prog="python -m triviaqa_subset.elicitation.judges", description=__doc__)
     for name in ("first", "second", "output"):
@@ -93,4 +93,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    compare_logs()
