@@ -247,7 +247,8 @@ def ece_of_resamples(confidence: Floats, incorrect: Floats, resamples: Resamples
             weight = weight[:, order]
         for start, stop in itertools.pairwise([*run_starts(bins).tolist(), len(bins)]):
             gaps[:, bins[start]] += np.vecdot(weight[:, start:stop], gap[start:stop])
-    return np.abs(gaps).sum(axis=-1) / resamples.total
+    total = resamples.total
+    return np.abs(gaps).sum(axis=-1) / np.where(total > 0, total, math.nan)
 
 
 def calibration_test(

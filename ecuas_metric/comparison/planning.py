@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
 from ..decisions import confidence_decisions
+from ..designs import Design
 from ..errors import InputError
-from ..inference import standard_error
+from ..inference import Number, Side, infer, standard_error
 from ..inputs import Floats
 from ..intervals import answers_of, numbers_of
 from ..metric import Key
@@ -26,7 +27,25 @@ SAMPLES = 1000
 CORRELATION = 0.5  # of the costs of two systems on a sample, where the same samples are hard for both
 EXPECTED_AUROC = 0.8  # about that of verbalized confidences of language models
 QUANTILES = (np.arange(2000) + 0.5) / 2000  # at which the model's confidences are taken
+MOST = 10**18  # samples, beyond which there is no plan
 STEEPEST = 40.0  # a spread of log-odds with which nearly all confidences are 0 or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How a difference varies, for one sample; what one more answer does to it, for the limit on the side of 0."""
+
+    deviation: float
+    shift: float = 0.0  # N times what the added answer moves the difference towards 0
+    added: float = 0.0  # N^2 times what it adds to the variance
+    skewness: float = 0.0  # root of N times that of the limit
+
+    def detectable(self, samples: int, power: float, alpha: float) -> float:
+        """Return the difference whose interval leaves out 0 with this power."""
+        root = math.sqrt(samples)
+        deviation = math.sqrt(self.deviation**2 + self.added / samples) / root
+        limit = Side(-self.shift / samples, deviation, self.skewness / root).limit(alpha / 2)
+        return NormalDist().inv_cdf(power) * self.deviation / root - limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +89,23 @@ def plan_of_systems(
     plans = []
     for key in values if asked is None else asked:
         if key in numbers and key in other_numbers:
-            error = standard_error(numbers[key], design, minus=other_numbers[key])
-            deviation = error * math.sqrt(len(design.weight))
             wanted = float(values[key] - others[key]) if difference is None else difference
-            plans.append(plan_of(key, wanted, deviation, planned, power=power, alpha=alpha))
+            spread = _spread_of(numbers[key], other_numbers[key], design, wanted)
+            plans.append(plan_of(key, wanted, spread, planned, power=power, alpha=alpha))
     return plans
+
+
+def _spread_of(first: Number, second: Number, design: Design, difference: float) -> Spread:
+    """Return the spread of a difference of this sign from the samples of a pilot."""
+    size = len(design.weight)
+    deviation = standard_error(first, design, minus=second) * math.sqrt(size)
+    inference = infer(first, design, minus=second)
+    if inference is None:
+        return Spread(deviation)
+    side = inference.lower if difference > 0 else inference.upper.mirrored()
+    seen = inference.seen[0] if difference > 0 else inference.seen[1].mirrored()
+    added = max(side.deviation**2 - seen.deviation**2, 0.0)
+    return Spread(deviation, size * (seen.centre - side.centre), size**2 * added, side.skewness * math.sqrt(size))
 
 
 def plan_of_rates(
@@ -96,39 +127,70 @@ def plan_of_rates(
     if len(error_rates) != 2:
         raise InputError("error_rates", "not_two_rates", value=len(error_rates))
     check_number(correlation, "correlation", -1, 1)
-    moments = [_moments(key, rate, auroc) for rate in error_rates]
-    (mean_a, a), (mean_b, b) = moments
-    deviation = math.sqrt(max(a**2 + b**2 - 2 * correlation * a * b, 0.0))
-    wanted = mean_a - mean_b if difference is None else difference
-    return plan_of(key, wanted, deviation, SAMPLES if samples is None else samples, power=power, alpha=alpha)
+    first, second = (_costs(key, rate, auroc) for rate in error_rates)
+    product = correlation * first.deviation * second.deviation
+    deviation = math.sqrt(max(first.deviation**2 + second.deviation**2 - 2 * product, 0.0))
+    wanted = first.mean - second.mean if difference is None else difference
+    dear, cheap = (first, second) if wanted > 0 else (second, first)
+    shift = (dear.mean - dear.right) + (cheap.wrong - cheap.mean)
+    spread = Spread(deviation, shift, shift**2)
+    return plan_of(key, wanted, spread, SAMPLES if samples is None else samples, power=power, alpha=alpha)
 
 
 def plan_of(
-    key: Key, difference: float, deviation: float, samples: int, *, power: float = POWER, alpha: float = ALPHA
+    key: Key, difference: float, spread: Spread, samples: int, *, power: float = POWER, alpha: float = ALPHA
 ) -> Plan:
-    r"""Return the plan for a standard deviation s of one sample's difference.
+    r"""Return the plan for what is known of one sample's difference, of standard deviation s.
 
-    .. math:: D = (z_{1 - \alpha / 2} + z_{power}) \frac{s}{\sqrt N}
+    .. math:: D = z_{power} \frac{s}{\sqrt N} - l_{\alpha / 2}(N)
+
+    l is the lower limit about a difference of 0, with one more answer among N: to first order
+    :math:`-z_{1 - \alpha / 2}\, s / \sqrt N`.
     """
     check_number(power, "power", 0, 1, inside=True)
     check_number(alpha, "alpha", 0, 1, inside=True)
     if samples < 1:
         raise InputError("samples", "no_sample", value=samples)
-    quantiles = NormalDist().inv_cdf(1 - alpha / 2) + NormalDist().inv_cdf(power)
-    if quantiles <= 0:
+    if power <= alpha / 2:
         raise InputError("power", "power_too_low", value=power)
     if math.isinf(difference):
         raise InputError("difference", "not_finite", value=difference)
     # Pilot samples that never differ, but for rounding, tell nothing.
-    reach = quantiles * deviation if deviation > 1e-12 * abs(difference) else math.nan
-    ratio, least = reach / difference if difference else math.inf, math.ceil(1 - math.log2(alpha))
-    # With fewer samples than 1 + log2(1 / alpha) no exchange of outputs is as rare as alpha.
-    needed = max(math.ceil(round(ratio**2, 6)), least) if abs(ratio) < 1e9 else None
-    return Plan(key, difference, deviation, samples, reach / math.sqrt(samples), needed)
+    if not spread.deviation > 1e-12 * abs(difference):
+        return Plan(key, difference, spread.deviation, samples, math.nan, None)
+    needed = _needed(abs(difference), lambda size: spread.detectable(size, power, alpha))
+    return Plan(key, difference, spread.deviation, samples, spread.detectable(samples, power, alpha), needed)
 
 
-def _moments(key: Key, error_rate: float, auroc: float) -> tuple[float, float]:
-    """Return mean and standard deviation of the cost of a sample, see `plan_of_rates`."""
+def _needed(difference: float, detectable: Callable[[int], float]) -> int | None:
+    """Return the least number of samples that detect a difference, by bisection; None of more than `MOST`."""
+    most = 1
+    while detectable(most) > difference:
+        most *= 2
+        if most > MOST:
+            return None
+    least = most // 2
+    while most - least > 1:
+        middle = (least + most) // 2
+        if detectable(middle) > difference:
+            least = middle
+        else:
+            most = middle
+    return most
+
+
+@dataclass(frozen=True, slots=True)
+class _Costs:
+    """The costs of a future system's samples: mean, standard deviation, and means if all are right, or wrong."""
+
+    mean: float
+    deviation: float
+    right: float
+    wrong: float
+
+
+def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
+    """Return the costs of a sample, see `plan_of_rates`."""
     if key.entry.cost is None or key.entry.needs not in ("", "confidences") or key.variant:
         raise InputError("a plan without files", "metric_not_planned", value=str(key))
     check_number(error_rate, "error_rates", 0, 1, inside=True)
@@ -139,7 +201,8 @@ def _moments(key: Key, error_rate: float, auroc: float) -> tuple[float, float]:
         for correct in (1, 0)
     )
     mean, square = (np.mean(confidence * right**k + (1 - confidence) * wrong**k) for k in (1, 2))
-    return float(mean), math.sqrt(max(float(square - mean**2), 0.0))
+    deviation = math.sqrt(max(float(square - mean**2), 0.0))
+    return _Costs(float(mean), deviation, float(right.mean()), float(wrong.mean()))
 
 
 def _confidences(error_rate: float, auroc: float) -> Floats:

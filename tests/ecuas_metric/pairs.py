@@ -272,9 +272,9 @@ def planned(size, runs):
     keys.append(Key("selective_risk", 0.2))
     for kind in ("better", "overconfident"):
         pilot = systems_of(KINDS[kind](np.random.default_rng((29, 0)), 60_000))
-        plans = {plan.key: plan.needed for plan in plan_of_systems(pilot, only=keys)}
         for key in keys:
-            needed = plans.get(key)
+            (plan,) = plan_of_systems(pilot, only=[key], difference=truth_of(kind)[str(key)])
+            needed = plan.needed
             if needed is None or needed > size:
                 continue
             count = 0

@@ -3,11 +3,12 @@ import math
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import expit, logit
 
 from ecuas_metric import confidence_system
 from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.comparison.planning import plan_of, plan_of_rates, plan_of_systems
+from ecuas_metric.comparison.planning import Spread, plan_of, plan_of_rates, plan_of_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting import cli
@@ -47,17 +48,24 @@ def test_weights_and_groups_count(rng):
 
 
 @pytest.mark.parametrize(("power", "alpha"), [(0.8, 0.05), (0.9, 0.01), (0.5, 0.2)])
-def test_what_n_detects_needs_n(power, alpha):
-    plan = plan_of(Key("error_rate"), 0.03, 0.4, 500, power=power, alpha=alpha)
-    back = plan_of(Key("error_rate"), plan.detectable, 0.4, 500, power=power, alpha=alpha)
+@pytest.mark.parametrize("spread", [Spread(0.4), Spread(0.4, 2.0, 4.0, 1.5)])
+def test_what_n_detects_needs_n(spread, power, alpha):
+    plan = plan_of(Key("error_rate"), 0.03, spread, 500, power=power, alpha=alpha)
+    back = plan_of(Key("error_rate"), plan.detectable, spread, 500, power=power, alpha=alpha)
     assert back.needed == 500
-    assert plan_of(Key("error_rate"), 0.03, 0.4, plan.needed, power=power, alpha=alpha).detectable <= 0.03 + 1e-9
+    assert plan_of(Key("error_rate"), 0.03, spread, plan.needed, power=power, alpha=alpha).detectable <= 0.03 + 1e-9
 
 
-def test_samples_that_never_differ_plan_nothing_and_five_cannot_show_a_difference():
-    plan = plan_of(Key("error_rate"), 0.05, 0.0, 100)
+def test_a_plan_is_that_of_normal_means_but_for_the_one_answer_more():
+    z = stats.norm.ppf([0.975, 0.8]).sum()
+    plan = plan_of(Key("error_rate"), -0.03, Spread(0.4), 500)
+    assert (plan.detectable, plan.needed) == (pytest.approx(z * 0.4 / math.sqrt(500)), math.ceil((z * 0.4 / 0.03) ** 2))
+    assert plan_of(Key("error_rate"), -0.03, Spread(0.4, 2.0), 500).detectable == pytest.approx(plan.detectable + 0.004)
+
+
+def test_samples_that_never_differ_plan_nothing():
+    plan = plan_of(Key("error_rate"), 0.05, Spread(0.0), 100)
     assert (math.isnan(plan.detectable), plan.needed) == (True, None)
-    assert plan_of(Key("error_rate"), 5.0, 0.1, 100).needed == 6
 
 
 def test_the_model_has_the_rates_it_is_given(rng):
