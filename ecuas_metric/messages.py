@@ -110,6 +110,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "needs_a_system": "needs at least one system",
     "options_differ": "must have the same options; those of {name!r} differ",
     # ---- plug-ins ----
+    "shift_unknown": "must be set for logits of tokens",
     "class_axis_ambiguous": "must be 1 or -1: either axis of the predictions fits the labels",
     "not_one_class_a_row": "must be one class for each row of predictions",
     "numbers_of_choices_differ": "must be as many in every question, since u_M depends on their number",
@@ -223,6 +224,10 @@ ADVICE = {  # sentences of their own
     "score_in_memory": "Score it in memory.",
     "score_out_of_core": "Score it out of core.",
     "set_correct_from": "Partly correct? Set correct_from to the lowest grade that counts as correct.",
+    "set_shift": (
+        "Token classification? shift=False. A causal language model, whose logits at a token are of the next one? "
+        "shift=True."
+    ),
     "set_infinite_classes": "For free text, set num_classes=math.inf.",
     "set_scale": "On another scale? Set scale to its largest value, to divide by it.",
     "set_scale_100": "Percentages? Set scale=100.",

@@ -10,43 +10,64 @@ from functools import cache
 import numpy as np
 
 from ..api import score_posteriors
-from ..calibration import ECE
 from ..errors import InputError
 from ..expected_costs import ECUAS_N, ERROR_RATE
 from ..files.runs.lm_eval import ChoiceRecord
 from ..files.runs.parts import log_posteriors
 from ..inputs import IGNORED, Array, detach
 from ..metric import Key
-from ..order import AURC, AUROC
-from ..scores import BRIER_SCORE, CROSS_ENTROPY
+from ..order import AUROC
 
-_OTHERS = (ERROR_RATE, ECE, AUROC, AURC, CROSS_ENTROPY, BRIER_SCORE)
-_KEYS = (Key(ECUAS_N.name, 0.0), Key(ECUAS_N.name, 1.0), *(Key(metric.name) for metric in _OTHERS))
+_KEYS = (Key(ECUAS_N.name, 0.0), Key(ECUAS_N.name, 1.0), Key(ERROR_RATE.name), Key(AUROC.name))
 HIGHER_IS_BETTER = {str(key): bool(key.entry.higher_is_better) for key in _KEYS}
 
 
 def rows_of(
-    logits: object, labels: object, weights: object = None,
-    *, ignored: int | None = IGNORED, class_axis: int | None = -1,
-) -> tuple[Array, Array, Array | None]:  # fmt: skip
-    """Return rows (N, K), labels and weights (N,) without ignored labels; shapes decide on a `class_axis` of None."""
-    values, truth = np.asarray(detach(logits)), np.asarray(detach(labels))
+    logits: object,
+    labels: object,
+    weights: object = None,
+    *,
+    ignored: int | None = IGNORED,
+    class_axis: int | None = -1,
+    shift: bool | None = None,
+) -> tuple[Array, Array, Array | None]:
+    """Return rows (N, K), labels and weights (N,) without ignored labels; shapes decide on a `class_axis` of None.
+
+    Logits of tokens, (B, T, K), need `shift`: whether those of a token are of the label of the next one.
+    """
+    values = np.asarray(detach(logits))
+    truth = np.asarray(detach(labels))
+    values = np.moveaxis(values, _class_axis(values, truth, class_axis), -1)
+    weight = np.ones(truth.shape) if weights is None else np.asarray(detach(weights)).reshape(truth.shape)
+    if values.ndim == 3 and shift is None:
+        raise InputError("shift", "shift_unknown", advice="set_shift")
+    if shift:
+        values = values[:, :-1]
+        truth = truth[:, 1:]
+        weight = weight[:, 1:]
+    kept = np.ones(truth.shape, dtype=bool) if ignored is None else truth != ignored
+    return values[kept], truth[kept], None if weights is None else weight[kept]
+
+
+def _class_axis(values: Array, truth: Array, class_axis: int | None) -> int:
+    """Return the axis of the classes, where the others are those of the labels."""
     fitting = [axis for axis in (1, -1) if values.ndim > 1 and np.moveaxis(values, axis, -1).shape[:-1] == truth.shape]
-    axis = class_axis if class_axis is not None else fitting[-1] if fitting else -1
     if class_axis is None and values.ndim > 2 and len(fitting) == 2:
         raise InputError("class_axis", "class_axis_ambiguous")
+    axis = fitting[-1] if class_axis is None and fitting else class_axis
     if axis not in fitting:
         raise InputError("labels", "not_one_class_a_row", got=f"shapes {truth.shape} and {values.shape}")
-    values, truth = np.moveaxis(values, axis, -1), truth.reshape(-1)
-    kept = np.ones(len(truth), dtype=bool) if ignored is None else truth != ignored
-    weight = None if weights is None else np.asarray(detach(weights)).reshape(-1)[kept]
-    return values.reshape(-1, values.shape[-1])[kept], truth[kept], weight
+    return int(axis)
 
 
 def metrics_of_choices(
-    labels: Sequence[int], log_likelihoods: Sequence[Sequence[float]], why: str = "",
-    *, names: Collection[str] = HIGHER_IS_BETTER, **options: object
-) -> dict[str, float]:  # fmt: skip
+    labels: Sequence[int],
+    log_likelihoods: Sequence[Sequence[float]],
+    why: str = "",
+    *,
+    names: Collection[str] = HIGHER_IS_BETTER,
+    **options: object,
+) -> dict[str, float]:
     """Return metrics, by their keys, of log-likelihoods (N, K) of choices, and of labels (N,), -1 where there is none.
 
     They are nan, and a warning with the reason is logged, where the reader of the tool's runs would refuse the samples:
@@ -56,13 +77,7 @@ def metrics_of_choices(
     0.5
     """
     try:
-        if without := sum(label < 0 for label in labels):
-            advice = "score_saved_samples"
-            raise InputError("samples", "recorded_reason", count=without, total=len(labels), advice=advice, why=why)
-        counts = {len(of_choices) for of_choices in log_likelihoods}
-        if len(counts) > 1:
-            got = " and ".join(map(str, sorted(counts)))
-            raise InputError("choices", "numbers_of_choices_differ", got=got, advice="score_saved_samples")
+        _check_choices(labels, log_likelihoods, why)
         scores = log_posteriors(np.array(log_likelihoods, dtype=np.float64))
         options = {"n": (0, 1), "predictions_are": "log_probabilities", **options}
         values = score_posteriors(labels, scores, labels=range(scores.shape[1]), **options)
@@ -70,6 +85,16 @@ def metrics_of_choices(
     except InputError as error:
         warn_once(f"The metrics of ECUAS are nan: {error}")
         return dict.fromkeys(names, math.nan)
+
+
+def _check_choices(labels: Sequence[int], log_likelihoods: Sequence[Sequence[float]], why: str) -> None:
+    advice = "score_saved_samples"
+    without = sum(label < 0 for label in labels)
+    if without:
+        raise InputError("samples", "recorded_reason", count=without, total=len(labels), advice=advice, why=why)
+    counts = sorted({len(of_choices) for of_choices in log_likelihoods})
+    if len(counts) > 1:
+        raise InputError("choices", "numbers_of_choices_differ", got=" and ".join(map(str, counts)), advice=advice)
 
 
 @cache
@@ -83,7 +108,8 @@ def aggregation(name: str, **options: object) -> Callable[[Sequence[ChoiceRecord
 
     def aggregate(records: Sequence[ChoiceRecord]) -> float:
         why = next((record["why"] for record in records if "why" in record), "")
-        labels, scores = [of["true_choice"] for of in records], [of["log_likelihoods"] for of in records]
+        labels = [record["true_choice"] for record in records]
+        scores = [record["log_likelihoods"] for record in records]
         return metrics_of_choices(labels, scores, why, names=[name], **options)[name]
 
     aggregate.__name__ = name

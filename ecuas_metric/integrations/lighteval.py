@@ -43,5 +43,6 @@ def ecuas_metrics() -> CorpusLevelMetricGrouping:
 
 def metrics_of_samples(samples: Sequence[Sequence[float]]) -> dict[str, float]:
     """Return all metrics of prepared samples."""
-    labels, scores = [int(label) for label, *_ in samples], [of_choices for _, *of_choices in samples]
+    labels = [int(sample[0]) for sample in samples]
+    scores = [sample[1:] for sample in samples]
     return metrics_of_choices(labels, scores, sentence("no_one_right_choice", {}, {}))

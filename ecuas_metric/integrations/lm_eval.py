@@ -13,7 +13,7 @@ from lm_eval.api.task import ConfigurableTask
 from ..files.runs.lm_eval import record_of_sample
 from .choices import HIGHER_IS_BETTER, aggregation
 
-ecuas_0, ecuas_1, error_rate, ece, auroc, aurc, cross_entropy, brier_score = map(aggregation, HIGHER_IS_BETTER)
+ecuas_0, ecuas_1, error_rate, auroc = map(aggregation, HIGHER_IS_BETTER)
 
 
 class EcuasTask(ConfigurableTask):  # type: ignore[misc]
@@ -27,7 +27,8 @@ class EcuasTask(ConfigurableTask):  # type: ignore[misc]
         self, doc: Mapping[str, object], results: Sequence[tuple[float, bool]]
     ) -> dict[str, dict[str, object]]:
         """Return the record that each metric of the task is computed from; lm-eval calls it with this name."""
-        own = [name for name in self._metric_fn_list if name in HIGHER_IS_BETTER]
-        others = {} if len(own) == len(self._metric_fn_list) else super().process_results(doc, results)
+        ours = [name for name in self._metric_fn_list if name in HIGHER_IS_BETTER]
+        values = {} if len(ours) == len(self._metric_fn_list) else super().process_results(doc, results)
         target = self.doc_to_text(doc) if self.multiple_input else self.doc_to_target(doc)
-        return {**others, **dict.fromkeys(own, record_of_sample(target, self.doc_to_choice(doc), results))}
+        record = record_of_sample(target, self.doc_to_choice(doc), results)
+        return {**values, **dict.fromkeys(ours, record)}

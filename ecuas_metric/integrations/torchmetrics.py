@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -22,30 +23,42 @@ class ECUAS(Metric):  # type: ignore[misc]
 
     ``update(preds, target)`` takes confidences and whether they are correct, or with ``form="posteriors"`` what
     `predictions_are` says, and labels: of shapes (B, K) and (B,), (B, .., K) as models of transformers return them,
-    or (B, K, ..) as torchmetrics has them; `class_axis` says which where both fit. Targets of `ignore_index` are
-    left out. ``compute()`` returns a dict of tensors, or one tensor with e.g. ``only="ecuas_1"``, as
+    or (B, K, ..) as torchmetrics has them; `class_axis` says which where both fit. Logits of tokens need `shift`: True
+    for a causal language model, whose logits at a token are of the next one, False for token classification. Targets of
+    `ignore_index` are left out. ``compute()`` returns a dict of tensors, or one tensor with e.g. ``only="ecuas_1"``, as
     ``MetricTracker(metric, maximize=False)`` and loggers take it. Options of torchmetrics, such as
     ``sync_on_compute``, are passed in a dict, `metric_options`.
     """
 
-    is_differentiable, higher_is_better, full_state_update = False, None, False
+    is_differentiable = False
+    higher_is_better = None
+    full_state_update = False
 
     def __init__(
-        self, form: str = "confidences", *, only: str | None = None, ignore_index: int | None = IGNORED,
-        class_axis: int | None = None, metric_options: dict[str, object] | None = None, **options: object
-    ) -> None:  # fmt: skip
+        self,
+        form: str = "confidences",
+        *,
+        only: str | None = None,
+        ignore_index: int | None = IGNORED,
+        class_axis: int | None = None,
+        shift: bool | None = None,
+        metric_options: dict[str, object] | None = None,
+        **options: object,
+    ) -> None:
         super().__init__(**metric_options or {})
-        self.form, self.options, self.only = form, options, only
-        self.ignored, self.class_axis = ignore_index, class_axis
+        self.form = form
+        self.options = options
+        self.only = only
+        self.rows_of = partial(rows_of, ignored=ignore_index, class_axis=class_axis, shift=shift)
         self._of([])  # checks the options
         self.add_state("parts", default=[], dist_reduce_fx="cat")
         self.set_dtype(torch.uint8)  # what a process without rows sends must be bytes too
 
     def update(self, preds: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
         """Add a batch."""
-        rows: tuple[Tensor | Array, Tensor | Array, Tensor | Array | None] = preds, target, sample_weight
+        rows: tuple[Tensor | Array, Tensor | Array, Tensor | Array | None] = (preds, target, sample_weight)
         if self.form == "posteriors":
-            rows = rows_of(preds, target, sample_weight, ignored=self.ignored, class_axis=self.class_axis)
+            rows = self.rows_of(preds, target, sample_weight)
         if len(rows[1]):
             batch = self._of([])
             batch.update(*rows[:2], sample_weight=rows[2])

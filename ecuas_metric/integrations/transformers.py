@@ -17,16 +17,29 @@ if TYPE_CHECKING:
     from transformers import EvalPrediction
 
 
-def compute_metrics(**options: object) -> Callable[..., dict[str, float]]:
+def compute_metrics(*, shift: bool | None = None, **options: object) -> Callable[..., dict[str, float]]:
     """Return a function for ``Trainer(compute_metrics=...)``: every metric of a classifier's logits.
 
-    Labels of -100 are left out, so that it serves token classification too; the number of classes is that of the
-    logits, so that the evaluation set may lack some. With ``metric_for_best_model="eval_ecuas_1",
-    greater_is_better=False`` the Trainer keeps the best model by ECUAS_1. It may be called batch by batch, as with
-    ``TrainingArguments(batch_eval_metrics=True)``: then it keeps the logits until the last batch.
+    Labels of -100 are left out; the number of classes is that of the logits, so that the evaluation set may lack some.
+    With ``metric_for_best_model="eval_ecuas_1", greater_is_better=False`` the Trainer keeps the best model by ECUAS_1.
+    It may be called batch by batch, as with ``TrainingArguments(batch_eval_metrics=True)``: then it keeps the logits
+    until the last batch.
 
-    `options` are those of `ecuas_metric.score_posteriors`, for logits.
+    Parameters
+    ----------
+    shift : bool, optional
+        Of models of tokens, and needed there: True for a causal language model, whose logits at a token are of the
+        next one and whose labels are its input; False for token classification.
+    **options
+        Those of `ecuas_metric.score_posteriors`, for logits.
 
+    Raises
+    ------
+    InputError
+        By the function, if there are several columns of labels, or logits of tokens without `shift`.
+
+    Examples
+    --------
     >>> from types import SimpleNamespace
     >>> made = SimpleNamespace(predictions=[[2.0, 0.0], [0.0, 1.0], [5.0, 0.0]], label_ids=[0, 1, -100])
     >>> round(compute_metrics(n=1)(made)["ecuas_1"], 4)
@@ -35,16 +48,18 @@ def compute_metrics(**options: object) -> Callable[..., dict[str, float]]:
     batches: list[tuple[Array, Array]] = []
 
     def compute(prediction: EvalPrediction, compute_result: bool = True) -> dict[str, float]:
-        logits, labels = prediction.predictions, prediction.label_ids
+        logits = prediction.predictions
+        labels = prediction.label_ids
         if isinstance(labels, (tuple, list)) and any(hasattr(label, "shape") for label in labels):
             raise InputError("label_ids", "several_columns_of_labels", got=f"{len(labels)} columns")
         logits = logits[0] if isinstance(logits, tuple) else logits  # hidden states may come after them
-        batches.append(rows_of(logits, labels)[:2])
+        batches.append(rows_of(logits, labels, shift=shift)[:2])
         if not compute_result:
             return {}
         logits, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
         batches.clear()
-        known, settings = range(logits.shape[1]), {"predictions_are": "logits", **options}
+        known = range(logits.shape[1])
+        settings = {"predictions_are": "logits", **options}
         try:
             return score_posteriors(labels, logits, labels=known, **settings)
         except InputError as error:  # e.g. of logits that are nan: no reason to lose what was trained

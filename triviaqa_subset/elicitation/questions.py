@@ -36,7 +36,12 @@ def mmlu_samples() -> list[Sample]:
     from datasets import load_dataset  # takes long to import
 
     rows = load_dataset("cais/mmlu", "all", split="test").to_list()
-    return [own_sample(row | {"question_id": f"{row['subject']}-{number}"}) for number, row in enumerate(rows)]
+    samples = []
+    for number, row in enumerate(rows):
+        letter = ascii_uppercase[row["answer"]]
+        name = f"{row['subject']}-{number}"
+        samples.append(Sample(row["question"], choices=row["choices"], target=letter, id=name))
+    return samples
 
 
 def own_samples(file: str) -> list[Sample]:
@@ -47,7 +52,7 @@ def own_samples(file: str) -> list[Sample]:
 
 
 def own_sample(row: RawRow, separator: str | None = None) -> Sample:
-    """Return the sample of a row; with `choices` its `answer` is one of them, its letter or its number from 0."""
+    """Return the sample of a row; with `choices` its `answer` is the text of one, its letter or its number from 0."""
     question = row.get("question")
     choices = _texts(row.get("choices"), separator)
     answers = _letter(row.get("answer"), choices) if choices else _texts(row.get("answer"), separator)
@@ -77,15 +82,11 @@ def _texts(value: object, separator: str | None) -> list[str]:
 
 
 def _letter(answer: object, choices: list[str]) -> list[str]:
-    """Return the letter of the right choice: a number counts from 0, a text is a choice before it is a letter."""
+    """Return the letter of the right choice: its text, before its letter, or its number from 0."""
     text = str(answer)
     letters = ascii_uppercase[: len(choices)]
-    if not isinstance(answer, int) and choices.count(text) == 1:
-        place = choices.index(text)
-    elif not isinstance(answer, int) and len(text) == 1 and text in letters:
-        place = letters.index(text)
-    elif text.isdecimal():
-        place = int(text)
-    else:
-        return []
-    return list(letters[place : place + 1])
+    if choices.count(text) == 1:
+        return [letters[choices.index(text)]]
+    if len(text) == 1 and text in letters:
+        return [text]
+    return list(letters[int(text) : int(text) + 1]) if text.isdecimal() else []

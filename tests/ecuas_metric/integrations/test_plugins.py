@@ -84,7 +84,12 @@ def test_the_trainers_metrics_take_what_trainers_pass(rng):
     logits, labels, ignored = rng.normal(size=(5, 7, 3)), rng.integers(0, 3, (5, 7)), rng.random((5, 7)) < 0.3
     given = SimpleNamespace(predictions=(logits, "hidden"), label_ids=np.where(ignored, -100, labels))
     expected = score_posteriors(labels[~ignored], logits[~ignored], predictions_are="logits", n=2)
-    assert compute_metrics(n=2)(given) == expected
+    assert compute_metrics(n=2, shift=False)(given) == expected
+    expected = score_posteriors(labels[:, 1:][~ignored[:, 1:]], logits[:, :-1][~ignored[:, 1:]], n=2,
+                                predictions_are="logits")  # fmt: skip
+    assert compute_metrics(n=2, shift=True)(given) == expected
+    with pytest.raises(ValueError, match="shift must be set for logits of tokens"):
+        compute_metrics()(given)
     torch = pytest.importorskip("torch", reason="needs the extra `local`")
     logits, labels = rng.normal(size=(40, 4)), rng.integers(0, 2, 40)
     logits = torch.tensor(logits).to(torch.bfloat16).double().numpy()

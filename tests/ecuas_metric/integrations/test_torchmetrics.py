@@ -78,12 +78,19 @@ def test_shapes_of_tokens_ignored_labels_and_bfloat16(rng):
     rows, weight, ignored = logits.double().numpy(), rng.random((4, 5)), rng.random((4, 5)) < 0.3
     targets = torch.tensor(np.where(ignored, -100, labels))
     for given in (logits, logits.movedim(-1, 1)):
-        metric = updated(given, targets, **LOGITS)
+        metric = updated(given, targets, **LOGITS, shift=False)
         assert metric(given, torch.full_like(targets, -100)) == {}  # a batch of which nothing is evaluated
         assert numbers(metric) == pytest.approx(of_logits(labels[~ignored], rows[~ignored]), abs=1e-12)
+    causal = ~ignored[:, 1:]
+    expected = of_logits(labels[:, 1:][causal], rows[:, :-1][causal])
+    assert numbers(updated(logits, targets, **LOGITS, shift=True)) == pytest.approx(expected, abs=1e-12)
+    with pytest.raises(ValueError, match="shift must be set for logits of tokens"):
+        updated(logits, targets, **LOGITS)
     kept = labels != 0
     expected = of_logits(labels[kept], rows[kept], sample_weight=weight[kept])
-    assert numbers(updated(logits, labels, weight, **LOGITS, ignore_index=0)) == pytest.approx(expected, abs=1e-6)
+    assert numbers(updated(logits, labels, weight, **LOGITS, ignore_index=0, shift=False)) == pytest.approx(
+        expected, abs=1e-6
+    )
 
 
 def test_the_axis_of_the_classes_is_asked_for_where_two_fit(rng):
@@ -92,7 +99,9 @@ def test_the_axis_of_the_classes_is_asked_for_where_two_fit(rng):
         updated(square, labels, **LOGITS)
     for axis in (1, -1):
         expected = of_logits(labels.reshape(-1), square.movedim(axis, -1).reshape(-1, 3).numpy())
-        assert numbers(updated(square, labels, **LOGITS, class_axis=axis)) == pytest.approx(expected, abs=1e-12)
+        assert numbers(updated(square, labels, **LOGITS, class_axis=axis, shift=False)) == pytest.approx(
+            expected, abs=1e-12
+        )
     with pytest.raises(ValueError, match="labels must be one class for each row of predictions"):
         updated(square, labels[:3], **LOGITS)
 

@@ -72,6 +72,33 @@ def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
         assert score.metadata["confidence"] == pytest.approx(0.6)
 
 
+@pytest.mark.parametrize(
+    ("choices", "answer", "letter"),
+    [
+        (["1", "2", "3", "4"], "2", "B"),
+        (["1", "2", "3", "4"], 2, "B"),
+        ([1, 2, 3, 4], 2, "B"),
+        (["B", "A"], "A", "B"),
+        (["Nix", "Nox"], "A", "A"),
+        (["Nix", "Nox"], "Nox", "B"),
+        (["Nix", "Nox"], 1, "B"),
+        (["Nix", "Nox"], "1", "B"),
+        (["Nix", "Nox"], 2, None),
+        (["Nix", "Nox"], "C", None),
+        (["two", "two"], "two", None),
+    ],
+)
+def test_a_choice_is_named_by_its_text_before_its_letter_or_number(choices, answer, letter):
+    from triviaqa_subset.elicitation.questions import own_sample
+
+    row = {"question": "?", "choices": choices, "answer": answer}
+    if letter is None:
+        with pytest.raises(ValueError, match="a row must have"):
+            own_sample(row)
+    else:
+        assert own_sample(row).target == [letter]
+
+
 def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
     judged = {"Lutetia": "Yes.", "Lutetia (or Lyon)": "No.", "Paris": None, "Rome": "Perhaps", "Oslo": ""}
     seen = []
