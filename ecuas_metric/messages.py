@@ -186,7 +186,7 @@ ADVICE = {  # sentences of their own
     "name_systems_or_groups": (
         "Does it name systems? columns={columns}. Several answers to each question? columns={{'group': '{ids}'}}."
     ),
-    "say_right": "right='{high:g}/{low:g}' or right='{low:g}/{high:g}'.",
+    "say_right": "right='{high}/{low}' or right='{low}/{high}'.",
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
     "group_repeated_ids": "Samples of one id depend on each other: without groups, intervals and tests are too sure.",
@@ -392,13 +392,13 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     # ---- what columns cannot be ----
     "contradicted": "is not the probability of class 1, by column {other!r}",
     "footer": "must hold samples; the last rows are unlike all others",
-    "ids_of_other": "repeats ids, which are unique together with column {other!r} ({values} values)",
+    "ids_of_other": "repeats values, which are unique together with column {other!r} ({values} values)",
     "never_below_half": "is 0.5 or higher in every row: is it of the class that was chosen?",
     "one_row_unlike_others": "must hold samples; one row is unlike all others",
     "probability_of_one": "is lowest where the class {low!r} was chosen: the probability of {high!r}",
     "rating": "holds ratings from {low:g} to {high:g}, and no probabilities",
     "several_scales": "must lie on one scale; {within} of {size} lie in [0, 1]",
-    "two_codes": "has two codes, {low:g} and {high:g}: which one is right?",
+    "two_codes": "has two codes, {low} and {high}: which one is right?",
     "words_of_other": "has the words of column {other!r}: does it hold the right answers?",
     # ---- classes and systems ----
     "classes_differ_between_rows": "must name the same classes in each row, {classes}",

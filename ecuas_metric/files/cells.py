@@ -80,6 +80,7 @@ def truths_in(sheet: Sheet, column: str, right: str | None = None) -> Floats:
     else:
         pair = next((known for known in TRUTHS if set(words) <= set(known)), None)
     if pair is None:
+        _refuse_two_words(sheet, column, words)
         _refuse_odd_words(sheet, column, words, codes)
         return numbers_in(sheet, column)
     return np.array([*(pair[word] for word in words), np.nan])[codes]
@@ -180,6 +181,13 @@ def _pair_of(sheet: Sheet, column: str, right: str, words: Sequence[str], codes:
         wrong = np.isin(codes, [words.index(word) for word in strange])
         raise sheet.error(column, "neither_word", wrong, value=strange[0], words=list(pair))
     return pair
+
+
+def _refuse_two_words(sheet: Sheet, column: str, words: Sequence[str]) -> None:
+    """Raise FileError if there are two words, of which only the user knows which is right."""
+    pair = list(dict.fromkeys(words))
+    if len(pair) == 2 and not any(map(is_number, pair)):
+        raise sheet.error(column, "two_codes", advice="say_right", low=pair[0], high=pair[1])
 
 
 def _refuse_odd_words(sheet: Sheet, column: str, words: Sequence[str], codes: Ints) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import InputError, Note
+from ..errors import FileError, InputError, Note
 from ..inputs import Array, Bools, Floats, Ints
 from ..results import note_perfect
 from .cells import numbers_in, parse_cells
@@ -21,6 +22,7 @@ _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 
 _FOOTERS = 5  # rows below a table that may be sums and the like
 _SHAPES = 1000  # rows that say what ids look like
 _MOST_LEVELS = 11  # of a rating, as from 0 to 10
+_MOST_CROSSED = 100_000  # rows; of more, to tell their values apart takes as long as to score them
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 _SPREAD = 2
 
@@ -46,9 +48,7 @@ def refuse_rating(sheet: Sheet, column: str, values: Floats) -> None:
     if not np.nanmax(values, initial=0) > 1:
         return
     levels = np.unique(values[~np.isnan(values)])
-    if levels[0] < 0:
-        return
-    if len(levels) <= _MOST_LEVELS and levels[-1] < _MOST_LEVELS and (levels % 1 == 0).all():
+    if len(levels) <= _MOST_LEVELS and np.abs(levels).max() < _MOST_LEVELS and (levels % 1 == 0).all():
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
         raise sheet.error(column, "rating", values > 1, advice="map_rating", **limits)
 
@@ -72,8 +72,10 @@ def refuse_codes(sheet: Sheet, column: str, grades: Floats) -> None:
         advice = "say_right"
     elif len(levels) - len(strange) == 2 and len(strange) <= 2:
         advice = "empty_if_not_judged"
-    value = grades[wrong][0]
-    raise sheet.error(column, rule, wrong, value=value, advice=advice, low=levels[0], high=levels[-1])
+    elif levels[0] >= 0 and levels[-1] < _MOST_LEVELS:
+        advice = "set_correct_from"
+    ends = {"low": f"{levels[0]:g}", "high": f"{levels[-1]:g}"}
+    raise sheet.error(column, rule, wrong, value=grades[wrong][0], advice=advice, **ends)
 
 
 def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
@@ -184,6 +186,7 @@ def _check_ids(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     """Return a note if ids occur more than once in a system; raise FileError if another column tells them apart."""
     names = recipe.of("id")
     if not names:
+        _refuse_crossed(sheet, recipe)
         return ()
     columns = [sheet.column(name) for name in (*recipe.systems, *names)]
     is_number = len(columns) == 1 and pa.types.is_integer(columns[0].type)
@@ -199,6 +202,7 @@ def _check_ids(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
 
 
 def _refuse_pooled(sheet: Sheet, recipe: Recipe, keys: pa.Array, distinct: int) -> None:
+    """Raise FileError if a column tells the rows of one id (N,) apart: it names systems, or answers of a group."""
     for name, _ in recipe.unused:
         texts = texts_in(sheet.column(name))
         count = count_distinct(texts)
@@ -207,5 +211,21 @@ def _refuse_pooled(sheet: Sheet, recipe: Recipe, keys: pa.Array, distinct: int) 
         if count_distinct(join_texts([keys, texts], "\0")) == len(texts):
             ids = "+".join(recipe.of("id"))
             columns = {"system": "+".join([*recipe.of("system"), name])}
-            fields: dict[str, Any] = {"other": name, "values": count, "ids": ids}
-            raise sheet.error(ids, "ids_of_other", advice="name_systems_or_groups", columns=columns, **fields)
+            raise _told_apart(sheet, ids, name, count, columns)
+
+
+def _refuse_crossed(sheet: Sheet, recipe: Recipe) -> None:
+    """Raise FileError if each value of a column that is not used stands once beside each of another one."""
+    if recipe.systems or len(sheet.rows) > _MOST_CROSSED:
+        return
+    columns = {name: texts_in(sheet.column(name)) for name, _ in recipe.unused}
+    counts = {name: count_distinct(texts) for name, texts in columns.items()}
+    for ids, other in permutations(columns, 2):
+        is_crossed = counts[ids] * counts[other] == len(sheet.rows) and _ENOUGH <= counts[ids] > counts[other] > 1
+        if is_crossed and count_distinct(join_texts([columns[ids], columns[other]], "\0")) == len(sheet.rows):
+            raise _told_apart(sheet, ids, other, counts[other], {"system": other})
+
+
+def _told_apart(sheet: Sheet, ids: str, other: str, values: int, columns: dict[str, str]) -> FileError:
+    fields: dict[str, Any] = {"other": other, "values": values, "ids": ids}
+    return sheet.error(ids, "ids_of_other", advice="name_systems_or_groups", columns=columns, **fields)

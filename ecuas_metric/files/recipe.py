@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -482,11 +483,15 @@ class _Matching:
         if len(names) == 1:
             by_class = classes_of(first_of(self.table, names[0]))
             return None if by_class is None else tuple(sorted(by_class))
-        are_numbers = is_numeric(self.kind(used["label"][0]))
+        labels_true = self.texts(used["label"][0])
         of_columns = tuple(map(_class_in, names))
-        if are_numbers and of_columns == tuple(map(str, range(len(names)))):
+        if is_numeric(self.kind(used["label"][0])) and of_columns == tuple(map(str, range(len(names)))):
             return None
-        return of_columns if self.texts(used["label"][0]) <= set(of_columns) else None
+        prefix = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*names, strict=False)))
+        for classes in (of_columns, tuple(name[prefix:].strip() for name in names)):
+            if labels_true <= set(classes):
+                return classes
+        return None
 
     def repeated(self, used: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
         """Return the first part of an id as the group, if it repeats: answers to one question depend on each other."""

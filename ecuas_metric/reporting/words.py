@@ -40,7 +40,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "systems, --columns SYSTEM:confidence=NAME,correct=NAME for each.",
     "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column.",
     "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
-    "map_rating": "--scale {low:g}:{high:g} maps them to 0 and 1.",
+    "map_rating": "--scale={low:g}:{high:g} maps them to 0 and 1.",
     "name_chosen_class": "Is it of the class that was chosen? --columns {pairs}.",
     "name_positive": "If it is of class 1 all the same: --columns {pairs}.",
     "name_positive_class": "If it is: --columns {pairs} --labels {low},{high}.",
@@ -48,7 +48,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_systems_or_groups": (
         "Does it name systems? --columns {pairs}. Several answers to each question? --groups {ids}."
     ),
-    "say_right": "--right {high:g}/{low:g} or --right {low:g}/{high:g}.",
+    "say_right": "--right {high}/{low} or --right {low}/{high}.",
     "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
     "name_whole_id": "Name all columns of the id with --columns id=A+B; or --by COLUMN, --columns system=A+B.",
     "score_in_memory": "Score it in memory, without --out-of-core.",

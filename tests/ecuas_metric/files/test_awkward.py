@@ -147,6 +147,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "columns named by class": ("a.csv", BY_NAME),
         "in another order": ("a.csv", BY_NAME[["ship", "cat", "horse", "dog", "y_true"]]),
         "prob_cat": ("a.csv", BY_NAME.rename(columns={name: f"prob_{name}" for name in CLASSES})),
+        "classes after any prefix": (
+            "a.csv --columns 'posteriors=softmax cat+softmax dog+softmax horse+softmax ship'",
+            BY_NAME[CLASSES].add_prefix("softmax ").assign(label=CLASSES[LABEL]),
+        ),
         "a class called none": (
             "a.csv",
             BY_NAME.rename(columns={"cat": "none"}).replace({"y_true": {"cat": "none"}}),
@@ -207,10 +211,17 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
     },
 }
 ASKED = {  # what only the user can tell: a file, flags that the refusal prints, and whose numbers they lead to
-    "ratings": (BASE.assign(confidence=RATING), "--scale 1:5", "rated"),
+    "ratings": (BASE.assign(confidence=RATING), "--scale=1:5", "rated"),
     "codes of 1 and 2": (BASE.assign(correct=2 - C), "--right 1/2", "confidences"),
     "grades of 0 and 100": (BASE.assign(correct=100 * C), "--right 100/0", "confidences"),
     "percentages": (BASE.assign(confidence=(100 * Q).round(2)), "--scale 100", "confidences"),
+    "negative ratings": (BASE.assign(confidence=RATING - 3), "--scale=-2:2", "rated"),
+    "words of another language": (judged("richtig", "falsch"), "--right richtig/falsch", "confidences"),
+    "systems without ids, of texts": (
+        SYSTEMS.rename(columns={"id": "prompt"}),
+        "--columns system=method",
+        "confidences",
+    ),
     "an unknown column of systems": (SYSTEMS, "--columns system=method", "confidences"),
     "the class that was chosen": (CHOSEN_OF_TWO, "--columns confidence=prob,predicted=pred", "confidence of two"),
     "P(spam) as confidence": (
@@ -273,7 +284,7 @@ REFUSED = {  # a file, what the refusal says, and flags
         "must hold ja, nein, or nothing; got 'maybe'",
         "--right ja/nein",
     ),
-    "words of two pairs": (BASE.assign(correct=np.where(C, "yes", "wrong")), "must hold yes, no, or nothing"),
+    "words of two pairs": (BASE.assign(correct=np.where(C, "yes", "wrong")), "two codes, wrong and yes: which"),
     "ignored rows": (POSTERIORS.assign(label=np.where(SOME, -100, LABEL)), "rows that do not count? Leave these out."),
     "ignored rows of -1": (POSTERIORS.assign(label=np.where(SOME, -1, LABEL)), "rows that do not count?"),
     "labels of -1 and 1": (BINARY.assign(y_true=2 * Y - 1), "--labels A,B"),
