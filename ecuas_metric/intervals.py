@@ -103,22 +103,25 @@ def answers_of(decisions: Decisions, options: Options) -> Answers:
 
 def _groups_of(cost: Floats, weight: Floats | None, starts: Ints, uncertainty: Floats | None = None) -> Groups:
     """Return the sums over samples (N,) from each start (G,) to the next."""
-    if weight is None:
-        weight = np.broadcast_to(1.0, cost.shape)
-        cost2 = np.square(cost)
-        sums = [weight, cost, weight, cost, cost2]
-    else:
-        weighted = weight * cost
-        sums = [weight, weighted, np.square(weight), weight * weighted, np.square(weighted)]
+    sums = _to_sum(cost, weight)
     if len(starts) < len(cost):
         sums = [np.add.reduceat(values, starts) for values in sums]
     return Groups(np.zeros(len(starts)) if uncertainty is None else uncertainty, *sums)
 
 
 def _groups_by(part: Ints, cost: Floats, weight: Floats | None) -> Groups:
-    """Return the sums over samples (N,) of each part, in increasing order."""
-    order = np.argsort(part, kind="stable")
-    return _groups_of(cost[order], None if weight is None else weight[order], run_starts(part[order]))
+    """Return the sums over samples (N,) of each part, numbered from 0."""
+    sums = [np.asarray(np.bincount(part, values), np.float64) for values in _to_sum(cost, weight)]
+    return Groups(np.zeros(len(sums[0])), *sums)
+
+
+def _to_sum(cost: Floats, weight: Floats | None) -> list[Floats]:
+    """Return w, w c, w^2, w^2 c and w^2 c^2 of samples (N,)."""
+    if weight is None:
+        weight = np.broadcast_to(1.0, cost.shape)
+        return [weight, cost, weight, cost, np.square(cost)]
+    weighted = weight * cost
+    return [weight, weighted, np.square(weight), weight * weighted, np.square(weighted)]
 
 
 # ---- numbers as functions of groups ----------------------------------------------------------------------------------
@@ -271,8 +274,8 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     if labels is None or answers.rows is None or not is_known or size**2 > len(labels):
         return None
     loss = cost_of(key.of(""), answers.form, options)
-    groups = _groups_by(labels, loss, options.sample_weight)
     classes, part = np.unique(labels, return_inverse=True)
+    groups = _groups_by(part, loss, options.sample_weight)
     naive = _Naive(key, one_of_each_class(size, answers.form.max_uncertainty), options)
     line = Line(np.zeros(len(classes)), np.ones(len(classes)))
 
