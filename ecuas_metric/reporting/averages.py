@@ -82,15 +82,19 @@ def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> R
     for key in keys:
         values = [results.estimates[key].value for results, _ in parts]
         mean = math.fsum(values) / len(values)
-        averages[key] = Estimate(mean)
-        if level is not None:
-            of_key = [inference[key] for inference in inferences if key in inference]
-            limits = average(of_key).limits(level) if len(of_key) == len(parts) else NONE
-            averages[key] = Estimate(mean, *limits)
+        of_key = [inference[key] for inference in inferences if key in inference]
+        averages[key] = _estimate(mean, of_key if len(of_key) == len(parts) else [], level)
         missing = sum(map(math.isnan, values))
         if missing:
             notes.append(Note("average_undefined", {"metric": key, "count": missing, "total": len(values)}))
     return Results(averages, tuple(notes), results.basis)
+
+
+def _estimate(mean: float, parts: Sequence[Inference], level: float | None) -> Estimate:
+    if level is None:
+        return Estimate(mean)
+    low, high = average(parts).limits(level) if parts else NONE
+    return Estimate(mean, low, high)
 
 
 def _inferences(results: Results, system: System) -> dict[Key, Inference]:

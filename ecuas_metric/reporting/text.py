@@ -72,12 +72,21 @@ def verdict(rows: Sequence[Comparison], alpha: float, digits: int = 3) -> str:
     if not any(row.difference for row in rows):
         return f"no difference: {max(values.values()):.{digits}f} each."
     best, second, *_ = values
-    of_best = {row.second if row.first == best else row.first: row for row in rows if best in (row.first, row.second)}
-    unbeaten = [name for name in values if name in of_best and winner(of_best[name], alpha) != best]
+    rivals = _rows_of_rivals(rows, best)
+    unbeaten = [name for name in values if name in rivals and winner(rivals[name], alpha) != best]
     whose = f" for {second}" if len(values) > 2 else ""
-    p = p_text(of_best[second].p_adjusted)
+    p = p_text(rivals[second].p_adjusted)
     numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose} (adjusted {p})"
-    return f"{best} {_how_surely(unbeaten, len(of_best))}: {numbers}."
+    return f"{best} {_how_surely(unbeaten, len(rivals))}: {numbers}."
+
+
+def _rows_of_rivals(rows: Iterable[Comparison], best: str) -> dict[str, Comparison]:
+    """Return the comparison of each other system with the best."""
+    rivals = {}
+    for row in rows:
+        if best in (row.first, row.second):
+            rivals[row.second if row.first == best else row.first] = row
+    return rivals
 
 
 def _how_surely(unbeaten: Sequence[str], count: int) -> str:

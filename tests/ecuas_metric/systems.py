@@ -76,7 +76,7 @@ def values(decisions, *, sample_weight=None, **options):
 
 @contextmanager
 def counted_sorts(num_samples):
-    """List the shapes of the numbers that NumPy sorts, by any function, if these are as many as the samples."""
+    """List the shapes of the numbers, or their bits, that NumPy sorts, if these are as many as the samples."""
     sorts = []
 
     def look(frame, event, called):

@@ -53,11 +53,10 @@ def named_keys(text: str | None, form: Decisions) -> list[Key]:
     named: dict[Key, None] = {}
     for word in map(_simple, _words_of(text or "", names)):
         stem, _, number = word.rpartition("_")
-        for key in names.get(word, []) + names.get(stem, []):
-            if key.entry.parameter and _is_number(number):
-                named[Key(key.metric, float(number))] = None
-            elif not key.entry.parameter and key in names.get(word, []):
-                named[key] = None
+        named |= dict.fromkeys(key for key in names.get(word, []) if not key.entry.parameter)
+        if _is_number(number):
+            with_parameter = [key for key in names.get(stem, []) if key.entry.parameter]
+            named |= dict.fromkeys(Key(key.metric, float(number)) for key in with_parameter)
     return list(named)
 
 
@@ -94,7 +93,8 @@ def _unknown(name: str, keys: Sequence[Key]) -> InputError:
     error = InputError("--metrics", "unknown_metric", value=name, keys=list(keys))
     meant = _meant(name)
     number = _NUMBER.search(_simple(name))
-    adding = [option for option in ADDING if any(option in key.options for key in meant)]
+    options = {option for key in meant for option in key.options}
+    adding = [option for option in ADDING if option in options]
     if adding:
         value = f" {number[1]}" if number and adding[0] in ("n", "reject_costs") else ""
         error.advice = "add_flag"

@@ -3,11 +3,16 @@
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Annotated
 
 from ...basis import Basis
-from ...comparison.compare import Comparisons, basis_of_comparison, compare_systems, compare_within, fields_of
+from ...comparison.compare import (
+    Comparison,
+    basis_of_comparison,
+    compare_systems,
+    compare_within,
+    fields_of,
+)
 from ...comparison.planning import CORRELATION, EXPECTED_AUROC, Plan, plan_of_rates, plan_of_systems
 from ...errors import InputError, Note
 from ...expected_costs import ECUAS_N, ERROR_RATE
@@ -39,7 +44,7 @@ from ..report import (
     report_records,
     write_figures,
 )
-from ..tables import Grid, screen_of, to_text, write
+from ..tables import screen_of
 from ..text import explain as sentences_of
 from ..text import introduction, overview
 from .choice import chosen_keys, named_keys, options_set
@@ -174,9 +179,7 @@ def compare_in_memory(
         systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
     keys = _metrics_of(output, systems, options_set(options))
     compared = compare_systems(systems, only=keys)
-    if keys is None:
-        compared.sort(key=lambda row: place(row.key))
-    differences = [row for pairs in pairs_by_key(compared).values() for row in pairs]
+    differences = _in_order(compared, keys)
     alpha = round(1 - interval, 12)
     above = introduction(systems, differences, alpha=alpha, digits=output.digits, by_position=rows.by_position)
     shown = differences
@@ -191,7 +194,8 @@ def compare_in_memory(
     if within is not None:
         names = _names_of_strata(systems, submissions)
         by_part = {names[stratum]: rows for stratum, rows in compare_within(systems, only=keys).items()}
-        _show_within(within_grid(by_part, within, line, level=interval, digits=output.digits), by_part, output)
+        records = [{"within": part, **fields_of(row)} for part, rows in by_part.items() for row in rows]
+        output.show_below(within_grid(by_part, within, line, level=interval, digits=output.digits), records, "within")
     if figures:
         print_paths(write_differences(differences, figures, alpha=alpha))
     return _notes_of(systems) + list(compared.notes)
@@ -205,12 +209,11 @@ def _names_of_strata(systems: Mapping[str, System], submissions: Sequence[Submis
     return dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
 
 
-def _show_within(grid: Grid, by_part: Mapping[str, Comparisons], output: Output) -> None:
-    """Print the differences within the values of a column, and write them beside the files of the table."""
-    print("", to_text(grid, screen_of(sys.stdout)), sep="\n", end="")
-    records = [{"within": part, **fields_of(row)} for part, rows in by_part.items() for row in rows]
-    for path in map(Path, output.output):
-        write(path.with_stem(f"{path.stem}_within"), grid, records)
+def _in_order(rows: Iterable[Comparison], keys: Sequence[Key] | None) -> list[Comparison]:
+    """Return differences metric by metric: as these are asked for, or else in the order of tables."""
+    by_key = pairs_by_key(rows)
+    order = sorted(by_key, key=place) if keys is None else keys
+    return [row for key in order for row in by_key.get(key, [])]
 
 
 def plan_of_files(
@@ -304,11 +307,8 @@ def _show_averages(averages: Report | None, keys: Iterable[Key], by: str, output
     chosen = [key for key in keys if key in averages.keys]
     grid = report_grid(averages, digits=output.digits, keys=chosen)
     above = [f"Macro-averages over {by}; N counts its values.", *grid.above]
-    grid = replace(grid, above=above, legend=(), signature="")  # the legend stands below the table of the parts
-    print("", to_text(grid, screen_of(sys.stdout)), sep="\n", end="")
-    signed = replace(grid, signature=averages.signature)
-    for path in map(Path, output.output):
-        write(path.with_stem(f"{path.stem}_macro"), signed, report_records(averages, keys=chosen))
+    grid = replace(grid, above=above, legend=())  # which stands below the table of the parts
+    output.show_below(grid, report_records(averages, keys=chosen), "macro")
     return averages.notes()
 
 

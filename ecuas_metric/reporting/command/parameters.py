@@ -4,7 +4,7 @@ import dataclasses
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -206,7 +206,14 @@ class Output:
         if bases:
             fields["basis"] = {name: basis.to_json() for name, basis in bases.items()}
         for path in self.output:
-            write(path, dataclasses.replace(grid, read=read, fields=fields), records)
+            write(path, replace(grid, read=read, fields=fields), records)
+
+    def show_below(self, grid: Grid, records: Sequence[Record], suffix: str) -> None:
+        """Print another table, and write it beside the files of the first, with a suffix to their names."""
+        unsigned = replace(grid, signature="")  # that stands below the first
+        print("", to_text(unsigned, screen_of(sys.stdout)), sep="\n", end="")
+        for path in map(Path, self.output):
+            write(path.with_stem(f"{path.stem}_{suffix}"), grid, records)
 
 
 def print_bullets(sentences: Iterable[str]) -> None:

@@ -213,8 +213,9 @@ def _rename(submission: Submission, item: ReadFile) -> Submission:
 def _with_names(read: Sequence[ReadFile], *, has_parts: bool) -> list[Submission]:
     """Return the systems, with folder or suffix in their names where files have one name; FileError if two stay."""
     submissions = [(item, _rename(one, item)) for item in read for one in item.submissions]
-    is_one = len({one.of for _, one in submissions}) == 1
-    names = [one.part or one.of if has_parts and is_one else one.name for _, one in submissions]
+    names = [one.name for _, one in submissions]
+    if has_parts and len({one.of for _, one in submissions}) == 1:
+        names = [one.part or one.of for _, one in submissions]
     files = [one.source.file for _, one in submissions]
     stems = [stem(one.source.file) if item.file.name is None else "" for item, one in submissions]
     renamed = []
