@@ -15,7 +15,7 @@ from ..inputs import Array, Bools, Floats, Ints
 from ..results import note_perfect
 from .cells import numbers_in, parse_cells
 from .recipe import DIFFERENT, NAMES, Recipe, complement_of
-from .values import TEXT, Sheet, as_text, count_distinct, encode, is_numeric, join_texts, plain, texts_in
+from .values import TEXT, Sheet, as_text, count_distinct, encode, floats_in, is_numeric, join_texts, plain, texts_in
 
 MAX_SYSTEMS = 1000  # more is a column of something else
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
@@ -29,8 +29,12 @@ _SPREAD = 2
 
 def check_columns(sheet: Sheet, recipe: Recipe, said: Collection[str]) -> tuple[Note, ...]:
     """Raise FileError if columns that the user did not name cannot be what their names say; return notes on ids."""
+    if len(sheet.rows) == recipe.rows:
+        _refuse_footer(sheet, recipe)
     if "correct" not in said and recipe.right is None and recipe.form == "confidences":
         _refuse_answers(sheet, recipe)
+    if recipe.form in ("confidences", "predicted"):
+        _refuse_numbers(sheet, recipe)
     if "positive" not in said and recipe.form == "positive":
         _refuse_confidences(sheet, recipe)
     return _check_ids(sheet, recipe)
@@ -115,6 +119,17 @@ def refuse_positive(sheet: Sheet, recipe: Recipe, codes: Ints, classes: list[str
             )
 
 
+def _refuse_numbers(sheet: Sheet, recipe: Recipe) -> None:
+    """Raise FileError if columns of numbers hold ratings, or codes for right and wrong."""
+    confidence = recipe.predictions[0]
+    numeric = [name for name in sheet.names if is_numeric(sheet.table[name].type)]
+    has_codes = recipe.form == "confidences" and recipe.right is None and recipe.correct_from is None
+    if recipe.scale == 1 and confidence in numeric:
+        refuse_rating(sheet, confidence, floats_in(sheet.column(confidence)))
+    if has_codes and recipe.truth in numeric:
+        refuse_codes(sheet, recipe.truth, floats_in(sheet.column(recipe.truth)))
+
+
 def _refuse_answers(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if a column of correctness has the words of another: it holds the right answers."""
     words = _words(sheet, recipe.truth)
@@ -157,7 +172,7 @@ def _contradicts(sheet: Sheet, predicted: str, values: Floats) -> Bools:
     return np.asarray(((chosen > 0.5) != (values > 0.5)) & (values != 0.5))
 
 
-def refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
+def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if the ids of the last rows do not look like those of all others: means and sums."""
     if len(sheet.rows) < _ENOUGH + _FOOTERS:
         return

@@ -22,7 +22,6 @@ from .evidence import (
     check_columns,
     note_separated,
     refuse_codes,
-    refuse_footer,
     refuse_positive,
     refuse_rating,
     scale_counts,
@@ -267,7 +266,6 @@ def submissions_of(
     check_numbers(reading.scale, reading.correct_from)
     sheet = replace(sheet, table=with_nested(sheet.table, reading.columns), source=str(path))
     recipe = recipe_of(sheet, reading)
-    refuse_footer(sheet, recipe)
     notes = check_columns(sheet, recipe, reading.columns)
     submissions = []
     for name, part, rows in _systems(sheet, recipe, stem(path)):

@@ -58,7 +58,7 @@ def states_of_batches(
     start, roles = first, recipe
     low, high = limits_of(reading.get("scale", 1))
     for table in _chunks(batches):
-        roles = roles or recipe_of_rows(table, reading, source=source)
+        roles = roles or recipe_of_rows(table, reading, source=source, first=start)
         for of, rows in _rows_of_systems(table, roles, name, source, start):
             system = of if rows is None else f"{prefix}{of}"
             part = table if rows is None else table.select(_values_read(roles)).take(rows)
@@ -109,7 +109,9 @@ def check_reading(reading: RowOptions) -> None:
     check_numbers(reading.get("scale", 1), reading.get("correct_from"))
 
 
-def recipe_of_rows(head: pa.Table, reading: RowOptions, *, source: str, rows: int | None = None) -> Recipe:
+def recipe_of_rows(
+    head: pa.Table, reading: RowOptions, *, source: str, rows: int | None = None, first: int = 1
+) -> Recipe:
     """Return how rows are read, by the first of them; FileError if that needs all of them in memory."""
     said = Reading(
         unlabelled=reading.get("unlabelled"),
@@ -134,7 +136,7 @@ def recipe_of_rows(head: pa.Table, reading: RowOptions, *, source: str, rows: in
         what = ", ".join(name for name in names if name not in head.column_names)
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
-    check_columns(Sheet(head, np.arange(1, len(head) + 1), source=source), recipe, said.columns)
+    check_columns(Sheet(head, np.arange(first, first + len(head)), source=source), recipe, said.columns)
     if recipe.form == "confidences":
         for name in _values_read(recipe):
             _require_numbers(head[name], name, source)

@@ -140,7 +140,7 @@ def test_bins_of_many_rows_bound_the_numbers_of_memory(engine, given, monkeypatc
         ({"confidence": [-0.5, 0.2], "correct": [1, 0]}, {}, r"'confidence' must lie in \[0, 1\]; got -0.5"),
         ({"confidence": [0.5, None], "correct": [1, 0]}, {}, "'confidence' must not be NaN"),
         ({"confidence": [0.5, 0.2, 0.2], "correct": [1, None, None]}, {}, "'correct' has no value .*2 of 3"),
-        ({"confidence": [0.5, 0.2], "correct": [1, 3]}, {}, "'correct' must be 0"),
+        ({"confidence": [0.5, 0.2], "correct": [1, 3]}, {}, "'correct' has two codes, 1 and 3"),
         ({"confidence": [0.5, 0.2], "answer": [1, 3]}, {}, "but no correct"),
         ({"confidence": ["a", "b"], "correct": [1, 0]}, {}, "must hold numbers"),
         ({"confidence": [0.5, 0.2], "correct": [1, 0], "w": [1.0, -1.0]}, {"columns": {"weight": "w"}}, "'w' must be"),
