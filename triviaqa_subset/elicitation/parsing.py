@@ -54,7 +54,22 @@ OTHER_MEANINGS = {
     ),
 }
 
+WORD = re.compile(r"[^\W\d_]+")
+# Words that may stand beside the number, or be of the answer: what else is said may give it another meaning.
+PLAIN = frozenset(
+    WORD.findall(
+        """a about accuracy accurate almost am an and answer approximately are around as at be being believe ca cent
+        certain certainty chance circa confidence confident correct correctness d estimate estimated fairly final for
+        guess i in is it its level likelihood likely m maybe my nearly of opinion or out overall per percent perhaps
+        possibly pretty probability put quite rather reply response right roughly s say score so stated subjective sure
+        that the think this to total true very view with would"""
+    )
+)
+AROUND = re.compile(r"[\s.,;:=!()\[\]{}*_\"'\u2019`<>~]*")  # signs that mean nothing for a number
+CORRECTION = re.compile(rf"(?i){KEYWORD}|\b(?:wrong|incorrect|mistaken|inverse|correction)\b")
+
 UNREAD = "no probability can be read"
+UNKNOWN = "what is said of the number is not known to mean the probability of being right"
 SEVERAL = "several numbers are stated"
 _CUT = "the reply was cut by --max-tokens"
 _JSON = re.compile(r"(?:```\w*\s*)?(?P<json>\{.*\})\s*(?:```)?\s*", re.DOTALL)
@@ -111,7 +126,7 @@ def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
         )
     stated = statements[-1]
     answer = _first_line(text[: stated.passage.start()])
-    reason = _CUT if cut and not _is_whole(stated) else _why_missing(statements)
+    reason = _CUT if cut and not _is_whole(stated) else _why_missing(statements, answer)
     return Outcome(answer, None if reason else stated.number.value, reason)
 
 
@@ -164,7 +179,7 @@ def _statements(text: str) -> list[Statement]:
     return [each for each in statements[:-1] if each.number.value is not None] + statements[-1:]
 
 
-def _why_missing(statements: Sequence[Statement]) -> str | None:
+def _why_missing(statements: Sequence[Statement], answer: str) -> str | None:
     """Return why the number of the last statement is not the probability that the answer is right, if it is not."""
     stated = statements[-1]
     for reason, pattern in OTHER_MEANINGS.items():
@@ -172,7 +187,31 @@ def _why_missing(statements: Sequence[Statement]) -> str | None:
             return reason
     if _has_rival(stated) or any(_differ(stated.number, earlier.number) for earlier in statements[:-1]):
         return SEVERAL
-    return UNREAD if stated.number.value is None else None
+    if stated.number.value is None:
+        return UNREAD
+    return None if _is_plain(stated, answer) else UNKNOWN
+
+
+def _is_plain(stated: Statement, answer: str) -> bool:
+    """Return whether all that is said of a number, on its line and after it, is known to leave its meaning."""
+    text = stated.passage.string
+    start = max(text.rfind("\n", 0, stated.passage.start("number")) + 1, 0)
+    is_beside_answer = not text[:start].strip()
+    before = text[stated.passage.start() if is_beside_answer else start : stated.passage.start("number")]
+    after = text[stated.number.end :].partition("\n")[0]
+    known = PLAIN.union(WORD.findall(answer.lower()))
+    said = f"{before} {_without_numbers(after)}"
+    if not known.issuperset(WORD.findall(said.lower())) or not AROUND.fullmatch(WORD.sub("", said)):
+        return False
+    remainder = REMAINDER.match(text, stated.number.end)
+    return CORRECTION.search(text, remainder.end() if remainder else stated.number.end) is None
+
+
+def _without_numbers(text: str) -> str:
+    """Return a text without its numbers, which `_has_rival` compares."""
+    for digits in reversed(list(DECIMAL.finditer(text))):
+        text = text[: digits.start()] + text[read_number(digits).end :]
+    return text
 
 
 def _has_rival(stated: Statement) -> bool:

@@ -28,12 +28,12 @@ READ = [  # replies that must be read
     "{a}, {p}", '{{"guess": {json}, "probability": {p}}}', '```json\n{{"guess": {json}, "probability": {p}}}\n```',
     "<think>Maybe 0.5? Probability: 0.5</think>\n{a}\nProbability: {p}",
     "Okay, the user asks. Probability: 0.1\n</think>\n\nGuess: {a}\nProbability: {p}",
-    "{a}\nProbability: {p}\n\nThis is a probability of 0.123, I think.",
-    "{a}\nProbability: {p}\nExplanation: it was founded in 0.7 AD with probability: 0.3",
 ]  # fmt: skip
 MAY_BE_MISSING = [  # or whose probability may be missing
     "{a}\nProbability: about {p}", "{a}\nProbability: {percent}/100", "{a}\nProbability: {p}-{p}1",
     "{a}\nProbability: between {p} and 0.99", "{a}\nProbability: high",
+    "{a}\nProbability: {p}\n\nThis is a probability of 0.123, I think.",
+    "{a}\nProbability: {p}\nExplanation: it was founded in 0.7 AD with probability: 0.3",
 ]  # fmt: skip
 
 
@@ -64,15 +64,13 @@ def read(text, *, cut=False):
 STATED = {  # what follows "Paris" -> the probability, or why it is missing
     0.85: ["\nProbability: .85", "\n(85 %)", "\nProbability: 0.85.", " Probability: 0.85", ", probability: 0.85",
            " (85%)", " with a probability of 0.85", "\n\nProbability that it is correct: 0.85",
-           "\nConfidence = 0.85", "\nPROBABILITY: <0.85>", "\nProbability: 0.85\n\nGuess: Rome\nProbability: 0.1",
-           "\nProbability: 0.85\n```"],
+           "\nConfidence = 0.85", "\nPROBABILITY: <0.85>", "\nProbability: 0.85\n```"],
     0.125: ["\nProbability: 12.5 %", "\nProbability: 0.125"],
     1.0: ["\nProbability: 1", "\nProbability: 1."], 0.0: ["\nProbability: 0"], 0.005: ["\nProbability: 0.5 per cent"],
     0.01: ["\nProbability: 1 percent", "\nProbability: 1\uff05"],
     0.1: ["\nProbability: 1 in 10", "\nProbability: 1 out of 10"],
-    0.9: ["\nProbability: 0.9 in my view", "\nProbability: 0.9 (90 %)", "\nProbability: 90% (0.9, founded in 1889)",
-          "\nProbability: 0.9\nConfidence: 90%", "\nProbability: 0.9, not quite sure",
-          "\n0.9\n0.9", "\nProbability: 0.9 (won in 1889)", "\nProbability (I am not certain): 0.9"],
+    0.9: ["\nProbability: 0.9 in my view", "\nProbability: 0.9 (90 %)", "\nProbability: 0.9\nConfidence: 90%",
+          "\n0.9\n0.9"],
     "no probability": [
         "", "\nProbability:", "\nProbability: >0.99", "\nProbability: at least 0.9",
         *(f"\nProbability: {odd}" for odd in ("rather high", "N/A", "85", "150 %", "-0.2", "5e-1", "1 in 0", "0.8x",
@@ -89,6 +87,10 @@ STATED = {  # what follows "Paris" -> the probability, or why it is missing
         "\nThe probability that this isn't correct is 0.1.", "\nProbability: 0.1 (of being incorrect)",
         "\nProbability that it is not Paris: 0.1", "\nThe probability that it isn\u2019t Paris is 0.1",
         "\nProbability: 0.1 that it is not Paris", "\nProbability of another answer: 0.1"],
+    "is not known": [
+        "\nProbability: 0.85\n\nGuess: Rome\nProbability: 0.1", "\nProbability: 90% (0.9, founded in 1889)",
+        "\nProbability: 0.9, not quite sure", "\nProbability: 0.9 (won in 1889)",
+        "\nProbability (I am not certain): 0.9"],
     "condition": ["\nProbability: 0.7 if European, 0.3 otherwise", "\nProbability if European: 0.7"],
     "bound": ["\nProbability: <0.01", "\n<0.01", "\nThe probability is at most: 0.1", "\nProbability: 0.9+",
               "\nProbability: 0.9 or more"],
@@ -117,6 +119,92 @@ def test_a_number_is_the_probability_or_missing_with_a_reason():
         assert (found.answer, found.confidence) == (answer, expected), reply
         assert (found.explanation is None) == (expected is not None)
         assert expected is not None or (stated or "") in found.explanation, reply
+
+
+# Replies by another hand: {a} is the answer, {p} a probability, {d} the same as a percentage.
+MUST_BE_MISSING = """
+{a}⏎P(wrong) = {p} ¦ {a}⏎P(incorrect) = {p} ¦ {a}⏎1 - p = {p} ¦ {a}⏎Probability of error: {p}
+{a}⏎Probability that I'm mistaken: {p} ¦ {a}⏎Probability: not {p} ¦ {a}⏎Probability: {p}? Perhaps 0.31.
+{a}⏎Probability: {p} / 10 ¦ {a}⏎Probability: {p} out of 10 ¦ {a}⏎Probability: ≥{p} ¦ {a}⏎Probability: ≤ {p}
+{a}⏎Probability: > {p} ¦ {a}⏎Probability: [{p}, 0.99] ¦ {a}⏎Probability: {p}…0.99 ¦ {a}⏎Probability: {p}..0.99
+{a}⏎Probability: {p}, but it could also be 0.2 ¦ {a}⏎Probability that it is Lyon: {p}
+{a}⏎Probability that the answer is Lyon: {p} ¦ {a}⏎Probability that it is neither: {p}
+{a}⏎Probability that another answer is right: {p} ¦ {a}⏎Uncertainty: {p} ¦ {a}⏎Doubt: {p}
+{a}⏎My uncertainty is {p} ¦ {a}⏎Confidence: high ¦ {a}⏎Confidence interval: {p}-0.99
+{a}⏎Confidence interval: [{p}; 0.99] ¦ {a}⏎Lack of confidence: {p} ¦ {a}⏎I have no confidence: {p}
+{a}⏎Probability of failure: {p} ¦ {a}⏎Improbability: {p} ¦ {a}⏎Probability(not {a}): {p} ¦ {a}⏎P(~{a}) = {p}
+{a}⏎Probability of not-{a}: {p} ¦ {a}⏎Probability: 1-{p} ¦ {a}⏎Probability: 1 - {p}
+{a}⏎Probability: 1 minus {p} ¦ {a}⏎Probability: 2*{p} ¦ {a}⏎Probability: {p}*0.5
+{a}⏎Probability: {p} x 0.9 ¦ {a}⏎Probability: {p}^2 ¦ {a}⏎Probability: {p}e-3 ¦ {a}⏎Probability: -{p}
+{a}⏎Probability: ln {p} ¦ {a}⏎Probability: log({p}) ¦ {a}⏎Probability: sqrt {p} ¦ {a}⏎Probability: half of {p}
+{a}⏎Probability: twice {p} ¦ {a}⏎Probability: less than {p} ¦ {a}⏎Probability: no more than {p}
+{a}⏎Probability: just under {p} ¦ {a}⏎Probability: a bit over {p} ¦ {a}⏎Probability: not above {p}
+{a}⏎Probability: minimum {p} ¦ {a}⏎Probability: max. {p} ¦ {a}⏎Probability: maximum of {p}
+{a}⏎Probability: at least {p} ¦ {a}⏎Probability: from {p} upwards ¦ {a}⏎Probability: {p} at best
+{a}⏎Probability: {p} at worst ¦ {a}⏎Probability: {p} tops ¦ {a}⏎Probability: {p} max
+{a}⏎Probability: {p} minimum ¦ {a}⏎Probability: {p} and up ¦ {a}⏎Probability: {p} or above
+{a}⏎Probability: {p} if the question means France ¦ {a}⏎Probability: {p} assuming 2020 data
+{a}⏎Probability: {p}⏎Actually, probability: 0.31 ¦ {a}⏎Probability: {p}⏎Probability: 0.31
+{a}⏎I'm not {p} confident. ¦ {a}⏎There is a probability of {p} that I am wrong.
+{a}⏎There is a {p} probability that this is wrong ¦ {a}⏎With probability {p} this is false.
+{a}⏎With probability {p} I am guessing. ¦ {a} has a probability of {p} of being wrong
+{a}⏎The probability isn't {p} ¦ {a}⏎The probability is not {p} ¦ {a}⏎The probability is hardly {p}
+{a}⏎The probability is nowhere near {p} ¦ {a}⏎The probability is unlikely to be {p}
+{a}⏎The probability cannot be {p} ¦ {a} ({p}) / Lyon (0.31) ¦ {a}: {p}, Lyon: 0.31 ¦ {a} #{p} ¦ v{p} {a}
+{a} at {p} Hz ¦ {a}, {p} km ¦ {a}, {p} seconds ¦ {a} (rating {p}) ¦ {a} (about {p} miles) ¦ {a}, ${p}
+{a}, £{p} ¦ {a}, {p}° ¦ {a}, no. {p} ¦ {a}, ISBN {p} ¦ {a}, {p}x ¦ {a}, {p}.1.2 ¦ {a}, 1:{p} ¦ {a}, {p}:1
+{a}⏎Probability: {p}:1 ¦ {a}⏎Odds: {p} ¦ {a}⏎Odds: {p} to 1 ¦ {a}⏎Probability: odds of {p}
+{a}⏎Probability: 3 to 1 ¦ {a}⏎Probability: 1 in 4 of being wrong ¦ {a}⏎Probability: 0,{d}
+{a}⏎Probability: {d} ¦ {a}⏎Probability: 0. {d} ¦ {a}⏎Probability: O.{d} ¦ {a}⏎Probability: point {d}
+{a}⏎Probability: zero point {d} ¦ {a}⏎Probability: {p}%% ¦ {a}⏎Probability: {p}‰
+{a}⏎Probability: {p} per mille ¦ {a}⏎Probability: {d}‰ ¦ {a}⏎Probability: {d} percent chance of being wrong
+{a}⏎Probability: {d}% wrong ¦ {a}⏎Probability: {d}%/15% ¦ {a}⏎Probability: {d}-99%
+{a}⏎Probability: {d} to 99 percent ¦ {a}; {d}% alcohol ¦ {a} ({d}% of the votes) ¦ {a}, {d}% cotton
+{a}⏎Probability: {p}⏎This is the probability of being wrong.
+{a}⏎Probability: {p}⏎(that is, of being incorrect) ¦ {a}⏎Probability: {p} (0 = sure, 1 = unsure)
+{a}⏎Probability (0 means certain): {p} ¦ {a}⏎Probability (1 = wrong): {p} ¦ {a}⏎Probability: {p} (inverse)
+{a}⏎Probability that I cannot answer: {p} ¦ {a}⏎Probability that this guess fails: {p}
+{a}⏎Probability that this is incorrect? {p} ¦ {a}⏎Probability of misremembering: {p}
+{a}⏎Probability of a mistake: {p} ¦ {a}⏎Probability of hallucination: {p} ¦ {a}⏎Probability against: {p}
+{a}⏎Probability of alternative: {p} ¦ {a}⏎Probability of the second guess: {p}
+{a}⏎Joint probability with Lyon: {p} ¦ {a}⏎Log probability: -0.{d} ¦ {a}⏎Log probability: {p}
+{a}⏎Log-probability = {p} ¦ {a}⏎Probability ratio: {p} ¦ {a}⏎Probability rank: {p}
+"""
+MAY_BE_READ = """
+{a}⏎Probability: {p} ¦ {a}⏎⏎**Probability:** `{p}` ¦ {a}⏎Probability (0-1): {p}
+{a}⏎Probability (0.0 to 1.0): {p} ¦ {a}⏎Probability [0,1]: {p} ¦ {a}⏎Probability between 0 and 1: {p}
+{a}⏎Probability on a scale from 0 to 1: {p} ¦ {a}⏎Probability of being correct: {p}
+{a}⏎Probability of correctness = {p} ¦ {a}⏎Prob: {p} ¦ {a}⏎P = {p} ¦ {a}⏎P(correct) = {p}
+{a}⏎Probability: {p}/1 ¦ {a}⏎Probability: {p}/1.0 ¦ {a}⏎Probability: {p} or so ¦ {a}⏎Probability: ≈{p}
+{a}⏎Probability: {p} ± 0.05 ¦ {a}⏎Probability: {p} +/- 0.1
+{a}⏎Probability: {p} (i.e. not likely to be wrong) ¦ {a}⏎Probability: {p}; Lyon: 0.1
+{a}⏎Probability: {p} for {a}, 0.11 for Lyon ¦ {a}⏎Probability for Lyon: 0.11⏎Probability: {p}
+{a}⏎Chance of being wrong: 0.21⏎Probability: {p} ¦ {a}⏎Confidence: low ({p}) ¦ {a}⏎Confidence level: {p}
+{a}⏎Confidence score: {p} ¦ {a}⏎95% confidence: {p} ¦ {a}⏎If I remember correctly, probability: {p}
+{a}⏎Probability: {p} (was 0.3 before) ¦ {a}⏎Probability: first 0.3, now {p} ¦ {a}⏎Probability: 0.3 -> {p}
+{a}⏎Probability: 0.3 → {p} ¦ {a}⏎Probability: ~~0.3~~ {p} ¦ {a}⏎Probability: 0.3, sorry, {p}
+{a}⏎Probability: {p}⏎Correction: 0.31 ¦ {a}⏎Probability: {p}⏎Probability of being wrong: 0.31
+{a}⏎Probability of being wrong: 0.31⏎Probability: {p}
+{a}⏎The probability of my guess being right lies at {p}. ¦ {a}⏎I'd put the probability at {p}.
+{a}⏎I am {p} confident. ¦ {a}⏎There is a probability of {p} that I am right.
+{a}⏎My probability estimate is {p} ¦ {a}⏎The probability of rain is {p} ¦ {a}⏎Guess: Lyon⏎Probability: {p}
+{a}⏎Probability: {p}⏎⏎Question: Who?⏎Guess: Rome⏎Probability: 0.44 ¦ {a} = {p} ¦ {a} | {p} ¦ | {a} | {p} |
+{a} - {p} ¦ {a} — {p} ¦ {a} [{p}] ¦ {a} <{p}> ¦ {a} {p} ¦ {a}, born 0.4 BC, {p} ¦ {a}⏎Probability: {d}%.
+{a}⏎Probability: {d} pct ¦ {a}⏎Probability: {d}% sure, 100-{d}% wrong ¦ {a}⏎{d}% probability ¦ {a}⏎{d}%
+{a} ({d}%) ¦ {a}, {d}% ¦ {a}⏎Probability: {p}⏎Note: lower is better
+{a}⏎Prior probability: 0.2, posterior probability: {p} ¦ {a}⏎Conditional probability: {p}
+{a}⏎Probability: see 0.4 above; {p}
+"""
+
+
+def test_no_reply_of_another_hand_is_misread():
+    for templates, is_probability in ((MUST_BE_MISSING, False), (MAY_BE_READ, True)):
+        for template in re.split(r" ¦ |\n", templates.strip()):
+            for answer, p, percent in (("Paris", "0.85", "85"), ("1984", "0.07", "7")):
+                reply = template.replace("⏎", "\n").format(a=answer, p=p, d=percent)
+                found = read(reply)
+                assert found.confidence is None or (is_probability and found.confidence == float(p)), reply
+                assert (found.confidence is None) == (found.explanation is not None)
 
 
 @given(st.text(max_size=60))
