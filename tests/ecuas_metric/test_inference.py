@@ -1,5 +1,6 @@
 """Laws of the one engine of inference: exact limits, mirrors, invariances, p against intervals, and smoothness."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -9,13 +10,24 @@ from scipy import stats
 
 from ecuas_metric import compare_systems, confidence_system
 from ecuas_metric.designs import Design, Effect, Extremes, design_of
-from ecuas_metric.inference import Inference, Side, average, pearson_quantile, pearson_tail
+from ecuas_metric.inference import Groups, Inference, Side, average, pearson_quantile, pearson_tail
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.summary import results_of
 
 LEVELS = [0.8, 0.95, 0.99]
+
+
+def test_neighbours_add_up_at_their_mean_uncertainty(rng):
+    uncertainty = np.sort(rng.random(12))
+    sums = rng.random((5, 12))
+    starts = [0, 5, 9]
+    merged = Groups(uncertainty, *sums).merged(np.array(starts))
+    parts = [slice(*rows) for rows in itertools.pairwise([*starts, 12])]
+    means = [np.average(uncertainty[rows], weights=sums[0, rows]) for rows in parts]
+    np.testing.assert_allclose(merged.uncertainty, means)
+    np.testing.assert_allclose(merged.weight2_cost2, [sums[4, rows].sum() for rows in parts])
 
 
 def estimates(predictions, references, form="confidences", level=0.95, **options):
