@@ -47,8 +47,8 @@ _OURS = "ecuas "  # before the names of our columns
 def score_frame(
     frame: Any,
     columns: Mapping[str, str] | None = None,
-    by: str | None = None,
     *,
+    by: str | None = None,
     unlabelled: str | None = None,
     scale: float | str = 1,
     correct_from: float | None = None,
