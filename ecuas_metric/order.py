@@ -1,16 +1,18 @@
 """The metrics of the order of the samples by their uncertainty: AUROC, AURC and AUGRC, from tie groups."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .inputs import SAMPLE_SIZE, Bools, FloatOrFloats, Floats, Ints, Limits, blocks
-from .metric import Data, Line, Metric, Unjudged, attainable_sums
-from .ranking import ResampledTies, TieGroups
+from .metric import Data, Line, Metric, Ties, Unjudged, attainable_sums
+from .ranking import TieGroups
 
 _FIRST = 12  # part of the samples whose risk is that of the most confident
 _FLAT = 0.01  # weight relative to all before, below which two terms of a series replace a difference
 
 
-def auroc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
+def auroc(groups: Ties) -> FloatOrFloats:
     """Return the probability (...) that a correct sample is less uncertain than an incorrect one, ties 1/2."""
     areas = groups.areas
     pairs = areas.correct * areas.cost
@@ -18,7 +20,7 @@ def auroc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     return np.minimum(np.maximum(share, 0.0), 1.0)[()]
 
 
-def aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
+def aurc(groups: Ties) -> FloatOrFloats:
     r"""Return the area (...) under risk against coverage, from low to high uncertainty, in [0, max c].
 
     .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
@@ -36,7 +38,7 @@ def aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     return np.where(total > 1, area / np.where(total > 1, total - 1, 1.0), last_risk)[()]
 
 
-def augrc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
+def augrc(groups: Ties) -> FloatOrFloats:
     """Return the area (...) under accepted cost / N against coverage, by trapezoids; ties as in `aurc`."""
     return groups.areas.accepted_cost / np.square(groups.areas.weight)
 
@@ -85,10 +87,6 @@ def _augrc_line(data: Data) -> Line:
     slope = ties.weight_middle / -ties.areas.weight
     slope += 1.0
     return Line(ties.cost_middle / ties.areas.weight, slope)
-
-
-def _aurc_line(data: Data) -> Line:
-    return aurc_line(data.groups)
 
 
 def aurc_line(ties: TieGroups) -> Line:
@@ -181,26 +179,14 @@ def _auroc_of_unjudged(unjudged: Unjudged) -> Limits:
     return lowest, highest
 
 
-def _auroc(data: Data) -> FloatOrFloats:
-    return auroc(data.ties)
+def _of_ties(area: Callable[[Ties], FloatOrFloats]) -> Callable[[Data], FloatOrFloats]:
+    """Return a function of tie groups as one of data."""
+    return lambda data: area(data.ties)
 
 
-def _aurc(data: Data) -> FloatOrFloats:
-    return aurc(data.ties)
-
-
-def _augrc(data: Data) -> FloatOrFloats:
-    return augrc(data.ties)
-
-
-def _aurc_of_unjudged(unjudged: Unjudged) -> Limits:
-    """Return the bounds of AURC: an error counts in every later risk, so all right is best and all wrong worst."""
-    return float(_aurc(unjudged.all_right)), float(_aurc(unjudged.all_wrong))
-
-
-def _augrc_of_unjudged(unjudged: Unjudged) -> Limits:
-    """Return the bounds of AUGRC, as those of AURC."""
-    return float(_augrc(unjudged.all_right)), float(_augrc(unjudged.all_wrong))
+def _if_all_right_or_wrong(area: Callable[[Ties], FloatOrFloats]) -> Callable[[Unjudged], Limits]:
+    """Return the bounds of an area: an error counts in every later risk, so all right is best and all wrong worst."""
+    return lambda unjudged: (float(area(unjudged.all_right.ties)), float(area(unjudged.all_wrong.ties)))
 
 
 def _range_of_aurc(data: Data) -> Limits:
@@ -218,7 +204,7 @@ AUROC = Metric(
     assesses="confidences",
     higher_is_better=True,
     needs="confidences",
-    value=_auroc,
+    value=_of_ties(auroc),
     line=_auroc_line,
     range=(0.0, 1.0),
     unjudged=_auroc_of_unjudged,
@@ -232,11 +218,11 @@ AURC = Metric(
     description="Area under risk against coverage; blind to calibration",
     assesses="both",
     higher_is_better=False,
-    value=_aurc,
-    line=_aurc_line,
+    value=_of_ties(aurc),
+    line=lambda data: aurc_line(data.groups),
     range=_range_of_aurc,
     bias=_aurc_bias,
-    unjudged=_aurc_of_unjudged,
+    unjudged=_if_all_right_or_wrong(aurc),
     has_order_bounds=True,
     takes_resamples=True,
     column=9,
@@ -247,11 +233,11 @@ AUGRC = Metric(
     description="Area under accepted cost against coverage; blind to calibration",
     assesses="both",
     higher_is_better=False,
-    value=_augrc,
+    value=_of_ties(augrc),
     line=_augrc_line,
     range=_range_of_augrc,
     bias=_augrc_bias,
-    unjudged=_augrc_of_unjudged,
+    unjudged=_if_all_right_or_wrong(augrc),
     has_order_bounds=True,
     takes_resamples=True,
     column=10,

@@ -22,7 +22,6 @@ _K = TypeVar("_K", bound=Hashable)
 Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
 ResampledStatistic = Callable[[Array], Mapping[_K, FloatOrFloats]]
 NONE = (math.nan, math.nan)
-DRAWN_TOGETHER = 2**13  # units; where there are more, each part of so many is counted in the cache
 _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
 
 
@@ -80,27 +79,11 @@ def bootstrap_weights(num_samples: int, resampling: Resampling) -> Iterator[Coun
 
 
 def _drawn(generator: np.random.Generator, rows: int, size: int) -> Counts:
-    """Return how often each of `size` units is drawn in `size` draws, (rows, size); of many, by parts in the cache."""
-    if size <= DRAWN_TOGETHER:
-        draws = generator.integers(0, size, (rows, size), dtype=np.int32)
-        draws += np.arange(rows, dtype=np.int32)[:, None] * size
-        return np.bincount(draws.ravel(), minlength=draws.size).reshape(draws.shape).astype(np.uint16)
-    counts = np.empty((rows, size), np.uint16)
-    starts = np.arange(0, size, DRAWN_TOGETHER)
-    sizes = np.diff(starts, append=size)
-    for row in counts:
-        totals = generator.multinomial(size, sizes / size)
-        for start, part, total in zip(starts.tolist(), sizes.tolist(), totals.tolist(), strict=True):
-            row[start : start + part] = np.bincount(_uniform(generator, part, total), minlength=part)
-    return counts
-
-
-def _uniform(generator: np.random.Generator, below: int, count: int) -> Array:
-    """Return `count` random integers in [0, `below`); raw bits where that is a power of two."""
-    if below & (below - 1):
-        return generator.integers(0, below, count)
-    bits = generator.bit_generator.random_raw(count // 4 + 1).astype("<u8").view("<u2")
-    return bits[:count] & np.uint16(below - 1)
+    """Return how often each of `size` units is drawn in `size` draws, (rows, size)."""
+    draws = generator.integers(0, size, (rows, size), dtype=np.int32)
+    cells = draws + np.arange(rows)[:, None] * size
+    counts = np.bincount(cells.ravel(), minlength=draws.size)
+    return counts.reshape(draws.shape).astype(np.uint16)
 
 
 def _collect(
