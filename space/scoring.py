@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -145,8 +145,9 @@ class Scored:
     def write(self, folder: Path) -> dict[str, str]:
         """Write the table as `ecuas score --output` does; return the paths of CSV, Markdown and LaTeX."""
         paths = {name: folder / f"ecuas.{suffix}" for name, suffix in SUFFIXES_OF.items()}
+        grid, records = self.tables()
         for path in paths.values():
-            write(path, *self.tables())
+            write(path, replace(grid, read=self.reading), records)
         return {name: str(path) for name, path in paths.items()}
 
 

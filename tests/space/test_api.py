@@ -1,5 +1,6 @@
 """What the page and programs are given of files and arguments: numbers of the command line, errors in own words."""
 
+import contextlib
 import inspect
 import io
 import json
@@ -61,7 +62,8 @@ def shown(app, tmp_path):
 def test_files_and_numbers_are_those_of_the_command_line(options, arguments, files, shown, tmp_path):
     outputs = [tmp_path / f"cli.{suffix}" for suffix in ("csv", "md", "tex")]
     paths = [part for path in outputs for part in ("--output", str(path))]
-    assert cli.main(["score", *map(str, files), *arguments.split(), *paths]) == 0
+    with contextlib.chdir(Path(files[0]).parent):  # the page calls files by their names
+        assert cli.main(["score", *(Path(file).name for file in files), *arguments.split(), *paths]) == 0
     result, _ = shown(*files, **options)
     assert downloads(result) == [path.read_bytes() for path in outputs]
     assert "Over all reject costs at once, " in result
