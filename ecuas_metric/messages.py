@@ -111,6 +111,8 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "options_differ": "must have the same options; those of {name!r} differ",
     # ---- plug-ins ----
     "shift_unknown": "must be set for logits of tokens",
+    "not_with_order_or_naive": "cannot be used with n or normalize: the expected cost at it depends on neither",
+    "rejected_label_is_a_class": "must be none of the classes",
     "class_axis_ambiguous": "must be 1 or -1: either axis of the predictions fits the labels",
     "not_one_class_a_row": "must be one class for each row of predictions",
     "numbers_of_choices_differ": "must be as many in every question, since u_M depends on their number",

@@ -42,7 +42,7 @@ def test_examples_give_what_is_written(page):
 
 
 @pytest.mark.e2e
-@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/gallery.md"])
+@pytest.mark.parametrize("page", ["docs/tutorial.md", "docs/gallery.md", "docs/deciding.md"])
 def test_the_code_of_a_page_gives_what_it_shows(page, tmp_path, capsys):
     with contextlib.chdir(tmp_path):
         run_examples(page)

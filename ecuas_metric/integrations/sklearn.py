@@ -1,62 +1,261 @@
-"""A scorer for scikit-learn's `cross_validate`, `GridSearchCV` and the like."""
+"""For scikit-learn: a classifier that rejects, and a scorer for `cross_validate`, `GridSearchCV` and the like."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.metrics import make_scorer
+from sklearn.model_selection import cross_val_predict
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from ..api import ecuas_score
+from ..api import posterior_system, value_of
+from ..classes import ClassCosts
+from ..costs import fixed_reject_cost
+from ..errors import InputError
+from ..expected_costs import ECUAS_N, EXPECTED_COST
+from ..inputs import Array, Floats
+from ..recalibration.maps import fit_recalibration, stratified_folds
+from ..rejection import RowDecisions, decide
+
+Cost = str | ArrayLike | ClassCosts
 
 
-def _ecuas(
-    y_true: ArrayLike, y_pred: ArrayLike, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
-    n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False
-) -> float:  # fmt: skip
-    """Return ECUAS_n of posteriors (N, K) of the labels, or (N,) of the second, or of decisions (N,)."""
-    found = np.asarray(y_pred)
+class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    r"""A classifier that decides at least expected cost, and rejects what is expected to cost more than rejecting.
+
+    .. math:: \arg\min_d \sum_k q_k C_{kd} \quad \text{if } \min_d \sum_k q_k C_{kd} \le \gamma, \text{ else rejected}
+
+    with the posteriors q of a classifier, if asked for recalibrated: see `ecuas_metric.decide`, which does it.
+
+    Parameters
+    ----------
+    estimator : classifier
+        With `predict_proba`.
+    cost : {"zero_one"}, array_like of shape (K, D) or mapping, default "zero_one"
+        See `ecuas_metric.ecuas_score`.
+    reject_cost : float, optional
+        The reject cost, in [0, u_M]; by default nothing is rejected.
+    calibration : {"affine", "temperature", "isotonic"}, optional
+        Recalibrate by a map that is fitted on posteriors out of fold; the estimator is then fitted on all rows.
+    cv : int or splitter, optional
+        Of the folds for `calibration`, by default 5, stratified and shuffled with a seed.
+    labels : array_like, shape (K,), optional
+        All classes in sorted order, of which rows may lack some, as folds do. A `cost` by names has them.
+    rejected_label : str or number, optional
+        What `predict` gives for what is rejected: by default "rejected", or -1 where decisions are numbers.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Of the columns of `predict_proba`: those that were seen.
+    estimator_ : classifier
+        Fitted on all rows.
+    recalibration_ : Recalibration or None
+        See `ecuas_metric.fit_recalibration`.
+
+    Raises
+    ------
+    InputError
+        If the cost does not fit the classes, the reject cost lies outside [0, u_M], or a class is the rejected label.
+
+    References
+    ----------
+    Chow 1970, "On optimum recognition error and reject tradeoff".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RejectingClassifier(RandomForestClassifier(random_state=0), cost={0: 10, 1: 1}, reject_cost=0.3)
+    >>> model.fit(X[::2], y[::2]).predict(X[1:12:2]).tolist()
+    [0, -1, -1, -1, -1, 0]
+    >>> print(model.decision_costs(X[1::2], y[1::2]).mean().round(3))
+    0.118
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        cost: Cost = "zero_one",
+        reject_cost: float | None = None,
+        calibration: str | None = None,
+        cv: Any = None,
+        labels: ArrayLike | None = None,
+        rejected_label: object = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cost = cost
+        self.reject_cost = reject_cost
+        self.calibration = calibration
+        self.cv = cv
+        self.labels = labels
+        self.rejected_label = rejected_label
+
+    def fit(self, X: Any, y: ArrayLike) -> RejectingClassifier:
+        """Fit the estimator, and the recalibration by cross-validation."""
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        self.estimator_ = clone(self.estimator).fit(X, y)
+        self.classes_ = self.estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        self.recalibration_ = None
+        if self.calibration is not None:
+            cv = stratified_folds(5, grouped=False) if self.cv is None else self.cv
+            out_of_fold = cross_val_predict(clone(self.estimator), X, y, cv=cv, method="predict_proba")
+            columns = np.searchsorted(self.classes_, y)
+            self.recalibration_ = fit_recalibration(out_of_fold, columns, method=self.calibration)
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return posteriors (N, K), recalibrated if asked for."""
+        check_is_fitted(self)
+        posteriors: Floats = self.estimator_.predict_proba(X)
+        return posteriors if self.recalibration_ is None else self.recalibration_.apply(posteriors)
+
+    def decide(self, X: Any) -> RowDecisions:
+        """Return decisions, their uncertainties, and which are accepted."""
+        posteriors = self.predict_proba(X)
+        every = _all_classes(self.cost, self.labels, self.classes_)
+        wide = _widened(posteriors, self.classes_, every)
+        rows = decide(wide, labels=every, cost=self.cost, reject_cost=self.reject_cost or 0.0)
+        return replace(rows, accepted=np.ones(len(wide), bool)) if self.reject_cost is None else rows
+
+    def predict(self, X: Any) -> Array:
+        """Return decisions (N,), or the rejected label."""
+        rows = self.decide(X)
+        assert rows.decision is not None
+        if rows.accepted.all():
+            return rows.decision
+        is_text = rows.decision.dtype.kind in "UO"
+        label = self.rejected_label
+        label = label if label is not None else "rejected" if is_text else -1
+        if label in self.classes_:
+            raise InputError("rejected_label", "rejected_label_is_a_class", value=label)
+        decisions = rows.decision.astype(object if is_text else rows.decision.dtype)
+        decisions[~rows.accepted] = label
+        return decisions
+
+    def decision_costs(self, X: Any, y: ArrayLike) -> Floats:
+        """Return what each row (N,) costs given its true class: its decision, or the reject cost."""
+        posteriors = self.predict_proba(X)
+        every = _all_classes(self.cost, self.labels, self.classes_, y)
+        wide = _widened(posteriors, self.classes_, every)
+        decisions = posterior_system(y, wide, labels=every, cost=self.cost).decisions
+        if self.reject_cost is None:
+            return decisions.candidate_cost
+        return fixed_reject_cost(
+            candidate_cost=decisions.candidate_cost,
+            uncertainty=decisions.uncertainty,
+            reject_cost=self.reject_cost,
+            max_uncertainty=decisions.max_uncertainty,
+        )
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return minus the mean cost, so that a search finds the cheapest."""
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        return -float(np.average(self.decision_costs(X, y), weights=weights))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        of_estimator = get_tags(self.estimator)
+        tags.classifier_tags.multi_class = of_estimator.classifier_tags.multi_class
+        tags.input_tags = of_estimator.input_tags
+        return tags
+
+
+def _all_classes(cost: Cost, labels: ArrayLike | None, *seen: ArrayLike) -> Array:
+    """Return the sorted classes that are given, those that a cost names, and those that were seen."""
+    named = list(cost) if isinstance(cost, Mapping) else []
+    parts = [np.asarray(part) for part in (labels, named, *seen) if part is not None]
+    every: Array = np.unique(np.concatenate([part for part in parts if part.size]))
+    return every
+
+
+def _widened(posteriors: Floats, labels: ArrayLike, every: Array) -> Floats:
+    """Return posteriors (N, K) of all classes: those that were not seen have the probability 0."""
+    wide = np.zeros((len(posteriors), len(every)))
+    wide[:, np.searchsorted(every, labels)] = posteriors
+    return wide
+
+
+def _cost_of_posteriors(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    all_labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    reject_cost: float | None = None,
+    **options: Any,
+) -> float:
+    """Return a cost of posteriors (N, K) of the labels, or (N,) of the second, or of decisions (N,)."""
+    posteriors = np.asarray(y_pred)
     if labels is None:
-        labels = np.unique(found)
-        found = (found[:, None] == labels).astype(np.float64)  # certain decisions
-    elif found.ndim == 1:
-        found = np.column_stack([1 - found, found])
-    every = np.union1d(labels, np.asarray(y_true))
+        labels = np.unique(posteriors)
+        posteriors = (posteriors[:, None] == labels).astype(np.float64)  # certain decisions
+    elif posteriors.ndim == 1:
+        posteriors = np.column_stack([1 - posteriors, posteriors])
+    every = _all_classes(options["cost"], all_labels, labels, y_true)
     if len(every) == 1:
         return 0.0  # one class, decided for throughout
-    posteriors = np.zeros((len(found), len(every)))
-    posteriors[:, np.searchsorted(every, labels)] = found
-    return ecuas_score(
-        y_true, posteriors, labels=every, sample_weight=sample_weight, n=n, cost=cost, normalize=normalize
-    )
+    wide = _widened(posteriors, labels, every)
+    options |= {"sample_weight": sample_weight, "reject_costs": reject_cost}
+    system = posterior_system(y_true, wide, labels=every, **options)
+    return value_of(system, ECUAS_N if reject_cost is None else EXPECTED_COST)
 
 
-class _Scorer(type(make_scorer(_ecuas))):  # type: ignore[misc]
+class _Scorer(type(make_scorer(_cost_of_posteriors))):  # type: ignore[misc]
     """A scorer of `make_scorer` that also passes on the classes of the fitted classifier."""
 
     def _score(
         self, caller: Callable[..., ArrayLike], estimator: ClassifierMixin, X: object, y: ArrayLike, **more: object
     ) -> float:
-        found = caller(estimator, "predict_proba", X, pos_label=None)
-        return float(self._sign * _ecuas(y, found, **{"labels": estimator.classes_, **self._kwargs, **more}))
+        posteriors = caller(estimator, "predict_proba", X, pos_label=None)
+        options = {"labels": estimator.classes_, **self._kwargs, **more}
+        return float(self._sign * _cost_of_posteriors(y, posteriors, **options))
 
 
-def ecuas_scorer(*, n: float = 1, cost: str | ArrayLike = "zero_one", normalize: bool = False) -> _Scorer:
+def ecuas_scorer(
+    *,
+    n: float = 1,
+    cost: Cost = "zero_one",
+    normalize: bool = False,
+    reject_cost: float | None = None,
+    labels: ArrayLike | None = None,
+) -> _Scorer:
     """Return a scorer: minus `ecuas_metric.ecuas_score` of a classifier's `predict_proba`, as scikit-learn maximises.
 
-    It is an object of `sklearn.metrics.make_scorer`: ``set_score_request(sample_weight=True)`` routes weights to it,
-    and `TunedThresholdClassifierCV` takes it, whose decisions count as certain. The classes are those of the fitted
-    classifier and of `y`, each of which may lack some, as in folds; one that was not seen has the probability 0.
+    With a reject cost, it is minus the expected cost of users with this one. It is an object of
+    `sklearn.metrics.make_scorer`: ``set_score_request(sample_weight=True)`` routes weights to it, and
+    `TunedThresholdClassifierCV` takes it, whose decisions count as certain. The classes are those of the fitted
+    classifier, of `y`, each of which may lack some, as in folds, of a cost by their names, and `labels`; one that was
+    not seen has the probability 0.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.model_selection import cross_val_score
     >>> X, y = [[0.1], [0.4], [0.5], [0.9], [0.2], [0.8]], ["no", "no", "yes", "yes", "no", "yes"]
     >>> cross_val_score(LogisticRegression(), X, y, scoring=ecuas_scorer(n=0), cv=3).round(2).tolist()
     [-0.95, -0.94, -0.94]
+    >>> scoring = ecuas_scorer(cost={"no": 1, "yes": 5}, reject_cost=0.5)
+    >>> cross_val_score(LogisticRegression(), X, y, scoring=scoring, cv=3).round(2).tolist()
+    [-0.5, -0.25, -0.25]
     """
-    options = {"n": n, "cost": cost, "normalize": normalize}
-    scorer: _Scorer = make_scorer(_ecuas, response_method="predict_proba", greater_is_better=False, **options)
+    if reject_cost is not None and (n != 1 or normalize):
+        raise InputError("reject_cost", "not_with_order_or_naive")
+    options = {"n": n, "cost": cost, "normalize": normalize, "reject_cost": reject_cost, "all_labels": labels}
+    scorer: _Scorer = make_scorer(
+        _cost_of_posteriors, response_method="predict_proba", greater_is_better=False, **options
+    )
     scorer.__class__ = _Scorer
     return scorer

@@ -1,0 +1,97 @@
+"""A classifier of scikit-learn that rejects: decisions and costs are those of `decide` and the scores."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from ecuas_metric import InputError, decide, fit_recalibration, score_posteriors
+from ecuas_metric.integrations.sklearn import RejectingClassifier, ecuas_scorer
+from ecuas_metric.recalibration.maps import stratified_folds
+from tests.ecuas_metric.integrations.test_plugins import classified
+
+COST = {"bird": {"a": 0, "b": 4}, "cat": {"a": 1, "b": 0}, "dog": {"a": 2, "b": 1}}
+MATRIX = np.array([[0, 4], [1, 0], [2, 1]])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learns_checks_pass():
+    assert all(check["status"] != "failed" for check in check_estimator(RejectingClassifier(LogisticRegression())))
+
+
+@pytest.mark.parametrize("calibration", [None, "affine"])
+def test_decisions_and_costs_are_those_of_the_functions(calibration, rng):
+    X, y = classified(rng, ["bird", "cat", "dog"])
+    forest = RandomForestClassifier(20, random_state=0)  # posteriors of 0
+    model = RejectingClassifier(forest, cost=COST, reject_cost=0.3, calibration=calibration).fit(X[:60], y[:60])
+    posteriors = forest.fit(X[:60], y[:60]).predict_proba(X[60:])
+    if calibration:
+        folds = stratified_folds(5, grouped=False)
+        out_of_fold = cross_val_predict(forest, X[:60], y[:60], cv=folds, method="predict_proba")
+        codes = np.unique(y[:60], return_inverse=True)[1]
+        posteriors = fit_recalibration(out_of_fold, codes).apply(posteriors)
+    rows = decide(posteriors, cost=COST, reject_cost=0.3)
+    assert model.predict(X[60:]).tolist() == np.where(rows.accepted, rows.decision.astype(object), "rejected").tolist()
+    scores = score_posteriors(y[60:], posteriors, cost=MATRIX, labels=list(COST), reject_costs=0.3)
+    costs = model.decision_costs(X[60:], y[60:])
+    assert costs.mean() == pytest.approx(scores["expected_cost_0.3"], abs=1e-12)
+    assert model.score(X[60:], y[60:]) == -costs.mean()
+    scorer = ecuas_scorer(cost=COST, reject_cost=0.3)
+    assert scorer(model, X[60:], y[60:]) == pytest.approx(model.score(X[60:], y[60:]))
+
+
+def test_pipelines_grids_and_folds_that_lack_a_class(rng):
+    X, y = classified(rng, ["bird", "cat", "dog"])
+    order = np.argsort(y, kind="stable")  # of three folds each lacks one in training
+    model = RejectingClassifier(make_pipeline(StandardScaler(), LogisticRegression()), cost=COST, reject_cost=0.3)
+    ours = cross_val_score(model, X[order], y[order], cv=KFold(3), error_score="raise")
+    scorer = ecuas_scorer(cost=COST, reject_cost=0.3)
+    theirs = cross_val_score(model, X[order], y[order], cv=KFold(3), scoring=scorer, error_score="raise")
+    assert ours == pytest.approx(theirs)
+    labelled = {"cost": MATRIX, "labels": list(COST), "reject_cost": 0.3}
+    scorer = ecuas_scorer(**labelled)
+    assert cross_val_score(model, X[order], y[order], cv=KFold(3), scoring=scorer) == pytest.approx(theirs)
+    matrix = RejectingClassifier(model.estimator, **labelled)
+    assert cross_val_score(matrix, X[order], y[order], cv=KFold(3), error_score="raise") == pytest.approx(theirs)
+    grid = GridSearchCV(model, {"estimator__logisticregression__C": [1e-6, 1.0], "calibration": [None, "affine"]})
+    assert grid.fit(X, y).best_params_["estimator__logisticregression__C"] == 1.0
+    assert grid.best_score_ == pytest.approx(max(grid.cv_results_["mean_test_score"]))
+
+
+def test_nothing_is_rejected_without_a_reject_cost_and_labels_of_rejection_are_no_classes(rng):
+    X, y = classified(rng, ["no", "yes"])
+    numbers = np.where(y == "no", -1, 1)
+    plain = LogisticRegression().fit(X, numbers)
+    model = RejectingClassifier(LogisticRegression()).fit(X, numbers)
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    np.testing.assert_array_equal(model.decision_costs(X, numbers), plain.predict(X) != numbers)
+    model.set_params(reject_cost=0.0)
+    with pytest.raises(InputError, match="rejected_label must be none of the classes; got -1"):
+        model.predict(X)
+    assert (model.set_params(rejected_label=0).predict(X) == 0).all()
+    with pytest.raises(InputError, match="reject_cost cannot be used with n or normalize"):
+        ecuas_scorer(n=0, reject_cost=0.1)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("num_classes", [2, 4])
+def test_the_mean_cost_of_new_rows_lies_in_the_interval_of_held_out_ones(num_classes):
+    """In at least 92 % of 200: the posteriors decide on rows of one half, the interval is of the other."""
+    inside = []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        q = rng.dirichlet(np.ones(num_classes), 20_000)
+        truth = (rng.random((20_000, 1)) > np.cumsum(q, axis=1)).sum(axis=1).clip(max=num_classes - 1)
+        cost = rng.random((num_classes, 3)) + 0.05
+        gamma = float(np.quantile((q @ cost).min(axis=1), 0.6))
+        options = {"cost": cost, "reject_costs": gamma, "confidence_level": 0.95}
+        scores = score_posteriors(truth[:400], q[:400], labels=range(num_classes), **options)
+        rows = decide(q[400:], cost=cost, reject_cost=gamma)
+        mean = np.where(rows.accepted, cost[truth[400:], rows.decision], gamma).mean()
+        key = f"expected_cost_{gamma:g}"
+        inside.append(scores[f"{key}_low"] <= mean <= scores[f"{key}_high"])
+    assert np.mean(inside) >= 0.92
