@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from .reporting.report import make_report as make_report
     from .reporting.report import prepare_submissions as prepare_submissions
     from .scale.frames import score_frame as score_frame
+    from .thresholds import RejectCostChoice as RejectCostChoice
+    from .thresholds import choose_reject_cost as choose_reject_cost
 
     __version__: str
 
@@ -54,6 +56,7 @@ _NAMES = {
     ),
     "costs": "ecuas_cost fixed_reject_cost weighted_cost",
     "rejection": "decide decide_confidences RowDecisions",
+    "thresholds": "choose_reject_cost RejectCostChoice",
     "recalibration.maps": (
         "fit_recalibration Recalibration cross_validated "
         "fit_affine fit_temperature apply_affine fit_isotonic apply_isotonic"

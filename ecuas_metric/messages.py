@@ -109,6 +109,10 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "names_repeated": "must have different names",
     "needs_a_system": "needs at least one system",
     "options_differ": "must have the same options; those of {name!r} differ",
+    # ---- reject costs ----
+    "not_certified_of_weights": "cannot be certified of weighted answers",
+    "not_certified_without_bound": "cannot be certified of costs that have no bound",
+    "not_one_of_budget_and_risk": "takes one of budget and max_risk",
     # ---- plug-ins ----
     "shift_unknown": "must be set for logits of tokens",
     "not_with_order_or_naive": "cannot be used with n or normalize: the expected cost at it depends on neither",

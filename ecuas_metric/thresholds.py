@@ -1,0 +1,186 @@
+"""Which reject cost to take: by the share of rows that people can look at, or by the risk that is promised."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .decisions import Decisions
+from .errors import InputError
+from .expected_costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK
+from .inputs import Bools, Floats
+from .metric import Key
+from .options import LEVEL, Options, check_number
+from .results import Estimate, System, as_given, compute_results, ranked
+
+STEPS = 20  # coverages at which a risk is tested
+BETS = np.geomspace(1e-3, 0.99, 40)  # shares of the largest possible stake, of which the mean wealth is taken
+
+
+@dataclass(frozen=True, slots=True)
+class RejectCostChoice:
+    """A reject cost, and what it leads to on the labelled answers that it was chosen by.
+
+    Attributes
+    ----------
+    reject_cost : float
+        The largest uncertainty that is accepted; nan where no risk can be certified.
+    coverage, risk, expected_cost : Estimate
+        The share that is accepted, its mean cost, and the mean cost of all answers; the intervals take the reject cost
+        as given.
+    num_samples_needed : int or None
+        About how many labelled answers would do, where there is no reject cost; None if more would not help.
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> system = confidence_system([1, 1, 1, 0, 0], [0.9, 0.8, 0.7, 0.6, 0.5])
+    >>> choice = choose_reject_cost(system, budget=0.4)
+    >>> round(choice.reject_cost, 2), choice.coverage.value
+    (0.3, 0.6)
+    """
+
+    reject_cost: float
+    coverage: Estimate
+    risk: Estimate
+    expected_cost: Estimate
+    num_samples_needed: int | None = None
+
+
+def choose_reject_cost(
+    system: System, *, budget: float | None = None, max_risk: float | None = None, confidence_level: float = LEVEL
+) -> RejectCostChoice:
+    r"""Choose the reject cost by a budget of rejections, or so that the risk of what is accepted is certified.
+
+    A budget gives the smallest uncertainty :math:`t` with :math:`P(u > t) \le` budget on these answers. A risk gives
+    the largest one of 20 coverages :math:`j/20` whose risk passes a test, the levels of which sum to :math:`\delta`
+    and are passed on from each passed test to the next coverage (fallback procedure):
+
+    .. math:: P\left(E[c \mid u \le t] > \alpha\right) \le \delta
+
+    with the promised risk :math:`\alpha` and 1 minus the confidence level, :math:`\delta`. Costs of 0 and 1 are
+    tested by binomial tails, other bounded costs and groups by the mean wealth of bets against the promise, which
+    needs no more than that answers, or groups, are drawn independently of the population of use. It holds exactly
+    where risk rises with uncertainty, or uncertainties are few distinct values; elsewhere in simulations.
+
+    Parameters
+    ----------
+    system : System
+        Of `confidence_system` or `posterior_system`: labelled answers, on which nothing was fitted. Its groups count.
+    budget : float, optional
+        In [0, 1): the share of answers that can be rejected.
+    max_risk : float, optional
+        In (0, largest cost): the mean cost that accepted answers may have.
+    confidence_level : float, default 0.95
+        Of the certificate and the intervals.
+
+    Returns
+    -------
+    RejectCostChoice
+
+    Raises
+    ------
+    InputError
+        Unless exactly one of budget and risk is given, in its range; or if a risk is to be certified of weighted
+        answers or of costs without a bound.
+
+    References
+    ----------
+    Geifman and El-Yaniv 2017, "Selective classification for deep neural networks"; Angelopoulos et al. 2021, "Learn
+    then test"; Wiens 2003, "A fixed sequence Bonferroni procedure" (fallback); Waudby-Smith and Ramdas 2024,
+    "Estimating means of bounded random variables by betting".
+
+    Examples
+    --------
+    >>> from ecuas_metric import confidence_system
+    >>> rng = np.random.default_rng(0)
+    >>> confidence = rng.beta(4, 0.4, 1000)
+    >>> system = confidence_system(rng.random(1000) < confidence, confidence)
+    >>> choice = choose_reject_cost(system, max_risk=0.05)
+    >>> round(choice.reject_cost, 3), round(choice.coverage.value, 3), round(choice.risk.value, 3)
+    (0.099, 0.7, 0.031)
+    """
+    if (budget is None) == (max_risk is None):
+        raise InputError("choose_reject_cost", "not_one_of_budget_and_risk")
+    check_number(confidence_level, "confidence_level", 0, 1, inside=True)
+    decisions, options = as_given(system)
+    groups = system.ties
+    shares = groups.weight_until / groups.weight.sum()
+    thresholds = np.minimum(decisions.uncertainty_at(groups.rank), decisions.max_uncertainty)
+    needed = None
+    if budget is not None:
+        check_number(budget, "budget", 0, 1)
+        place: int | None = int(np.searchsorted(shares, 1 - budget - 1e-12))
+    else:
+        largest = _largest_cost(decisions, options)
+        risk = check_number(max_risk, "max_risk", 0, largest, inside=True)
+        place, needed = _certified(decisions, options, thresholds, shares, risk=risk, level=1 - confidence_level)
+    if place is None:
+        none = Estimate(math.nan)
+        return RejectCostChoice(math.nan, Estimate(0.0), none, none, needed)
+    reject_cost = float(thresholds[place])
+    asked = options.replace(reject_costs=(reject_cost,), confidence_level=confidence_level)
+    again = replace(ranked(decisions, asked), origin=system.origin)
+    keys = [Key(metric.name, reject_cost) for metric in (COVERAGE, SELECTIVE_RISK, EXPECTED_COST)]
+    estimates = compute_results(again, only=keys).estimates
+    coverage, risk_of_accepted, expected_cost = (estimates[key] for key in keys)
+    return RejectCostChoice(reject_cost, coverage, risk_of_accepted, expected_cost)
+
+
+def _largest_cost(decisions: Decisions, options: Options) -> float:
+    """Return the bound of the costs; InputError if there is none, or if answers have weights."""
+    if options.sample_weight is not None:
+        raise InputError("max_risk", "not_certified_of_weights")
+    if not isinstance(options.cost, str):
+        return float(options.cost.max())
+    if decisions.confidence is None:
+        raise InputError("max_risk", "not_certified_without_bound")
+    return 1.0
+
+
+def _certified(
+    decisions: Decisions, options: Options, thresholds: Floats, shares: Floats, *, risk: float, level: float
+) -> tuple[int | None, int | None]:
+    """Return the last threshold that is certified, or about how many samples would do."""
+    largest = _largest_cost(decisions, options)
+    places = np.unique(np.searchsorted(shares, np.arange(1, STEPS + 1) / STEPS - 1e-12))
+    share_of_level = level / len(places)
+    at_hand = 0.0
+    last = None
+    needed = math.inf
+    for place in places.tolist():
+        accepts = decisions.uncertainty <= thresholds[place]
+        costs = decisions.candidate_cost[accepts]
+        at_hand += share_of_level
+        if _p_of_risk(decisions, options, accepts, risk=risk, largest=largest) <= at_hand:
+            last = place
+        else:
+            at_hand = 0.0
+        mean = (costs.sum() + largest / 2) / (len(costs) + 1) / largest
+        if mean < risk / largest:
+            count = -math.log(share_of_level) / _divergence(mean, risk / largest)
+            needed = min(needed, count / shares[place])
+    size = len(decisions.uncertainty)
+    return last, max(size + 1, math.ceil(needed)) if needed < math.inf else None
+
+
+def _p_of_risk(decisions: Decisions, options: Options, accepts: Bools, *, risk: float, largest: float) -> float:
+    """Return the p-value of the hypothesis that the mean cost of what is accepted is above the risk."""
+    from scipy.special import bdtr
+
+    costs = decisions.candidate_cost[accepts]
+    if options.groups is None and largest == 1 and np.isin(costs, (0, 1)).all():
+        return float(bdtr(costs.sum(), len(costs), risk))
+    group = np.arange(len(costs)) if options.groups is None else options.groups[accepts]
+    excess = np.bincount(group, costs - risk)
+    size = np.bincount(group if options.groups is None else options.groups).max()
+    stakes = BETS / ((largest - risk) * size)
+    wealth = np.exp(np.log1p(-np.multiply.outer(stakes, excess)).sum(axis=1))
+    return 1 / float(wealth.mean())
+
+
+def _divergence(mean: float, risk: float) -> float:
+    """Return the relative entropy of two chances, in nats."""
+    return mean * math.log(mean / risk) + (1 - mean) * math.log((1 - mean) / (1 - risk))

@@ -1,0 +1,125 @@
+"""A reject cost by budget rejects what the budget allows; one that is certified keeps its promise."""
+
+import numpy as np
+import pytest
+
+from ecuas_metric import InputError, choose_reject_cost, confidence_system, posterior_system, score_confidences
+from ecuas_metric.results import as_given
+from ecuas_metric.thresholds import _p_of_risk
+
+RISK = 0.05
+STEPS = np.array([0.01, 0.05, 0.1, 0.2, 0.5])
+
+
+def beta(rng, size):
+    return rng.beta(0.6, 3, size)
+
+
+KINDS = {  # uncertainties, and the chance that an answer with each is wrong
+    "calibrated": (beta, lambda u: u),
+    "overconfident": (lambda rng, size: beta(rng, size) ** 2, lambda u: 0.7 * np.sqrt(u)),
+    "few errors": (lambda rng, size: rng.random(size), lambda u: 0.06 * u),
+    "just above everywhere": (lambda rng, size: rng.random(size), lambda u: 0.055 + 0 * u),
+    "ties": (lambda rng, size: rng.choice(STEPS, size), lambda u: 1.2 * u),
+    "wrong where sure": (
+        lambda rng, size: rng.random(size),
+        lambda u: np.where(u < 0.1, 0.2, np.where(u < 0.6, 0.02, 0.5)),
+    ),
+    "good": (lambda rng, size: rng.beta(0.3, 4, size), lambda u: u),
+    "crosses at the end": (lambda rng, size: rng.random(size), lambda u: 0.11 * u),
+    "three values": (
+        lambda rng, size: rng.choice([0.1, 0.3, 0.6], size),
+        lambda u: np.where(u < 0.2, 0.051, 0.5 * u),
+    ),
+    "groups": (lambda rng, size: np.repeat(rng.random(size // 5), 5), lambda u: 0.12 * u),
+}
+
+
+def drawn(kind, rng, size):
+    """Return uncertainties, correctness, and groups, all of whose answers are right or wrong together."""
+    sample, chance = KINDS[kind]
+    u = sample(rng, size)
+    if kind != "groups":
+        return u, rng.random(size) >= chance(u), None
+    return u, np.repeat(rng.random(size // 5), 5) >= chance(u), np.arange(size) // 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [300, 1000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_certified_risk_is_exceeded_in_at_most_5_percent(kind, size):
+    many, correct, _ = drawn(kind, np.random.default_rng(1), 2_000_000)
+    order = np.argsort(many, kind="stable")
+    risks = np.cumsum(~correct[order]) / np.arange(1, len(many) + 1)
+    exceeded = 0
+    for seed in range(1000):
+        u, right, groups = drawn(kind, np.random.default_rng([seed, size]), size)
+        choice = choose_reject_cost(confidence_system(right, 1 - u, groups=groups), max_risk=RISK)
+        count = np.searchsorted(many[order], choice.reject_cost + 1e-12, side="right")
+        exceeded += not np.isnan(choice.reject_cost) and count > 0 and risks[count - 1] > RISK + 3e-4
+    assert exceeded <= 50 + 3 * np.sqrt(50)
+
+
+@pytest.mark.parametrize("budget", [0.0, 0.1, 0.5, 0.93])
+def test_a_budget_is_used_as_far_as_ties_let(budget, rng):
+    confidence = rng.integers(0, 20, 300) / 20
+    correct = rng.integers(0, 2, 300)
+    choice = choose_reject_cost(confidence_system(correct, confidence), budget=budget)
+    u = np.unique(1 - confidence)
+    rejected = np.array([(1 - confidence > t + 1e-12).mean() for t in u])
+    assert choice.reject_cost == pytest.approx(u[rejected <= budget].min())
+    scores = score_confidences(correct, confidence, reject_costs=choice.reject_cost, confidence_level=0.95)
+    key = f"{choice.reject_cost:g}"
+    for name, estimate in (
+        ("coverage", choice.coverage),
+        ("selective_risk", choice.risk),
+        ("expected_cost", choice.expected_cost),
+    ):
+        assert estimate.value == pytest.approx(scores[f"{name}_{key}"])
+        assert estimate.low == pytest.approx(scores[f"{name}_{key}_low"], nan_ok=True)
+
+
+def test_none_can_be_certified_and_about_how_many_answers_would_do(rng):
+    confidence = np.full(40, 0.99)
+    few = choose_reject_cost(confidence_system(np.ones(40, int), confidence), max_risk=RISK)
+    assert np.isnan(few.reject_cost)
+    needed = few.num_samples_needed
+    assert 60 <= needed <= 200
+    enough = choose_reject_cost(confidence_system(np.ones(2 * needed, int), np.full(2 * needed, 0.99)), max_risk=RISK)
+    assert enough.coverage.value == 1
+    never = choose_reject_cost(confidence_system(rng.integers(0, 2, 400), np.full(400, 0.9)), max_risk=RISK)
+    assert never.num_samples_needed is None
+
+
+def test_bets_of_costs_and_groups_are_valid_and_weaker_than_binomial_tails(rng):
+    """The mean of 1 / p is at most 1 where the promise just fails: p is that of a test martingale."""
+    wealth = []
+    for _ in range(2000):
+        q = np.tile([0.5, 0.5], (50, 1))
+        system = posterior_system(
+            rng.random(50) < 0.1, q, cost=[[0, 2], [2, 0]], labels=[0, 1], groups=np.arange(50) // 2
+        )
+        decisions, options = as_given(system)
+        wealth.append(1 / _p_of_risk(decisions, options, np.ones(50, bool), risk=0.2, largest=2.0))
+    assert np.mean(wealth) < 1.3
+    correct = np.arange(500) >= 10
+    exact = as_given(confidence_system(correct, np.full(500, 0.9)))
+    grouped = as_given(confidence_system(correct, np.full(500, 0.9), groups=np.arange(500)))
+    p, weaker = (_p_of_risk(*one, np.ones(500, bool), risk=RISK, largest=1.0) for one in (exact, grouped))
+    assert p < weaker < 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "choose_reject_cost takes one of budget and max_risk"),
+        ({"budget": 0.1, "max_risk": 0.1}, "choose_reject_cost takes one of budget and max_risk"),
+        ({"budget": 20}, r"budget must be a number in \[0, 1\]"),
+        ({"max_risk": 1}, r"max_risk must be a number in \(0, 1\)"),
+        ({"max_risk": 0.1, "weights": [1, 2]}, "max_risk cannot be certified of weighted answers"),
+    ],
+)
+def test_what_cannot_be_chosen_is_refused(options, message):
+    system = confidence_system([0, 1], [0.5, 0.6], sample_weight=options.pop("weights", None))
+    with pytest.raises(InputError, match=message):
+        choose_reject_cost(system, **options)
