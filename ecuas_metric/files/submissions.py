@@ -189,6 +189,25 @@ def read_submissions(
     return submissions_of(sheet, path, reading=reading)
 
 
+def read_new_rows(path: str | Path, *, reading: Reading) -> list[Submission]:
+    """Return the systems of a file whose rows have no truth, which stands in their place: 1, or each class in turn.
+
+    Nothing may be computed of the references.
+    """
+    sheet = read_sheet(path, rows=reading.columns.get("rows"))
+    errors = []
+    stand_ins: dict[str, Sequence[object]] = {"correct": [1], "label": reading.labels or [0, 1]}
+    for role, values in stand_ins.items():
+        name = reading.columns.get(role, role)
+        stand_in = from_values([values[row % len(values)] for row in range(len(sheet.rows))])
+        table = sheet.table if name in sheet.names else sheet.table.append_column(name, stand_in)
+        try:
+            return submissions_of(replace(sheet, table=table), path, reading=reading)
+        except FileError as error:
+            errors.append(error)
+    raise errors[0]
+
+
 def read_run(
     path: str | Path,
     *,

@@ -8,11 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from ..decisions import Decisions, log_softmax
+from ..decisions import log_softmax
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..inputs import Array, Floats, stacked
-from ..options import Options
 from ..ranking import positions
 from ..recalibration.maps import (
     FOLD_SEED,
@@ -73,7 +72,7 @@ def add_recalibrated(
 def _recalibrate(submission: Submission, system: System, method: str, folds: int) -> tuple[Floats, tuple[Note, ...]]:
     """Return log-posteriors, of the classes or of wrong and right, and notes."""
     decisions, options = as_given(system)
-    scores, notes = _log_posteriors(submission, decisions, options)
+    scores, notes = log_posteriors_of(submission, system)
     if method in OF_TWO and scores.shape[1] > 2:
         raise InputError("calibrate", "method_of_two_classes", method=method)
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
@@ -103,8 +102,9 @@ def _places(submission: Submission, scores: Floats, truth: Array) -> Array:
     return positions(np.lexsort(keys))
 
 
-def _log_posteriors(submission: Submission, decisions: Decisions, options: Options) -> tuple[Floats, tuple[Note, ...]]:
+def log_posteriors_of(submission: Submission, system: System) -> tuple[Floats, tuple[Note, ...]]:
     """Return finite log-posteriors (N, K) of the classes, or (N, 2) of wrong and right, and a note on zeros."""
+    decisions, options = as_given(system)
     if decisions.labels is None:
         assert decisions.confidence is not None  # files hold confidences or posteriors
         return _logarithms(stacked(decisions.confidence))

@@ -5,7 +5,19 @@ _OPTIONS = (  # of the metric, whose flags have their names
     *("missing_confidence", "weights_are", "interval_method"),
 )
 _OTHERS = (  # arguments of errors, whose flags have their names
-    *("columns", "calibrate", "scale", "unlabelled", "correct_from", "right", "folds"),
+    *(
+        "columns",
+        "calibrate",
+        "cost",
+        "budget",
+        "max_risk",
+        "reject_cost",
+        "scale",
+        "unlabelled",
+        "correct_from",
+        "right",
+        "folds",
+    ),
     *("calibration", "error_rates", "auroc", "correlation", "samples", "difference", "power", "alpha"),
 )
 _NAMED = {name: f"--{name.replace('_', '-')}" for name in (*_OPTIONS, *_OTHERS)}
@@ -15,6 +27,13 @@ FLAGS = {  # an option of the metric -> its flag
 }
 COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the command alone -> the command's own words
     **{**_NAMED, **FLAGS, "in_common": "--common", "confidence_level": "the level of intervals"},
+    "choose_reject_cost": "ecuas threshold",
+    "not_one_of_budget_and_risk": "takes one of --budget and --max-risk",
+    "reject_cost_missing": "is missing: what it costs to reject a row",
+    "system_not_in_file": "has several systems, and not this one",
+    "no_matrix": "must be numbers as 0,5;1,0, or a .csv or .json file",
+    "no_costs": "must have names of decisions above, of classes on the left, and numbers",
+    "choose_threshold": "`ecuas threshold` chooses it on labelled rows.",
     "use_analytic_intervals": "Use --interval-method analytic instead.",
     "set_missing_confidence": (
         "Missing confidences? `ecuas score` bounds what they can make of the numbers; --missing-confidence puts one "

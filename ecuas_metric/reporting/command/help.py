@@ -2,7 +2,7 @@
 
 from ...files.recipe import LAYOUTS
 from ...metrics import METRICS
-from . import in_memory, out_of_core, recipes
+from . import deciding, in_memory, out_of_core, recipes
 from .flags import Command
 
 _FILES = """\
@@ -74,6 +74,15 @@ what to do
   the observed difference; it is as uncertain as that difference, and its power says no more than its p-value.
 """
 
+_DECIDE = """\
+examples
+  ecuas threshold labelled.csv --budget 0.2
+      the reject cost at which at most 20 % are left to people, and what that costs
+  ecuas threshold labelled.csv --max-risk 0.05
+      the largest one at which at most 5 % of what is accepted is wrong, certified with 95 % confidence
+  ecuas decide new.csv --reject-cost 0.1 --calibrate-on labelled.csv --output decisions.csv
+      decision, uncertainty and whether to accept it of each new row, which need no truth
+"""
 _NO_PARTS = "Compare one part at a time: a file, or several systems in one, for each."
 
 
@@ -117,6 +126,8 @@ COMMANDS = {
         _METRICS + _PLAN,
         hints={"--by": _NO_PARTS, "FILE": "A plan needs two, or --error-rates instead."},
     ),
+    "decide": Command({"": deciding.decide_rows}, "FILE [FILE ...] --reject-cost COST", _FILES, _DECIDE),
+    "threshold": Command({"": deciding.choose_threshold}, "FILE [FILE ...]", _FILES, _DECIDE),
     "read": Command({"": recipes.show_recipes}, "FILE [FILE ...]", _FILES),
     "merge": Command({"": out_of_core.merge_states}, "FILE [FILE ...]", epilog=_METRICS),
 }

@@ -48,6 +48,7 @@ from ..tables import screen_of
 from ..text import explain as sentences_of
 from ..text import introduction, overview
 from .choice import chosen_keys, named_keys, options_set
+from .deciding import CostFlag, cost_of
 from .flags import Flag, flag_of
 from .parameters import (
     GROUPS,
@@ -83,6 +84,7 @@ def score_in_memory(
     rows: RowFlags,
     groups: Annotated[str | None, Flag(GROUPS, "COLUMN", needs=_DEPENDENT)] = None,
     by: By = None,
+    cost: CostFlag = None,
     metric: BinnedOptions,
     calibration: Annotated[bool, option("calibration")] = False,
     interval: Interval = None,
@@ -107,6 +109,8 @@ def score_in_memory(
     submissions = read_files(
         files, rows, groups=groups, part=by, metric=metric, unlabelled="bounds", outputs=output.output
     )
+    if cost is not None:
+        options["cost"], _ = cost_of(cost, submissions)
     systems, unlabelled = prepare_open(submissions, **options)
     is_bounded = any(answers.rule == "bounds" for answers in unlabelled.values())
     if is_bounded:
@@ -151,6 +155,7 @@ def compare_in_memory(
         ),
     ] = None,
     pool_tasks: PoolTasks = False,
+    cost: CostFlag = None,
     metric: BinnedOptions,
     interval: Annotated[
         float, Flag("level of the intervals of differences; p-values up to 1 - LEVEL are significant", "LEVEL")
@@ -174,6 +179,8 @@ def compare_in_memory(
     _require_one_task(submissions)
     if not rows.by_position:
         _require_ids(submissions)
+    if cost is not None:
+        options["cost"], _ = cost_of(cost, submissions)
     systems = prepare_submissions(submissions, **options)
     if calibrate is not None:
         systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)

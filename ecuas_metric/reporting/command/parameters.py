@@ -56,6 +56,27 @@ Seed = Annotated[int, option("random_state", "SEED")]
 Figures = Annotated[str | None, Flag("draw risk-coverage, cost, reliability and ECUAS_n curves", "DIR")]
 Calibrate = Annotated[str | None, Flag("add each system after cross-validated recalibration", choices=METHODS)]
 Folds = Annotated[int, Flag("number of folds for --calibrate", "K", needs=("calibrate",))]
+RightFlag = Annotated[
+    str | None,
+    Flag("the word or number for a correct answer, or that and the one for a wrong answer: 1/2", "WORD"),
+]
+ColumnsFlag = Annotated[
+    Sequence[str],
+    Flag(
+        f"column for each role; roles: {', '.join(NAMES)}; join several columns by + (of id, group, stratum, "
+        "system, posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN "
+        "applies to one file; repeatable",
+        "ROLE=COLUMN,..",
+    ),
+]
+ScaleFlag = Annotated[
+    str,
+    Flag("largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH", "MAX"),
+]
+LabelsFlag = Annotated[
+    str | None,
+    Flag("names of all classes in the order of the posteriors, if the columns are not named after them", "CLASS,.."),
+]
 OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
 
 
@@ -76,6 +97,8 @@ class Columns:
         str,
         Flag("largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH", "MAX"),
     ] = "1"
+    columns: ColumnsFlag = ()
+    scale: ScaleFlag = "1"
     correct_from: Annotated[
         float | None, Flag("if grades are not 0 or 1, answers with at least this grade are correct", "GRADE")
     ] = None
@@ -95,20 +118,12 @@ class Columns:
 class RowFlags(Columns):
     """How files are read whose rows are in memory."""
 
-    right: Annotated[
-        str | None,
-        Flag("the word or number for a correct answer, or that and the one for a wrong answer: 1/2", "WORD"),
-    ] = None
+    right: RightFlag = None
     recipe: Annotated[
         str | None,
         Flag("read files as this recipe says, which `ecuas read --output` wrote; other flags change it", "FILE"),
     ] = None
-    labels: Annotated[
-        str | None,
-        Flag(
-            "names of all classes in the order of the posteriors, if the columns are not named after them", "CLASS,.."
-        ),
-    ] = None
+    labels: LabelsFlag = None
     tasks: Annotated[str | None, Flag("for runs of evaluation tools: read only these tasks", "TASK,..")] = None
     filter: Annotated[
         str | None,

@@ -64,10 +64,10 @@ def read_files(
     asked for. InputError if a flag has no effect on these files; FileError if an output would overwrite one.
     """
     files = [parse_file(text) for text in texts]
-    _require_kept(files, outputs)
+    require_kept(files, outputs)
     roles = {"weight": rows.weight, "group": groups, "part": part, "stratum": stratum}
     common = {role: name for role, name in roles.items() if name}
-    reading = _reading_of(rows, metric, unlabelled)
+    reading = reading_of(rows, metric, unlabelled)
     run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
     read = []
     for file, columns in zip(files, columns_of_files(rows.columns, files), strict=True):
@@ -81,7 +81,8 @@ def read_files(
     return in_common(submissions) if rows.common else submissions
 
 
-def _reading_of(rows: RowFlags, metric: MetricOptions, unlabelled: str | None) -> Reading:
+def reading_of(rows: RowFlags, metric: MetricOptions, unlabelled: str | None) -> Reading:
+    """Return what flags say of files, but for their columns."""
     labels = None
     if rows.labels is not None:
         labels = next(csv.reader([rows.labels], skipinitialspace=True))
@@ -159,7 +160,7 @@ def _tasks(rows: RowFlags) -> list[str] | None:
     return [task.strip() for task in rows.tasks.split(",")]
 
 
-def _require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
+def require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
     """Raise FileError if a file that is read would be overwritten."""
     inputs = [file.path for file in files if os.path.exists(file.path)]
     for path in filter(os.path.exists, outputs):

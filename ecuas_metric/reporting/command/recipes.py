@@ -9,7 +9,7 @@ from ...errors import InputError
 from ...files.read import read_sheet
 from ...files.recipe import Recipe, describe, json_of, lines_of
 from .flags import Flag
-from .parameters import Columns, Files, MetricOptions, Notes, RowFlags
+from .parameters import Columns, Files, LabelsFlag, MetricOptions, Notes, RightFlag, RowFlags
 from .reading import read_files, recipes_of
 
 
@@ -17,8 +17,8 @@ def show_recipes(
     *,
     files: Files,
     columns: Columns,
-    right: Annotated[str | None, Flag("as of `ecuas score`", "WORD")] = None,
-    labels: Annotated[str | None, Flag("as of `ecuas score`", "CLASS,..")] = None,
+    right: RightFlag = None,
+    labels: LabelsFlag = None,
     output: Annotated[str | None, Flag("write the recipe to this file, for --recipe", "FILE")] = None,
 ) -> Notes:
     """Print how files are read, and what their columns hold."""

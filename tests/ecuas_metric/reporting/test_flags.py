@@ -20,13 +20,16 @@ VALUES = {  # of each flag one that is not its default, "" for a switch; in a ma
     "bins": "3",
     "by": {"run": "task", "": "part"},
     "by_position": "",
-    "calibrate": "affine",
+    "budget": "0.3",
+    "calibrate": "temperature",
+    "calibrate_on": "table.csv",
     "calibration": "",
     "choice_length": "chars",
     "columns": {"run": "weight=doc.w", "": "weight=w"},
     "common": "",
     "correct_from": "0.5",
     "correlation": "0.2",
+    "cost": "0,1,2;1,0,1;3,1,0",
     "decompose": "",
     "difference": "0.03",
     "digits": "2",
@@ -40,6 +43,7 @@ VALUES = {  # of each flag one that is not its default, "" for a switch; in a ma
     "interval": "0.8",
     "interval_method": "percentile",
     "labels": "red,green,blue",
+    "max_risk": "0.3",
     "metrics": "ECUAS_1",
     "missing_confidence": "0.5",
     "n": "2",
@@ -53,6 +57,7 @@ VALUES = {  # of each flag one that is not its default, "" for a switch; in a ma
     "power": "0.9",
     "predictions_are": "logits",
     "recipe": "recipe.json",
+    "reject_cost": "0.3",
     "reject_costs": "0.1",
     "renormalize": "",
     "resamples": "3000",
@@ -68,6 +73,7 @@ VALUES = {  # of each flag one that is not its default, "" for a switch; in a ma
     "within": {"run": "task", "": "part"},
 }
 BESIDE = {  # flags, one of which has to stand beside another, or that is refused
+    "calibrate": ["calibrate_on"],
     "folds": ["calibrate"],
     "groups": ["interval"],
     "interval_method": ["interval"],
@@ -82,6 +88,8 @@ INPUTS = {  # kind of input, command -> what stands before the flag
     **{("posteriors", command): ["table.csv"] for command in IN_MEMORY},
     **{("run", command): ["run"] for command in IN_MEMORY},
     **{("parquet", command): ["table.parquet", "--out-of-core"] for command in ("score", "compare")},
+    **{(form, "threshold"): ["table.csv", "--budget", "0.2"] for form in ("confidences", "posteriors")},
+    **{(form, "decide"): ["table.csv", "--reject-cost", "0.2"] for form in ("confidences", "posteriors")},
     ("states", "merge"): ["one.state", "two.state"],
     ("rates", "plan"): ["--error-rates", "0.3,0.25"],
 }
@@ -215,7 +223,7 @@ def test_every_flag_changes_something_or_is_refused_by_its_name(kind, command, q
             write_input(kind, name)
             capsys.readouterr()
         monkeypatch.chdir(folder)
-        exact = begin if name == "digits" else [*begin, "--digits", "12"]
+        exact = begin if name == "digits" or "digits" not in parameters else [*begin, "--digits", "12"]
         beside = [text_of(other, kind) for other in BESIDE.get(name, []) if other in parameters]
         for base in (exact, *([*exact, *other] for other in beside)):
             place = folder, *base

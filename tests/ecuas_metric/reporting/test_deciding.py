@@ -1,0 +1,123 @@
+"""`ecuas decide` and `ecuas threshold` print what the functions return, and costs of files are those of matrices."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric import choose_reject_cost, confidence_system, decide, decide_confidences, fit_recalibration
+from ecuas_metric.reporting.cli import main
+
+CLASSES = ["cat", "dog", "eel"]
+MATRIX = np.array([[1, 0], [3, 0], [0, 2]])
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch, rng):
+    """Labelled and new rows of both forms, and costs by name, whose order is another one."""
+    monkeypatch.chdir(tmp_path)
+    confidence = rng.beta(4, 1, 200).round(3)
+    correct = rng.integers(0, 2, 200) | (confidence > 0.8)
+    posteriors = rng.dirichlet(np.ones(3), 200)
+    label = np.array(CLASSES)[rng.integers(0, 3, 200)]
+    answers = pd.DataFrame({"id": np.arange(200), "confidence": confidence, "correct": correct})
+    classes = pd.DataFrame({"label": label, **dict(zip(CLASSES, posteriors.T, strict=True))})
+    answers.to_csv("answers.csv", index=False)
+    classes.to_csv("classes.csv", index=False)
+    answers.drop(columns="correct").to_csv("new_answers.csv", index=False)
+    classes.drop(columns="label").to_csv("new_classes.csv", index=False)
+    (tmp_path / "cost.csv").write_text("class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\n")
+    (tmp_path / "cost.json").write_text('{"eel": 4, "cat": 1, "dog": 2}')
+    return answers, classes
+
+
+def decided(*arguments):
+    assert main(["decide", *arguments, "--output", "out.json"]) == 0
+    return pd.DataFrame(written("out.json")["rows"])
+
+
+def written(name):
+    with open(name) as file:
+        return json.load(file)
+
+
+@pytest.mark.parametrize("calibrate", [None, "affine", "isotonic"])
+def test_answers_are_accepted_as_the_function_does(calibrate, files):
+    answers, _ = files
+    more = ["--calibrate-on", "answers.csv", "--calibrate", calibrate] if calibrate else []
+    confidence = answers["confidence"].to_numpy()
+    if calibrate:
+        confidence = fit_recalibration(confidence, answers["correct"], method=calibrate).apply(confidence)
+    rows = decided("new_answers.csv", "--reject-cost", "0.15", *more)
+    expected = decide_confidences(confidence, 0.15)
+    assert rows["id"].tolist() == answers["id"].astype(str).tolist()
+    np.testing.assert_allclose(rows["uncertainty"], expected.uncertainty, atol=1e-12)
+    assert rows["accepted"].tolist() == expected.accepted.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "cost", "names"),
+    [
+        (None, "zero_one", CLASSES),
+        ("cost.csv", MATRIX, ["keep", "drop"]),
+        ("1,0;3,0;0,2", MATRIX, [0, 1]),
+        ("cost.json", np.array([[1], [2], [4]]) * (1 - np.eye(3)), CLASSES),
+    ],
+)
+@pytest.mark.parametrize("order", [CLASSES, ["eel", "cat", "dog"]])
+def test_posteriors_are_decided_as_the_function_does_by_costs_in_every_form(text, cost, names, order, files):
+    _, classes = files
+    place = [CLASSES.index(name) for name in order]
+    if text == "1,0;3,0;0,2":
+        text = ";".join(",".join(map(str, MATRIX[k])) for k in place)
+    more = [] if text is None else ["--cost", text]
+    labels = ["--labels", ",".join(order)]
+    rows = decided("new_classes.csv", *labels, "--reject-cost", "0.4", *more)
+    expected = decide(classes[CLASSES].to_numpy(), cost=cost, reject_cost=0.4)
+    assert rows["decision"].tolist() == [names[k] for k in expected.decision]
+    np.testing.assert_allclose(rows["uncertainty"], expected.uncertainty, atol=1e-12)
+    calibrated = decided("new_classes.csv", "--calibrate-on", "classes.csv", "--reject-cost", "0.4")
+    codes = classes["label"].map(CLASSES.index)
+    q = fit_recalibration(classes[CLASSES].to_numpy(), codes).apply(classes[CLASSES].to_numpy())
+    np.testing.assert_allclose(calibrated["uncertainty"], decide(q, reject_cost=0.4).uncertainty, atol=1e-7)
+    assert main(["score", "classes.csv", *labels, "--reject-costs", "0.4", *more, "--output", "score.json"]) == 0
+    scored = written("score.json")["rows"][0]
+    table = 1 - np.eye(3) if text is None else cost
+    costs = np.where(expected.accepted, table[codes, expected.decision], 0.4)
+    assert scored["expected_cost_0.4"] == pytest.approx(costs.mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"budget": 0.3}, {"max_risk": 0.2}, {"max_risk": 0.001}])
+def test_a_threshold_is_that_of_the_function(options, files, capsys):
+    answers, _ = files
+    ((name, value),) = options.items()
+    flag = f"--{name.replace('_', '-')}"
+    assert main(["threshold", "answers.csv", flag, str(value), "--output", "out.json"]) == 0
+    row = written("out.json")["rows"][0]
+    choice = choose_reject_cost(confidence_system(answers["correct"], answers["confidence"]), **options)
+    printed = capsys.readouterr().out
+    if np.isnan(choice.reject_cost):
+        assert row["reject_cost"] is None
+        assert row["num_samples_needed"] == choice.num_samples_needed
+        assert ("none; about" if choice.num_samples_needed else "none; no number") in printed
+    else:
+        assert (row["reject_cost"], row["risk_low"]) == pytest.approx((choice.reject_cost, choice.risk.low))
+        assert float(f"{choice.reject_cost:.12g}") == pytest.approx(choice.reject_cost)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("decide new_answers.csv", "--reject-cost is missing: what it costs to reject a row."),
+        ("decide new_answers.csv --reject-cost 2", "--reject-cost must lie in [0, 1]"),
+        ("decide new_answers.csv --reject-cost 0.1 --cost 0,1;1,0", "--cost requires posteriors"),
+        ("decide new_classes.csv --labels cat,dog,eel --reject-cost 0.1 --cost x", "--cost must be numbers as 0,5;1,0"),
+        ("decide cost.csv --reject-cost 0.1", "cost.csv"),
+        ("threshold answers.csv", "ecuas threshold takes one of --budget and --max-risk"),
+        ("score classes.csv --cost answers.csv", "--cost must have the costs of each class"),
+    ],
+)
+def test_what_cannot_be_decided_is_refused_in_the_words_of_the_command(arguments, message, files, capsys):
+    assert main(arguments.split()) == 2
+    assert message in capsys.readouterr().err
