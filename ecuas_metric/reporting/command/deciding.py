@@ -115,7 +115,7 @@ def decide_rows(
         "missing_confidence": missing_confidence,
     }
     reading = reading_of(rows, metric, None)
-    reading = replace(reading, columns=columns_of_files(columns, [File(None, "")])[0])
+    reading = reading.with_columns(columns_of_files(columns, [File(None, "")])[0])
     fits: dict[str, Recalibration] = {}
     if calibrate_on is not None:
         for labelled in read_files([calibrate_on], rows, groups=None, metric=metric, outputs=output):

@@ -64,8 +64,8 @@ ColumnsFlag = Annotated[
     Sequence[str],
     Flag(
         f"column for each role; roles: {', '.join(NAMES)}; join several columns by + (of id, group, stratum, "
-        "system, posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN "
-        "applies to one file; repeatable",
+        "system, posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN,.. "
+        "applies to one file, SYSTEM:ROLE=COLUMN,.. to one of several systems in columns of a table; repeatable",
         "ROLE=COLUMN,..",
     ),
 ]
@@ -84,19 +84,6 @@ OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
 class Columns:
     """What the columns of files mean, in memory and out of core."""
 
-    columns: Annotated[
-        Sequence[str],
-        Flag(
-            f"column for each role; roles: {', '.join(NAMES)}; join several columns by + (of id, group, stratum, "
-            "system, posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN,.. "
-            "applies to one file, SYSTEM:ROLE=COLUMN,.. to one of several systems in columns of a table; repeatable",
-            "ROLE=COLUMN,..",
-        ),
-    ] = ()
-    scale: Annotated[
-        str,
-        Flag("largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH", "MAX"),
-    ] = "1"
     columns: ColumnsFlag = ()
     scale: ScaleFlag = "1"
     correct_from: Annotated[
