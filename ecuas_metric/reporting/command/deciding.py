@@ -49,7 +49,7 @@ CostFlag = Annotated[
 ]
 
 
-def cost_of(text: str | None, submissions: Sequence[Submission]) -> tuple[str | Floats, list[object] | None]:
+def cost_of_flag(text: str | None, submissions: Sequence[Submission]) -> tuple[str | Floats, list[object] | None]:
     """Return a cost by a matrix or a file, in the order of the classes of posteriors, and the names of decisions."""
     first = submissions[0]
     if first.form != "posteriors":
@@ -128,7 +128,7 @@ def decide_rows(
     records: list[Record] = []
     notes: Notes = []
     for submission in (one for path in files for one in read_new_rows(path, reading=reading)):
-        matrix, names = cost_of(cost, [submission])
+        matrix, names = cost_of_flag(cost, [submission])
         if submission.form == "confidences":
             _refuse_posteriors({"labels": labels, "predictions_are": predictions_are})
         of_form = options if submission.form == "confidences" else {**options, "cost": matrix}
@@ -226,7 +226,7 @@ def choose_threshold(
     )
     rows = RowFlags(**asdict(columns), right=right, labels=labels)
     submissions = read_files(files, rows, groups=groups, metric=metric, outputs=output)
-    matrix, _ = cost_of(cost, submissions)
+    matrix, _ = cost_of_flag(cost, submissions)
     options = metric.options(rows) | ({} if cost is None else {"cost": matrix})
     systems = prepare_submissions(submissions, **options)
     lines = []

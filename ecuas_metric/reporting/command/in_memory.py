@@ -48,7 +48,7 @@ from ..tables import screen_of
 from ..text import explain as sentences_of
 from ..text import introduction, overview
 from .choice import chosen_keys, named_keys, options_set
-from .deciding import CostFlag, cost_of
+from .deciding import CostFlag, cost_of_flag
 from .flags import Flag, flag_of
 from .parameters import (
     GROUPS,
@@ -110,7 +110,7 @@ def score_in_memory(
         files, rows, groups=groups, part=by, metric=metric, unlabelled="bounds", outputs=output.output
     )
     if cost is not None:
-        options["cost"], _ = cost_of(cost, submissions)
+        options["cost"], _ = cost_of_flag(cost, submissions)
     systems, unlabelled = prepare_open(submissions, **options)
     is_bounded = any(answers.rule == "bounds" for answers in unlabelled.values())
     if is_bounded:
@@ -180,7 +180,7 @@ def compare_in_memory(
     if not rows.by_position:
         _require_ids(submissions)
     if cost is not None:
-        options["cost"], _ = cost_of(cost, submissions)
+        options["cost"], _ = cost_of_flag(cost, submissions)
     systems = prepare_submissions(submissions, **options)
     if calibrate is not None:
         systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
