@@ -1,6 +1,7 @@
 """Answers of a visitor's model -> graded by the TriviaQA subset or the visitor."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -78,7 +79,8 @@ class Graded:
         """Write them as CSV, which the first tab scores as here; no text is a formula in a spreadsheet."""
         texts = self.frame.select_dtypes(["object", "string"]).columns
         frame = self.frame.assign(**{name: self.frame[name].map(neutral) for name in texts})
-        frame.assign(**{POPULATION: f"TriviaQA {self.asked}"}).to_csv(path, index=False)
+        day = datetime.now(UTC).date().isoformat()
+        frame.assign(**{POPULATION: f"TriviaQA {self.asked}", "link": "", "date": day}).to_csv(path, index=False)
 
 
 def grade_answers(answers: Answers, asked: str, *, rule: str = "bounds") -> Graded:

@@ -39,6 +39,10 @@ const ready = () => document.querySelectorAll(".decision:not(.ready)").forEach((
   show(box);
 });
 document.addEventListener("input", ({ target }) => {
+  if (target.matches?.(".filter input")) {
+    const rows = target.closest(".filter").parentElement.querySelectorAll("table.board tbody tr");
+    rows.forEach((row) => (row.hidden = !row.textContent.toLowerCase().includes(target.value.toLowerCase())));
+  }
   const box = target.closest?.(".decision");
   if (!box) return;
   if (target.type === "range") price(box);
@@ -46,9 +50,40 @@ document.addEventListener("input", ({ target }) => {
   show(box);
   put({ reject_cost: dataOf(box).at[+box.querySelector("input[type=range]").value].toFixed(2) });
 });
-const copy = (button) => {
-  const box = button.closest(".decision"), lines = [".said", ".costs"].map((part) => box.querySelector(part).innerText);
-  navigator.clipboard.writeText([...lines, location.href].join("\n")).then(() => (button.textContent = "Copied"));
+const verdictOf = (box) => {
+  const of = (bar, part) => bar.querySelector(part).innerText.trim();
+  const bars = [...box.querySelectorAll(".costs li")].map((bar) => [".who", "b", "small"].map((part) => of(bar, part)));
+  return { said: [...box.querySelectorAll(".said p")].map((one) => one.innerText), bars };
+};
+const FORMS = {
+  text: ({ said, bars }) => [...said, ...bars.map((bar) => bar.join("  ")), location.href].join("\n"),
+  Markdown: ({ said, bars }) => {
+    const rows = [["system", "cost", "answers"], ["---", "---", "---"], ...bars].map((row) => `| ${row.join(" | ")} |`);
+    return [`**${said[0]}**`, "", ...said.slice(1), "", ...rows, "", `[Computed here](${location.href})`].join("\n");
+  },
+};
+const pictureOf = ({ said, bars }) => {
+  const canvas = document.createElement("canvas"), pen = canvas.getContext("2d"), high = 34;
+  canvas.width = 1000, canvas.height = high * (said.length + bars.length + 1.5);
+  pen.fillStyle = "#fff", pen.fillRect(0, 0, canvas.width, canvas.height), pen.fillStyle = "#111";
+  const most = Math.max(...bars.map((bar) => parseFloat(bar[1])));
+  said.forEach((line, row) => {
+    pen.font = `${row ? "" : "bold "}20px system-ui, sans-serif`;
+    pen.fillText(line, 20, high * (row + 1), canvas.width - 40);
+  });
+  bars.forEach(([name, cost, share], place) => {
+    const y = high * (said.length + place + 1.25);
+    pen.font = "18px system-ui, sans-serif", pen.fillStyle = "#111";
+    pen.fillText(name, 20, y, 300), pen.fillText(`${cost}  ${share}`, 760, y, 220);
+    pen.fillStyle = cost.includes("★") ? "#1d6fb8" : "#9aa3ad", pen.fillRect(340, y - 16, (400 * parseFloat(cost)) / (most || 1), 20);
+  });
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
+};
+const copy = async (button) => {
+  const verdict = verdictOf(button.closest(".decision")), form = button.dataset.form;
+  if (form in FORMS) await navigator.clipboard.writeText(FORMS[form](verdict));
+  else await navigator.clipboard.write([new ClipboardItem({ "image/png": pictureOf(verdict) })]);
+  button.textContent = "copied";
 };
 
 // ---- tabs: in the address, by arrow keys, and back
@@ -77,8 +112,9 @@ document.addEventListener("keydown", (event) => {
 
 const sortBy = (header) => {
   const column = header.cellIndex, body = header.closest("table").tBodies[0];
-  const value = (row) => parseFloat(row.cells[column].textContent);
-  body.append(...[...body.rows].sort((one, other) => value(one) - value(other)));
+  const text = (row) => row.cells[column].textContent.trim();
+  const order = (one, other) => parseFloat(text(one)) - parseFloat(text(other)) || text(one).localeCompare(text(other));
+  body.append(...[...body.rows].sort(order));
   header.closest("tr").querySelectorAll("th").forEach((one) => one.toggleAttribute("aria-sort", false));
   header.setAttribute("aria-sort", "ascending");
 };

@@ -20,7 +20,8 @@ from ecuas_metric.results import Estimate, System, compute_results
 from triviaqa_subset.folders import BUILT, FOLDER
 from triviaqa_subset.labels import METHODS, STRATA
 
-from .markup import html
+from .markup import PAPER, html
+from .uploads import plain_text
 
 ASKED = ("curated", "kept")
 WORDS_OF = {  # a configuration -> its class labels
@@ -29,6 +30,8 @@ WORDS_OF = {  # a configuration -> its class labels
     "systems": ("method", METHODS),
     "published": ("method", METHODS),
 }
+SUBMITTED = "submitted"
+PAPER_DATE = "2026-05"
 SAME_ANSWERS = "is_true"  # this method asks about the answers of the first
 ERROR_RATE = Key("error_rate")
 PRINTED = {"ecuas_0": "ECUAS_0", "ecuas_1": "ECUAS_1", "ecuas_128": "ECUAS_128", "error_rate": "ER"}
@@ -63,6 +66,8 @@ class Row:
     answered: int = 0
     unknown: int = 0  # of the answers, whether they are correct
     mark: str = ""  # whose row it is
+    link: str = ""  # to what it is about, and of which day
+    date: str = ""
 
 
 @cache
@@ -95,7 +100,30 @@ def known_labels(asked: str) -> dict[tuple[str, str], Floats]:
     ids = questions_of(asked)["question_id"]
     systems = tables()["systems"].query("method != @SAME_ANSWERS")
     labels = systems.pivot(index=["llm", "method"], columns="question_id", values="correct")
-    return {which: row.to_numpy(float) for which, row in labels[ids].iterrows()}
+    known = {which: row.to_numpy(float) for which, row in labels[ids].iterrows()}
+    for name, frame in submissions().items():
+        correct = frame.set_index("question_id")["correct"].reindex(ids).to_numpy(float)
+        if np.isfinite(correct).all():  # else it is of other questions, or not complete
+            known[name, SUBMITTED] = correct
+    return known
+
+
+@cache
+def submissions() -> dict[str, pd.DataFrame]:
+    """Return the graded answers that were sent to be kept, by the name of their file."""
+    files = sorted((FOLDER / "submissions").glob("*.csv"))
+    return {plain_text(file.stem): pd.read_csv(file) for file in files}
+
+
+def source_of(name: str, method: str) -> tuple[str, str]:
+    """Return the link and the date of a system of the paper, or of one that was sent to be kept."""
+    if method in METHODS:
+        return PAPER, PAPER_DATE
+    if method != SUBMITTED:
+        return "", ""
+    first = submissions()[name].iloc[0]
+    link = str(first["link"])
+    return link if link.startswith("https://") else "", str(first["date"])
 
 
 @cache
@@ -211,15 +239,18 @@ def _ranked(
     rows = []
     for (name, system), (llm, method) in zip(systems.items(), labels, strict=True):
         results = compute_results(system, only=[ERROR_RATE])
-        places = 1 + better[name], len(systems) - worse[name]
+        link, date = source_of(llm, method)
         rows.append(
             Row(
                 llm,
                 method,
                 results.estimates[ERROR_RATE],
                 results.basis,
-                *places,
-                len(labels[llm, method]),
+                first=1 + better[name],
+                last=len(systems) - worse[name],
+                answered=len(labels[llm, method]),
+                link=link,
+                date=date,
             )
         )
     return sorted(rows, key=lambda row: row.error_rate.value)

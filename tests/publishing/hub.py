@@ -28,7 +28,7 @@ class Commit(NamedTuple):
 
 class Repository:
     def __init__(self, kind: str, private: bool = False, sdk: str | None = None):
-        self.private, self.sdk, self.commits, self.tags = private, sdk, [], {}
+        self.private, self.sdk, self.commits, self.tags, self.pulls = private, sdk, [], {}, []
         self.commit("initial commit", {name: name.encode() for name in INITIAL[kind]})
 
     def commit(self, summary: str, received: dict[str, bytes | None]) -> str:
@@ -145,6 +145,8 @@ async def create(request: Request):
     kind, id = f"{asked['type']}s", f"{asked['organization']}/{asked['name']}"
     rights = f"You don't have the rights to create a {asked['type']} under this namespace"
     await writer(request, asked["organization"], rights)
+    if (kind, id) in hub.repositories:
+        return JSONResponse({"error": "You already created this repo", "url": f"{hub.url}/{kind}/{id}"}, 409)
     hub.repositories[kind, id] = Repository(kind, asked.get("visibility") == "private", asked.get("sdk"))
     return {"url": f"{hub.url}/{kind}/{id}"}
 
@@ -181,6 +183,10 @@ async def commit(request: Request, kind: str, ns: str, name: str, known: Known, 
         raise refuse(412, "A commit has happened since. Please refresh and try again.")
     read = {"file": lambda file: base64.b64decode(file["content"]), "lfsFile": lambda file: hub.uploaded[file["oid"]]}
     received = {file["path"]: read.get(kind_of, lambda _: None)(file) for kind_of, file in lines}  # else "deletedFile"
+    if "create_pr" in request.query_params:  # which changes nothing until somebody merges it
+        known.pulls.append(received)
+        there = f"{hub.url}/{kind}/{ns}/{name}"
+        return {"commitUrl": f"{there}/commit/0", "commitOid": "0" * 40, "pullRequestUrl": f"{there}/discussions/1"}
     oid = known.commit(header["summary"], received)
     return {"commitUrl": f"{hub.url}/{kind}/{ns}/{name}/commit/{oid}", "commitOid": oid}
 

@@ -69,6 +69,7 @@ def refused(done):
 
 @pytest.mark.parametrize(("path", "answer", "after", "line"), FAULTS)
 def test_a_fault_is_one_line_without_a_signed_address_and_a_rerun_finishes_it(path, answer, after, line, hub, publish):
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell turns off in the background
     namespace = f"faulty-{FAULTS.index((path, answer, after, line))}"
     hub.uploaded.clear()
     hub.misbehave(path, *answer, after=after)

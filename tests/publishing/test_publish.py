@@ -92,6 +92,28 @@ def test_every_part_is_checked_before_any_is_sent(hub, staged, online, tmp_path,
     assert (len(hub.requests), [*tmp_path.iterdir()]) == (before, [])
 
 
+SEND = """
+from huggingface_hub.cli.hf import main
+import sys
+sys.argv = COMMAND
+try:
+    main()
+except SystemExit as done:
+    assert not done.code, done.code
+"""
+
+
+def test_a_result_is_sent_to_be_kept_by_the_printed_command(published, hub, root, client, tmp_path):
+    (tmp_path / "graded.csv").write_text("question_id,correct\nq1,1\n")
+    (command_line,) = re.findall(r"^hf upload .*$", (root / "docs/publishing.md").read_text(), flags=re.MULTILINE)
+    words = command_line.replace("graded.csv", str(tmp_path / "graded.csv")).split()
+    done = client.run(f"import os\nos.environ['HF_TOKEN'] = {TOKEN!r}\nCOMMAND = {words}\n{SEND}")
+    assert not done.status, done.error
+    repository = hub.repositories[REPOSITORIES["dataset"]]
+    assert repository.pulls == [{"submissions/MODEL.csv": b"question_id,correct\nq1,1\n"}]
+    assert len(repository.commits) == 2
+
+
 ONLINE, OFFLINE = (f"import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = {off}\n" for off in (False, True))
 OUT_OF_REACH = f"""{ONLINE}
 evaluate.config.HUB_EVALUATE_URL, there = "http://127.0.0.1:9/", evaluate.config.HUB_EVALUATE_URL  # nobody listens

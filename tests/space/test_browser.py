@@ -151,6 +151,14 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     assert verdict.inner_text().startswith("At reject cost 0.30, it is too close to call between ")
     assert rejected.input_value() == "3"
     assert tab.locator(".costs .best").count() == 0
+    tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    for form, start in (("text", "At reject cost 0.30"), ("Markdown", "**At reject cost 0.30"), ("image", "")):
+        tab.locator(f".copy[data-form={form}]").first.click()
+        tab.locator(".copy", has_text="copied").nth(("text", "Markdown", "image").index(form)).wait_for()
+        if start:
+            assert tab.evaluate("navigator.clipboard.readText()").startswith(start)
+    kinds = tab.evaluate("navigator.clipboard.read().then((items) => items[0].types)")
+    assert kinds == ["image/png"]
     put(wrong, "5")
     assert slider.evaluate("e => e.value") == "59"
     assert tab.locator(".costs .best .who").all_inner_texts() == ["overconfident_model"]
@@ -236,6 +244,13 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
 def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address(tab, tmp_path):
     go(tab, "TriviaQA")
     assert tab.locator("table.rates tbody tr").first.inner_text().split()[:4] == ["1", "to", "2", "gemini-2.5-pro"]
+    assert tab.locator("table.board").bounding_box()["width"] <= tab.viewport_size["width"]
+    tab.get_by_label("Show systems with").fill("qwen")
+    assert tab.locator("table.board tbody tr:visible").count() == 4
+    tab.get_by_label("Show systems with").fill("")
+    for title, first in (("system", "gemini-2.5-flash-lite"), ("place", "gemini-2.5-pro")):
+        tab.get_by_role("button", name=title, exact=True).click()
+        assert tab.locator("table.board tbody th").first.inner_text().startswith(first)
     tab.get_by_role("button", name="What the paper prints").click()
     tab.get_by_role("button", name="ECUAS_0 ↓").click()
     numbers = [float(text) for text in tab.locator("table.sorted td:nth-child(2)").all_inner_texts()]

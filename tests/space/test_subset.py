@@ -1,5 +1,6 @@
 """The leaderboard against the dataset's own tables, and where a visitor's model stands."""
 
+import functools
 import re
 
 import numpy as np
@@ -47,6 +48,27 @@ def test_what_is_missing_or_unknown_leaves_an_interval_and_no_place(rng):
     assert "self-reported, not checked" in row
     assert "<bdi>&lt;b&gt;mine</bdi>" in row
     assert "<td>-</td>" in row
+
+
+def test_what_was_sent_to_be_kept_has_its_place_link_and_date(monkeypatch, tmp_path):
+    """A copy of the best system's right and wrong stands where it stands; what is not complete stands nowhere."""
+    best = subset.known_rows("kept")[0]
+    questions = subset.questions_of("kept")["question_id"]
+    correct = subset.known_labels("kept")[best.system, best.method]
+    frame = pd.DataFrame({"question_id": questions, "correct": correct, "link": "https://h/m", "date": "2026-11-22"})
+    (tmp_path / "submissions").mkdir()
+    frame.to_csv(tmp_path / "submissions" / "a <b>.csv", index=False)
+    frame[1:].to_csv(tmp_path / "submissions" / "part.csv", index=False)
+    monkeypatch.setattr(subset, "FOLDER", tmp_path)
+    for function in ("submissions", "known_labels", "known_rows"):
+        monkeypatch.setattr(subset, function, functools.cache(getattr(subset, function).__wrapped__))
+    rows = {row.system: row for row in subset.known_rows("kept")}
+    mine = rows["a <b>"]
+    assert "part" not in rows
+    assert (mine.first, mine.last) == (rows[best.system].first, rows[best.system].last)
+    html = subset.board_html("kept", rows.values())
+    assert "<bdi>a &lt;b&gt;</bdi>" in html
+    assert '<a href="https://h/m" rel="nofollow noopener">source</a> 2026-11-22' in html
 
 
 def test_what_the_paper_prints_stands_apart_as_printed():

@@ -108,8 +108,8 @@ def simulated_pair(rng, size, gain=0.0):
 @pytest.mark.slow
 def test_a_winner_is_named_anywhere_in_5_percent_of_equal_pairs_and_a_better_one_in_75_at_a_power_of_80(rng):
     """Of 200 pairs, up to 16 are no sign against 5 % (binomial); planning from a large sample gives the other size."""
-    rival = at(verdict.decide(simulated_pair(rng, 60_000, 0.1)), 0.3).rivals[0]
-    size = round(60_000 * ((rival.high - rival.low) / 2 / 1.96 * (1.96 + 0.8416) / rival.difference) ** 2)
+    rival = at(verdict.decide(simulated_pair(rng, 30_000, 0.1)), 0.3).rivals[0]
+    size = round(30_000 * ((rival.high - rival.low) / 2 / 1.96 * (1.96 + 0.8416) / rival.difference) ** 2)
     named = {verdict.NOTHING: 0, "first": 0, "second": 0, None: 0}
     for _ in range(200):
         for winner in {winner for winner, *_ in verdict.stretches(verdict.decide(simulated_pair(rng, 455)))}:
