@@ -104,8 +104,8 @@ class Scored:
     def json(self, *, explained: bool = False) -> Json:
         """Return one row per system, signature and notes; what is not a number is None."""
         grid, records = self.tables()
-        notes = [*self.reading, *grid.above, *grid.below(), *self.notes()]
-        result: Json = json.loads(to_json(records, grid.signature, notes))
+        notes = [*grid.above, *grid.below(), *self.notes()]
+        result: Json = json.loads(to_json(records, grid.signature, notes, {"read": self.reading}))
         if explained:
             result["in_words"] = [*self.decision.sentences(), *self.sentences_alone()]
         return result
@@ -140,7 +140,8 @@ class Scored:
 
     def tables(self) -> tuple[Grid, list[Record]]:
         """Return the table for people and that for programs."""
-        return report_grid(self.report), report_records(self.report)
+        grid = replace(report_grid(self.report), read=self.reading)
+        return grid, report_records(self.report)
 
     def write(self, folder: Path) -> dict[str, str]:
         """Write the table as `ecuas score --output` does; return the paths of CSV, Markdown and LaTeX."""
