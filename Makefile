@@ -39,7 +39,7 @@ test-slow: $(VENV)/test.installed  ## the simulations, and each law on many more
 	$(BIN)/python -m pytest -m slow -s
 	$(BIN)/python -m pytest -m "hypothesis and not e2e" --hypothesis-profile thorough $(PARALLEL)
 
-test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph ragas deepeval evals promptfoo)  ## the tools that leave runs, live, an hour with their installation
+test-integrations: $(VENV)/test.installed $(patsubst %,.venv-integrations/%.installed,lm-eval lighteval lightning uqlm lm-polygraph deepeval promptfoo)  ## the tools that leave runs, live, an hour with their installation
 	$(BIN)/python -m pytest -m integrations tests/ecuas_metric/integrations
 
 check-lowest: $(VENV)/lock.installed  ## the core tests at the lowest versions that pyproject.toml allows
@@ -127,19 +127,11 @@ $(VENV)/%.installed: pyproject.toml $(LOCK) | $(BIN)/python
 .venv-integrations/lightning.installed: PACKAGES := "lightning>=2.5,<3" torchmetrics pandas pyarrow scipy
 .venv-integrations/uqlm.installed: PACKAGES := "uqlm>=0.6.7,<0.7" "pyarrow<22"
 .venv-integrations/lm-polygraph.installed: PACKAGES := "lm-polygraph>=0.7,<0.8"
-.venv-integrations/ragas.installed: PACKAGES := "ragas>=0.4.3,<0.5" "langchain-community<0.4"
 .venv-integrations/deepeval.installed: PACKAGES := "deepeval>=4.3.1,<5"
 .venv-integrations/%.installed: | $(VENV)/lock.installed
 	$(BIN)/uv venv --quiet --clear --python $(BIN)/python .venv-integrations/$*
 	$(UV) --python .venv-integrations/$* $(PACKAGES)
 	$(if $(WITHOUT),$(BIN)/uv pip uninstall --quiet --python .venv-integrations/$* $(WITHOUT))
-	touch $@
-
-EVALS := backoff blobfile lz4 numpy openai pydantic pyyaml requests tiktoken tqdm zstandard
-.venv-integrations/evals.installed: | $(VENV)/lock.installed  # what it asks for cannot be built any more
-	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(basename $@)
-	$(UV) --python $(basename $@) --no-deps evals==3.0.1.post1
-	$(UV) --python $(basename $@) $(EVALS)
 	touch $@
 
 .venv-integrations/promptfoo.installed:

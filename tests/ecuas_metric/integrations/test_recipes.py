@@ -26,13 +26,6 @@ found = MaximumSequenceProbability()({"greedy_log_likelihoods": [np.log([0.9]), 
 man = SimpleNamespace(estimations={("sequence", "MaximumSequenceProbability"): found},
                       gen_metrics={("sequence", "Accuracy"): [1, 0, 1]})
 """,
-    "ragas": """
-from ragas import EvaluationDataset, evaluate
-from ragas.metrics import ExactMatch
-rows = [{"user_input": "?", "response": answer, "reference": right} for answer, right, _ in said]
-result = evaluate(EvaluationDataset.from_list(rows), metrics=[ExactMatch()], show_progress=False)
-confidence = [q for *_, q in said]
-""",
     "deepeval": """
 import os, pathlib
 os.environ |= {"DEEPEVAL_RESULTS_FOLDER": "results", "DEEPEVAL_TELEMETRY_OPT_OUT": "YES"}
@@ -44,21 +37,8 @@ evaluate(cases, [ExactMatchMetric()])
 (file,) = pathlib.Path("results").glob("test_run_*.json")
 file.rename("test_run.json")
 """,
-    "evals": """
-import os
-os.environ["OPENAI_API_KEY"] = "none"  # which importing it asks for
-import evals.base, evals.record
-about = {"base_eval": "e", "split": "test", "run_config": {}, "created_by": "", "run_id": "1", "created_at": ""}
-spec = evals.base.RunSpec(completion_fns=["m"], eval_name="e", **about)
-recorder = evals.record.LocalRecorder("evals.jsonl", run_spec=spec)
-for number, (answer, right, confidence) in enumerate(said):
-    with recorder.as_default_recorder(f"sample.{number}"):
-        evals.record.record_match(answer == right, expected=right, picked=answer, confidence=confidence)
-recorder.record_final_report({"accuracy": 2 / 3})
-recorder.flush_events()
-""",
 }
-TITLES = {"deepeval": "DeepEval", "evals": "OpenAI evals"}
+TITLES = {"deepeval": "DeepEval"}
 TESTS = [{"vars": {"said": f"{a} {q}"}, "assert": [{"type": "equals", "value": right}]} for a, right, q in SAID]
 PROMPTFOO = {
     "promptfooconfig.yaml": json.dumps({"prompts": ["{{said}}"], "providers": ["file://provider.js"], "tests": TESTS}),
