@@ -24,7 +24,7 @@ from ..files.submissions import Source, advised, limits_of, systems_in
 from ..files.values import Sheet, floats_in, plain
 from ..inputs import Floats, clip, fill_missing
 from ..options import Options
-from ..summary import LINEAR, ROOT, SUMS, GroupSums, Summary, SummaryResults, results_of, thresholds_of, with_groups
+from ..summary import LINEAR, ROOT, SUMS, GroupSums, Summary, SummaryResults, results_of, with_groups
 from .batches import (
     RowOptions,
     check_reading,
@@ -197,21 +197,31 @@ class _Counting:
         """Return rows of systems, confidence q, correctness y and weight w, and what they are added up by."""
         import narwhals as nw
 
-        q = (_number(self.recipe.predictions[0]) - self.low) / (self.high - self.low)
-        y = _number(self.recipe.truth)
+        types = rows.collect_schema()
+        q = _number(self.recipe.predictions[0], types)
+        if self.recipe.scale != 1:
+            q = (q - self.low) / (self.high - self.low)
+        y = _number(self.recipe.truth, types)
         if self.recipe.correct_from is not None:
             y = nw.when(~y.is_null()).then((y >= self.recipe.correct_from).cast(nw.Float64))
-        w = _number(self.recipe.of("weight")[0]) if self.is_weighted else nw.lit(1.0)
+        w = _number(self.recipe.of("weight")[0], types) if self.is_weighted else nw.lit(1.0)
         rows = rows.select(*map(nw.col, self.recipe.systems), **_ours(q=q, y=y, w=w))
         q, y, w = (nw.col(_OURS + name) for name in "qyw")
+        # Each in a column of its own: engines compute an expression as often as it is written.
+        near = nw.when(q >= 0.5).then(1 - q).otherwise(q)
+        rows = rows.with_columns(**_ours(near=nw.when(near > 0).then(near).otherwise(nw.lit(0.0))))
+        root = nw.col(_OURS + "near")
+        for _ in range(3):  # the eighth root
+            rows = rows.with_columns(**_ours(root=root.sqrt()))
+            root = nw.col(_OURS + "root")
         columns = {
-            "bin": nw.when(q.is_null()).then(-1.0).otherwise(self._bin(q)),
+            "bin": nw.when(q.is_null()).then(-1).otherwise(self._bin(q)),
             "is_judged": ~y.is_null(),
             "y": y.fill_null(0.0),
             "low": q,
             "high": q,
             "one": nw.lit(1),
-            "wu": w * (1 - q),
+            "wu": w * (1 - q) if self.is_weighted else 1 - q,
         }
         if self.is_weighted:
             is_whole = w == w.floor() if self.options.weights_are == "counts" else w == w
@@ -223,14 +233,14 @@ class _Counting:
         """Return a whole number for each confidence, equal for neighbours that may share a group."""
         import narwhals as nw
 
-        none = empty_state("confidences", self.options, is_weighted=False).none
-        # A group ends where confidences are clipped or reject costs and bins of ECE end, and for `scale_counts`.
-        ends = np.unique([0.0, 0.5, 1.0, 1 / self.high, *(0.0 - thresholds_of(none, self.options))])
-        near = nw.when(q >= 0.5).then(1 - q).otherwise(q)
-        near = nw.when(near > 0).then(near).otherwise(nw.lit(0.0))
-        steps = (LINEAR * near + ROOT * near.sqrt().sqrt().sqrt()).floor()
-        places = [(q > end).cast(nw.Int64) + (q >= end).cast(nw.Int64) for end in ends.tolist()]
-        return steps * (2 * len(ends) + 1) + functools.reduce(operator.add, places)
+        # Groups end where confidences are clipped or reject costs and bins of ECE end, and for `scale_counts`.
+        firsts = [0.0, 0.5, 1 / self.high, *(np.arange(1, self.options.n_bins) / self.options.n_bins)]
+        accepted = 1 - np.array([*self.options.reject_costs, 1 - 1 / (self.options.num_classes or math.inf)])
+        is_beyond = [q >= end for end in np.unique([*firsts, *accepted]).tolist()]
+        is_beyond += [q > end for end in np.unique([1.0, *accepted]).tolist()]
+        steps = (LINEAR * nw.col(_OURS + "near") + ROOT * nw.col(_OURS + "root")).floor().cast(nw.Int64)
+        places = functools.reduce(operator.add, (one.cast(nw.Int64) for one in is_beyond))
+        return steps * (len(is_beyond) + 1) + places
 
     def _added_up(self, key: str) -> pa.Table:
         """Return the groups of rows of an equal key, with their counts and sums."""
@@ -309,12 +319,12 @@ class _Counting:
         )
 
 
-def _number(name: str) -> Any:
+def _number(name: str, types: Mapping[str, Any]) -> Any:
     """Return a column as numbers, nothing where it is not a number."""
     import narwhals as nw
 
     column = nw.col(name).cast(nw.Float64)
-    return nw.when(~column.is_nan()).then(column)
+    return nw.when(~column.is_nan()).then(column) if types[name].is_float() else column
 
 
 def _ours(**columns: Any) -> dict[str, Any]:

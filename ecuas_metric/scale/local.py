@@ -6,10 +6,13 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from glob import has_magic
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import gettempdir
 from typing import NamedTuple, Unpack
 
 import fsspec
@@ -27,10 +30,17 @@ from ..files.values import constant
 from ..options import Options
 from ..summary import Summary
 from .batches import RowOptions, check_reading, columns_read, recipe_of_rows, states_of_batches
+from .frames import FEW_ROWS, lazy_rows, states_of_frame
 from .storage import Collection, merge_collections, read_collection, write_collection
 
 SECONDS_BETWEEN_SAVES = 30.0
 BATCH_BYTES, MOST_ROWS = 2**21, 2**17
+_SECONDS_BETWEEN_LOOKS = 0.5
+# Beyond this memory groups go to disk.
+_DUCKDB: dict[str, str | bool | int | float | list[str]] = {
+    "memory_limit": "256MB",
+    "preserve_insertion_order": False,
+}  # beyond it groups go to disk
 
 
 class ParquetPart(NamedTuple):
@@ -81,7 +91,9 @@ def score_files(
                         _require_one_basis(part, score(first, options, **reading), done)
                         is_looked_at = True
                     continue
-                states = score(_watch(part, recipe, bar), options, **reading)
+                states = _added_up(name, prefix, part, recipe, options, bar)
+                if states is None:
+                    states = score(_watch(part, recipe, bar), options, **reading)
                 _require_one_basis(part, states, done)
                 done = merge_collections([done, Collection(states, {part.address: content})], names=["", part.address])
                 if state_file and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
@@ -143,6 +155,42 @@ def batches_of(part: ParquetPart, recipe: Recipe) -> Iterator[tuple[pa.RecordBat
             for name in (name for name in read if name in in_path):
                 batch = batch.append_column(name, in_path[name].take(np.zeros(len(batch), np.int64)))
             yield batch, len(batch) / file.metadata.num_rows
+
+
+def _added_up(
+    name: str, prefix: str, part: ParquetPart, recipe: Recipe, options: Options, bar: tqdm
+) -> dict[str, Summary] | None:
+    """Return the states of a file of many confidences, which DuckDB adds up if it is installed; None of others.
+
+    None also if it does not read them, since batches say in which row an error is.
+    """
+    is_plain = "://" not in part.address and not has_magic(part.path)
+    is_installed = all(map(find_spec, ("duckdb", "narwhals")))
+    if recipe.form != "confidences" or recipe.rows <= FEW_ROWS or not is_plain or not is_installed:
+        return None
+    import duckdb
+    import narwhals as nw
+
+    start = bar.n
+    with duckdb.connect(config=_DUCKDB | {"temp_directory": gettempdir()}) as connection, ThreadPoolExecutor(1) as pool:
+        try:
+            rows = lazy_rows(connection.read_parquet(part.path, hive_partitioning=False))
+            for column, value in _columns_in_path(part, pq.read_schema(part.path)).items():
+                rows = rows.with_columns(nw.lit(value[0].as_py()).alias(column))
+            score = partial(states_of_frame, rows, options, name=name, prefix=prefix)
+            job = pool.submit(score, source=part.address, recipe=recipe)
+            while not wait([job], timeout=_SECONDS_BETWEEN_LOOKS).done:
+                share = max(connection.query_progress(), 0.0) / 100
+                bar.update(start + int(share * part.size) - bar.n)
+            states = job.result()
+        except (InputError, duckdb.Error):
+            bar.update(start - bar.n)
+            return None
+        except KeyboardInterrupt:
+            connection.interrupt()
+            raise
+        bar.update(start + part.size - bar.n)
+        return states
 
 
 def _columns_in_path(part: ParquetPart, schema: pa.Schema) -> dict[str, pa.Array]:

@@ -279,6 +279,29 @@ def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path, monkeypatch):
         score_files([str(logs)], OPTIONS, state_file=state_file)
 
 
+def test_many_rows_are_added_up_by_duckdb_which_gives_the_same(logs, table, tmp_path, monkeypatch):
+    pytest.importorskip("duckdb", reason="needs the extra `scale`")
+    folder = tmp_path / "kind=x 'y'"
+    folder.mkdir()
+    for path in logs.iterdir():
+        path.rename(folder / path.name)
+    read = {"columns": {"part": "kind"}}
+    expected = score_files([str(tmp_path)], OPTIONS, **read).states
+    monkeypatch.setattr(local, "FEW_ROWS", 0)
+    monkeypatch.setattr(local, "batches_of", None)
+    assert of_each(score_files([str(tmp_path)], OPTIONS, **read).states) == of_each(expected)
+    assert sorted(expected) == ["a x 'y'", "b x 'y'"]
+    monkeypatch.undo()
+    confidence = table["confidence"].to_numpy().copy()
+    confidence[17] = 2.0
+    broken = folder / "1.parquet"
+    pq.write_table(table.set_column(1, "confidence", pa.array(confidence)), broken)
+    for few_rows in (0, 10**9):  # the row of an error is known by batches
+        monkeypatch.setattr(local, "FEW_ROWS", few_rows)
+        with pytest.raises(FileError, match=r"1.parquet: column 'confidence' must lie .* got 2.0 in row 18"):
+            score_files([str(broken)], OPTIONS, **read)
+
+
 def test_nothing_there_is_an_error(tmp_path):
     for pattern in (f"{tmp_path}/*.parquet", f"{tmp_path}/none.parquet", str(tmp_path)):
         with pytest.raises(FileError, match="there is no such Parquet file"):
