@@ -173,6 +173,7 @@ def _added_up(
 
     start = bar.n
     with duckdb.connect(config=_DUCKDB | {"temp_directory": gettempdir()}) as connection, ThreadPoolExecutor(1) as pool:
+        connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
         try:
             rows = lazy_rows(connection.read_parquet(part.path, hive_partitioning=False))
             for column, value in _columns_in_path(part, pq.read_schema(part.path)).items():

@@ -23,8 +23,8 @@ EVERY = pytest.mark.parametrize("form", FORMS)
 def few_bins(monkeypatch):
     """Bins of an eighth and less of the uncertainties, and for any number of groups."""
     monkeypatch.setattr(summary, "MOST_GROUPS", 1)
-    monkeypatch.setattr(summary, "_LINEAR", 8.0)
-    monkeypatch.setattr(summary, "_ROOT", 4.0)
+    monkeypatch.setattr(summary, "LINEAR", 8.0)
+    monkeypatch.setattr(summary, "ROOT", 4.0)
 
 
 def more_of(rows):
