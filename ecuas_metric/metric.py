@@ -270,11 +270,6 @@ class Metric:
         """Whether it is a mean of losses that are no function of the uncertainty and the candidate cost."""
         return self.cost is not None and self.assesses == "posteriors"
 
-    @property
-    def is_of_groups(self) -> bool:
-        """Whether it is a function of the tie groups."""
-        return self.value is not None and not self.of_samples
-
 
 MAX_SUMS = 20_000  # of a group: 80 answers of one weight with 240 of another
 

@@ -25,9 +25,7 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
     of squares of the parts' distances, divided by their number. AURC and AUGRC of small parts are biased, which
     averaging does not lessen: their bias is subtracted first. The sizes are numbers of parts.
     """
-    names: dict[str, dict[str, str]] = {}  # system -> part -> name of the row
-    for one in submissions:
-        names.setdefault(one.of, {})[one.part] = one.name
+    names = _rows_of_parts(submissions)
     if report.bounds or max(map(len, names.values())) < 2:
         return None
     keys = [key for key in report.keys if key.entry.has_average]
@@ -45,6 +43,14 @@ def macro_averages(report: Report, submissions: Sequence[Submission], systems: M
     )
 
 
+def _rows_of_parts(submissions: Iterable[Submission]) -> dict[str, dict[str, str]]:
+    """Return the name of the row of each part of each system."""
+    names: dict[str, dict[str, str]] = {}
+    for one in submissions:
+        names.setdefault(one.of, {})[one.part] = one.name
+    return names
+
+
 def _are_independent(parts: Iterable[System]) -> bool:
     """Return whether no group has samples in several parts."""
     seen: set[int] = set()
@@ -59,8 +65,8 @@ def _are_independent(parts: Iterable[System]) -> bool:
 
 def _reasons(names: Mapping[str, Mapping[str, str]], systems: Mapping[str, System]) -> list[str]:
     """Return what forbids to rank the systems: other parts, or what differs in any of their parts."""
-    first, *others = names.values()
-    if any(other.keys() != first.keys() for other in others):
+    first, *following = names.values()
+    if any(parts.keys() != first.keys() for parts in following):
         return ["parts"]
     reasons: list[str] = []
     for part in first:
@@ -84,10 +90,14 @@ def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> R
         mean = math.fsum(values) / len(values)
         of_key = [inference[key] for inference in inferences if key in inference]
         averages[key] = _estimate(mean, of_key if len(of_key) == len(parts) else [], level)
-        missing = sum(map(math.isnan, values))
-        if missing:
-            notes.append(Note("average_undefined", {"metric": key, "count": missing, "total": len(values)}))
+        notes += _note_undefined(key, values)
     return Results(averages, tuple(notes), results.basis)
+
+
+def _note_undefined(key: Key, values: Sequence[float]) -> list[Note]:
+    """Return a note if parts have no value."""
+    missing = sum(map(math.isnan, values))
+    return [Note("average_undefined", {"metric": key, "count": missing, "total": len(values)})] if missing else []
 
 
 def _estimate(mean: float, parts: Sequence[Inference], level: float | None) -> Estimate:

@@ -52,12 +52,19 @@ def named_keys(text: str | None, form: Decisions) -> list[Key]:
     names = _names_of(keys)
     named: dict[Key, None] = {}
     for word in map(_simple, _words_of(text or "", names)):
-        stem, _, number = word.rpartition("_")
-        named |= dict.fromkeys(key for key in names.get(word, []) if not key.entry.parameter)
-        if _is_number(number):
-            with_parameter = [key for key in names.get(stem, []) if key.entry.parameter]
-            named |= dict.fromkeys(Key(key.metric, float(number)) for key in with_parameter)
+        named |= dict.fromkeys(_keys_of_word(word, names))
     return list(named)
+
+
+def _keys_of_word(word: str, names: Mapping[str, Sequence[Key]]) -> Iterator[Key]:
+    """Yield the keys of metrics without a parameter that a word names, or of those with one that ends in it."""
+    for key in names.get(word, []):
+        if not key.entry.parameter:
+            yield key
+    stem, _, number = word.rpartition("_")
+    for key in names.get(stem, []) if _is_number(number) else []:
+        if key.entry.parameter:
+            yield Key(key.metric, float(number))
 
 
 def _words_of(text: str, known: Container[str]) -> Iterator[str]:
@@ -93,18 +100,25 @@ def _unknown(name: str, keys: Sequence[Key]) -> InputError:
     error = InputError("--metrics", "unknown_metric", value=name, keys=list(keys))
     meant = _meant(name)
     number = _NUMBER.search(_simple(name))
-    options = {option for key in meant for option in key.options}
-    adding = [option for option in ADDING if option in options]
-    if adding:
-        value = f" {number[1]}" if number and adding[0] in ("n", "reject_costs") else ""
+    flag = _adding_flag(meant, number[1] if number else "")
+    if flag:
         error.advice = "add_flag"
-        error.fields["flag"] = flag_of(adding[0]) + value
+        error.fields["flag"] = flag
     elif number is None and any(key.entry.parameter == "any" for key in meant):
         error.advice = "metric_needs_number"
         error.fields["example"] = f"{name}_0.1"
     elif meant:
         error.advice = "metric_does_not_exist"
     return error
+
+
+def _adding_flag(meant: Sequence[Key], number: str) -> str:
+    """Return the flag that adds one of some numbers, or nothing if none does."""
+    for option in ADDING:
+        if any(option in key.options for key in meant):
+            has_value = number and option in ("n", "reject_costs")
+            return f"{flag_of(option)} {number}" if has_value else flag_of(option)
+    return ""
 
 
 def _meant(name: str) -> list[Key]:
