@@ -18,7 +18,7 @@ from ...errors import InputError, Note
 from ...expected_costs import ECUAS_N, ERROR_RATE
 from ...files.evidence import require_ids
 from ...files.recipe import Recipe
-from ...files.submissions import Submission
+from ...files.submissions import MEANING, Submission
 from ...metric import Key
 from ...metrics import place
 from ...options import DEFAULTS, INTERVAL_METHODS, LEVEL, checked_options
@@ -277,7 +277,13 @@ def _metrics_of(output: Output, systems: Mapping[str, System], options: Sequence
 
 
 def _notes_of(systems: Mapping[str, System]) -> Notes:
-    return [(name, note) for name, system in systems.items() for note in system.notes]
+    """Return what is noted of systems; of unlabelled answers without bounds, which no difference and no plan has."""
+    notes = []
+    for name, system in systems.items():
+        for note in system.notes:
+            has_bounds = note.advice == MEANING["wrong"]
+            notes.append((name, replace(note, advice="unlabelled_without_bounds") if has_bounds else note))
+    return notes
 
 
 def _refuse_draws(options: Mapping[str, object]) -> None:
