@@ -1,5 +1,6 @@
 """Tasks as users run them: questions, weights, grading, the judge, prompts as they are sent, and the demonstration."""
 
+import math
 import os
 import re
 import subprocess
@@ -14,8 +15,9 @@ from tests.triviaqa_subset.elicitation.servers import answer, choice, question, 
 
 pytest.importorskip("inspect_ai")
 from inspect_ai import eval as evaluate
-from inspect_ai.log import read_eval_log
+from inspect_ai.log import EvalConfig, EvalDataset, EvalLog, EvalSample, EvalSpec, read_eval_log
 from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.scorer import Score
 
 from ecuas_metric import read_submissions
 from examples.ask import EVERY_METHOD, main
@@ -173,6 +175,7 @@ def test_an_answer_is_judged_later_and_again_without_asking_anew(tmp_path):
             role = f"grader=openai-api/x/{judge}"
             command = [Path(sys.executable).with_name("inspect"), "score", log.location, "--action", "overwrite"]
             command += ["--model-role", role, "--output-file", output, "--display", "none"]
+            command += ["--scorer", "ecuas/verbalized"] if judge == "kind" else []
             done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
             assert done.returncode == 0, done.stdout + done.stderr
             assert len(server.requests) == asked_before + 1
@@ -180,6 +183,29 @@ def test_an_answer_is_judged_later_and_again_without_asking_anew(tmp_path):
             assert (first.metadata["judge"], first.value) == (f"openai-api/x/{judge}", "CI"[verdict == "No."])
             assert (second.metadata["decided_by"], second.value) == ("exact", "C")
             assert first.metadata["confidence"] == log.samples[0].scores["verbalized"].metadata["confidence"]
+
+
+def test_two_judges_agree_by_cohens_kappa_and_what_they_see_differently_is_unlabelled():
+    from triviaqa_subset.elicitation.judges import cohens_kappa, compare_judges
+
+    table = {("C", "C"): 20, ("C", "I"): 5, ("I", "C"): 10, ("I", "I"): 15}  # 0.7 observed, 0.5 expected
+    verdicts = [pair for pair, count in table.items() for _ in range(count)]
+    assert cohens_kappa(verdicts) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
+    assert math.isnan(cohens_kappa([("C", "C")] * 3))
+
+    def log(values, answers="abcd"):
+        judged = {"confidence": 0.5, "judge": "m"}
+        about = [judged if number else {"confidence": 0.5} for number in range(4)]
+        scores = [Score(value=v, answer=a, metadata=m) for v, a, m in zip(values, answers, about, strict=True)]
+        samples = [EvalSample(id=i, epoch=1, input="?", target="x", scores={"m": s}) for i, s in enumerate(scores)]
+        spec = EvalSpec(created="2026-01-01T00:00:00Z", task="t", dataset=EvalDataset(), model="m", config=EvalConfig())
+        return EvalLog(eval=spec, samples=samples)
+
+    agreements, merged = compare_judges(log("CCIC"), log("CCII"))
+    assert (agreements["m"].count, agreements["m"].same) == (3, 2)
+    assert [str(sample.scores["m"].value) for sample in merged.samples] == ["C", "C", "I", "nan"]
+    with pytest.raises(ValueError, match="must have the same answers; they differ in m of sample 2"):
+        compare_judges(log("CCIC"), log("CCIC", "abxd"))
 
 
 def test_the_demonstration_prints_a_row_for_each_method(tmp_path, capsys):
