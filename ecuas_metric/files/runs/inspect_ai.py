@@ -31,6 +31,7 @@ _CONFIDENCE = "metadata.confidence"  # of a score
 _VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}  # Inspect's
 _BESIDE = {"eval-set.json", "logs.json"}  # the logs of an eval set
 _ASKED_BY = ("limit", "sample_id", "epochs", "message_limit", "token_limit", "time_limit")  # of the configuration
+_ARGUMENTS = ("metadata", "model_args", "model_generate_config", "task_args")  # of the header
 _LONGEST = 40  # characters of a setting in the name of a system
 
 
@@ -57,27 +58,44 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     samples = [sample for sample in log.samples if scorer in (sample.get("scores") or {})]
     scores = [sample["scores"][scorer] for sample in samples]
     rows = np.arange(1, len(samples) + 1)
-    ids = [str(sample["id"]) for sample in samples]
-    epochs = [int(sample.get("epoch", 1)) for sample in samples]
-    columns: dict[str, Column] = {"id": [f"{name} {epoch}" for name, epoch in zip(ids, epochs, strict=True)]}
-    if max(epochs) > 1:
-        columns["group"] = ids
-    columns |= parts.named_columns(samples, _per_sample(samples, options), log.file, rows)
-    columns["correct"] = _grades(scores, options.correct or "value", log.file)
     name = options.confidence or _CONFIDENCE
-    holders = [score if _keeps(score, name) else sample for score, sample in zip(scores, samples, strict=True)]
-    stated = [value_at(holder, name) for holder in holders]
-    confidences = parts.confidences_in(stated, f"{name} with a value, of scorer {scorer}", log.file, rows)
-    columns["confidence"] = confidences
-    fields = {"task": log.task, "scorer": scorer, "count": len(set(ids)), "epochs": max(epochs)}
-    facts = [Note("run_in_epochs" if max(epochs) > 1 else "run_of_inspect", fields), *_facts(log, len(samples))]
+    what = f"{name} with a value, of scorer {scorer}"
+    confidences = parts.confidences_in(_stated(samples, scores, name), what, log.file, rows)
+    columns = {
+        **_identities(samples),
+        **parts.named_columns(samples, _per_sample(samples, options), log.file, rows),
+        "correct": _grades(scores, options.correct or "value", log.file),
+        "confidence": confidences,
+    }
+    epochs = max(map(_epoch, samples))
+    count = len({str(sample["id"]) for sample in samples})
+    fields = {"task": log.task, "scorer": scorer, "count": count, "epochs": epochs}
+    facts = [Note("run_in_epochs" if epochs > 1 else "run_of_inspect", fields), *_facts(log, len(samples))]
     if None in confidences:
-        facts.append(Note("run_without_confidence", {"count": confidences.count(None), "total": len(ids)}))
+        facts.append(Note("run_without_confidence", {"count": confidences.count(None), "total": len(samples)}))
     answers = [score.get("answer") for score in scores]
     said = answers if all(answers) else []
     unused = tuple((name, "an earlier log of this run") for name in log.earlier)
     place = Place(log.file, log.model, log.task)
     return parts.part_of(place, rows, columns, facts, answers=said, settings=log.settings, unused=unused)
+
+
+def _identities(samples: Sequence[Fields]) -> dict[str, Column]:
+    """Return the ids, with the epochs of a sample as a group where there are several."""
+    names = [str(sample["id"]) for sample in samples]
+    epochs = list(map(_epoch, samples))
+    ids = [f"{name} {epoch}" for name, epoch in zip(names, epochs, strict=True)]
+    return {"id": ids, "group": names} if max(epochs) > 1 else {"id": ids}
+
+
+def _epoch(sample: Fields) -> int:
+    return int(sample.get("epoch", 1))
+
+
+def _stated(samples: Sequence[Fields], scores: Sequence[Fields], name: str) -> list[object]:
+    """Return the values of the field of a dotted name, of the scores or else of their samples."""
+    holders = [score if _keeps(score, name) else sample for score, sample in zip(scores, samples, strict=True)]
+    return [value_at(holder, name) for holder in holders]
 
 
 def _facts(log: Log, scored: int) -> list[Note]:
@@ -283,11 +301,12 @@ def _settings(document: Fields) -> dict[str, str]:
     plan = document.get("plan") or {}
     config = run.get("config") or {}
     steps = plan.get("steps") or []
-    sources = [{"solver": "+".join(step["solver"] for step in steps)}, *(step.get("params") for step in steps)]
-    sources += [run.get(name) for name in ("metadata", "model_args", "model_generate_config", "task_args")]
-    sources += [plan.get("config"), {name: config.get(name) for name in _ASKED_BY}, _roles(run)]
-    pairs = chain.from_iterable(source.items() for source in sources if source)
-    return {name: str(value) for name, value in pairs if value not in (None, "", {}, [])}
+    settings: dict[str, object] = {"solver": "+".join(step["solver"] for step in steps)}
+    for source in (*steps, *({"params": run.get(name)} for name in _ARGUMENTS), {"params": plan.get("config")}):
+        params = source.get("params") or {}
+        settings |= {name: value for name, value in params.items() if value is not None}
+    settings |= {name: config.get(name) for name in _ASKED_BY} | _roles(run)
+    return {name: str(value) for name, value in settings.items() if value not in (None, "", {}, [])}
 
 
 def _roles(run: Fields) -> dict[str, object]:
