@@ -116,14 +116,16 @@ NO_SUCH = dict.fromkeys((KeyError, FnIndexInferError), no_such_function)
 THEME = gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"])
 
 
-def use_own_previews() -> None:
-    """Put this page's previews in the place of Gradio's, which name and show Gradio."""
+def use_own_head(opening: str) -> None:
+    """Put this page's previews in the place of Gradio's, and show the opening result while Gradio is loaded."""
     name = "frontend/index.html"
     env = templates.env
     assert env.loader is not None
     source, *_ = env.loader.get_source(env, name)
     text = re.sub(r'<meta\s+(property|name)="(og|twitter):[^>]*>', "", source)
     page = text.replace("</head>", f"{markup.previews(TITLE, DESCRIPTION)}</head>", 1)
+    early = markup.html("early", title=TITLE, opening=opening, style=(HERE / "style.css").read_text(encoding="utf-8"))
+    page = page.replace("<gradio-app", f"{{% raw %}}{early}{{% endraw %}}<gradio-app", 1)
     env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])
 
 
@@ -287,8 +289,8 @@ def example_buttons(files: gr.File) -> None:
             private(button.click, partial(list, paths), None, files)
 
 
-def score_tab(query: gr.Textbox) -> None:
-    """Files -> table, verdict and plots, at first of an example; above the files, so that a phone shows them first."""
+def score_tab(query: gr.Textbox) -> str:
+    """Files -> table, verdict and plots, at first of an example, which is returned; above the files, as on a phone."""
     opening, curves = lay_out(scoring.score_files(EXAMPLES[QUESTIONS], {}), f"Example: {QUESTIONS}", {})
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
@@ -316,6 +318,7 @@ def score_tab(query: gr.Textbox) -> None:
         concurrency_limit=4,
         trigger_mode="always_last",
     )
+    return opening
 
 
 def as_text(path: Path) -> str:
@@ -353,7 +356,7 @@ with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     query = gr.Textbox(visible="hidden", label="The address, if it holds files")
     with gr.Tabs():
         with gr.Tab("Score"):
-            score_tab(query)
+            opening = score_tab(query)
         with gr.Tab("TriviaQA"):
             leaderboard_tab(token)
         with gr.Tab("Code"):
@@ -364,7 +367,7 @@ with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     private(demo.load, None, None, [token, query], js=ADDRESS)
 demo.upload_file_set.clear()  # the files of the example stay
 demo.queue(default_concurrency_limit=8, max_size=200)
-use_own_previews()
+use_own_head(opening)
 launch = partial(
     demo.launch,
     theme=THEME,
