@@ -36,7 +36,11 @@ class Extremes:
 
     def minus(self, other: Extremes) -> Extremes:
         """Return those of a difference."""
-        return Extremes(self.influence - other.influence, self.extreme - other.extreme, self.matters | other.matters)
+        return Extremes(
+            self.influence - other.influence,
+            self.extreme - other.extreme,
+            self.matters | other.matters,
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -58,7 +62,10 @@ class Design:
         stratum = self._strata
         if self.group is None:
             return self.weight, stratum
-        home = np.zeros(int(self.group.max()) + 1, np.int64)
+        home = np.zeros(
+            int(self.group.max()) + 1,
+            np.int64,
+        )
         home[self.group] = stratum
         return np.asarray(np.bincount(self.group, self.weight), np.float64), home
 
@@ -71,7 +78,10 @@ class Design:
     @property
     def freedom(self) -> float:
         """The degrees of freedom of a variance: units less strata, at least 1."""
-        return max(self.num_units - (int(self._strata.max()) + 1), 1.0)
+        return max(
+            self.num_units - (int(self._strata.max()) + 1),
+            1.0,
+        )
 
     @property
     def tells_errors(self) -> bool:
@@ -96,19 +106,31 @@ class Design:
         """Return what groups and strata do to a number with these influences."""
         if self.is_simple:
             return INDEPENDENT
-        whole = _parts(self.weight, np.zeros(len(self.weight), np.int64), extremes)
+        whole = _parts(
+            self.weight,
+            np.zeros(len(self.weight), np.int64),
+            extremes,
+        )
         parts = _parts(self.weight, self._strata, extremes)
         clustering, freedom = self._clustering(extremes)
         variance = parts.variance * clustering
         total = float(variance.sum())
         if not total > 0 or not whole.variance[0] > 0:
-            return Effect(float(clustering.max()), float(clustering.max()), float(freedom.min()))
+            return Effect(
+                float(clustering.max()),
+                float(clustering.max()),
+                float(freedom.min()),
+            )
         # Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
         shift = float(parts.shift @ (clustering * np.sqrt(variance / total)))
         added = shift / float(whole.shift[0]) if whole.shift[0] else 1.0
         excess = variance * (1 - 1 / clustering)  # what is known from as many groups only (Satterthwaite 1946)
         squares = float((np.square(excess) / freedom).sum())
-        return Effect(total / float(whole.variance[0]), added, total**2 / squares if squares else math.inf)
+        return Effect(
+            total / float(whole.variance[0]),
+            added,
+            total**2 / squares if squares else math.inf,
+        )
 
     def _clustering(self, extremes: Extremes) -> tuple[Floats, Floats]:
         """Return by how much groups increase the variance of each stratum (H,), and the degrees of freedom of that."""
@@ -125,18 +147,29 @@ class Design:
         squares = np.square(np.bincount(self.group, moved)) / np.maximum(1 - share, _ROUNDING)
         together = np.bincount(home, squares, minlength=size)
         alone = np.bincount(stratum, np.square(moved))
-        effect = np.maximum(np.divide(together, alone, out=np.ones(size), where=alone > 0), 1.0)
+        effect = np.maximum(
+            np.divide(together, alone, out=np.ones(size), where=alone > 0),
+            1.0,
+        )
         relevant = np.bincount(self.group, self.weight * extremes.matters)
         # Groups vary as something between answers that are independent, w, and all alike, w^2.
         square = np.square(np.bincount(home, relevant**1.5, minlength=size))
         fourth = np.bincount(home, relevant**3, minlength=size)
-        number = np.divide(square, fourth, out=np.ones(size), where=fourth > 0)
+        number = np.divide(
+            square,
+            fourth,
+            out=np.ones(size),
+            where=fourth > 0,
+        )
         return effect, np.maximum(number - 1, 1.0)
 
 
 def _sums(values: Floats, part: Ints) -> Floats:
     """Return the sums (H, M) of values (N, M) over parts."""
-    return np.stack([np.bincount(part, column) for column in values.T], axis=1)
+    return np.stack(
+        [np.bincount(part, column) for column in values.T],
+        axis=1,
+    )
 
 
 SIMPLE = Design(np.ones(0))  # samples of which only sums are known, drawn independently
@@ -165,7 +198,10 @@ def _parts(weight: Floats, part: Ints, extremes: Extremes) -> _Parts:
     squares = total(np.square(weight * (extremes.influence - moved[part])))
     squares += unit * total(mass * np.square(extremes.extreme - moved[part]))
     count = added / unit
-    return _Parts(squares * np.square(whole / added) * count / (count + 1), whole * np.abs(moved - mean))
+    return _Parts(
+        squares * np.square(whole / added) * count / (count + 1),
+        whole * np.abs(moved - mean),
+    )
 
 
 def design_of(
@@ -186,7 +222,12 @@ def design_of(
 
 def design_of_options(options: Options, num_samples: int) -> Design:
     """Return the design that the options describe."""
-    return design_of(num_samples, weight=options.sample_weight, groups=options.groups, strata=options.strata)
+    return design_of(
+        num_samples,
+        weight=options.sample_weight,
+        groups=options.groups,
+        strata=options.strata,
+    )
 
 
 @functools.cache

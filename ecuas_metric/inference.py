@@ -97,7 +97,11 @@ class Groups:
 
     def enlarged(self, mass: Floats, cost: Floats) -> Groups:
         """Return the groups with a weight (G,) of answers of these costs (G,) added."""
-        return dataclasses.replace(self, weight=self.weight + mass, cost=self.cost + mass * cost)
+        return dataclasses.replace(
+            self,
+            weight=self.weight + mass,
+            cost=self.cost + mass * cost,
+        )
 
     def merged(self, starts: Ints) -> Groups:
         """Return neighbours added up, from each start (K,) to the next, at their mean uncertainty."""
@@ -150,7 +154,10 @@ class Number:
         """Return the number with its rows in another order."""
         rows = self.rows
         assert rows is not None
-        return dataclasses.replace(self, rows=functools.cache(lambda: rows().taken(order)))
+        return dataclasses.replace(
+            self,
+            rows=functools.cache(lambda: rows().taken(order)),
+        )
 
 
 # ---- one limit -------------------------------------------------------------------------------------------------------
@@ -171,13 +178,21 @@ class Side:
 
     def mirrored(self) -> Side:
         """Return the distribution of minus the number."""
-        return Side(-self.centre, self.deviation, -self.skewness, self.freedom)
+        return Side(
+            -self.centre,
+            self.deviation,
+            -self.skewness,
+            self.freedom,
+        )
 
     def tail(self, limit: float) -> float:
         """Return the level whose quantile is `limit`."""
         if not self.deviation:
             return float(np.heaviside(limit - self.centre, 0.5))
-        return _student_tail(pearson_tail(self.skewness, (limit - self.centre) / self.deviation), self.freedom)
+        return _student_tail(
+            pearson_tail(self.skewness, (limit - self.centre) / self.deviation),
+            self.freedom,
+        )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -201,9 +216,16 @@ def _worst(number: Number, sign: int) -> tuple[Floats, Floats]:
     matters = line.slope != 0
     if not matters.any():
         end = number.most if sign > 0 else number.least
-        return line.slope, np.full(len(line.slope), end - number.value + number.groups.mean(line))
+        return line.slope, np.full(
+            len(line.slope),
+            end - number.value + number.groups.mean(line),
+        )
     seen = float(number.groups.atoms.event.max(initial=0.0, where=matters))
-    cost = np.where(sign * line.slope > 0, number.dearest(seen), 0.0)
+    cost = np.where(
+        sign * line.slope > 0,
+        number.dearest(seen),
+        0.0,
+    )
     return cost, line.at(cost)
 
 
@@ -222,19 +244,37 @@ def reach_of(number: Number, sign: int, added: float) -> Reach:
         line = groups.centred(number.seen.line)
         line = Line(line.intercept - shift, line.slope)
         mass = groups.weight * (unit / groups.total)
-        return Reach(number.value + float(shift[0]), line, mass, cost, end - shift)
+        return Reach(
+            number.value + float(shift[0]),
+            line,
+            mass,
+            cost,
+            end - shift,
+        )
     mass = np.where(matters, groups.weight, 0.0)
     mass *= unit / float(mass.sum())
     enlarged = groups.enlarged(mass, cost)
     point = number.at(enlarged)
     line = enlarged.centred(point.line)
-    return Reach(number.value + point.value - number.seen.value - number.bias, line, mass, cost, line.at(cost))
+    return Reach(
+        number.value + point.value - number.seen.value - number.bias,
+        line,
+        mass,
+        cost,
+        line.at(cost),
+    )
 
 
 def _unmoved(number: Number) -> Reach:
     """Return a number with no answer added."""
     none = np.zeros(len(number.groups.weight))
-    return Reach(number.value - number.bias, number.groups.centred(number.seen.line), none, none, none)
+    return Reach(
+        number.value - number.bias,
+        number.groups.centred(number.seen.line),
+        none,
+        none,
+        none,
+    )
 
 
 def _extremes(number: Number, sign: int) -> Extremes:
@@ -245,10 +285,18 @@ def _extremes(number: Number, sign: int) -> Extremes:
     matters = number.seen.line.slope != 0
     if not matters.any():
         matters = ~matters
-    return Extremes(rows.influence(number.seen.line), extreme[rows.group], matters[rows.group])
+    return Extremes(
+        rows.influence(number.seen.line),
+        extreme[rows.group],
+        matters[rows.group],
+    )
 
 
-def _effect(numbers: Sequence[Number], sign: int, design: Design) -> Effect:
+def _effect(
+    numbers: Sequence[Number],
+    sign: int,
+    design: Design,
+) -> Effect:
     """Return what the design does to a number, or to the difference of two."""
     if design.is_simple or any(number.rows is None for number in numbers):
         return INDEPENDENT
@@ -258,7 +306,12 @@ def _effect(numbers: Sequence[Number], sign: int, design: Design) -> Effect:
     return design.effect(extremes)
 
 
-def _side(numbers: Sequence[Number], reaches: Sequence[Reach], design: Design, effect: Effect) -> Side:
+def _side(
+    numbers: Sequence[Number],
+    reaches: Sequence[Reach],
+    design: Design,
+    effect: Effect,
+) -> Side:
     """Return the distribution of a number, or of the difference of two: moments of a Dirichlet mean, times a design's.
 
     What is added is spread over many answers, each as a part of one.
@@ -280,7 +333,12 @@ def _side(numbers: Sequence[Number], reaches: Sequence[Reach], design: Design, e
     third = 2 * cubes / total**3 * count**2 / ((count + 1) * (count + 2)) * effect.variance**2
     deviation = math.sqrt(max(variance, 0.0))
     centre = reaches[0].value - math.fsum(reach.value for reach in reaches[1:])
-    return Side(centre, deviation, third / deviation**3 if deviation**3 else 0.0, effect.freedom)
+    return Side(
+        centre,
+        deviation,
+        third / deviation**3 if deviation**3 else 0.0,
+        effect.freedom,
+    )
 
 
 def _difference_of_rows(
@@ -339,7 +397,12 @@ class Inference:
         return 2 * self.tail(hypothesis)
 
 
-def infer(number: Number, design: Design, *, minus: Number | None = None) -> Inference | None:
+def infer(
+    number: Number,
+    design: Design,
+    *,
+    minus: Number | None = None,
+) -> Inference | None:
     """Return what the answers tell of a number, or of its difference to that of another system on the same answers.
 
     Of a difference, one more answer moves the first up and the second down, or the reverse. None if nothing is known of
@@ -361,9 +424,25 @@ def infer(number: Number, design: Design, *, minus: Number | None = None) -> Inf
     if not math.isfinite(lower.centre + lower.deviation + upper.centre + upper.deviation):
         return None
     if minus is None:
-        return Inference(number.value, lower, upper, number.least, number.most, seen, reaches)
+        return Inference(
+            number.value,
+            lower,
+            upper,
+            number.least,
+            number.most,
+            seen,
+            reaches,
+        )
     least, most = number.least - minus.most, number.most - minus.least
-    return Inference(number.value - minus.value, lower, upper, least, most, seen, reaches)
+    return Inference(
+        number.value - minus.value,
+        lower,
+        upper,
+        least,
+        most,
+        seen,
+        reaches,
+    )
 
 
 def _is_bounded(number: Number) -> bool:
@@ -372,12 +451,22 @@ def _is_bounded(number: Number) -> bool:
     return is_ranged or bool(number.seen.line.slope.any())
 
 
-def standard_error(number: Number, design: Design, *, minus: Number | None = None) -> float:
+def standard_error(
+    number: Number,
+    design: Design,
+    *,
+    minus: Number | None = None,
+) -> float:
     """Return the standard error of a number or a difference: the infinitesimal jackknife, times k / (k - 1)."""
     numbers = [number] if minus is None else [number, minus]
     effect = _effect(numbers, 1, design)
     count = number.groups.total / number.groups.unit
-    side = _side(numbers, [_unmoved(one) for one in numbers], design, Effect())
+    side = _side(
+        numbers,
+        [_unmoved(one) for one in numbers],
+        design,
+        Effect(),
+    )
     return side.deviation * math.sqrt(effect.variance * (count + 1) / (count - 1)) if count > 1 else math.nan
 
 
@@ -404,7 +493,12 @@ def _average_side(parts: Sequence[tuple[Side, Side]]) -> Side:
     third = math.fsum(side.skewness * side.deviation**3 for side, _ in parts)
     squares = math.fsum(side.deviation**4 / side.freedom for side, _ in parts)
     skewness = third / deviation**3 if deviation else 0.0
-    return Side(centre, deviation / len(parts), skewness, deviation**4 / squares if squares else math.inf)
+    return Side(
+        centre,
+        deviation / len(parts),
+        skewness,
+        deviation**4 / squares if squares else math.inf,
+    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -418,10 +512,20 @@ class Unseen:
     size: float  # what one adds to the number, times all answers
 
 
-def unseen(numbers: Sequence[Number], inference: Inference, level: float) -> Unseen | None:
+def unseen(
+    numbers: Sequence[Number],
+    inference: Inference,
+    level: float,
+) -> Unseen | None:
     """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
     tail = (1 - level) / 2
-    sides = zip((inference.lower, inference.upper), inference.seen, inference.reaches, (tail, 1 - tail), strict=True)
+    sides = zip(
+        (inference.lower, inference.upper),
+        inference.seen,
+        inference.reaches,
+        (tail, 1 - tail),
+        strict=True,
+    )
     for side, seen, reaches, at in sides:
         distance = abs(side.limit(at) - inference.value)
         if abs(seen.limit(at) - inference.value) < HALF * distance:
@@ -444,7 +548,13 @@ def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
     first = int(ends[ends < worst].max(initial=-1)) + 1
     last = int(ends[ends > worst].min(initial=len(is_like))) - 1
     sizes = np.abs(reach.line.slope[first : last + 1])
-    return Unseen(number, first, last, float(reach.cost[worst]), float(sizes.max()) * float(reach.cost.max()))
+    return Unseen(
+        number,
+        first,
+        last,
+        float(reach.cost[worst]),
+        float(sizes.max()) * float(reach.cost.max()),
+    )
 
 
 # ---- the distributions -----------------------------------------------------------------------------------------------

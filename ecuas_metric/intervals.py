@@ -63,8 +63,17 @@ class Answers:
 
     def data(self, key: Key, groups: Groups) -> Data:
         """Return what a metric is computed from."""
-        ties = TieGroups(groups.weight, groups.cost, self.form.rank_at(groups.uncertainty))
-        return Data(self.form, self.options, parameter=key.parameter or 0.0, grouped=ties)
+        ties = TieGroups(
+            groups.weight,
+            groups.cost,
+            self.form.rank_at(groups.uncertainty),
+        )
+        return Data(
+            self.form,
+            self.options,
+            parameter=key.parameter or 0.0,
+            grouped=ties,
+        )
 
     def line(self, key: Key) -> Line:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
@@ -91,22 +100,43 @@ def answers_of(decisions: Decisions, options: Options) -> Answers:
     uncertainty = decisions.uncertainty_at(decisions.rank_by[starts])
 
     def own(key: Key) -> Groups:
-        return _groups_of(cost_of(key, decisions, options), options.sample_weight, np.zeros(1, np.int64))
+        return _groups_of(
+            cost_of(key, decisions, options),
+            options.sample_weight,
+            np.zeros(1, np.int64),
+        )
 
     @functools.cache
     def rows() -> Rows:
         sizes = np.diff(starts, append=len(cost))
-        return Rows(np.repeat(np.arange(len(starts)), sizes), cost)
+        return Rows(
+            np.repeat(np.arange(len(starts)), sizes),
+            cost,
+        )
 
-    return Answers(_groups_of(cost, options.sample_weight, starts, uncertainty), decisions, options, own, rows)
+    return Answers(
+        _groups_of(cost, options.sample_weight, starts, uncertainty),
+        decisions,
+        options,
+        own,
+        rows,
+    )
 
 
-def _groups_of(cost: Floats, weight: Floats | None, starts: Ints, uncertainty: Floats | None = None) -> Groups:
+def _groups_of(
+    cost: Floats,
+    weight: Floats | None,
+    starts: Ints,
+    uncertainty: Floats | None = None,
+) -> Groups:
     """Return the sums over samples (N,) from each start (G,) to the next."""
     sums = _to_sum(cost, weight)
     if len(starts) < len(cost):
         sums = [np.add.reduceat(values, starts) for values in sums]
-    return Groups(np.zeros(len(starts)) if uncertainty is None else uncertainty, *sums)
+    return Groups(
+        np.zeros(len(starts)) if uncertainty is None else uncertainty,
+        *sums,
+    )
 
 
 def _groups_by(part: Ints, cost: Floats, weight: Floats | None) -> Groups:
@@ -144,11 +174,28 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
     groups = answers.groups
     bias = 0.0
     if metric.bias is not None and not key.variant:
-        bias = bias_of(key, answers.data(key, groups), value, groups.total / groups.unit)
-    return Number(value, groups, _at(key, answers), least, most, answers.dearest, bias, answers.rows)
+        bias = bias_of(
+            key,
+            answers.data(key, groups),
+            value,
+            groups.total / groups.unit,
+        )
+    return Number(
+        value,
+        groups,
+        _at(key, answers),
+        least,
+        most,
+        answers.dearest,
+        bias,
+        answers.rows,
+    )
 
 
-def _at(key: Key, answers: Answers) -> Callable[[Groups], Point]:
+def _at(
+    key: Key,
+    answers: Answers,
+) -> Callable[[Groups], Point]:
     """Return the value and the line of a number as a function of the groups."""
     metric = key.entry
     if key.variant == "recalibrated":
@@ -171,11 +218,24 @@ def _mean_at(line: Line) -> Callable[[Groups], Point]:
     return lambda groups: Point(groups.mean(line), line)
 
 
-def _quotient_at(above: Line, below: Line) -> Callable[[Groups], Point]:
-    return lambda groups: _quotient(above, below, groups.mean(above), groups.mean(below))
+def _quotient_at(
+    above: Line,
+    below: Line,
+) -> Callable[[Groups], Point]:
+    return lambda groups: _quotient(
+        above,
+        below,
+        groups.mean(above),
+        groups.mean(below),
+    )
 
 
-def _quotient(above: Line, below: Line, numerator: float, denominator: float) -> Point:
+def _quotient(
+    above: Line,
+    below: Line,
+    numerator: float,
+    denominator: float,
+) -> Point:
     """Return a quotient of two numbers from their lines and values; nan where the denominator is 0."""
     divisor = denominator or math.nan
     value = numerator / divisor
@@ -184,14 +244,20 @@ def _quotient(above: Line, below: Line, numerator: float, denominator: float) ->
     return Point(value, Line(intercept / divisor, slope / divisor))
 
 
-def _recalibrated_at(key: Key, answers: Answers) -> Callable[[Groups], Point]:
+def _recalibrated_at(
+    key: Key,
+    answers: Answers,
+) -> Callable[[Groups], Point]:
     """Return a number after the best recalibration; the effect of a new fit on its line is of second order."""
     form = answers.form
 
     def at(groups: Groups) -> Point:
         value = recalibrated_values(groups.ties, form, answers.options)[key]
         u = recalibrated_uncertainty(groups.ties, max_uncertainty=form.max_uncertainty)
-        return Point(float(value), line_of_mean(key, u, form, answers.options))
+        return Point(
+            float(value),
+            line_of_mean(key, u, form, answers.options),
+        )
 
     return at
 
@@ -204,7 +270,15 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
         name, factor = two
         plain = answers.line(Key(name))
         line = Line(factor * plain.intercept, factor * plain.slope)
-        return Number(value, answers.groups, _mean_at(line), least, most, _one, rows=answers.rows)
+        return Number(
+            value,
+            answers.groups,
+            _mean_at(line),
+            least,
+            most,
+            _one,
+            rows=answers.rows,
+        )
     groups = answers.own(key)
     if groups is None:
         return None
@@ -214,7 +288,15 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
         return Rows(np.zeros(len(loss), np.int64), loss)
 
     line = Line(np.zeros(1), np.ones(1))
-    return Number(value, groups, _mean_at(line), least, most, _half_of(most), rows=rows if answers.rows else None)
+    return Number(
+        value,
+        groups,
+        _mean_at(line),
+        least,
+        most,
+        _half_of(most),
+        rows=rows if answers.rows else None,
+    )
 
 
 def _one(seen: float) -> float:
@@ -255,9 +337,21 @@ def _normalized(key: Key, answers: Answers, value: float) -> Number:
         share = np.array([groups.total - wrong, wrong])
         at_right, at_wrong = naive.slope(share)
         below = Line(at_right * ones, (at_wrong - at_right) * ones)
-        return _quotient(line, below, groups.mean(line), naive.value(share))
+        return _quotient(
+            line,
+            below,
+            groups.mean(line),
+            naive.value(share),
+        )
 
-    return Number(value, answers.groups, at, 0.0, dearest=_one, rows=answers.rows)
+    return Number(
+        value,
+        answers.groups,
+        at,
+        0.0,
+        dearest=_one,
+        rows=answers.rows,
+    )
 
 
 def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number | None:
@@ -277,7 +371,10 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     classes, part = np.unique(labels, return_inverse=True)
     groups = _groups_by(part, loss, options.sample_weight)
     naive = _Naive(key, one_of_each_class(size, answers.form.max_uncertainty), options)
-    line = Line(np.zeros(len(classes)), np.ones(len(classes)))
+    line = Line(
+        np.zeros(len(classes)),
+        np.ones(len(classes)),
+    )
 
     def shares(groups: Groups) -> Floats:
         share = np.zeros(size)
@@ -286,13 +383,23 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
 
     def at(groups: Groups) -> Point:
         share = shares(groups)
-        below = Line(naive.slope(share)[classes], np.zeros(len(classes)))
+        below = Line(
+            naive.slope(share)[classes],
+            np.zeros(len(classes)),
+        )
         return _quotient(line, below, groups.mean(line), naive.value(share))
 
     if _has_kink(naive, shares(groups), groups):
         return None
     _, most = _range_of(key.of(""), answers)
-    return Number(value, groups, at, 0.0, dearest=_half_of(most), rows=lambda: Rows(part, loss))
+    return Number(
+        value,
+        groups,
+        at,
+        0.0,
+        dearest=_half_of(most),
+        rows=lambda: Rows(part, loss),
+    )
 
 
 def _has_kink(naive: _Naive, share: Floats, groups: Groups) -> bool:
@@ -328,7 +435,12 @@ def _range_of(key: Key, answers: Answers) -> Limits:
         return 0.0, data.largest_cost
     if metric.value is not None:
         return -math.inf, math.inf
-    line = line_of_mean(key, np.array([0.0, answers.form.max_uncertainty]), answers.form, answers.options)
+    line = line_of_mean(
+        key,
+        np.array([0.0, answers.form.max_uncertainty]),
+        answers.form,
+        answers.options,
+    )
     dearest = np.array([slope and slope * data.largest_cost for slope in line.slope.tolist()])  # not 0 times infinity
     ends = np.stack([line.intercept, line.intercept + dearest])
     return float(ends.min()), float(ends.max())
@@ -370,10 +482,20 @@ def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE)
         if inference is not None:
             limits[key] = _limits(key, number, inference, design, level)
             hidden[key] = unseen([number], inference, level) if number.groups is answers.groups else None
-    return Intervals(limits, errors, _notes(answers, values, limits) + notes_unseen(answers, hidden))
+    return Intervals(
+        limits,
+        errors,
+        _notes(answers, values, limits) + notes_unseen(answers, hidden),
+    )
 
 
-def _limits(key: Key, number: Number, inference: Inference, design: Design, level: float) -> Limits:
+def _limits(
+    key: Key,
+    number: Number,
+    inference: Inference,
+    design: Design,
+    level: float,
+) -> Limits:
     """Return limits; those of what is divided by a function of the error rate contain its value at that one's limits.
 
     Where its influences on both nearly cancel, only the second order remains. None where the rarer of wrong and right
@@ -383,9 +505,15 @@ def _limits(key: Key, number: Number, inference: Inference, design: Design, leve
     if key.variant != "normalized" or key.entry.naive_confidence is None:
         return limits
     groups = number.groups
-    line = Line(np.zeros(len(groups.cost)), np.ones(len(groups.cost)))
+    line = Line(
+        np.zeros(len(groups.cost)),
+        np.ones(len(groups.cost)),
+    )
     share = groups.mean(line)
-    rate = infer(Number(share, groups, _mean_at(line), 0.0, 1.0, _one, rows=number.rows), design)
+    rate = infer(
+        Number(share, groups, _mean_at(line), 0.0, 1.0, _one, rows=number.rows),
+        design,
+    )
     low, high = NONE if rate is None else rate.limits(level)
     rarer = min(share, 1 - share)
     ends = [low, high] if share < HALF else [1 - high, 1 - low]
@@ -399,7 +527,11 @@ def _limits(key: Key, number: Number, inference: Inference, design: Design, leve
     return min(values), max(values)
 
 
-def numbers_of(answers: Answers, values: Values, order: Ints | None = None) -> dict[Key, Number]:
+def numbers_of(
+    answers: Answers,
+    values: Values,
+    order: Ints | None = None,
+) -> dict[Key, Number]:
     """Return the numbers of answers, as the engine sees them, of which errors are known; rows in this order."""
     numbers = {}
     for key, value in values.items():
@@ -409,7 +541,13 @@ def numbers_of(answers: Answers, values: Values, order: Ints | None = None) -> d
     return numbers
 
 
-def limits_of_selected(loss: Floats, selected: Bools, options: Options, *, dearest: float | None = None) -> Limits:
+def limits_of_selected(
+    loss: Floats,
+    selected: Bools,
+    options: Options,
+    *,
+    dearest: float | None = None,
+) -> Limits:
     """Return the limits of the mean loss (N,) of selected samples (N,); `dearest` is the largest, if it is known."""
     design = design_of_options(options, len(loss))
     if not (selected.any() and design.tells_errors):
@@ -417,10 +555,21 @@ def limits_of_selected(loss: Floats, selected: Bools, options: Options, *, deare
     part = (~selected).astype(np.int64)
     groups = _groups_by(part, loss, options.sample_weight)
     is_in = np.eye(len(groups.weight))[0]
-    at = _quotient_at(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
+    at = _quotient_at(
+        Line(0 * is_in, is_in),
+        Line(is_in, 0 * is_in),
+    )
     most = dearest or math.inf
     at_most = cost_as_seen if dearest is None else lambda seen: most
-    number = Number(at(groups).value, groups, at, 0.0, most, at_most, rows=lambda: Rows(part, loss))
+    number = Number(
+        at(groups).value,
+        groups,
+        at,
+        0.0,
+        most,
+        at_most,
+        rows=lambda: Rows(part, loss),
+    )
     inference = infer(number, design)
     return NONE if inference is None else inference.limits(options.confidence_level or 0.0)
 
@@ -428,7 +577,11 @@ def limits_of_selected(loss: Floats, selected: Bools, options: Options, *, deare
 # ---- notes -----------------------------------------------------------------------------------------------------------
 
 
-def _notes(answers: Answers, values: Values, limits: Mapping[Key, Limits]) -> tuple[Note, ...]:
+def _notes(
+    answers: Answers,
+    values: Values,
+    limits: Mapping[Key, Limits],
+) -> tuple[Note, ...]:
     """Return why numbers have no interval, and what intervals assume or leave out."""
     bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(values[key]))]
     bounded = [key for key, (low, _) in limits.items() if not math.isnan(low)]
@@ -436,7 +589,11 @@ def _notes(answers: Answers, values: Values, limits: Mapping[Key, Limits]) -> tu
     notes += note_on("no_interval_known", [key for key in bare if not key.is_biased])
     if not answers.is_binary:
         largest = answers.dearest(float(answers.groups.atoms.event.max()))
-        notes += note_on("assumed", [key for key in bounded if not key.is_plain_share], largest=largest)
+        notes += note_on(
+            "assumed",
+            [key for key in bounded if not key.is_plain_share],
+            largest=largest,
+        )
     fitted = [key for key in bounded if key.variant == "recalibrated"]
     return notes + note_on("recalibration_taken_as_given", fitted)
 
@@ -446,12 +603,19 @@ def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
     return note_on("biased", keys)
 
 
-def note_on(identifier: str, keys: Sequence[Key], **fields: object) -> tuple[Note, ...]:
+def note_on(
+    identifier: str,
+    keys: Sequence[Key],
+    **fields: object,
+) -> tuple[Note, ...]:
     """Return a note that names some numbers, if there are any."""
     return (Note(identifier, {**fields, "metrics": list(keys)}),) if keys else ()
 
 
-def notes_unseen(answers: Answers, hidden: Mapping[Key, Unseen | None]) -> tuple[Note, ...]:
+def notes_unseen(
+    answers: Answers,
+    hidden: Mapping[Key, Unseen | None],
+) -> tuple[Note, ...]:
     """Return one note for each stretch of answers among which a kind was not seen, on the intervals that rest on it."""
     sizes: dict[_Stretch, dict[Key, float]] = {}
     for key, kind in hidden.items():

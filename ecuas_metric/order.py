@@ -114,9 +114,19 @@ def aurc_line(ties: TieGroups) -> Line:
     return Line(intercept, slope)
 
 
-def _in_full(slope: Floats, rise: Floats, wide: Ints, w: Floats, b: Floats) -> None:
+def _in_full(
+    slope: Floats,
+    rise: Floats,
+    wide: Ints,
+    w: Floats,
+    b: Floats,
+) -> None:
     """Fill in L and log(b / a) / w of wide tie groups, if two terms of the series are too few; first L: 1 - log b."""
-    a = np.where(w < b * (1 - 1e-12), b - w, 0.0)
+    a = np.where(
+        w < b * (1 - 1e-12),
+        b - w,
+        0.0,
+    )
     log_ratio = np.log(b / np.where(a > 0, a, b))
     slope[wide] = 1 - np.log(b) - a * log_ratio / w
     rise[wide] = log_ratio / w
@@ -128,7 +138,10 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
     is_unknown = np.isnan(correct)
 
     def total(rows: Bools) -> Floats:
-        return np.asarray(np.bincount(level[rows], weight[rows], minlength=len(levels)), np.float64)
+        return np.asarray(
+            np.bincount(level[rows], weight[rows], minlength=len(levels)),
+            np.float64,
+        )
 
     known_right, known_wrong, unknown = total(correct == 1), total(correct == 0), total(is_unknown)
     wrong_below, unknown_below = np.cumsum(known_wrong) - known_wrong, np.cumsum(unknown) - unknown
@@ -139,7 +152,10 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
     won_above = _after((known_right + unknown) * (wrong_below + known_wrong / 2))
     right_all, wrong_all, unknown_above = known_right.sum(), known_wrong.sum(), _after(unknown)
     by_level = np.flatnonzero(is_unknown)[np.argsort(level[is_unknown], kind="stable")]
-    groups = np.split(weight[by_level], np.flatnonzero(np.diff(level[by_level])) + 1)
+    groups = np.split(
+        weight[by_level],
+        np.flatnonzero(np.diff(level[by_level])) + 1,
+    )
     best = -np.inf
     for t, weights in zip(np.unique(level[is_unknown]) if is_unknown.any() else [0], groups, strict=True):
         # Y of the weight U at the threshold is correct: pairs won, and correct times incorrect, are quadratics in Y.
@@ -155,7 +171,11 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
     return best if best > -np.inf else np.nan
 
 
-def _largest_ratio(won: list[float], pairs: list[float], weights: Floats) -> float:
+def _largest_ratio(
+    won: list[float],
+    pairs: list[float],
+    weights: Floats,
+) -> float:
     """Return the largest ratio of two quadratics over the sums of some of the weights; -inf if there are no pairs."""
     sums = attainable_sums(weights)
     if sums is None:
@@ -186,7 +206,10 @@ def _of_ties(area: Callable[[Ties], FloatOrFloats]) -> Callable[[Data], FloatOrF
 
 def _if_all_right_or_wrong(area: Callable[[Ties], FloatOrFloats]) -> Callable[[Unjudged], Limits]:
     """Return the bounds of an area: an error counts in every later risk, so all right is best and all wrong worst."""
-    return lambda unjudged: (float(area(unjudged.all_right.ties)), float(area(unjudged.all_wrong.ties)))
+    return lambda unjudged: (
+        float(area(unjudged.all_right.ties)),
+        float(area(unjudged.all_wrong.ties)),
+    )
 
 
 def _range_of_aurc(data: Data) -> Limits:

@@ -60,7 +60,10 @@ def interval(replicates: Floats, *, confidence_level: float = LEVEL) -> Limits:
     finite = replicates[np.isfinite(replicates)]
     if not len(finite):
         return NONE
-    low, high = np.quantile(finite, [(1 - confidence_level) / 2, (1 + confidence_level) / 2])
+    low, high = np.quantile(
+        finite,
+        [(1 - confidence_level) / 2, (1 + confidence_level) / 2],
+    )
     return float(low), float(high)
 
 
@@ -78,7 +81,11 @@ def bootstrap_weights(num_samples: int, resampling: Resampling) -> Iterator[Coun
         yield counts if design.group is None else counts[:, design.group]
 
 
-def _drawn(generator: np.random.Generator, rows: int, size: int) -> Counts:
+def _drawn(
+    generator: np.random.Generator,
+    rows: int,
+    size: int,
+) -> Counts:
     """Return how often each of `size` units is drawn in `size` draws, (rows, size)."""
     draws = generator.integers(0, size, (rows, size), dtype=np.int32)
     cells = draws + np.arange(rows)[:, None] * size

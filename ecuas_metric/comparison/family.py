@@ -47,7 +47,11 @@ class Difference:
 class Family:
     """All tests of aligned systems, with the correlations of their errors."""
 
-    def __init__(self, systems: Mapping[str, System], values: Mapping[str, Values]) -> None:
+    def __init__(
+        self,
+        systems: Mapping[str, System],
+        values: Mapping[str, Values],
+    ) -> None:
         self.systems = systems
         self.values = values
         self.options = next(iter(systems.values())).options
@@ -63,11 +67,20 @@ class Family:
             if key in values[second]
         ]
 
-    def _inference(self, first: str, second: str, key: Key) -> Inference | None:
+    def _inference(
+        self,
+        first: str,
+        second: str,
+        key: Key,
+    ) -> Inference | None:
         """Return what is known of a difference; exactly 0 where it is no more than rounding."""
         if not (self.design.tells_errors and key in self.numbers[first] and key in self.numbers[second]):
             return None
-        inference = infer(self.numbers[first][key], self.design, minus=self.numbers[second][key])
+        inference = infer(
+            self.numbers[first][key],
+            self.design,
+            minus=self.numbers[second][key],
+        )
         sizes = abs(float(self.values[first][key])) + abs(float(self.values[second][key]))
         if inference is None or abs(inference.value) > _ROUNDING * sizes:
             return inference
@@ -79,7 +92,10 @@ class Family:
         columns = [(name, key) for name, numbers in self.numbers.items() for key in numbers]
         if not columns:
             return {}
-        influences = np.stack([influence_of(self.numbers[name][key]) for name, key in columns], axis=1)
+        influences = np.stack(
+            [influence_of(self.numbers[name][key]) for name, key in columns],
+            axis=1,
+        )
         draws = deviates(influences, self.design, self.options.random_state)
         return dict(zip(columns, draws.T, strict=True))
 
@@ -87,7 +103,10 @@ class Family:
         """Return random errors (DRAWS,) of a difference, in units of their root mean square."""
         test = self.tests[index]
         errors = self._draws[test.first, test.key] - self._draws[test.second, test.key]
-        return standardized(errors, np.random.default_rng((self.options.random_state, index)))
+        return standardized(
+            errors,
+            np.random.default_rng((self.options.random_state, index)),
+        )
 
     def notes(self, level: float) -> list[tuple[str, Note]]:
         """Return what intervals of differences rest on that was not seen, by the system of which, and few groups."""
@@ -109,14 +128,20 @@ class Family:
 
     def may_rank(self, test: Difference) -> bool:
         """Return whether a metric may rank two systems."""
-        return may_rank(test.key, [self.systems[test.first].basis, self.systems[test.second].basis])
+        return may_rank(
+            test.key,
+            [self.systems[test.first].basis, self.systems[test.second].basis],
+        )
 
     def adjusted_p_values(self, *, by_metric: bool) -> Floats:
         """Return the p-value of each test for all together, or for all of its metric."""
         p_values = np.array([test.p_value for test in self.tests])
         adjusted = p_values.copy()
         for rows in self._rows_of_metrics().values() if by_metric else [np.arange(len(self.tests))]:
-            adjusted[rows] = adjusted_p_values(p_values[rows], [partial(self.errors, row) for row in rows.tolist()])
+            adjusted[rows] = adjusted_p_values(
+                p_values[rows],
+                [partial(self.errors, row) for row in rows.tolist()],
+            )
         return adjusted
 
     def simultaneous_level(self, level: float) -> float:
@@ -126,8 +151,15 @@ class Family:
         largest = np.zeros(DRAWS)
         for index, test in enumerate(self.tests):
             if test.inference is not None:
-                np.maximum(largest, np.abs(self.errors(index)), out=largest)
-        return max(1 - 2 * float(ndtr(-np.quantile(largest, level))), level)
+                np.maximum(
+                    largest,
+                    np.abs(self.errors(index)),
+                    out=largest,
+                )
+        return max(
+            1 - 2 * float(ndtr(-np.quantile(largest, level))),
+            level,
+        )
 
     def p_values_of_best(self) -> dict[tuple[str, Key], float]:
         """Return the p-value of each system to be the best, by each metric that ranks all of them."""
@@ -203,7 +235,10 @@ def standardized(errors: Floats, generator: np.random.Generator) -> Floats:
     return errors / deviation if deviation > 0 else generator.standard_normal(len(errors))
 
 
-def adjusted_p_values(p_values: Floats, errors: Sequence[Callable[[], Floats]]) -> Floats:
+def adjusted_p_values(
+    p_values: Floats,
+    errors: Sequence[Callable[[], Floats]],
+) -> Floats:
     """Return p-values for all M tests together: step-down, by the largest of correlated normal deviates.
 
     Each p-value (M,) is turned into its normal deviate; that of the largest is the share of draws whose largest is as
@@ -217,9 +252,16 @@ def adjusted_p_values(p_values: Floats, errors: Sequence[Callable[[], Floats]]) 
     adjusted = np.array(p_values, np.float64)
     largest = np.zeros(DRAWS)
     for count, index in enumerate(order, 1):  # from the smallest up: `largest` is that of all that are no larger
-        np.maximum(largest, np.abs(errors[index]()), out=largest)
+        np.maximum(
+            largest,
+            np.abs(errors[index]()),
+            out=largest,
+        )
         share = (1 + np.count_nonzero(largest >= sizes[index])) / (1 + DRAWS)
-        adjusted[index] = max(min(share, count * p_values[index]), p_values[index])
+        adjusted[index] = max(
+            min(share, count * p_values[index]),
+            p_values[index],
+        )
     ranked = order[::-1]
     adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
     return adjusted

@@ -95,7 +95,12 @@ def plan_of_systems(
     return plans
 
 
-def _spread_of(first: Number, second: Number, design: Design, difference: float) -> Spread:
+def _spread_of(
+    first: Number,
+    second: Number,
+    design: Design,
+    difference: float,
+) -> Spread:
     """Return the spread of a difference of this sign from the samples of a pilot."""
     size = len(design.weight)
     deviation = standard_error(first, design, minus=second) * math.sqrt(size)
@@ -105,7 +110,12 @@ def _spread_of(first: Number, second: Number, design: Design, difference: float)
     side = inference.lower if difference > 0 else inference.upper.mirrored()
     seen = inference.seen[0] if difference > 0 else inference.seen[1].mirrored()
     added = max(side.deviation**2 - seen.deviation**2, 0.0)
-    return Spread(deviation, size * (seen.centre - side.centre), size**2 * added, side.skewness * math.sqrt(size))
+    return Spread(
+        deviation,
+        size * (seen.centre - side.centre),
+        size**2 * added,
+        side.skewness * math.sqrt(size),
+    )
 
 
 def plan_of_rates(
@@ -134,7 +144,14 @@ def plan_of_rates(
     dear, cheap = (first, second) if wanted > 0 else (second, first)
     shift = (dear.mean - dear.right) + (cheap.wrong - cheap.mean)
     spread = Spread(deviation, shift, shift**2)
-    return plan_of(key, wanted, spread, SAMPLES if samples is None else samples, power=power, alpha=alpha)
+    return plan_of(
+        key,
+        wanted,
+        spread,
+        SAMPLES if samples is None else samples,
+        power=power,
+        alpha=alpha,
+    )
 
 
 def plan_of(
@@ -158,11 +175,24 @@ def plan_of(
     # Pilot samples that never differ, but for rounding, tell nothing.
     if not spread.deviation > 1e-12 * abs(difference):
         return Plan(key, difference, spread.deviation, samples, math.nan, None)
-    needed = _needed(abs(difference), lambda size: spread.detectable(size, power, alpha))
-    return Plan(key, difference, spread.deviation, samples, spread.detectable(samples, power, alpha), needed)
+    needed = _needed(
+        abs(difference),
+        lambda size: spread.detectable(size, power, alpha),
+    )
+    return Plan(
+        key,
+        difference,
+        spread.deviation,
+        samples,
+        spread.detectable(samples, power, alpha),
+        needed,
+    )
 
 
-def _needed(difference: float, detectable: Callable[[int], float]) -> int | None:
+def _needed(
+    difference: float,
+    detectable: Callable[[int], float],
+) -> int | None:
     """Return the least number of samples that detect a difference, by bisection; None of more than `MOST`."""
     most = 1
     while detectable(most) > difference:
@@ -197,12 +227,21 @@ def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
     check_number(auroc, "auroc", 0.5, 1, inside=True)
     confidence = _confidences(error_rate, auroc)
     right, wrong = (
-        cost_of(key, confidence_decisions(confidence, np.full(len(confidence), correct)), DEFAULTS)
+        cost_of(
+            key,
+            confidence_decisions(confidence, np.full(len(confidence), correct)),
+            DEFAULTS,
+        )
         for correct in (1, 0)
     )
     mean, square = (np.mean(confidence * right**k + (1 - confidence) * wrong**k) for k in (1, 2))
     deviation = math.sqrt(max(float(square - mean**2), 0.0))
-    return _Costs(float(mean), deviation, float(right.mean()), float(wrong.mean()))
+    return _Costs(
+        float(mean),
+        deviation,
+        float(right.mean()),
+        float(wrong.mean()),
+    )
 
 
 def _confidences(error_rate: float, auroc: float) -> Floats:
@@ -213,7 +252,11 @@ def _confidences(error_rate: float, auroc: float) -> Floats:
     normal = ndtri(QUANTILES)
 
     def at(spread: float) -> Floats:
-        shift = brentq(lambda shift: float(expit(shift + spread * normal).mean()) - (1 - error_rate), -200, 200)
+        shift = brentq(
+            lambda shift: float(expit(shift + spread * normal).mean()) - (1 - error_rate),
+            -200,
+            200,
+        )
         return np.asarray(expit(shift + spread * normal))
 
     most = _auroc(at(STEEPEST))
