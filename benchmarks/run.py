@@ -174,7 +174,7 @@ def compare_line() -> Line:
         confidence = rng.random(455)
         correct = rng.random(455) < confidence
         systems[str(name)] = confidence_system(correct, confidence, confidence_level=0.95, n=(0, 1, 128))
-    what = "21 systems compared by ten metrics, 1000 permutations, N = 455"
+    what = "21 systems compared by ten metrics, N = 455"
     alone = lambda: [all_values(system) for system in systems.values()]  # noqa: E731
     return against(what, partial(compare_systems, systems), alone, "their metrics alone", 0)
 
