@@ -360,15 +360,15 @@ def legend_below(figure: Figure, handles: Iterable[Artist]) -> None:
     figure.legend(handles=listed, loc="outside lower center", ncols=len(listed), **_LEGEND)
 
 
-def save(figure: Figure, path: str | Path) -> list[Path]:
-    """Write a figure as PNG and SVG, reproducible byte for byte, to `path` without suffix, and return both paths."""
+def save(figure: Figure, path: str | Path, *, suffixes: Sequence[str] = (".png", ".svg")) -> list[Path]:
+    """Write a figure as PNG, SVG or PDF, reproducible byte for byte, to `path` without suffix; return the paths."""
     import matplotlib
 
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    image = path.with_name(f"{path.name}.png")
-    drawing = path.with_name(f"{path.name}.svg")
+    dates = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}
+    files = [path.with_name(f"{path.name}{suffix}") for suffix in suffixes]
     with matplotlib.rc_context({"svg.hashsalt": path.name}):
-        figure.savefig(image, dpi=150, metadata={"Software": None})
-        figure.savefig(drawing, dpi=150, metadata={"Date": None})
-    return [image, drawing]
+        for file in files:
+            figure.savefig(file, dpi=150, metadata={dates[file.suffix]: None})
+    return files

@@ -15,6 +15,7 @@ from .words import COMMAND_WORDS
 SUBCOMMANDS = {
     "score": "score all systems in one table",
     "compare": "test the differences between all pairs of systems",
+    "report": "write table, figures and methods for a paper",
     "decide": "decide for new rows, and reject the uncertain ones",
     "threshold": "choose the reject cost by a budget or a promised risk",
     "read": "say how files are read, and what their columns hold",

@@ -393,8 +393,10 @@ def p_text(p: float, *, in_cell: bool = False) -> str:
     return number if relation == "=" else relation + number
 
 
-def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
-    """Draw all curves of the systems into a folder, as PNG and SVG; reliability if all have confidences."""
+def write_figures(
+    systems: Mapping[str, System], folder: str | Path, *, suffixes: Sequence[str] = (".png", ".svg")
+) -> list[Path]:
+    """Draw all curves of the systems into a folder, in some formats; reliability if all have confidences."""
     from ..plotting import figures
 
     drawings: dict[str, Callable[[], Figure]] = {
@@ -404,7 +406,10 @@ def write_figures(systems: Mapping[str, System], folder: str | Path) -> list[Pat
     }
     if all(system.decisions.confidence is not None for system in systems.values()):
         drawings["reliability"] = partial(figures.reliability_figure, systems)
-    return [path for name, draw in drawings.items() for path in figures.save(draw(), Path(folder) / name)]
+    written = []
+    for name, draw in drawings.items():
+        written += figures.save(draw(), Path(folder) / name, suffixes=suffixes)
+    return written
 
 
 def _prepare(submission: Submission, options: Mapping[str, object]) -> System:

@@ -45,6 +45,7 @@ LATEX = {
     "∞": r"$\infty$",
     "≤": r"$\leq$",
 }
+COMMANDS_NAMED = re.compile(r" \(see ecuas \w+\)")  # what a paper does not name
 SUBSCRIPT = re.compile(r"\b(ECUAS|EC|Cov|SR)_([\d.e+∞-]+|[nr]\b)")
 
 Record = Mapping[str, object]  # one row of numbers with all their digits, under the names of its columns
@@ -179,13 +180,14 @@ def to_latex(grid: Grid) -> str:
     """Return a tabular for the package booktabs, its notes below it; the best of a column is bold."""
     numbers = len(grid.header) - grid.labels
     columns = "l" * grid.labels + "r" * numbers
-    header = _latex_row([_latex(name) for name in grid.header])
-    body = [_latex_row(row) for row in _mark_up(grid, _latex, r"\textbf{{{}}}")]
-    span = rf"\multicolumn{{{len(grid.header)}}}{{p{{\linewidth}}}}"
-    notes = [rf"{span}{{\footnotesize {_latex(note)}}} \\" for note in grid.below(IN_BOLD)]
-    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *body, r"\bottomrule", *notes]
-    comments = ["Needs \\usepackage{booktabs}.", *grid.above, grid.signature]
-    lines += [r"\end{tabular}", *(f"% {comment}" for comment in comments if comment)]
+    header = _latex_row([latex_text(name) for name in grid.header])
+    body = [_latex_row(row) for row in _mark_up(grid, latex_text, r"\textbf{{{}}}")]
+    notes = [rf"\item{{}} {latex_text(COMMANDS_NAMED.sub('', note))}" for note in grid.below(IN_BOLD)]
+    table = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *body, r"\bottomrule"]
+    below = [r"\begin{tablenotes}\footnotesize", *notes, r"\end{tablenotes}"] if notes else []
+    comments = ["Needs \\usepackage{booktabs,threeparttable}.", *grid.above, grid.signature]
+    lines = [r"\begin{threeparttable}", *table, r"\end{tabular}", *below, r"\end{threeparttable}"]
+    lines += [f"% {comment}" for comment in comments if comment]
     return "\n".join(lines) + "\n"
 
 
@@ -333,11 +335,11 @@ def _markdown(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;").replace("\n", " ")
 
 
-def _latex(text: str) -> str:
+def latex_text(text: str) -> str:
     """Escape text; n of ECUAS_n becomes a subscript, and a hyphen before a digit a minus sign."""
     if match := SUBSCRIPT.search(text):
         subscript = rf"{match[1]}$_{{{match[2].replace('∞', LATEX['∞'].strip('$'))}}}$"
-        return _latex(text[: match.start()]) + subscript + _latex(text[match.end() :])
+        return latex_text(text[: match.start()]) + subscript + latex_text(text[match.end() :])
     escaped = "".join(LATEX.get(character, character) for character in text)
     return re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped)
 

@@ -126,6 +126,7 @@ COMMANDS = {
         _METRICS + _PLAN,
         hints={"--by": _NO_PARTS, "FILE": "A plan needs two, or --error-rates instead."},
     ),
+    "report": Command({"": in_memory.write_for_paper}, "FILE [FILE ...]", _FILES),
     "decide": Command({"": deciding.decide_rows}, "FILE [FILE ...] --reject-cost COST", _FILES, _DECIDE),
     "threshold": Command({"": deciding.choose_threshold}, "FILE [FILE ...]", _FILES, _DECIDE),
     "read": Command({"": recipes.show_recipes}, "FILE [FILE ...]", _FILES),

@@ -19,6 +19,8 @@ from ...expected_costs import ECUAS_N, ERROR_RATE
 from ...files.evidence import require_ids
 from ...files.recipe import Recipe
 from ...files.submissions import MEANING, Submission
+from ...files.recipe import Recipe, lines_of
+from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import place
 from ...options import DEFAULTS, INTERVAL_METHODS, LEVEL, checked_options
@@ -33,6 +35,7 @@ from ..differences import (
     within_grid,
     write_differences,
 )
+from ..paper import write_paper
 from ..recalibrating import FOLDS, add_recalibrated
 from ..report import (
     BELOW,
@@ -265,6 +268,33 @@ def plan_of_error_rates(
     plans = [plan_of_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target)) for key in chosen]
     _show_plans(plans, target, output)
     return []
+
+
+def write_for_paper(
+    *,
+    files: Files,
+    rows: RowFlags,
+    groups: GroupColumn = None,
+    pool_tasks: PoolTasks = False,
+    cost: CostFlag = None,
+    metric: BinnedOptions,
+    interval: Annotated[
+        float, Flag("level of the intervals; p-values up to 1 - LEVEL are significant", "LEVEL")
+    ] = LEVEL,
+    output: Annotated[str, Flag("the folder", "DIR")] = "paper",
+) -> Notes:
+    """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
+    submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=[])
+    _require_one_task(submissions)
+    if len(submissions) > 1 and not rows.by_position:
+        _require_ids(submissions)
+    options = metric.options(rows) | {"confidence_level": interval}
+    if cost is not None:
+        options["cost"], _ = cost_of_flag(cost, submissions)
+    systems = prepare_submissions(submissions, **options)
+    print(*lines_of(recipes_of(submissions)), sep="\n")
+    print_paths(write_paper(systems, output))
+    return _notes_of(systems)
 
 
 def _metrics_of(output: Output, systems: Mapping[str, System], options: Sequence[str]) -> list[Key] | None:

@@ -105,7 +105,8 @@ def test_latex_escapes_names_and_sets_subscripts():
     assert r"ECUAS$_{0}$ $\downarrow$$^\dagger$" in text
     assert "[$-$0.5, +0.1]" in to_latex(replace(SMALL, rows=[[Cell("GPT-2"), Cell("[-0.5, +0.1]"), Cell("")]]))
     assert "\n{}[base] &" in to_latex(replace(SMALL, rows=[[Cell("[base]"), Cell("1"), Cell("2")]]))
-    assert r"\multicolumn{3}{p{\linewidth}}{\footnotesize $^\dagger$ a note} \\" in text
+    assert r"\item{} $^\dagger$ a note" in text
+    assert "see ecuas" not in text
     assert "Bold: best value" in text
     assert BEST not in text
     assert text.index(r"\toprule") < text.index(r"\midrule") < text.index(r"\bottomrule")
@@ -114,7 +115,11 @@ def test_latex_escapes_names_and_sets_subscripts():
 @pytest.mark.e2e
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_latex_compiles(tmp_path):
-    document = r"\documentclass{article}\usepackage{booktabs}\begin{document}" + to_latex(SMALL) + r"\end{document}"
+    document = (
+        r"\documentclass{article}\usepackage{booktabs,threeparttable}\begin{document}"
+        + to_latex(SMALL)
+        + r"\end{document}"
+    )
     (tmp_path / "a.tex").write_text(document)
     subprocess.run(["pdflatex", "-halt-on-error", "a.tex"], cwd=tmp_path, check=True, capture_output=True)
 

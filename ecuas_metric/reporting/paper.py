@@ -1,0 +1,100 @@
+"""Systems -> what a paper needs: a table that compiles, figures, a paragraph on methods, and all numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..comparison.compare import Comparison, compare_systems, fields_of
+from ..files.write import write_whole
+from ..options import LEVEL
+from ..plotting.names import percent
+from ..results import System
+from ..version import VERSION
+from .differences import num_tests, pairs_by_key
+from .report import Report, make_report, report_grid, report_records, short_title, write_figures
+from .tables import latex_text, to_json, to_latex
+from .text import verdict
+
+DOCUMENT = r"""\documentclass{article}
+\usepackage{booktabs,graphicx,threeparttable}
+\begin{document}
+\begin{table}
+\centering
+\caption{%(caption)s}
+\resizebox{\textwidth}{!}{%%
+%(table)s}
+\end{table}
+%(figures)s
+%(methods)s
+\end{document}
+"""
+FIGURE = r"""\begin{figure}
+\centering
+\includegraphics[width=0.7\textwidth]{%(file)s}
+\caption{%(caption)s}
+\end{figure}
+"""
+
+
+def write_paper(systems: Mapping[str, System], folder: str | Path, *, digits: int = 3) -> list[Path]:
+    """Write results.tex, methods.txt, numbers.json and figures as PDF and PNG; return their paths."""
+    folder = Path(folder)
+    report = make_report(systems)
+    rows = compare_systems(systems) if len(systems) > 1 else []
+    figures = write_figures(systems, folder, suffixes=(".pdf", ".png"))
+    methods = methods_of(systems, report, rows, digits=digits)
+    grid = report_grid(report, digits=digits)
+    drawings = [path for path in figures if path.suffix == ".pdf"]
+    captions = {path: path.stem.replace("_", " ").capitalize() for path in drawings}
+    shown = [FIGURE % {"file": path.name, "caption": latex_text(captions[path])} for path in drawings]
+    fields = {
+        "caption": f"Results, with {latex_text(percent(_level(systems)))} intervals.",
+        "table": to_latex(grid),
+        "figures": "".join(shown),
+        "methods": latex_text(methods),
+    }
+    numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
+    compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))
+    texts = {
+        "results.tex": DOCUMENT % fields,
+        "methods.txt": f"{methods}\n",
+        "numbers.json": json.dumps({**numbers, "differences": compared["rows"]}, indent=2, ensure_ascii=False) + "\n",
+    }
+    for name, text in texts.items():
+        write_whole(folder / name, text.encode())
+    return [*(folder / name for name in texts), *figures]
+
+
+def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Comparison], *, digits: int = 3) -> str:
+    """Return the paragraph on methods and results, filled in."""
+    first = next(iter(systems.values()))
+    level = _level(systems)
+    orders = ", ".join(f"{order:g}" for order in first.options.n)
+    sizes = sorted(set(report.sizes.values()))
+    counts = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    subject = "1 system" if len(systems) == 1 else f"{len(systems)} systems"
+    groups = "" if first.options.groups is None else ", computed over groups of samples that depend on each other"
+    weights = "" if first.options.sample_weight is None else " Samples are weighted."
+    sentences = [
+        f"We evaluate {subject} on {counts} samples by ECUAS_n (n = {orders}; 0 is perfect, 1 is always rejecting), "
+        f"the expected cost of answers that are accepted or rejected by their uncertainty, over all reject costs."
+        f"{weights}",
+        f"Intervals are at the level {percent(level)}, from the influences of the samples{groups}.",
+    ]
+    if rows:
+        paired = "ids" if first.ids is not None else "position"
+        sentences.append(
+            f"Differences are paired by {paired}, and their two-sided p-values adjusted for all {num_tests(rows)} "
+            f"tests of pairs and metrics; those with an adjusted p of at most {1 - level:.2g} are called significant."
+        )
+        for key, pairs in pairs_by_key(rows).items():
+            if all(row.comparable for row in pairs) and key.entry.higher_is_better is not None:
+                sentences.append(f"{short_title(key)}: {verdict(pairs, round(1 - level, 12), digits)}")
+    sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
+    return " ".join(sentence.strip() for sentence in sentences if sentence.strip())
+
+
+def _level(systems: Mapping[str, System]) -> float:
+    return next(iter(systems.values())).options.confidence_level or LEVEL

@@ -1,0 +1,68 @@
+"""`ecuas report` writes a document whose parts fit, and a paragraph whose numbers are those of the tables."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric import score_confidences
+from ecuas_metric.reporting.cli import main
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name in ("a_1%", "b"):
+        q = rng.random(120).round(6)
+        rows = {"id": range(120), "confidence": q, "correct": (rng.random(120) < q).astype(int)}
+        pd.DataFrame(rows).to_csv(f"{name}.csv", index=False)
+    assert main(["report", "a_1%.csv", "b.csv", "--output", "paper"]) == 0
+    return tmp_path / "paper"
+
+
+def test_the_document_stands_alone_and_names_no_command(folder):
+    text = (folder / "results.tex").read_text()
+    stack = []
+    for kind, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+        if kind == "begin":
+            stack.append(name)
+        else:
+            assert stack.pop() == name
+    assert not stack
+    assert {"booktabs", "graphicx", "threeparttable"} <= set(re.search(r"\\usepackage\{(.*)\}", text)[1].split(","))
+    drawings = re.findall(r"\\includegraphics.*?\{(.*?)\}", text)
+    assert len(drawings) == 4
+    for drawing in drawings:
+        assert (folder / drawing).read_bytes().startswith(b"%PDF")
+        assert (folder / drawing).with_suffix(".png").exists()
+    printed = [line.partition("% ")[0] for line in text.splitlines()]
+    assert text.count("{") == text.count("}")
+    assert "ecuas compare" not in text
+    assert all(
+        "#" not in line and "[-]" not in line.replace(r"\item{} [-]", "").replace(" [-]", "") for line in printed
+    )
+
+
+def test_the_paragraph_and_the_numbers_are_those_of_the_systems(folder):
+    text = (folder / "methods.txt").read_text()
+    content = json.loads((folder / "numbers.json").read_text())
+    assert "2 systems on 120 samples" in text
+    assert "paired by ids" in text
+    assert content["signature"] in text
+    table = pd.read_csv("b.csv")
+    expected = score_confidences(table["correct"], table["confidence"])["ecuas_1"]
+    assert content["rows"][1]["ecuas_1"] == pytest.approx(expected)
+    tests = sum(row["p"] is not None for row in content["differences"])
+    assert f"all {tests} tests" in text
+    assert f"{expected:.3f}" in text
+
+
+@pytest.mark.e2e
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_it_compiles(folder):
+    subprocess.run(["pdflatex", "-halt-on-error", "results.tex"], cwd=folder, check=True, capture_output=True)
