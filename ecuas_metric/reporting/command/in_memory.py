@@ -17,10 +17,8 @@ from ...comparison.planning import CORRELATION, EXPECTED_AUROC, Plan, plan_of_ra
 from ...errors import InputError, Note
 from ...expected_costs import ECUAS_N, ERROR_RATE
 from ...files.evidence import require_ids
-from ...files.recipe import Recipe
-from ...files.submissions import MEANING, Submission
 from ...files.recipe import Recipe, lines_of
-from ...files.submissions import Submission
+from ...files.submissions import MEANING, Submission
 from ...metric import Key
 from ...metrics import place
 from ...options import DEFAULTS, INTERVAL_METHODS, LEVEL, checked_options
