@@ -231,8 +231,8 @@ ADVICE = {  # sentences of their own
     "score_out_of_core": "Score it out of core.",
     "set_correct_from": "Partly correct? Set correct_from to the lowest grade that counts as correct.",
     "set_shift": (
-        "Token classification? shift=False. A causal language model, whose logits at a token are of the next one? "
-        "shift=True."
+        "Set shift to True for a causal language model, whose logits at a token are of the next one, and to False for "
+        "token classification."
     ),
     "set_infinite_classes": "For free text, set num_classes=math.inf.",
     "set_scale": "On another scale? Set scale to its largest value, to divide by it.",

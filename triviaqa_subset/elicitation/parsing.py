@@ -65,7 +65,7 @@ PLAIN = frozenset(
         that the think this to total true very view with would"""
     )
 )
-AROUND = re.compile(r"[\s.,;:=!()\[\]{}*_\"'\u2019`<>~]*")  # signs that mean nothing for a number
+SIGNS = re.compile(r"[\s.,;:=!()\[\]{}*_\"'\u2019`<>~]*")  # signs that mean nothing for a number
 CORRECTION = re.compile(rf"(?i){KEYWORD}|\b(?:wrong|incorrect|mistaken|inverse|correction)\b")
 
 UNREAD = "no probability can be read"
@@ -201,7 +201,7 @@ def _is_plain(stated: Statement, answer: str) -> bool:
     after = text[stated.number.end :].partition("\n")[0]
     known = PLAIN.union(WORD.findall(answer.lower()))
     said = f"{before} {_without_numbers(after)}"
-    if not known.issuperset(WORD.findall(said.lower())) or not AROUND.fullmatch(WORD.sub("", said)):
+    if not known.issuperset(WORD.findall(said.lower())) or not SIGNS.fullmatch(WORD.sub("", said)):
         return False
     remainder = REMAINDER.match(text, stated.number.end)
     return CORRECTION.search(text, remainder.end() if remainder else stated.number.end) is None
