@@ -17,7 +17,7 @@ OUT_OF_RANGE |= {"count": 2, "total": 3, "advice": "divide_by_100"}
 
 
 OF_FUNCTIONS = {"number_classes", "pass_truth_first", "score_as_confidences", "score_as_posteriors", "sort_labels"}
-OF_FUNCTIONS |= {"fit_posteriors", "log_samples", "pass_weights_to_state"}  # or of another command
+OF_FUNCTIONS |= {"fit_posteriors", "log_samples", "pass_weights_to_state", "set_shift"}  # or of another command
 
 
 @pytest.fixture
