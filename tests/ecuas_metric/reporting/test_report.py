@@ -183,7 +183,7 @@ def test_equal_systems_share_the_mark_whatever_the_order_of_their_rows(rng):
 @pytest.mark.parametrize("level", [None, 0.9])
 def test_each_system_is_sorted_once_for_tables_comparisons_and_figures(level, rng, monkeypatch):
     monkeypatch.setattr(np, "lexsort", None)  # it would not be counted
-    monkeypatch.setattr(figures, "save", lambda figure, path: [path.name])
+    monkeypatch.setattr(figures, "save", lambda figure, path, **_: [path.name])
     options = {"normalize": True, "decompose": True, "reject_costs": 0.2, "n_resamples": 10, "confidence_level": level}
     correct = rng.integers(0, 2, 211)
     with counted_sorts(211) as sorts:
