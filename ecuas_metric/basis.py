@@ -103,7 +103,7 @@ FACTS = {  # of the fields of `Basis`, in the order of the signature
     "level": Fact("levels of intervals", label="level", harmless=_NOT_OF_ROWS),
     "interval_method": Fact("methods of intervals", label="intervals", harmless=_NOT_OF_ROWS),
     "draws": Fact("draws of the bootstrap", label="boot", harmless=_OF_DRAWS),
-    "permutations": Fact("draws of permutations", label="permutations", harmless=_OF_DRAWS),
+    "deviates": Fact("draws of normal deviates", label="deviates", harmless=_OF_DRAWS),
     "groups": Fact("groups", label="groups", harmless=_NOT_OF_ROWS),
     "strata": Fact("strata", label="strata", harmless=_NOT_OF_ROWS),
     "labels": Fact("true classes", harmless=_OF_PARTS),
@@ -161,7 +161,7 @@ class Basis:
         A digest of all of these, with the columns.
     recalibration : str
         Method, folds and seed.
-    level, interval_method, n_resamples, random_state, permutations
+    level, interval_method, n_resamples, random_state, deviates
         Of intervals and tests.
     resolution : str
         The bins of a state.
@@ -191,7 +191,7 @@ class Basis:
     level: float | None = None
     interval_method: str | None = None
     draws: str | None = None
-    permutations: str | None = None
+    deviates: str | None = None
     groups: Digest | None = None
     strata: Digest | None = None
     labels: Digest | None = None

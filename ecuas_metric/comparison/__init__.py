@@ -1,1 +1,1 @@
-"""Systems compared: pairs, permutation tests, sets of best systems, planning, bounds for unlabelled answers."""
+"""Systems compared: pairs, differences, sets of best systems, planning, bounds for unlabelled answers."""

@@ -202,9 +202,7 @@ def _of_rows(system: System, rows: Ints) -> System:
 
 def basis_of_comparison(system: System) -> Basis:
     """Return what the differences of a system to others depend on: draws that all metrics share."""
-    return replace(
-        system.basis, interval_method=None, draws=None, permutations=f"{DRAWS}/{system.options.random_state}"
-    )
+    return replace(system.basis, interval_method=None, draws=None, deviates=f"{DRAWS}/{system.options.random_state}")
 
 
 def align(systems: Mapping[str, System]) -> dict[str, System]:

@@ -106,15 +106,13 @@ def within_grid(
 
 def explain_columns(tests: int, level: float) -> list[str]:
     """Return one line on each column of numbers of a comparison."""
-    adjusted = f"p adjusted for all {tests} tests of this table, by correlated normal deviates; judge by this one"
+    adjusted = f"for all {tests} tests of this table: judge by this one"
     if tests == 1:
-        adjusted = "the same as p, since there is one test"
+        adjusted = "the same, since there is one test"
     return [
         DIFFERENCE,
-        f"{percent(level)} interval: for this pair and metric alone; it excludes 0 where p, not adjusted p, is at most "
-        f"{1 - level:.2g}",
-        "p: 1 minus the level at which the interval just touches 0, from the influences of the samples, paired",
-        f"adjusted p: {adjusted}. A large one does not mean that the systems are equal",
+        f"{percent(level)} interval: for this pair and metric alone; it excludes 0 where p is at most {1 - level:.2g}",
+        f"adjusted p: {adjusted}; a large one does not mean that the systems are equal",
     ]
 
 

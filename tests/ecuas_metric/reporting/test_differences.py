@@ -53,5 +53,5 @@ def test_the_figure_has_a_panel_for_each_metric_and_says_what_is_better(count, b
 
 
 def test_one_test_needs_no_adjustment():
-    assert "the same as p" in explain_columns(1, 0.95)[-1]
+    assert "the same, since" in explain_columns(1, 0.95)[-1]
     assert "all 12 tests" in explain_columns(12, 0.95)[-1]
