@@ -94,7 +94,7 @@ def ecuas(*, only: str | None = None, correct_from: float | None = None, scale: 
 
 
 @scorer(metrics=[accuracy(), ecuas()])
-def answer_with_confidence(grader: Scorer | None = None, scale: float = 1) -> Scorer:
+def answer_with_confidence(grader: "Scorer | None" = None, scale: float = 1) -> Scorer:
     """Return a scorer of answers such as "Paris (85 %)": another scorer grades the text before the confidence.
 
     The confidence ends the reply: a number with a decimal point or a per cent sign (or "percent"), in brackets, after a
