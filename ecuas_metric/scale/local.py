@@ -36,11 +36,10 @@ from .storage import Collection, merge_collections, read_collection, write_colle
 SECONDS_BETWEEN_SAVES = 30.0
 BATCH_BYTES, MOST_ROWS = 2**21, 2**17
 _SECONDS_BETWEEN_LOOKS = 0.5
-# Beyond this memory groups go to disk.
 _DUCKDB: dict[str, str | bool | int | float | list[str]] = {
-    "memory_limit": "256MB",
+    "memory_limit": "256MB",  # beyond it groups go to disk
     "preserve_insertion_order": False,
-}  # beyond it groups go to disk
+}
 
 
 class ParquetPart(NamedTuple):
@@ -66,8 +65,8 @@ def score_files(
     Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
     that of the pattern. States are kept in `state_file`: what they are of already is skipped, so that an interrupted
     run goes on, and next month's files are added to this month's. How each file was read is added to `recipes`. For
-    `reading` see `batches.RowOptions`. FileError
-    names file, column, row and value; the files before it are in `state_file`.
+    `reading` see `batches.RowOptions`. FileError names file, column, row and value; the files before it are in
+    `state_file`.
     """
     check_reading(reading)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()

@@ -177,9 +177,7 @@ def compare_in_memory(
     submissions = read_files(
         files, rows, groups=groups, stratum=within, pool_tasks=pool_tasks, metric=metric, outputs=output.output
     )
-    _require_one_task(submissions)
-    if not rows.by_position:
-        _require_ids(submissions)
+    _require_pairs(submissions, rows)
     if cost is not None:
         options["cost"], _ = cost_of_flag(cost, submissions)
     systems = prepare_submissions(submissions, **options)
@@ -283,9 +281,7 @@ def write_for_paper(
 ) -> Notes:
     """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
     submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=[])
-    _require_one_task(submissions)
-    if len(submissions) > 1 and not rows.by_position:
-        _require_ids(submissions)
+    _require_pairs(submissions, rows)
     options = metric.options(rows) | {"confidence_level": interval}
     if cost is not None:
         options["cost"], _ = cost_of_flag(cost, submissions)
@@ -328,9 +324,11 @@ def _require_labels(flags: Mapping[str, object]) -> None:
             raise InputError(flag_of(name), "needs_all_labels", advice="label_or_bound")
 
 
-def _require_ids(submissions: Sequence[Submission]) -> None:
-    """Raise FileError if there is nothing to pair systems by."""
-    if len(submissions) > 1 and all(one.ids is None for one in submissions):
+def _require_pairs(submissions: Sequence[Submission], rows: RowFlags) -> None:
+    """Raise InputError if systems have parts, and FileError if there is nothing to pair them by."""
+    _require_one_task(submissions)
+    has_ids = any(one.ids is not None for one in submissions)
+    if len(submissions) > 1 and not has_ids and not rows.by_position:
         require_ids(recipes_of(submissions))
 
 
