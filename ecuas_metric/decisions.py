@@ -74,16 +74,16 @@ def posterior_decisions(
     rule = _rule(cost, posteriors.shape[1])
     columns = np.empty((5, len(labels)))
     start = 0
-    for q, log_q in _probabilities(posteriors, predictions_are):
-        rows = slice(start, start := start + len(q))
+    for block in _blocks(posteriors, predictions_are):
+        rows = slice(start, start + len(block.q))
+        start = rows.stop
         label = labels[rows]
-        label_cost = _label_cross_entropy(q, log_q, label, epsilon)
-        columns[4, rows] = _label_brier_score(q, label)
-        decision = None if decisions is None else decisions[rows]
-        candidate, u, confidence = rule.decide(q, log_q, decision)
-        columns[0, rows] = u
-        columns[1, rows] = rule.cost(label, candidate, label_cost)
-        columns[2, rows] = confidence
+        label_cost = _label_cross_entropy(block, label, epsilon)
+        columns[4, rows] = _label_brier_score(block.q, label)
+        candidate = rule.decide(block, None if decisions is None else decisions[rows])
+        columns[0, rows] = candidate.uncertainty
+        columns[1, rows] = rule.cost(label, candidate.decision, label_cost)
+        columns[2, rows] = candidate.confidence
         columns[3, rows] = label_cost
     u, c, confidence, cross_entropy, brier_score = columns
     if decisions is None:  # then only rounding can pass it
@@ -97,10 +97,10 @@ def candidates(
 ) -> tuple[Ints, Floats, float]:
     """Return the candidates (N,) of checked posteriors (N, K), their uncertainties (N,) and u_M, without a truth."""
     rule = _rule(cost, posteriors.shape[1])
-    blocks = [rule.decide(q, log_q, None) for q, log_q in _probabilities(posteriors, predictions_are)]
-    candidate = np.concatenate([block[0] for block in blocks])
-    uncertainty = np.concatenate([block[1] for block in blocks])
-    return candidate, np.minimum(uncertainty, rule.max_uncertainty), rule.max_uncertainty
+    parts = [rule.decide(block, None) for block in _blocks(posteriors, predictions_are)]
+    decision = np.concatenate([part.decision for part in parts])
+    uncertainty = np.concatenate([part.uncertainty for part in parts])
+    return decision, np.minimum(uncertainty, rule.max_uncertainty), rule.max_uncertainty
 
 
 def cost_decisions(uncertainty: Floats, candidate_cost: Floats, *, max_uncertainty: float) -> Decisions:
@@ -148,14 +148,28 @@ def _pick(values: Array, rows: slice | Ints) -> Array:
     return values[rows] if isinstance(rows, slice) else values.take(rows)  # half the time of an index
 
 
-_Candidates = tuple[Ints, Floats, Floats]  # candidates, u and confidences of a block
+@dataclass(frozen=True, slots=True, eq=False)
+class _Block:
+    """Posteriors of consecutive samples, as a copy to write to, with their logarithms where those were given."""
+
+    q: Floats  # (n, K)
+    log_q: Floats | None = None  # (n, K)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidates:
+    """The candidate decision of each sample of a block, its expected cost, and the confidence in it."""
+
+    decision: Ints  # (n,)
+    uncertainty: Floats  # (n,)
+    confidence: Floats | float = math.nan  # (n,) for the 0-1 cost
 
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
     """What a cost says of posteriors: which decision is the candidate, and what it costs given the truth."""
 
-    decide: Callable[[Floats, "Floats | None", "Ints | None"], _Candidates]  # of q, log q and given decisions
+    decide: Callable[[_Block, Ints | None], _Candidates]  # of a block, and decisions made already (n,)
     cost: Callable[[Ints, Ints, Floats], Array]  # of labels, candidates and cross-entropies
     max_uncertainty: float
 
@@ -166,76 +180,84 @@ def _rule(cost: str | Floats, num_classes: int) -> _Rule:
         decide = _least_expected_cost(matrix)
         return _Rule(decide, lambda label, candidate, _: matrix[label, candidate], largest_uncertainty(matrix))
     if cost == "log":
-        return _Rule(_log, lambda label, candidate, label_cost: label_cost, math.log(num_classes))
+        return _Rule(
+            lambda block, _: _log(block), lambda label, candidate, label_cost: label_cost, math.log(num_classes)
+        )
     return _Rule(_zero_one, lambda label, candidate, _: candidate != label, 1 - 1 / num_classes)
 
 
-def _zero_one(q: Floats, log_q: Floats | None, decision: Ints | None) -> _Candidates:
+def _zero_one(block: _Block, made: Ints | None) -> _Candidates:
+    q = block.q
     rows = np.arange(len(q))
-    candidate = q.argmax(axis=1) if decision is None else decision
-    confidence = np.minimum(q[rows, candidate], 1.0)
-    q[rows, candidate] = 0.0  # 1 - q_e from the other classes: exact where q_e is close to 1
-    return candidate, _rounded(q.sum(axis=1)), confidence
+    decision = q.argmax(axis=1) if made is None else made
+    confidence = np.minimum(q[rows, decision], 1.0)
+    q[rows, decision] = 0.0  # 1 - q_e from the other classes: exact where q_e is close to 1
+    return _Candidates(decision, _rounded(q.sum(axis=1)), confidence)
 
 
 def _rounded(u: Floats) -> Floats:
     """Return uncertainties (N,) with 14 digits or more, so that sums of decimals that are equal on paper are ties."""
-    some = u > 1e-100
-    unit = 10.0 ** np.maximum(15, 14 - np.ceil(np.log10(u, where=some, out=np.zeros(len(u)))))
-    return np.where(some, np.rint(u * unit) / unit, u)
+    is_normal = u > 1e-100
+    magnitude = np.log10(u, where=is_normal, out=np.zeros(len(u)))
+    unit = 10.0 ** np.maximum(15, 14 - np.ceil(magnitude))
+    return np.where(is_normal, np.rint(u * unit) / unit, u)
 
 
-def _log(q: Floats, log_q: Floats | None, decision: Ints | None) -> _Candidates:
+def _log(block: _Block) -> _Candidates:
+    q = block.q
     with np.errstate(divide="ignore"):
-        log_q = np.log(q) if log_q is None else log_q
+        log_q = np.log(q) if block.log_q is None else block.log_q
     entropy = -np.einsum("nk,nk->n", q, np.where(q > 0, log_q, 0.0))
-    return q.argmax(axis=1), np.maximum(entropy, 0.0), np.full(len(q), np.nan)
+    return _Candidates(q.argmax(axis=1), np.maximum(entropy, 0.0))
 
 
-def _least_expected_cost(matrix: Floats) -> Callable[[Floats, Floats | None, Ints | None], _Candidates]:
+def _least_expected_cost(matrix: Floats) -> Callable[[_Block, Ints | None], _Candidates]:
     of_decision = np.ascontiguousarray(matrix.T)
-    # What a sum of products of K non-negative numbers can lose, on both sides: below it costs are equal.
-    rounding = 2 * (len(matrix) + 2) * EPS
 
-    def decide(q: Floats, log_q: Floats | None, decision: Ints | None) -> _Candidates:
-        candidate = decision
-        if candidate is None:
-            expected = q @ matrix
-            candidate = expected.argmin(axis=1)
-            least = expected[np.arange(len(q)), candidate, None]
-            is_least = expected <= least * (1 + rounding)
-            if np.count_nonzero(is_least) > len(q):
-                candidate = is_least.argmax(axis=1)
+    def decide(block: _Block, made: Ints | None) -> _Candidates:
+        decision = _cheapest(block.q @ matrix, len(matrix)) if made is None else made
         # Not from the product of matrices, which may round equal rows differently.
-        uncertainty = np.einsum("nk,nk->n", q, of_decision[candidate])
-        return candidate, uncertainty, np.full(len(q), np.nan)
+        return _Candidates(decision, np.einsum("nk,nk->n", block.q, of_decision[decision]))
 
     return decide
 
 
-def _probabilities(posteriors: Array, predictions_are: str) -> Iterator[tuple[Floats, Floats | None]]:
-    """Yield blocks of distributions as writable copies, with their logarithms where those were given."""
-    for given in row_blocks(posteriors):
-        block = np.array(given, dtype=np.float64, order="C")
+def _cheapest(expected: Floats, num_classes: int) -> Ints:
+    """Return the first decision (n,) of least expected cost (n, D), up to rounding."""
+    decision = np.asarray(expected.argmin(axis=1))
+    # What a sum of products of K non-negative numbers can lose, on both sides: below it costs are equal.
+    rounding = 2 * (num_classes + 2) * EPS
+    least = expected[np.arange(len(expected)), decision, None]
+    is_least = expected <= least * (1 + rounding)
+    if np.count_nonzero(is_least) > len(expected):
+        decision = np.asarray(is_least.argmax(axis=1))
+    return decision
+
+
+def _blocks(posteriors: Array, predictions_are: str) -> Iterator[_Block]:
+    """Yield blocks of distributions."""
+    for rows in row_blocks(posteriors):
+        block = np.array(rows, dtype=np.float64, order="C")
         if predictions_are == "logits":
             log_q = log_softmax(block)
-            yield np.exp(log_q), log_q
+            yield _Block(np.exp(log_q), log_q)
         elif predictions_are == "log_probabilities":
-            yield _normalize(np.exp(block), block)
+            yield _normalized(_Block(np.exp(block), block))
         else:
-            yield _normalize(block, None)
+            yield _normalized(_Block(block))
 
 
-def _normalize(q: Floats, log_q: Floats | None) -> tuple[Floats, Floats | None]:
+def _normalized(block: _Block) -> _Block:
     """Divide the rows by their sums in place, unless these are 1 up to rounding."""
+    q = block.q
     sums = (q @ np.ones(q.shape[1]))[:, None]  # several times as fast as a sum over few classes
     off = np.abs(sums - 1) > SUM_ROUNDING
     if off.any():
         sums[~off] = 1.0
         q /= sums
-        if log_q is not None:
-            log_q -= np.log(sums)
-    return q, log_q
+        if block.log_q is not None:
+            np.subtract(block.log_q, np.log(sums), out=block.log_q)
+    return block
 
 
 def log_softmax(logits: Floats) -> Floats:
@@ -250,13 +272,13 @@ def log_softmax(logits: Floats) -> Floats:
     return np.asarray(shifted - np.log1p(others_sum))  # log1p: exact where the others are negligible
 
 
-def _label_cross_entropy(q: Floats, log_q: Floats | None, label: Ints, epsilon: float) -> Floats:
-    rows = np.arange(len(q))
-    if log_q is None:
-        q_label = q[rows, label]
+def _label_cross_entropy(block: _Block, label: Ints, epsilon: float) -> Floats:
+    rows = np.arange(len(label))
+    if block.log_q is None:
+        q_label = block.q[rows, label]
         log_q_label = np.log(np.where(q_label == 0, epsilon, q_label))
     else:
-        log_q_label = log_q[rows, label]
+        log_q_label = block.log_q[rows, label]
     return np.abs(np.minimum(np.where(log_q_label == -np.inf, math.log(epsilon), log_q_label), 0.0))
 
 
