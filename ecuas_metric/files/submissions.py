@@ -40,6 +40,7 @@ from .values import (
     is_in,
     is_numeric,
     join_texts,
+    lists_in,
     nulls_in,
     texts_in,
 )
@@ -393,10 +394,8 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
     num_classes = None
     if form == "predicted":
         truth, num_classes, notes = _hits(sheet, recipe)
-    elif has_classes:
-        truth = _classes_in(sheet, recipe)
     else:
-        truth = _truths_in(sheet, recipe)
+        truth = truth_in(sheet, recipe)
     unlabelled = _unlabelled_in(sheet, truth, recipe)
     if unlabelled is not None:
         known = ~np.isnan(truth)
@@ -408,10 +407,11 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
             truth = np.where(known, truth, 0.0)
     elif recipe.unlabelled == "bounds":
         recipe = replace(recipe, unlabelled=None)
-    source = _source(sheet, recipe)
-    values = _predictions_in(sheet, recipe)
+    source = source_of(sheet, recipe)
+    values = values_in(sheet, recipe)
     try:
-        predictions, references = _checked(values, truth, sheet, recipe, reading)
+        _require_one_scale(values, recipe)
+        predictions, references = checked(values, truth, sheet, recipe, predictions_are=reading.predictions_are)
     except InputError as error:
         raise advised(source.error(error), values, truth, form) from None
     if has_classes:
@@ -435,7 +435,8 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
     )
 
 
-def _source(sheet: Sheet, recipe: Recipe) -> Source:
+def source_of(sheet: Sheet, recipe: Recipe) -> Source:
+    """Return where the values of a sheet come from."""
     columns = {"predictions": name_of(recipe.predictions), "references": recipe.truth}
     columns |= {option: "+".join(recipe.of(role)) for role, option in OPTION_OF_ROLE.items() if recipe.of(role)}
     if recipe.of("id"):
@@ -475,7 +476,7 @@ def _numbers(sheet: Sheet, name: str, *, share: bool = False, whole: float = 1) 
     return whole - numbers_in(sheet, column, share=share)
 
 
-def _predictions_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
+def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
     columns = recipe.predictions
     share = recipe.scale == 1
@@ -496,7 +497,8 @@ def _predictions_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
         raise sheet.error(name, "no_value", missing)
     if classes_of(first) is not None:
         return _of_classes(sheet, name, recipe.classes or ())
-    return [row_of_numbers(value) for value in sheet.column(name).to_pylist()]
+    lists = lists_in(sheet.column(name))
+    return [row_of_numbers(value) for value in sheet.column(name).to_pylist()] if lists is None else lists
 
 
 def _of_classes(sheet: Sheet, column: str, classes: Sequence[str]) -> list[object]:
@@ -509,22 +511,29 @@ def _of_classes(sheet: Sheet, column: str, classes: Sequence[str]) -> list[objec
     return rows
 
 
-def _checked(
-    values: Array | list[object], truth: Floats, sheet: Sheet, recipe: Recipe, reading: Reading
-) -> tuple[Array, Ints]:
-    """Return predictions and references as the metric takes them; or raise InputError."""
+def _require_one_scale(values: Array | list[object], recipe: Recipe) -> None:
+    """Raise InputError if some values of a scale look divided already."""
     low, high = limits_of(recipe.scale)
+    if low != 0 or high <= 1:
+        return
+    array = numbers(values, "predictions")
+    counts = scale_counts(array)
+    if are_mixed(counts, high):
+        is_large = (array <= 0) | (array >= 1)
+        fields = {"within": counts[1], "size": counts[0]}
+        require(is_large, array, "predictions", "several_scales", "write_in_one_scale", **fields)
+
+
+def checked(
+    values: Array | list[object], truth: Floats, sheet: Sheet, recipe: Recipe, *, predictions_are: str | None = None
+) -> tuple[Array, Array]:
+    """Return predictions and references as the metric takes them; or raise InputError."""
     if recipe.scale != 1:
-        values = numbers(values, "predictions")
-        counts = scale_counts(values)
-        if low == 0 and high > 1 and are_mixed(counts, high):  # some look divided already
-            ok = (values <= 0) | (values >= 1)
-            fields = {"within": counts[1], "size": counts[0]}
-            require(ok, values, "predictions", "several_scales", "write_in_one_scale", **fields)
-        values = (values - low) / (high - low)
+        low, high = limits_of(recipe.scale)
+        values = (numbers(values, "predictions") - low) / (high - low)
     if recipe.form == "posteriors":
         return posteriors(values, truth)
-    if recipe.form == "positive" and reading.predictions_are == "logits":
+    if recipe.form == "positive" and predictions_are == "logits":
         margins = numbers(values, "predictions").astype(np.float64)
         return posteriors(np.stack([np.zeros(len(margins)), margins], axis=1), truth)
     if recipe.scale == 1:
@@ -532,6 +541,13 @@ def _checked(
     if recipe.form == "positive":
         return posteriors(stacked(confidences(values, np.zeros(len(values)))[0]), truth)
     return confidences(values, truth)
+
+
+def truth_in(sheet: Sheet, recipe: Recipe) -> Floats:
+    """Return correctness or the numbers of the true classes (N,), NaN where there is none."""
+    if recipe.form in ("posteriors", "positive"):
+        return _classes_in(sheet, recipe)
+    return _truths_in(sheet, recipe)
 
 
 def _truths_in(sheet: Sheet, recipe: Recipe) -> Floats:

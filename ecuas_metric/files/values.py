@@ -150,6 +150,19 @@ def floats_in(array: pa.Array) -> Floats:
     return np.where(nulls_in(numbers), np.nan, values) if numbers.null_count else values
 
 
+def lists_in(array: pa.Array) -> Floats | None:
+    """Return lists (N,) of K numbers each as an array (N, K); None of other cells, also if lengths differ."""
+    kind = array.type
+    is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    if not is_list or array.null_count or not is_numeric(kind.value_type):
+        return None
+    lengths = pc.list_value_length(array)
+    length = lengths[0].as_py()
+    if not pc.all(pc.equal(lengths, length)).as_py():
+        return None
+    return floats_in(plain(pc.list_flatten(array))).reshape(len(array), length)
+
+
 def nulls_in(array: pa.Array) -> Bools:
     """Return where an Arrow array (N,) is null."""
     if not array.null_count:
