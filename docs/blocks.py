@@ -1,4 +1,4 @@
-"""Write what pages show of the code: tables of options and layouts, and what commands print: `make reference`."""
+"""Write what pages show of the code: tables, results, what commands print, and pictures: `make reference`."""
 
 import contextlib
 import doctest
@@ -6,6 +6,7 @@ import io
 import re
 import shlex
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -20,8 +21,9 @@ ROOT = Path(__file__).parent.parent
 CARD = Path(ecuas_metric.__file__).with_name("README.md")
 FILES = ROOT / "docs/files.md"
 README = ROOT / "README.md"
-TUTORIAL = ROOT / "docs/tutorial.md"
-COMMAND = re.compile(r"```console\n\$ (ecuas .*)\n[^`]*```")
+EXAMPLES = sorted((ROOT / "docs/examples").glob("*.md"))
+WITH_CODE = [CARD, *(ROOT / "docs" / name for name in ("python.md", "tutorial.md", "deciding.md")), *EXAMPLES]
+CODE = re.compile(r"(?<=```python\n)>>> .*?(?=```)|(?<=```console\n)\$ ecuas [^`]*(?=```)", flags=re.DOTALL)
 DEMO_FILES = {
     "random forest": "random_forest",
     "logistic regression": "logistic_regression",
@@ -31,13 +33,13 @@ TITLES = {"auroc": "AUROC ↑", "aurc": "AURC ↓", "ece": "ECE ↓", "ecuas_0":
 REJECT_COST = 0.1
 
 
-def card() -> str:
+def card_with_table() -> str:
     """Return the text of the metric card with its table of options."""
     rows = ((f"`{name}`", f"`{_default(name)}`", _forms(name), OPTIONS[name].help) for name in OPTIONS)
     return _filled(CARD, "options", _table(["option", "default", "for", "meaning"], rows))
 
 
-def files() -> str:
+def files_with_table() -> str:
     """Return the text of docs/files.md with its table of layouts."""
     rows = ((f"`{columns}`", meaning) for columns, meaning in LAYOUTS)
     return _filled(FILES, "layouts", _table(["columns", "what they hold"], rows))
@@ -48,20 +50,51 @@ def readme() -> str:
     with _new_folder():
         with contextlib.redirect_stdout(io.StringIO()):
             examples.demo.main([])
-        text = _filled(README, "choices", _choices(Path("demo")))
-        return _with_outputs(text)
+        return _with_results(_filled(README, "choices", _choices(Path("demo"))))
 
 
-def tutorial() -> str:
-    """Return the text of the tutorial with what its commands print."""
-    text = TUTORIAL.read_text(encoding="utf-8")
-    blocks = re.findall(r"```python\n(>>>.*?)```", text, flags=re.DOTALL)
+def page_and_pictures(page: Path) -> tuple[str, dict[str, bytes]]:
+    """Return the text of a page with what its code and commands give, and the pictures in a folder of its name."""
     with _new_folder():
-        names: dict[str, object] = {}
-        for example in doctest.DocTestParser().get_examples("\n".join(blocks)):
-            with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(example.source, TUTORIAL.name, "single"), names)
-        return _with_outputs(text)
+        text = _with_results(page.read_text(encoding="utf-8"))
+        drawn = Path().glob(f"{page.stem}/*.png")
+        return text, {path.as_posix(): path.read_bytes() for path in drawn}
+
+
+def _with_results(text: str) -> str:
+    """Return the text of a page with what its code and commands give, one after the other, in the current folder."""
+    names: dict[str, object] = {}
+
+    def run(block: re.Match[str]) -> str:
+        return _session(block[0], names) if block[0].startswith(">>>") else _command(block[0])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # some examples show what is warned of
+        return CODE.sub(run, text)
+
+
+def _session(code: str, names: dict[str, object]) -> str:
+    """Return lines of Python with what they give."""
+    lines = []
+    for example in doctest.DocTestParser().get_examples(code):
+        first, *others = example.source.splitlines()
+        lines += [f">>> {first}", *(f"... {line}".rstrip() for line in others)]
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(example.source, "page", "single"), names)
+        lines += printed.getvalue().splitlines()
+    return "\n".join([*lines, ""])
+
+
+def _command(block: str) -> str:
+    """Return a command with what it prints."""
+    command = block.partition("\n")[0]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        code = cli.main(shlex.split(command)[2:])
+    if code != 0:
+        raise ValueError(f"{command} ended with {code}")
+    return f"{command}\n{printed.getvalue().rstrip()}\n"
 
 
 def _choices(demo: Path) -> list[str]:
@@ -88,27 +121,12 @@ def _table(header: list[str], rows: Iterable[Iterable[str]]) -> list[str]:
     return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
-def _with_outputs(text: str) -> str:
-    """Return the text of a page with what its commands print in the current folder."""
-
-    def block(match: re.Match[str]) -> str:
-        return f"```console\n$ {match[1]}\n{_printed(match[1])}\n```"
-
-    return COMMAND.sub(block, text)
-
-
-def _printed(command: str) -> str:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
-        code = cli.main(shlex.split(command)[1:])
-    if code != 0:
-        raise ValueError(f"{command} ended with {code}")
-    return printed.getvalue().rstrip()
-
-
 @contextlib.contextmanager
 def _new_folder() -> Iterator[None]:
+    """Work in an empty folder, from which metric and dataset are loaded as in a clone."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for name in ("ecuas_metric", "triviaqa_subset"):
+            Path(name).symlink_to(ROOT / name)
         yield
 
 
@@ -136,8 +154,15 @@ def _forms(name: str) -> str:
 
 def main() -> None:
     """Write every page whose text follows from the code."""
-    for page, text in ((CARD, card), (FILES, files), (README, readme), (TUTORIAL, tutorial)):
-        page.write_text(text(), encoding="utf-8")
+    for path, text in ((CARD, card_with_table), (FILES, files_with_table), (README, readme)):
+        path.write_text(text(), encoding="utf-8")
+    for path in WITH_CODE:
+        text_of_page, pictures = page_and_pictures(path)
+        path.write_text(text_of_page, encoding="utf-8")
+        for name, content in pictures.items():
+            picture = path.parent / name
+            picture.parent.mkdir(exist_ok=True)
+            picture.write_bytes(content)
 
 
 if __name__ == "__main__":

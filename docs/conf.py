@@ -10,8 +10,8 @@ from sphinx.writers.html5 import HTML5Translator
 from ecuas_metric import __version__
 
 project, author, release = "ecuas", "The ecuas authors", __version__
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
-include_patterns = ["docs/*.md", "docs/*.ipynb", "docs/generated/*.rst", "*.md", "*/README.md"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+include_patterns = ["docs/*.md", "docs/examples/*.md", "docs/generated/*.rst", "*.md", "*/README.md"]
 exclude_patterns = ["build", ".pytest_cache", ".venv*", "**/.venv*", "demo", "tests"]
 root_doc = "docs/index"
 html_additional_pages = {"index": "redirect.html"}
@@ -20,9 +20,6 @@ html_theme = "furo"
 html_title = f"ecuas {release}"
 myst_enable_extensions = ["dollarmath", "html_image"]
 myst_heading_anchors = 4
-nb_execution_mode = "force"
-nb_execution_raise_on_error = True
-nb_output_stderr = "remove"
 napoleon_google_docstring = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
