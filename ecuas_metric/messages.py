@@ -189,6 +189,7 @@ ADVICE = {  # sentences of their own
     "name_positive": "If it is of class 1 all the same: columns={columns}.",
     "name_positive_class": "If it is: columns={columns}, labels=['{low}', '{high}'].",
     "name_right_answers": "columns={columns} if it does; right='{words}' names the words for right and wrong answers.",
+    "name_system": "Does it name systems? columns={columns}.",
     "name_systems_or_groups": (
         "Does it name systems? columns={columns}. Several answers to each question? columns={{'group': '{ids}'}}."
     ),
@@ -295,6 +296,13 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "confidences_unknown": "{count} of {total} confidences are missing.",
     "groups_in_several_parts": "Groups have samples in several parts, so there are no intervals of averages.",
     "isotonic_maps_as_given": ("Intervals take the isotonic maps as given; those at a reject cost are too narrow."),
+    "like_right_answers": (
+        "Columns {column!r} and {other!r} have the same words: does {column!r} hold the right answers, and {other!r} "
+        "those of the system?"
+    ),
+    "like_systems": (
+        "Column {column!r} has {values} values of at least {size:,} rows each, and all rows count as one system's."
+    ),
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
     "values_without_bounds": "No bounds are known of these, which are nan while answers are unlabelled: {metrics}.",
     "variants_without_bounds": (
@@ -385,7 +393,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "several_posteriors": "has several sets of posteriors",
     "two_forms": "has confidences and posteriors",
     # ---- cells ----
-    "header_repeated": "must hold numbers; a row repeats the header",
     "neither_word": "must hold {words}, or nothing",
     "no_name_of_system": "must name a system; it is empty",
     "no_numbers": "must hold numbers",

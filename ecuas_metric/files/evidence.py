@@ -1,4 +1,4 @@
-"""Signs in the rows that columns are not what they are read as: each is refused with what to say instead."""
+"""Signs in the rows that columns are not what they are read as: each is refused, or noted, with what to say instead."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from ..errors import FileError, InputError, Note
 from ..inputs import Array, Bools, Floats, Ints
 from ..results import note_perfect
 from .cells import numbers_in, parse_cells
-from .recipe import DIFFERENT, NAMES, Recipe, complement_of
-from .values import TEXT, Sheet, as_text, count_distinct, encode, floats_in, is_numeric, join_texts, plain, texts_in
+from .recipe import NAMES, Recipe
+from .roles import DIFFERENT
+from .values import TEXT, Sheet, as_text, count_distinct, encode, floats_in, is_numeric, join_texts, texts_in
 
 MAX_SYSTEMS = 1000  # more is a column of something else
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
@@ -23,21 +24,25 @@ _FOOTERS = 5  # rows below a table that may be sums and the like
 _SHAPES = 1000  # rows that say what ids look like
 _MOST_LEVELS = 11  # of a rating, as from 0 to 10
 _MOST_CROSSED = 100_000  # rows; of more, to tell their values apart takes as long as to score them
+_MOST_PARTS = 20  # systems of a file that are noted, where only their numbers of rows tell
+_NEARLY = 0.9  # of the rows of one system that another one has, where rows of each are together
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 _SPREAD = 2
+_TRUTHS = {"true", "false"}
 
 
 def check_columns(sheet: Sheet, recipe: Recipe, said: Collection[str]) -> tuple[Note, ...]:
-    """Raise FileError if columns that the user did not name cannot be what their names say; return notes on ids."""
+    """Raise FileError if columns that the user did not name cannot be what their names say; return notes on others."""
+    notes: tuple[Note, ...] = ()
     if len(sheet.rows) == recipe.rows:
         _refuse_footer(sheet, recipe)
     if "correct" not in said and recipe.right is None and recipe.form == "confidences":
-        _refuse_answers(sheet, recipe)
+        notes += _check_answers(sheet, recipe)
     if recipe.form in ("confidences", "predicted"):
         _refuse_numbers(sheet, recipe)
     if "positive" not in said and recipe.form == "positive":
         _refuse_confidences(sheet, recipe)
-    return _check_ids(sheet, recipe)
+    return notes + _check_ids(sheet, recipe) + _note_parts(sheet, recipe)
 
 
 def require_ids(recipes: Iterable[Recipe | None]) -> None:
@@ -52,7 +57,8 @@ def refuse_rating(sheet: Sheet, column: str, values: Floats) -> None:
     if not np.nanmax(values, initial=0) > 1:
         return
     levels = np.unique(values[~np.isnan(values)])
-    if len(levels) <= _MOST_LEVELS and np.abs(levels).max() < _MOST_LEVELS and (levels % 1 == 0).all():
+    is_small = len(levels) <= _MOST_LEVELS and np.abs(levels).max() < _MOST_LEVELS
+    if is_small and (levels % 1 == 0).all():
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
         raise sheet.error(column, "rating", values > 1, advice="map_rating", **limits)
 
@@ -62,22 +68,13 @@ def refuse_codes(sheet: Sheet, column: str, grades: Floats) -> None:
     if ((grades == 0) | (grades == 1) | np.isnan(grades)).all():
         return
     levels = np.unique(grades[~np.isnan(grades)])
-    is_strange = ~np.isin(levels, (0, 1))
-    strange = levels[is_strange]
+    strange = levels[(levels != 0) & (levels != 1)]
     wrong = np.isin(grades, strange)
-    rule = "not_0_or_1"
-    advice = ""
-    if strange[0] > 0 and strange[-1] < 1:
-        if np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH:
-            raise sheet.error(column, "one_row_unlike_others", wrong, value=strange[0], advice="leave_rows_out")
-        advice = "set_correct_from"
-    elif len(levels) == 2:
-        rule = "two_codes"
-        advice = "say_right"
-    elif len(levels) - len(strange) == 2 and len(strange) <= 2:
-        advice = "empty_if_not_judged"
-    elif levels[0] >= 0 and levels[-1] < _MOST_LEVELS:
-        advice = "set_correct_from"
+    are_shares = strange[0] > 0 and strange[-1] < 1
+    if are_shares and np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH:
+        raise sheet.error(column, "one_row_unlike_others", wrong, value=strange[0], advice="leave_rows_out")
+    advice = "set_correct_from" if are_shares else _advice_on_codes(levels, strange)
+    rule = "two_codes" if advice == "say_right" else "not_0_or_1"
     ends = {"low": f"{levels[0]:g}", "high": f"{levels[-1]:g}"}
     raise sheet.error(column, rule, wrong, value=grades[wrong][0], advice=advice, **ends)
 
@@ -103,20 +100,28 @@ def are_mixed(counts: Ints, scale: float) -> bool:
     return bool(counts[2] > min(0.5, _MIXED + _SPREAD / scale) * counts[3])
 
 
-def refuse_positive(sheet: Sheet, recipe: Recipe, codes: Ints, classes: list[str], values: Floats) -> None:
+def refuse_positive(sheet: Sheet, recipe: Recipe, chosen: pa.Array, values: Floats) -> None:
     """Raise FileError if a confidence in the class that was chosen, one of two, is the probability of one of them."""
+    classes, codes = encode(chosen)
+    name = recipe.predictions[0]
     if len(classes) != 2 or not (values < 0.5).any():
         return
-    of_class = [values[(codes == code) & ~np.isnan(values)] for code in range(2)]
-    if not all(map(len, of_class)):
-        return
     for low, high in ((0, 1), (1, 0)):
-        if of_class[low].max() <= of_class[high].min():
-            columns = {"label": recipe.truth, "positive": recipe.predictions[0]}
-            chosen: dict[str, Any] = {"low": classes[low], "high": classes[high]}
-            raise sheet.error(
-                recipe.predictions[0], "probability_of_one", advice="name_positive_class", columns=columns, **chosen
-            )
+        highest = np.nanmax(values[codes == low], initial=-np.inf)
+        lowest = np.nanmin(values[codes == high], initial=np.inf)
+        if -np.inf < highest <= lowest < np.inf:
+            columns = {"label": recipe.truth, "positive": name}
+            pair: dict[str, Any] = {"low": classes[low], "high": classes[high]}
+            raise sheet.error(name, "probability_of_one", advice="name_positive_class", columns=columns, **pair)
+
+
+def _advice_on_codes(levels: Floats, strange: Floats) -> str:
+    """Return what to do about levels of correctness, some of which are neither 0 nor 1."""
+    if len(levels) == 2:
+        return "say_right"
+    if len(levels) - len(strange) == 2 and len(strange) <= 2:
+        return "empty_if_not_judged"
+    return "set_correct_from" if levels[0] >= 0 and levels[-1] < _MOST_LEVELS else ""
 
 
 def _refuse_numbers(sheet: Sheet, recipe: Recipe) -> None:
@@ -130,21 +135,37 @@ def _refuse_numbers(sheet: Sheet, recipe: Recipe) -> None:
         refuse_codes(sheet, recipe.truth, floats_in(sheet.column(recipe.truth)))
 
 
-def _refuse_answers(sheet: Sheet, recipe: Recipe) -> None:
-    """Raise FileError if a column of correctness has the words of another: it holds the right answers."""
-    words = _words(sheet, recipe.truth)
-    if len(words) != 2 or words == {"true", "false"}:
-        return
-    for name, _ in recipe.unused:
-        if _words(sheet, name) == words:
-            columns = {"label": recipe.truth, "predicted": name}
-            fields: dict[str, Any] = {"other": name, "words": "/".join(sorted(words, reverse=True))}
-            raise sheet.error(recipe.truth, "words_of_other", advice="name_right_answers", columns=columns, **fields)
+def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
+    """Raise FileError if correctness has the words of another column: it holds the right answers; or return a note.
+
+    Any column of truths has the words of another one, of which only names and what they agree on tell.
+    """
+    name = recipe.truth
+    words = _words(sheet, name)
+    if len(words) != 2:
+        return ()
+    for other, _ in recipe.unused:
+        if _words(sheet, other) != words:
+            continue
+        columns = {"label": name, "predicted": other}
+        fields: dict[str, Any] = {"other": other, "words": "/".join(sorted(words, reverse=True))}
+        if words != _TRUTHS or other.strip().lower() in NAMES["predicted"]:
+            raise sheet.error(name, "words_of_other", advice="name_right_answers", columns=columns, **fields)
+        if np.mean(_head(sheet, name) == _head(sheet, other)) > 0.5:
+            fields |= {"column": name, "columns": columns, "pairs": f"label={name},predicted={other}"}
+            return (Note("like_right_answers", fields, "name_right_answers"),)
+    return ()
 
 
 def _words(sheet: Sheet, name: str) -> set[str]:
-    cells = parse_cells(plain(sheet.table[name].slice(0, _SHAPES)))
-    return set() if cells.type != TEXT else {str(value).lower() for value in encode(cells)[0]}
+    """Return the words in a column, or nothing if it has numbers."""
+    cells = parse_cells(sheet.head(_SHAPES).column(name))
+    is_text = cells.type == TEXT or pa.types.is_boolean(cells.type)
+    return {str(value).lower() for value in encode(cells)[0]} if is_text else set()
+
+
+def _head(sheet: Sheet, name: str) -> Array:
+    return np.array([as_text(value).lower() for value in sheet.head(_SHAPES).column(name).to_pylist()])
 
 
 def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
@@ -165,8 +186,7 @@ def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
 
 def _contradicts(sheet: Sheet, predicted: str, values: Floats) -> Bools:
     """Return where a predicted class is not the likelier one by the probabilities (N,) of class 1."""
-    cells = parse_cells(sheet.column(predicted))
-    if not is_numeric(cells.type):
+    if not is_numeric(parse_cells(sheet.column(predicted)).type):
         return np.zeros(len(values), np.bool_)
     chosen = numbers_in(sheet, predicted)
     return np.asarray(((chosen > 0.5) != (values > 0.5)) & (values != 0.5))
@@ -174,20 +194,18 @@ def _contradicts(sheet: Sheet, predicted: str, values: Floats) -> Bools:
 
 def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if the ids of the last rows do not look like those of all others: means and sums."""
-    if len(sheet.rows) < _ENOUGH + _FOOTERS:
+    body = len(sheet.rows) - _FOOTERS
+    ids = recipe.of("id")[:1] or sheet.names[:1]
+    if body < _ENOUGH or ids[0] not in sheet.names:
         return
-    for name in recipe.of("id")[:1] or sheet.names[:1]:
-        if complement_of(name) or name not in sheet.names:
-            continue
-        body = len(sheet.rows) - _FOOTERS
-        cells = sheet.column(name)
-        near = cells.slice(max(0, body - _SHAPES), min(_SHAPES, body))
-        usual = {_shape(value) for value in (*cells.slice(0, min(_SHAPES, body)).to_pylist(), *near.to_pylist())}
-        last = cells.slice(body).to_pylist()
-        strange = np.array([_shape(value) not in usual for value in last])
-        if len(usual) == 1 and strange[-1] and not strange.all():
-            wrong = np.concatenate([np.zeros(body, np.bool_), strange])
-            raise sheet.error(name, "footer", wrong, value=sheet.first(name, wrong), advice="leave_rows_out")
+    cells = sheet.column(ids[0])
+    first = cells.slice(0, min(_SHAPES, body))
+    near = cells.slice(max(0, body - _SHAPES), min(_SHAPES, body))
+    usual = {_shape(value) for value in (*first.to_pylist(), *near.to_pylist())}
+    strange = np.array([_shape(value) not in usual for value in cells.slice(body).to_pylist()])
+    if len(usual) == 1 and strange[-1] and not strange.all():
+        wrong = np.concatenate([np.zeros(body, np.bool_), strange])
+        raise sheet.error(ids[0], "footer", wrong, advice="leave_rows_out")
 
 
 def _shape(value: object) -> str:
@@ -221,26 +239,62 @@ def _refuse_pooled(sheet: Sheet, recipe: Recipe, keys: pa.Array, distinct: int) 
     for name, _ in recipe.unused:
         texts = texts_in(sheet.column(name))
         count = count_distinct(texts)
-        if not 2 <= count <= min(MAX_SYSTEMS, distinct) or count == len(texts):
-            continue
-        if count_distinct(join_texts([keys, texts], "\0")) == len(texts):
-            ids = "+".join(recipe.of("id"))
+        is_part = 2 <= count <= min(MAX_SYSTEMS, distinct) and count < len(texts)
+        if is_part and count_distinct(join_texts([keys, texts], "\0")) == len(texts):
             columns = {"system": "+".join([*recipe.of("system"), name])}
-            raise _told_apart(sheet, ids, name, count, columns)
+            raise _told_apart(sheet, "+".join(recipe.of("id")), name, count, columns)
 
 
 def _refuse_crossed(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if each value of a column that is not used stands once beside each of another one."""
-    if recipe.systems or len(sheet.rows) > _MOST_CROSSED:
+    size = len(sheet.rows)
+    if recipe.systems or size > _MOST_CROSSED:
         return
     columns = {name: texts_in(sheet.column(name)) for name, _ in recipe.unused}
     counts = {name: count_distinct(texts) for name, texts in columns.items()}
     for ids, other in permutations(columns, 2):
-        is_crossed = counts[ids] * counts[other] == len(sheet.rows) and _ENOUGH <= counts[ids] > counts[other] > 1
-        if is_crossed and count_distinct(join_texts([columns[ids], columns[other]], "\0")) == len(sheet.rows):
+        is_crossed = counts[ids] * counts[other] == size and _ENOUGH <= counts[ids] > counts[other] > 1
+        if is_crossed and count_distinct(join_texts([columns[ids], columns[other]], "\0")) == size:
             raise _told_apart(sheet, ids, other, counts[other], {"system": other})
 
 
 def _told_apart(sheet: Sheet, ids: str, other: str, values: int, columns: dict[str, str]) -> FileError:
     fields: dict[str, Any] = {"other": other, "values": values, "ids": ids}
     return sheet.error(ids, "ids_of_other", advice="name_systems_or_groups", columns=columns, **fields)
+
+
+def _note_parts(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
+    """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
+
+    Ids that only count the rows tell nothing; others, none of which is repeated, are of as many questions.
+    """
+    if recipe.systems or any(not _counts_rows(sheet, name) for name in recipe.of("id")):
+        return ()
+    notes = []
+    for name, _ in recipe.unused:
+        if count_distinct(texts_in(sheet.head(_SHAPES).column(name))) > _MOST_PARTS:
+            continue
+        sizes = _sizes_of_parts(sheet, name)
+        if sizes.size:
+            fields: dict[str, Any] = {"column": name, "values": len(sizes), "size": int(sizes.min())}
+            fields |= {"columns": {"system": name}, "pairs": f"system={name}"}
+            notes.append(Note("like_systems", fields, "name_system"))
+    return tuple(notes)
+
+
+def _sizes_of_parts(sheet: Sheet, name: str) -> Ints:
+    """Return the numbers of rows of each value of a column, if they are as alike as those of systems, or nothing."""
+    values, codes = encode(texts_in(sheet.column(name)))
+    is_part = 2 <= len(values) <= _MOST_PARTS and codes.min(initial=0) >= 0
+    sizes = np.bincount(codes) if is_part else np.zeros(0, np.int64)
+    if not is_part or sizes.min() < _ENOUGH:
+        return sizes[:0]
+    is_together = np.count_nonzero(np.diff(codes)) == len(values) - 1
+    least = _NEARLY if is_together else 1
+    return sizes if sizes.min() >= least * sizes.max() else sizes[:0]
+
+
+def _counts_rows(sheet: Sheet, name: str) -> bool:
+    """Return whether a column numbers the rows of the file."""
+    ids = parse_cells(sheet.column(name)) if name in sheet.names else None
+    return ids is not None and is_numeric(ids.type) and bool((np.diff(floats_in(ids)) == 1).all())

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Note
 from ..inputs import IGNORED, Array, Bools, Floats, Ints, blocks, confidences, numbers, posteriors, require, stacked
@@ -27,21 +28,24 @@ from .evidence import (
     scale_counts,
 )
 from .read import read_sheet, stem
-from .recipe import HEAD, ColumnNames, Reading, Recipe, complement_of, name_of, resolve, scale_of, with_nested
+from .recipe import HEAD, ColumnNames, Reading, Recipe, complement_of, limits_of, name_of
+from .roles import resolve, with_nested
 from .runs import RUN_FIELDS, RUN_FILE, RunOptions, RunPart, names_of, pool_tasks, read_parts
 from .values import (
     Sheet,
     as_ids,
-    as_text,
     encode,
     first_of,
+    floats_in,
     from_numpy,
+    from_texts,
     from_values,
     is_in,
     is_numeric,
     join_texts,
     lists_in,
     nulls_in,
+    positions_in,
     texts_in,
 )
 
@@ -220,22 +224,23 @@ def read_run(
     if not RUN_FILE.fullmatch(Path(path).name) and not Path(path).is_dir():
         return None
     said = columns or {}
+    reading = reading or Reading()
     fields = {role: said.get(role) for role in RUN_FIELDS}
     options = replace(run or RunOptions(), **fields)  # type: ignore[arg-type]
     parts = read_parts(path, options)
     if parts is None:
         return None
-    if reading is not None and reading.systems:
+    if reading.systems:
         raise FileError(path, "run_has_no_columns", value=next(iter(reading.systems)))
-    by = said.get("part")
-    stratum = said.get("stratum")
-    for name, choices in ((by, ("task", "model")), (stratum, ("task",))):
-        if name not in (None, *choices):
+    for role, choices in (("part", ("task", "model")), ("stratum", ("task",))):
+        name = said.get(role)
+        if name is not None and name not in choices:
             raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
-    is_pooled = by == "model" or stratum is not None
-    parts = pool_tasks(parts, as_strata=stratum is not None) if is_pooled else parts
+    has_strata = "stratum" in said
+    is_pooled = has_strata or said.get("part") == "model"
+    parts = pool_tasks(parts, as_strata=has_strata) if is_pooled else parts
     named = zip(parts, names_of(parts), strict=True)
-    submissions = [submission_of(part, name, reading or Reading(), options) for part, name in named]
+    submissions = [submission_of(part, name, reading, options) for part, name in named]
     is_whole = is_pooled and len({one.of for one in submissions}) == len(submissions)
     return [one._replace(part="") for one in submissions] if is_whole else submissions
 
@@ -253,22 +258,28 @@ def submission_of(part: RunPart, name: str, reading: Reading, run: RunOptions | 
     if "correct" not in columns:
         reading = replace(reading, correct_from=None, right=None, scale=1)
     (submission,) = submissions_of(Sheet(pa.table(arrays), part.rows, format="run"), part.path, reading=reading)
-    are = "log_probabilities" if submission.form == "posteriors" else None
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
-    of_task = ", ".join(filter(None, (part.task, choices)))  # several tasks that were pooled have no name
-    options = run or RunOptions()
-    recipe = submission.recipe and _recipe_of_run(submission.recipe, part, options)
-    notes = (*part.notes, *submission.notes)
-    return submission._replace(name=name, notes=notes, predictions_are=are, of=part.model, part=of_task, recipe=recipe)
+    return submission._replace(
+        name=name,
+        notes=(*part.notes, *submission.notes),
+        predictions_are="log_probabilities" if submission.form == "posteriors" else None,
+        of=part.model,
+        part=", ".join(filter(None, (part.task, choices))),  # several tasks that were pooled have no name
+        recipe=submission.recipe and _recipe_of_run(submission.recipe, part, run or RunOptions()),
+    )
 
 
 def _recipe_of_run(recipe: Recipe, part: RunPart, options: RunOptions) -> Recipe:
     """Return the recipe of a part of a run, with the fields that were named and the files that were not used."""
     named = {role: (name,) for role, name in options.fields.items() if role in recipe.columns}
-    length = "" if options.length == "none" else options.length
-    columns = {**recipe.columns, **named}
-    name = options.filter or ""
-    return replace(recipe, columns=columns, unused=part.unused, tasks=part.task, filter=name, length=length)
+    return replace(
+        recipe,
+        columns={**recipe.columns, **named},
+        unused=part.unused,
+        tasks=part.task,
+        filter=options.filter or "",
+        length="" if options.length == "none" else options.length,
+    )
 
 
 def submissions_of(
@@ -285,7 +296,14 @@ def submissions_of(
         raise FileError(path, "no_rows")
     check_numbers(reading.scale, reading.correct_from)
     sheet = replace(sheet, table=with_nested(sheet.table, reading.columns), source=str(path))
-    recipe = recipe_of(sheet, reading)
+    recipe = resolve(
+        sheet.head(HEAD).table,
+        reading,
+        source=sheet.source,
+        rows=len(sheet.rows),
+        format=sheet.format,
+        path=sheet.path,
+    )
     notes = check_columns(sheet, recipe, reading.columns)
     submissions = []
     for name, part, rows in _systems(sheet, recipe, stem(path)):
@@ -298,24 +316,17 @@ def submissions_of(
 def _side_by_side(sheet: Sheet, path: str | Path, reading: Reading) -> list[Submission]:
     """Return the systems that have columns of their own in one table."""
     submissions = []
-    for system, own in reading.systems.items():
-        one = replace(reading, columns={**reading.columns, **own}, systems={})
-        for submission in submissions_of(sheet, path, reading=one):
-            assert submission.recipe is not None
-            has_others = bool(submission.recipe.of("system"))
-            name = f"{system} {submission.of}" if has_others else system
+    used: set[str] = set()
+    for system, columns in reading.systems.items():
+        of_system = replace(reading, columns={**reading.columns, **columns}, systems={})
+        for submission in submissions_of(sheet, path, reading=of_system):
+            recipe = submission.recipe
+            assert recipe is not None
+            name = f"{system} {submission.of}" if recipe.of("system") else system
             whole = f"{name} {submission.part}" if submission.part else name
-            recipe = replace(submission.recipe, system=system)
-            submissions.append(submission._replace(name=whole, of=name, recipe=recipe))
-    used = {name for one in submissions if one.recipe for names in one.recipe.columns.values() for name in names}
+            submissions.append(submission._replace(name=whole, of=name, recipe=replace(recipe, system=system)))
+            used.update(*recipe.columns.values())
     return [one._replace(recipe=one.recipe and one.recipe.without(used)) for one in submissions]
-
-
-def recipe_of(sheet: Sheet, reading: Reading) -> Recipe:
-    """Return how a sheet is read, by its first rows."""
-    rows = len(sheet.rows)
-    head = sheet.head(HEAD).table
-    return resolve(head, reading, source=sheet.source, rows=rows, format=sheet.format, path=sheet.path)
 
 
 def check_numbers(scale: float | str, correct_from: float | None) -> None:
@@ -326,22 +337,13 @@ def check_numbers(scale: float | str, correct_from: float | None) -> None:
         check_number(correct_from, "correct_from", -math.inf, math.inf, inside=True)
 
 
-def limits_of(scale: float | str) -> tuple[float, float]:
-    """Return what 0 and 1 are on a scale, a number or "LOW:HIGH"."""
-    scale = scale_of(str(scale))
-    if isinstance(scale, float):
-        return 0.0, scale
-    low, _, high = scale.partition(":")
-    return float(low), float(high)
-
-
 def systems_in(sheet: Sheet, names: Sequence[str]) -> tuple[list[str], Ints]:
     """Return the systems that columns name, and which of them each row (N,) is of."""
     for name in names:
         texts = texts_in(sheet.column(name))
         blank = nulls_in(texts) | is_in(texts, [""])
         if blank.any():
-            raise sheet.error(name, "no_name_of_system", np.asarray(blank))
+            raise sheet.error(name, "no_name_of_system", blank)
     systems, codes = encode(join_texts([sheet.column(name) for name in names], " "))
     if len(systems) > MAX_SYSTEMS:
         count = len(systems)
@@ -351,7 +353,15 @@ def systems_in(sheet: Sheet, names: Sequence[str]) -> tuple[list[str], Ints]:
 
 def advised(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
     """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
-    is_range = error.rule == "out_of_unit_interval"
+    if error.advice == "count_from_0":
+        is_mark = error.value == IGNORED or (error.value == -1 and (truth == 0).any())
+        error.advice = "leave_ignored_rows_out" if is_mark else "pass_labels"
+    elif error.rule == "out_of_unit_interval":
+        _advise_on_range(error, values, form)
+    return error
+
+
+def _advise_on_range(error: FileError, values: Array | list[object], form: str) -> None:
     if error.advice in ("set_scale_100", "set_scale"):
         array = numbers(values, "")
         counts = scale_counts(array)
@@ -359,14 +369,10 @@ def advised(error: FileError, values: Array | list[object], truth: Floats, form:
             error.rule = "several_scales"
             error.fields = {"within": counts[1], "size": counts[0]}
             error.advice = "write_in_one_scale"
-    if form == "positive" and is_range and error.advice in ("", "exponentiate", "set_scale"):
+    if form == "positive" and error.advice in ("", "exponentiate", "set_scale"):
         error.advice = "margins_are_logits"
-    elif form in ("confidences", "predicted") and is_range and not error.advice:
+    if form in ("confidences", "predicted") and not error.advice:
         error.advice = "recalibrate_first"
-    elif error.advice == "count_from_0":
-        is_mark = error.value == IGNORED or (error.value == -1 and (truth == 0).any())
-        error.advice = "leave_ignored_rows_out" if is_mark else "pass_labels"
-    return error
 
 
 def _systems(sheet: Sheet, recipe: Recipe, name: str) -> Iterator[tuple[str, str, Sheet]]:
@@ -386,25 +392,22 @@ def _split(sheet: Sheet, names: Sequence[str], name: str) -> list[tuple[str, She
 
 
 def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
-    form = recipe.form
-    if form in ("costs", "counts"):
-        raise FileError(sheet.source, "read_out_of_core_only", form=form, advice="score_out_of_core")
-    has_classes = form in ("posteriors", "positive")
+    if recipe.form in ("costs", "counts"):
+        raise FileError(sheet.source, "read_out_of_core_only", form=recipe.form, advice="score_out_of_core")
+    num_classes: int | None = None
     notes: tuple[Note, ...] = ()
-    num_classes = None
-    if form == "predicted":
+    if recipe.form == "predicted":
         truth, num_classes, notes = _hits(sheet, recipe)
     else:
         truth = truth_in(sheet, recipe)
     unlabelled = _unlabelled_in(sheet, truth, recipe)
     if unlabelled is not None:
-        known = ~np.isnan(truth)
-        notes += (unlabelled.note(int(np.count_nonzero(~known)), len(truth)),)
+        is_open = np.isnan(truth)
+        notes += (unlabelled.note(int(np.count_nonzero(is_open)), len(truth)),)
         if unlabelled.rule == "drop":
-            sheet = sheet.select(known)
-            truth = truth[known]
-        else:
-            truth = np.where(known, truth, 0.0)
+            sheet = sheet.select(~is_open)
+            truth = truth[~is_open]
+        truth = np.nan_to_num(truth)
     elif recipe.unlabelled == "bounds":
         recipe = replace(recipe, unlabelled=None)
     source = source_of(sheet, recipe)
@@ -413,40 +416,39 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
         _require_one_scale(values, recipe)
         predictions, references = checked(values, truth, sheet, recipe, predictions_are=reading.predictions_are)
     except InputError as error:
-        raise advised(source.error(error), values, truth, form) from None
-    if has_classes:
-        notes += note_first_class(np.bincount(references, minlength=predictions.shape[1]) > 0)
-        notes += note_hard(predictions, "probabilities")
-    else:
-        notes += note_separated(predictions, references)
+        raise advised(source.error(error), values, truth, recipe.form) from None
+    ids = recipe.of("id")
+    is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     return Submission(
-        name,
-        "posteriors" if has_classes else "confidences",
-        predictions,
-        references,
-        _ids(sheet, recipe),
-        _per_sample(sheet, recipe),
-        notes,
-        source,
-        "logits" if form == "positive" and reading.predictions_are == "logits" else None,
-        unlabelled,
+        name=name,
+        form="confidences" if predictions.ndim == 1 else "posteriors",
+        predictions=predictions,
+        references=references,
+        ids=as_ids(_joined(sheet, ids)) if ids else None,
+        per_sample=_per_sample(sheet, recipe),
+        notes=notes + _notes_on(predictions, references),
+        source=source,
+        predictions_are="logits" if is_margin else None,
+        unlabelled=unlabelled,
         num_classes=num_classes,
         recipe=recipe,
     )
 
 
+def _notes_on(predictions: Array, references: Ints) -> tuple[Note, ...]:
+    if predictions.ndim == 1:
+        return note_separated(predictions, references)
+    occurs = np.bincount(references, minlength=predictions.shape[1]) > 0
+    return note_first_class(occurs) + note_hard(predictions, "probabilities")
+
+
 def source_of(sheet: Sheet, recipe: Recipe) -> Source:
     """Return where the values of a sheet come from."""
     columns = {"predictions": name_of(recipe.predictions), "references": recipe.truth}
-    columns |= {option: "+".join(recipe.of(role)) for role, option in OPTION_OF_ROLE.items() if recipe.of(role)}
-    if recipe.of("id"):
-        columns["ids"] = "+".join(recipe.of("id"))
+    for role, option in {**OPTION_OF_ROLE, "id": "ids"}.items():
+        if recipe.of(role):
+            columns[option] = "+".join(recipe.of(role))
     return Source(sheet.source, columns, sheet.rows)
-
-
-def _ids(sheet: Sheet, recipe: Recipe) -> pa.Array | None:
-    names = recipe.of("id")
-    return as_ids(_joined(sheet, names)) if names else None
 
 
 def _joined(sheet: Sheet, names: Sequence[str]) -> pa.Array:
@@ -462,9 +464,8 @@ def _per_sample(sheet: Sheet, recipe: Recipe) -> dict[str, list[object]]:
     for role, option in OPTION_OF_ROLE.items():
         names = recipe.of(role)
         if names and option in OPTIONS:
-            columns[option] = (
-                _numbers(sheet, names[0]).tolist() if role == "weight" else _joined(sheet, names).to_pylist()
-            )
+            is_weight = role == "weight"
+            columns[option] = _numbers(sheet, names[0]).tolist() if is_weight else _joined(sheet, names).to_pylist()
     return columns
 
 
@@ -481,17 +482,11 @@ def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     columns = recipe.predictions
     share = recipe.scale == 1
     if len(columns) > 1:
-        parts = [numbers_in(sheet, name, share=share) for name in columns]
-        array = np.empty((len(sheet.rows), len(columns)))
-        for rows in blocks(len(array), row_size=len(columns)):  # a third faster than all rows at once
-            for k, part in enumerate(parts):
-                array[rows, k] = part[rows]
-        return array
+        return _stacked_columns([numbers_in(sheet, name, share=share) for name in columns])
     (name,) = columns
     first = None if complement_of(name) else first_of(sheet.table, name)
     if recipe.form != "posteriors" or not isinstance(row_of_numbers(first), list):
-        low, high = limits_of(recipe.scale)
-        return _numbers(sheet, name, share=share, whole=low + high)
+        return _numbers(sheet, name, share=share, whole=sum(limits_of(recipe.scale)))
     missing = nulls_in(sheet.column(name))
     if missing.any():
         raise sheet.error(name, "no_value", missing)
@@ -499,6 +494,15 @@ def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
         return _of_classes(sheet, name, recipe.classes or ())
     lists = lists_in(sheet.column(name))
     return [row_of_numbers(value) for value in sheet.column(name).to_pylist()] if lists is None else lists
+
+
+def _stacked_columns(columns: Sequence[Floats]) -> Floats:
+    """Return an array (N, K) of its columns (N,)."""
+    array = np.empty((len(columns[0]), len(columns)))
+    for rows in blocks(len(array), row_size=len(columns)):  # a third faster than all rows at once
+        for k, column in enumerate(columns):
+            array[rows, k] = column[rows]
+    return array
 
 
 def _of_classes(sheet: Sheet, column: str, classes: Sequence[str]) -> list[object]:
@@ -546,12 +550,7 @@ def checked(
 def truth_in(sheet: Sheet, recipe: Recipe) -> Floats:
     """Return correctness or the numbers of the true classes (N,), NaN where there is none."""
     if recipe.form in ("posteriors", "positive"):
-        return _classes_in(sheet, recipe)
-    return _truths_in(sheet, recipe)
-
-
-def _truths_in(sheet: Sheet, recipe: Recipe) -> Floats:
-    """Return correctness (N,), NaN where missing."""
+        return _labels_in(sheet, recipe)
     name = recipe.truth
     column = complement_of(name) if name not in sheet.names else ""
     grades = truths_in(sheet, column or name, recipe.right)
@@ -562,82 +561,69 @@ def _truths_in(sheet: Sheet, recipe: Recipe) -> Floats:
     return np.where(np.isnan(grades), np.nan, grades >= recipe.correct_from)
 
 
-def _classes_in(sheet: Sheet, recipe: Recipe) -> Floats:
+def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
     """Return the numbers of the true classes (N,), NaN where missing."""
     name = recipe.truth
     if recipe.classes is None:
         labels = parse_cells(sheet.column(name))
         if not is_numeric(labels.type):
-            classes = ", ".join(as_text(value) for value in encode(labels)[0][:5])
-            raise sheet.error(name, "labels_are_text", got=classes, advice="pass_labels")
+            classes = list(map(str, encode(texts_in(labels))[0][:5]))
+            raise sheet.error(name, "labels_are_text", got=", ".join(classes), advice="pass_labels")
         return numbers_in(sheet, name)
-    texts, codes = _codes(sheet, name, recipe.classes)
-    index = {text: float(k) for k, text in enumerate(recipe.classes)}
-    labels = np.array([*(index.get(text, -1.0) for text in texts), np.nan])[codes]
-    wrong = labels == -1
+    texts = _classes_in(sheet, name, recipe.classes)
+    numbers_of_classes = positions_in(texts, from_texts(recipe.classes))
+    missing = nulls_in(texts)
+    wrong = (numbers_of_classes < 0) & ~missing
     if wrong.any():
-        fields = {"value": sheet.first(name, wrong), "classes": list(recipe.classes[:20])}
-        raise sheet.error(name, "not_among_classes", wrong, advice="pass_labels", **fields)
-    return labels
+        raise sheet.error(name, "not_among_classes", wrong, advice="pass_labels", classes=list(recipe.classes[:20]))
+    return np.where(missing, np.nan, numbers_of_classes)
 
 
-def _codes(sheet: Sheet, name: str, known: Collection[str]) -> tuple[list[str], Ints]:
-    """Return the classes in a column, and which each cell (N,) is; -1 if empty, unless a known class is called so."""
+def _classes_in(sheet: Sheet, name: str, known: Collection[str]) -> pa.Array:
+    """Return the classes in a column as text (N,); null where empty, unless a known class is called so."""
     cells = parse_cells(sheet.column(name))
-    values, codes = encode(cells if is_numeric(cells.type) else sheet.column(name))
-    texts = [as_text(value) for value in values]
-    empty = np.array([*(text.lower() in NOTHING and text not in known for text in texts), True])
-    return texts, np.where(empty[codes], -1, codes)
-
-
-def _texts(sheet: Sheet, name: str) -> set[str]:
-    return {as_text(value) for value in encode(sheet.column(name))[0]}
+    texts = texts_in(cells if is_numeric(cells.type) else sheet.column(name))
+    nothing = [word for word in encode(texts)[0] if str(word).lower() in NOTHING and word not in known]
+    is_empty = is_in(texts, list(map(str, nothing))) | nulls_in(texts)
+    return texts.take(from_numpy(np.arange(len(texts)), ~is_empty)) if is_empty.any() else texts
 
 
 def _hits(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[Note, ...]]:
     """Return 1 where the predicted class is the true one, else 0, nan without a true one; how many classes; notes."""
     label = recipe.truth
-    (predicted,) = recipe.of("predicted")
-    texts, codes = _codes(sheet, predicted, _texts(sheet, label))
-    true_texts, true_codes = _codes(sheet, label, texts)
-    if (codes < 0).any():
-        raise sheet.error(predicted, "no_value", codes < 0)
-    present = {texts[code] for code in np.unique(codes)} | {
-        true_texts[code] for code in np.unique(true_codes) if code >= 0
-    }
-    classes = sorted(present)
-    place = {text: k for k, text in enumerate(classes)}
-    true = np.array([*(place.get(text, -1) for text in true_texts), -1])[true_codes]
-    chosen = np.array([*(place.get(text, -1) for text in texts), -1])[codes]
-    if not np.isin(true, chosen).any():
-        raise sheet.error(label, "no_common_class", value=first_of(sheet.table, label), other=predicted)
-    if len({text.lower() for text in classes}) < len(classes):
-        raise sheet.error(label, "classes_differ_in_case", other=predicted, advice="write_in_one_case")
-    if recipe.scale == 1:
-        refuse_positive(sheet, recipe, chosen, classes, _numbers(sheet, recipe.predictions[0], share=True))
-    truth = np.where(true < 0, np.nan, true == chosen)
-    if not 2 <= len(classes) <= len(true) / _SAMPLES_PER_CLASS:
-        return truth, None, ()
-    fields = {"count": len(classes), "label": label, "predicted": predicted}
-    return truth, len(classes), (Note("classes", fields, "set_infinite_classes"),)
+    (name,) = recipe.of("predicted")
+    known = {column: set(map(str, encode(texts_in(sheet.column(column)))[0])) for column in (label, name)}
+    predicted = _classes_in(sheet, name, known[label])
+    true = _classes_in(sheet, label, known[name])
+    if predicted.null_count:
+        raise sheet.error(name, "no_value", nulls_in(predicted))
+    classes = {*encode(predicted)[0], *encode(true)[0]}
+    if not is_in(true, list(map(str, encode(predicted)[0]))).any():
+        raise sheet.error(label, "no_common_class", value=first_of(sheet.table, label), other=name)
+    if len({str(text).lower() for text in classes}) < len(classes):
+        raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
+    if recipe.scale == 1 and len(classes) == 2:
+        refuse_positive(sheet, recipe, predicted, _numbers(sheet, recipe.predictions[0], share=True))
+    hits = floats_in(pc.equal(predicted, true))
+    if not 2 <= len(classes) <= len(hits) / _SAMPLES_PER_CLASS:
+        return hits, None, ()
+    fields = {"count": len(classes), "label": label, "predicted": name}
+    return hits, len(classes), (Note("classes", fields, "set_infinite_classes"),)
 
 
 def _unlabelled_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Unlabelled | None:
     """Return which answers are unlabelled and the rule for them."""
     rows = np.isnan(truth)
-    count = int(np.count_nonzero(rows))
     rule = recipe.unlabelled
     has_classes = recipe.form in ("posteriors", "positive")
-    if not count:
+    if not rows.any():
         return None
-    if count == len(rows):
+    if rows.all():
         raise sheet.error(recipe.truth, "no_value_at_all")
     if rule is None or (has_classes and rule != "drop"):
-        advice = "" if has_classes else "label_or_bound"
-        raise sheet.error(recipe.truth, "no_value", rows, advice=advice)
-    weight = np.ones(len(rows))
-    for name in recipe.of("weight"):
-        weight = _numbers(sheet, name)
-    total = weight.sum()
-    share = float(weight[rows].sum() / total) if total > 0 else count / len(rows)
-    return Unlabelled(rule, rows if rule != "drop" else np.zeros(len(rows) - count, dtype=bool), share)
+        raise sheet.error(recipe.truth, "no_value", rows, advice="" if has_classes else "label_or_bound")
+    weights = [_numbers(sheet, name) for name in recipe.of("weight")]
+    weight = weights[0] if weights and weights[0].sum() > 0 else np.ones(len(rows))
+    share = float(weight[rows].sum() / weight.sum())
+    is_open = np.zeros(np.count_nonzero(~rows), np.bool_) if rule == "drop" else rows
+    return Unlabelled(rule, is_open, share)

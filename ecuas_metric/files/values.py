@@ -16,6 +16,7 @@ from ..errors import FileError
 from ..inputs import Array, Bools, Floats, Ints
 
 TEXT = pa.large_string()
+_BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
 MOST_FIELDS = 1000  # of a nested cell; more are data, not names
 
 
@@ -48,16 +49,15 @@ class Sheet:
         return replace(self, table=self.table.slice(0, count), rows=self.rows[:count])
 
     def error(self, column: str, rule: str, wrong: Bools | None = None, **fields: Any) -> FileError:
-        """Return an error about a column: in its first row (N,) where something is wrong, and how many are."""
+        """Return an error about a column: the first cell (N,) where something is wrong, its row, and how many are."""
         if wrong is not None:
             fields["row"] = int(self.rows[wrong][0])
             fields["count"] = int(np.count_nonzero(wrong))
             fields["total"] = len(wrong)
+        if wrong is not None and column in self.names:
+            cell = self.column(column)[int(np.argmax(wrong))].as_py()
+            fields = fields if cell is None else {"value": cell, **fields}
         return FileError(self.source, rule, column=column, **fields)
-
-    def first(self, column: str, wrong: Bools) -> object:
-        """Return the first cell of a column (N,) where something is wrong."""
-        return self.column(column)[int(np.argmax(wrong))].as_py()
 
 
 def as_text(value: object) -> str:
@@ -75,9 +75,8 @@ def from_numpy(values: Array, valid: Bools | None = None) -> pa.Array:
         cells = [value.decode() if isinstance(value, bytes) else value for value in values.tolist()]
         return from_texts([as_text(cell) for cell in cells])
     is_truth = values.dtype.kind == "b"
-    stored = np.ascontiguousarray(values.astype(values.dtype.newbyteorder("=")))
-    if is_truth:
-        stored = stored.astype(np.uint8)
+    stored = values.astype(np.uint8 if is_truth else values.dtype.newbyteorder("="))
+    stored = np.ascontiguousarray(stored)
     bits = None if valid is None else _bits(valid)
     array = pa.Array.from_buffers(pa.from_numpy_dtype(stored.dtype), len(stored), [bits, pa.py_buffer(stored)])
     return array.cast(pa.bool_()) if is_truth else array
@@ -88,8 +87,7 @@ def from_texts(texts: Sequence[str | None]) -> pa.Array:
     encoded = [b"" if text is None else text.encode("utf-8", "replace") for text in texts]
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum([len(text) for text in encoded], out=offsets[1:])
-    bits = _bits(np.array([text is not None for text in texts], np.bool_))
-    buffers = [bits, pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
+    buffers = [_bits(_valid(texts)), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
     return pa.Array.from_buffers(TEXT, len(texts), buffers)
 
 
@@ -100,18 +98,13 @@ def constant(text: str | None, count: int) -> pa.Array:
 
 def from_values(values: Sequence[object]) -> pa.Array:
     """Return Python values as an Arrow array of one type; mixed values, as numbers beside words, become text."""
-    kinds = {type(value) for value in values if value is not None}
-    valid = np.array([value is not None for value in values], np.bool_)
+    kinds = {type(value) for value in values} - {type(None)}
     if kinds and kinds <= {bool, int, float}:
-        dtype = np.float64 if float in kinds else np.bool_ if kinds == {bool} else np.int64
-        try:
-            return from_numpy(np.array([0 if value is None else value for value in values], dtype), valid)
-        except OverflowError:  # a whole number of more than 64 bits
-            return _as_texts(values)
+        return _from_numbers(values, kinds)
     if kinds and kinds <= {list, tuple}:
-        return _from_lists([value if isinstance(value, list | tuple) else () for value in values], valid)
+        return _from_lists(values)
     if kinds == {dict}:
-        return _from_objects([value if isinstance(value, dict) else {} for value in values], valid)
+        return _from_objects(values)
     return _as_texts(values)
 
 
@@ -126,9 +119,9 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
         return plain(array.dictionary.take(array.indices))
     if types.is_run_end_encoded(kind):
         return plain(pc.run_end_decode(array))
-    if types.is_string(kind) or types.is_string_view(kind):
+    if kind in (pa.string(), pa.string_view()):
         return array.cast(TEXT)
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind):
+    if kind in _BYTES:
         return from_texts([None if value is None else value.decode("utf-8", "replace") for value in array.to_pylist()])
     return array
 
@@ -136,7 +129,7 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
 def is_numeric(kind: pa.DataType) -> bool:
     """Return whether a type is one of numbers, truths included."""
     kind = kind.value_type if types.is_dictionary(kind) else kind
-    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind) or types.is_decimal(kind))
+    return any(is_kind(kind) for is_kind in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
 
 
 def floats_in(array: pa.Array) -> Floats:
@@ -238,43 +231,60 @@ def as_ids(array: pa.Array) -> pa.Array:
 def value_at(value: object, path: str) -> object:
     """Return the value at a dotted path in nested objects and lists, or in their JSON text, or None."""
     for step in path.split("."):
-        if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-            try:
-                value = json.loads(value)
-            except ValueError:
-                return None
-        if isinstance(value, Mapping):
-            value = value.get(step)
-        elif isinstance(value, list | tuple) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return None
+        value = _value_in(_parsed(value), step)
     return value
 
 
-def _from_lists(lists: Sequence[Sequence[object]], valid: Bools) -> pa.Array:
+def _value_in(value: object, step: str) -> object:
+    """Return the value of a key of an object, or at a position of a list, or None."""
+    if isinstance(value, Mapping):
+        return value.get(step)
+    is_position = isinstance(value, list | tuple) and step.isdecimal() and int(step) < len(value)
+    return value[int(step)] if is_position else None  # type: ignore[index]
+
+
+def _parsed(value: object) -> object:
+    """Return what the text of a JSON object or list stands for; any other value unchanged, and None if it is broken."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError:
+        return None
+
+
+def _from_numbers(values: Sequence[object], kinds: set[type]) -> pa.Array:
+    dtype = np.float64 if float in kinds else np.int64
+    numbers = [0 if value is None else value for value in values]
+    try:
+        array = np.array(numbers, np.bool_ if kinds == {bool} else dtype)
+    except OverflowError:  # a whole number of more than 64 bits
+        return _as_texts(values)
+    return from_numpy(array, _valid(values))
+
+
+def _from_lists(values: Sequence[Any]) -> pa.Array:
+    lists = [value or () for value in values]
     offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     flat = from_values([part for cells in lists for part in cells])
-    return pa.LargeListArray.from_arrays(from_numpy(offsets), flat, mask=from_numpy(~valid))
+    return pa.LargeListArray.from_arrays(from_numpy(offsets), flat, mask=from_numpy(~_valid(values)))
 
 
-def _from_objects(objects: Sequence[Mapping[object, object]], valid: Bools) -> pa.Array:
-    rows = [{str(name): part for name, part in value.items()} for value in objects]
+def _from_objects(values: Sequence[Any]) -> pa.Array:
+    rows = [{str(name): part for name, part in (value or {}).items()} for value in values]
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not 0 < len(names) <= MOST_FIELDS:
-        return _as_texts([row if is_valid else None for row, is_valid in zip(rows, valid, strict=True)])
+        return _as_texts(values)
     fields = [from_values([row.get(name) for row in rows]) for name in names]
-    return pa.StructArray.from_arrays(fields, names, mask=from_numpy(~valid))
+    return pa.StructArray.from_arrays(fields, names, mask=from_numpy(~_valid(values)))
 
 
 def _as_texts(values: Sequence[object]) -> pa.Array:
-    return from_texts([_text_or_none(value) for value in values])
+    return from_texts([None if value is None or value != value else as_text(value) for value in values])
 
 
-def _text_or_none(value: object) -> str | None:
-    if value is None or (isinstance(value, float) and value != value):
-        return None
-    return value if isinstance(value, str) else as_text(value)
+def _valid(values: Sequence[object]) -> Bools:
+    return np.array([value is not None for value in values], np.bool_)
 
 
 def _buffer_of(array: pa.Array) -> Array:

@@ -64,6 +64,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_positive": "If it is of class 1 all the same: --columns {pairs}.",
     "name_positive_class": "If it is: --columns {pairs} --labels {low},{high}.",
     "name_right_answers": "--columns {pairs} if it does; --right {words} names the words for right and wrong answers.",
+    "name_system": "Does it name systems? --columns {pairs}.",
     "name_systems_or_groups": (
         "Does it name systems? --columns {pairs}. Several answers to each question? --groups {ids}."
     ),

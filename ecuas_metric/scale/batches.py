@@ -12,8 +12,9 @@ from pyarrow import types
 from ..basis import Origin, Purpose, why_not_comparable
 from ..errors import FileError, InputError, Note
 from ..files.evidence import MAX_SYSTEMS, are_mixed, check_columns, scale_counts
-from ..files.recipe import HEAD, Reading, Recipe, resolve
-from ..files.submissions import MEANING, Source, advised, check_numbers, limits_of, systems_in
+from ..files.recipe import HEAD, Reading, Recipe, limits_of
+from ..files.roles import resolve
+from ..files.submissions import MEANING, Source, advised, check_numbers, systems_in
 from ..files.values import Sheet, floats_in, is_numeric, plain
 from ..inputs import Bools, Floats, Ints, confidences, stacked
 from ..options import Options

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, missing_package
 from ..files.evidence import are_mixed
-from ..files.recipe import HEAD, Recipe
-from ..files.submissions import Source, advised, limits_of, systems_in
+from ..files.recipe import HEAD, Recipe, limits_of
+from ..files.submissions import Source, advised, systems_in
 from ..files.values import Sheet, floats_in, plain
 from ..inputs import Floats, clip, fill_missing
 from ..options import Options

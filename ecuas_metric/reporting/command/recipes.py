@@ -7,7 +7,8 @@ from typing import Annotated
 
 from ...errors import InputError
 from ...files.read import read_sheet
-from ...files.recipe import Recipe, describe, json_of, lines_of
+from ...files.recipe import Recipe, json_of, lines_of
+from ...files.roles import describe
 from .flags import Flag
 from .parameters import Columns, Files, LabelsFlag, MetricOptions, Notes, RightFlag, RowFlags
 from .reading import read_files, recipes_of

@@ -148,8 +148,8 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "in another order": ("a.csv", BY_NAME[["ship", "cat", "horse", "dog", "y_true"]]),
         "prob_cat": ("a.csv", BY_NAME.rename(columns={name: f"prob_{name}" for name in CLASSES})),
         "classes after any prefix": (
-            "a.csv --columns 'posteriors=softmax cat+softmax dog+softmax horse+softmax ship'",
-            BY_NAME[CLASSES].add_prefix("softmax ").assign(label=CLASSES[LABEL]),
+            "a.csv --columns 'posteriors=s cat+s dog+s horse+s ship' --labels cat,dog,horse,ship",
+            BY_NAME[CLASSES].add_prefix("s ").assign(label=CLASSES[LABEL]),
         ),
         "a class called none": (
             "a.csv",
@@ -234,6 +234,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
             correct=lambda rows: np.where(SOME, np.where(rows["answer"] == "yes", "no", "yes"), rows["answer"])
         ),
         "--columns label=correct,predicted=answer",
+        "",
+    ),
+    "the right answers, predicted": (
+        BASE.assign(correct=np.arange(N) % 2 == 0, predicted=np.arange(N) % 3 == 0),
+        "--columns label=correct,predicted=predicted",
         "",
     ),
     "rounded posteriors": (POSTERIORS.round(2), "--renormalize", "rounded posteriors"),
@@ -338,7 +343,21 @@ NOTED = {  # a file, flags, and what is said beside the number
         "Class 0 never occurs, and all other classes up to 3 do: are labels counted from 0?",
     ),
     "hard posteriors": (POSTERIORS.assign(**dict(zip(POSTERIORS, np.eye(4)[LABEL].T, strict=False))), "", "are 0 or 1"),
-    "systems without ids": (SYSTEMS.drop(columns="id"), "", "not used: method (2 texts)"),
+    "systems without ids": (
+        SYSTEMS.drop(columns="id"),
+        "",
+        "200 rows each, and all rows count as one system's. Does it",
+    ),
+    "systems in rows that are numbered": (
+        SYSTEMS.assign(id=range(2 * N)).sample(frac=1, random_state=0).sort_values("id"),
+        "",
+        "--columns system=method.",
+    ),
+    "right answers that are true or false": (
+        BASE.assign(correct=np.arange(N) % 2 == 0, answer=(np.arange(N) % 2 == 0) == (np.arange(N) % 5 > 0)),
+        "",
+        "and 'answer' those of the system? --columns label=correct,predicted=answer if it does",
+    ),
 }
 
 
