@@ -5,7 +5,7 @@ import functools
 import inspect
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -17,10 +17,12 @@ from gradio.utils import get_upload_folder
 from pydantic import TypeAdapter, ValidationError
 
 from ecuas_metric.errors import InputError
+from ecuas_metric.reporting.tables import to_json
+from ecuas_metric.reporting.thresholds import sentences
 
 from . import answers, subset, uploads
 from .markup import attempt
-from .scoring import CONTROLS, Json, Numbers, Scored, options_of, score_files, score_submissions, shorten
+from .scoring import CONTROLS, Json, Numbers, Scored, choose, options_of, score_files, score_submissions, shorten
 
 KINDS = {"bool": "true or false", "float": "a number", "int": "a whole number", "string": "text", "list": "a list"}
 UNTYPED = {"files": list, "file": object}  # uploads are dictionaries, whatever the annotation says
@@ -124,24 +126,47 @@ def score(
     **given: Numbers | None,
 ) -> Json:
     """Score the systems in files of confidences and correctness, or of posteriors and labels, by ECUAS_n and others."""
-    with paths_of({f"system_{i}": file for i, file in enumerate(files, 1)}) as paths:
+    with _paths_of_systems(files) as paths:
         return score_files(paths, given).json(explained=explain)
 
 
-def _say_controls() -> None:
-    """Give `score` the controls of the page as arguments, which its docstring explains."""
-    files, explain, _ = inspect.signature(score).parameters.values()
-    texts = {
-        "files": "Uploads of this page, their addresses, or texts; CSV, JSON lines, Parquet.",
-        **{name: control.help for name, control in CONTROLS.items()},
-        "explain": "Add what the numbers say, in sentences.",
-    }
-    lines = "".join(f"    {name}: {text}\n" for name, text in texts.items())
-    score.__doc__ = f"{score.__doc__}\n\nArgs:\n{lines}"
-    controls = [
-        files.replace(name=name, default=control.default, annotation=control.kind) for name, control in CONTROLS.items()
-    ]
-    score.__signature__ = inspect.Signature([files, *controls, explain])  # type: ignore[attr-defined]
+def _paths_of_systems(files: list[str]) -> AbstractContextManager[list[str]]:
+    return paths_of({f"system_{i}": file for i, file in enumerate(files, 1)})
+
+
+def threshold(
+    files: list[str],
+    budget: float | None = None,
+    max_risk: float | None = None,
+    **given: Numbers | None,
+) -> Json:
+    """Choose the reject cost of each system by the share that people can review, or by a certified risk."""
+    with _paths_of_systems(files) as paths:
+        grid, records = choose(paths, given, {"budget": budget, "max_risk": max_risk})
+    notes = [*grid.above, *grid.notes]
+    result: Json = json.loads(to_json(records, grid.signature, notes, {"in_words": sentences(grid)}))
+    return result
+
+
+TEXTS = {  # arguments of functions that take the controls
+    "files": "Uploads of this page, their addresses, or texts; CSV, JSON lines, Parquet.",
+    **{name: control.help for name, control in CONTROLS.items()},
+    "explain": "Add what the numbers say, in sentences.",
+    "budget": "Share of the answers that people can review, in [0, 1).",
+    "max_risk": "Instead: the largest mean cost of what is accepted, e.g. 0.05.",
+}
+
+
+def with_controls(function: Tool) -> Tool:
+    """Give a function the controls of the page as arguments, which its docstring explains."""
+    *parameters, _ = inspect.signature(function).parameters.values()
+    like = parameters[0].replace
+    controls = [like(name=name, default=control.default, annotation=control.kind) for name, control in CONTROLS.items()]
+    parameters[1:1] = controls
+    lines = "".join(f"    {parameter.name}: {TEXTS[parameter.name]}\n" for parameter in parameters)
+    function.__doc__ = f"{function.__doc__}\n\nArgs:\n{lines}"
+    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return function
 
 
 def leaderboard(asked: Literal[subset.ASKED] = "kept") -> Json:  # type: ignore[valid-type]
@@ -188,5 +213,4 @@ def grade(
     }
 
 
-_say_controls()
-TOOLS = (tool(score), tool(leaderboard), tool(grade))
+TOOLS = tuple(map(tool, (with_controls(score), with_controls(threshold), leaderboard, grade)))

@@ -4,7 +4,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from html import escape
@@ -30,6 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 import ecuas_metric
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
+from ecuas_metric.reporting.thresholds import sentences
 
 from . import answers, api, links, markup, scoring, subset, uploads
 
@@ -67,6 +68,10 @@ ADDRESS = """() => {
     const query = new URLSearchParams(location.search);
     return [query.get("result") || "", query.has("files") ? location.search : ""];
 }"""
+TARGETS = {  # what a reject cost is chosen by -> largest value, first one, label, and what that means
+    "budget": (0.99, 0.2, "Share that people can review", "The least reject cost that rejects at most so many"),
+    "max_risk": (0.5, 0.05, "Largest risk of what is accepted", "Certified: such a mean cost, with 95% confidence"),
+}
 private = partial(gr.on, api_visibility="private")  # programs have functions of their own, see `api`
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
@@ -204,6 +209,14 @@ def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outp
     return lay_out(scored, "Your systems", cleared | changed | {"files": places})
 
 
+@show_errors()
+def show_choice(target: str, files: list[str] | None, value: float, *values: scoring.Numbers | None) -> Outputs:
+    """Say which reject cost to take, of a visitor's systems or those of the example."""
+    given = dict(zip(scoring.CONTROLS, values, strict=True))
+    grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given, {target: value})
+    return (markup.html("chosen", above=grid.above, sentences=sentences(grid)),)
+
+
 @show_errors(*[gr.skip()] * (1 + len(scoring.CONTROLS)))
 def restore_files(query: str) -> Outputs:
     """Return the uploads and options of the address of a result."""
@@ -289,6 +302,20 @@ def example_buttons(files: gr.File) -> None:
             private(button.click, partial(list, paths), None, files)
 
 
+def choice_sliders(files: gr.File, controls: list[Component], again: Sequence[Callable[..., object]]) -> None:
+    """Lay out two ways to ask for a reject cost; the last one that was set is answered until files are read `again`."""
+    gr.Markdown("## What reject cost should I take?")
+    sliders = [
+        gr.Slider(0.01, most, value=start, step=0.01, label=label, info=info)
+        for most, start, label, info in TARGETS.values()
+    ]
+    answer = text("Chosen reject cost")
+    private(again, lambda: "", None, answer)
+    for target, slider in zip(TARGETS, sliders, strict=True):
+        inputs = [files, slider, *controls]
+        private(slider.change, partial(show_choice, target), inputs, answer, trigger_mode="always_last")
+
+
 def score_tab(query: gr.Textbox) -> str:
     """Files -> table, verdict and plots, at first of an example, which is returned; above the files, as on a phone."""
     opening, curves = lay_out(scoring.score_files(EXAMPLES[QUESTIONS], {}), f"Example: {QUESTIONS}", {})
@@ -308,9 +335,11 @@ def score_tab(query: gr.Textbox) -> str:
             with gr.Accordion("Options", open=False), gr.Row():
                 controls = list(map(control, scoring.CONTROLS))
             button = gr.Button("Score", variant="primary")
+            again = [files.change, button.click]
+            choice_sliders(files, controls, again)
     private(query.change, restore_files, query, [result, files, *controls])
     private(
-        [files.change, button.click],
+        again,
         show_score,
         [files, *controls],
         [result, text("Plots", curves)],

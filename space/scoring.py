@@ -10,13 +10,22 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.recipe import lines_of
+from ecuas_metric.files.recipe import Reading, lines_of
 from ecuas_metric.files.submissions import Submission
 from ecuas_metric.inputs import POSTERIOR_FORMS
-from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS, Options, checked_options, is_set
-from ecuas_metric.reporting.report import BELOW, Report, make_report, prepare_open, report_grid, report_records
+from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS, checked_options, is_set
+from ecuas_metric.reporting.report import (
+    BELOW,
+    Report,
+    make_report,
+    prepare_open,
+    prepare_submissions,
+    report_grid,
+    report_records,
+)
 from ecuas_metric.reporting.tables import Grid, Record, to_json, write
 from ecuas_metric.reporting.text import explain
+from ecuas_metric.reporting.thresholds import chosen_costs
 from ecuas_metric.results import System
 
 from .figures import figures, slots
@@ -155,23 +164,34 @@ class Scored:
 def score_files(files: Sequence[str], given: Given) -> Scored:
     """Read and score files as `CONTROLS` ask for."""
     options = options_of(given)
-    scale = number(given, "scale")
-    submissions = read_uploads(
-        files,
-        columns=columns_of(str(given.get("columns") or "")),
-        unlabelled=str(given["unlabelled"]) if given.get("unlabelled") else None,
-        scale=1.0 if scale is None else scale,
-        correct_from=number(given, "correct_from"),
-    )
-    return score_submissions(submissions, options)
+    return score_submissions(_read(files, given), options)
 
 
-def score_submissions(submissions: Sequence[Submission], options: Options) -> Scored:
+def score_submissions(submissions: Sequence[Submission], options: Json) -> Scored:
     """Evaluate systems as the command `ecuas score` does, and compare their costs."""
-    chosen = {name: getattr(options, name) for name in LABELS if is_set(options, name)}
-    systems, unlabelled = prepare_open(submissions, **chosen, confidence_level=LEVEL)
+    systems, unlabelled = prepare_open(submissions, **options, confidence_level=LEVEL)
     reading = lines_of(submission.recipe for submission in submissions)
     return Scored(systems, make_report(systems, unlabelled=unlabelled), reading)
+
+
+def choose(files: Sequence[str], given: Given, target: Mapping[str, float | None]) -> tuple[Grid, list[Record]]:
+    """Choose reject costs as the command `ecuas threshold` does, by a budget or a largest risk."""
+    options = options_of(given)
+    rule = given.get("unlabelled")
+    submissions = _read(files, {**given, "unlabelled": None if rule == "bounds" else rule})
+    systems = prepare_submissions(submissions, **options)
+    return chosen_costs(systems, budget=target.get("budget"), max_risk=target.get("max_risk"), level=LEVEL)
+
+
+def _read(files: Sequence[str], given: Given) -> list[Submission]:
+    scale = number(given, "scale")
+    reading = Reading(
+        str(given["unlabelled"]) if given.get("unlabelled") else None,
+        correct_from=number(given, "correct_from"),
+        scale=1.0 if scale is None else scale,
+        columns=columns_of(str(given.get("columns") or "")),
+    )
+    return read_uploads(files, reading)
 
 
 def columns_of(text: str) -> dict[str, str]:
@@ -183,15 +203,16 @@ def columns_of(text: str) -> dict[str, str]:
     return {role.strip(): column.strip() for role, _, column in pairs}
 
 
-def options_of(given: Given) -> Options:
+def options_of(given: Given) -> Json:
     """Return the options that controls ask for; what is empty or missing asks for the default."""
-    return checked_options(
+    options = checked_options(
         n=numbers(given, "n") or None,
         reject_costs=numbers(given, "reject_costs") or None,
         num_classes=number(given, "num_classes"),
         missing_confidence=number(given, "missing_confidence"),
         predictions_are=given.get("predictions_are") or None,
     )
+    return {name: getattr(options, name) for name in LABELS if is_set(options, name)}
 
 
 def numbers(given: Given, name: str) -> list[float]:

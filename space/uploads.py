@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -63,21 +63,13 @@ class Answers:
     rows: Ints
 
 
-def read_uploads(
-    paths: Sequence[str],
-    *,
-    columns: Mapping[str, str] | None = None,
-    unlabelled: str | None = None,
-    scale: float = 1,
-    correct_from: float | None = None,
-) -> list[Submission]:
-    """Read the systems of all files, each file once, with `columns` (role -> name)."""
+def read_uploads(paths: Sequence[str], reading: Reading | None = None) -> list[Submission]:
+    """Read the systems of all files, each file once."""
     if not paths:
         raise InputError("Files", "no_file", advice="upload_one")
     if len(paths) > MAX_FILES:
         raise InputError("Files", "too_many_files", got=f"{len(paths):,}", advice="use_the_command", most=MAX_FILES)
-    reading = Reading(unlabelled, correct_from=correct_from, scale=scale, columns=columns or {})
-    return _call_safely(_read, paths, reading)
+    return _call_safely(_read, paths, reading or Reading())
 
 
 def plain_text(text: str, longest: int = MAX_NAME) -> str:

@@ -53,6 +53,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_whole_id": "Name all columns of the id under Options, “Columns”: id=A+B.",
     "read_partial": "The command `ecuas` can read what there is.",
     "name_one_role": "Name it under Options, “Columns”.",
+    "choose_reject_cost": "threshold",
     # ---- rules of the page alone: of files ----
     "nested_too_deeply": "the JSON is nested too deeply",
     "no_file": "are missing",

@@ -70,6 +70,28 @@ def test_files_and_numbers_are_those_of_the_command_line(options, arguments, fil
     assert "Over all reject costs at once, " in result
 
 
+@pytest.mark.parametrize(("target", "value"), [("budget", 0.2), ("max_risk", 0.25), ("max_risk", 0.001)])
+def test_chosen_reject_costs_are_those_of_the_command_line(target, value, app, files, tmp_path, capsys):
+    flag = f"--{target.replace('_', '-')}={value}"
+    assert cli.main(["threshold", *map(str, files), flag, "--output", str(tmp_path / "cli.json")]) == 0
+    expected = json.loads((tmp_path / "cli.json").read_text())
+    texts = [Path(file).read_text() for file in files]
+    arguments = inspect.signature(app.api.threshold).parameters.values()
+    given = {"files": texts, target: value}
+    result = app.api.TOOLS[1](*(given.get(argument.name, argument.default) for argument in arguments), None)
+    names = {"system_1": "first", "system_2": "second"}
+    assert [row | {"system": names[row["system"]]} for row in result["rows"]] == expected["rows"]
+    controls = [control.default for control in scoring.CONTROLS.values()]
+    (html,) = app.show_choice(target, list(map(str, files)), value, *controls)
+    printed = capsys.readouterr().out
+    for sentence in result["in_words"]:
+        name, _, numbers = sentence.partition(": ")
+        assert f"<li>{names[name]}: {numbers}</li>" in html
+        assert all(number in printed for number in re.findall(r"[\d.]+ \[.*?\]|none; .*(?=\.$)", numbers))
+    (html,) = app.show_choice(target, None, value, *controls)  # of the example
+    assert html.count("<li>") == 3
+
+
 def test_other_forms_scales_grades_and_predicted_classes_are_read(shown):
     classifier = ROOT / "space" / "examples" / "classifier.csv"
     frame = pd.read_csv(classifier)
@@ -129,6 +151,8 @@ CALLS = [  # a call with a fault -> the error of one line, which names the argum
     ("score", {"files": ["https://example.org/a.csv"]}, "system_1 must be a file; got 'https://example.org/a.csv'."),
     ("score", {"files": [ROW] * 51}, "files must be at most 50; got 51."),
     ("score", {"files": []}, "Files are missing."),
+    ("threshold", {"files": [ROW]}, "threshold takes one of budget and max_risk."),
+    ("threshold", {"files": [ROW], "budget": 1.5}, "budget must be a number in [0, 1]"),
     ("score", {"files": [ROW], "explain": "yes"}, "explain must be true or false; got 'yes'."),
     ("score", {"files": [ROW], "columns": "p"}, "Columns must be ROLE=COLUMN pairs"),
     ("score", {"files": [ROW], "n": True}, "n must be text or a number or a list; got True."),

@@ -117,11 +117,11 @@ def test_columns_are_named_for_all_files_and_names_show_as_they_are_and_stay_dif
     assert names == ["ab", "ab (2)", "unnamed", "cd", "e" * 200]
     (tmp_path / "a.csv").write_text("llm,method,p,correct\nx,1,0.5,1\nx,2,0.25,1\n")
     columns = {"system": "llm+method", "confidence": "p"}
-    systems = uploads.read_uploads([str(tmp_path / "a.csv")] * 2, columns=columns)
+    systems = uploads.read_uploads([str(tmp_path / "a.csv")] * 2, Reading(columns=columns))
     assert [one.name for one in systems] == ["x 1", "x 2", "x 1 (2)", "x 2 (2)"]
     assert [one.predictions[0] for one in systems[:2]] == [0.5, 0.25]
     with refused("'nowhere'"):
-        uploads.read_uploads([str(tmp_path / "a.csv")], columns=columns | {"group": "nowhere"})
+        uploads.read_uploads([str(tmp_path / "a.csv")], Reading(columns=columns | {"group": "nowhere"}))
 
 
 @pytest.mark.e2e

@@ -2,11 +2,10 @@
 
 import csv
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -17,11 +16,11 @@ from ...inputs import POSTERIOR_FORMS, Floats
 from ...options import LEVEL
 from ...recalibration.maps import METHODS, Recalibration, fit_to_logs
 from ...rejection import RowDecisions, decide, decide_confidences
-from ...results import Estimate, System
-from ...thresholds import RejectCostChoice, choose_reject_cost
+from ...results import System
 from ..recalibrating import log_posteriors_of
-from ..report import interval_text, prepare_submissions
-from ..tables import Cell, Grid, Record, check_suffix, to_csv, write
+from ..report import prepare_submissions
+from ..tables import Grid, Record, check_suffix, to_csv, write
+from ..thresholds import chosen_costs
 from .flags import Flag, flag_of
 from .parameters import (
     Columns,
@@ -229,47 +228,6 @@ def choose_threshold(
     matrix, _ = cost_of_flag(cost, submissions)
     options = metric.options(rows) | ({} if cost is None else {"cost": matrix})
     systems = prepare_submissions(submissions, **options)
-    lines = []
-    records = []
-    for name, system in systems.items():
-        choice = choose_reject_cost(system, budget=budget, max_risk=max_risk, confidence_level=interval)
-        numbers = {"coverage": choice.coverage, "risk": choice.risk, "expected cost": choice.expected_cost}
-        cells = [name, str(system.num_samples), _reject_cost_text(choice)]
-        lines.append([Cell(text) for text in (*cells, *(_estimate_text(one, digits) for one in numbers.values()))])
-        records.append({"system": name, "N": system.num_samples, **asdict(choice)})
-    above = []
-    if max_risk is not None:
-        above = [
-            f"The risk of what is accepted is at most {max_risk:g}, with {interval:.12g} confidence for each system."
-        ]
-    header = ["system", "N", "reject cost", *numbers]
-    level = f"intervals at the level {interval:.12g} take the reject cost as given"
-    basis = " ; ".join(dict.fromkeys(str(system.basis) for system in systems.values()))
-    flat = [{name: value for name, value in _flat(record)} for record in records]
-    table.show(Grid(header, lines, [level], basis, above=above), flat, recipes=recipes_of(submissions))
+    grid, records = chosen_costs(systems, budget=budget, max_risk=max_risk, level=interval, digits=digits)
+    table.show(grid, records, recipes=recipes_of(submissions))
     return [(name, note) for name, system in systems.items() for note in system.notes]
-
-
-def _flat(record: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
-    for name, value in record.items():
-        if isinstance(value, dict):
-            yield name, value["value"]
-            yield f"{name}_low", value["low"]
-            yield f"{name}_high", value["high"]
-        else:
-            yield name, value
-
-
-def _reject_cost_text(choice: RejectCostChoice) -> str:
-    if not math.isnan(choice.reject_cost):
-        return f"{choice.reject_cost:.12g}"  # rounded to less, it would accept what is not certified
-    if choice.num_samples_needed is None:
-        return "none; no number of such answers would do"
-    return f"none; about {choice.num_samples_needed:,} answers would do"
-
-
-def _estimate_text(estimate: Estimate, digits: int) -> str:
-    value = f"{estimate.value:.{digits}f}"
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} {interval_text(estimate.low, estimate.high, f'.{digits}f')}"

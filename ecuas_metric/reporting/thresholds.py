@@ -1,0 +1,73 @@
+"""Reject costs that were chosen, as the command and the page show them."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+
+from ..results import Estimate, System
+from ..thresholds import RejectCostChoice, choose_reject_cost
+from .report import interval_text
+from .tables import Cell, Grid, Record
+
+HEADER = ["system", "N", "reject cost", "coverage", "risk", "expected cost"]
+
+
+def chosen_costs(
+    systems: Mapping[str, System],
+    *,
+    budget: float | None,
+    max_risk: float | None,
+    level: float,
+    digits: int = 3,
+) -> tuple[Grid, list[Record]]:
+    """Choose a reject cost for each system by `choose_reject_cost`; return the tables for people and for programs."""
+    rows = []
+    records: list[Record] = []
+    for name, system in systems.items():
+        choice = choose_reject_cost(system, budget=budget, max_risk=max_risk, confidence_level=level)
+        numbers = (choice.coverage, choice.risk, choice.expected_cost)
+        cells = [name, str(system.num_samples), _reject_cost_text(choice)]
+        cells += [_estimate_text(number, digits) for number in numbers]
+        rows.append(list(map(Cell, cells)))
+        records.append(dict(_flat({"system": name, "N": system.num_samples, **asdict(choice)})))
+    above = []
+    if max_risk is not None:
+        above = [f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence for each system."]
+    note = f"intervals at the level {level:.12g} take the reject cost as given"
+    signature = " ; ".join(dict.fromkeys(str(system.basis) for system in systems.values()))
+    return Grid(HEADER, rows, [note], signature, above=above), records
+
+
+def sentences(grid: Grid) -> list[str]:
+    """Say what each row of `chosen_costs` holds."""
+    said = []
+    for row in grid.rows:
+        name, _, reject_cost, coverage, risk, expected_cost = (cell.text for cell in row)
+        numbers = f"; accepted {coverage}, with a risk of {risk}; expected cost {expected_cost}"
+        said.append(f"{name}: reject cost {reject_cost}{'' if reject_cost.startswith('none') else numbers}.")
+    return said
+
+
+def _flat(record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    for name, value in record.items():
+        if isinstance(value, dict):
+            yield name, value["value"]
+            yield f"{name}_low", value["low"]
+            yield f"{name}_high", value["high"]
+        else:
+            yield name, value
+
+
+def _reject_cost_text(choice: RejectCostChoice) -> str:
+    if not math.isnan(choice.reject_cost):
+        return f"{choice.reject_cost:.12g}"  # rounded to less, it would accept what is not certified
+    if choice.num_samples_needed is None:
+        return "none; no number of such answers would do"
+    return f"none; about {choice.num_samples_needed:,} answers would do"
+
+
+def _estimate_text(estimate: Estimate, digits: int) -> str:
+    value = f"{estimate.value:.{digits}f}"
+    if estimate.low is None or estimate.high is None:
+        return value
+    return f"{value} {interval_text(estimate.low, estimate.high, f'.{digits}f')}"
