@@ -34,11 +34,11 @@ class Extremes:
     extreme: Floats
     matters: Bools
 
-    def minus(self, other: Extremes) -> Extremes:
-        """Return those of a difference."""
+    def plus(self, other: Extremes) -> Extremes:
+        """Return those of a sum."""
         return Extremes(
-            self.influence - other.influence,
-            self.extreme - other.extreme,
+            self.influence + other.influence,
+            self.extreme + other.extreme,
             self.matters | other.matters,
         )
 

@@ -165,7 +165,10 @@ class Number:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Side:
-    """The distribution of which one limit is a quantile: Pearson's type III, with Student's tails for few units."""
+    """The distribution whose lower quantile is a limit: Pearson's type III, with Student's tails for few units.
+
+    An upper limit is minus the lower one of minus the number.
+    """
 
     centre: float
     deviation: float
@@ -175,15 +178,6 @@ class Side:
     def limit(self, tail: float) -> float:
         """Return the quantile at a level in (0, 1)."""
         return self.centre + self.deviation * pearson_quantile(self.skewness, _normal_tail(tail, self.freedom))
-
-    def mirrored(self) -> Side:
-        """Return the distribution of minus the number."""
-        return Side(
-            -self.centre,
-            self.deviation,
-            -self.skewness,
-            self.freedom,
-        )
 
     def tail(self, limit: float) -> float:
         """Return the level whose quantile is `limit`."""
@@ -195,9 +189,60 @@ class Side:
         )
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Moments:
+    """Sums over answers, of weights w and deviations d of their influences, and over what is added, of m and e."""
+
+    total: float  # of w
+    unit: float  # the weight of one answer
+    squares: float  # of (w d)^2
+    cubes: float  # of (w d)^3
+    mass: float = 0.0  # of m, which is spread over many answers, each as a part of one
+    added: float = 0.0  # of m e
+    added_squares: float = 0.0  # of unit m e^2
+    added_cubes: float = 0.0  # of unit^2 m e^3
+    effect: Effect = INDEPENDENT
+
+    def scaled(self, factor: float) -> Moments:
+        """Return the moments of so many times as many answers, with the same added."""
+        return dataclasses.replace(
+            self,
+            total=self.total * factor,
+            squares=self.squares * factor,
+            cubes=self.cubes * factor,
+        )
+
+    def side(self, centre: float) -> Side:
+        """Return the distribution of a number: moments of a Dirichlet mean, times those of the design."""
+        effect = self.effect.variance
+        total = self.total + self.mass
+        count = total / (self.unit * effect)
+        variance = (self.squares + self.added_squares) / total**2 * count / (count + 1) * effect
+        third = 2 * (self.cubes + self.added_cubes) / total**3 * count**2 / ((count + 1) * (count + 2)) * effect**2
+        deviation = math.sqrt(variance)
+        return Side(
+            centre,
+            deviation,
+            third / deviation**3 if deviation**3 else 0.0,
+            self.effect.freedom,
+        )
+
+    @property
+    def share(self) -> float:
+        """The part in [0, 1] of the added answer's shift that makes a skewed mean right to second order (Johnson 1978).
+
+        A share takes all of it: half an answer more, for its steps.
+        """
+        squares = self.squares + self.added_squares
+        if not squares * self.added:
+            return 0.0
+        shift = self.effect.variance * (self.cubes + self.added_cubes) / (2 * squares)
+        return min(max(shift / self.added, 0.0), 1.0)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Reach:
-    """A number with one more answer, in the direction that moves it most."""
+    """A number, or minus it, with one more answer that makes it as small as it can."""
 
     value: float  # less its bias
     line: Line  # of the enlarged groups, of mean 0
@@ -206,8 +251,11 @@ class Reach:
     extreme: Floats  # (G,), the influence of that
 
 
+_Term = tuple[Number, int]  # a number and its sign: 1, or -1 for minus the number
+
+
 def _worst(number: Number, sign: int) -> tuple[Floats, Floats]:
-    """Return what one more answer costs (G,) that moves a number most, up or down, and its influence (G,).
+    """Return what one more answer costs (G,) that makes a number smallest, or largest for -1, and its influence (G,).
 
     It costs nothing or the most that it can. Where the number depends on no answer, as a share of accepted ones, its
     influence is the end of the range.
@@ -215,22 +263,22 @@ def _worst(number: Number, sign: int) -> tuple[Floats, Floats]:
     line = number.seen.line
     matters = line.slope != 0
     if not matters.any():
-        end = number.most if sign > 0 else number.least
+        end = number.least if sign > 0 else number.most
         return line.slope, np.full(
             len(line.slope),
             end - number.value + number.groups.mean(line),
         )
     seen = float(number.groups.atoms.event.max(initial=0.0, where=matters))
     cost = np.where(
-        sign * line.slope > 0,
+        sign * line.slope < 0,
         number.dearest(seen),
         0.0,
     )
     return cost, line.at(cost)
 
 
-def reach_of(number: Number, sign: int, added: float) -> Reach:
-    """Return where one more answer takes a number: up for `sign` 1, down for -1; `added` is how many it counts as.
+def _reach(number: Number, sign: int, added: float) -> Reach:
+    """Return where one more answer, which counts as `added`, takes a number.
 
     It is spread over the confidences as the answers are, where the number depends on the answer.
     """
@@ -242,22 +290,20 @@ def reach_of(number: Number, sign: int, added: float) -> Reach:
         end = extreme - groups.mean(number.seen.line)
         shift = end * (unit / (groups.total + unit))
         line = groups.centred(number.seen.line)
-        line = Line(line.intercept - shift, line.slope)
-        mass = groups.weight * (unit / groups.total)
         return Reach(
-            number.value + float(shift[0]),
-            line,
-            mass,
+            sign * (number.value + float(shift[0])),
+            _signed(Line(line.intercept - shift, line.slope), sign),
+            groups.weight * (unit / groups.total),
             cost,
-            end - shift,
+            sign * (end - shift),
         )
     mass = np.where(matters, groups.weight, 0.0)
     mass *= unit / float(mass.sum())
     enlarged = groups.enlarged(mass, cost)
     point = number.at(enlarged)
-    line = enlarged.centred(point.line)
+    line = _signed(enlarged.centred(point.line), sign)
     return Reach(
-        number.value + point.value - number.seen.value - number.bias,
+        sign * (number.value + point.value - number.seen.value - number.bias),
         line,
         mass,
         cost,
@@ -265,16 +311,27 @@ def reach_of(number: Number, sign: int, added: float) -> Reach:
     )
 
 
-def _unmoved(number: Number) -> Reach:
+def _unmoved(number: Number, sign: int) -> Reach:
     """Return a number with no answer added."""
     none = np.zeros(len(number.groups.weight))
     return Reach(
-        number.value - number.bias,
-        number.groups.centred(number.seen.line),
+        sign * (number.value - number.bias),
+        _signed(number.groups.centred(number.seen.line), sign),
         none,
         none,
         none,
     )
+
+
+def _signed(line: Line, sign: int) -> Line:
+    return line if sign > 0 else Line(-line.intercept, -line.slope)
+
+
+def _effect(terms: Sequence[_Term], design: Design) -> Effect:
+    """Return what the design does to a sum of numbers."""
+    if design.is_simple or any(number.rows is None for number, _ in terms):
+        return INDEPENDENT
+    return design.effect(functools.reduce(Extremes.plus, [_extremes(*term) for term in terms]))
 
 
 def _extremes(number: Number, sign: int) -> Extremes:
@@ -286,76 +343,60 @@ def _extremes(number: Number, sign: int) -> Extremes:
     if not matters.any():
         matters = ~matters
     return Extremes(
-        rows.influence(number.seen.line),
-        extreme[rows.group],
+        sign * rows.influence(number.seen.line),
+        sign * extreme[rows.group],
         matters[rows.group],
     )
 
 
-def _effect(
-    numbers: Sequence[Number],
-    sign: int,
-    design: Design,
-) -> Effect:
-    """Return what the design does to a number, or to the difference of two."""
-    if design.is_simple or any(number.rows is None for number in numbers):
-        return INDEPENDENT
-    extremes = _extremes(numbers[0], sign)
-    for number in numbers[1:]:
-        extremes = extremes.minus(_extremes(number, -sign))
-    return design.effect(extremes)
-
-
-def _side(
-    numbers: Sequence[Number],
+def _moments(
+    terms: Sequence[_Term],
     reaches: Sequence[Reach],
     design: Design,
-    effect: Effect,
-) -> Side:
-    """Return the distribution of a number, or of the difference of two: moments of a Dirichlet mean, times a design's.
-
-    What is added is spread over many answers, each as a part of one.
-    """
-    groups = numbers[0].groups
-    if len(numbers) == 1:
+    effect: Effect = INDEPENDENT,
+) -> Moments:
+    """Return the moments of a sum of numbers."""
+    groups = terms[0][0].groups
+    if len(terms) == 1:
         mass, extreme = reaches[0].mass, reaches[0].extreme
         squares, cubes = groups.moments(reaches[0].line)
     else:
-        moved, mass, extreme = _difference_of_rows(numbers, reaches, design.weight)
-        squares = float(np.vecdot(moved, moved))
-        cubes = float(np.vecdot(np.square(moved), moved))
-    added = mass * np.square(extreme)
-    squares += groups.unit * float(added.sum())
-    cubes += groups.unit**2 * float(np.vecdot(added, extreme))
-    total = groups.total + float(mass.sum())
-    count = total / (groups.unit * effect.variance)
-    variance = squares / total**2 * count / (count + 1) * effect.variance
-    third = 2 * cubes / total**3 * count**2 / ((count + 1) * (count + 2)) * effect.variance**2
-    deviation = math.sqrt(max(variance, 0.0))
-    centre = reaches[0].value - math.fsum(reach.value for reach in reaches[1:])
-    return Side(
-        centre,
-        deviation,
-        third / deviation**3 if deviation**3 else 0.0,
-        effect.freedom,
+        moved, mass, extreme = _sum_of_rows(terms, reaches, design.weight)
+        square = np.square(moved)
+        squares = float(square.sum())
+        cubes = float(np.vecdot(square, moved))
+    first = mass * extreme
+    second = first * extreme
+    return Moments(
+        groups.total,
+        groups.unit,
+        squares,
+        cubes,
+        float(mass.sum()),
+        float(first.sum()),
+        groups.unit * float(second.sum()),
+        groups.unit**2 * float(np.vecdot(second, extreme)),
+        effect,
     )
 
 
-def _difference_of_rows(
-    numbers: Sequence[Number], reaches: Sequence[Reach], weight: Floats
+def _sum_of_rows(
+    terms: Sequence[_Term],
+    reaches: Sequence[Reach],
+    weight: Floats,
 ) -> tuple[Floats, Floats, Floats]:
-    """Return w d of the answers (N,) for the difference d of two numbers, the weight added to each, its influence."""
+    """Return w d of the answers (N,) for the sum of numbers, the weight added to each, and the influence of that."""
     influence = np.zeros(len(weight))
     moved = np.zeros(len(weight))
     mass = np.zeros(len(weight))
-    for number, reach, sign in zip(numbers, reaches, (1, -1), strict=True):
+    for (number, _), reach in zip(terms, reaches, strict=True):
         assert number.rows is not None
         rows = number.rows()
-        influence += sign * rows.influence(reach.line)
+        influence += rows.influence(reach.line)
         if reach.mass.any():
             share = reach.mass / number.groups.weight
             added = share[rows.group] * weight
-            moved += sign * added * reach.extreme[rows.group]
+            moved += added * reach.extreme[rows.group]
             np.maximum(mass, added, out=mass)
     extreme = np.divide(moved, mass, out=moved, where=mass > 0)
     return weight * influence, mass, extreme
@@ -370,17 +411,18 @@ class Inference:
 
     value: float
     lower: Side
-    upper: Side
+    upper: Side  # of minus the number
     least: float = -math.inf
     most: float = math.inf
     seen: Sequence[Side] = ()  # both without the added answer
-    reaches: Sequence[Sequence[Reach]] = ()  # and where that takes the number, or both
+    reaches: Sequence[Sequence[Reach]] = ()  # where that takes the number, or the two of a difference
+    moments: Sequence[Moments] = ()
 
     def limits(self, level: float) -> Limits:
         """Return the interval at a level in (0, 1); it contains the value, and lies in its range."""
         tail = (1 - level) / 2
         low = max(self.lower.limit(tail), self.least)
-        high = min(-self.upper.mirrored().limit(tail), self.most)  # as `tail` does, to agree with it to the last digit
+        high = min(-self.upper.limit(tail), self.most)
         value = min(max(self.value, self.least), self.most)  # which rounding may pass
         return min(low, value), max(high, value)
 
@@ -388,8 +430,7 @@ class Inference:
         """Return the p-value of the hypothesis that the number lies on its other side; 1/2 if it is the value."""
         if self.value == hypothesis:
             return 0.5
-        # The mirror image, since the difference of a tail from 1 would lose what is small.
-        tail = self.lower.tail(hypothesis) if self.value > hypothesis else self.upper.mirrored().tail(-hypothesis)
+        tail = self.lower.tail(hypothesis) if self.value > hypothesis else self.upper.tail(-hypothesis)
         return min(max(tail, _LEAST), 0.5)
 
     def p_value(self, hypothesis: float = 0.0) -> float:
@@ -414,35 +455,34 @@ def infer(
     sides = []
     seen = []
     reaches = []
-    for sign in (-1, 1):
-        effect = _effect(numbers, sign, design)
-        both = [reach_of(one, sign * way, effect.added) for one, way in zip(numbers, (1, -1), strict=False)]
-        reaches.append(both)
-        sides.append(_side(numbers, both, design, effect))
-        seen.append(_side(numbers, [_unmoved(one) for one in numbers], design, effect))
+    moments = []
+    for sign in (1, -1):
+        terms = _terms(numbers, sign)
+        effect = _effect(terms, design)
+        unmoved = [_unmoved(*term) for term in terms]
+        moved = [_reach(*term, effect.added) for term in terms]
+        still = math.fsum(reach.value for reach in unmoved)
+        shift = math.fsum(reach.value for reach in moved) - still
+        of_moved = _moments(terms, moved, design, effect)
+        sides.append(of_moved.side(still + shift * (1.0 if minus is None else of_moved.share)))
+        seen.append(_moments(terms, unmoved, design, effect).side(still))
+        reaches.append(moved)
+        moments.append(of_moved)
     lower, upper = sides
     if not math.isfinite(lower.centre + lower.deviation + upper.centre + upper.deviation):
         return None
-    if minus is None:
-        return Inference(
-            number.value,
-            lower,
-            upper,
-            number.least,
-            number.most,
-            seen,
-            reaches,
-        )
-    least, most = number.least - minus.most, number.most - minus.least
-    return Inference(
-        number.value - minus.value,
-        lower,
-        upper,
-        least,
-        most,
-        seen,
-        reaches,
-    )
+    value = number.value
+    least, most = number.least, number.most
+    if minus is not None:
+        value -= minus.value
+        least -= minus.most
+        most -= minus.least
+    return Inference(value, lower, upper, least, most, seen, reaches, moments)
+
+
+def _terms(numbers: Sequence[Number], sign: int) -> list[_Term]:
+    """Return a number, or the two of a difference, with their signs."""
+    return list(zip(numbers, (sign, -sign), strict=False))
 
 
 def _is_bounded(number: Number) -> bool:
@@ -458,16 +498,12 @@ def standard_error(
     minus: Number | None = None,
 ) -> float:
     """Return the standard error of a number or a difference: the infinitesimal jackknife, times k / (k - 1)."""
-    numbers = [number] if minus is None else [number, minus]
-    effect = _effect(numbers, 1, design)
-    count = number.groups.total / number.groups.unit
-    side = _side(
-        numbers,
-        [_unmoved(one) for one in numbers],
-        design,
-        Effect(),
-    )
-    return side.deviation * math.sqrt(effect.variance * (count + 1) / (count - 1)) if count > 1 else math.nan
+    terms = _terms([number] if minus is None else [number, minus], 1)
+    moments = _moments(terms, [_unmoved(*term) for term in terms], design)
+    count = moments.total / moments.unit
+    if count <= 1:
+        return math.nan
+    return math.sqrt(moments.squares * _effect(terms, design).variance * count / (count - 1)) / moments.total
 
 
 # ---- averages, and what was not seen ---------------------------------------------------------------------------------
@@ -492,11 +528,10 @@ def _average_side(parts: Sequence[tuple[Side, Side]]) -> Side:
     centre = (math.fsum(seen.centre for _, seen in parts) + shifts) / len(parts)
     third = math.fsum(side.skewness * side.deviation**3 for side, _ in parts)
     squares = math.fsum(side.deviation**4 / side.freedom for side, _ in parts)
-    skewness = third / deviation**3 if deviation else 0.0
     return Side(
         centre,
         deviation / len(parts),
-        skewness,
+        third / deviation**3 if deviation else 0.0,
         deviation**4 / squares if squares else math.inf,
     )
 
@@ -519,16 +554,10 @@ def unseen(
 ) -> Unseen | None:
     """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
     tail = (1 - level) / 2
-    sides = zip(
-        (inference.lower, inference.upper),
-        inference.seen,
-        inference.reaches,
-        (tail, 1 - tail),
-        strict=True,
-    )
-    for side, seen, reaches, at in sides:
-        distance = abs(side.limit(at) - inference.value)
-        if abs(seen.limit(at) - inference.value) < HALF * distance:
+    values = (inference.value, -inference.value)
+    sides = (inference.lower, inference.upper)
+    for value, side, seen, reaches in zip(values, sides, inference.seen, inference.reaches, strict=True):
+        if abs(seen.limit(tail) - value) < HALF * abs(side.limit(tail) - value):
             moved = [float(np.max(reach.mass * np.square(reach.extreme))) for reach in reaches]
             index = int(np.argmax(moved))
             return _unseen_groups(index, numbers[index].groups, reaches[index])

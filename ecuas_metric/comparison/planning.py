@@ -12,7 +12,7 @@ import numpy as np
 from ..decisions import confidence_decisions
 from ..designs import Design
 from ..errors import InputError
-from ..inference import Number, Side, infer, standard_error
+from ..inference import Moments, Number, infer, standard_error
 from ..inputs import Floats
 from ..intervals import answers_of, numbers_of
 from ..metric import Key
@@ -33,19 +33,17 @@ STEEPEST = 40.0  # a spread of log-odds with which nearly all confidences are 0 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a difference varies, for one sample; what one more answer does to it, for the limit on the side of 0."""
+    """How a difference varies: for one sample, and with one more answer, which moves it towards 0, among a pilot's."""
 
-    deviation: float
-    shift: float = 0.0  # N times what the added answer moves the difference towards 0
-    added: float = 0.0  # N^2 times what it adds to the variance
-    skewness: float = 0.0  # root of N times that of the limit
+    deviation: float  # of one sample
+    moments: Moments
+    samples: int = 1  # of the pilot
 
     def detectable(self, samples: int, power: float, alpha: float) -> float:
         """Return the difference whose interval leaves out 0 with this power."""
-        root = math.sqrt(samples)
-        deviation = math.sqrt(self.deviation**2 + self.added / samples) / root
-        limit = Side(-self.shift / samples, deviation, self.skewness / root).limit(alpha / 2)
-        return NormalDist().inv_cdf(power) * self.deviation / root - limit
+        moments = self.moments.scaled(samples / self.samples)
+        limit = moments.side(moments.share * moments.added / moments.total).limit(alpha / 2)
+        return NormalDist().inv_cdf(power) * self.deviation / math.sqrt(samples) - limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +104,8 @@ def _spread_of(
     deviation = standard_error(first, design, minus=second) * math.sqrt(size)
     inference = infer(first, design, minus=second)
     if inference is None:
-        return Spread(deviation)
-    side = inference.lower if difference > 0 else inference.upper.mirrored()
-    seen = inference.seen[0] if difference > 0 else inference.seen[1].mirrored()
-    added = max(side.deviation**2 - seen.deviation**2, 0.0)
-    return Spread(
-        deviation,
-        size * (seen.centre - side.centre),
-        size**2 * added,
-        side.skewness * math.sqrt(size),
-    )
+        return Spread(deviation, Moments(1.0, 1.0, deviation**2, 0.0))
+    return Spread(deviation, inference.moments[0 if difference > 0 else 1], size)
 
 
 def plan_of_rates(
@@ -143,7 +133,10 @@ def plan_of_rates(
     wanted = first.mean - second.mean if difference is None else difference
     dear, cheap = (first, second) if wanted > 0 else (second, first)
     shift = (dear.mean - dear.right) + (cheap.wrong - cheap.mean)
-    spread = Spread(deviation, shift, shift**2)
+    spread = Spread(
+        deviation,
+        Moments(1.0, 1.0, deviation**2, 0.0, 1.0, -shift, shift**2, -(shift**3)),
+    )
     return plan_of(
         key,
         wanted,

@@ -10,11 +10,13 @@ from ecuas_metric import confidence_system
 from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.comparison.planning import Spread, plan_of, plan_of_rates, plan_of_systems
 from ecuas_metric.errors import InputError
+from ecuas_metric.inference import Moments
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting import cli
 from tests.ecuas_metric.simulated import independent_seeds
 
 OPTIONS = {"confidence_level": 0.95, "n": (0, 1)}
+NORMAL = Spread(0.4, Moments(1.0, 1.0, 0.16, 0.0))
 
 
 def pair(rng, size, loss=0.1):
@@ -43,12 +45,12 @@ def test_weights_and_groups_count(rng):
     repeated = {name: tuple(np.repeat(array, 2) for array in arrays) for name, arrays in outputs.items()}
     both = systems_of(outputs), systems_of(repeated, groups=np.arange(600) // 2)
     plain, grouped = ({plan.key: plan for plan in plan_of_systems(one)}[Key("ecuas", 1.0)] for one in both)
-    assert grouped.detectable == pytest.approx(plain.detectable, rel=2e-3)  # twice the samples say nothing new
+    assert grouped.detectable == pytest.approx(plain.detectable, rel=3e-3)  # twice the samples say nothing new
     assert grouped.needed == pytest.approx(2 * plain.needed, rel=5e-3)
 
 
 @pytest.mark.parametrize(("power", "alpha"), [(0.8, 0.05), (0.9, 0.01), (0.5, 0.2)])
-@pytest.mark.parametrize("spread", [Spread(0.4), Spread(0.4, 2.0, 4.0, 1.5)])
+@pytest.mark.parametrize("spread", [NORMAL, Spread(0.4, Moments(1.0, 1.0, 0.16, -0.1, 1.0, -2.0, 4.0, -8.0))])
 def test_what_n_detects_needs_n(spread, power, alpha):
     plan = plan_of(Key("error_rate"), 0.03, spread, 500, power=power, alpha=alpha)
     back = plan_of(Key("error_rate"), plan.detectable, spread, 500, power=power, alpha=alpha)
@@ -58,13 +60,15 @@ def test_what_n_detects_needs_n(spread, power, alpha):
 
 def test_a_plan_is_that_of_normal_means_but_for_the_one_answer_more():
     z = stats.norm.ppf([0.975, 0.8]).sum()
-    plan = plan_of(Key("error_rate"), -0.03, Spread(0.4), 500)
-    assert (plan.detectable, plan.needed) == (pytest.approx(z * 0.4 / math.sqrt(500)), math.ceil((z * 0.4 / 0.03) ** 2))
-    assert plan_of(Key("error_rate"), -0.03, Spread(0.4, 2.0), 500).detectable == pytest.approx(plan.detectable + 0.004)
+    plan = plan_of(Key("error_rate"), -0.03, NORMAL, 500)
+    assert plan.detectable == pytest.approx(z * 0.4 / math.sqrt(500), rel=1e-3)
+    assert plan.needed == pytest.approx((z * 0.4 / 0.03) ** 2, abs=2)
+    added = Spread(0.4, Moments(1.0, 1.0, 0.16, 0.0, 1.0, -2.0, 4.0, -8.0))
+    assert plan.detectable < plan_of(Key("error_rate"), -0.03, added, 500).detectable < plan.detectable + 2.0 / 500
 
 
 def test_samples_that_never_differ_plan_nothing():
-    plan = plan_of(Key("error_rate"), 0.05, Spread(0.0), 100)
+    plan = plan_of(Key("error_rate"), 0.05, Spread(0.0, Moments(1.0, 1.0, 0.0, 0.0)), 100)
     assert (math.isnan(plan.detectable), plan.needed) == (True, None)
 
 
@@ -120,7 +124,7 @@ def test_the_planned_samples_find_the_planned_difference():
             found = 0
             for data, seed in independent_seeds(500):
                 outputs = pair(np.random.default_rng(data), plan.needed)
-                systems = systems_of(outputs, confidence_level=0.9, n_resamples=199, random_state=seed)
+                systems = systems_of(outputs, random_state=seed)
                 (row,) = compare_systems(systems, only=[plan.key])
                 found += row.p <= 0.05
             print(f"\n{plan.key}: N = {plan.needed}, power {found / 5:.1f} %", end="", flush=True)
