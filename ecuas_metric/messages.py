@@ -184,14 +184,22 @@ ADVICE = {  # sentences of their own
     # ---- files ----
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "leave_points_out": "Leave the points between thousands out.",
+    "leave_scale_out": "Per cent signs are read as they are, without scale.",
     "map_rating": "scale='{low:g}:{high:g}' maps them to 0 and 1.",
     "name_chosen_class": "Is it of the class that was chosen? columns={columns}.",
     "name_positive": "If it is of class 1 all the same: columns={columns}.",
     "name_positive_class": "If it is: columns={columns}, labels=['{low}', '{high}'].",
+    "name_predicted": (
+        "Name it with columns={columns}; or {{'correct': 'NAME'}}, if a column says which answers are right."
+    ),
     "name_right_answers": "columns={columns} if it does; right='{words}' names the words for right and wrong answers.",
     "name_system": "Does it name systems? columns={columns}.",
     "name_systems_or_groups": (
         "Does it name systems? columns={columns}. Several answers to each question? columns={{'group': '{ids}'}}."
+    ),
+    "say_right_word": (
+        "right='WORD' is the word for right. Answers of the system, beside the true ones? columns={{'predicted': NAME, "
+        "'label': NAME}}."
     ),
     "say_right": "right='{high}/{low}' or right='{low}/{high}'.",
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
@@ -397,6 +405,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_name_of_system": "must name a system; it is empty",
     "no_numbers": "must hold numbers",
     "no_rows": "the file has no rows",
+    "no_truths": "must hold 1 or 0, true or false, yes or no, or such a pair",
     "no_value": "has no value",
     "no_value_at_all": "has no value at all",
     "points_between_thousands": "must be written as other numbers of the file, whose decimal points are commas",

@@ -75,13 +75,12 @@ def truths_in(sheet: Sheet, column: str, right: str | None = None) -> Floats:
     values, codes = encode(parsed)
     words = [as_text(value).lower() for value in values]
     pair = _known_pair(sheet, column, words) if right is None else _said_pair(sheet, column, words, right)
-    if pair is None:
-        return numbers_in(sheet, column)
-    strange = [k for k, word in enumerate(words) if word not in pair]
-    if strange:
-        wrong = np.isin(codes, strange)
-        raise sheet.error(column, "neither_word", wrong, words=list(pair), advice="empty_if_not_judged")
-    return np.array([*(pair[word] for word in words), np.nan])[codes]
+    if pair is not None:
+        _refuse(sheet, column, codes, [word not in pair for word in words], "neither_word", list(pair))
+        return np.array([*(pair[word] for word in words), np.nan])[codes]
+    if parsed.type == TEXT:
+        _refuse(sheet, column, codes, [not _way_of(word) for word in words], "no_truths")
+    return numbers_in(sheet, column)
 
 
 def is_number(text: str) -> bool:
@@ -114,11 +113,10 @@ def classes_of(value: object) -> dict[str, object] | None:
         value = _literal(value)
     if isinstance(value, dict):
         return {as_text(name): part for name, part in value.items()}
-    if not isinstance(value, list) or not value:
+    parts = value if isinstance(value, list) else []
+    if not parts or not all(isinstance(part, dict) and {"label", "score"} <= part.keys() for part in parts):
         return None
-    if not all(isinstance(part, dict) and {"label", "score"} <= part.keys() for part in value):
-        return None
-    return {as_text(part["label"]): part["score"] for part in value}
+    return {as_text(part["label"]): part["score"] for part in parts}
 
 
 def _as_numbers(array: pa.Array) -> pa.Array | None:
@@ -164,6 +162,15 @@ def _refuse_points(sheet: Sheet, column: str) -> None:
         raise sheet.error(column, "points_between_thousands", np.isin(codes, pointed), advice="leave_points_out")
 
 
+def _refuse(
+    sheet: Sheet, column: str, codes: Ints, wrong: Sequence[bool], rule: str, words: Sequence[str] = ()
+) -> None:
+    """Raise FileError if some of the distinct words of a column of correctness, by their codes (N,), are wrong."""
+    if any(wrong):
+        advice = "empty_if_not_judged" if words else "say_right_word"
+        raise sheet.error(column, rule, np.isin(codes, np.flatnonzero(wrong)), advice=advice, words=list(words))
+
+
 def _said_pair(sheet: Sheet, column: str, words: Sequence[str], right: str) -> Mapping[str, float]:
     """Return what words count as where the user named that for right, or both as RIGHT/WRONG."""
     first, _, second = (part.strip() for part in right.lower().partition("/"))
@@ -181,19 +188,25 @@ def _known_pair(sheet: Sheet, column: str, words: Sequence[str]) -> Mapping[str,
     if len(distinct) == 2 > len(common) and not any(map(is_number, distinct)):
         low, high = dict.fromkeys(words)
         raise sheet.error(column, "two_codes", advice="say_right", low=low, high=high)
-    return pair if common else None
+    return pair if len(common) > len(distinct - common) else None
 
 
 def _no_number(sheet: Sheet, column: str, texts: Sequence[str], codes: Ints) -> FileError:
     """Return the error about the first cell that is written as the fewest are."""
-    ways = [next((way for way, pattern in _WAYS.items() if pattern.fullmatch(text)), "") for text in texts]
+    ways = list(map(_way_of, texts))
     usual = max(_WAYS, key=ways.count)
     odd = [k for k, way in enumerate(ways) if way != usual]
     wrong = np.isin(codes, odd) if odd else codes >= 0
     if odd and "" not in ways:
         return sheet.error(column, "written_in_several_ways", wrong, usual=usual)
-    is_header = column.strip() in texts
-    return sheet.error(column, "no_numbers", wrong, advice="leave_rows_out" if is_header else "leave_cell_empty")
+    advice = "leave_cell_empty" if odd else "leave_scale_out"
+    advice = "leave_rows_out" if column.strip() in texts else advice
+    return sheet.error(column, "no_numbers", wrong, advice=advice)
+
+
+def _way_of(text: str) -> str:
+    """Return how a number is written, or nothing if a text is none."""
+    return next((way for way, pattern in _WAYS.items() if pattern.fullmatch(text)), "")
 
 
 def _literal(text: str) -> object:

@@ -59,14 +59,20 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "systems, --columns SYSTEM:confidence=NAME,correct=NAME for each.",
     "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column.",
     "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
+    "leave_scale_out": "Per cent signs are read as they are, without --scale.",
     "map_rating": "--scale={low:g}:{high:g} maps them to 0 and 1.",
     "name_chosen_class": "Is it of the class that was chosen? --columns {pairs}.",
     "name_positive": "If it is of class 1 all the same: --columns {pairs}.",
     "name_positive_class": "If it is: --columns {pairs} --labels {low},{high}.",
+    "name_predicted": "Name it with --columns {pairs}; or correct=NAME, if a column says which answers are right.",
     "name_right_answers": "--columns {pairs} if it does; --right {words} names the words for right and wrong answers.",
     "name_system": "Does it name systems? --columns {pairs}.",
     "name_systems_or_groups": (
         "Does it name systems? --columns {pairs}. Several answers to each question? --groups {ids}."
+    ),
+    "say_right_word": (
+        "--right WORD is the word for right. Answers of the system, beside the true ones? --columns predicted=NAME,"
+        "label=NAME."
     ),
     "say_right": "--right {high}/{low} or --right {low}/{high}.",
     "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
@@ -118,6 +124,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "metric_needs_number": "Name it with its number, as in {example}.",
     "name_another": "Name another one.",
     "name_another_output": "Name another one with --output.",
+    "near_role": "Is it {near}?",
     "name_files": "Name them: NAME=FILE.",
     # ---- notes of the command alone ----
     "no_figures": "No figures are drawn while answers are unlabelled.",

@@ -124,12 +124,23 @@ def columns_of_files(texts: Iterable[str], files: Sequence[File]) -> list[Column
             subject, equals, column = pair.partition("=")
             if not equals:
                 raise InputError("--columns", "wrong_pairs", value=pair)
+            _require_known(column)
             of, colon, role = subject.strip().rpartition(":")
             if colon:
                 meant = _columns_meant(of, files, special)
             for columns in meant:
                 columns[role] = column.strip()
     return [common | of_file for of_file in special]
+
+
+def _require_known(column: str) -> None:
+    """Raise InputError if a role that there is not follows a column: a=NAME,b=NAME."""
+    match = re.search(r",\s*(\w+)\s*=", column)
+    if match:
+        from difflib import get_close_matches
+
+        near = get_close_matches(match[1], NAMES, 1, 0)
+        raise InputError("--columns", "unknown_role", value=match[1], advice="near_role", roles=list(NAMES), near=near)
 
 
 def _columns_meant(of: str, files: Sequence[File], special: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

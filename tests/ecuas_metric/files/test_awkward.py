@@ -311,6 +311,22 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.DataFrame({"a_confidence": Q, "a_correct": C, "b_confidence": Q, "b_correct": C}),
         "a_confidence (numbers from",
     ),
+    "answers beside true ones": (
+        CHOSEN.rename(columns={"predicted": "answer"}),
+        "but no predicted; its columns are label",
+        "--metrics ER",
+    ),
+    "answers as correctness": (
+        CHOSEN.rename(columns={"predicted": "answer"}),
+        "yes or no, or such a pair; got",
+        "--columns correct=answer,confidence=confidence",
+    ),
+    "a role that there is not": (CHOSEN, "Is it predicted?", "--columns label=label,prediction=predicted"),
+    "percent signs on a scale": (
+        BASE.assign(confidence=[f"{q:.0%}" for q in Q]),
+        "Per cent signs are read as they are, without --scale",
+        "--scale 100",
+    ),
     "a pipeline's output": (CHOSEN.set_axis(["true", "label", "score"], axis=1), "score (numbers from"),
     "DeepEval": (
         pd.DataFrame({"score": Q, "success": Q > 0.5, "threshold": 0.5}),
