@@ -218,6 +218,8 @@ class Metric:
     when : str
         "" (always), "ratio" (only to compute another), "calibration" (if that option is set) or "named" (in a list of
         metrics).
+    only_in_full : bool
+        Whether a table shows it only where all or it is asked for, so that the others fit a terminal.
     column : float
         Its place in tables, which list what assesses decisions first.
     """
@@ -248,6 +250,7 @@ class Metric:
     has_recalibrated: bool = False
     takes_resamples: bool = False
     when: str = ""
+    only_in_full: bool = False
     column: float = 100.0
 
     def applies(self, decisions: Decisions) -> bool:

@@ -263,6 +263,7 @@ AUGRC = Metric(
     unjudged=_if_all_right_or_wrong(augrc),
     has_order_bounds=True,
     takes_resamples=True,
+    only_in_full=True,
     column=10,
 )
 ORDER_METRICS = (AUROC, AURC, AUGRC)

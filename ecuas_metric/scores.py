@@ -62,6 +62,7 @@ CONFIDENCE_CROSS_ENTROPY = Metric(
     needs="confidences",
     cost=_confidence_cross_entropy,
     naive_confidence=_naive_cross_entropy,
+    only_in_full=True,
     column=5,
 )
 CONFIDENCE_BRIER_SCORE = Metric(
@@ -73,6 +74,7 @@ CONFIDENCE_BRIER_SCORE = Metric(
     needs="confidences",
     cost=_confidence_brier_score,
     naive_confidence=_naive_confidence_brier_score,
+    only_in_full=True,
     column=6,
 )
 CROSS_ENTROPY = Metric(
@@ -86,6 +88,7 @@ CROSS_ENTROPY = Metric(
     range=_range_of_cross_entropy,
     naive_posterior=_naive_cross_entropy,
     two_classes=(CONFIDENCE_CROSS_ENTROPY.name, 1.0),
+    only_in_full=True,
     column=7,
 )
 BRIER_SCORE = Metric(
@@ -99,6 +102,7 @@ BRIER_SCORE = Metric(
     range=(0.0, 2.0),
     naive_posterior=_naive_brier_score,
     two_classes=(CONFIDENCE_BRIER_SCORE.name, 2.0),
+    only_in_full=True,
     column=8,
 )
 SCORES = (CONFIDENCE_CROSS_ENTROPY, CONFIDENCE_BRIER_SCORE, CROSS_ENTROPY, BRIER_SCORE)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 NOT_COMPARABLE = (
-    "These metrics assess the confidences only, and the systems' answers differ: the confidences are about different "
-    "things, and a system can gain by answering worse. Do not rank systems by them."
+    "These assess the confidences only, and the systems' answers differ: one can gain by answering worse. Do not rank "
+    "by them."
 )
 
 

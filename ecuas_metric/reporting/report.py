@@ -27,13 +27,15 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DIFFERING = "No best value is marked: these differ between the systems:"
-BEST_VALUE = "best value, which need not be significantly better than the others (see ecuas compare)"
+BEST_VALUE = "best value, not necessarily significantly better (see ecuas compare)"
 DAGGER = f"† {NOT_COMPARABLE}"
 NONE_SHOWN = "[-]"
-NO_INTERVAL = f"{NONE_SHOWN} no interval: none with valid coverage is known for this number"
+NO_INTERVAL = f"{NONE_SHOWN} no interval with valid coverage is known"
+DIGITS = 3  # after the decimal point, unless intervals are narrower than these show
+MOST_DIGITS = 12
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
-_DIRECTIONS = {True: "higher is better", False: "lower is better", None: "neither high nor low is better"}
+_DIRECTIONS = {False: "↓ lower is better", True: "↑ higher is better"}
 BELOW = ("unlabelled_answers", "biased")  # the notes that the table itself shows
 _SUBSCRIPTS = {"n": "_n", "reject_costs": "_r"}
 _VARIANTS = {  # of a metric -> the mark in its title, and what it means
@@ -72,11 +74,11 @@ class Report:
         return self.unlabelled[name].share if name in self.unlabelled else 0.0
 
     def __str__(self) -> str:
-        """Return the table as text."""
-        return to_text(report_grid(self))
+        """Return the table of the main metrics as text."""
+        return to_text(report_grid(self, keys=main_keys(self.keys)))
 
     def _repr_html_(self) -> str:
-        return to_html(report_grid(self))
+        return to_html(report_grid(self, keys=main_keys(self.keys)))
 
 
 def prepare_submissions(submissions: Iterable[Submission], **options: object) -> dict[str, System]:
@@ -253,37 +255,54 @@ def keys_of_table(results: Mapping[str, Results]) -> list[Key]:
     return keys
 
 
-def report_grid(report: Report, *, digits: int = 3, keys: Iterable[Key] | None = None) -> Grid:
+def main_keys(keys: Iterable[Key]) -> list[Key]:
+    """Return the keys of the metrics that a table shows unless more is asked for."""
+    return [key for key in keys if not key.entry.only_in_full]
+
+
+def digits_for(limits: Iterable[tuple[float | None, float | None]]) -> int:
+    """Return how many digits tell the limits of intervals apart: the narrowest is at least ten units wide."""
+    widths = [high - low for low, high in limits if low is not None and high is not None]
+    least = min((width for width in widths if width > 0), default=1.0)
+    return max(DIGITS, min(math.ceil(1 - math.log10(least)), MOST_DIGITS))
+
+
+def report_grid(report: Report, *, digits: int | None = None, keys: Iterable[Key] | None = None) -> Grid:
     """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
 
-    The second column is N; the share of unlabelled answers follows where there are any.
+    The second column is N; the share of unlabelled answers follows where there are any. Without `digits` each column
+    has those that its intervals need.
     """
     shown = list(report.keys if keys is None else keys)
-    columns = [*_columns_of_rows(report, digits), *(_column(report, key, digits) for key in shown)]
+    columns = [*_columns_of_rows(report), *(_column(report, key, digits) for key in shown)]
     header = [name for name, _ in columns]
     rows = [list(row) for row in zip(*(cells for _, cells in columns), strict=True)]
     above = [f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else []
     notes = _footnotes(report, shown, rows)
-    grid = Grid(header, rows, notes, report.signature, above=above, legend=legend_of(shown))
+    left_out = [short_title(key) for key in report.keys if key.entry.only_in_full and key not in shown]
+    hint = f"not shown: {', '.join(left_out)} (ecuas score --full)" if left_out else ""
+    grid = Grid(header, rows, notes, report.signature, above=above, legend=legend_of(shown), hint=hint)
     return replace(grid, best=BEST_VALUE) if grid.marks_best else grid
 
 
-def _columns_of_rows(report: Report, digits: int) -> list[tuple[str, list[Cell]]]:
+def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
     """Return header and cells of what the rows are."""
     columns = [("system", [Cell(name) for name in report.results])]
     columns.append(("N", [Cell(str(size)) for size in report.sizes.values()]))
     if report.unlabelled:
         shares = [report.share_unlabelled(name) for name in report.results]
-        columns.append(("unlabelled", [Cell(f"{share:.{digits}f}") for share in shares]))
+        columns.append(("unlabelled", [Cell(f"{share:.{DIGITS}f}") for share in shares]))
     return columns
 
 
-def _column(report: Report, key: Key, digits: int) -> tuple[str, list[Cell]]:
+def _column(report: Report, key: Key, digits: int | None) -> tuple[str, list[Cell]]:
     """Return the header and the cells of a metric."""
     best = _best(report, key)
+    estimates = {name: results.estimates[key] for name, results in report.results.items()}
+    if digits is None:
+        digits = digits_for((estimate.low, estimate.high) for estimate in estimates.values())
     cells = []
-    for name, results in report.results.items():
-        estimate = results.estimates[key]
+    for name, estimate in estimates.items():
         text = _text(estimate, report.bounds.get(name, {}).get(key), digits)
         is_best = best is not None and math.isclose(estimate.value, best, rel_tol=SAME, abs_tol=SAME)
         cells.append(Cell(text, is_best))
@@ -347,19 +366,20 @@ def _numbers(key: Key, estimate: Estimate) -> dict[str, float]:
 
 
 def legend_of(keys: Iterable[Key]) -> list[str]:
-    """Return one line for each metric shown, with its meaning and direction, and one for each mark of a variant."""
+    """Return what the arrows mean, and one line for each metric shown and for each mark of a variant."""
     keys = list(keys)
     lines = {}
     for key in keys:
         metric = key.entry
         text = metric.description
-        text = text if text[1:2].isupper() else text[:1].lower() + text[1:]  # but for abbreviations
         name = metric.title + _SUBSCRIPTS.get(metric.parameter, "")
-        lines[name] = f"{text} ({_DIRECTIONS[metric.higher_is_better]})"
+        lines[name] = text if text[1:2].isupper() else text[:1].lower() + text[1:]  # but for abbreviations
     for variant in dict.fromkeys(key.variant for key in keys if key.variant):
         name, meaning = _VARIANTS[variant]
         lines[name] = meaning
-    return [f"{name}: {meaning}" for name, meaning in lines.items()]
+    shown = {key.entry.higher_is_better for key in keys}
+    arrows = ", ".join(meaning for better, meaning in _DIRECTIONS.items() if better in shown)
+    return [*filter(None, [arrows]), *(f"{name}: {meaning}" for name, meaning in lines.items())]
 
 
 def title(key: Key) -> str:

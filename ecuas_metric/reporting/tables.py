@@ -106,6 +106,7 @@ class Grid:
     grouped: bool = False
     legend: Sequence[str] = ()  # what each metric means
     best: str = ""  # what the mark of the best value means
+    hint: str = ""  # for readers of the text only
     read: Sequence[str] = ()  # how files were read, a line each
     fields: Mapping[str, object] = field(default_factory=dict)  # of JSON, besides
 
@@ -128,13 +129,13 @@ def screen_of(stream: TextIO) -> Screen:
 
 def to_text(grid: Grid, screen: Screen = FILE) -> str:
     """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself."""
-    grid = _shorten_names(grid, screen.width)
+    grid = _fitted(grid, screen.width)
     lines = _lines_of(replace(grid, rows=_group_rows(grid)))
     lines = [[screen.plain(text) for text in line] for line in lines]
     widths = _widths_of(lines)
     blocks = _columns_of_blocks(widths, grid.labels, screen.width)
     table = "\n\n".join(_block(lines, columns, widths, grid.labels) for columns in blocks)
-    below = screen.wrap(filter(None, [*grid.below(), grid.signature]))
+    below = screen.wrap(filter(None, [*grid.below(), grid.hint, grid.signature]))
     parts = [*screen.wrap(grid.above), table]
     if below:
         parts += ["", *below]
@@ -269,17 +270,34 @@ def _csv_cell(value: object) -> object:
     return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value
 
 
-def _shorten_names(grid: Grid, width: int | None) -> Grid:
-    """Return a grid with names as short as the screen needs; or a share of it, if numbers alone are too wide."""
+def _fitted(grid: Grid, width: int | None) -> Grid:
+    """Return a grid with names as short as the screen needs, if that helps also turned, with a row for each column.
+
+    If it does not, names have a share of the width, and the table goes on below itself.
+    """
     if width is None:
         return grid
     names = [cell.text for row in grid.rows for cell in row[: grid.labels]]
-    for longest in range(max(map(len, names), default=0), MIN_NAME - 1, -1):
-        fitted = _with_names(grid, short_names(names, longest=longest))
-        if _width_of(fitted) <= width:
-            return fitted
+    lengths = range(max(map(len, names), default=0), MIN_NAME - 1, -1) or [MIN_NAME]
+    for arrange in (_as_it_is, _turned) if grid.labels == 1 and grid.rows else (_as_it_is,):
+        for longest in lengths:
+            fitted = arrange(_with_names(grid, short_names(names, longest=longest)))
+            if _width_of(fitted) <= width:
+                return fitted
     share = max(MIN_NAME, width // (grid.labels + 2))
     return _with_names(grid, short_names(names, longest=share))
+
+
+def _as_it_is(grid: Grid) -> Grid:
+    return grid
+
+
+def _turned(grid: Grid) -> Grid:
+    """Return a grid whose rows are the columns of another."""
+    names, *columns = zip(*grid.rows, strict=True)
+    header = ["", *(cell.text for cell in names)]
+    rows = [[Cell(title), *cells] for title, cells in zip(grid.header[1:], columns, strict=True)]
+    return replace(grid, header=header, rows=rows)
 
 
 def _with_names(grid: Grid, names: Mapping[str, str]) -> Grid:

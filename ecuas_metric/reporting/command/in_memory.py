@@ -67,6 +67,7 @@ from .parameters import (
     OrdersN,
     Output,
     PoolTasks,
+    ReportOutput,
     RowFlags,
     Seed,
     Target,
@@ -96,7 +97,7 @@ def score_in_memory(
     seed: Seed = DEFAULTS.random_state,
     calibrate: Calibrate = None,
     folds: Folds = FOLDS,
-    output: Output,
+    output: ReportOutput,
     figures: Figures = None,
     explain: Annotated[bool, Flag("explain the results in plain words below the table")] = False,
 ) -> Notes:
@@ -121,9 +122,7 @@ def score_in_memory(
     asked = _metrics_of(output, systems, options_set(options, is_binned=figures is not None))
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
-    grid = report_grid(report, digits=output.digits, keys=keys)
-    bases = {name: results.basis for name, results in report.results.items()}
-    output.show(grid, report_records(report, keys=keys), recipes=recipes_of(submissions), bases=bases)
+    output.show_report(report, keys, recipes=recipes_of(submissions))
     notes = report.notes()
     if by:
         notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
@@ -187,21 +186,22 @@ def compare_in_memory(
     compared = compare_systems(systems, only=keys)
     differences = _in_order(compared, keys)
     alpha = round(1 - interval, 12)
-    above = introduction(systems, differences, alpha=alpha, digits=output.digits, by_position=rows.by_position)
+    digits = output.digits_of((row.low, row.high) for row in differences)
+    above = introduction(systems, differences, alpha=alpha, digits=digits, by_position=rows.by_position)
     shown = differences
     if only is not None:
         shown = [row for row in differences if is_significant(row, alpha)]
         above.append(f"{len(shown)} of {len(differences)} differences are significant and shown.")
     bases = {name: basis_of_comparison(system) for name, system in systems.items()}
     line = " ; ".join(dict.fromkeys(map(str, bases.values())))
-    grid = comparison_grid(shown, line, level=interval, tests=num_tests(differences), digits=output.digits, above=above)
+    grid = comparison_grid(shown, line, level=interval, tests=num_tests(differences), digits=digits, above=above)
     text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha)
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
     if within is not None:
         names = _names_of_strata(systems, submissions)
         by_part = {names[stratum]: rows for stratum, rows in compare_within(systems, only=keys).items()}
         records = [{"within": part, **fields_of(row)} for part, rows in by_part.items() for row in rows]
-        output.show_below(within_grid(by_part, within, line, level=interval, digits=output.digits), records, "within")
+        output.show_below(within_grid(by_part, within, line, level=interval, digits=digits), records, "within")
     if figures:
         print_paths(write_differences(differences, figures, alpha=alpha))
     return _notes_of(systems) + list(compared.notes)
@@ -339,14 +339,14 @@ def _require_one_task(submissions: Iterable[Submission]) -> None:
         raise InputError("a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task")
 
 
-def _show_averages(averages: Report | None, keys: Iterable[Key], by: str, output: Output) -> Notes:
+def _show_averages(averages: Report | None, keys: Iterable[Key], by: str, output: ReportOutput) -> Notes:
     """Print the macro-averages over parts, write them beside the files of the table, and return their notes."""
     if averages is None:
         return []
     chosen = [key for key in keys if key in averages.keys]
-    grid = report_grid(averages, digits=output.digits, keys=chosen)
+    grid = report_grid(averages, digits=output.digits, keys=output.columns_of(chosen))
     above = [f"Macro-averages over {by}; N counts its values.", *grid.above]
-    grid = replace(grid, above=above, legend=())  # which stands below the table of the parts
+    grid = replace(grid, above=above, legend=(), hint="")  # which stands below the table of the parts
     output.show_below(grid, report_records(averages, keys=chosen), "macro")
     return averages.notes()
 
@@ -363,5 +363,5 @@ def _show_plans(
     is_planned = target.difference is not None
     levels = {"power": target.power, "alpha": target.alpha}
     line = str(next(iter((bases or {}).values()), ""))
-    grid = plan_grid(plans, planned=is_planned, digits=output.digits, signature=line, **levels)
+    grid = plan_grid(plans, planned=is_planned, digits=output.digits_of(()), signature=line, **levels)
     output.show(grid, [fields_of(one) for one in plans], recipes=recipes, bases=bases)

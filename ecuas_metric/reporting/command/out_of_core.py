@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,7 +16,7 @@ from ...metrics import place
 from ...options import LEVEL, checked_options
 from ...plotting.names import percent
 from ..differences import differences_grid
-from ..report import BELOW, report_grid, report_of, report_records, write_figures
+from ..report import BELOW, report_of, report_records, write_figures
 from ..tables import Record
 from .choice import chosen_keys, named_keys, options_set
 from .flags import Flag
@@ -32,6 +31,7 @@ from .parameters import (
     Normalize,
     Notes,
     Output,
+    ReportOutput,
     print_paths,
 )
 from .reading import columns_of_files, parse_file
@@ -67,7 +67,7 @@ def score_out_of_core(
     by: By = None,
     metric: BinnedOptions,
     interval: Interval = None,
-    output: Output,
+    output: ReportOutput,
     figures: Figures = None,
     state: StateFile = None,
     engine: Engine = "local",
@@ -102,7 +102,7 @@ def merge_states(
     interval: Interval = None,
     normalize: Normalize = False,
     decompose: Decompose = False,
-    output: Output,
+    output: ReportOutput,
     figures: Figures = None,
 ) -> Notes:
     """Merge files of states, write them into one if it is named, and print their numbers."""
@@ -150,7 +150,8 @@ def compare_out_of_core(
     line = " ; ".join(dict.fromkeys(str(one.basis) for one in results.values()))
     rows = [row for row, _ in differences]
     title = f"{percent(interval)} interval, not paired"
-    grid = differences_grid(rows, line, title, digits=output.digits, above=[UNPAIRED])
+    digits = output.digits_of((row.low, row.high) for row in rows)
+    grid = differences_grid(rows, line, title, digits=digits, above=[UNPAIRED])
     output.show(grid, records, recipes=recipes, bases={name: one.basis for name, one in results.items()})
     return []
 
@@ -227,7 +228,7 @@ def _show(
     collection: Collection,
     reading: Mapping[str, Any],
     added: Iterable[str],
-    output: Output,
+    output: ReportOutput,
     figures: str | None,
     recipes: Iterable[Recipe] = (),
 ) -> Notes:
@@ -239,12 +240,10 @@ def _show(
     results = _results(collection.states, reading, output.metrics, with_errors=bool(output.output))
     report = report_of(results, {name: collection.states[name].rows for name in results})
     keys = chosen_keys(output.metrics, report.keys, list(added))
-    grid = report_grid(report, digits=output.digits, keys=keys)
-    grid = replace(grid, notes=[*grid.notes, *_bounds_lines(results, keys)])
     records: list[Record] = []
     for record in report_records(report, keys=keys):
         records.append({**record, **_bounds(results[str(record["system"])], keys)})
-    output.show(grid, records, recipes=recipes, bases={name: one.basis for name, one in results.items()})
+    output.show_report(report, keys, records, notes=_bounds_lines(results, output.columns_of(keys)), recipes=recipes)
     if figures:
         print_paths(write_figures({name: system_of(collection.states[name]) for name in results}, figures))
     return [(name, note) for name, note in report.notes() if note.id not in (*BELOW, "bounded")]

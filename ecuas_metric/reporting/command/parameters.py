@@ -15,8 +15,10 @@ from ...files.recipe import NAMES, Recipe, distinct_fields, lines_of
 from ...files.runs.lm_eval import BY_LENGTH
 from ...files.submissions import RULES
 from ...inputs import POSTERIOR_FORMS
+from ...metric import Key
 from ...options import ALPHA, DEFAULTS, OPTIONS, WEIGHTS
 from ...recalibration.maps import METHODS
+from ..report import Report, digits_for, main_keys, report_grid, report_records
 from ..tables import Grid, Record, check_suffix, screen_of, to_text, write
 from .flags import Flag
 
@@ -173,7 +175,14 @@ class Output:
     metrics: Annotated[
         str | None, Flag("compute only these metrics, given by key or by the name shown in tables", "METRIC,..")
     ] = None
-    digits: Annotated[int, Flag("digits after the decimal point", "N", [str(digits) for digits in range(16)])] = 3
+    digits: Annotated[
+        int | None,
+        Flag(
+            "digits after the decimal point (default 3, or as many as tell the limits of intervals apart)",
+            "N",
+            [str(digits) for digits in range(16)],
+        ),
+    ] = None
     output: Annotated[
         Sequence[str], Flag("also write the table to a .md, .tex, .txt, .csv or .json file; repeatable", "FILE")
     ] = ()
@@ -210,12 +219,48 @@ class Output:
         for path in self.output:
             write(path, replace(grid, read=read, fields=fields), records)
 
+    def digits_of(self, limits: Iterable[tuple[float, float]]) -> int:
+        """Return the digits that are asked for, or those that intervals need."""
+        return digits_for(limits) if self.digits is None else self.digits
+
     def show_below(self, grid: Grid, records: Sequence[Record], suffix: str) -> None:
         """Print another table, and write it beside the files of the first, with a suffix to their names."""
         unsigned = replace(grid, signature="")  # that stands below the first
         print("", to_text(unsigned, screen_of(sys.stdout)), sep="\n", end="")
         for path in map(Path, self.output):
             write(path.with_stem(f"{path.stem}_{suffix}"), grid, records)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOutput(Output):
+    """What is shown of a report, and where it is written."""
+
+    full: Annotated[bool, Flag("show all metrics, not only the main ones; .csv and .json always have all")] = False
+
+    def check(self) -> None:
+        """Raise FileError if a file has no format, and InputError if all metrics and some are asked for."""
+        Output.check(self)
+        if self.full and self.metrics is not None:
+            raise InputError("--full", "idle_beside_metrics")
+
+    def show_report(
+        self,
+        report: Report,
+        keys: Sequence[Key],
+        records: Sequence[Record] | None = None,
+        *,
+        notes: Iterable[str] = (),
+        recipes: Iterable[Recipe | None] = (),
+    ) -> None:
+        """Print the table of a report, with further notes below it, and write it to all files."""
+        grid = report_grid(report, digits=self.digits, keys=self.columns_of(keys))
+        grid = replace(grid, notes=[*grid.notes, *notes])
+        bases = {name: results.basis for name, results in report.results.items()}
+        self.show(grid, records or report_records(report, keys=keys), recipes=recipes, bases=bases)
+
+    def columns_of(self, keys: Sequence[Key]) -> list[Key]:
+        """Return which of the keys have a column."""
+        return list(keys) if self.full or self.metrics is not None else main_keys(keys)
 
 
 def print_bullets(sentences: Iterable[str]) -> None:

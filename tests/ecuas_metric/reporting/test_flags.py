@@ -39,6 +39,7 @@ VALUES = {  # of each flag one that is not its default, "" for a switch; in a ma
     "figures": "plots",
     "filter": "strict",
     "folds": "3",
+    "full": "",
     "groups": {"run": "doc.g", "": "document"},
     "interval": "0.8",
     "interval_method": "percentile",

@@ -160,7 +160,7 @@ def test_a_file_of_states_grows_and_merges(logs, tmp_path, capsys):
 def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatch):
     for name, value in (("MOST_GROUPS", 1), ("LINEAR", 8.0), ("ROOT", 4.0)):
         monkeypatch.setattr(summary, name, value)
-    out = printed(capsys, "score", logs / "all.parquet", "--out-of-core", "--output", logs / "t.json").out
+    out = printed(capsys, "score", logs / "all.parquet", "--out-of-core", "--full", "--output", logs / "t.json").out
     row = rows_of(logs / "t.json")[0]
     assert row["auroc_lower_bound"] < row["auroc"] < row["auroc_upper_bound"]
     assert "error_rate_lower_bound" not in row

@@ -16,6 +16,8 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import figures
 from ecuas_metric.reporting.command.choice import chosen_keys
 from ecuas_metric.reporting.report import (
+    digits_for,
+    main_keys,
     make_report,
     prepare_open,
     prepare_submissions,
@@ -163,6 +165,27 @@ def test_answers_counted_as_wrong_have_a_number_and_bounds(rng):
     (row,) = report_grid(report, keys=[Key("error_rate")]).rows
     assert row[-1].text == f"{high:.3f} ({low:.3f} to {high:.3f})"
     assert prepare_submissions([one]).keys() == systems.keys()
+
+
+def test_a_table_shows_the_main_metrics_and_names_the_others(submissions):
+    report = make_report(prepare_submissions(submissions))
+    text = str(report)
+    detail = {key for key in report.keys if key.entry.only_in_full}
+    assert {title(key) for key in report.keys if title(key) in text} == {title(key) for key in {*report.keys} - detail}
+    assert (
+        report_grid(report, keys=main_keys(report.keys)).hint
+        == "not shown: CE conf, BS conf, AUGRC (ecuas score --full)"
+    )
+    assert not report_grid(report).hint
+    assert all(str(key) in record for key in report.keys for record in report_records(report))
+
+
+@pytest.mark.parametrize(
+    ("widths", "digits"),
+    [([], 3), ([0.1], 3), ([0.01], 3), ([0.009], 4), ([0.1, 0.0004], 5), ([0.0, math.nan], 3), ([1e-300], 12)],
+)
+def test_digits_tell_the_limits_of_intervals_apart(widths, digits):
+    assert digits_for([(None, None), *((0.0, width) for width in widths)]) == digits
 
 
 def test_a_metric_has_a_title_with_its_arrow():

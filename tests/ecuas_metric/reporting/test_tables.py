@@ -141,3 +141,19 @@ def test_html_is_escaped_and_holds_every_cell():
     assert html.escape("<script>") in text
     assert "<b>0.1</b>" in text
     assert text.count("<td>") == text.count("<th>") == 3
+
+
+@pytest.mark.parametrize(
+    ("width", "count", "is_turned"), [(80, 3, True), (120, 4, True), (200, 2, False), (80, 7, False)]
+)
+def test_few_systems_with_intervals_fit_a_terminal_turned(width, count, is_turned):
+    numbers = [Cell("0.310 [0.265, 0.358]", is_best=name == "a") for name in "abcdef"]
+    rows = [[Cell(f"system {i}"), *numbers] for i in range(count)]
+    grid = Grid(["system", *(f"ECUAS_{n} ↓" for n in range(6))], rows, [], "")
+    header, _, *lines = to_text(grid, Screen(width)).splitlines()
+    assert max(map(len, [header, *lines])) <= width
+    assert (header.split()[0] != "system" or header.split()[1] == "0") == is_turned
+    assert sum(line.count(BEST) for line in lines) == count
+    if is_turned:
+        assert lines[0].count(BEST) == count
+        assert [line.split()[0] for line in lines] == [f"ECUAS_{n}" for n in range(6)]
