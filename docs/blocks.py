@@ -14,13 +14,16 @@ import ecuas_metric
 import examples.demo
 from ecuas_metric import make_report, prepare_submissions, read_submissions
 from ecuas_metric.files.recipe import LAYOUTS
-from ecuas_metric.options import DEFAULTS, OPTIONS
+from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS
+from ecuas_metric.plotting.figures import reject_cost_figure, save
 from ecuas_metric.reporting import cli
+from ecuas_metric.results import System
 
 ROOT = Path(__file__).parent.parent
 CARD = Path(ecuas_metric.__file__).with_name("README.md")
 FILES = ROOT / "docs/files.md"
 README = ROOT / "README.md"
+PICTURE = ROOT / "docs/reject_cost.png"
 EXAMPLES = sorted((ROOT / "docs/examples").glob("*.md"))
 WITH_CODE = [CARD, *(ROOT / "docs" / name for name in ("python.md", "tutorial.md", "deciding.md")), *EXAMPLES]
 CODE = re.compile(r"(?<=```python\n)>>> .*?(?=```)|(?<=```console\n)\$ ecuas [^`]*(?=```)", flags=re.DOTALL)
@@ -45,12 +48,16 @@ def files_with_table() -> str:
     return _filled(FILES, "layouts", _table(["columns", "what they hold"], rows))
 
 
-def readme() -> str:
-    """Return the text of the README with what the demo's files give."""
+def readme_and_picture() -> tuple[str, bytes]:
+    """Return the text of the README with what the demo's files give, and its picture."""
     with _new_folder():
         with contextlib.redirect_stdout(io.StringIO()):
             examples.demo.main([])
-        return _with_results(_filled(README, "choices", _choices(Path("demo"))))
+        submissions = [read_submissions(f"demo/{name}.csv")[0] for name in DEMO_FILES.values()]
+        prepared = prepare_submissions(submissions, reject_costs=(REJECT_COST,), confidence_level=LEVEL)
+        systems = dict(zip(DEMO_FILES, prepared.values(), strict=True))
+        (picture,) = save(reject_cost_figure(systems), PICTURE.stem, suffixes=(".png",))
+        return _with_results(_filled(README, "choices", _choices(systems))), picture.read_bytes()
 
 
 def page_and_pictures(page: Path) -> tuple[str, dict[str, bytes]]:
@@ -97,11 +104,9 @@ def _command(block: str) -> str:
     return f"{command}\n{printed.getvalue().rstrip()}\n"
 
 
-def _choices(demo: Path) -> list[str]:
+def _choices(systems: dict[str, System]) -> list[str]:
     """Return a table of which classifier each metric prefers, and what that one costs."""
-    submissions = [read_submissions(demo / f"{name}.csv")[0] for name in DEMO_FILES.values()]
-    report = make_report(prepare_submissions(submissions, reject_costs=(REJECT_COST,)))
-    values = {title: result.flat() for title, result in zip(DEMO_FILES, report.results.values(), strict=True)}
+    values = {title: result.flat() for title, result in make_report(systems).results.items()}
     rows = []
     for key, metric in TITLES.items():
         best = max if key == "auroc" else min
@@ -154,15 +159,18 @@ def _forms(name: str) -> str:
 
 def main() -> None:
     """Write every page whose text follows from the code."""
-    for path, text in ((CARD, card_with_table), (FILES, files_with_table), (README, readme)):
-        path.write_text(text(), encoding="utf-8")
+    CARD.write_text(card_with_table(), encoding="utf-8")
+    FILES.write_text(files_with_table(), encoding="utf-8")
+    text, picture = readme_and_picture()
+    README.write_text(text, encoding="utf-8")
+    PICTURE.write_bytes(picture)
     for path in WITH_CODE:
-        text_of_page, pictures = page_and_pictures(path)
-        path.write_text(text_of_page, encoding="utf-8")
+        text, pictures = page_and_pictures(path)
+        path.write_text(text, encoding="utf-8")
         for name, content in pictures.items():
-            picture = path.parent / name
-            picture.parent.mkdir(exist_ok=True)
-            picture.write_bytes(content)
+            file = path.parent / name
+            file.parent.mkdir(exist_ok=True)
+            file.write_bytes(content)
 
 
 if __name__ == "__main__":

@@ -28,12 +28,23 @@ html_math_renderer = "mathml"  # browsers draw MathML themselves, also without a
 html_show_copyright = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
+html_show_sourcelink = False
 suppress_warnings = ["myst.header", "myst.strikethrough", "misc.highlighting_failure"]
 
 
 def setup(app: Sphinx) -> None:
-    """Add the renderer of formulas, which Sphinx calls by its name."""
+    """Add the renderer of formulas, which Sphinx calls by its name, and mend the list of pages."""
     app.add_html_math_renderer("mathml", (_write_formula, None), (_write_displayed_formula, None))
+    app.connect("html-page-context", _name_level_of_captions, priority=1000)  # after the theme
+
+
+def _name_level_of_captions(
+    _app: Sphinx, _page: str, _template: str, context: dict[str, object], _doctree: Element | None
+) -> None:
+    """Let screen readers know the level of the headings in the list of pages."""
+    tree = str(context["furo_navigation_tree"])
+    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
 
 
 def _write_formula(translator: HTML5Translator, node: Element) -> None:
