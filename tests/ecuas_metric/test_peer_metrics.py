@@ -56,7 +56,6 @@ PRINTED = [
     (ece_equal_mass, {"n_bins": 3}, 0.10083333333333333, 1e-12),
     (smooth_ece, {}, 0.0973076508441185, 1e-3),  # relplot 1.0.3, smECE: on a mesh of 200, by ten halvings
 ]
-DEPEND_ON_SIZE = {auarc, e_aurc, prr, error_average_precision}  # a curve of more answers is finer
 ANSWERS = st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.9, 1.0]), st.integers(0, 1)), min_size=1, max_size=6)
 SAMPLES = st.lists(st.tuples(UNIT, st.integers(0, 1)), min_size=1, max_size=30)
 
@@ -134,8 +133,8 @@ IN_ONE_ORDER = [
     (prr, ratio_of, {}),
     (prr, ratio_of, {"max_rejection": 0.5}),
     (error_average_precision, precision_of, {}),
-    (fpr_at_tpr, false_positives_of, {}),
     (fpr_at_tpr, false_positives_of, {"tpr": 0.4}),
+    (fpr_at_tpr, false_positives_of, {}),
     (risk_at_coverage, risk_of, {"coverage": 0.5}),
     (risk_at_coverage, risk_of, {"coverage": 0.9}),
 ]
@@ -178,16 +177,25 @@ def test_coverage_at_risk_is_that_of_the_curve_in_expectation(answers, risk):
 
 @pytest.mark.parametrize(("metric", "options"), WEIGHED)
 @given(SAMPLES, st.data())
-def test_a_whole_weight_is_as_many_equal_answers_and_its_unit_is_a_unit(metric, options, answers, data):
+def test_a_whole_weight_is_as_many_equal_answers(metric, options, answers, data):
     confidence, correct = columns_of(answers)
     sizes = st.lists(st.integers(0, 4), min_size=len(correct), max_size=len(correct))
     rows = np.array([data.draw(sizes), data.draw(sizes)], float)
     assume((rows.sum(axis=1) > 0).all())
     repeated = [groups_of(np.repeat(confidence, row), np.repeat(correct, row)) for row in rows.astype(int)]
     expected = [metric(groups, **options) for groups in repeated]
-    for unit in [1] if metric in DEPEND_ON_SIZE else [1, 0.37]:
-        weighted = metric(groups_of(confidence, correct, unit * rows), **options)
-        np.testing.assert_allclose(weighted, expected, atol=1e-9)
+    weighted = metric(groups_of(confidence, correct, rows), **options)
+    np.testing.assert_allclose(weighted, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(("metric", "options"), WEIGHED[-6:])
+@given(SAMPLES, st.data())
+def test_shares_lie_between_0_and_1_whatever_the_weights(metric, options, answers, data):
+    weights = st.lists(st.sampled_from([0.0, 1e-3, 0.3, 1.7, 40.0]), min_size=len(answers), max_size=len(answers))
+    weight = np.array(data.draw(weights))
+    assume(weight.any())
+    value = metric(groups_of(*columns_of(answers), weight), **options)
+    assert np.isnan(value) or -1e-9 <= value <= 1 + 1e-9
 
 
 @pytest.mark.parametrize("metric", [auarc, e_aurc, prr, error_average_precision])
