@@ -1,3 +1,5 @@
+"""Posteriors in every form become decisions: against fractions, SciPy and the other forms."""
+
 import math
 from fractions import Fraction
 
@@ -16,6 +18,7 @@ from ecuas_metric.results import prepare
 from tests.ecuas_metric.systems import distributions, posterior_systems
 
 ORDERS = st.sampled_from([0.0, 0.5, 1.0, 3.0, np.inf])
+COSTS = ["zero_one", "log", np.array([[0, 1, 0.4], [3, 0, 0.4]])]
 
 
 def costs_of(decisions, n):
@@ -42,118 +45,122 @@ def test_the_three_forms_of_a_posterior_agree_and_rows_within_the_tolerance_are_
     gaps = np.diff(np.sort(q, axis=1))
     assume(((gaps == 0) | (gaps > 1e-9)).all())  # else the logarithm makes ties
     expected = posterior_decisions(q, labels, cost=cost)
-    logs = [(np.log(q) + np.log(by), "log_probabilities") for by in (1, factor)]
-    for values, form in (*logs, (np.log(q) + 700, "logits"), (q * factor, "probabilities")):
+    forms = [
+        (np.log(q), "log_probabilities"),
+        (np.log(q) + np.log(factor), "log_probabilities"),
+        (np.log(q) + 700, "logits"),
+        (q * factor, "probabilities"),
+    ]
+    for values, form in forms:
         if form == "logits" or values.max() <= 1:
             ours = posterior_decisions(values, labels, cost=cost, predictions_are=form)
             for name in ("uncertainty", "candidate_cost", "cross_entropy", "brier_score"):
                 np.testing.assert_allclose(getattr(ours, name), getattr(expected, name), rtol=1e-9, atol=1e-9)
 
 
-def test_decimals_that_are_equal_on_paper_are_tied():
-    for label in ([2, 1], [1, 2]):
-        values = score_posteriors(label, [[0.1, 0.2, 0.7], [0.0, 0.3, 0.7]], labels=[0, 1, 2])
-        assert values["auroc"] == 0.5
+@pytest.mark.parametrize("label", [[2, 1], [1, 2]])
+def test_decimals_that_are_equal_on_paper_are_tied(label):
+    values = score_posteriors(label, [[0.1, 0.2, 0.7], [0.0, 0.3, 0.7]], labels=[0, 1, 2])
+    assert values["auroc"] == 0.5
 
 
 def test_logits_keep_uncertainties_that_1_minus_q_loses():
     logits = np.array([[80.0, 0.0, -5.0], [0.0, 300.0, 0.0]])
     decisions = posterior_decisions(logits, np.array([0, 1]), predictions_are="logits")
-    others = [np.logaddexp(0, -5) - logsumexp(logits[0]), np.log(2) - 300]
-    np.testing.assert_allclose(np.log(decisions.uncertainty), others, rtol=1e-12)
+    expected = [np.logaddexp(0, -5) - logsumexp(logits[0]), np.log(2) - 300]
+    np.testing.assert_allclose(np.log(decisions.uncertainty), expected, rtol=1e-12)
     np.testing.assert_allclose(decisions.cross_entropy, decisions.uncertainty, rtol=1e-12)  # -log(1 - u) = u for tiny u
 
 
 def test_a_true_class_of_probability_0_is_read_as_epsilon():
-    q, labels = np.array([[1.0, 0.0]]), np.array([1])
-    assert posterior_decisions(q, labels, epsilon=1e-4).cross_entropy[0] == pytest.approx(math.log(1e4))
+    q = np.array([[1.0, 0.0]])
     with np.errstate(divide="ignore"):
         log_q = np.log(q)
-    ours = posterior_decisions(log_q, labels, epsilon=1e-4, cost="log", predictions_are="log_probabilities")
-    assert ours.candidate_cost[0] == pytest.approx(math.log(1e4))
-    assert ours.uncertainty[0] == 0
-
-
-def tenths(rng, num_samples, num_classes):
-    """Rows of decimals, full of ties, and the fractions that they stand for."""
-    cuts = np.sort(rng.integers(0, 11, (num_samples, num_classes - 1)), axis=1)
-    wholes = np.diff(cuts, axis=1, prepend=0, append=10)
-    return wholes / 10, [[Fraction(int(whole), 10) for whole in row] for row in wholes]
+    for values, form in ((q, "probabilities"), (log_q, "log_probabilities")):
+        ours = posterior_decisions(values, np.array([1]), epsilon=1e-4, cost="log", predictions_are=form)
+        assert ours.candidate_cost[0] == ours.cross_entropy[0] == pytest.approx(math.log(1e4))
+        assert ours.uncertainty[0] == 0
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_equal_expected_costs_go_to_the_first_decision(order, rng):
-    q, exact = tenths(rng, 1200, 5)
-    matrix = np.array([[0, 1, 0.3, 0.7], [2, 0, 0.3, 0.1], [1, 1, 0.3, 0.2], [0.4, 3, 0.3, 0], [1, 0.5, 0.3, 0]])
-    costs = [[Fraction(str(cost)) for cost in row] for row in matrix.tolist()]
-    expected = [[sum(p * costs[k][d] for k, p in enumerate(row)) for d in range(4)] for row in exact]
-    first = np.array([row.index(min(row)) for row in expected])
-    assert sum(row.count(min(row)) > 1 for row in expected) > 15
+    """Of rows of decimals, full of ties, by the fractions that they stand for."""
+    cuts = np.sort(rng.integers(0, 11, (1200, 4)), axis=1)
+    tenths = np.diff(cuts, axis=1, prepend=0, append=10)
+    hundredths = np.array([[0, 100, 30, 70], [200, 0, 30, 10], [100, 100, 30, 20], [40, 300, 30, 0], [100, 50, 30, 0]])
+    expected = tenths @ hundredths
     labels = rng.integers(0, 5, 1200)
-    ours = posterior_decisions(np.array(q, order=order), labels, cost=matrix)
-    np.testing.assert_array_equal(ours.candidate_cost, matrix[labels, first])
-    np.testing.assert_allclose(ours.uncertainty, [float(min(row)) for row in expected], rtol=1e-14)
+    ours = posterior_decisions(np.array(tenths / 10, order=order), labels, cost=hundredths / 100)
+    first = expected.argmin(axis=1)
+    is_tied = (expected == expected.min(axis=1, keepdims=True)).sum(axis=1) > 1
+    assert is_tied.sum() > 15
+    np.testing.assert_array_equal(ours.candidate_cost, hundredths[labels, first] / 100)
+    np.testing.assert_allclose(ours.uncertainty, expected.min(axis=1) / 1000, rtol=1e-14)
 
 
 def test_rows_tied_exactly_are_decided_alike_by_the_zero_one_cost_and_its_matrix(rng):
     q = rng.choice([0.1, 0.2, 0.3], (1000, 37))
     q /= q.sum(axis=1, keepdims=True)
     labels = rng.integers(0, 37, 1000)
-    one, other = (posterior_decisions(q, labels, cost=cost) for cost in ("zero_one", 1 - np.eye(37)))
-    np.testing.assert_array_equal(one.candidate_cost, other.candidate_cost)
+    named = posterior_decisions(q, labels, cost="zero_one")
+    as_matrix = posterior_decisions(q, labels, cost=1 - np.eye(37))
+    np.testing.assert_array_equal(named.candidate_cost, as_matrix.candidate_cost)
 
 
 def test_equal_rows_have_equal_uncertainties_wherever_they_stand(rng):
-    q, cost = np.repeat(rng.dirichlet(np.ones(37), 1), 501, axis=0), rng.random((37, 37))
-    decisions = posterior_decisions(q, np.zeros(501, int), cost=cost)
+    q = np.repeat(rng.dirichlet(np.ones(37), 1), 501, axis=0)
+    decisions = posterior_decisions(q, np.zeros(501, int), cost=rng.random((37, 37)))
     assert len(np.unique(decisions.uncertainty)) == 1
 
 
 def test_the_cross_entropy_of_rounded_rows_is_that_of_fractions():
-    q, labels = np.array([[0.333, 0.333, 0.333], [0.5005, 0.25, 0.25]]), np.array([0, 0])
+    q = np.array([[0.333, 0.333, 0.333], [0.5005, 0.25, 0.25]])
     rows = [[Fraction(p) for p in row] for row in q.tolist()]
     expected = [-math.log(row[0] / sum(row)) for row in rows]
-    np.testing.assert_allclose(posterior_decisions(q, labels).cross_entropy, expected, rtol=1e-14)
+    ours = posterior_decisions(q, np.array([0, 0]))
+    np.testing.assert_allclose(ours.cross_entropy, expected, rtol=1e-14)
+
+
+def notes_of(posteriors, **options):
+    labels = np.zeros(len(posteriors), int)
+    return prepare("posteriors", posteriors, labels, checked_options(**options)).notes
 
 
 def test_a_note_says_how_many_rows_were_divided_by_more_than_the_rounding_of_float32(rng):
     q = np.array([[0.5, 0.5], [0.333, 0.666], [0.2, 0.8]])
     for values, form in ((q, "probabilities"), (np.log(q), "log_probabilities")):
-        (note,) = prepare("posteriors", values, np.zeros(3, int), checked_options(predictions_are=form)).notes
+        (note,) = notes_of(values, predictions_are=form)
         assert note.id == "renormalized"
         assert note.fact.startswith("1 of 3 rows (33.3%) do not sum to 1")
-    q = rng.dirichlet(np.ones(1000), 50).astype(np.float32)
-    assert not prepare("posteriors", q, np.zeros(50, int), checked_options()).notes
+    assert not notes_of(rng.dirichlet(np.ones(1000), 50).astype(np.float32))
 
 
-def test_log_probabilities_a_little_above_0_are_probabilities_of_1():
+@pytest.mark.parametrize("cost", ["zero_one", "log", 1 - np.eye(2)], ids=str)
+def test_log_probabilities_a_little_above_0_are_probabilities_of_1(cost):
     log_q = np.log(np.array([[1.0000001, 1e-9], [1.0, 0.0009]], np.float32))
-    for cost in ("zero_one", "log", 1 - np.eye(2)):
-        options = checked_options(predictions_are="log_probabilities", cost=cost)
-        decisions = prepare("posteriors", log_q, np.array([0, 0]), options).decisions
-        assert decisions.cross_entropy == pytest.approx([1e-9, np.log(1.0009)], rel=0.01)
-        assert (decisions.uncertainty >= 0).all()
+    options = checked_options(predictions_are="log_probabilities", cost=cost)
+    decisions = prepare("posteriors", log_q, np.array([0, 0]), options).decisions
+    assert decisions.cross_entropy == pytest.approx([1e-9, np.log(1.0009)], rel=0.01)
+    assert (decisions.uncertainty >= 0).all()
 
 
-@pytest.mark.parametrize("cost", ["zero_one", "log", np.array([[0, 1, 0.4], [3, 0, 0.4]])], ids=str)
+@pytest.mark.parametrize("cost", COSTS, ids=str)
 @given(distributions(2), distributions(2), ORDERS)
 def test_proper_posteriors_other_than_the_true_ones_never_gain(cost, p, q, n):
     def expected(posterior):
-        return p @ costs_of(posterior_decisions(np.array([posterior, posterior]), np.array([0, 1]), cost=cost), n)
+        decisions = posterior_decisions(np.array([posterior, posterior]), np.array([0, 1]), cost=cost)
+        return p @ costs_of(decisions, n)
 
     assert expected(p) <= expected(q) + 1e-9
 
 
-def test_one_note_for_confidences_below_chance():
-    system = prepare("confidences", np.array([0.2, 0.5, 0.9]), np.array([1, 0, 1]), checked_options(num_classes=2))
-    (note,) = system.notes
-    assert note.id == "above_max_uncertainty"
-    assert note.fact.startswith("1 of 3 samples (33.3%) have an uncertainty above 0.5, that of a system that knows")
-    assert note.advice == "check_cost"
-
-
-def test_uniform_posteriors_are_not_above_the_largest_uncertainty(recwarn):
-    for num_classes in (2, 3, 7, 10, 1000):
-        q = np.full((2, num_classes), np.float32(1) / np.float32(num_classes), np.float32)
-        np.testing.assert_allclose(costs_of(posterior_decisions(q, np.array([0, 1])), 1), 1, rtol=1e-5)
+@pytest.mark.parametrize("num_classes", [2, 3, 6, 7, 10, 100, 1000])
+def test_at_chance_the_cost_is_1_whatever_the_rounding(num_classes, recwarn):
+    q = np.full((2, num_classes), 1 / num_classes)
+    for posteriors, form in ((q, "probabilities"), (np.zeros_like(q), "logits")):
+        decisions = posterior_decisions(posteriors, np.array([0, 1]), predictions_are=form)
+        assert costs_of(decisions, np.inf).tolist() == [1, 1]
+    single = np.full_like(q, np.float32(1) / np.float32(num_classes), np.float32)
+    decisions = posterior_decisions(single, np.array([0, 1]))
+    np.testing.assert_allclose(costs_of(decisions, 1), 1, rtol=1e-5)
     assert not recwarn.list
