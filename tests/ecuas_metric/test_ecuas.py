@@ -102,16 +102,17 @@ def test_keys_in_order(ecuas, tmp_path):
     assert list(values) == ["risk", *areas, "ecuas_1"]
 
 
+PAIR = {"predictions": [[0.5, 0.5]], "references": [1]}
 BAD = [
     ({"predictions": [0.1, np.inf], "references": [1, 0]}, "predictions must lie in"),
     ({"predictions": [[0.5, 0.4]], "references": [0]}, "predictions must have rows that sum to 1"),
     ({"predictions": [0.5, 0.5], "references": [1]}, "predictions and references must have the same length; got 2 and"),
     ({"predictions": [], "references": []}, "predictions must not be empty"),
-    ({"predictions": [0.5], "references": [1], "n": -1}, "n must be >= 0"),
-    ({"predictions": [0.5], "references": [1], "reject_costs": 1.5}, "reject_costs must lie in"),
-    ({"predictions": [[0.5, 0.5]], "references": [1], "cost": np.eye(3)}, "cost must be 'zero_one'"),
-    ({"predictions": [[0.5, 0.5]], "references": [1], "decisions": [2]}, "decisions must be labels"),
-    ({"predictions": [[0.5, 0.5]], "references": [1], "decisions": [0], "cost": "log"}, "decisions cannot be used"),
+    (PAIR | {"n": -1}, "n must be >= 0"),
+    (PAIR | {"reject_costs": 1.5}, "reject_costs must lie in"),
+    (PAIR | {"cost": np.eye(3)}, "cost must be 'zero_one'"),
+    (PAIR | {"decisions": [2]}, "decisions must be labels"),
+    (PAIR | {"decisions": [0], "cost": "log"}, "decisions cannot be used"),
     ({"predictions": [0.5]}, "references must be"),
     ({}, "predictions and references are missing"),
 ]
@@ -130,20 +131,28 @@ def test_after_an_error_the_module_is_usable_at_once(keep_in_memory, tmp_path, e
         assert module.compute() == expected
 
 
+REFUSED = [
+    ("add_batch", {"predictions": [2.0], "references": [1]}, "predictions must lie"),
+    ("add_batch", {"predictions": POSTERIORS, "references": LABELS}, r"predictions .*\(N,\); got \(N, 3\)"),
+    ("add_batch", {"predictions": [0.5], "references": []}, "references must not be empty"),
+    ("add_batch", {"predictions": [], "references": [1]}, "predictions must not be empty"),
+    ("add_batch", {"predictions": [1], "references": [1], "label": [1]}, "the inputs must be predictions and refer"),
+    ("add", {"prediction": 0.5, "reference": 1, "label": 1}, "the inputs must be predictions and references; got 'l"),
+    ("compute", {"n": -1}, "n must be"),
+    ("compute", {"predictions": [2.0], "references": [1]}, "predictions must lie"),
+    ("compute", {"bins": 3}, "compute takes no option 'bins'"),
+]
+
+
 def test_an_empty_or_bad_batch_or_option_leaves_what_was_added(ecuas, expected):
+    """test_metric_with_non_standard_feature_names: ours are predictions and references."""
+    assert {name for features in ecuas.features for name in features} == {"predictions", "references"}
     ecuas.add_batch(predictions=np.empty((0, 3)), references=[])
-    ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT)
-    for call, message in (
-        (lambda: ecuas.add_batch(predictions=[2.0], references=[1]), "predictions must lie"),
-        (lambda: ecuas.add_batch(predictions=POSTERIORS, references=LABELS), r"predictions .*\(N,\); got \(N, 3\)"),
-        (lambda: ecuas.add_batch(predictions=[0.5], references=[]), "references must not be empty"),
-        (lambda: ecuas.add_batch(predictions=[], references=[1]), "predictions must not be empty"),
-        (lambda: ecuas.compute(n=-1), "n must be"),
-        (lambda: ecuas.compute(predictions=[2.0], references=[1]), "predictions must lie"),
-        (lambda: ecuas.compute(bins=3), "compute takes no option 'bins'"),
-    ):
+    for confidence, correct in zip(CONFIDENCE, CORRECT, strict=True):
+        ecuas.add(predictions=confidence, references=correct)  # as in Evaluate's own docstring
+    for method, arguments, message in REFUSED:
         with pytest.raises((ValueError, TypeError), match=f"^{message}"):
-            call()
+            getattr(ecuas, method)(**arguments)
     assert ecuas.compute(predictions=[], references=[]) == expected
 
 
@@ -178,15 +187,30 @@ def until(condition):
     pytest.fail("nobody came")
 
 
-EVEN, ODD, ALL, NONE = slice(0, None, 2), slice(1, None, 2), slice(None), slice(0)
+EVEN = slice(0, None, 2)
+ODD = slice(1, None, 2)
+ALL = slice(None)
+NONE = slice(0)
 SHARES = [
     ("compute", "confidences", (EVEN, ODD), 0),
     ("compute", "posteriors", (EVEN, ODD), 1),
     ("add", "costs", (EVEN, ODD), 1),
     ("add_batch", "posteriors", (slice(4), slice(4, 5), slice(5, None)), 0),
-    *(("compute", "confidences", parts, 1) for parts in ((NONE, ALL), (ALL, NONE))),
-    *(("add_batch", "posteriors", parts, 1) for parts in ((NONE, ALL), (ALL, NONE))),
+    ("compute", "confidences", (NONE, ALL), 1),
+    ("compute", "confidences", (ALL, NONE), 1),
+    ("add_batch", "posteriors", (NONE, ALL), 1),
+    ("add_batch", "posteriors", (ALL, NONE), 1),
 ]
+
+
+def shares_of(function, count):
+    """Call a function for each process at once: threads, as if they were processes, for Evaluate locks files."""
+    with ThreadPoolExecutor() as pool:
+        return list(pool.map(function, range(count)))
+
+
+def load_share(form, folder, process, count=2):
+    return load(form, folder, num_process=count, process_id=process, experiment_id="shares", timeout=20)
 
 
 @pytest.mark.parametrize(("way", "form", "parts", "late"), SHARES)
@@ -196,14 +220,12 @@ def test_shares_of_several_processes_are_one_also_where_some_are_empty(way, form
     ahead = f"*-{(late + 1) % len(parts)}.arrow.lock"  # of another process, which is there before the late one
 
     def share(process):
-        about = {"num_process": len(parts), "process_id": process, "experiment_id": "shares", "timeout": 20}
-        module = load(form, tmp_path, **about)
+        module = load_share(form, tmp_path, process, len(parts))
         if process == late:
             until(lambda: list(tmp_path.rglob(ahead)))
         return results(module, way, predictions[parts[process]], references[parts[process]], **options)
 
-    with ThreadPoolExecutor() as pool:  # threads, as if they were processes: Evaluate's locks are of files
-        first, *others = pool.map(share, range(len(parts)))
+    first, *others = shares_of(share, len(parts))
     order = np.concatenate([np.arange(9)[rows] for rows in parts])
     assert first == direct(form, predictions[order], references[order], options)
     assert others == [None] * (len(parts) - 1)
@@ -213,12 +235,12 @@ def test_shares_of_several_processes_are_one_also_where_some_are_empty(way, form
 @pytest.mark.parametrize(("other", "rule"), [(CONFIDENCE, "one form"), ([[0.5, 0.5]], "the same number of classes")])
 def test_shares_of_another_form_are_refused(other, rule, tmp_path):
     def share(process):
-        module = load("posteriors", tmp_path, num_process=2, process_id=process, experiment_id="shares", timeout=20)
         predictions = other if process else POSTERIORS
+        module = load_share("posteriors", tmp_path, process)
         return module.compute(predictions=predictions, references=[1] * len(predictions))
 
-    with ThreadPoolExecutor() as pool, pytest.raises(ValueError, match=f"^predictions must have {rule}"):
-        list(pool.map(share, range(2)))
+    with pytest.raises(ValueError, match=f"^predictions must have {rule}"):
+        shares_of(share, 2)
 
 
 @pytest.mark.e2e
@@ -240,12 +262,14 @@ def test_two_processes_give_what_one_gives_with_nothing_but_numpy_and_what_evalu
     assert ast.literal_eval(first.communicate(timeout=60)[0]) == expected
 
 
-def test_one_module_shared_by_threads_gives_each_its_own_numbers(ecuas, rng):
-    systems = [(rng.random(50), rng.integers(0, 2, 50)) for _ in range(12)]
-    expected = [direct("confidences", *system, {}) for system in systems]
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda system: ecuas.compute(predictions=system[0], references=system[1]), systems))
-    assert found == expected
+def test_one_module_shared_by_threads_gives_each_its_own_numbers(ecuas):
+    systems = [data("confidences", seed, size=50) for seed in range(8)]
+
+    def compute_one(number):
+        predictions, references, _ = systems[number]
+        return ecuas.compute(predictions=predictions, references=references)
+
+    assert shares_of(compute_one, 8) == [direct("confidences", *system) for system in systems]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -283,19 +307,6 @@ def test_containers_of_any_library(library, form, tmp_path):
     expected = direct(form, predictions, references, options)
     for way in WAYS if library != "arrow" else WAYS[:2]:  # Evaluate's `add` takes no scalars of Arrow either
         assert results(module, way, *given, **options) == expected
-
-
-def test_inputs_have_the_names_that_were_declared(ecuas, expected):
-    """test_metric_with_non_standard_feature_names_{compute,add_batch,add}: ours are predictions and references."""
-    assert {name for features in ecuas.features for name in features} == {"predictions", "references"}
-    message = "^the inputs must be predictions and references; got 'label'"
-    with pytest.raises(ValueError, match=message):
-        ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT, label=CORRECT)
-    with pytest.raises(ValueError, match=message):
-        ecuas.add(prediction=0.5, reference=1, label=1)
-    for confidence, correct in zip(CONFIDENCE, CORRECT, strict=True):
-        ecuas.add(predictions=confidence, references=correct)  # as in Evaluate's own docstring
-    assert ecuas.compute() == expected
 
 
 def test_an_unknown_configuration_is_named():
