@@ -5,15 +5,14 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import json
 import re
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import numpy as np
@@ -22,8 +21,9 @@ import pyarrow as pa
 from ..errors import FileError, missing_package
 from ..inputs import Array, Bools, Ints
 from .cells import is_number, parse_cells
+from .documents import rows_in
 from .recipe import holds_numbers
-from .values import TEXT, Sheet, constant, from_numpy, from_texts, from_values, nulls_in, plain, value_at
+from .values import TEXT, Sheet, constant, from_numpy, from_texts, from_values, nulls_in, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +42,6 @@ _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
 _DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d+,\d+ ?%?"?[;\r\n]')  # a cell with one
-_SPACE = re.compile(r"\s*")
-Object = dict[str, object]  # of JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +127,11 @@ def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
     """Return the bytes of a file, decompressed, and its format as a suffix; empty where it is unknown."""
     name = Path(path)
     content = _bytes_of(str(path))
-    compression = next(
-        (kind for magic, kind in _COMPRESSIONS.items() if content[:4].to_pybytes().startswith(magic)), ""
-    )
-    if compression:
-        with pa.CompressedInputStream(pa.BufferReader(content), compression) as stream:
-            content = stream.read_buffer()
+    for magic, compression in _COMPRESSIONS.items():
+        if content[:4].to_pybytes().startswith(magic):
+            with pa.CompressedInputStream(pa.BufferReader(content), compression) as stream:
+                content = stream.read_buffer()
+            break
     if name.suffix.lower() == ".zip":
         content = _unzip(content)
     if name.suffix.lower() in _COMPRESSED:
@@ -214,31 +211,39 @@ def _read_parts(folder: Path) -> Sheet:
     """Read the files that together are one table; rows are counted through all of them."""
     parts = _parts_in(folder)
     sheets = [read_sheet(folder / part) for part in parts]
-    tables: list[pa.Table] = []
-    for part, sheet in zip(parts, sheets, strict=True):
-        table = sheet.table
-        for name, value in named_by_folders(part.parts[:-1]).items():
-            if name not in table.column_names:
-                table = table.append_column(name, constant(value, len(table)))
-        if tables and len(table) and table.column_names != tables[0].column_names:
+    tables = {part: _with_columns_of_folders(sheet.table, part) for part, sheet in zip(parts, sheets, strict=True)}
+    tables = {part: table for part, table in tables.items() if len(table)}
+    names = [table.column_names for table in tables.values()]
+    for part, table in tables.items():
+        if table.column_names != names[0]:
             raise FileError(folder, "parts_differ", part=part.name)
-        if len(table):
-            tables.append(table)
-    joined = _sheet(_concatenate(tables) if tables else pa.table({}))
+    joined = _sheet(_concatenate(list(tables.values())) if tables else pa.table({}))
     has_comma = any(sheet.decimal_comma for sheet in sheets)
     return replace(joined, decimal_comma=has_comma, format=f"{len(parts)} parts")
 
 
+def _with_columns_of_folders(table: pa.Table, part: Path) -> pa.Table:
+    for name, value in named_by_folders(part.parts[:-1]).items():
+        if name not in table.column_names:
+            table = table.append_column(name, constant(value, len(table)))
+    return table
+
+
 def _parts_in(folder: Path) -> list[Path]:
     """Return the files in a folder that are one table: numbered, or in folders as Hive names them."""
-    inside = [path.relative_to(folder) for path in folder.rglob("*")]
-    numbered = sorted(path for path in inside if path.parent == Path() and _PART.fullmatch(path.name))
-    data = [path for path in inside if path.suffix.lower() in _READERS and not path.name.startswith(("_", "."))]
-    below = [path for path in data if path.parent != Path()]
-    hive = sorted(path for path in below if all("=" in name for name in path.parts[:-1]))  # model=a/part.csv
-    if not numbered and not hive:
+    inside = sorted(path.relative_to(folder) for path in folder.rglob("*"))
+    numbered = [path for path in inside if path.parent == Path() and _PART.fullmatch(path.name)]
+    parts = numbered or list(filter(_is_of_hive, inside))
+    if not parts:
         raise FileError(folder, "folder_of_no_table", advice="name_its_files")
-    return numbered or hive
+    return parts
+
+
+def _is_of_hive(path: Path) -> bool:
+    """Return whether a file is in folders as model=a/part.csv."""
+    folders = path.parts[:-1]
+    is_data = path.suffix.lower() in _READERS and not path.name.startswith(("_", "."))
+    return is_data and bool(folders) and all("=" in name for name in folders)
 
 
 def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
@@ -333,111 +338,15 @@ def _cells(line: str, separator: str) -> list[str]:
     return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
 
 
-# ---- JSON --------------------------------------------------------------------------------------------------------
+# ---- other formats -----------------------------------------------------------------------------------------------
 
 
 def _read_json(content: pa.Buffer, path: str = "") -> Sheet:
-    """Read a document, or rows one after the other: a JSON list or object has them, or each line is one."""
-    documents = list(_documents(str(_utf_8(content), "utf-8")))
-    if not documents:
-        return _sheet(pa.table({}))
-    _, document = documents[0]
-    if len(documents) > 1 or _is_row(document):
-        lines = np.array([line for line, _ in documents])
-        return _sheet_of_objects([_row(value, line) for line, value in documents], lines)
-    if path:
-        return replace(_sheet_of_objects(_rows_in(value_at(document, path))), path=path)
-    nested = dict(_lists_in(document))
-    if len(nested) > 1:
-        sizes = ", ".join(f"{name} ({len(rows)} rows)" for name, rows in nested.items())
-        longest = max(nested, key=lambda name: len(nested[name]))
-        raise ValueError(f"it must have one list of objects; it has {sizes}. Which? --columns rows={longest}")
-    for name, rows in nested.items():
-        return replace(_sheet_of_objects(rows), path=name)
-    return _sheet_of_objects(_rows_in(document))
-
-
-def _documents(text: str) -> Iterator[tuple[int, object]]:
-    """Yield JSON values one after the other, with the lines on which they begin."""
-    decoder = json.JSONDecoder()
-    line = 1
-    position = _after_space(text, 0)
-    line += text.count("\n", 0, position)
-    while position < len(text):
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except json.JSONDecodeError as error:
-            raise ValueError(f"row {line} is not JSON: {error.msg}") from None
-        yield line, value
-        end = _after_space(text, end)
-        line += text.count("\n", position, end)
-        position = end
-
-
-def _after_space(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return match.end() if match else position
-
-
-def _is_row(document: object) -> bool:
-    """Return whether a single document is a row."""
-    return isinstance(document, dict) and not any(isinstance(part, dict | list) for part in document.values())
-
-
-def _row(value: object, line: int) -> Object:
-    if not isinstance(value, dict):
-        raise ValueError(f"row {line} must be a JSON object; got {json.dumps(value)[:40]}")
-    return value
-
-
-def _rows_in(document: object) -> list[Object]:
-    """Return the rows that a document holds in one of the forms of pandas: records, split, index, columns, lists."""
-    if document == [] or _are_objects(document):
-        return document
-    if isinstance(document, dict) and document:
-        names = document.get("columns")
-        data = document.get("data")
-        if isinstance(names, list) and isinstance(data, list) and all(isinstance(row, list) for row in data):
-            return [dict(zip(names, row, strict=True)) for row in data]
-        if all(isinstance(part, list) for part in document.values()):
-            return [dict(zip(document, row, strict=True)) for row in zip(*document.values(), strict=True)]
-        if all(isinstance(part, dict) for part in document.values()):
-            return _rows_by_key(document)
-    raise ValueError("it must be a list of objects, or an object of columns or with one list of objects")
-
-
-def _rows_by_key(document: dict[str, Object]) -> list[Object]:
-    """Return the rows of objects by the numbers or ids of rows; by the names of columns, if rows are numbered."""
-    first = next(iter(document.values()))
-    if all(map(str.isdecimal, first)) and not all(map(str.isdecimal, document)):
-        numbers = dict.fromkeys(number for part in document.values() for number in part)
-        return [{name: part.get(number) for name, part in document.items()} for number in numbers]
-    if all(map(str.isdecimal, document)) or "id" in first:
-        return list(document.values())
-    return [{"id": name, **row} for name, row in document.items()]
-
-
-def _sheet_of_objects(rows: Sequence[Object], numbers: Ints | None = None) -> Sheet:
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    arrays = [from_values([row.get(name) for row in rows]) for name in names]
-    return _sheet(pa.Table.from_arrays(arrays, names), numbers)
-
-
-def _lists_in(value: object) -> list[tuple[str, list[Object]]]:
-    """Return the lists of objects in nested objects, with their dotted paths."""
-    lists: list[tuple[str, list[Object]]] = []
-    for name, part in value.items() if isinstance(value, dict) else ():
-        if _are_objects(part):
-            lists.append((name, part))
-        lists += [(f"{name}.{path}", rows) for path, rows in _lists_in(part)]
-    return lists
-
-
-def _are_objects(part: object) -> TypeGuard[list[Object]]:
-    return isinstance(part, list) and len(part) > 0 and all(isinstance(row, dict) for row in part)
-
-
-# ---- binary formats ----------------------------------------------------------------------------------------------
+    rows = rows_in(str(_utf_8(content), "utf-8"), path)
+    names = list(dict.fromkeys(name for row in rows.objects for name in row))
+    arrays = [from_values([row.get(name) for row in rows.objects]) for name in names]
+    lines = None if rows.lines is None else np.array(rows.lines)
+    return replace(_sheet(pa.Table.from_arrays(arrays, names), lines), path=rows.path)
 
 
 def _read_numpy(content: pa.Buffer) -> Sheet:
@@ -448,14 +357,13 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
     columns: dict[str, Array] = {}
     for name, array in arrays.items():
         if array.ndim == 2 and array.shape[1] > 1:
-            columns |= {f"{name}_{k}": array[:, k] for k in range(array.shape[1])}
+            columns |= {f"{name}_{k}": column for k, column in enumerate(array.T)}
         elif array.ndim in (1, 2):
             columns[name] = array.ravel()
-    lengths = {len(column): name for name, column in columns.items()}
-    if len(lengths) > 1:
-        sizes = " and ".join(f"{name} has {size}" for size, name in list(lengths.items())[:2])
-        raise ValueError(f"its arrays must have the same length; {sizes}")
-    return _sheet(pa.Table.from_arrays([from_numpy(column) for column in columns.values()], list(columns)))
+    sizes = {len(column): f"{name} has {len(column)}" for name, column in columns.items()}
+    if len(sizes) > 1:
+        raise ValueError(f"its arrays must have the same length; {' and '.join(list(sizes.values())[:2])}")
+    return _sheet(pa.Table.from_arrays(list(map(from_numpy, columns.values())), list(columns)))
 
 
 def _read_parquet(content: pa.Buffer) -> Sheet:
@@ -483,20 +391,25 @@ def _read_excel(content: pa.Buffer) -> Sheet:
     except ImportError:
         raise missing_package("Excel files need", "openpyxl") from None
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-    tables: dict[str, list[tuple[int, Sequence[object]]]] = {}
-    for sheet in book.worksheets:
-        numbered = enumerate(sheet.iter_rows(values_only=True), 1)
-        rows = [(number, row) for number, row in numbered if any(cell is not None for cell in row)]
-        if len(rows) > 1:
-            tables[sheet.title] = rows
+    tables = {sheet.title: _filled_rows(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
+    tables = {title: rows for title, rows in tables.items() if len(rows) > 1}
     if len(tables) > 1:
         raise ValueError(f"it has several sheets: {', '.join(tables)}; save the one that you mean as a file of its own")
     if not tables:
         return _sheet(pa.table({}))
-    (_, header), *body = next(iter(tables.values()))
+    (rows,) = tables.values()
+    numbers = list(rows)[1:]
+    header, *body = rows.values()
     names = [f"Unnamed: {k}" if name is None else str(name) for k, name in enumerate(header)]
-    columns = [from_values([row[k] if k < len(row) else None for _, row in body]) for k in range(len(names))]
-    return _sheet(pa.Table.from_arrays(columns, names), np.array([number for number, _ in body], np.int64))
+    columns = [from_values(column) for column in zip(*body, strict=True)]
+    return _sheet(pa.Table.from_arrays(columns, names), np.array(numbers, np.int64))
+
+
+def _filled_rows(rows: Iterable[tuple[object, ...]]) -> dict[int, tuple[object, ...]]:
+    """Return the rows of a worksheet that are not empty, by their numbers, all of one length."""
+    filled = {number: row for number, row in enumerate(rows, 1) if any(cell is not None for cell in row)}
+    width = max(map(len, filled.values()), default=0)
+    return {number: row + (None,) * (width - len(row)) for number, row in filled.items()}
 
 
 def _from_series(column: pd.Series) -> pa.Array:

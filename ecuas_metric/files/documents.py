@@ -1,0 +1,123 @@
+"""The text of JSON documents -> the rows of a table, in the forms in which tools and pandas write them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from .values import value_at
+
+Object = dict[str, object]  # of JSON
+_SPACE = re.compile(r"\s*")
+_LONGEST = 40  # characters of a value in an error
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a table, the lines on which they begin where each is a document, and the path of their list."""
+
+    objects: list[Object]
+    lines: list[int] | None = None
+    path: str = ""
+
+
+def rows_in(text: str, path: str = "") -> Rows:
+    """Return the rows of a document, or of rows one after the other: a list or object has them, or each line is one.
+
+    ValueError if several lists may be those of the rows, and `path` names none.
+    """
+    documents = list(_documents(text))
+    if not documents:
+        return Rows([])
+    _, document = documents[0]
+    if len(documents) > 1 or _is_row(document):
+        return Rows([_row(value, line) for line, value in documents], [line for line, _ in documents])
+    if path:
+        return Rows(_rows_of(value_at(document, path)), path=path)
+    nested = dict(_lists_in(document))
+    if not nested:
+        return Rows(_rows_of(document))
+    if len(nested) > 1:
+        sizes = ", ".join(f"{name} ({len(rows)} rows)" for name, rows in nested.items())
+        longest = max(nested, key=lambda name: len(nested[name]))
+        raise ValueError(f"it must have one list of objects; it has {sizes}. Which? --columns rows={longest}")
+    ((name, objects),) = nested.items()
+    return Rows(objects, path=name)
+
+
+def _documents(text: str) -> Iterator[tuple[int, object]]:
+    """Yield JSON values one after the other, with the lines on which they begin."""
+    decoder = json.JSONDecoder()
+    position = _after_space(text, 0)
+    line = 1 + text.count("\n", 0, position)
+    while position < len(text):
+        try:
+            value, end = decoder.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"row {line} is not JSON: {error.msg}") from None
+        yield line, value
+        end = _after_space(text, end)
+        line += text.count("\n", position, end)
+        position = end
+
+
+def _after_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def _is_row(document: object) -> bool:
+    """Return whether a single document is a row."""
+    return isinstance(document, dict) and not any(isinstance(part, dict | list) for part in document.values())
+
+
+def _row(value: object, line: int) -> Object:
+    if not isinstance(value, dict):
+        raise ValueError(f"row {line} must be a JSON object; got {json.dumps(value)[:_LONGEST]}")
+    return value
+
+
+def _rows_of(document: object) -> list[Object]:
+    """Return the rows that a document holds in one of the forms of pandas: records, split, index, columns, lists."""
+    if document == [] or _are_objects(document):
+        return document
+    columns = document if isinstance(document, dict) else {}
+    kinds = {type(part) for part in columns.values()}
+    names = columns.get("columns")
+    data = columns.get("data")
+    if isinstance(names, list) and isinstance(data, list):
+        return [dict(zip(names, row, strict=True)) for row in data]
+    if kinds == {list}:
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    if kinds == {dict}:
+        return _rows_by_key(columns)
+    raise ValueError("it must be a list of objects, or an object of columns or with one list of objects")
+
+
+def _rows_by_key(document: dict[str, Object]) -> list[Object]:
+    """Return the rows of objects by the numbers or ids of rows; by the names of columns, if rows are numbered."""
+    first = next(iter(document.values()))
+    has_numbers = all(map(str.isdecimal, document))
+    if all(map(str.isdecimal, first)) and not has_numbers:
+        numbers = dict.fromkeys(number for part in document.values() for number in part)
+        return [{name: part.get(number) for name, part in document.items()} for number in numbers]
+    if has_numbers or "id" in first:
+        return list(document.values())
+    return [{"id": name, **row} for name, row in document.items()]
+
+
+def _lists_in(value: object) -> list[tuple[str, list[Object]]]:
+    """Return the lists of objects in nested objects, with their dotted paths."""
+    lists: list[tuple[str, list[Object]]] = []
+    for name, part in value.items() if isinstance(value, dict) else ():
+        if _are_objects(part):
+            lists.append((name, part))
+        lists += [(f"{name}.{path}", rows) for path, rows in _lists_in(part)]
+    return lists
+
+
+def _are_objects(part: object) -> TypeGuard[list[Object]]:
+    return isinstance(part, list) and len(part) > 0 and all(isinstance(row, dict) for row in part)
