@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .designs import INDEPENDENT, Design, Effect, Extremes
-from .inputs import Floats, Ints, Limits
+from .inputs import Bools, Floats, Ints, Limits
 from .metric import Line, Point
 from .ranking import TieGroups
 
@@ -122,48 +122,52 @@ class Rows:
         """Return the influence (N,) of each answer on a number."""
         return np.asarray(line.intercept[self.group] + line.slope[self.group] * self.cost)
 
-    def taken(self, order: Ints) -> Rows:
+    def ordered(self, order: Ints) -> Rows:
         """Return these rows, in this order."""
         return Rows(self.group[order], self.cost[order])
 
 
-def cost_as_seen(dearest_seen: float) -> float:
-    """Return the most that one more answer costs where nothing is known of it but the dearest that was seen."""
-    return dearest_seen
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Number:
     """A number with the answers that it was computed from; without rows where only their sums are known."""
 
     value: float
     groups: Groups
     at: Callable[[Groups], Point]  # its value and its line for any groups
+    seen: Point  # these for `groups`; merged groups give nearly `value`
     least: float = -math.inf
     most: float = math.inf
-    dearest: Callable[[float], float] = cost_as_seen  # the dearest cost seen -> the most that one more answer costs
+    cheapest: Floats | float = 0.0  # (G,) or for all, the least that one more answer costs
+    dearest: Floats | float = 1.0  # and the most
     bias: float = 0.0  # of order 1 / N
     rows: Callable[[], Rows] | None = None
 
-    @functools.cached_property
-    def seen(self) -> Point:
-        """The value and the line for the groups that were seen; merged groups give nearly `value`."""
-        return self.at(self.groups)
+    @property
+    def matters(self) -> Bools:
+        """Whether the number depends on the answers of each group (G,)."""
+        return np.not_equal(self.seen.line.slope, 0)
+
+    def worst(self, sign: int) -> Floats:
+        """Return what one more answer costs (G,) that makes the number smallest, or largest for -1."""
+        return np.where(sign * self.seen.line.slope < 0, self.dearest, self.cheapest)
+
+    def by_row(self) -> Rows:
+        """Return the answers one by one."""
+        assert self.rows is not None
+        return self.rows()
 
     def reordered(self, order: Ints) -> Number:
         """Return the number with its rows in another order."""
-        rows = self.rows
-        assert rows is not None
         return dataclasses.replace(
             self,
-            rows=functools.cache(lambda: rows().taken(order)),
+            rows=functools.cache(lambda: self.by_row().ordered(order)),
         )
 
 
 # ---- one limit -------------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Side:
     """The distribution whose lower quantile is a limit: Pearson's type III, with Student's tails for few units.
 
@@ -174,6 +178,9 @@ class Side:
     deviation: float
     skewness: float
     freedom: float = math.inf
+    seen: Side | None = None  # without the added answer
+    reaches: Sequence[Reach] = ()  # where that takes the number, or the two of a difference
+    moments: Moments | None = None
 
     def limit(self, tail: float) -> float:
         """Return the quantile at a level in (0, 1)."""
@@ -254,51 +261,15 @@ class Reach:
 _Term = tuple[Number, int]  # a number and its sign: 1, or -1 for minus the number
 
 
-def _worst(number: Number, sign: int) -> tuple[Floats, Floats]:
-    """Return what one more answer costs (G,) that makes a number smallest, or largest for -1, and its influence (G,).
-
-    It costs nothing or the most that it can. Where the number depends on no answer, as a share of accepted ones, its
-    influence is the end of the range.
-    """
-    line = number.seen.line
-    matters = line.slope != 0
-    if not matters.any():
-        end = number.least if sign > 0 else number.most
-        return line.slope, np.full(
-            len(line.slope),
-            end - number.value + number.groups.mean(line),
-        )
-    seen = float(number.groups.atoms.event.max(initial=0.0, where=matters))
-    cost = np.where(
-        sign * line.slope < 0,
-        number.dearest(seen),
-        0.0,
-    )
-    return cost, line.at(cost)
-
-
 def _reach(number: Number, sign: int, added: float) -> Reach:
     """Return where one more answer, which counts as `added`, takes a number.
 
     It is spread over the confidences as the answers are, where the number depends on the answer.
     """
     groups = number.groups
-    matters = number.seen.line.slope != 0
-    cost, extreme = _worst(number, sign)
-    unit = ADDED * groups.unit * added
-    if not matters.any():
-        end = extreme - groups.mean(number.seen.line)
-        shift = end * (unit / (groups.total + unit))
-        line = groups.centred(number.seen.line)
-        return Reach(
-            sign * (number.value + float(shift[0])),
-            _signed(Line(line.intercept - shift, line.slope), sign),
-            groups.weight * (unit / groups.total),
-            cost,
-            sign * (end - shift),
-        )
-    mass = np.where(matters, groups.weight, 0.0)
-    mass *= unit / float(mass.sum())
+    cost = number.worst(sign)
+    mass = np.where(number.matters, groups.weight, 0.0)
+    mass *= ADDED * groups.unit * added / float(mass.sum())
     enlarged = groups.enlarged(mass, cost)
     point = number.at(enlarged)
     line = _signed(enlarged.centred(point.line), sign)
@@ -314,9 +285,10 @@ def _reach(number: Number, sign: int, added: float) -> Reach:
 def _unmoved(number: Number, sign: int) -> Reach:
     """Return a number with no answer added."""
     none = np.zeros(len(number.groups.weight))
+    line = _signed(number.groups.centred(number.seen.line), sign)
     return Reach(
         sign * (number.value - number.bias),
-        _signed(number.groups.centred(number.seen.line), sign),
+        line,
         none,
         none,
         none,
@@ -336,16 +308,12 @@ def _effect(terms: Sequence[_Term], design: Design) -> Effect:
 
 def _extremes(number: Number, sign: int) -> Extremes:
     """Return the influence of each answer (N,), and the most that it could have had."""
-    assert number.rows is not None
-    rows = number.rows()
-    _, extreme = _worst(number, sign)
-    matters = number.seen.line.slope != 0
-    if not matters.any():
-        matters = ~matters
+    rows = number.by_row()
+    line = _signed(number.seen.line, sign)
     return Extremes(
-        sign * rows.influence(number.seen.line),
-        sign * extreme[rows.group],
-        matters[rows.group],
+        rows.influence(line),
+        line.at(number.worst(sign))[rows.group],
+        number.matters[rows.group],
     )
 
 
@@ -358,7 +326,8 @@ def _moments(
     """Return the moments of a sum of numbers."""
     groups = terms[0][0].groups
     if len(terms) == 1:
-        mass, extreme = reaches[0].mass, reaches[0].extreme
+        mass = reaches[0].mass
+        extreme = reaches[0].extreme
         squares, cubes = groups.moments(reaches[0].line)
     else:
         moved, mass, extreme = _sum_of_rows(terms, reaches, design.weight)
@@ -390,8 +359,7 @@ def _sum_of_rows(
     moved = np.zeros(len(weight))
     mass = np.zeros(len(weight))
     for (number, _), reach in zip(terms, reaches, strict=True):
-        assert number.rows is not None
-        rows = number.rows()
+        rows = number.by_row()
         influence += rows.influence(reach.line)
         if reach.mass.any():
             share = reach.mass / number.groups.weight
@@ -400,6 +368,24 @@ def _sum_of_rows(
             np.maximum(mass, added, out=mass)
     extreme = np.divide(moved, mass, out=moved, where=mass > 0)
     return weight * influence, mass, extreme
+
+
+def _side(terms: Sequence[_Term], design: Design) -> Side:
+    """Return the distribution of a number, or of the difference of two, with one more answer that makes it smallest."""
+    effect = _effect(terms, design)
+    unmoved = [_unmoved(*term) for term in terms]
+    reaches = [_reach(*term, effect.added) for term in terms]
+    still = math.fsum(reach.value for reach in unmoved)
+    shift = math.fsum(reach.value for reach in reaches) - still
+    moments = _moments(terms, reaches, design, effect)
+    if len(terms) > 1:
+        shift *= moments.share
+    return dataclasses.replace(
+        moments.side(still + shift),
+        seen=_moments(terms, unmoved, design, effect).side(still),
+        reaches=reaches,
+        moments=moments,
+    )
 
 
 # ---- both limits -----------------------------------------------------------------------------------------------------
@@ -414,9 +400,6 @@ class Inference:
     upper: Side  # of minus the number
     least: float = -math.inf
     most: float = math.inf
-    seen: Sequence[Side] = ()  # both without the added answer
-    reaches: Sequence[Sequence[Reach]] = ()  # where that takes the number, or the two of a difference
-    moments: Sequence[Moments] = ()
 
     def limits(self, level: float) -> Limits:
         """Return the interval at a level in (0, 1); it contains the value, and lies in its range."""
@@ -450,45 +433,19 @@ def infer(
     the error.
     """
     numbers = [number] if minus is None else [number, minus]
-    if not all(map(_is_bounded, numbers)):
-        return None
-    sides = []
-    seen = []
-    reaches = []
-    moments = []
-    for sign in (1, -1):
-        terms = _terms(numbers, sign)
-        effect = _effect(terms, design)
-        unmoved = [_unmoved(*term) for term in terms]
-        moved = [_reach(*term, effect.added) for term in terms]
-        still = math.fsum(reach.value for reach in unmoved)
-        shift = math.fsum(reach.value for reach in moved) - still
-        of_moved = _moments(terms, moved, design, effect)
-        sides.append(of_moved.side(still + shift * (1.0 if minus is None else of_moved.share)))
-        seen.append(_moments(terms, unmoved, design, effect).side(still))
-        reaches.append(moved)
-        moments.append(of_moved)
-    lower, upper = sides
+    lower = _side(_terms(numbers, 1), design)
+    upper = _side(_terms(numbers, -1), design)
     if not math.isfinite(lower.centre + lower.deviation + upper.centre + upper.deviation):
         return None
-    value = number.value
-    least, most = number.least, number.most
-    if minus is not None:
-        value -= minus.value
-        least -= minus.most
-        most -= minus.least
-    return Inference(value, lower, upper, least, most, seen, reaches, moments)
+    if minus is None:
+        return Inference(number.value, lower, upper, number.least, number.most)
+    value = number.value - minus.value
+    return Inference(value, lower, upper, number.least - minus.most, number.most - minus.least)
 
 
 def _terms(numbers: Sequence[Number], sign: int) -> list[_Term]:
     """Return a number, or the two of a difference, with their signs."""
     return list(zip(numbers, (sign, -sign), strict=False))
-
-
-def _is_bounded(number: Number) -> bool:
-    """Return whether it is known what one more answer could do."""
-    is_ranged = math.isfinite(number.least) and math.isfinite(number.most)
-    return is_ranged or bool(number.seen.line.slope.any())
 
 
 def standard_error(
@@ -511,26 +468,30 @@ def standard_error(
 
 def average(parts: Sequence[Inference]) -> Inference:
     """Return what is known of the mean of numbers of independent parts."""
-    count = len(parts)
-    lower = _average_side([(part.lower, part.seen[0]) for part in parts])
-    upper = _average_side([(part.upper, part.seen[1]) for part in parts])
-    mean = math.fsum(part.value for part in parts) / count
-    least = math.fsum(part.least for part in parts) / count
-    most = math.fsum(part.most for part in parts) / count
-    return Inference(mean, lower, upper, least, most)
+    return Inference(
+        _mean([part.value for part in parts]),
+        _average_side([part.lower for part in parts]),
+        _average_side([part.upper for part in parts]),
+        _mean([part.least for part in parts]),
+        _mean([part.most for part in parts]),
+    )
 
 
-def _average_side(parts: Sequence[tuple[Side, Side]]) -> Side:
-    """Return the distribution of a mean of independent parts, each with and without the added answer."""
-    deviation = math.hypot(*(side.deviation for side, _ in parts))
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
+
+
+def _average_side(sides: Sequence[Side]) -> Side:
+    """Return the distribution of a mean of independent parts."""
+    deviation = math.hypot(*(side.deviation for side in sides))
+    seen = [side.seen.centre if side.seen else side.centre for side in sides]
     # Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
-    shifts = math.fsum((side.centre - seen.centre) * side.deviation for side, seen in parts) / (deviation or 1.0)
-    centre = (math.fsum(seen.centre for _, seen in parts) + shifts) / len(parts)
-    third = math.fsum(side.skewness * side.deviation**3 for side, _ in parts)
-    squares = math.fsum(side.deviation**4 / side.freedom for side, _ in parts)
+    shifts = [(side.centre - centre) * side.deviation for side, centre in zip(sides, seen, strict=True)]
+    third = math.fsum(side.skewness * side.deviation**3 for side in sides)
+    squares = math.fsum(side.deviation**4 / side.freedom for side in sides)
     return Side(
-        centre,
-        deviation / len(parts),
+        _mean(seen) + _mean(shifts) / (deviation or 1.0),
+        deviation / len(sides),
         third / deviation**3 if deviation else 0.0,
         deviation**4 / squares if squares else math.inf,
     )
@@ -554,13 +515,12 @@ def unseen(
 ) -> Unseen | None:
     """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
     tail = (1 - level) / 2
-    values = (inference.value, -inference.value)
-    sides = (inference.lower, inference.upper)
-    for value, side, seen, reaches in zip(values, sides, inference.seen, inference.reaches, strict=True):
-        if abs(seen.limit(tail) - value) < HALF * abs(side.limit(tail) - value):
-            moved = [float(np.max(reach.mass * np.square(reach.extreme))) for reach in reaches]
+    for side, value in ((inference.lower, inference.value), (inference.upper, -inference.value)):
+        assert side.seen is not None
+        if abs(side.seen.limit(tail) - value) < HALF * abs(side.limit(tail) - value):
+            moved = [float(np.max(reach.mass * np.square(reach.extreme))) for reach in side.reaches]
             index = int(np.argmax(moved))
-            return _unseen_groups(index, numbers[index].groups, reaches[index])
+            return _unseen_groups(index, numbers[index].groups, side.reaches[index])
     return None
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from .decisions import Decisions, one_of_each_class, right_and_wrong
 from .designs import SIMPLE, Design, design_of_options
 from .errors import Note
-from .inference import HALF, Groups, Inference, Number, Rows, Unseen, cost_as_seen, infer, standard_error, unseen
+from .inference import HALF, Groups, Inference, Number, Rows, Unseen, infer, standard_error, unseen
 from .inputs import Bools, Floats, Ints, Limits
 from .metric import Data, Key, Line, Point, bias_of
 from .metrics import (
@@ -79,17 +79,18 @@ class Answers:
         """Return the cost of right answers (G,) under a metric that is a mean, and its increase with their cost."""
         return line_of_mean(key, self.groups.uncertainty, self.form, self.options)
 
-    def dearest(self, seen: float) -> float:
-        """Return the most that one more answer costs if the dearest yet costs `seen`: the next entry of a cost matrix.
+    def dearest(self, matters: Bools) -> float:
+        """Return the most that one more answer costs in the groups that matter (G,): the next entry of a cost matrix.
 
-        Where costs are given as numbers it is that itself, or the least that any answer cost.
+        Where costs are given as numbers it is the dearest seen there, or the least that any answer cost.
         """
         if self.is_binary:
             return 1.0
+        events = self.groups.atoms.event
+        seen = float(events.max(initial=0.0, where=matters))
         if self.form.labels is not None and not isinstance(self.options.cost, str):
             cost = self.options.cost
             return float(cost.min(initial=cost.max(), where=cost > seen * (1 + _ROUNDING)))
-        events = self.groups.atoms.event
         return seen or float(events.min(initial=self.form.max_uncertainty, where=events > 0))
 
 
@@ -170,25 +171,54 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
         return _own_loss(key, answers, value)
     if metric.of_samples and metric.line is None:
         return None
-    least, most = _range_of(key, answers)
-    groups = answers.groups
     bias = 0.0
     if metric.bias is not None and not key.variant:
-        bias = bias_of(
-            key,
-            answers.data(key, groups),
-            value,
-            groups.total / groups.unit,
-        )
-    return Number(
-        value,
-        groups,
-        _at(key, answers),
-        least,
-        most,
-        answers.dearest,
-        bias,
-        answers.rows,
+        groups = answers.groups
+        bias = bias_of(key, answers.data(key, groups), value, groups.total / groups.unit)
+    return _of_answers(key, answers, value, _at(key, answers), bias)
+
+
+def _of_answers(
+    key: Key,
+    answers: Answers,
+    value: float,
+    at: Callable[[Groups], Point],
+    bias: float = 0.0,
+) -> Number:
+    """Return a number of the groups of answers."""
+    groups = answers.groups
+    seen = at(groups)
+    least, most = _range_of(key, answers)
+    number = Number(value, groups, at, seen, least, most, bias=bias, rows=answers.rows)
+    if not number.matters.any():
+        return _without_answers(number)
+    return dataclasses.replace(number, dearest=answers.dearest(number.matters))
+
+
+def _without_answers(number: Number) -> Number:
+    """Return a number that depends on no answer, as a share of accepted ones, with answers that cost nothing.
+
+    One more has the influence that is an end of the range, if there is one.
+    """
+    groups = number.groups
+    none = np.zeros(len(groups.weight))
+    influence = groups.centred(number.seen.line).intercept + number.value
+    line = Line(influence, none + 1)
+    ends = [end - influence if math.isfinite(end) else none + math.nan for end in (number.least, number.most)]
+
+    def rows() -> Rows:
+        group = number.by_row().group
+        return Rows(group, np.zeros(len(group)))
+
+    free = dataclasses.replace(groups, cost=none, weight2_cost=none, weight2_cost2=none)
+    return dataclasses.replace(
+        number,
+        groups=free,
+        at=_mean_at(line),
+        seen=Point(number.value, line),
+        cheapest=ends[0],
+        dearest=ends[1],
+        rows=rows if number.rows else None,
     )
 
 
@@ -265,20 +295,10 @@ def _recalibrated_at(
 def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     """Return the mean of a loss that is no function of uncertainty and cost; of two classes it is, of confidences."""
     two = key.entry.two_classes
-    least, most = _range_of(key, answers)
     if two is not None and answers.options.num_classes == 2 and answers.is_binary:
         name, factor = two
         plain = answers.line(Key(name))
-        line = Line(factor * plain.intercept, factor * plain.slope)
-        return Number(
-            value,
-            answers.groups,
-            _mean_at(line),
-            least,
-            most,
-            _one,
-            rows=answers.rows,
-        )
+        return _of_answers(key, answers, value, _mean_at(Line(factor * plain.intercept, factor * plain.slope)))
     groups = answers.own(key)
     if groups is None:
         return None
@@ -287,26 +307,21 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
         loss = cost_of(key, answers.form, answers.options)
         return Rows(np.zeros(len(loss), np.int64), loss)
 
-    line = Line(np.zeros(1), np.ones(1))
-    return Number(
-        value,
-        groups,
-        _mean_at(line),
-        least,
-        most,
-        _half_of(most),
-        rows=rows if answers.rows else None,
-    )
+    at = _mean_at(_cost_of(groups))
+    least, most = _range_of(key, answers)
+    dearest = _dearest_loss(groups, most)
+    return Number(value, groups, at, at(groups), least, most, dearest=dearest, rows=rows if answers.rows else None)
 
 
-def _one(seen: float) -> float:
-    """Return the cost of a wrong answer."""
-    return 1.0
+def _cost_of(groups: Groups) -> Line:
+    """Return the line whose mean is that of the costs."""
+    none = np.zeros(len(groups.cost))
+    return Line(none, none + 1)
 
 
-def _half_of(most: float) -> Callable[[float], float]:
+def _dearest_loss(groups: Groups, most: float) -> float:
     """Return what one more answer loses by a posterior: half of what it can, which is the root of a probability."""
-    return lambda seen: max(seen, HALF * most)
+    return max(float(groups.atoms.event.max()), HALF * most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -337,21 +352,10 @@ def _normalized(key: Key, answers: Answers, value: float) -> Number:
         share = np.array([groups.total - wrong, wrong])
         at_right, at_wrong = naive.slope(share)
         below = Line(at_right * ones, (at_wrong - at_right) * ones)
-        return _quotient(
-            line,
-            below,
-            groups.mean(line),
-            naive.value(share),
-        )
+        return _quotient(line, below, groups.mean(line), naive.value(share))
 
-    return Number(
-        value,
-        answers.groups,
-        at,
-        0.0,
-        dearest=_one,
-        rows=answers.rows,
-    )
+    groups = answers.groups
+    return Number(value, groups, at, at(groups), 0.0, rows=answers.rows)
 
 
 def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number | None:
@@ -371,10 +375,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     classes, part = np.unique(labels, return_inverse=True)
     groups = _groups_by(part, loss, options.sample_weight)
     naive = _Naive(key, one_of_each_class(size, answers.form.max_uncertainty), options)
-    line = Line(
-        np.zeros(len(classes)),
-        np.ones(len(classes)),
-    )
+    line = _cost_of(groups)
 
     def shares(groups: Groups) -> Floats:
         share = np.zeros(size)
@@ -383,23 +384,14 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
 
     def at(groups: Groups) -> Point:
         share = shares(groups)
-        below = Line(
-            naive.slope(share)[classes],
-            np.zeros(len(classes)),
-        )
+        below = Line(naive.slope(share)[classes], np.zeros(len(classes)))
         return _quotient(line, below, groups.mean(line), naive.value(share))
 
     if _has_kink(naive, shares(groups), groups):
         return None
     _, most = _range_of(key.of(""), answers)
-    return Number(
-        value,
-        groups,
-        at,
-        0.0,
-        dearest=_half_of(most),
-        rows=lambda: Rows(part, loss),
-    )
+    dearest = _dearest_loss(groups, most)
+    return Number(value, groups, at, at(groups), 0.0, dearest=dearest, rows=lambda: Rows(part, loss))
 
 
 def _has_kink(naive: _Naive, share: Floats, groups: Groups) -> bool:
@@ -505,15 +497,10 @@ def _limits(
     if key.variant != "normalized" or key.entry.naive_confidence is None:
         return limits
     groups = number.groups
-    line = Line(
-        np.zeros(len(groups.cost)),
-        np.ones(len(groups.cost)),
-    )
-    share = groups.mean(line)
-    rate = infer(
-        Number(share, groups, _mean_at(line), 0.0, 1.0, _one, rows=number.rows),
-        design,
-    )
+    at = _mean_at(_cost_of(groups))
+    seen = at(groups)
+    share = seen.value
+    rate = infer(Number(share, groups, at, seen, 0.0, 1.0, rows=number.rows), design)
     low, high = NONE if rate is None else rate.limits(level)
     rarer = min(share, 1 - share)
     ends = [low, high] if share < HALF else [1 - high, 1 - low]
@@ -555,19 +542,16 @@ def limits_of_selected(
     part = (~selected).astype(np.int64)
     groups = _groups_by(part, loss, options.sample_weight)
     is_in = np.eye(len(groups.weight))[0]
-    at = _quotient_at(
-        Line(0 * is_in, is_in),
-        Line(is_in, 0 * is_in),
-    )
-    most = dearest or math.inf
-    at_most = cost_as_seen if dearest is None else lambda seen: most
+    at = _quotient_at(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
+    seen = at(groups)
     number = Number(
-        at(groups).value,
+        seen.value,
         groups,
         at,
+        seen,
         0.0,
-        most,
-        at_most,
+        dearest or math.inf,
+        dearest=dearest or float(groups.atoms.event[0]),
         rows=lambda: Rows(part, loss),
     )
     inference = infer(number, design)
@@ -588,7 +572,7 @@ def _notes(
     notes = note_biased([key for key in bare if key.is_biased])
     notes += note_on("no_interval_known", [key for key in bare if not key.is_biased])
     if not answers.is_binary:
-        largest = answers.dearest(float(answers.groups.atoms.event.max()))
+        largest = answers.dearest(np.ones(len(answers.groups.cost), np.bool_))
         notes += note_on(
             "assumed",
             [key for key in bounded if not key.is_plain_share],

@@ -105,7 +105,9 @@ def _spread_of(
     inference = infer(first, design, minus=second)
     if inference is None:
         return Spread(deviation, Moments(1.0, 1.0, deviation**2, 0.0))
-    return Spread(deviation, inference.moments[0 if difference > 0 else 1], size)
+    side = inference.lower if difference > 0 else inference.upper
+    assert side.moments is not None
+    return Spread(deviation, side.moments, size)
 
 
 def plan_of_rates(

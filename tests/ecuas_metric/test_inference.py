@@ -231,7 +231,7 @@ def test_groups_of_one_are_none_and_those_alike_count_once(rng):
 
 def test_an_average_of_equal_parts_is_as_sure_as_all_of_them():
     side = Side(0.5, 0.1, 0.3)
-    part = Inference(0.5, side, side, 0.0, 1.0, seen=(side, side))
+    part = Inference(0.5, side, side, 0.0, 1.0)
     four = average([part] * 4)
     assert (four.lower.centre, four.lower.deviation, four.lower.skewness) == pytest.approx((0.5, 0.05, 0.15))
     assert average([part]).limits(0.9) == pytest.approx(part.limits(0.9))
