@@ -266,9 +266,6 @@ ADVICE = {  # sentences of their own
     "fit_posteriors": "Class labels? fit_affine takes log-posteriors of shape (N, K).",
     "pass_confidence_first": "Swapped? confidence comes first.",
     # ---- states ----
-    "convert_or_score_in_memory": (
-        "Convert it, or score in memory (without --out-of-core), where words and percentages are read."
-    ),
     "install_java": "It needs Java 17.",
     "pass_weights_to_state": "Pass weights to state_of.",
     "score_all_in_memory": "Score in memory.",
@@ -440,9 +437,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "does_not_start": "does not start: {reason}",
     "file_changed": "holds other rows, or rows of another name, than when it was scored",
     "file_does_not_fit": "does not fit to the files before: {reason}",
-    "holds_no_numbers": "must hold numbers; it holds {kind}",
     "job_failed": "the job failed: {reason}",
-    "lengths_of_lists_differ": "must hold lists of one length",
     "named_twice": "is named twice: its rows would count twice",
     "no_file_of_states": "is not a file of states",
     "no_such_parquet_file": "there is no such Parquet file",

@@ -87,12 +87,16 @@ def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
     return note_perfect(len(wrong), len(right)) if is_separated else ()
 
 
-def scale_counts(values: Array) -> Ints:
-    """Return how many confidences (N,) there are, are at most 1, between 0 and 1, and above 0; none of posteriors."""
+def scale_counts(values: Array, copies: Floats | None = None) -> Ints:
+    """Return how many confidences (N,) there are, are at most 1, between 0 and 1, and above 0; none of posteriors.
+
+    Each stands for as many as `copies` (N,) says.
+    """
     if values.ndim > 1:
         return np.zeros(4, np.int64)
-    counts = (np.count_nonzero(which) for which in (values <= 1, (values > 0) & (values < 1), values > 0))
-    return np.array([len(values), *counts])
+    counts = np.ones(len(values)) if copies is None else copies
+    marks = (np.ones(len(values)), values <= 1, (values > 0) & (values < 1), values > 0)
+    return np.array([counts @ mark for mark in marks]).astype(np.int64)
 
 
 def are_mixed(counts: Ints, scale: float) -> bool:

@@ -485,7 +485,7 @@ def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
         return _stacked_columns([numbers_in(sheet, name, share=share) for name in columns])
     (name,) = columns
     first = None if complement_of(name) else first_of(sheet.table, name)
-    if recipe.form != "posteriors" or not isinstance(row_of_numbers(first), list):
+    if recipe.form != "posteriors":
         return _numbers(sheet, name, share=share, whole=sum(limits_of(recipe.scale)))
     missing = nulls_in(sheet.column(name))
     if missing.any():

@@ -1,5 +1,6 @@
 """Past one machine: summaries of some rows that merge in any order to the same numbers, and what carries them."""
 
+from ..files.recipe import Reading as Reading
 from ..options import checked_options as checked_options
 from ..summary import Summary as Summary
 from ..summary import SummaryResults as SummaryResults

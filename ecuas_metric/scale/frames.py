@@ -6,42 +6,42 @@ of neighbours, with their sums. Posteriors and costs leave it as Arrow batches, 
 
 from __future__ import annotations
 
-import functools
 import math
-import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, InputError, missing_package
-from ..files.evidence import are_mixed
-from ..files.recipe import HEAD, Recipe, limits_of
-from ..files.submissions import Source, advised, systems_in
+from ..errors import InputError, missing_package
+from ..files.evidence import scale_counts
+from ..files.recipe import HEAD, Reading, Recipe, limits_of
+from ..files.submissions import advised, source_of, systems_in
 from ..files.values import Sheet, floats_in, plain
 from ..inputs import Floats, clip, fill_missing
 from ..options import Options
 from ..summary import LINEAR, ROOT, SUMS, GroupSums, Summary, SummaryResults, results_of, with_groups
 from .batches import (
-    RowOptions,
+    AS_SAID,
     check_reading,
     collected,
     columns_read,
-    note_unlabelled,
+    empty_of,
+    kept_rows,
     origin_of,
     recipe_of_rows,
-    require_labelled,
+    require_one_scale,
     states_of_batches,
-    words_of,
 )
-from .rows import empty_state, state_of, state_options
+from .rows import state_of, state_options
 
 FEW_ROWS = 2**20  # of which each distinct confidence is a group
 SOURCE = "the frame"
 _OURS = "ecuas "  # before the names of our columns
+_NO_BIN = -1.0  # of rows without a confidence
+_OUTSIDE = -2.0  # of confidences that are none
 
 
 def score_frame(
@@ -102,17 +102,10 @@ def score_frame(
     >>> round(score_frame(frame, n=1).flat()["ecuas_1"], 4)
     0.67
     """
-    said = dict(columns or {})
-    if by is not None:
-        said["part"] = by
-    states = states_of_frame(
-        frame,
-        state_options(**options),
-        columns=said,
-        unlabelled=unlabelled,
-        scale=scale,
-        correct_from=correct_from,
-    )
+    parts = {} if by is None else {"part": by}
+    roles = {**(columns or {}), **parts}
+    reading = Reading(unlabelled=unlabelled, scale=scale, correct_from=correct_from, columns=roles)
+    states = states_of_frame(frame, state_options(**options), reading=reading)
     results = {
         name: results_of(state, normalize=normalize, decompose=decompose, confidence_level=confidence_level)
         for name, state in sorted(states.items())
@@ -128,24 +121,20 @@ def states_of_frame(
     prefix: str = "",
     source: str = SOURCE,
     recipe: Recipe | None = None,
-    **reading: Unpack[RowOptions],
+    reading: Reading = AS_SAID,
 ) -> dict[str, Summary]:
-    """Return the summary of each system in a frame; `name`, `prefix` and `source` are those of `states_of_batches`."""
-    check_reading(reading)
+    """Return the summary of each system in a frame; arguments are those of `states_of_batches`."""
     rows = lazy_rows(frame)
-    if recipe is None:
-        sample = collected(lambda: rows.head(HEAD).collect().to_arrow(), source)
-        if not sample.num_rows:
-            raise InputError("frame", "empty")
-        recipe = recipe_of_rows(sample, reading, source=source)
-    if recipe.form == "confidences":
-        return _Counting(rows, recipe, options, source).states(name, prefix)
-    rows = rows.select(*columns_read(recipe))
-    if rows.implementation.is_pyspark() or rows.implementation.is_pyspark_connect():
-        from .partitions import states_of_rows
-
-        return states_of_rows(rows.to_native(), recipe, options, name=name, prefix=prefix, **reading)
-    return states_of_batches(_batches(rows), options, name=name, prefix=prefix, source=source, recipe=recipe, **reading)
+    recipe = recipe or _recipe_of(rows, reading, source)
+    if not _is_counted(recipe, rows.collect_schema()):
+        return _by_batches(rows, options, recipe, name=name, prefix=prefix, source=source)
+    table = _added_up(rows, recipe, options, source)
+    try:
+        return _summaries(table, recipe, options, name=name, prefix=prefix, source=source)
+    except InputError:
+        if _is_stream(rows):  # where one goes through the rows, the error names the first that is wrong
+            _by_batches(rows, options, recipe, name=name, prefix=prefix, source=source)
+        raise
 
 
 def lazy_rows(frame: Any) -> Any:
@@ -160,163 +149,132 @@ def lazy_rows(frame: Any) -> Any:
         raise InputError("frame", "not_a_frame", value=type(frame).__name__) from error
 
 
-def _batches(rows: Any) -> Iterable[pa.RecordBatch | pa.Table]:
-    """Return Arrow batches of a lazy frame, a stream of them where its engine has one."""
+def _recipe_of(rows: Any, reading: Reading, source: str) -> Recipe:
+    """Return how the rows of a frame are read, by the first of them."""
+    check_reading(reading)
+    head = collected(lambda: rows.head(HEAD).collect().to_arrow(), source)
+    if not head.num_rows:
+        raise InputError("frame", "empty")
+    return recipe_of_rows(head, reading, source=source)
+
+
+# ---- rows that leave their engine ----------------------------------------------------------------------------------
+
+
+def _by_batches(
+    rows: Any, options: Options, recipe: Recipe, *, name: str, prefix: str, source: str
+) -> dict[str, Summary]:
+    """Return the summary of each system by Arrow batches of the columns that are read."""
+    rows = rows.select(*columns_read(recipe, rows.collect_schema().names()))
+    if _is_of_spark(rows):
+        from .partitions import states_of_rows
+
+        return states_of_rows(rows.to_native(), recipe, options, name=name, prefix=prefix)
     native = rows.to_native()
-    if hasattr(native, "__arrow_c_stream__"):
-        reader: Iterable[pa.RecordBatch] = pa.RecordBatchReader.from_stream(native)
-        return reader
-    return [rows.collect().to_arrow()]
+    batches: Iterable[pa.RecordBatch | pa.Table]
+    batches = pa.RecordBatchReader.from_stream(native) if _is_stream(rows) else [rows.collect().to_arrow()]
+    return states_of_batches(batches, options, name=name, prefix=prefix, source=source, recipe=recipe)
 
 
-class _Counting:
-    """The rows of confidences in a frame, whose engine adds up those of equal confidence, or of a bin."""
+def _is_of_spark(rows: Any) -> bool:
+    return bool(rows.implementation.is_pyspark() or rows.implementation.is_pyspark_connect())
 
-    def __init__(self, rows: Any, recipe: Recipe, options: Options, source: str) -> None:
-        self.recipe = recipe
-        self.options = options
-        self.source = Source(source, words_of(recipe), np.zeros(0, np.int64))
-        self.is_weighted = bool(recipe.of("weight"))
-        self.low, self.high = limits_of(recipe.scale)
-        self.rows = self._prepared(rows)
 
-    def states(self, name: str, prefix: str) -> dict[str, Summary]:
-        """Return the summary of each system."""
-        table = self._added_up("bin")
-        is_tied = pc.equal(table[_OURS + "low"], table[_OURS + "high"])
-        if pc.sum(table[_OURS + "one"]).as_py() <= FEW_ROWS and not pc.all(is_tied).as_py():
-            table = self._added_up("q")
-        if not self.recipe.systems:
-            return {name: self._summary(table)}
-        sheet = Sheet(table, np.arange(len(table)), source=self.source.file)
-        systems, codes = systems_in(sheet, self.recipe.systems)
-        tables = [table.filter(pa.array(codes == code)) for code in range(len(systems))]
-        return {f"{prefix}{system}": self._summary(part) for system, part in zip(systems, tables, strict=True)}
+def _is_stream(rows: Any) -> bool:
+    """Return whether the engine of a frame gives its rows one batch after the other, here."""
+    return hasattr(rows.to_native(), "__arrow_c_stream__") and not _is_of_spark(rows)
 
-    def _prepared(self, rows: Any) -> Any:
-        """Return rows of systems, confidence q, correctness y and weight w, and what they are added up by."""
-        import narwhals as nw
 
-        types = rows.collect_schema()
-        q = _number(self.recipe.predictions[0], types)
-        if self.recipe.scale != 1:
-            q = (q - self.low) / (self.high - self.low)
-        y = _number(self.recipe.truth, types)
-        if self.recipe.correct_from is not None:
-            y = nw.when(~y.is_null()).then((y >= self.recipe.correct_from).cast(nw.Float64))
-        w = _number(self.recipe.of("weight")[0], types) if self.is_weighted else nw.lit(1.0)
-        rows = rows.select(*map(nw.col, self.recipe.systems), **_ours(q=q, y=y, w=w))
-        q, y, w = (nw.col(_OURS + name) for name in "qyw")
-        # Each in a column of its own: engines compute an expression as often as it is written.
-        near = nw.when(q >= 0.5).then(1 - q).otherwise(q)
-        rows = rows.with_columns(**_ours(near=nw.when(near > 0).then(near).otherwise(nw.lit(0.0))))
-        root = nw.col(_OURS + "near")
-        for _ in range(3):  # the eighth root
-            rows = rows.with_columns(**_ours(root=root.sqrt()))
-            root = nw.col(_OURS + "root")
-        columns = {
-            "bin": nw.when(q.is_null()).then(-1).otherwise(self._bin(q)),
-            "is_judged": ~y.is_null(),
-            "y": y.fill_null(0.0),
-            "low": q,
-            "high": q,
-            "one": nw.lit(1),
-            "wu": w * (1 - q) if self.is_weighted else 1 - q,
-        }
-        if self.is_weighted:
-            is_whole = w == w.floor() if self.options.weights_are == "counts" else w == w
-            is_weight = ~w.is_null() & (w >= 0) & (w < math.inf) & is_whole
-            columns |= {"is_weight": is_weight, "is_positive": ~w.is_null() & (w > 0), "w2": w * w, "lightest": w}
-        return rows.with_columns(**_ours(**columns))
+# ---- rows that their engine adds up --------------------------------------------------------------------------------
 
-    def _bin(self, q: Any) -> Any:
-        """Return a whole number for each confidence, equal for neighbours that may share a group."""
-        import narwhals as nw
 
-        # Groups end where confidences are clipped or reject costs and bins of ECE end, and for `scale_counts`.
-        firsts = [0.0, 0.5, 1 / self.high, *(np.arange(1, self.options.n_bins) / self.options.n_bins)]
-        accepted = 1 - np.array([*self.options.reject_costs, 1 - 1 / (self.options.num_classes or math.inf)])
-        is_beyond = [q >= end for end in np.unique([*firsts, *accepted]).tolist()]
-        is_beyond += [q > end for end in np.unique([1.0, *accepted]).tolist()]
-        steps = (LINEAR * nw.col(_OURS + "near") + ROOT * nw.col(_OURS + "root")).floor().cast(nw.Int64)
-        places = functools.reduce(operator.add, (one.cast(nw.Int64) for one in is_beyond))
-        return steps * (len(is_beyond) + 1) + places
+def _is_counted(recipe: Recipe, types: Mapping[str, Any]) -> bool:
+    """Return whether an expression takes the rows: confidences, correctness and weights that are numbers."""
+    names = [*recipe.predictions, recipe.truth, *recipe.of("weight")]
+    kinds = [types.get(name) for name in names]
+    are_numbers = all(kind is not None and (kind.is_numeric() or str(kind) == "Boolean") for kind in kinds)
+    return recipe.form == "confidences" and recipe.right is None and are_numbers
 
-    def _added_up(self, key: str) -> pa.Table:
-        """Return the groups of rows of an equal key, with their counts and sums."""
-        import narwhals as nw
 
-        keys = [key, "y", "is_judged", *(("is_weight", "is_positive") if self.is_weighted else ())]
-        sums = ["one", "wu", *(("w", "w2") if self.is_weighted else ())]
-        columns = [nw.col(_OURS + name).sum() for name in sums]
-        columns += [nw.col(_OURS + "low").min(), nw.col(_OURS + "high").max()]
-        if self.is_weighted:
-            columns.append(nw.col(_OURS + "lightest").min())
-        names = [*self.recipe.systems, *(_OURS + name for name in keys)]
-        groups = self.rows.group_by(*names).agg(*columns)
-        return collected(lambda: groups.collect().to_arrow(), self.source.file)
+def _added_up(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Table:
+    """Return the groups of rows: of equal confidences or, of many rows with different ones, of those in a bin."""
+    columns = _columns(rows, recipe, options)
+    table = _grouped(columns, "bin", recipe, source)
+    is_tied = pc.equal(table[_OURS + "low"], table[_OURS + "high"])
+    rows = pc.sum(table[_OURS + "count"], min_count=0).as_py()
+    if rows <= FEW_ROWS and not pc.all(is_tied, min_count=0).as_py():
+        return _grouped(columns, "q", recipe, source)
+    return table
 
-    def _summary(self, table: pa.Table) -> Summary:
-        """Return the summary of the groups of one system."""
-        count = _column(table, "one")
-        self._require_one_scale(table, count)
-        is_open = _column(table, "is_judged") == 0
-        require_labelled(is_open, self.recipe, self.source, self.recipe.unlabelled, count)
-        notes = note_unlabelled(float(count[is_open].sum()), float(count.sum()), self.recipe.unlabelled)
-        if self.recipe.unlabelled == "drop":
-            table = table.filter(pa.array(~is_open))
-            count = count[~is_open]
-        low = _column(table, "low")
-        high = _column(table, "high")
-        correct = _column(table, "y")
-        weight = _column(table, "lightest") if self.is_weighted else None
-        origin = origin_of(self.recipe)
-        if not len(table):
-            return replace(
-                empty_state("confidences", self.options, is_weighted=self.is_weighted, origin=origin), notes=notes
-            )
-        shown = np.where(high > 1, high, low)  # one confidence of each group, for checks and notes
-        try:
-            summary = state_of(
-                "confidences", shown, correct, self.options, sample_weight=weight, copies=count, origin=origin
-            )
-        except InputError as error:
-            error.index = error.count = error.total = None  # those of groups are not those of rows
-            raise advised(self.source.error(error), shown, correct, "confidences") from None
-        summary = replace(summary, notes=(*notes, *summary.notes))
-        return with_groups(summary, self._groups(table, low, high, 1 - correct))
 
-    def _require_one_scale(self, table: pa.Table, count: Floats) -> None:
-        if self.low != 0 or self.high <= 1:
-            return
-        low = _column(table, "low")
-        high = _column(table, "high")
-        one = 1 / self.high
-        counts = [count[which].sum() for which in (high <= one, (low > 0) & (high < one), low > 0)]
-        if are_mixed(np.array([count.sum(), *counts]), self.high):
-            raise FileError(
-                self.source.file,
-                "several_scales",
-                column=self.recipe.predictions[0],
-                advice="write_in_one_scale",
-                within=int(counts[0]),
-                size=int(count.sum()),
-            )
+def _columns(rows: Any, recipe: Recipe, options: Options) -> Any:
+    """Return rows of systems, confidence q, correctness y and weight w, and what they are added up by."""
+    import narwhals as nw
 
-    def _groups(self, table: pa.Table, low: Floats, high: Floats, wrong: Floats) -> GroupSums:
-        """Return the groups as those of a summary; costs are 0 or 1."""
-        edges = []
-        for edge in (low, high):
-            edges.append(fill_missing(clip(edge)[0], missing_confidence=self.options.missing_confidence)[0])
-        low, high = edges
-        w = _column(table, "w") if self.is_weighted else _column(table, "one")
-        w2 = _column(table, "w2") if self.is_weighted else w
-        wu = np.where(low == high, w * (1 - low), _column(table, "wu"))
-        sums = dict(zip(SUMS, (w, w * wrong, w2, w2 * wrong, w2 * wrong, wu, wu * wrong), strict=True))
-        counted = w > 0
-        return GroupSums(
-            0.0 - high[counted], 0.0 - low[counted], {name: values[counted] for name, values in sums.items()}
-        )
+    types = rows.collect_schema()
+    q = _number(recipe.predictions[0], types)
+    low, high = limits_of(recipe.scale)
+    if recipe.scale != 1:
+        q = (q - low) / (high - low)
+    y = _number(recipe.truth, types)
+    if recipe.correct_from is not None:
+        y = nw.when(~y.is_null()).then((y >= recipe.correct_from).cast(nw.Float64))
+    weights = {}
+    if recipe.of("weight"):
+        weights["w"] = _number(recipe.of("weight")[0], types)
+    rows = rows.select(*map(nw.col, recipe.systems), **_ours(q=q, y=y, **weights))
+    # Each in a column of its own: engines compute an expression as often as it is written.
+    q = nw.col(_OURS + "q")
+    y = nw.col(_OURS + "y")
+    rows = rows.with_columns(**_ours(near=nw.when(q >= 0.5).then(1 - q).otherwise(q)))
+    near = nw.col(_OURS + "near")
+    rows = rows.with_columns(**_ours(root=nw.when(near > 0).then(near).otherwise(nw.lit(0.0))))
+    root = nw.col(_OURS + "root")
+    for _ in range(3):  # the eighth root
+        rows = rows.with_columns(**_ours(root=root.sqrt()))
+    rows = rows.with_columns(**_ours(place=(q * options.n_bins).floor()))
+    bins = nw.when((q > -1) & (q < 2)).then(_bin(options, high)).otherwise(nw.lit(_OUTSIDE))
+    columns = {
+        "bin": nw.when(~q.is_null()).then(bins).otherwise(nw.lit(_NO_BIN)).cast(nw.Int64),
+        "is_judged": ~y.is_null(),
+        "y": y.fill_null(0.0),
+        "low": q,
+        "high": q,
+        "wu": 1 - q,
+    }
+    if weights:
+        columns |= _columns_of_weights(nw.col(_OURS + "w"), 1 - q, options)
+    return rows.with_columns(**_ours(**columns))
+
+
+def _columns_of_weights(w: Any, u: Any, options: Options) -> dict[str, Any]:
+    """Return what is added up of weights, and what tells those that are none apart."""
+    is_whole = w == w.floor() if options.weights_are == "counts" else w == w
+    is_weight = ~w.is_null() & (w >= 0) & (w < math.inf) & is_whole
+    is_positive = ~w.is_null() & (w > 0)
+    return {"is_weight": is_weight, "is_positive": is_positive, "w2": w * w, "lightest": w, "wu": w * u}
+
+
+def _bin(options: Options, high: float) -> Any:
+    """Return a whole number for each confidence, equal for neighbours that may share a group.
+
+    Groups end where bins of ECE and reject costs do, and at what notes and refusals count: 1 of a scale, and 1 / K.
+    """
+    import narwhals as nw
+
+    q = nw.col(_OURS + "q")
+    place = nw.col(_OURS + "place")
+    thresholds = [1 - cost for cost in options.reject_costs]
+    thresholds += [1 / high] if high > 1 else []
+    thresholds += [1 / options.num_classes] if options.num_classes else []
+    # A product may round up to the next edge, or down from it.
+    is_beyond = [q >= place / options.n_bins, q >= (place + 1) / options.n_bins, q >= 0.5]
+    is_beyond += [q >= threshold for threshold in thresholds]
+    is_beyond += [q > threshold for threshold in thresholds]
+    for one in is_beyond:
+        place = place + one.cast(nw.Float64)
+    steps = (LINEAR * nw.col(_OURS + "near") + ROOT * nw.col(_OURS + "root")).floor()
+    return steps * (options.n_bins + len(is_beyond) + 1) + place
 
 
 def _number(name: str, types: Mapping[str, Any]) -> Any:
@@ -331,5 +289,85 @@ def _ours(**columns: Any) -> dict[str, Any]:
     return {_OURS + name: column for name, column in columns.items()}
 
 
-def _column(table: pa.Table, name: str) -> Floats:
-    return floats_in(plain(table[_OURS + name]))
+def _grouped(columns: Any, key: str, recipe: Recipe, source: str) -> pa.Table:
+    """Return the groups of rows of an equal key, with their counts and sums."""
+    import narwhals as nw
+
+    keys = [key, "y", "is_judged"]
+    sums = ["wu"]
+    smallest = ["low"]
+    if recipe.of("weight"):
+        keys += ["is_weight", "is_positive"]
+        sums += ["w", "w2"]
+        smallest += ["lightest"]
+    aggregates = [nw.len().alias(_OURS + "count"), nw.col(_OURS + "high").max()]
+    aggregates += [nw.col(_OURS + name).sum() for name in sums]
+    aggregates += [nw.col(_OURS + name).min() for name in smallest]
+    groups = columns.group_by(*recipe.systems, *(_OURS + name for name in keys)).agg(*aggregates)
+    return collected(lambda: groups.collect().to_arrow(), source)
+
+
+# ---- groups -> summaries -------------------------------------------------------------------------------------------
+
+
+def _summaries(
+    table: pa.Table, recipe: Recipe, options: Options, *, name: str, prefix: str, source: str
+) -> dict[str, Summary]:
+    """Return the summary of each system in a table of groups."""
+    if not len(table):
+        return {}
+    if not recipe.systems:
+        return {name: _summary(table, recipe, options, source)}
+    systems, codes = systems_in(Sheet(table, np.arange(len(table)), source=source), recipe.systems)
+    tables = [table.filter(pa.array(codes == code)) for code in range(len(systems))]
+    summaries = [_summary(part, recipe, options, source) for part in tables]
+    return {f"{prefix}{system}": one for system, one in zip(systems, summaries, strict=True)}
+
+
+def _summary(table: pa.Table, recipe: Recipe, options: Options, file: str) -> Summary:
+    """Return the summary of the groups of one system."""
+    source = source_of(Sheet(table, np.zeros(len(table), np.int64), source=file), recipe)
+    column = {name.removeprefix(_OURS): floats_in(plain(table[name])) for name in _our_names(table)}
+    limits = limits_of(recipe.scale)
+    require_one_scale(scale_counts(column["high"] * limits[1], column["count"]), recipe, file)
+    truth = np.where(column["is_judged"] == 1, column["y"], np.nan)
+    kept, notes = kept_rows(truth, recipe, source, column["count"])
+    column = {name: values[kept] for name, values in column.items()}
+    if not kept.any():
+        return replace(empty_of(recipe, options), notes=notes)
+    shown = np.where(column["high"] > 1, column["high"], column["low"])  # one of each group, for checks and notes
+    weight = column.get("lightest")
+    copies = column["count"]
+    origin = origin_of(recipe)
+    try:
+        summary = state_of(
+            "confidences", shown, column["y"], options, sample_weight=weight, copies=copies, origin=origin
+        )
+    except InputError as error:
+        error.index = error.count = error.total = None  # those of groups are not those of rows
+        raise advised(source.error(error), shown, column["y"], "confidences") from None
+    summary = replace(summary, notes=(*notes, *summary.notes))
+    return with_groups(summary, _groups(column, options))
+
+
+def _our_names(table: pa.Table) -> list[str]:
+    return [name for name in table.column_names if name.startswith(_OURS)]
+
+
+def _groups(column: Mapping[str, Floats], options: Options) -> GroupSums:
+    """Return the groups as those of a summary; costs are 0 or 1."""
+    low = _repaired(column["low"], options)
+    high = _repaired(column["high"], options)
+    wrong = 1 - column["y"]
+    w = column.get("w", column["count"])
+    w2 = column.get("w2", w)
+    wu = np.where(low == high, w * (1 - low), column["wu"])
+    sums = dict(zip(SUMS, (w, w * wrong, w2, w2 * wrong, w2 * wrong, wu, wu * wrong), strict=True))
+    counted = w > 0
+    ranks = (0.0 - high[counted], 0.0 - low[counted])
+    return GroupSums(*ranks, {name: values[counted] for name, values in sums.items()})
+
+
+def _repaired(confidence: Floats, options: Options) -> Floats:
+    clipped, _ = clip(confidence)
+    return fill_missing(clipped, missing_confidence=options.missing_confidence)[0]

@@ -1,54 +1,69 @@
-"""The engine on this machine: Parquet files of any size, here or at an address of fsspec, one after the other."""
+"""Parquet files of any size, here or at an address of fsspec -> states: DuckDB adds up one file after the other."""
 
+from __future__ import annotations
+
+import glob
 import hashlib
-import itertools
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from glob import has_magic
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import gettempdir
-from typing import NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any
 
 import fsspec
-import numpy as np
 import pyarrow as pa
-from fsspec import AbstractFileSystem
-from pyarrow import parquet as pq
+from pyarrow import dataset
 from tqdm.auto import tqdm
 
-from ..basis import Purpose, why_not_comparable
-from ..errors import FileError, InputError
+from ..errors import FileError, missing_package
 from ..files.read import distinct_names, named_by_folders, stem
-from ..files.recipe import HEAD, Recipe
+from ..files.recipe import HEAD, Reading, Recipe
 from ..files.values import constant
 from ..options import Options
-from ..summary import Summary
-from .batches import RowOptions, check_reading, columns_read, recipe_of_rows, states_of_batches
-from .frames import FEW_ROWS, lazy_rows, states_of_frame
+from .batches import AS_SAID, check_reading, first_line, recipe_of_rows
+from .frames import lazy_rows, states_of_frame
+from .rows import why_not_merged
 from .storage import Collection, merge_collections, read_collection, write_collection
 
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
 SECONDS_BETWEEN_SAVES = 30.0
-BATCH_BYTES, MOST_ROWS = 2**21, 2**17
-_SECONDS_BETWEEN_LOOKS = 0.5
-_DUCKDB: dict[str, str | bool | int | float | list[str]] = {
-    "memory_limit": "256MB",  # beyond it groups go to disk
-    "preserve_insertion_order": False,
-}
+_DUCKDB: dict[str, str | bool | int | float | list[str]] = {"memory_limit": "256MB"}  # beyond it groups go to disk
 
 
-class ParquetPart(NamedTuple):
-    """A file: its address, its path on its file system, its size in bytes."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A file, and the names of its rows: that of the system if no column has one, and what stands before those."""
 
     address: str
-    path: str
-    size: int
-    filesystem: AbstractFileSystem
+    path: str  # on its file system
+    size: int  # bytes
+    filesystem: fsspec.AbstractFileSystem
+    name: str = ""
+    prefix: str = ""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine."""
+        return "://" not in self.address
+
+    def rows(self) -> dataset.Dataset:
+        """Return its rows, of which nothing is read yet; of an address each column of a row group is one request."""
+        options = dataset.ParquetFragmentScanOptions(pre_buffer=not self.is_local)
+        format = dataset.ParquetFileFormat(default_fragment_scan_options=options)
+        return dataset.dataset([self.path], filesystem=self.filesystem, format=format)
+
+    def columns_in_path(self) -> dict[str, str | None]:
+        """Return the columns that only the names of folders have, as model=a, and their values."""
+        folders = named_by_folders(self.path.split("/")[:-1])
+        names = self.rows().schema.names
+        return {name: value for name, value in folders.items() if name not in names}
 
 
 def score_files(
@@ -58,43 +73,29 @@ def score_files(
     state_file: str | Path | None = None,
     progress: bool = False,
     recipes: list[Recipe] | None = None,
-    **reading: Unpack[RowOptions],
+    reading: Reading = AS_SAID,
 ) -> Collection:
     """Return the states of all systems in Parquet files.
 
     Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
     that of the pattern. States are kept in `state_file`: what they are of already is skipped, so that an interrupted
-    run goes on, and next month's files are added to this month's. How each file was read is added to `recipes`. For
-    `reading` see `batches.RowOptions`. FileError names file, column, row and value; the files before it are in
-    `state_file`.
+    run goes on, and next month's files are added to this month's. How each file was read is added to `recipes`.
+    FileError names file, column, row and value; the files before it are in `state_file`.
     """
     check_reading(reading)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
-    files = parts_of_patterns(patterns)
+    parts = parts_of_patterns(patterns)
     saved = time.monotonic()
-    is_looked_at = False
-    size = sum(part.size for *_, part in files)
+    size = sum(part.size for part in parts)
     try:
-        with tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress) as bar:
-            for name, prefix, part in files:
+        with _engine() as engine, tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress) as bar:
+            for part in parts:
                 bar.set_postfix_str(stem(part.path), refresh=False)
                 recipe = recipe_of_part(part, reading)
                 if recipes is not None:
                     recipes.append(recipe)
-                score = partial(states_of_batches, name=name, prefix=prefix, source=part.address, recipe=recipe)
-                content = digest_of_file(name, prefix, part, recipe)
-                if _is_done(part, content, done):
-                    bar.update(part.size)
-                    if not is_looked_at:  # whether rows are read now as they were then
-                        first = itertools.islice((batch for batch, _ in batches_of(part, recipe)), 1)
-                        _require_one_basis(part, score(first, options, **reading), done)
-                        is_looked_at = True
-                    continue
-                states = _added_up(name, prefix, part, recipe, options, bar)
-                if states is None:
-                    states = score(_watch(part, recipe, bar), options, **reading)
-                _require_one_basis(part, states, done)
-                done = merge_collections([done, Collection(states, {part.address: content})], names=["", part.address])
+                done = _with_part(part, recipe, engine, options, done)
+                bar.update(part.size)
                 if state_file and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     write_collection(state_file, done)
                     saved = time.monotonic()
@@ -104,167 +105,47 @@ def score_files(
     return done
 
 
-def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[tuple[str, str, ParquetPart]]:
-    """Return all files, with the name of their rows where no column has one, and what stands before where one has."""
-    found: dict[str, tuple[str, str, ParquetPart]] = {}
-    given = [one if isinstance(one, tuple) else ("", one) for one in patterns]
-    stems = ["" if name or has_magic(path) else stem(path.rstrip("/")) for name, path in given]
-    names = [name or own or path for (name, path), own in zip(given, stems, strict=True)]
-    paths = [path for _, path in given]
-    are_several = len({name for name, _ in given if name}) > 1
-    for name, (own, pattern) in zip(distinct_names(names, paths, stems), given, strict=True):
-        for part in parts_of(pattern):
-            prefix = f"{own} " if own and are_several else ""
-            if found.setdefault(part.address, (name, prefix, part))[-1] is not part:
+def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:
+    """Return all files that paths or patterns name, each of which may be (name, pattern)."""
+    pairs = [one if isinstance(one, tuple) else ("", one) for one in patterns]
+    stems = ["" if name or glob.has_magic(path) else stem(path.rstrip("/")) for name, path in pairs]
+    names = [name or own or path for (name, path), own in zip(pairs, stems, strict=True)]
+    distinct = distinct_names(names, [path for _, path in pairs], stems)
+    are_several = len({name for name, _ in pairs if name}) > 1
+    parts: dict[str, Part] = {}
+    for name, (said, pattern) in zip(distinct, pairs, strict=True):
+        for part in parts_of(pattern, name, f"{said} " if said and are_several else ""):
+            if part.address in parts:
                 raise FileError(part.address, "named_twice")
-    return list(found.values())
+            parts[part.address] = part
+    return list(parts.values())
 
 
-def parts_of(pattern: str) -> list[ParquetPart]:
+def parts_of(pattern: str, name: str = "", prefix: str = "") -> list[Part]:
     """Return the files that a path, a folder, a pattern or an address such as ``hf://..`` names, in order."""
-    filesystem, paths = _paths_of(pattern)
+    try:
+        filesystem, path = fsspec.core.url_to_fs(pattern, skip_instance_cache=True)
+        paths = _paths_of(filesystem, path)
+    except (ImportError, ValueError, OSError) as error:  # an unknown protocol, a missing package, no access
+        raise FileError(pattern, "unreadable", reason=first_line(error)) from None
     if not paths:
         raise FileError(pattern, "no_such_parquet_file")
+    if "://" in pattern:
+        filesystem.open = partial(filesystem.open, cache_type="none")  # nothing is read ahead of what is asked for
     parts = []
     for path in sorted(paths):
         address = filesystem.unstrip_protocol(path) if "://" in pattern else os.path.abspath(path)
-        parts.append(ParquetPart(address, path, int(filesystem.size(path) or 0), filesystem))
+        parts.append(Part(address, path, int(filesystem.size(path) or 0), filesystem, name, prefix))
     return parts
 
 
-def recipe_of_part(part: ParquetPart, reading: RowOptions) -> Recipe:
-    """Return how the rows of a file are read, by the first of them."""
-    with _open(part) as file:
-        # Of all columns, also those that are not used, which the recipe names: so of the first row group only.
-        batches = file.iter_batches(HEAD, row_groups=[0] if file.num_row_groups else [], use_threads=False)
-        head = pa.Table.from_batches([next(batches, [])] if file.metadata.num_rows else [], file.schema_arrow)
-        for name, value in _columns_in_path(part, file.schema_arrow).items():
-            head = head.append_column(name, value.take(np.zeros(len(head), np.int64)))
-        return recipe_of_rows(head, reading, source=part.address, rows=file.metadata.num_rows)
-
-
-def batches_of(part: ParquetPart, recipe: Recipe) -> Iterator[tuple[pa.RecordBatch, float]]:
-    """Yield batches of the columns that are read, and the share of the file that each is."""
-    with _open(part) as file:
-        in_path = _columns_in_path(part, file.schema_arrow)
-        read = columns_read(recipe)
-        own = [name for name in read if name not in in_path]
-        size = _batch_size(file, own)  # and no threads, which take memory that grows with the file
-        for batch in file.iter_batches(size, columns=own, use_threads=False):
-            for name in (name for name in read if name in in_path):
-                batch = batch.append_column(name, in_path[name].take(np.zeros(len(batch), np.int64)))
-            yield batch, len(batch) / file.metadata.num_rows
-
-
-def _added_up(
-    name: str, prefix: str, part: ParquetPart, recipe: Recipe, options: Options, bar: tqdm
-) -> dict[str, Summary] | None:
-    """Return the states of a file of many confidences, which DuckDB adds up if it is installed; None of others.
-
-    None also if it does not read them, since batches say in which row an error is.
-    """
-    is_plain = "://" not in part.address and not has_magic(part.path)
-    is_installed = all(map(find_spec, ("duckdb", "narwhals")))
-    if recipe.form != "confidences" or recipe.rows <= FEW_ROWS or not is_plain or not is_installed:
-        return None
-    import duckdb
-    import narwhals as nw
-
-    start = bar.n
-    with duckdb.connect(config=_DUCKDB | {"temp_directory": gettempdir()}) as connection, ThreadPoolExecutor(1) as pool:
-        connection.execute("SET enable_progress_bar = true; SET enable_progress_bar_print = false")
-        try:
-            rows = lazy_rows(connection.read_parquet(part.path, hive_partitioning=False))
-            for column, value in _columns_in_path(part, pq.read_schema(part.path)).items():
-                rows = rows.with_columns(nw.lit(value[0].as_py()).alias(column))
-            score = partial(states_of_frame, rows, options, name=name, prefix=prefix)
-            job = pool.submit(score, source=part.address, recipe=recipe)
-            while not wait([job], timeout=_SECONDS_BETWEEN_LOOKS).done:
-                share = max(connection.query_progress(), 0.0) / 100
-                bar.update(start + int(share * part.size) - bar.n)
-            states = job.result()
-        except (InputError, duckdb.Error):
-            bar.update(start - bar.n)
-            return None
-        except KeyboardInterrupt:
-            connection.interrupt()
-            raise
-        bar.update(start + part.size - bar.n)
-        return states
-
-
-def _columns_in_path(part: ParquetPart, schema: pa.Schema) -> dict[str, pa.Array]:
-    """Return the columns that only the names of folders have, each as an array of one value."""
-    folders = named_by_folders(part.path.split("/")[:-1])
-    return {name: constant(value, 1) for name, value in folders.items() if name not in schema.names}
-
-
-def _watch(part: ParquetPart, recipe: Recipe, bar: tqdm) -> Iterator[pa.RecordBatch]:
-    start = bar.n
-    for batch, share in batches_of(part, recipe):
-        yield batch
-        bar.update(int(share * part.size))
-    bar.update(start + part.size - bar.n)
-
-
-def digest_of_file(name: str, prefix: str, part: ParquetPart, recipe: Recipe) -> str:
-    """Return a digest of a file's content, its own name, and the names that its rows have.
-
-    A file is known by it wherever it is; at an address by what the file system says of it.
-    """
-    folders = [folder for folder in part.path.split("/")[:-1] if "=" in folder]
-    own = prefix if recipe.systems else name
-    digest = hashlib.blake2b(json.dumps([own, *folders, stem(part.path)]).encode(), digest_size=16)
-    if "://" in part.address:
-        digest.update(str(part.filesystem.ukey(part.path)).encode())
-        return digest.hexdigest()
-    with open(part.path, "rb") as content:
-        digest.update(hashlib.file_digest(content, "blake2b").digest())
-    return digest.hexdigest()
-
-
-def _is_done(part: ParquetPart, content: str, done: Collection) -> bool:
-    before = done.files.get(part.address)
-    if before is not None and before != content:
-        raise FileError(part.address, "file_changed", advice="score_into_new_state")
-    return content in done.files.values()
-
-
-def _require_one_basis(part: ParquetPart, states: Mapping[str, Summary], done: Collection) -> None:
-    """Raise FileError unless rows as they are read now may be merged with what is known of those of before."""
-    for name, state in states.items():
-        basis = done.states[name].basis if name in done.states else state.basis
-        reasons = why_not_comparable(basis, state.basis, purpose=Purpose.MERGE)
-        if reasons:
-            reason = str(InputError("they", "not_mergeable", reasons=reasons)).rstrip(".")
-            raise FileError(part.address, "file_does_not_fit", reason=reason)
-
-
-@contextmanager
-def _open(part: ParquetPart) -> Iterator[pq.ParquetFile]:
-    with ExitStack() as stack:
-        try:
-            opened = part.path
-            if "://" in part.address:  # each column of a row group is one request, and nothing is read ahead of it
-                opened = stack.enter_context(part.filesystem.open(part.path, "rb", cache_type="none"))
-            yield stack.enter_context(pq.ParquetFile(opened, pre_buffer=False))
-        except (pa.ArrowException, OSError) as error:
-            reason = str(error).split("\n")[0].rstrip(".")
-            raise FileError(part.address, "unreadable_as", format="Parquet", reason=reason) from None
-
-
-def _paths_of(pattern: str) -> tuple[AbstractFileSystem, list[str]]:
-    """Return a file system and the paths there that a pattern names."""
-    try:
-        filesystem, path = fsspec.core.url_to_fs(pattern)
-        if has_magic(path):
-            return filesystem, filesystem.glob(path)
-        if filesystem.isdir(path):
-            return filesystem, [name for name in filesystem.find(path) if _is_data(name.removeprefix(path))]
-        return filesystem, [path] if filesystem.exists(path) else []
-    except (ImportError, ValueError, OSError) as error:  # an unknown protocol, a missing package, no access
-        reason = str(error).split("\n")[0].rstrip(".")
-        raise FileError(pattern, "unreadable", reason=reason) from None
+def _paths_of(filesystem: fsspec.AbstractFileSystem, path: str) -> list[str]:
+    """Return what a path, a folder or a pattern names."""
+    if glob.has_magic(path):
+        return list(filesystem.glob(path))
+    if filesystem.isdir(path):
+        return [name for name in filesystem.find(path) if _is_data(name.removeprefix(path))]
+    return [path] if filesystem.exists(path) else []
 
 
 def _is_data(path: str) -> bool:
@@ -272,13 +153,82 @@ def _is_data(path: str) -> bool:
     return path.endswith(".parquet") and not any(name.startswith(("_", ".")) for name in path.split("/"))
 
 
-def _batch_size(file: pq.ParquetFile, columns: list[str]) -> int:
-    """Return how many rows of the columns take about BATCH_BYTES."""
-    metadata = file.metadata
-    if not metadata.num_rows:
-        return MOST_ROWS
-    total = 0
-    for group in range(metadata.num_row_groups):
-        chunks = (metadata.row_group(group).column(i) for i in range(metadata.num_columns))
-        total += sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema.split(".")[0] in columns)
-    return int(min(max(BATCH_BYTES * metadata.num_rows // max(total, 1), 64), MOST_ROWS))
+def recipe_of_part(part: Part, reading: Reading) -> Recipe:
+    """Return how the rows of a file are read, by the first of them."""
+    with _readable(part):
+        rows = part.rows()
+        # Of all columns, also those that are not used, which the recipe names: so of the first row group only.
+        groups = next(iter(rows.get_fragments())).split_by_row_group()[:1]
+        head = groups[0].head(HEAD, use_threads=False) if groups else rows.schema.empty_table()
+        for name, value in part.columns_in_path().items():
+            head = head.append_column(name, constant(value, len(head)))
+        count = rows.count_rows()
+    return recipe_of_rows(head, reading, source=part.address, rows=count)
+
+
+def digest_of_part(part: Part, recipe: Recipe) -> str:
+    """Return a digest of a file's content, its own name, and the names that its rows have.
+
+    A file is known by it wherever it is; at an address by what the file system says of it.
+    """
+    folders = [folder for folder in part.path.split("/")[:-1] if "=" in folder]
+    own = part.prefix if recipe.systems else part.name
+    digest = hashlib.blake2b(json.dumps([own, *folders, stem(part.path)]).encode(), digest_size=16)
+    if part.is_local:
+        with open(part.path, "rb") as content:
+            digest.update(hashlib.file_digest(content, "blake2b").digest())
+    else:
+        digest.update(str(part.filesystem.ukey(part.path)).encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def _engine() -> Iterator[DuckDBPyConnection]:
+    try:
+        import duckdb
+    except ImportError:
+        raise missing_package("Files out of core need", "duckdb") from None
+    with duckdb.connect(config=_DUCKDB | {"temp_directory": gettempdir()}) as engine:
+        yield engine
+
+
+def _with_part(
+    part: Part, recipe: Recipe, engine: DuckDBPyConnection, options: Options, done: Collection
+) -> Collection:
+    """Return states with the rows of a file, once; FileError if they do not fit to those before."""
+    content = digest_of_part(part, recipe)
+    if done.files.get(part.address, content) != content:
+        raise FileError(part.address, "file_changed", advice="score_into_new_state")
+    is_done = content in done.files.values()
+    with _readable(part):
+        rows = _relation(part, engine)
+        if is_done:
+            rows = rows.head(1)  # whether it is read as it was then
+        states = states_of_frame(rows, options, name=part.name, prefix=part.prefix, source=part.address, recipe=recipe)
+    for name, state in states.items():
+        reason = why_not_merged(done.states[name], state) if name in done.states else ""
+        if reason:
+            raise FileError(part.address, "file_does_not_fit", reason=reason)
+    if is_done:
+        return done
+    return merge_collections([done, Collection(states, {part.address: content})], names=["", part.address])
+
+
+def _relation(part: Part, engine: DuckDBPyConnection) -> Any:
+    """Return the rows of a file as a lazy frame, with the columns in its path."""
+    import narwhals as nw
+
+    relation = engine.read_parquet(glob.escape(part.path), hive_partitioning=False) if part.is_local else None
+    rows = lazy_rows(engine.from_arrow(part.rows()) if relation is None else relation)
+    for name, value in part.columns_in_path().items():
+        rows = rows.with_columns(nw.lit(value, nw.String).alias(name))
+    return rows
+
+
+@contextmanager
+def _readable(part: Part) -> Iterator[None]:
+    """Raise FileError if a file cannot be read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise FileError(part.address, "unreadable_as", format="Parquet", reason=first_line(error)) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -13,7 +13,7 @@ from ..errors import FileError, InputError
 from ..files.recipe import Recipe
 from ..options import Options
 from ..summary import Summary, merge
-from .batches import RowOptions, collected, columns_read, states_of_batches
+from .batches import collected, states_of_batches
 from .storage import Collection, from_bytes, to_bytes
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def states_of_rows(
-    df: DataFrame, recipe: Recipe, options: Options, *, name: str = "", prefix: str = "", **reading: Unpack[RowOptions]
+    df: DataFrame, recipe: Recipe, options: Options, *, name: str = "", prefix: str = ""
 ) -> dict[str, Summary]:
     """Return the summary of each system in a data frame of a classic session or of Spark Connect.
 
@@ -37,14 +37,14 @@ def states_of_rows(
     """
     from pyspark import TaskContext
 
-    names = columns_read(recipe)
+    names = list(df.columns)
 
     def states(batches: Batches) -> Batches:
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
         renamed = (batch.rename_columns(names) for batch in batches)
         score = partial(states_of_batches, renamed, options, name=name, prefix=prefix, recipe=recipe)
-        yield from _rows(part, partial(score, source=f"partition {part}", **reading))
+        yield from _rows(part, partial(score, source=f"partition {part}"))
 
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
     quoted = ["`" + column.replace("`", "``") + "`" for column in names]

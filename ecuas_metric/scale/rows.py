@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import inputs
-from ..basis import UNKNOWN, Origin
+from ..basis import UNKNOWN, Origin, Purpose, why_not_comparable
 from ..costs import above
 from ..decisions import Decisions, confidence_decisions, cost_decisions, posterior_decisions
 from ..errors import InputError, Note
@@ -77,6 +77,12 @@ def empty_state(form: str, options: Options, *, is_weighted: bool, origin: Origi
         decisions = posterior_decisions(posteriors, no_labels, cost=options.cost)
     system = System(decisions, options, TieGroups(none, none, none), origin=origin)
     return summary_of(system, sample_weight=none if is_weighted else None)
+
+
+def why_not_merged(first: Summary, other: Summary) -> str:
+    """Return why two summaries may not be merged, or nothing."""
+    reasons = why_not_comparable(first.basis, other.basis, purpose=Purpose.MERGE)
+    return str(InputError("they", "not_mergeable", reasons=reasons)).rstrip(".") if reasons else ""
 
 
 def state_of_counts(

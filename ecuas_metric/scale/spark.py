@@ -7,14 +7,14 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING
 
 from ..errors import FileError, missing_package
-from ..files.recipe import Recipe
+from ..files.recipe import Reading, Recipe
 from ..options import Options
-from .batches import RowOptions, check_reading, first_line
+from .batches import AS_SAID, check_reading, first_line
 from .frames import states_of_frame
-from .local import ParquetPart, digest_of_file, parts_of_patterns, recipe_of_part
+from .local import Part, digest_of_part, parts_of_patterns, recipe_of_part
 from .storage import Collection, merge_collections
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def score_files_on_spark(
     options: Options,
     *,
     recipes: list[Recipe] | None = None,
-    **reading: Unpack[RowOptions],
+    reading: Reading = AS_SAID,
 ) -> Collection:
     """Return the states of all systems in Parquet files that Spark and this process can read, see `local.score_files`.
 
@@ -36,26 +36,25 @@ def score_files_on_spark(
     """
     check_reading(reading)
     session = _session()
-    parts: dict[tuple[str, str], list[ParquetPart]] = {}
-    for name, prefix, part in parts_of_patterns(patterns):
-        parts.setdefault((name, prefix), []).append(part)
+    by_name: dict[tuple[str, str], list[Part]] = {}
+    for part in parts_of_patterns(patterns):
+        by_name.setdefault((part.name, part.prefix), []).append(part)
     collections = []
-    for (name, prefix), of_name in parts.items():
-        of_parts = [recipe_of_part(part, reading) for part in of_name]
-        _require_one_recipe(of_parts)
+    for (name, prefix), parts in by_name.items():
+        read = [recipe_of_part(part, reading) for part in parts]
+        _require_one_recipe(read)
         if recipes is not None:
-            recipes += of_parts
-        frame = _frame(session, of_name)
-        source = of_name[0].address if len(of_name) == 1 else "the files"
-        states = states_of_frame(frame, options, name=name, prefix=prefix, source=source, recipe=of_parts[0], **reading)
-        files = {}
-        for part, recipe in zip(of_name, of_parts, strict=True):
-            files[part.address] = digest_of_file(name, prefix, part, recipe)
+            recipes += read
+        source = parts[0].address if len(parts) == 1 else "the files"
+        frame = _frame(session, parts)
+        states = states_of_frame(frame, options, name=name, prefix=prefix, source=source, recipe=read[0])
+        digests = [digest_of_part(part, read[0]) for part in parts]
+        files = {part.address: digest for part, digest in zip(parts, digests, strict=True)}
         collections.append(Collection(states, files))
     return merge_collections(collections)
 
 
-def _frame(session: SparkSession, parts: Sequence[ParquetPart]) -> DataFrame:
+def _frame(session: SparkSession, parts: Sequence[Part]) -> DataFrame:
     """Return the rows of files; what folders are called is text, also 007."""
     inferred = session.conf.get(_INFERENCE)
     session.conf.set(_INFERENCE, "false")
@@ -74,7 +73,7 @@ def _require_one_recipe(recipes: Sequence[Recipe]) -> None:
             raise FileError(recipe.source, "file_does_not_fit", reason=reason)
 
 
-def _folder_above(parts: Sequence[ParquetPart]) -> str:
+def _folder_above(parts: Sequence[Part]) -> str:
     """Return the folder below which folders are called ``NAME=VALUE``."""
     address = parts[0].address
     folders = address.split("/")[:-1]

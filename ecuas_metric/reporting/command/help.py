@@ -83,6 +83,10 @@ examples
   ecuas decide new.csv --reject-cost 0.1 --calibrate-on labelled.csv --output decisions.csv
       decision, uncertainty and whether to accept it of each new row, which need no truth
 """
+_NO_PAIRS = (
+    "States do not say which rows are of one question: compare a sample of the questions, or score both systems with "
+    "--interval."
+)
 _NO_PARTS = "Compare one part at a time: a file, or several systems in one, for each."
 
 
@@ -112,12 +116,11 @@ COMMANDS = {
         switches={"out_of_core": out_of_core.SWITCH},
     ),
     "compare": Command(
-        {"": in_memory.compare_in_memory, "out_of_core": out_of_core.compare_out_of_core},
+        {"": in_memory.compare_in_memory},
         "FILE [FILE ...]",
         _FILES,
         _METRICS + _COMPARE,
-        switches={"out_of_core": out_of_core.SWITCH},
-        hints={"--by": _NO_PARTS},
+        hints={"--by": _NO_PARTS, "--out-of-core": _NO_PAIRS},
     ),
     "plan": Command(
         {"": in_memory.plan_of_files, "error_rates": in_memory.plan_of_error_rates},

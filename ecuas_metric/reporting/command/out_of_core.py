@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ...comparison.compare import Comparison, fields_of
 from ...errors import FileError, InputError, Note
-from ...files.recipe import Recipe, scale_of
+from ...files.recipe import Recipe
 from ...metric import Key
-from ...metrics import place
-from ...options import LEVEL, checked_options
-from ...plotting.names import percent
-from ..differences import differences_grid
+from ...options import checked_options
 from ..report import BELOW, report_of, report_records, write_figures
 from ..tables import Record
 from .choice import chosen_keys, named_keys, options_set
@@ -23,28 +18,22 @@ from .flags import Flag
 from .parameters import (
     BinnedOptions,
     By,
-    Columns,
     Decompose,
     Figures,
     Files,
     Interval,
     Normalize,
     Notes,
-    Output,
+    ReadingFlags,
     ReportOutput,
     print_paths,
 )
-from .reading import columns_of_files, parse_file
+from .reading import by_recipe, columns_of_files, parse_file, reading_of
 
 if TYPE_CHECKING:  # they take a tenth of a second to import, which commands in memory do not need
     from ...scale.storage import Collection
     from ...summary import Summary, SummaryResults
 
-WRITTEN = ("key", "first", "second", "difference", "low", "high")
-UNPAIRED = (
-    "The systems are not paired by sample. Intervals are conservative: they hold however the errors of the systems "
-    "coincide. Without --out-of-core, samples are paired by id, and intervals are narrower."
-)
 StateFile = Annotated[
     str | None, Flag("with --out-of-core: save the state in this file, and skip files that it already includes", "FILE")
 ]
@@ -63,7 +52,7 @@ SWITCH = Flag(
 def score_out_of_core(
     *,
     files: Files,
-    columns: Columns,
+    columns: ReadingFlags,
     by: By = None,
     metric: BinnedOptions,
     interval: Interval = None,
@@ -75,19 +64,18 @@ def score_out_of_core(
     """Print the metrics of systems whose rows are never all in memory."""
     output.check()
     notes: Notes = []
-    recipes: list[Recipe] = []
     if engine == "spark":
         from ...scale.spark import score_files_on_spark
 
         _require_new(state)
-        collection = _collect(score_files_on_spark, files, columns, by, metric, recipes=recipes)
+        collection, recipes = _collect(score_files_on_spark, files, columns, by, metric)
         _save(state, collection)
     else:
         from ...scale.local import score_files
         from ...scale.storage import read_collection
 
         before = read_collection(state).files if state and Path(state).exists() else {}
-        collection = _collect(score_files, files, columns, by, metric, state_file=state, progress=True, recipes=recipes)
+        collection, recipes = _collect(score_files, files, columns, by, metric, state_file=state, progress=True)
         if before:
             notes.append(("", Note("rows_in_state", {"count": len(before), "file": state})))
     reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
@@ -117,45 +105,6 @@ def merge_states(
     return _show(collection, {**reading, "confidence_level": interval}, added, output, figures)
 
 
-def compare_out_of_core(
-    *,
-    files: Files,
-    columns: Columns,
-    metric: BinnedOptions,
-    interval: Annotated[float, Flag("level of the intervals of differences", "LEVEL")] = LEVEL,
-    output: Output,
-) -> Notes:
-    """Print the differences of all pairs of systems, whose rows are never all in memory."""
-    from ...basis import differing
-    from ...scale.local import score_files
-
-    output.check()
-    recipes: list[Recipe] = []
-    states = _collect(score_files, files, columns, None, metric, progress=True, recipes=recipes).states
-    if len(states) < 2:
-        raise InputError("a comparison", "needs_two_systems", got=", ".join(states) or "none")
-    reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
-    results = _results(states, reading, output.metrics, with_errors=True)
-    reasons = differing(one.basis for one in results.values())
-    if reasons:
-        raise InputError("states that are compared", "not_mergeable", reasons=reasons)
-    known = sorted(next(iter(results.values())).estimates, key=place)
-    keys = chosen_keys(output.metrics, known, options_set(metric.options(columns)))
-    differences = [_difference(key, *pair, results) for key in keys for pair in itertools.combinations(results, 2)]
-    records: list[Record] = []
-    for row, error in differences:
-        fields = fields_of(row)
-        written = {name: fields[name] for name in WRITTEN}
-        records.append({**written, "standard_error_at_most": error, "is_paired": False})
-    line = " ; ".join(dict.fromkeys(str(one.basis) for one in results.values()))
-    rows = [row for row, _ in differences]
-    title = f"{percent(interval)} interval, not paired"
-    digits = output.digits_of((row.low, row.high) for row in rows)
-    grid = differences_grid(rows, line, title, digits=digits, above=[UNPAIRED])
-    output.show(grid, records, recipes=recipes, bases={name: one.basis for name, one in results.items()})
-    return []
-
-
 def _require_new(path: str | None) -> None:
     """Raise FileError if a file is there that is to be written."""
     if path and Path(path).exists():
@@ -169,29 +118,15 @@ def _save(path: str | None, collection: Collection) -> None:
         write_collection(path, collection)
 
 
-def _difference(key: Key, one: str, two: str, results: Mapping[str, SummaryResults]) -> tuple[Comparison, float]:
-    """Return the difference of systems whose rows are not paired, without a test, and its largest standard error."""
-    first = results[one].estimates[key]
-    second = results[two].estimates[key]
-    low, high = _distance(first.low, second.high), _distance(first.high, second.low)
-    tests, comparable = (math.nan, math.nan), key.assesses != "confidences"
-    row = Comparison(one, two, key, first.value - second.value, low, high, *tests, comparable)
-    return row, first.standard_error + second.standard_error
-
-
-def _distance(limit: float | None, other: float | None) -> float:
-    return math.nan if limit is None or other is None else limit - other
-
-
 def _collect(
     engine: Callable[..., Collection],
     texts: Sequence[str],
-    columns: Columns,
+    columns: ReadingFlags,
     by: str | None,
     metric: BinnedOptions,
     **settings: object,
-) -> Collection:
-    """Return the states of all systems in the files that are named, which an engine reads."""
+) -> tuple[Collection, list[Recipe]]:
+    """Return the states of all systems in the files that are named, which an engine reads, and how it reads them."""
     from ...scale.rows import STATE_OPTIONS
 
     files = [parse_file(text) for text in texts]
@@ -199,17 +134,20 @@ def _collect(
     if any(one != of_files[0] for one in of_files):
         raise InputError("--columns", "different_columns")
     roles = {"weight": columns.weight, "part": by}
-    given = {role: name for role, name in roles.items() if name}
+    said = {role: name for role, name in roles.items() if name}
+    reading = reading_of(columns, metric, None).with_columns({**said, **of_files[0]})
     options = {name: value for name, value in metric.options(columns).items() if name in STATE_OPTIONS}
-    return engine(
+    recipes: list[Recipe] = []
+    collection = engine(
         [file.path if file.name is None else (file.name, file.path) for file in files],
         checked_options(**options),
-        columns={**of_files[0], **given},
-        unlabelled=columns.unlabelled,
-        scale=scale_of(columns.scale),
-        correct_from=columns.correct_from,
+        reading=by_recipe(reading, columns.recipe),
+        recipes=recipes,
         **settings,
     )
+    if columns.labels is not None and all(recipe.classes is None for recipe in recipes):
+        raise InputError("--labels", "idle_of_posteriors")
+    return collection, recipes
 
 
 def _results(

@@ -104,15 +104,21 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RowFlags(Columns):
-    """How files are read whose rows are in memory."""
+class ReadingFlags(Columns):
+    """How the cells of a table are read."""
 
     right: RightFlag = None
+    labels: LabelsFlag = None
     recipe: Annotated[
         str | None,
         Flag("read files as this recipe says, which `ecuas read --output` wrote; other flags change it", "FILE"),
     ] = None
-    labels: LabelsFlag = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFlags(ReadingFlags):
+    """How files are read whose rows are in memory."""
+
     tasks: Annotated[str | None, Flag("for runs of evaluation tools: read only these tasks", "TASK,..")] = None
     filter: Annotated[
         str | None,

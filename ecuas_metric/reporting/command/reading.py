@@ -15,7 +15,7 @@ from ...files.recipe import NAMES, ColumnNames, Reading, Recipe, reading_in, sca
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_run, submissions_of
 from .flags import flag_of
-from .parameters import MetricOptions, RowFlags
+from .parameters import MetricOptions, ReadingFlags, RowFlags
 
 ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")  # the commas that are in no column's name
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
@@ -72,7 +72,7 @@ def read_files(
     read = []
     for file, columns in zip(files, columns_of_files(rows.columns, files), strict=True):
         of_file = reading.with_columns({**common, **columns})
-        read.append(_read(file, _by_recipe(of_file, rows.recipe), run, pool_tasks=pool_tasks))
+        read.append(_read(file, by_recipe(of_file, rows.recipe), run, pool_tasks=pool_tasks))
     _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
     _require_tasks(rows, read, pooled=pool_tasks or part == "model" or stratum == "task")
     submissions = _with_names(read, has_parts=part is not None)
@@ -81,7 +81,7 @@ def read_files(
     return in_common(submissions) if rows.common else submissions
 
 
-def reading_of(rows: RowFlags, metric: MetricOptions, unlabelled: str | None) -> Reading:
+def reading_of(rows: ReadingFlags, metric: MetricOptions, unlabelled: str | None) -> Reading:
     """Return what flags say of files, but for their columns."""
     labels = None
     if rows.labels is not None:
@@ -90,7 +90,7 @@ def reading_of(rows: RowFlags, metric: MetricOptions, unlabelled: str | None) ->
     return Reading(rule, labels, rows.correct_from, scale_of(rows.scale), metric.predictions_are, rows.right)
 
 
-def _by_recipe(reading: Reading, path: str | None) -> Reading:
+def by_recipe(reading: Reading, path: str | None) -> Reading:
     """Return what a file of a recipe says, if there is one, changed by what was asked for."""
     if path is None:
         return reading

@@ -88,7 +88,7 @@ INPUTS = {  # kind of input, command -> what stands before the flag
     **{("confidences", command): ["table.csv"] for command in IN_MEMORY},
     **{("posteriors", command): ["table.csv"] for command in IN_MEMORY},
     **{("run", command): ["run"] for command in IN_MEMORY},
-    **{("parquet", command): ["table.parquet", "--out-of-core"] for command in ("score", "compare")},
+    ("parquet", "score"): ["table.parquet", "--out-of-core"],
     **{(form, "threshold"): ["table.csv", "--budget", "0.2"] for form in ("confidences", "posteriors")},
     **{(form, "decide"): ["table.csv", "--reject-cost", "0.2"] for form in ("confidences", "posteriors")},
     ("states", "merge"): ["one.state", "two.state"],

@@ -231,7 +231,7 @@ def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
         ("score {0}/0.parquet --out-of-core --scale 0", "--scale must be a number in (0, inf)"),
         ("merge {0}/0.parquet", "is a Parquet file, but not one of states"),
         ("merge {0}/a.state --state {0}/a.state", "is there already"),
-        ("compare {0}/one.parquet --out-of-core", "a comparison needs at least two systems; got a"),
+        ("compare {0}/0.parquet --out-of-core", "takes no --out-of-core, which is of ecuas score. States do not say"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(arguments, message, logs, capsys):
@@ -239,25 +239,3 @@ def test_what_cannot_be_done_is_one_line(arguments, message, logs, capsys):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
-
-
-def test_differences_out_of_core_are_those_of_memory_with_intervals_that_are_wide_enough(logs, capsys):
-    written = "--output", logs / "table.json"
-    printed(capsys, "compare", logs / "0.parquet", "--columns", "system=model", *written)
-    paired = {row["key"]: row for row in rows_of(logs / "table.json")}
-    out = printed(capsys, "compare", logs / "0.parquet", "--out-of-core", *written).out
-    assert "not paired by sample" in out.replace("\n", " ")
-    assert re.search(r"^AUROC ↑†", out, re.MULTILINE)  # the answers may differ
-    found = rows_of(logs / "table.json")
-    for row in found:
-        expected = paired.pop(row["key"])
-        assert (row["first"], row["second"]) == (expected["first"], expected["second"])
-        assert row["difference"] == pytest.approx(expected["difference"], abs=1e-12)
-        assert row["is_paired"] is False
-        if row["low"] is not None:
-            assert row["low"] < expected["low"] < expected["high"] < row["high"], row["key"]
-    assert paired.keys() <= {"ece_debiased"}
-    printed(capsys, "score", logs / "0.parquet", "--out-of-core", *written)
-    one, two = rows_of(logs / "table.json")
-    errors = {f"{row['key']}_standard_error": row["standard_error_at_most"] for row in found}
-    assert all(error == pytest.approx(one[name] + two[name]) for name, error in errors.items() if name in one)

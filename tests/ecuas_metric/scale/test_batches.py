@@ -1,5 +1,7 @@
+import signal
+import subprocess
+import sys
 from decimal import Decimal
-from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
@@ -8,13 +10,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.files.recipe import Reading
 from ecuas_metric.options import checked_options
-from ecuas_metric.scale import batches, local
+from ecuas_metric.scale import batches
 from ecuas_metric.scale.batches import states_of_batches
-from ecuas_metric.scale.local import batches_of, parts_of, score_files
+from ecuas_metric.scale.local import parts_of, score_files
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.scale.storage import read_collection
 from ecuas_metric.summary import merge, results_of
+from tests.conftest import ROOT
 from tests.ecuas_metric.scale.parts import of_each, packed
 
 OPTIONS = checked_options(n=[0, 1], reject_costs=[0.2])
@@ -28,8 +32,8 @@ def table(rng):
     return pa.table({"model": model, "confidence": confidence, "correct": correct, "text": text})
 
 
-def of_batches(*tables, options=OPTIONS, **reading):
-    return of_each(states_of_batches(tables, options, **reading))
+def of_batches(*tables, options=OPTIONS, **said):
+    return of_each(states_of_batches(tables, options, reading=Reading(**said)))
 
 
 def of_systems(table):
@@ -85,20 +89,16 @@ HALVES = {"posteriors": [[0.5, 0.5]] * 3, "label": [0, 1, 1]}
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (OF_TWO | {"confidence": [0.9, 3.0, 0.5]}, r"'confidence' must lie in \[0, 1\]; got 3.0 in row 8"),
+        (OF_TWO | {"confidence": [0.9, 3.5, 0.5]}, r"'confidence' must lie in \[0, 1\]; got 3.5 in row 8"),
         (THREE | {"confidence": [0.9, 0.4, float("inf")]}, "'confidence' must lie in .* got inf in row 9"),
         (THREE | {"confidence": [0.9, None, 0.5]}, "'confidence' must not be NaN; got nan in row 8"),
-        (THREE | {"confidence": pa.nulls(3)}, "'confidence' must hold numbers; it holds null"),
+        (THREE | {"confidence": pa.nulls(3)}, "'confidence' must not be NaN; got nan in row 7"),
         (THREE | {"correct": [1, 0, 2]}, "'correct' must be 0 .* got 2.0 in row 9"),
         (THREE | {"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 9"),
         (OF_TWO | {"correct": [1, None, 1]}, "'correct' has no value in row 8"),
-        (
-            THREE | {"correct": ["true", "false", "true"]},
-            "'correct' must hold numbers; it holds string. Convert it, or",
-        ),
         (THREE | {"model": ["a", None, "a"]}, "'model' must name a system; it is empty in row 8"),
-        (HALVES | {"posteriors": [["a", "b"]] * 3}, "'posteriors' must hold numbers; it holds string"),
-        (HALVES | {"posteriors": [[0.5, 0.5], None, [1, 0]]}, "'posteriors' must hold lists of one length in row 8"),
+        (HALVES | {"posteriors": [["a", "b"]] * 3}, "'posteriors' must be numbers; got 'a' in row 7"),
+        (HALVES | {"posteriors": [[0.5, 0.5], None, [1, 0]]}, "'posteriors' has no value in row 8"),
         (HALVES | {"posteriors": [[0.5, 0.5], [0.5, None], [1, 0]]}, "'posteriors' must not be NaN.* row 8"),
     ],
 )
@@ -115,7 +115,7 @@ def test_unlabelled_rows_are_left_out_or_wrong_on_demand_and_counted(table):
     size = len(rows)
     for rule, others in (("drop", rows[1:]), ("wrong", [rows[0] | {"correct": False}, *rows[1:]])):
         unlabelled = pa.Table.from_pylist([rows[0] | {"correct": None}, *rows[1:]])
-        state = states_of_batches([unlabelled], OPTIONS, unlabelled=rule)["a"]
+        state = states_of_batches([unlabelled], OPTIONS, reading=Reading(unlabelled=rule))["a"]
         assert [note.fact for note in results_of(state).notes] == [
             f"1 of {size} answers ({1 / size:.1%}) are unlabelled."
         ]
@@ -125,14 +125,14 @@ def test_unlabelled_rows_are_left_out_or_wrong_on_demand_and_counted(table):
 def test_rules_for_unlabelled_rows_that_a_state_does_not_know_are_refused(table):
     for refuse, rows in ((states_of_batches, [table]), (score_files, [])):
         with pytest.raises(InputError, match=r"unlabelled .*must be .*wrong.*drop; got '"):
-            refuse(rows, OPTIONS, unlabelled="bounds")
+            refuse(rows, OPTIONS, reading=Reading(unlabelled="bounds"))
 
 
 def test_a_class_that_is_not_known_is_no_wrong_one(rng):
     table = pa.table({"posteriors": list(rng.dirichlet(np.ones(3), 4)), "label": [0, 1, None, 2]})
     with pytest.raises(FileError, match=r"'label' has no value in row 3 \(1 of 4\)"):
-        states_of_batches([table], OPTIONS, unlabelled="wrong")
-    assert states_of_batches([table], OPTIONS, unlabelled="drop")["system"].rows == 3
+        states_of_batches([table], OPTIONS, reading=Reading(unlabelled="wrong"))
+    assert states_of_batches([table], OPTIONS, reading=Reading(unlabelled="drop"))["system"].rows == 3
     with pytest.raises(FileError, match="has confidence = confidence, but no correct"):
         states_of_batches([pa.table({"confidence": [0.5], "answer": ["a"]})], OPTIONS)
 
@@ -150,9 +150,9 @@ def test_parts_that_nobody_judged_do_not_show(columns, rng):
     given = columns(rng)
     truth = np.where(np.arange(60) < 20, np.nan, rng.integers(0, 2, 60))
     table = pa.table(given | {"correct" if "confidence" in given else "label": truth})
-    reading = {"columns": {"weight": "weight"} if "weight" in given else None, "unlabelled": "drop"}
+    reading = Reading(unlabelled="drop", columns={"weight": "weight"} if "weight" in given else {})
     parts = (table, *(table[i : i + 10] for i in range(0, 60, 10)))
-    scored = [states_of_batches([part], OPTIONS, **reading)["system"] for part in parts]
+    scored = [states_of_batches([part], OPTIONS, reading=reading)["system"] for part in parts]
     assert packed(merge(scored[1:])) == packed(scored[0])
     with pytest.raises(InputError, match="a state must have rows that are judged"):
         results_of(scored[1])
@@ -212,8 +212,8 @@ def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
         pq.write_table(pa.table({"confidence": [q], "correct": [1]}), folder / "0.parquet")
     found = score_files([str(tmp_path / "logs")], OPTIONS).states
     assert of_each(found) == {n: packed(state_of("confidences", [q], [1], OPTIONS)) for n, q in systems}
-    given = {"system": "year+model"}
-    assert set(score_files([str(tmp_path / "logs")], OPTIONS, columns=given).states) == {"2026 a b", "2026 c"}
+    reading = Reading(columns={"system": "year+model"})
+    assert set(score_files([str(tmp_path / "logs")], OPTIONS, reading=reading).states) == {"2026 a b", "2026 c"}
     other = tmp_path / "logs" / "model=__HIVE_DEFAULT_PARTITION__"
     other.mkdir()
     pq.write_table(pa.table({"confidence": [0.5], "correct": [1]}), other / "0.parquet")
@@ -243,33 +243,56 @@ def test_files_and_batches_of_other_settings_are_named(tmp_path, monkeypatch):
         states_of_batches(tables, OPTIONS, source="part 3")
 
 
-def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path, monkeypatch):
-    state_file, broken, seen = tmp_path / "all.state", logs / "1.parquet", []
+KILLED = """
+import os, signal, sys
+from ecuas_metric.scale import checked_options, local
+place, moment, folder, state = int(sys.argv[1]), *sys.argv[2:]
+local.SECONDS_BETWEEN_SAVES = 0
+calls = iter(range(99))
+of_frame = local.states_of_frame
+def killed(*args, **settings):
+    call = next(calls)
+    if call == place and moment == "before":
+        os.kill(os.getpid(), signal.SIGKILL)
+    states = of_frame(*args, **settings)
+    if call == place:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return states
+local.states_of_frame = killed
+local.score_files([folder], checked_options(n=[0, 1], reject_costs=[0.2]), state_file=state)
+"""
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_killed_run_goes_on_and_counts_each_row_once(logs, table, tmp_path, moment):
+    state_file = tmp_path / "all.state"
+    for place in (0, 1, 2):  # in each run, of files that are done a row is looked at
+        command = [sys.executable, "-c", KILLED, str(place), moment, str(logs), str(state_file)]
+        assert subprocess.run(command, cwd=ROOT).returncode == -signal.SIGKILL
+        known = [*read_collection(state_file).files] if state_file.exists() else []
+        assert known == [f"{logs}/{i}.parquet" for i in range(place)]
+        if known:
+            rows = sum(state.rows for state in read_collection(state_file).states.values())
+            assert rows == 200 * place
+    assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(table)
+
+
+def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path):
+    state_file = tmp_path / "all.state"
+    broken = logs / "1.parquet"
     content = broken.read_bytes()
     broken.write_bytes(b"PAR1 no more")
     with pytest.raises(FileError, match=r"1.parquet: cannot be read as Parquet"):
         score_files([str(logs)], OPTIONS, state_file=state_file)
+    assert list(read_collection(state_file).files) == [f"{logs}/0.parquet"]
     broken.write_bytes(content)
-
-    def interrupted(part, reading):
-        seen.append(Path(part.path).name)
-        if seen.count("2.parquet") == 1 and seen[-1] == "2.parquet":
-            raise KeyboardInterrupt
-        return batches_of(part, reading)
-
-    monkeypatch.setattr(local, "batches_of", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        score_files([str(logs)], OPTIONS, state_file=state_file)
-    assert list(read_collection(state_file).files) == [f"{logs}/0.parquet", f"{logs}/1.parquet"]
     assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(table)
-    first_known = "0.parquet"  # of which a batch is looked at, to see that it is still read so
-    assert seen == [first_known, "1.parquet", "2.parquet", first_known, "2.parquet"]
-    assert of_each(read_collection(state_file).states) == of_systems(table)
     for change in ({"n": (5.0,)}, {"n_bins": 3}):  # though there is no new row
         with pytest.raises(FileError, match="does not fit to the files before: .* differ in their n"):
             score_files([str(logs)], OPTIONS.replace(**change), state_file=state_file)
     with pytest.raises(FileError, match="does not fit to the files before: .* differ in their rules of reading"):
-        score_files([str(logs)], OPTIONS, state_file=state_file, correct_from=0.5)
+        score_files([str(logs)], OPTIONS, state_file=state_file, reading=Reading(correct_from=0.5))
     moved = logs.rename(logs.with_name("moved"))  # a file is known by what is in it
     score_files([f"{moved}/0.parquet"], OPTIONS, state_file=state_file)
     assert len(read_collection(state_file).files) == 3
@@ -279,27 +302,12 @@ def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path, monkeypatch):
         score_files([str(logs)], OPTIONS, state_file=state_file)
 
 
-def test_many_rows_are_added_up_by_duckdb_which_gives_the_same(logs, table, tmp_path, monkeypatch):
-    pytest.importorskip("duckdb", reason="needs the extra `scale`")
-    folder = tmp_path / "kind=x 'y'"
-    folder.mkdir()
-    for path in logs.iterdir():
-        path.rename(folder / path.name)
-    read = {"columns": {"part": "kind"}}
-    expected = score_files([str(tmp_path)], OPTIONS, **read).states
-    monkeypatch.setattr(local, "FEW_ROWS", 0)
-    monkeypatch.setattr(local, "batches_of", None)
-    assert of_each(score_files([str(tmp_path)], OPTIONS, **read).states) == of_each(expected)
-    assert sorted(expected) == ["a x 'y'", "b x 'y'"]
-    monkeypatch.undo()
+def test_the_row_of_an_error_is_named_in_a_file_that_an_engine_adds_up(table, tmp_path):
     confidence = table["confidence"].to_numpy().copy()
     confidence[17] = 2.0
-    broken = folder / "1.parquet"
-    pq.write_table(table.set_column(1, "confidence", pa.array(confidence)), broken)
-    for few_rows in (0, 10**9):  # the row of an error is known by batches
-        monkeypatch.setattr(local, "FEW_ROWS", few_rows)
-        with pytest.raises(FileError, match=r"1.parquet: column 'confidence' must lie .* got 2.0 in row 18"):
-            score_files([str(broken)], OPTIONS, **read)
+    pq.write_table(table.set_column(1, "confidence", pa.array(confidence)), tmp_path / "1.parquet")
+    with pytest.raises(FileError, match=r"1.parquet: column 'confidence' must lie .* got 2.0 in row 18"):
+        score_files([str(tmp_path)], OPTIONS)
 
 
 def test_nothing_there_is_an_error(tmp_path):
