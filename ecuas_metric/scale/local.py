@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ SECONDS_BETWEEN_SAVES = 30.0
 _DUCKDB: dict[str, str | bool | int | float | list[str]] = {"memory_limit": "256MB"}  # beyond it groups go to disk
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """A file, and the names of its rows: that of the system if no column has one, and what stands before those."""
 
@@ -53,8 +53,9 @@ class Part:
         """Whether it is on this machine."""
         return "://" not in self.address
 
+    @cached_property
     def rows(self) -> dataset.Dataset:
-        """Return its rows, of which nothing is read yet; of an address each column of a row group is one request."""
+        """Its rows, of which nothing is read yet; of an address each column of a row group is one request."""
         options = dataset.ParquetFragmentScanOptions(pre_buffer=not self.is_local)
         format = dataset.ParquetFileFormat(default_fragment_scan_options=options)
         return dataset.dataset([self.path], filesystem=self.filesystem, format=format)
@@ -62,7 +63,7 @@ class Part:
     def columns_in_path(self) -> dict[str, str | None]:
         """Return the columns that only the names of folders have, as model=a, and their values."""
         folders = named_by_folders(self.path.split("/")[:-1])
-        names = self.rows().schema.names
+        names = self.rows.schema.names
         return {name: value for name, value in folders.items() if name not in names}
 
 
@@ -156,7 +157,7 @@ def _is_data(path: str) -> bool:
 def recipe_of_part(part: Part, reading: Reading) -> Recipe:
     """Return how the rows of a file are read, by the first of them."""
     with _readable(part):
-        rows = part.rows()
+        rows = part.rows
         # Of all columns, also those that are not used, which the recipe names: so of the first row group only.
         groups = next(iter(rows.get_fragments())).split_by_row_group()[:1]
         head = groups[0].head(HEAD, use_threads=False) if groups else rows.schema.empty_table()
@@ -219,7 +220,7 @@ def _relation(part: Part, engine: DuckDBPyConnection) -> Any:
     import narwhals as nw
 
     relation = engine.read_parquet(glob.escape(part.path), hive_partitioning=False) if part.is_local else None
-    rows = lazy_rows(engine.from_arrow(part.rows()) if relation is None else relation)
+    rows = lazy_rows(engine.from_arrow(part.rows) if relation is None else relation)
     for name, value in part.columns_in_path().items():
         rows = rows.with_columns(nw.lit(value, nw.String).alias(name))
     return rows
