@@ -1,3 +1,5 @@
+"""The ECE without bias, its interval, and the test of calibration."""
+
 import itertools
 import math
 
@@ -12,22 +14,42 @@ from tests.ecuas_metric.simulated import calibrated, independent_seeds, overconf
 RUNS = 10_000
 
 
-def test_the_square_is_the_mean_product_of_pairs(rng):
-    q, wrong = rng.random(30), rng.integers(0, 2, 30)
-    weight, groups = rng.random(30), rng.integers(0, 8, 30)
-    gap, bins = q - (1 - wrong), (q * 4).astype(int)
-    for used, apart in ((np.ones(30), np.arange(30)), (weight, np.arange(30)), (weight, groups)):
-        expected = 0
-        for b in range(4):
-            pairs = [
-                (used[i] * used[j], gap[i] * gap[j])
-                for i, j in itertools.permutations(np.flatnonzero(bins == b), 2)
-                if apart[i] != apart[j]
-            ]
-            sizes, products = np.transpose(pairs)
-            expected += used[bins == b].sum() / used.sum() * np.average(products, weights=sizes)
-        found = squared_gap(q, wrong, n_bins=4, weighting=Weighting(used, groups=apart))
-        assert found == pytest.approx(expected)
+def mean_product_of_pairs(gap, bins, weight, groups):
+    """Return the mean over bins of the mean product of two gaps that are not of one group."""
+    total = 0
+    for b in np.unique(bins):
+        products = []
+        sizes = []
+        for i, j in itertools.permutations(np.flatnonzero(bins == b), 2):
+            if groups[i] != groups[j]:
+                products.append(gap[i] * gap[j])
+                sizes.append(weight[i] * weight[j])
+        total += weight[bins == b].sum() * np.average(products, weights=sizes)
+    return total / weight.sum()
+
+
+@pytest.mark.parametrize("weigh", [False, True])
+@pytest.mark.parametrize("num_groups", [8, None])
+def test_the_square_is_the_mean_product_of_pairs(weigh, num_groups, rng):
+    q = rng.random(30)
+    wrong = rng.integers(0, 2, 30)
+    weight = rng.random(30) if weigh else np.ones(30)
+    groups = rng.integers(0, num_groups, 30) if num_groups else None
+    expected = mean_product_of_pairs(
+        q - (1 - wrong), (q * 4).astype(int), weight, np.arange(30) if groups is None else groups
+    )
+    square = squared_gap(q, wrong, n_bins=4, weighting=Weighting(weight, groups=groups))
+    assert square == pytest.approx(expected)
+
+
+def test_the_variance_of_a_small_bin_is_that_of_a_mean(rng):
+    q = np.repeat([0.1, 0.4, 0.9], [2, 5, 9])
+    wrong = rng.permutation(np.arange(16) % 2)
+    bins = calibration._gaps_of_bins(q, wrong, 10, Weighting())
+    gaps = np.split(q - (1 - wrong), [2, 7])
+    expected = [max(np.var(gap, ddof=1), p * (1 - p)) for gap, p in zip(gaps, [0.1, 0.4, 0.9], strict=True)]
+    np.testing.assert_allclose(np.diagonal(bins.covariance), np.divide(expected, [2, 5, 9]))
+    assert bins.mean == pytest.approx(list(map(np.mean, gaps)))
 
 
 def test_its_mean_does_not_depend_on_the_size_of_the_sample():
@@ -43,11 +65,13 @@ def _of(system, size, seed=0):
 
 
 def test_several_sets_of_weights_give_what_each_gives_alone(rng):
-    q, wrong, weights = rng.random(40), rng.integers(0, 2, 40), rng.integers(0, 3, (2, 5, 40)) * 1.0
+    q = rng.random(40)
+    wrong = rng.integers(0, 2, 40)
+    weights = rng.integers(0, 3, (5, 40)) * 1.0
     for groups in (None, rng.integers(0, 9, 40)):
-        found = ece_debiased(q, wrong, weighting=Weighting(weights, groups=groups))
-        alone = [ece_debiased(q, wrong, weighting=Weighting(row, groups=groups)) for row in weights.reshape(10, 40)]
-        np.testing.assert_allclose(found.ravel(), alone, rtol=1e-9, atol=1e-9)
+        together = ece_debiased(q, wrong, weighting=Weighting(weights, groups=groups))
+        alone = [ece_debiased(q, wrong, weighting=Weighting(weight, groups=groups)) for weight in weights]
+        np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-9)
 
 
 def test_without_pairs_there_is_nothing_to_say():
@@ -70,7 +94,9 @@ def test_its_interval_is_around_it_whatever_the_method(method, rng):
 
 def test_its_interval_is_that_of_its_delta_method():
     """Of two bins of equal weight."""
-    size, gaps, accuracy = 20_000, np.array([0.2, -0.4]), np.array([0.75, 0.5])
+    size = 20_000
+    gaps = np.array([0.2, -0.4])
+    accuracy = np.array([0.75, 0.5])
     correct = (np.arange(size) < accuracy[:, None] * size).ravel()
     options = {"calibration": True, "confidence_level": 0.95}
     values = score_confidences(correct, np.repeat(accuracy + gaps, size), **options)
@@ -81,15 +107,19 @@ def test_its_interval_is_that_of_its_delta_method():
 
 def test_of_one_confidence_it_is_the_binomial_test_of_the_number_of_errors():
     """The statistic is the distance from the expected number: the p-value counts all that are as far away."""
-    correct, counts = np.repeat([1, 0], [33, 7]), np.arange(41)
+    correct = np.repeat([1, 0], [33, 7])
+    counts = np.arange(41)
     as_far = np.abs(counts - 36) >= abs(33 - 36)
     expected = stats.binom.pmf(counts, 40, 0.9)[as_far].sum()
-    found = calibration_p_value(correct, np.full(40, 0.9), n_resamples=20_000)
-    assert found == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 20_000))
+    error = math.sqrt(expected * (1 - expected) / 20_000)
+    p_value = calibration_p_value(correct, np.full(40, 0.9), n_resamples=20_000)
+    assert p_value == pytest.approx(expected, abs=4 * error)
 
 
 def test_counts_are_repetition_to_the_last_digit(rng):
-    q, correct, counts = rng.random(60).round(1), rng.integers(0, 2, 60), rng.integers(1, 4, 60)
+    q = rng.random(60).round(1)
+    correct = rng.integers(0, 2, 60)
+    counts = rng.integers(1, 4, 60)
     weighted = score_confidences(correct, q, sample_weight=counts, weights_are="counts", calibration=True)
     repeated = calibration_p_value(np.repeat(correct, counts), np.repeat(q, counts))
     assert weighted["calibration_p"] == repeated
@@ -112,9 +142,11 @@ def test_sums_of_neighbours_give_what_answers_one_by_one_give(rng, monkeypatch):
 
 
 def test_copies_of_answers_are_no_news_where_groups_say_so():
-    q, correct = np.linspace(0.5, 0.95, 60), np.arange(60) % 5 < 3
+    q = np.linspace(0.5, 0.95, 60)
+    correct = np.arange(60) % 5 < 3
     once = calibration_p_value(correct, q)
-    copied, groups = (np.repeat(correct, 10), np.repeat(q, 10)), np.repeat(np.arange(60), 10)
+    copied = np.repeat([correct, q], 10, axis=1)
+    groups = np.repeat(np.arange(60), 10)
     assert 0.005 < once < 0.2
     assert calibration_p_value(*copied) < 0.2 * once
     assert calibration_p_value(*copied, groups=groups) == pytest.approx(once, abs=0.1)
