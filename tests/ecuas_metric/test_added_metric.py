@@ -1,14 +1,17 @@
 """A metric is one entry of the registry: with it alone it goes through every path."""
 
+import itertools
 import json
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from ecuas_metric import Metric, add_metric, compare_systems, confidence_system, make_report, remove_metric
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
-from ecuas_metric.metric import METRICS, Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting import cli
 from ecuas_metric.results import compute_results
@@ -86,58 +89,41 @@ def test_its_interval_is_about_the_bootstraps(metric, outputs):
     assert 0.8 * widths[1] < widths[0] < 1.8 * widths[1]  # the bootstrap does not know what was not seen
 
 
-def test_weights_are_repetitions_and_the_order_of_rows_does_not_matter(metric, outputs, rng):
-    key = Key(metric.name)
-    correct, confidence = outputs["good"]
-    weight = rng.integers(1, 4, SIZE)
-    order = rng.permutation(SIZE)
-    weighted = confidence_system(correct, confidence, sample_weight=weight, weights_are="counts")
-    repeated = confidence_system(np.repeat(correct, weight), np.repeat(confidence, weight))
-    moved = confidence_system(correct[order], confidence[order], sample_weight=weight[order], weights_are="counts")
-    value = compute_results(weighted, only=[key]).estimates[key].value
-    for other in (repeated, moved):
-        assert compute_results(other, only=[key]).estimates[key].value == pytest.approx(value, rel=1e-12)
-
-
 def test_bounds_of_unlabelled_answers_are_right_or_not_known(metric, outputs):
+    key = Key(metric.name)
     correct, confidence = (values[:8] for values in outputs["good"])
-    answers = np.where(np.arange(8) < 3, np.nan, correct)
+    judged = correct[3:]
+    answers = np.concatenate([np.full(3, np.nan), judged])
     bounds = unlabelled_bounds(confidence, answers, checked_options())
-    assert (Key(metric.name) in bounds) == (metric.cost is not None)
-    if Key(metric.name) in bounds:
-        values = []
-        for code in range(8):
-            filled = np.where(np.isnan(answers), [code >> k & 1 if k < 3 else 0 for k in range(8)], answers)
-            system = confidence_system(filled.astype(int), confidence)
-            values.append(compute_results(system).estimates[Key(metric.name)].value)
-        limits = bounds[Key(metric.name)]
+    assert (key in bounds) == (metric.cost is not None)
+    values = []
+    for verdicts in itertools.product([0, 1], repeat=3):
+        system = confidence_system(np.concatenate([verdicts, judged]), confidence)
+        values.append(compute_results(system, only=[key]).estimates[key].value)
+    if key in bounds:
+        limits = bounds[key]
         assert (limits.low, limits.high) == pytest.approx((min(values), max(values)))
 
 
-@pytest.mark.parametrize("command", ["score", "score --interval 0.9", "compare", "plan", "score --out-of-core"])
-def test_the_command_knows_it_by_key_and_title(metric, outputs, command, tmp_path, capsys):
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    files = []
+@pytest.fixture
+def files(outputs, tmp_path):
+    paths = []
     for name, (correct, confidence) in outputs.items():
-        table = pa.table({"id": [str(k) for k in range(SIZE)], "confidence": confidence, "correct": correct})
-        parquet.write_table(table, tmp_path / f"{name}.parquet")
-        files.append(str(tmp_path / f"{name}.parquet"))
+        table = pa.table({"id": list(map(str, range(SIZE))), "confidence": confidence, "correct": correct})
+        paths.append(str(tmp_path / f"{name}.parquet"))
+        parquet.write_table(table, paths[-1])
+    return paths
+
+
+@pytest.mark.parametrize("command", ["score", "score --interval 0.9", "compare", "plan", "score --out-of-core"])
+def test_the_command_knows_it_by_key_and_title(metric, outputs, files, command, tmp_path, capsys):
+    key = Key(metric.name)
+    good = compute_results(confidence_system(*outputs["good"]), only=[key])
     word, *flags = command.split()
+    written = tmp_path / "out.json"
     for name in (metric.name, metric.title):
-        written = tmp_path / f"{name}.json"
         assert not cli.main([word, *files, *flags, "--metrics", name, "--output", str(written)])
         assert metric.title in capsys.readouterr().out
-        rows = {row.get("system"): row for row in json.loads(written.read_text())["rows"]}
         if word == "score":
-            expected = compute_results(confidence_system(*outputs["good"]), only=[Key(metric.name)])
-            assert rows["good"][metric.name] == pytest.approx(expected.estimates[Key(metric.name)].value, rel=1e-9)
-
-
-def test_every_entry_of_the_registry_says_what_it_is():
-    for name, metric in METRICS.items():
-        assert metric.name == name
-        assert metric.title
-        assert metric.description
-        assert metric.assesses in ("decisions", "confidences", "posteriors", "both")
+            rows = {row["system"]: row for row in json.loads(written.read_text())["rows"]}
+            assert rows["good"][metric.name] == pytest.approx(good.estimates[key].value, rel=1e-9)

@@ -103,23 +103,20 @@ def test_what_assesses_the_confidences_only_needs_the_same_answers():
 
 
 def test_digests_follow_the_ids_and_not_the_order_of_the_rows(rng):
+    rows = {
+        "correct": rng.integers(0, 2, SIZE),
+        "confidence": rng.random(SIZE),
+        "ids": np.array([f"q{k}" for k in range(SIZE)]),
+        "sample_weight": rng.random(SIZE),
+        "groups": np.arange(SIZE) % 7,
+    }
     order = rng.permutation(SIZE)
-    ids = [f"q{k}" for k in range(SIZE)]
-    correct, confidence, weight = rng.integers(0, 2, SIZE), rng.random(SIZE), rng.random(SIZE)
-    groups = [f"g{k % 7}" for k in range(SIZE)]
-    one = confidence_system(correct, confidence, ids=ids, sample_weight=weight, groups=groups)
-    two = confidence_system(
-        correct[order],
-        confidence[order],
-        ids=[ids[k] for k in order],
-        sample_weight=weight[order],
-        groups=[groups[k] for k in order],
-    )
-    assert one.basis == two.basis
-    for changes in ({"sample_weight": weight[order]}, {"groups": groups[::-1]}, {"ids": [*ids[1:], "new"]}):
-        given = {"ids": ids, "sample_weight": weight, "groups": groups} | changes
-        other = confidence_system(correct, confidence, **given)
-        assert len(why_not_comparable(one.basis, other.basis)) == 1, changes
+    basis = confidence_system(**rows).basis
+    assert confidence_system(**{name: values[order] for name, values in rows.items()}).basis == basis
+    for name in ("sample_weight", "groups", "ids"):
+        values = np.array(["new", *rows["ids"][1:]]) if name == "ids" else rows[name][::-1]
+        other = confidence_system(**rows | {name: values})
+        assert len(why_not_comparable(basis, other.basis)) == 1, name
 
 
 UNLIKE = {
@@ -137,13 +134,14 @@ UNLIKE = {
 
 @pytest.mark.parametrize("reason", UNLIKE)
 def test_numbers_that_depend_on_other_things_are_neither_ranked_nor_paired(reason):
-    given = UNLIKE[reason]
-    level = {"confidence_level": 0.95} | given
-    ids = given.get("ids", True)
-    systems = {"one": system(ids=ids, confidence_level=0.95), "two": system(seed=1, **level)}
-    assert reason in differing(one.basis for one in systems.values())
+    options = {"confidence_level": 0.95} | UNLIKE[reason]
+    systems = {
+        "one": system(ids=options.get("ids", True), confidence_level=0.95),
+        "two": system(seed=1, **options),
+    }
     report = make_report(systems)
     grid = report_grid(report)
+    assert reason in differing(one.basis for one in systems.values())
     assert reason in report.differing
     assert any(reason in line for line in grid.above)
     assert not any(cell.is_best for row in grid.rows for cell in row)
@@ -184,30 +182,27 @@ def test_files_of_other_costs_have_no_best_value_out_of_core_either(tmp_path, rn
         assert "●" not in shown
 
 
-NAMES = set(METRICS)
 HOMES = {"calibration", "expected_costs", "order", "peer_metrics", "scores"}  # modules of entries
 
 
-def named_in(tree):
-    """Yield the lines on which a name of a metric is compared, looked up, or the key of a table."""
-    for node in ast.walk(tree):
-        parts = []
-        if isinstance(node, ast.Compare):
-            parts = [node.left, *node.comparators]
-        elif isinstance(node, ast.Subscript):
-            parts = [node.slice]
-        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Key":
-            parts = node.args[:1]
-        elif isinstance(node, ast.MatchValue):
-            parts = [node.value]
-        items = [item for part in parts for item in (part.elts if isinstance(part, (ast.Tuple, ast.Set)) else [part])]
-        if any(isinstance(item, ast.Constant) and item.value in NAMES for item in items):
-            yield node.lineno
+def compared_in(node):
+    """Return the expressions that a node compares, looks up, or makes a key of."""
+    match node:
+        case ast.Compare():
+            return [node.left, *node.comparators]
+        case ast.Subscript():
+            return [node.slice]
+        case ast.Call(func=ast.Name(id="Key")):
+            return node.args[:1]
+        case ast.MatchValue():
+            return [node.value]
+    return []
 
 
-def test_no_name_of_a_metric_is_compared_outside_its_entry():
-    lines = []
-    for file in (ROOT / "ecuas_metric").rglob("*.py"):
-        if file.stem not in HOMES:
-            lines += [f"{file.relative_to(ROOT)}:{line}" for line in named_in(ast.parse(file.read_text("utf-8")))]
-    assert not lines
+@pytest.mark.parametrize("file", sorted((ROOT / "ecuas_metric").rglob("*.py")), ids=lambda file: file.stem)
+def test_no_name_of_a_metric_is_compared_outside_its_entry(file):
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        for expression in compared_in(node):
+            items = getattr(expression, "elts", [expression])
+            names = {item.value for item in items if isinstance(item, ast.Constant)}
+            assert file.stem in HOMES or not names & METRICS.keys(), ast.unparse(node)
