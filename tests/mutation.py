@@ -132,16 +132,10 @@ def tried(number, path, start, end, new):
         file.write_bytes(source)
 
 
-def main():
-    """Sample mutants, try them, print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("results", type=Path)
-    parser.add_argument("--number", type=int, default=150)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--clone", type=Path, help="a folder for the clone, or a clone made before")
-    options = parser.parse_args()
-    root, results = Path(__file__).resolve().parent.parent, options.results.resolve()
-    clone = options.clone or Path(tempfile.mkdtemp(prefix="mutants-"))
+def prepared_clone(folder):
+    """Return a folder with a clone of the last commit, this process's folder from now on, and the commit."""
+    root = Path(__file__).resolve().parent.parent
+    clone = folder or Path(tempfile.mkdtemp(prefix="mutants-"))
     if not (clone / ".git").exists():
         subprocess.run(["git", "clone", "--quiet", root, clone], check=True)
     os.chdir(clone)
@@ -150,20 +144,35 @@ def main():
         importlib.import_module(name)
     if failed := first_failure([]):
         sys.exit(f"fails without any mutant: {failed}")
-    commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.check_output(["git", "rev-parse", "HEAD"], text=True).strip()
+
+
+def main():
+    """Sample mutants, try them, print a table."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("results", type=Path)
+    parser.add_argument("--number", type=int, default=150)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--clone", type=Path, help="a folder for the clone, or a clone made before")
+    options = parser.parse_args()
+    results = options.results.resolve()
+    commit = prepared_clone(options.clone)
     lines = results.read_text().splitlines() if results.exists() else []
     done = [row for row in map(json.loads, lines) if row["commit"] == commit]
+    known = [row["mutant"] for row in done]
     every = [mutant for folder in FOLDERS for mutant in mutants(folder)]
     for number, mutant in enumerate(random.Random(options.seed).sample(every, options.number)):
+        if list(mutant) in known:
+            continue
         path, line, start, end, old, new = mutant
-        if list(mutant) not in [row["mutant"] for row in done]:
-            done.append({"commit": commit, "mutant": list(mutant), "killed by": tried(number, path, start, end, new)})
-            with results.open("a") as file:
-                print(json.dumps(done[-1], ensure_ascii=False), file=file)
-            print(f"{number} {path}:{line} `{old}` -> `{new}`: {done[-1]['killed by'] or 'ALIVE'}", flush=True)
+        row = {"commit": commit, "mutant": list(mutant), "killed by": tried(number, path, start, end, new)}
+        done.append(row)
+        with results.open("a") as file:
+            print(json.dumps(row, ensure_ascii=False), file=file)
+        print(f"{number} {path}:{line} `{old}` -> `{new}`: {row['killed by'] or 'ALIVE'}", flush=True)
     print(f"{len(every)} places of {commit}\n| folder | mutants | killed |\n|---|---|---|")
     for folder in FOLDERS:
-        rows = [row for row in done if str(Path(row["mutant"][0]).parent) == str(Path(PACKAGE, folder))]
+        rows = [row for row in done if Path(row["mutant"][0]).parent == Path(PACKAGE, folder)]
         print(f"| {folder or PACKAGE} | {len(rows)} | {sum(bool(row['killed by']) for row in rows)} |")
 
 

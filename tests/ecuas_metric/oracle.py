@@ -25,20 +25,26 @@ class Oracle(NamedTuple):
 
 def numbers_of(system, *, orders, reject_costs):
     """Return every metric of decisions by its key."""
-    u, c, confidence, largest, weight, _, unit = system
-    values = {"error_rate" if confidence else "risk": mean(weight, c)}
-    if confidence:
-        values |= _of_confidences(confidence, c, weight)
-    values |= {"aurc": _over_orders(system, _aurc), "augrc": _over_orders(system, _augrc)}
+    pairs = list(zip(system.uncertainty, system.cost, strict=True))
+    weight = system.weight
+    values = {"error_rate" if system.confidence else "risk": mean(weight, system.cost)}
+    if system.confidence:
+        values |= _of_confidences(system.confidence, system.cost, weight)
+    values["aurc"] = _over_orders(system, _aurc)
+    values["augrc"] = _over_orders(system, _augrc)
     for g in reject_costs:
-        accepts = [int(value <= min(g, largest)) for value in u]
-        values[f"expected_cost_{g:g}"] = mean(weight, [x if a else g for a, x in zip(accepts, c, strict=True)])
+        accepts = [int(u <= min(g, system.largest)) for u, _ in pairs]
+        accepted_weight = [w * a for w, a in zip(weight, accepts, strict=True)]
+        paid = [c if a else g for a, c in zip(accepts, system.cost, strict=True)]
+        values[f"expected_cost_{g:g}"] = mean(weight, paid)
         values[f"coverage_{g:g}"] = mean(weight, accepts)
-        values[f"selective_risk_{g:g}"] = mean([w * a for w, a in zip(weight, accepts, strict=True)], c)
+        values[f"selective_risk_{g:g}"] = mean(accepted_weight, system.cost)
     for n in orders:
-        values[f"ecuas_{n:g}"] = mean(weight, [ecuas(*pair, n, largest, unit) for pair in zip(u, c, strict=True)])
-        values[f"ecuas_{n:g}_recalibrated"] = best = _recalibrated(system, n)
-        values[f"ecuas_{n:g}_calibration_loss"] = values[f"ecuas_{n:g}"] - best
+        value = mean(weight, [ecuas(u, c, n, system.largest, system.unit) for u, c in pairs])
+        best = _recalibrated(system, n)
+        values[f"ecuas_{n:g}"] = value
+        values[f"ecuas_{n:g}_recalibrated"] = best
+        values[f"ecuas_{n:g}_calibration_loss"] = value - best
     return values
 
 
@@ -97,12 +103,13 @@ def mean(weight, values):
 
 
 def _of_confidences(q, wrong, weight):
-    truth = [(min(max(p, EPSILON), 1 - EPSILON), x) for p, x in zip(q, wrong, strict=True)]
+    truth = [1 - p if x else p for p, x in zip(q, wrong, strict=True)]  # the probability of what is true
+    clipped = [min(max(p, EPSILON), 1 - EPSILON) for p in truth]
     return {
         "ece": _ece(q, wrong, weight),
         "auroc": _auroc(list(zip(q, wrong, weight, strict=True))),
-        "confidence_cross_entropy": mean(weight, [cross_entropy(1 - p if x else p) for p, x in truth]),
-        "confidence_brier_score": mean(weight, [(p - (1 - x)) ** 2 for p, x in zip(q, wrong, strict=True)]),
+        "confidence_cross_entropy": mean(weight, map(cross_entropy, clipped)),
+        "confidence_brier_score": mean(weight, [(1 - p) ** 2 for p in truth]),
     }
 
 
@@ -114,8 +121,13 @@ def _ece(q, wrong, weight, n_bins=10):
 
 
 def _auroc(samples):
-    pairs = [(a, b) for a, b in itertools.product(samples, samples) if b[1] and not a[1]]
-    return mean([a[2] * b[2] for a, b in pairs], [Decimal((a[0] > b[0]) + (a[0] >= b[0])) / 2 for a, b in pairs])
+    weights = []
+    wins = []
+    for (p, is_wrong, w), (other, other_is_wrong, v) in itertools.product(samples, samples):
+        if other_is_wrong and not is_wrong:
+            weights.append(w * v)
+            wins.append(Decimal((p > other) + (p >= other)) / 2)
+    return mean(weights, wins)
 
 
 def _tied(system):
@@ -172,4 +184,5 @@ def _recalibrated(system, n):
     ends = range(len(groups))
     means = [[mean(lengths[i : j + 1], costs[i : j + 1]) for j in ends] for i in ends]
     fitted = [max(min(means[i][k:]) for i in ends[: k + 1]) for k in ends]
-    return mean(lengths, [ecuas(fit, c, n, system.largest, system.unit) for fit, c in zip(fitted, costs, strict=True)])
+    paid = [ecuas(u, c, n, system.largest, system.unit) for u, c in zip(fitted, costs, strict=True)]
+    return mean(lengths, paid)

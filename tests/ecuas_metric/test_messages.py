@@ -4,7 +4,6 @@ import ast
 import re
 import string
 from collections.abc import Collection, Iterator, Mapping
-from itertools import chain
 
 import pytest
 
@@ -34,44 +33,34 @@ IDS = ("rule", "advice")
 ADDED = {"columns", "pairs"}  # to the fields of a `FileError`, from its columns
 
 
-def arguments_of(call: ast.Call) -> dict[str, ast.expr]:
-    """Return the arguments of a call that makes an error or a note, by name; none of another call."""
-    maker = getattr(call.func, "id", getattr(call.func, "attr", ""))
-    if maker not in MAKERS:
-        return {}
-    named = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-    return dict(zip(MAKERS[maker], call.args, strict=False)) | named
-
-
-def makers_in(tree: ast.AST) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:
+def calls_in(tree: ast.AST) -> Iterator[tuple[ast.Call, dict[str, ast.expr]]]:
     """Yield the calls that make errors and notes, with their arguments by name."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and arguments_of(node):
-            yield node, arguments_of(node)
+        if isinstance(node, ast.Call):
+            maker = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+            if maker in MAKERS:
+                yield node, dict(zip(MAKERS[maker], node.args, strict=False)) | named
 
 
-def ids_in(tree: ast.AST) -> Iterator[ast.expr]:
-    """Yield what is given as the id of a rule, an advice or a note, or assigned to a variable of that name."""
-    for _, arguments in makers_in(tree):
-        yield from (arguments[name] for name in IDS if name in arguments)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign):
-            names = {getattr(target, "id", getattr(target, "attr", "")) for target in node.targets}
-            if names & set(IDS):
-                yield node.value
-
-
-def texts_in(expression: ast.expr) -> Iterator[ast.expr]:
-    """Yield the constants and f-strings that an expression may be."""
+def texts_in(expression: ast.expr | None) -> list[ast.expr]:
+    """Return the constants and f-strings that an expression may be."""
     if isinstance(expression, ast.IfExp):
-        yield from chain(texts_in(expression.body), texts_in(expression.orelse))
-    elif isinstance(expression, (ast.Constant, ast.JoinedStr)):
-        yield expression
+        return texts_in(expression.body) + texts_in(expression.orelse)
+    return [expression] if isinstance(expression, (ast.Constant, ast.JoinedStr)) else []
+
+
+def ids_of(arguments: Mapping[str, ast.expr]) -> list[ast.expr]:
+    return [text for name in IDS for text in texts_in(arguments.get(name))]
 
 
 def unknown_in(tree: ast.AST, known: Collection[str]) -> list[str]:
-    """Return the texts that stand where an id should, and have no sentence."""
-    texts = chain.from_iterable(map(texts_in, ids_in(tree)))
+    """Return what stands for the id of a rule, an advice or a note, or is assigned to one, and has no sentence."""
+    texts = [text for _, arguments in calls_in(tree) for text in ids_of(arguments)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            names = {getattr(target, "id", getattr(target, "attr", "")) for target in node.targets}
+            texts += texts_in(node.value) if names & set(IDS) else []
     return [ast.unparse(text) for text in texts if getattr(text, "value", None) not in {"", *known}]
 
 
@@ -82,14 +71,14 @@ def placeholders(sentence: str) -> set[str]:
 def missing_in(tree: ast.AST, known: Mapping[str, str]) -> list[str]:
     """Return the placeholders of sentences that calls do not give, where these spell out what they give."""
     missing = []
-    for call, arguments in makers_in(tree):
+    for call, arguments in calls_in(tree):
         fields = arguments.get("fields", ast.Dict([], []))
         if not isinstance(fields, ast.Dict) or any(keyword.arg is None for keyword in call.keywords):
             continue
-        given = {*arguments, *ADDED, *(getattr(key, "value", None) for key in fields.keys)}
-        for text in chain.from_iterable(texts_in(arguments[name]) for name in IDS if name in arguments):
+        names = {*arguments, *ADDED, *(getattr(key, "value", None) for key in fields.keys)}
+        for text in ids_of(arguments):
             needed = placeholders(known.get(getattr(text, "value", ""), ""))
-            missing += [f"{text.value}: {name}" for name in needed - given]
+            missing += [f"{ast.unparse(text)}: {name}" for name in needed - names]
     return missing
 
 
@@ -127,7 +116,7 @@ def test_no_sentence_is_compared_or_a_key():
 def test_an_id_is_of_one_table_and_no_argument():
     tables = (messages.INPUT_RULES, messages.FILE_RULES, messages.ADVICE, messages.NOTES)
     assert len(messages.SENTENCES) == sum(map(len, tables))
-    named = [arguments.get("argument") for tree in MODULES.values() for _, arguments in makers_in(tree)]
+    named = [arguments.get("argument") for tree in MODULES.values() for _, arguments in calls_in(tree)]
     names = {getattr(name, "value", "") for name in named} | OPTIONS.keys()
     assert not messages.SENTENCES.keys() & names
     assert all(identifier.isidentifier() and identifier.islower() for identifier in messages.SENTENCES)

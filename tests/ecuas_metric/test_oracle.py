@@ -89,39 +89,49 @@ def decided(q, label, own, cost):
     return costs[decision], Decimal(MATRIX[label][decision]), None
 
 
+def random_posteriors(rng, size, num_classes):
+    cuts = np.sort(rng.integers(0, 9, (size, num_classes - 1)), axis=1)
+    return np.diff(cuts, axis=1, prepend=0, append=8) / 8
+
+
 @pytest.mark.parametrize("cost", LARGEST)
 @pytest.mark.parametrize("way", ["none", "counts", "importance"])
 def test_posteriors(cost, way, rng):
     for _ in range(DATA_SETS // 2):
         size = int(rng.integers(1, 6))
         num_classes = {"zero_one": int(rng.integers(2, 5)), "log": 2, "matrix": 3}[cost]  # of 2, equal entropies tie
-        cuts = np.sort(rng.integers(0, 9, (size, num_classes - 1)), axis=1)
-        eighths = np.diff(cuts, axis=1, prepend=0, append=8)
+        q = random_posteriors(rng, size, num_classes)
         labels = rng.integers(0, num_classes, size)
         weight, options = weights_of(rng, size, way)
-        rows = [decimals(row, 8) for row in eighths]
         own = [None] * size
         if cost != "log" and rng.random() < 0.3:
-            own = options["decisions"] = rng.integers(0, num_classes, size).tolist()
+            own = rng.integers(0, num_classes, size).tolist()
+            options["decisions"] = own
+        rows = list(map(decimals, q))
         u, c, confidence = map(list, zip(*map(decided, rows, labels, own, [cost] * size), strict=True))
-        largest, unit = LARGEST[cost](num_classes), Decimal(4 if cost == "matrix" else 1)  # the largest cost
-        system = oracle.Oracle(u, c, confidence if cost == "zero_one" else None, largest, weight, way == "counts", unit)
+        largest = LARGEST[cost](num_classes)
+        unit = Decimal(4 if cost == "matrix" else 1)  # the largest cost
+        is_zero_one = cost == "zero_one"
+        system = oracle.Oracle(u, c, confidence if is_zero_one else None, largest, weight, way == "counts", unit)
         expected = oracle.numbers_of(system, **ARGUMENTS)
-        scores = [oracle.cross_entropy(row[k]) for row, k in zip(rows, labels, strict=True)]
-        expected["cross_entropy"] = oracle.mean(weight, scores)
-        scores = [sum((p - (k == j)) ** 2 for j, p in enumerate(row)) for row, k in zip(rows, labels, strict=True)]
-        expected["brier_score"] = oracle.mean(weight, scores)
-        naive = {} if cost != "zero_one" else oracle.naive_of_confidences(system)
+        truth = np.eye(num_classes, dtype=int)[labels].tolist()
+        log_scores = [oracle.cross_entropy(row[k]) for row, k in zip(rows, labels, strict=True)]
+        square_scores = [
+            sum((p - x) ** 2 for p, x in zip(*pair, strict=True)) for pair in zip(rows, truth, strict=True)
+        ]
+        expected["cross_entropy"] = oracle.mean(weight, log_scores)
+        expected["brier_score"] = oracle.mean(weight, square_scores)
+        naive = oracle.naive_of_confidences(system) if is_zero_one else {}
         naive |= oracle.naive_of_classes(
             labels,
             weight,
             lambda q: min(expected_costs(q, cost)),
             largest,
             unit,
-            name="error_rate" if cost == "zero_one" else "risk",
+            name="error_rate" if is_zero_one else "risk",
             num_classes=num_classes,
             **ARGUMENTS,
         )
         expected |= oracle.normalized(expected, naive)
         options |= {"cost": MATRIX if cost == "matrix" else cost, "normalize": True}
-        same(compute("posteriors", eighths / 8, labels, checked_options(**OPTIONS, **options)), expected)
+        same(compute("posteriors", q, labels, checked_options(**OPTIONS, **options)), expected)
