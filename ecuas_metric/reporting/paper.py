@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ..comparison.compare import Comparison, compare_systems, fields_of
@@ -30,6 +31,12 @@ DOCUMENT = r"""\documentclass{article}
 %(methods)s
 \end{document}
 """
+CAPTIONS = {
+    "risk_coverage": "Mean cost of the accepted answers against the share that is accepted.",
+    "reject_cost": "Expected cost against reject cost; a system is of use below rejecting and accepting everything.",
+    "ecuas_against_n": "ECUAS_n against n; on the left confident mistakes cost most.",
+    "reliability": "Accuracy against confidence in bins, and the number of samples in each.",
+}
 FIGURE = r"""\begin{figure}
 \centering
 \includegraphics[width=0.7\textwidth]{%(file)s}
@@ -42,18 +49,18 @@ def write_paper(systems: Mapping[str, System], folder: str | Path, *, digits: in
     """Write results.tex, methods.txt, numbers.json and figures as PDF and PNG; return their paths."""
     folder = Path(folder)
     report = make_report(systems)
-    rows = compare_systems(systems) if len(systems) > 1 else []
+    keys = [key for key in report.keys if key.assesses != "confidences" and not key.entry.only_in_full]
+    rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
     figures = write_figures(systems, folder, suffixes=(".pdf", ".png"))
     methods = methods_of(systems, report, rows, digits=digits)
-    grid = report_grid(report, digits=digits)
+    grid = replace(report_grid(report, digits=digits, keys=keys), hint="")
     drawings = [path for path in figures if path.suffix == ".pdf"]
-    captions = {path: path.stem.replace("_", " ").capitalize() for path in drawings}
-    shown = [FIGURE % {"file": path.name, "caption": latex_text(captions[path])} for path in drawings]
+    shown = [FIGURE % {"file": path.name, "caption": latex_text(CAPTIONS[path.stem])} for path in drawings]
     fields = {
         "caption": f"Results, with {latex_text(percent(_level(systems)))} intervals.",
         "table": to_latex(grid),
         "figures": "".join(shown),
-        "methods": latex_text(methods),
+        "methods": latex_text(methods).replace("$|$", r"$|$\allowbreak{}"),  # a signature is longer than a line
     }
     numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
     compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))
