@@ -15,7 +15,7 @@ from .decisions import Decisions, one_of_each_class, select_rows
 from .errors import InputError, Note
 from .inference import Groups
 from .inputs import Bools, Floats, Ints, Limits
-from .intervals import Answers, limits_of_answers
+from .intervals import Answers, Intervals, limits_of_answers
 from .metric import Data, Key, at_parameter
 from .metrics import (
     decomposed_values,
@@ -45,8 +45,14 @@ MOST_GROUPS = 2**18  # beyond it neighbours share a bin: some ten megabytes of a
 LINEAR = 2.0**17  # bins in equal steps, where most rows lie: powers of 2, so that all engines round the same
 ROOT = 2.0**15  # and bins in equal steps of the eighth root, fine close to 0
 _MOST = 2.0**16  # times the largest uncertainty that make sense: all above share a bin
+_NONE = (None, None)
 _ROUNDING = 1e-13  # of a group's weight: differences below it are none
 SUMS = ("weight", "cost", "weight2", "weight2_cost", "weight2_cost2", "uncertainty", "cost_uncertainty")
+_OF_EACH_ROW = Digest("of each row")
+_UNKNOWN: dict[str, Any] = dict.fromkeys(  # of a part of the rows
+    ("groups", "strata", "labels", "ids", "answers", "level", "interval_method", "draws")
+)
+UNLABELLED = "unlabelled_answers"
 _OF_NUMBERS = ("inverted", "hard_decisions")  # notes that all rows together decide
 
 
@@ -154,46 +160,37 @@ def summary_of(system: System, *, sample_weight: Floats | None = None, copies: F
     sample stands for as many as `copies` (N,) says.
     """
     weight = system.options.sample_weight if sample_weight is None else sample_weight
+    counts = np.ones(system.num_samples) if copies is None else copies
+    rows = int(counts.sum())
     decisions = system.decisions
-    rows = system.num_samples if copies is None else int(copies.sum())
+    kept_weight = weight
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         decisions = select_rows(decisions, kept)
-        weight = weight[kept]
-        copies = None if copies is None else copies[kept]
-    counts = np.ones(len(decisions.uncertainty)) if copies is None else copies
+        kept_weight = weight[kept]
+        counts = counts[kept]
     options = system.options.replace(**dict.fromkeys(PER_SAMPLE), decisions=None, confidence_level=None)
-    groups = groups_of(decisions, counts if weight is None else weight * counts, counts=counts)
-    labels = decisions.labels
-    classes = None
-    if labels is not None:
-        classes = np.bincount(labels, weight, minlength=int(options.num_classes or 0)).astype(np.float64)
-    basis = replace(
-        system.basis,
-        num_samples=rows,
-        weights=None if weight is None else Digest("of each row"),
-        groups=None,
-        strata=None,
-        labels=None,
-        ids=None,
-        answers=None,
-        level=None,
-        interval_method=None,
-        draws=None,
-    )
+    form = str(system.basis.form)
     summary = Summary(
-        basis=basis,
+        basis=replace(system.basis, num_samples=rows, weights=None if weight is None else _OF_EACH_ROW, **_UNKNOWN),
         options=options,
-        groups=groups,
+        groups=groups_of(decisions, counts if kept_weight is None else kept_weight * counts, counts=counts),
         rows=rows,
         samples=int(counts.sum()),
         wrong=int(counts @ (decisions.candidate_cost > 0)),
         largest_cost=float(decisions.candidate_cost.max(initial=0.0)),
-        own=_own_sums(decisions, options, weight),
-        classes=classes,
-        notes=tuple(note for note in system.notes if not _is_of_groups(note, str(basis.form))),
+        own=_own_sums(decisions, options, kept_weight),
+        classes=_class_weights(decisions, options, kept_weight),
+        notes=tuple(note for note in system.notes if not _is_of_groups(note, form)),
     )
     return _limited(summary)
+
+
+def _class_weights(decisions: Decisions, options: Options, weight: Floats | None) -> Floats | None:
+    """Return the weight of the samples of each class (K,), if there are classes."""
+    if decisions.labels is None:
+        return None
+    return np.bincount(decisions.labels, weight, minlength=int(options.num_classes or 0)).astype(np.float64)
 
 
 def _is_of_groups(note: Note, form: str) -> bool:
@@ -240,37 +237,38 @@ def merge(summaries: Iterable[Summary]) -> Summary:
     parts = list(summaries)
     if not parts:
         raise InputError("states", "empty")
-    first, *others = parts
-    for other in others:
-        reasons = why_not_comparable(first.basis, other.basis, purpose=Purpose.MERGE)
+    for part in parts[1:]:
+        reasons = why_not_comparable(parts[0].basis, part.basis, purpose=Purpose.MERGE)
         if reasons:
             raise InputError("states that are merged", "not_mergeable", reasons=reasons)
-    if not others:
-        return first
-    known = next((part.basis.unlabelled for part in parts if part.basis.unlabelled is not None), None)
-    rows = sum(part.rows for part in parts)
-    merged = Summary(
-        basis=replace(first.basis, num_samples=rows, unlabelled=known),
+    return parts[0] if len(parts) == 1 else _limited(_sum_of(parts))
+
+
+def _sum_of(parts: Sequence[Summary]) -> Summary:
+    """Return the summary of all rows, with as many groups as there are."""
+    first = parts[0]
+    counts = {name: sum(getattr(part, name) for part in parts) for name in ("rows", "samples", "wrong")}
+    rules = [part.basis.unlabelled for part in parts if part.basis.unlabelled is not None]
+    return Summary(
+        basis=replace(first.basis, num_samples=counts["rows"], unlabelled=rules[0] if rules else None),
         options=first.options,
         groups=_joined([part.groups for part in parts]),
-        rows=rows,
-        samples=sum(part.samples for part in parts),
-        wrong=sum(part.wrong for part in parts),
+        **counts,
         largest_cost=max(part.largest_cost for part in parts),
-        own={key: _added([part.own[key] for part in parts if part.rows]) for key in first.own},
-        classes=_sum_of([part.classes for part in parts if part.classes is not None]),
+        own={key: _added(parts, key) for key in first.own},
+        classes=_total_classes(parts),
         notes=_merged_notes(parts),
     )
-    return _limited(merged)
 
 
-def _added(sums: Sequence[OwnSums]) -> OwnSums:
-    columns = (math.fsum(getattr(one, name) for one in sums) for name in ("value", "weight2", "square"))
-    return OwnSums(*columns)
+def _total_classes(parts: Sequence[Summary]) -> Floats | None:
+    classes = [part.classes for part in parts if part.classes is not None]
+    return np.sum(classes, axis=0) if classes else None
 
 
-def _sum_of(arrays: Sequence[Floats]) -> Floats | None:
-    return np.sum(arrays, axis=0) if arrays else None
+def _added(parts: Sequence[Summary], key: Key) -> OwnSums:
+    sums = [part.own[key] for part in parts if part.rows]
+    return OwnSums(*(math.fsum(getattr(one, name) for one in sums) for name in ("value", "weight2", "square")))
 
 
 def _joined(parts: Sequence[GroupSums]) -> GroupSums:
@@ -347,44 +345,43 @@ def _steps(share: Floats) -> Ints:
 
 
 def _merged_notes(parts: Sequence[Summary]) -> tuple[Note, ...]:
-    """Return each note once: counts are added, and what all rows decide is kept where all parts say it."""
-    filled = [part for part in parts if part.rows]
-    rows = sum(part.rows for part in filled)
-    merged: dict[object, Note] = {}
-    for part in filled:
+    """Return each note once: with its counts added up, and what all rows decide where all parts say it."""
+    by_kind: dict[str, list[tuple[Summary, Note]]] = {}
+    for part in parts:
         for note in part.notes:
-            fields = _fields(note)
-            is_counted = {"count", "total"} <= fields.keys()
-            key = note.id if is_counted else str(note)
-            if is_counted:
-                # What is counted may be values of which each row has several.
-                total = round(fields["total"] / part.rows * rows)
-                note = _counted(note, merged.get(key), total)
-            merged[key] = note
-    in_all = [note for note in merged.values() if note.id in _OF_NUMBERS and _is_in_all(note, filled)]
-    return tuple(note for note in merged.values() if note.id not in _OF_NUMBERS or note in in_all)
+            by_kind.setdefault(note.id if _is_counted(note) else str(note), []).append((part, note))
+    notes = []
+    for pairs in by_kind.values():
+        _, note = pairs[-1]
+        if note.id not in _OF_NUMBERS or _is_in_all(note, parts):
+            notes.append(_counted(pairs, parts) if _is_counted(note) else note)
+    return tuple(notes)
+
+
+def _is_counted(note: Note) -> bool:
+    return not isinstance(note.fields, str) and {"count", "total"} <= note.fields.keys()
 
 
 def _is_in_all(note: Note, parts: Sequence[Summary]) -> bool:
-    return all(any(other.id == note.id for other in part.notes) for part in parts)
+    """Return whether all parts that have rows have such a note."""
+    return all(any(other.id == note.id for other in part.notes) for part in parts if part.rows)
 
 
-def _counted(note: Note, other: Note | None, total: int) -> Note:
-    """Return a note with the counts of two."""
-    fields = _fields(note)
-    fields["total"] = total
-    if other is not None:
-        before = _fields(other)
-        fields["count"] += before["count"]
-        if "largest" in fields:
-            fields["largest"] = max(fields["largest"], before["largest"])
+def _counted(pairs: Sequence[tuple[Summary, Note]], parts: Sequence[Summary]) -> Note:
+    """Return a note of some parts with the counts of all rows."""
+    part, note = pairs[0]
+    noted: list[dict[str, Any]] = [dict(other.fields) for _, other in pairs]
+    # What is counted may be values of which each row has several; rows that were dropped are no rows of a part.
+    per_row = 1 if note.id == UNLABELLED else noted[0]["total"] // part.rows
+    rows_without = sum(one.rows for one in parts) - sum(one.rows for one, _ in pairs)
+    fields = noted[0]
+    fields["count"] = sum(one["count"] for one in noted)
+    fields["total"] = sum(one["total"] for one in noted) + per_row * rows_without
+    if "largest" in fields:
+        fields["largest"] = max(one["largest"] for one in noted)
     if "share" in fields:
-        fields["share"] = fields["count"] / total
+        fields["share"] = fields["count"] / fields["total"]
     return replace(note, fields=fields)
-
-
-def _fields(note: Note) -> dict[str, Any]:
-    return {} if isinstance(note.fields, str) else dict(note.fields)
 
 
 # ---- summary -> numbers --------------------------------------------------------------------------------------------
@@ -417,23 +414,24 @@ def results_of(
     system = system_of(summary)
     values = _values(summary, system, options, named)
     bounds = order_bounds(summary, values)
-    limits: Mapping[Key, Limits] = {}
-    errors: Mapping[Key, float] = {}
     notes = _notes(summary, system, values, bounds)
+    inference = Intervals({}, {}, ())
     if with_errors or confidence_level is not None:
         answers = Answers(_inference_groups(summary), summary.none, options, partial(_own_groups, summary))
         inference = limits_of_answers(answers, values)
-        limits = inference.limits
-        errors = inference.standard_errors
-        notes += inference.notes
-    estimates: dict[Key, BoundedEstimate] = {}
-    for key, value in values.items():
-        low, high = limits.get(key) or (None, None)
-        lower, upper = bounds.get(key) or (None, None)
-        if lower is not None and upper is not None and low is not None and high is not None:
-            low, high = _widened(key, summary, (low, high), value, (lower, upper))
-        estimates[key] = BoundedEstimate(value, low, high, errors.get(key, math.nan), lower, upper)
-    return SummaryResults(estimates, notes, _basis(summary, options))
+    estimates = {key: _estimate(key, value, summary, inference, bounds.get(key)) for key, value in values.items()}
+    return SummaryResults(estimates, notes + inference.notes, _basis(summary, options))
+
+
+def _estimate(key: Key, value: float, summary: Summary, inference: Intervals, bounds: Limits | None) -> BoundedEstimate:
+    """Return a value with its interval and its standard error, if there are any, and its bounds."""
+    limits = inference.limits.get(key)
+    if limits is not None and bounds is not None:
+        limits = _widened(key, summary, limits, value, bounds)
+    error = inference.standard_errors.get(key, math.nan)
+    low, high = limits or _NONE
+    lower, upper = bounds or _NONE
+    return BoundedEstimate(value, low, high, error, lower, upper)
 
 
 def system_of(summary: Summary) -> System:
@@ -491,13 +489,14 @@ def _ties(summary: Summary) -> TieGroups:
 
 def _values(summary: Summary, system: System, options: Options, named: Sequence[Key]) -> dict[Key, float]:
     """Return all values; losses of whole posteriors are the means of their sums."""
-    keys = [*keys_of(summary.none, options), *named]
     total = float(summary.groups.sums["weight"].sum())
     losses = {key: sums.value / total for key, sums in summary.own.items()}
+    keys = [*keys_of(summary.none, options), *named]
     of_groups = [key for key in keys if key not in losses and not _needs_own(key, summary)]
     weight = system.options.sample_weight
     known = metric_values(system.decisions, system.ties, system.options, keys=of_groups, sample_weight=weight)
-    values = {key: losses[key] if key in losses else known[key] for key in keys if key in losses or key in known}
+    known = {**known, **losses}
+    values = {key: float(known[key]) for key in keys if key in known}
     if options.normalize:
         values |= normalized_values(values, _naive_values(summary, system))
     if options.decompose:

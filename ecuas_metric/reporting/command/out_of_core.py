@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
+
 from ...errors import FileError, InputError, Note
 from ...files.recipe import Recipe
+from ...files.submissions import Unlabelled
 from ...metric import Key
 from ...options import checked_options
 from ..report import BELOW, report_of, report_records, write_figures
@@ -176,7 +179,8 @@ def _show(
     if not collection.states:
         raise InputError("the files", "rows_missing")
     results = _results(collection.states, reading, output.metrics, with_errors=bool(output.output))
-    report = report_of(results, {name: collection.states[name].rows for name in results})
+    sizes = {name: collection.states[name].rows for name in results}
+    report = report_of(results, sizes, _unlabelled(results))
     keys = chosen_keys(output.metrics, report.keys, list(added))
     records: list[Record] = []
     for record in report_records(report, keys=keys):
@@ -185,6 +189,19 @@ def _show(
     if figures:
         print_paths(write_figures({name: system_of(collection.states[name]) for name in results}, figures))
     return [(name, note) for name, note in report.notes() if note.id not in (*BELOW, "bounded")]
+
+
+def _unlabelled(results: Mapping[str, SummaryResults]) -> dict[str, Unlabelled]:
+    """Return the share of unlabelled answers of each system that has some; what they weigh is not known."""
+    from ...summary import UNLABELLED
+
+    shares = {}
+    for name, one in results.items():
+        for note in one.notes:
+            if note.id == UNLABELLED and one.basis.weights is None:
+                fields: dict[str, Any] = dict(note.fields)
+                shares[name] = Unlabelled(str(one.basis.unlabelled), np.zeros(0, np.bool_), fields["share"])
+    return shares
 
 
 def _bounds_lines(results: Mapping[str, SummaryResults], keys: Iterable[Key]) -> Iterator[str]:

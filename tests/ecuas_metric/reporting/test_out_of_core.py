@@ -55,6 +55,22 @@ def test_percentages_and_grades_are_read_as_in_memory(more, change, rng, tmp_pat
 
 
 P, Y = np.random.default_rng(1).random(60), np.random.default_rng(2).integers(0, 2, 60)
+OF_THREE = {"p_cat": P / 2, "p_dog": P / 2, "p_eel": 1 - P}
+NAMES = np.array(["cat", "dog", "eel"])[np.arange(60) % 3]
+AS_TEXT = {  # what no engine adds up
+    "words": ({"confidence": P, "correct": np.where(Y, "yes", "no")}, ()),
+    "a word for right": ({"confidence": P, "correct": np.where(Y, "ja", "nein")}, ("--right", "ja")),
+    "percentages": ({"confidence": [f"{100 * p:.1f}%" for p in P], "correct": Y}, ()),
+    "names of classes": (OF_THREE | {"label": NAMES}, ()),
+    "classes in another order": (OF_THREE | {"label": NAMES}, ("--labels", "eel,cat,dog")),
+    "mappings": ({"posteriors": [{"a": p, "b": 1 - p} for p in P], "label": np.where(Y, "a", "b")}, ()),
+    "nested fields": ({"out": [{"p": p} for p in P], "correct": Y}, ("--columns", "confidence=out.p")),
+    "complements": ({"doubt": P, "correct": Y}, ("--columns", "confidence=1-doubt")),
+    "dropped answers": (
+        {"confidence": P, "correct": np.where(P < 0.2, np.nan, Y)},
+        ("--unlabelled", "drop"),
+    ),
+}
 LAYOUTS = {  # columns, flags
     "class 0": ({"prob_0": P, "label": Y}, ()),
     "class 1": ({"prob_1": P, "label": Y}, ()),
@@ -91,6 +107,7 @@ LAYOUTS = {  # columns, flags
         {"model": ["a", "b"] * 30, "confidence": P, "correct": Y},
         ("--normalize", "--decompose", "--reject-costs", "0.2", "--interval", "0.9"),
     ),
+    **AS_TEXT,
     "all right": ({"confidence": P, "correct": np.ones(60, int)}, ()),
 }
 KNOWN_TO_ONE_ENGINE = ("state", "weights")  # how finely, and digests of columns of which no engine has all rows
@@ -239,3 +256,14 @@ def test_what_cannot_be_done_is_one_line(arguments, message, logs, capsys):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(("columns", "flags"), AS_TEXT.values(), ids=AS_TEXT)
+def test_a_recipe_is_taken_back(columns, flags, tmp_path, capsys):
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    printed(capsys, "read", tmp_path / "a.parquet", *flags, "--output", tmp_path / "recipe.json")
+    tables = []
+    for more in (flags, ("--recipe", tmp_path / "recipe.json")):
+        printed(capsys, "score", tmp_path / "a.parquet", *more, "--out-of-core", "--output", tmp_path / "t.json")
+        tables.append(json.loads((tmp_path / "t.json").read_text()))
+    assert tables[0] == tables[1]

@@ -153,7 +153,9 @@ def test_parts_that_nobody_judged_do_not_show(columns, rng):
     reading = Reading(unlabelled="drop", columns={"weight": "weight"} if "weight" in given else {})
     parts = (table, *(table[i : i + 10] for i in range(0, 60, 10)))
     scored = [states_of_batches([part], OPTIONS, reading=reading)["system"] for part in parts]
-    assert packed(merge(scored[1:])) == packed(scored[0])
+    merged = merge(scored[1:])
+    assert packed(merged) == packed(scored[0])
+    assert merged.notes == scored[0].notes
     with pytest.raises(InputError, match="a state must have rows that are judged"):
         results_of(scored[1])
 

@@ -75,7 +75,7 @@ def test_what_is_wrong_comes_back_from_the_workers(tmp_path):
     assert (raised.value.file, raised.value.column, raised.value.row) == ("partition 0", "posteriors", 2)
     mixed = [([0.5, 0.5], 0), ([0.2, 0.3, 0.5], 1)]
     several = session().createDataFrame(mixed, "posteriors array<double>, label int").repartition(2, "label")
-    with pytest.raises(FileError, match="lists of one length"):
+    with pytest.raises(FileError, match="must have rows of one length"):
         score_frame(several)
     by_zero = df.selectExpr("label * 0.5 AS confidence", "1 / int(label > 2) AS correct")
     with pytest.raises(FileError, match="job failed: .*DIVIDE_BY_ZERO"):
