@@ -25,6 +25,10 @@ STATES = {
     "refusal": "their refusal to answer",
     "you": "you",
 }
+PARTIAL = (
+    "{answered} of {total} questions are answered: your numbers are of these alone, and there is no place on the "
+    "leaderboard."
+)
 OTHERS = {"show best and worst case": "bounds", "count as wrong": "wrong"}  # in words -> what others count as
 RULES_OF_OTHERS = tuple(OTHERS.values())
 _COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", **GRADED_COLUMNS}
@@ -50,26 +54,20 @@ class Graded:
             unknown = f"{len(self.frame):,} unknown ones"
             raise InputError("Answers", "all_unknown", got=unknown, advice="say_correct_ones")
         sheet = sheet_of(self.frame[list(_COLUMNS.values())], self.rows)
-        (only,) = submissions_of(
-            sheet,
-            name,
-            columns=_COLUMNS,
-            reading=Reading("bounds"),
-        )
+        (only,) = submissions_of(sheet, name, columns=_COLUMNS, reading=Reading("bounds"))
         return only._replace(name=name)
 
     def summary(self) -> str:
         """Say how many answers were decided which way."""
-        counts = self.frame["decided_by"].value_counts().to_dict()
+        counts = self.frame["decided_by"].value_counts()
         ways = ", ".join(f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts)
-        text = f"Of {len(self.frame)} answers were decided: {ways or 'none'}."
-        if unknown := counts.get("unlabelled", 0):
-            text += f" {unknown} are unknown."
+        answered = len(self.frame)
         total = len(subset.questions_of(self.asked))
-        if len(self.frame) < total:
-            text += f" {len(self.frame)} of {total} questions are answered: your numbers are of these alone, and there "
-            text += "is no place on the leaderboard."
-        return text
+        unknown = len(self.open_questions())
+        parts = [f"Of {answered} answers were decided: {ways or 'none'}.", f"{unknown} are unknown." * bool(unknown)]
+        if answered < total:
+            parts.append(PARTIAL.format(answered=answered, total=total))
+        return " ".join(filter(None, parts))
 
     def open_questions(self) -> list[str]:
         """Return the questions whose answers are not decided."""
@@ -111,20 +109,10 @@ def with_design(frame: pd.DataFrame, asked: str) -> pd.DataFrame:
 def _require_asked(answers: Answers, questions: pd.DataFrame) -> None:
     ids = answers.frame["question_id"]
     for wrong, rule, advice in (
-        (~ids.isin(set(questions["question_id"])), "not_asked", "leave_questions_out"),
+        (~ids.isin(questions["question_id"]), "not_asked", "leave_questions_out"),
         (ids.duplicated(), "answered_twice", "keep_one_answer"),
     ):
         if wrong.any():
-            first = str(ids[wrong].iloc[0])[:60]
-            got = f"{first!r} in row {answers.rows[wrong.to_numpy()][0]}"
-            error = InputError(
-                "question_id",
-                rule,
-                value=first,
-                got=got,
-                advice=advice,
-                asked=len(questions),
-            )
-            error.count = int(wrong.sum())
-            error.total = len(ids)
-            raise error
+            got = f"{ids[wrong].iloc[0][:60]!r} in row {answers.rows[wrong][0]}"
+            counts = {"count": wrong.sum(), "total": len(ids), "asked": len(questions)}
+            raise InputError("question_id", rule, got=got, advice=advice, **counts)

@@ -142,7 +142,7 @@ def threshold(
 ) -> Json:
     """Choose the reject cost of each system by the share that people can review, or by a certified risk."""
     with _paths_of_systems(files) as paths:
-        grid, records = choose(paths, given, {"budget": budget, "max_risk": max_risk})
+        grid, records = choose(paths, given, budget=budget, max_risk=max_risk)
     notes = [*grid.above, *grid.notes]
     result: Json = json.loads(to_json(records, grid.signature, notes, {"in_words": sentences(grid)}))
     return result

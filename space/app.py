@@ -1,5 +1,6 @@
 """The demo Space: layout and wiring of its tabs, what they show, and how it is served."""
 
+import json
 import os
 import re
 import secrets
@@ -33,6 +34,7 @@ from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.reporting.thresholds import sentences
 
 from . import answers, api, links, markup, scoring, subset, uploads
+from .figures import figures
 
 HERE = Path(__file__).resolve().parent
 CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
@@ -72,6 +74,7 @@ TARGETS = {  # what a reject cost is chosen by -> largest value, first one, labe
     "budget": (0.99, 0.2, "Share that people can review", "The least reject cost that rejects at most so many"),
     "max_risk": (0.5, 0.05, "Largest risk of what is accepted", "Certified: such a mean cost, with 95% confidence"),
 }
+FOUR = {"concurrency_limit": 4}
 private = partial(gr.on, api_visibility="private")  # programs have functions of their own, see `api`
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
@@ -83,12 +86,7 @@ class LimitedBodies:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
-    async def __call__(
-        self,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
-    ) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and raise once it has sent too much."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
@@ -188,12 +186,8 @@ def lay_out(
         files["graded answers"] = str(folder / "graded.csv")
         graded.write(folder / "graded.csv")
     demo.upload_file_set.update(files.values())
-    return scored.html(
-        title=title,
-        address=address,
-        remark=remark,
-        files=files,
-    ), scored.plots()
+    page = scored.html(title=title, address=json.dumps(address), remark=remark, files=files)
+    return page, f"<h2>The curves behind the numbers</h2>{figures(scored.systems)}"
 
 
 @show_errors("")
@@ -202,18 +196,20 @@ def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outp
     if not files:
         return message(NO_UPLOAD), ""
     given = dict(zip(scoring.CONTROLS, values, strict=True))
-    scored = scoring.score_files(files, given)
-    changed = {name: str(value) for name, value in given.items() if value not in (None, scoring.CONTROLS[name].default)}
+    defaults = [control.default for control in scoring.CONTROLS.values()]
+    address = {
+        name: "" if value in (None, default) else str(value)
+        for (name, value), default in zip(given.items(), defaults, strict=True)
+    }
     places = "|".join("/".join(Path(path).parts[-2:]) for path in files)
-    cleared = dict.fromkeys(given, "")
-    return lay_out(scored, "Your systems", cleared | changed | {"files": places})
+    return lay_out(scoring.score_files(files, given), "Your systems", address | {"files": places})
 
 
 @show_errors()
 def show_choice(target: str, files: list[str] | None, value: float, *values: scoring.Numbers | None) -> Outputs:
     """Say which reject cost to take, of a visitor's systems or those of the example."""
     given = dict(zip(scoring.CONTROLS, values, strict=True))
-    grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given, {target: value})
+    grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given, **{target: value})
     return (markup.html("chosen", above=grid.above, sentences=sentences(grid)),)
 
 
@@ -244,22 +240,10 @@ def show_graded(file: str | None, asked: str, others: str) -> Outputs:
 def restore(token: str) -> Outputs:
     """Show the result that a link holds."""
     name, graded = links.unpack(token)
-    return message(RESTORED, "warning"), *_on_the_board(
-        name,
-        graded,
-        links.SELF_REPORTED,
-        RESTORED,
-        token,
-    )
+    return message(RESTORED, "warning"), *_on_the_board(name, graded, links.SELF_REPORTED, RESTORED, token)
 
 
-def _on_the_board(
-    name: str,
-    graded: answers.Graded,
-    mark: str,
-    remark: str,
-    token: str,
-) -> Outputs:
+def _on_the_board(name: str, graded: answers.Graded, mark: str, remark: str, token: str) -> Outputs:
     """Return the leaderboard, and what `lay_out` does."""
     scored, rows = api.evaluate(graded, name, mark)
     address = {"result": token, "tab": TRIVIAQA}
@@ -269,49 +253,28 @@ def _on_the_board(
 # ---- layout
 
 
-def text(
-    label: str,
-    value: str = "",
-    *,
-    elem_classes: str | None = None,
-) -> gr.HTML:
+def text(label: str, value: str = "", elem_classes: str | None = None) -> gr.HTML:
     """Lay out HTML; only the API shows its label."""
-    return gr.HTML(
-        value,
-        label=label,
-        show_label=False,
-        padding=False,
-        elem_classes=elem_classes,
-    )
+    return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes)
 
 
 def control(name: str) -> Component:
     """Lay out the control of an argument of `score`."""
     control = scoring.CONTROLS[name]
-    choices = list(uploads.TREATMENTS.items()) if name == "unlabelled" else list(get_args(control.kind))
-    if control.default in get_args(control.kind):
-        return gr.Dropdown(choices, value=control.default, label=control.label, info=control.help)
-    return gr.Textbox(value=control.default, label=control.label, info=control.help)
-
-
-def example_buttons(files: gr.File) -> None:
-    """Lay out a button for each example, which takes the place of a visitor's files."""
-    with gr.Row():
-        for name, paths in EXAMPLES.items():
-            button = gr.Button(f"Load {name}", size="sm")
-            private(button.click, partial(list, paths), None, files)
+    shown = {"value": control.default, "label": control.label, "info": control.help}
+    choices = get_args(control.kind)
+    if control.default not in choices:
+        return gr.Textbox(**shown)
+    return gr.Dropdown(list(uploads.TREATMENTS.items()) if name == "unlabelled" else list(choices), **shown)
 
 
 def choice_sliders(files: gr.File, controls: list[Component], again: Sequence[Callable[..., object]]) -> None:
     """Lay out two ways to ask for a reject cost; the last one that was set is answered until files are read `again`."""
     gr.Markdown("## What reject cost should I take?")
-    sliders = [
-        gr.Slider(0.01, most, value=start, step=0.01, label=label, info=info)
-        for most, start, label, info in TARGETS.values()
-    ]
     answer = text("Chosen reject cost")
     private(again, lambda: "", None, answer)
-    for target, slider in zip(TARGETS, sliders, strict=True):
+    for target, (most, start, label, info) in TARGETS.items():
+        slider = gr.Slider(0.01, most, value=start, step=0.01, label=label, info=info)
         inputs = [files, slider, *controls]
         private(slider.change, partial(show_choice, target), inputs, answer, trigger_mode="always_last")
 
@@ -324,13 +287,11 @@ def score_tab(query: gr.Textbox) -> str:
             result = text("Result", opening, elem_classes="result")
         with gr.Column(scale=3, min_width=320, elem_id="yours"):
             gr.Markdown("## Score your own")
-            files = gr.File(
-                label=FILES,
-                file_count="multiple",
-                file_types=list(uploads.SUFFIXES),
-                height=150,
-            )
-            example_buttons(files)
+            files = gr.File(label=FILES, file_count="multiple", file_types=list(uploads.SUFFIXES), height=150)
+            with gr.Row():
+                for name, paths in EXAMPLES.items():
+                    load = gr.Button(f"Load {name}", size="sm")
+                    private(load.click, partial(list, paths), None, files)
             gr.Markdown(uploads.HELP)
             with gr.Accordion("Options", open=False), gr.Row():
                 controls = list(map(control, scoring.CONTROLS))
@@ -338,15 +299,9 @@ def score_tab(query: gr.Textbox) -> str:
             again = [files.change, button.click]
             choice_sliders(files, controls, again)
     private(query.change, restore_files, query, [result, files, *controls])
-    private(
-        again,
-        show_score,
-        [files, *controls],
-        [result, text("Plots", curves)],
-        show_progress_on=result,
-        concurrency_limit=4,
-        trigger_mode="always_last",
-    )
+    inputs = [files, *controls]
+    outputs = [result, text("Plots", curves)]
+    private(again, show_score, inputs, outputs, show_progress_on=result, trigger_mode="always_last", **FOUR)
     return opening
 
 
@@ -373,13 +328,13 @@ def leaderboard_tab(token: gr.Textbox) -> None:
             button = gr.Button("Grade and score", variant="primary")
     outputs = [notice, board, text("Result", elem_classes="result"), text("Plots")]
     inputs = [file, asked, others]
-    private(button.click, show_graded, inputs, outputs, show_progress_on=board, concurrency_limit=4)
+    private(button.click, show_graded, inputs, outputs, show_progress_on=board, **FOUR)
     private(token.change, restore, token, outputs)
 
 
 with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
     for tool in api.TOOLS:
-        gr.events.api(tool, api_name=tool.__name__, concurrency_limit=4)
+        gr.events.api(tool, api_name=tool.__name__, **FOUR)
     gr.Markdown(f"# {TITLE}\n{PURPOSE}")
     token = gr.Textbox(visible="hidden", label="The result that the address holds")
     query = gr.Textbox(visible="hidden", label="The address, if it holds files")

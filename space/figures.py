@@ -3,12 +3,12 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from ecuas_metric.inputs import Bools, Floats, Ints
+from ecuas_metric.inputs import Floats, Ints
 from ecuas_metric.plotting.bands import Band, accuracy_band, order_band, reject_cost_band, risk_band
 from ecuas_metric.plotting.curves import order_curve, reject_cost_curve, reliability, risk_coverage
 from ecuas_metric.results import System
@@ -28,10 +28,8 @@ NUM_TICKS = 6
 REST = "rest"  # the class of the systems after the sixth
 REFERENCE = "reference"  # the class of lines to compare with
 DRAWN_ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
-FEW = 5  # samples of a bin below which its mark is hollow
 HEADROOM = 1.1
 WILD = 0.05  # of the coverage: the risks of the first few answers are 0 or 1
-NO_LIMITS = np.zeros((0, 3))
 REJECT = "(reject all)"  # an unlikely name of a system
 CALIBRATED = "(calibrated)"
 
@@ -45,21 +43,26 @@ class Axis:
     high: float
     ticks: Mapping[float, str]
 
-    def share(self, value: Any) -> Any:
-        """Return where values are, from 0 at the low end to 1 at the high one."""
+    def share(self, value: float) -> float:
+        """Return where a value is, from 0 at the low end to 1 at the high one."""
         return (value - self.low) / (self.high - self.low)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve: its class, its points (M,), and intervals as x, low, high (L, 3); few: marks of few samples."""
+    """A curve: its points (M,), where its band is (L,), intervals as x, low, high (L, 3), and its class."""
 
-    style: str
     x: Floats
     y: Floats
-    limits: Floats = field(default_factory=lambda: NO_LIMITS)
+    at: Floats = field(default_factory=lambda: np.zeros(0))
+    band: Callable[[], Band] | None = None
     has_marks: bool = False
-    few: Bools | None = None
+    limits: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+    style: str = REFERENCE
+
+    def points(self) -> Iterable[tuple[float, float]]:
+        """Return x and y of each point."""
+        return zip(self.x.tolist(), self.y.tolist(), strict=True)
 
 
 Systems = Mapping[str, System]
@@ -84,14 +87,7 @@ def figures(systems: Systems) -> str:
     return f'<div class="plots">{"".join(drawn)}</div>'
 
 
-def figure(
-    title: str,
-    lines: Lines,
-    x: Axis,
-    y: Axis,
-    *,
-    hint: str = "",
-) -> str:
+def figure(title: str, lines: Lines, x: Axis, y: Axis) -> str:
     """Draw lines by name as HTML of one figure; the values of those with a class of their own are shown on demand."""
     names_of_x = x.ticks if x.low < 0 else {}  # places, which stand for something else
     return html(
@@ -100,16 +96,8 @@ def figure(
         x=x,
         y=y,
         named={name: line.style for name, line in lines.items() if line.style != REST},
-        hint=hint,
-        lines=[
-            _placed(
-                name,
-                line,
-                x,
-                y,
-            )
-            for name, line in reversed(lines.items())
-        ],
+        lines=lines,
+        rest=REST,
         box=(LEFT, TOP, WIDTH, HEIGHT),
         size=SIZE,
         axes=json.dumps([x.title, x.low, x.high, y.title, y.low, y.high, names_of_x]),
@@ -134,16 +122,15 @@ def order_name(order: float) -> str:
 
 
 def _reject_costs(systems: Systems) -> str:
-    def line(system: System, style: str) -> Line:
+    def line(system: System) -> Line:
         curve = reject_cost_curve(system, num_points=NUM_POINTS + 1)
         at = curve.reject_cost[:: NUM_POINTS // NUM_LIMITS]
-        limits = _limits(reject_cost_band, at, system, style, at)
-        return Line(style, curve.reject_cost, curve.expected_cost, limits)
+        return Line(curve.reject_cost, curve.expected_cost, at, partial(reject_cost_band, system, at))
 
     lines = _lines(systems, line)
     ends = np.array([0.0, max(curve.x[-1] for curve in lines.values())])
     y = axis("cost per question", 1.25 * _highest(lines))
-    lines[REJECT] = Line(REFERENCE, ends, ends)
+    lines[REJECT] = Line(ends, ends)
     return figure("What does it cost its users?", lines, axis("reject cost", ends[-1]), y)
 
 
@@ -151,102 +138,56 @@ def _orders(systems: Systems) -> str:
     orders = np.array(DRAWN_ORDERS)
     places = np.arange(len(orders), dtype=float)
 
-    def line(system: System, style: str) -> Line:
-        limits = _limits(order_band, places, system, style, orders)
-        return Line(
-            style,
-            places,
-            order_curve(system, n=orders).ecuas,
-            limits,
-            has_marks=True,
-        )
+    def line(system: System) -> Line:
+        values = order_curve(system, n=orders).ecuas
+        return Line(places, values, places, partial(order_band, system, orders), has_marks=True)
 
     lines = _lines(systems, line)
     highest = max(curve.limits[:, 2].max(initial=0.0) for curve in lines.values())
-    x = Axis(
-        "n",
-        -0.5,
-        len(orders) - 0.5,
-        {i: order_name(order) for i, order in enumerate(DRAWN_ORDERS)},
-    )
-    y = axis("ECUAS_n", 1.05 * max(_highest(lines), highest))
-    return figure("ECUAS_n for every n", lines, x, y)
+    ticks = dict(zip(places.tolist(), map(order_name, DRAWN_ORDERS), strict=True))
+    x = Axis("n", -0.5, len(orders) - 0.5, ticks)
+    return figure("ECUAS_n for every n", lines, x, axis("ECUAS_n", 1.05 * max(_highest(lines), highest)))
 
 
 def _risks(systems: Systems) -> str:
-    def line(system: System, style: str) -> Line:
+    def line(system: System) -> Line:
         curve = risk_coverage(system)
         rows = _thin(curve.coverage, NUM_POINTS)
         at = curve.coverage[_thin(curve.coverage, NUM_LIMITS)]
-        limits = _limits(risk_band, at, system, style, at)
-        return Line(
-            style,
-            curve.coverage[rows],
-            curve.risk[rows],
-            limits,
-        )
+        return Line(curve.coverage[rows], curve.risk[rows], at, partial(risk_band, system, at))
 
     lines = _lines(systems, line)
     top = max(curve.y[curve.x > WILD].max(initial=0.0) for curve in lines.values())
-    return figure(
-        "Risk of the answers used",
-        lines,
-        axis("coverage"),
-        axis("risk", HEADROOM * top),
-    )
+    return figure("Risk of the answers used", lines, axis("coverage"), axis("risk", HEADROOM * top))
 
 
 def _reliability(systems: Systems) -> str:
     """Draw accuracy against mean confidence in the bins of ECE."""
 
-    def line(system: System, style: str) -> Line:
+    def line(system: System) -> Line:
         bins = reliability(system)
         filled = bins.counts > 0
-        x = bins.confidence[filled]
-        limits = _limits(accuracy_band, bins.confidence, system, style)
-        few = bins.counts[filled] < FEW
-        return Line(
-            style,
-            x,
-            bins.accuracy[filled],
-            limits,
-            has_marks=True,
-            few=few,
-        )
+        at = bins.confidence
+        return Line(at[filled], bins.accuracy[filled], at, partial(accuracy_band, system), has_marks=True)
 
     lines = _lines(systems, line)
     ends = np.array([0.0, 1.0])
-    lines[CALIBRATED] = Line(REFERENCE, ends, ends)
-    hint = f"Hollow: fewer than {FEW} samples."
-    return figure(
-        "Are the confidences true?",
-        lines,
-        axis("confidence"),
-        axis("accuracy"),
-        hint=hint,
-    )
+    lines[CALIBRATED] = Line(ends, ends)
+    return figure("Are the confidences true?", lines, axis("confidence"), axis("accuracy"))
 
 
-def _lines(
-    systems: Systems,
-    line: Callable[[System, str], Line],
-) -> Lines:
-    return {name: line(systems[name], style) for name, style in slots(systems).items()}
-
-
-def _limits(
-    band: Callable[..., Band],
-    x: Floats,
-    system: System,
-    style: str,
-    *at: Floats,
-) -> Floats:
-    """Return the intervals of a curve where there are some, if it has a class of its own and the system a level."""
-    if style == REST or system.options.confidence_level is None:
-        return NO_LIMITS
-    intervals = band(system, *at)
-    limits = np.column_stack([x, intervals.low, intervals.high])
-    return limits[np.isfinite(limits).all(axis=1)]
+def _lines(systems: Systems, line: Callable[[System], Line]) -> Lines:
+    """Return the line of each system in its class, with intervals if this is one of its own and they have a level."""
+    lines = {}
+    for name, style in slots(systems).items():
+        system = systems[name]
+        drawn = line(system)
+        if drawn.band and style != REST and system.options.confidence_level is not None:
+            band = drawn.band()
+            limits = np.column_stack([drawn.at, band.low, band.high])
+            drawn = replace(drawn, limits=limits[np.isfinite(limits).all(axis=1)])
+        lines[name] = replace(drawn, style=style)
+    return lines
 
 
 def _highest(lines: Lines) -> float:
@@ -258,24 +199,3 @@ def _thin(along: Floats, number: int) -> Ints:
     if len(along) <= number:
         return np.arange(len(along))
     return np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], number)))
-
-
-def _placed(
-    name: str,
-    line: Line,
-    x: Axis,
-    y: Axis,
-) -> dict[str, object]:
-    """Return a line as `parts.html` takes it: points and limits of intervals as places in the box."""
-    few = np.zeros(len(line.x), bool) if line.few is None else line.few
-    points = [WIDTH * x.share(line.x), HEIGHT * (1 - y.share(line.y))]
-    at, *heights = line.limits.T
-    limits = [WIDTH * x.share(at), *(HEIGHT * (1 - y.share(limit)) for limit in heights)]
-    return {
-        "name": name,
-        "style": line.style,
-        "has_marks": line.has_marks,
-        "points": np.column_stack(points).tolist(),
-        "few": few.tolist() if line.has_marks and line.style != REST else [],
-        "limits": np.column_stack(limits).tolist(),
-    }

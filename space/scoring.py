@@ -28,7 +28,7 @@ from ecuas_metric.reporting.text import explain
 from ecuas_metric.reporting.thresholds import chosen_costs
 from ecuas_metric.results import System
 
-from .figures import figures, slots
+from .figures import slots
 from .markup import html, report_tables
 from .uploads import RULES, read_uploads
 from .verdict import Decision, as_html, decide
@@ -119,33 +119,20 @@ class Scored:
             result["in_words"] = [*self.decision.sentences(), *self.sentences_alone()]
         return result
 
-    def html(
-        self,
-        *,
-        title: str,
-        files: Mapping[str, str],
-        address: Mapping[str, object],
-        remark: str = "",
-    ) -> str:
-        """Lay out everything but the plots: it is one piece, so that no part is of another result."""
+    def html(self, *, remark: str, **parts: object) -> str:
+        """Lay out everything but the plots, in one piece, so that no part is of another result; see `parts.html`."""
         styles = slots(self.systems)
         grid, _ = self.tables()
         return html(
             "result",
-            title=title,
-            address=json.dumps(address),
+            **parts,
             remarks=[remark, NOT_DECIDED if self.unlabelled else ""],
             decision=as_html(self.decision, styles),
             tables=report_tables(self.report, grid, styles),
-            files=files,
             notes=[*self.reading, *self.notes()],
             sentences=self.decision.sentences()[1:],
             sentences_alone=self.sentences_alone(),
         )
-
-    def plots(self) -> str:
-        """Draw the curves."""
-        return f"<h2>The curves behind the numbers</h2>{figures(self.systems)}"
 
     def tables(self) -> tuple[Grid, list[Record]]:
         """Return the table for people and that for programs."""
@@ -157,7 +144,7 @@ class Scored:
         paths = {name: folder / f"ecuas.{suffix}" for name, suffix in SUFFIXES_OF.items()}
         grid, records = self.tables()
         for path in paths.values():
-            write(path, replace(grid, read=self.reading), records)
+            write(path, grid, records)
         return {name: str(path) for name, path in paths.items()}
 
 
@@ -174,13 +161,14 @@ def score_submissions(submissions: Sequence[Submission], options: Json) -> Score
     return Scored(systems, make_report(systems, unlabelled=unlabelled), reading)
 
 
-def choose(files: Sequence[str], given: Given, target: Mapping[str, float | None]) -> tuple[Grid, list[Record]]:
+def choose(
+    files: Sequence[str], given: Given, *, budget: Number = None, max_risk: Number = None
+) -> tuple[Grid, list[Record]]:
     """Choose reject costs as the command `ecuas threshold` does, by a budget or a largest risk."""
     options = options_of(given)
     rule = given.get("unlabelled")
     submissions = _read(files, {**given, "unlabelled": None if rule == "bounds" else rule})
-    systems = prepare_submissions(submissions, **options)
-    return chosen_costs(systems, budget=target.get("budget"), max_risk=target.get("max_risk"), level=LEVEL)
+    return chosen_costs(prepare_submissions(submissions, **options), budget=budget, max_risk=max_risk, level=LEVEL)
 
 
 def _read(files: Sequence[str], given: Given) -> list[Submission]:
@@ -222,17 +210,13 @@ def numbers(given: Given, name: str) -> list[float]:
     ([0.0, 1.0, inf], [5.0])
     """
     value = given.get(name)
-    parts: Sequence[str | float]
-    if value is None or isinstance(value, str):
-        parts = re.findall(r"[^,;\s]+", value or "")
-    else:
-        parts = value if isinstance(value, list) else [value]
+    parts = value if isinstance(value, list) else re.findall(r"[^,;\s]+", str("" if value is None else value))
     label = CONTROLS[name].label
     if len(parts) > MAX_NUMBERS:
         raise InputError(label, "too_many_numbers", value=len(parts), most=MAX_NUMBERS)
     try:
         return [math.inf if part == "∞" else float(part) for part in parts]
-    except (ValueError, TypeError):
+    except ValueError:
         raise InputError(label, "not_listed_numbers", value=shorten(value)) from None
 
 

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -123,7 +123,7 @@ def source_of(name: str, method: str) -> tuple[str, str]:
         return "", ""
     first = submissions()[name].iloc[0]
     link = str(first["link"])
-    return link if link.startswith("https://") else "", str(first["date"])
+    return link * link.startswith("https://"), str(first["date"])
 
 
 @cache
@@ -132,54 +132,28 @@ def known_rows(asked: str) -> tuple[Row, ...]:
     return tuple(_ranked(asked, known_labels(asked)))
 
 
-def rows_with(
-    asked: str,
-    name: str,
-    correct: pd.Series,
-    mark: str,
-) -> list[Row]:
+def rows_with(asked: str, name: str, correct: pd.Series, mark: str) -> list[Row]:
     """Return the leaderboard with a visitor's model: 1, 0 or missing by question_id; without a place unless complete.
 
     His row comes first.
     """
     labels = correct.reindex(questions_of(asked)["question_id"]).to_numpy(float)
     basis = replace(known_rows(asked)[0].basis, num_samples=len(correct))
-    rate = _possible(asked, labels)
-    row = Row(
-        name,
-        "",
-        rate,
-        basis,
-        answered=len(correct),
-        unknown=int(correct.isna().sum()),
-        mark=mark,
-    )
-    if row.unknown or differing([basis, *(known.basis for known in known_rows(asked))]):
+    unknown = int(correct.isna().sum())
+    if unknown or differing([basis, *(known.basis for known in known_rows(asked))]):
+        rate = _possible(asked, labels)
+        row = Row(name, "", rate, basis, answered=len(correct), unknown=unknown, mark=mark)
         return [row, *known_rows(asked)]
     mine = (name, mark)  # no language model and method
-    rows = {(ranked.system, ranked.method): ranked for ranked in _ranked(asked, known_labels(asked) | {mine: labels})}
-    ranked = rows.pop(mine)
-    return [
-        replace(
-            ranked,
-            system=name,
-            method="",
-            mark=mark,
-        ),
-        *rows.values(),
-    ]
+    rows = {(row.system, row.method): row for row in _ranked(asked, known_labels(asked) | {mine: labels})}
+    return [replace(rows.pop(mine), method="", mark=mark), *rows.values()]
 
 
 def board_html(asked: str, rows: Iterable[Row]) -> str:
     """Return the leaderboard as an HTML table, those without a place first."""
     about = ABOUT.format(population=POPULATIONS[asked], level=LEVEL)
     by_rate = sorted(rows, key=lambda row: (row.first > 0, row.error_rate.value))
-    return html(
-        "board",
-        rows=by_rate,
-        questions=len(questions_of(asked)),
-        about=about,
-    )
+    return html("board", rows=by_rate, questions=len(questions_of(asked)), about=about)
 
 
 def printed() -> pd.DataFrame:
@@ -190,32 +164,19 @@ def printed() -> pd.DataFrame:
 
 def printed_html() -> str:
     """Return what the paper prints as an HTML table that can be sorted, and why it is not on the leaderboard."""
-    rows = [(row.llm, row.method, [getattr(row, key) for key in PRINTED]) for row in printed().itertuples()]
     ours = known_rows("kept")[0].basis
     theirs = replace(ours, population="TriviaQA, the paper's selection", grading=GRADING_OF_PAPER)
     reasons = why_not_comparable(ours, theirs)
     about = ABOUT_PRINTED.format(reasons=" and ".join(reasons))
-    return html(
-        "printed",
-        columns=list(PRINTED.items()),
-        rows=rows,
-        about=about,
-    )
+    return html("printed", columns=PRINTED, rows=printed().to_dict("records"), about=about)
 
 
 def record(row: Row) -> dict[str, object]:
     """Return a row as JSON; None where there is no number."""
-    limits = (row.error_rate.value, row.error_rate.low, row.error_rate.high)
-    value, low, high = (None if limit is None or np.isnan(limit) else float(limit) for limit in limits)
-    return {
-        "system": row.system,
-        "method": row.method,
-        "error_rate": {"value": value, "low": low, "high": high},
-        "place": [row.first, row.last] if row.first else None,
-        "answered": row.answered,
-        "unknown": row.unknown,
-        "signature": str(row.basis),
-    }
+    rate = asdict(row.error_rate) | ({} if row.first else {"value": None})
+    place = [row.first, row.last] if row.first else None
+    numbers = {name: getattr(row, name) for name in ("system", "method", "answered", "unknown")}
+    return {**numbers, "error_rate": rate, "place": place, "signature": str(row.basis)}
 
 
 def origin_of(asked: str) -> Origin:
@@ -223,36 +184,21 @@ def origin_of(asked: str) -> Origin:
     return Origin(population=f"TriviaQA {asked}", grading=GRADING)
 
 
-def _ranked(
-    asked: str,
-    labels: Mapping[tuple[str, str], Floats],
-) -> list[Row]:
+def _ranked(asked: str, labels: Mapping[tuple[str, str], Floats]) -> list[Row]:
     """Return the rows of systems that answered all questions, the best first."""
     systems = {str(i): _system(asked, correct) for i, correct in enumerate(labels.values())}
     better, worse = Counter[str](), Counter[str]()
     for comparison in compare_systems(systems, only=[ERROR_RATE]):
-        if comparison.p_adjusted > ALPHA:
-            continue
         row = comparison if comparison.difference < 0 else comparison.turned()
-        worse[row.first] += 1
-        better[row.second] += 1
+        is_clear = row.p_adjusted <= ALPHA
+        worse[row.first] += is_clear
+        better[row.second] += is_clear
     rows = []
     for (name, system), (llm, method) in zip(systems.items(), labels, strict=True):
         results = compute_results(system, only=[ERROR_RATE])
         link, date = source_of(llm, method)
-        rows.append(
-            Row(
-                llm,
-                method,
-                results.estimates[ERROR_RATE],
-                results.basis,
-                first=1 + better[name],
-                last=len(systems) - worse[name],
-                answered=len(labels[llm, method]),
-                link=link,
-                date=date,
-            )
-        )
+        known = Row(llm, method, results.estimates[ERROR_RATE], results.basis, answered=system.num_samples)
+        rows.append(replace(known, first=1 + better[name], last=len(systems) - worse[name], link=link, date=date))
     return sorted(rows, key=lambda row: row.error_rate.value)
 
 
@@ -271,6 +217,5 @@ def _system(asked: str, correct: Floats) -> System:
 def _possible(asked: str, correct: Floats) -> Estimate:
     """Return the lowest and the highest error rate that is possible, where some answers are unknown or missing."""
     weight = questions_of(asked)["weight"]
-    low = np.average(1 - np.nan_to_num(correct, nan=1.0), weights=weight)
-    high = np.average(1 - np.nan_to_num(correct, nan=0.0), weights=weight)
-    return Estimate(math.nan, float(low), float(high))
+    low, high = (float(np.average(1 - np.nan_to_num(correct, nan=best), weights=weight)) for best in (1.0, 0.0))
+    return Estimate(math.nan, low, high)

@@ -2,12 +2,11 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from ecuas_metric.comparison.compare import Comparison, compare_systems
 from ecuas_metric.errors import InputError
@@ -30,7 +29,6 @@ MAX_WORK = 1_200_000  # pairs of systems times samples times reject costs: a sec
 FEW_SAMPLES = 300  # with fewer, tests take as long
 MAX_NAMES = 3  # in a sentence
 TOO_MANY = "Which is cheapest is not tested here: there are too many samples and systems. Use `ecuas compare`."
-NOWHERE = "no system is clearly cheapest at any"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +45,11 @@ class Call:
     def together(self) -> list[str]:
         """Return who may be the cheapest, by the test of all reject costs, pairs and ECUAS_n together."""
         return self._best(lambda row: row.p_adjusted)
+
+    def nearest(self) -> Comparison:
+        """Return the comparison with the nearest system that may be the cheapest, or else with the next of all."""
+        names = self.alone()
+        return next((row for row in self.rivals if row.first in names), self.rivals[0])
 
     def _best(self, p_of: Callable[[Comparison], float]) -> list[str]:
         close = [row.first for row in self.rivals if not row.difference or p_of(row) > ALPHA]
@@ -78,8 +81,8 @@ def decide(systems: Mapping[str, System]) -> Decision:
         return Decision(remark=TOO_MANY)
     first = next(iter(systems.values()))
     candidates = {**systems, NOTHING: rejecting_system(first)}
-    costs = [Key("expected_cost", cost) for cost in grid.tolist()]
-    orders = [Key("ecuas", n) for n in first.options.n]
+    costs = _keys("expected_cost", grid.tolist())
+    orders = _keys("ecuas", first.options.n)
     try:
         rows = pairs_by_key(compare_systems(candidates, only=costs + orders))
     except InputError as error:
@@ -94,6 +97,10 @@ def decide(systems: Mapping[str, System]) -> Decision:
     )
 
 
+def _keys(metric: str, parameters: Iterable[float]) -> list[Key]:
+    return [Key(metric, parameter) for parameter in parameters]
+
+
 def rejecting_system(system: System) -> System:
     """Return a system that is asked the same, and rejects every answer."""
     decisions, options = as_given(system)
@@ -106,56 +113,32 @@ def rejecting_system(system: System) -> System:
 
 def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:
     """Return who is clearly cheapest (None: nobody) from which to which reject cost, by the test of all together."""
-    best = [call.together() for call in decision.calls]
-    winners = [names[0] if len(names) == 1 else None for names in best]
-    strip = []
+    strip: list[tuple[str | None, float, float]] = []
     low = 0.0
-    for winner, group in groupby(zip(winners, decision.reject_costs.tolist(), strict=True), key=lambda pair: pair[0]):
-        *_, (_, high) = group
+    for call, high in zip(decision.calls, decision.reject_costs.tolist(), strict=True):
+        names = call.together()
+        winner = names[0] if len(names) == 1 else None
+        if strip and strip[-1][0] == winner:
+            low = strip.pop()[1]
         strip.append((winner, low, high))
         low = high
     return strip
 
 
-def strip_in_words(decision: Decision) -> Markup:
+def strip_in_words(decision: Decision) -> str:
     """Say who is clearly cheapest where, by the test of all reject costs together."""
-    clear = [
-        Markup("{} is clearly cheapest from {:.2f} to {:.2f}").format(_bold(winner), low, high)
-        for winner, low, high in stretches(decision)
-        if winner is not None
-    ]
-    return Markup("Over all reject costs at once, {}.").format(Markup(", ").join(clear) or NOWHERE)
+    return html("over_all", clear=[part for part in stretches(decision) if part[0] is not None])
 
 
-def headline(call: Call) -> Markup:
-    """Say who is cheapest, in one sentence that goes on from "At reject cost 0.10"."""
-    names = list(map(_bold, call.alone()))
-    if len(names) == 1:
-        than = Markup("cheaper than {}").format(_bold(call.rivals[0].first)) if len(call.rivals) == 1 else "cheapest"
-        return Markup("{} is clearly {}.").format(names[0], than)
-    if len(names) > MAX_NAMES:
-        names = [*names[: MAX_NAMES - 1], Markup(f"{len(names) - MAX_NAMES + 1} more")]
-    listed = Markup(", ").join(names[:-1]) + " and " + names[-1]
-    if len(names) == 2 and not _nearest(call).difference:
-        return Markup("{} cost the same.").format(listed)
-    return Markup("it is too close to call between {}.").format(listed)
-
-
-def detail(call: Call) -> Markup:
-    """Give the numbers behind `headline`."""
-    rival = _nearest(call)
-    if not rival.difference:
-        return Markup(f"{rival.second_value:.3f} each.")
-    interval = f" [{rival.low:.3f}, {rival.high:.3f}]" if math.isfinite(rival.low) else ""
-    less = f"{rival.difference:.3f} less{interval}, {p_text(rival.p_first_best)}."
-    numbers = f"{rival.second_value:.3f} against {rival.first_value:.3f} for"
-    return Markup("{} <bdi>{}</bdi>: {}").format(numbers, rival.first, less)
+def said(call: Call, cost: float) -> str:
+    """Say who is cheapest at a reject cost in one sentence, and give the numbers behind it."""
+    return html("said", call=call, cost=cost, names=call.alone(), most=MAX_NAMES, p_text=p_text)
 
 
 def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
     """Lay out a reject cost that can be set, and with it who is cheapest and what each system costs."""
     if decision.remark:
-        return f'<p class="verdict undecided">{escape(decision.remark)}</p>'
+        return html("undecided", remark=decision.remark)
     shown = [name for name in decision.costs if styles.get(name) != REST]
     data = _data(decision, shown)
     styles = {**styles, NOTHING: REFERENCE}
@@ -176,29 +159,15 @@ def _data(decision: Decision, names: Sequence[str]) -> dict[str, object]:
     """Return what page.js shows at each reject cost, of systems that have a bar."""
     costs = np.array([decision.costs[name] for name in names])
     coverage = np.array([decision.coverage[name] for name in names])
+    place = {name: i for i, name in enumerate(names)}
     return {
         "at": decision.reject_costs.round(2).tolist(),
-        "said": list(map(_said, decision.calls, decision.reject_costs)),
+        "said": list(map(said, decision.calls, decision.reject_costs)),
         "costs": costs.round(3).tolist(),
         "shares": (100 * coverage).round().astype(int).tolist(),
-        "best": [[names.index(name) for name in call.alone() if name in names] for call in decision.calls],
+        "best": [[place[name] for name in call.alone() if name in place] for call in decision.calls],
         "highest": costs.max(),
     }
-
-
-def _said(call: Call, cost: float) -> str:
-    said = '<p class="verdict">At reject cost {:.2f}, {}</p><p class="caption">Cost per question: {}</p>'
-    return Markup(said).format(cost, headline(call), detail(call))
-
-
-def _bold(name: str) -> Markup:
-    return Markup("<b><bdi>{}</bdi></b>").format(name)
-
-
-def _nearest(call: Call) -> Comparison:
-    """Return the comparison with the nearest system that may be the cheapest, or else with the next of all."""
-    names = call.alone()
-    return next((row for row in call.rivals if row.first in names), call.rivals[0])
 
 
 def _call(rows: Sequence[Comparison]) -> Call:

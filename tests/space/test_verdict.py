@@ -6,6 +6,7 @@ from html import unescape
 
 import numpy as np
 import pytest
+from markupsafe import Markup
 
 from ecuas_metric import confidence_system, fixed_reject_cost
 from ecuas_metric.comparison.compare import compare_systems
@@ -31,6 +32,10 @@ def decision(examples):
 
 def at(decision, cost):
     return decision.calls[int(np.abs(decision.reject_costs - cost).argmin())]
+
+
+def said(call):
+    return Markup(verdict.said(call, 0.5)).striptags()
 
 
 def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decision, examples):
@@ -71,16 +76,14 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
 
 def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too():
     decision = verdict.decide({"a": confidence_system([0] * 30, [0.9] * 30, confidence_level=0.95)})
-    clear = f"{verdict.NOTHING} is clearly cheaper than a."
-    assert verdict.headline(at(decision, 0.5)).striptags() == clear
+    assert f"{verdict.NOTHING} is clearly cheaper than a." in said(at(decision, 0.5))
     system = confidence_system([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20, confidence_level=0.95)
     decision = verdict.decide({f"s{i}": system for i in range(19)})
     assert {tuple(call.alone()) for call in decision.calls if len(call.alone()) == 1} <= {(verdict.NOTHING,)}
-    assert any("17 more" in verdict.headline(call) for call in decision.calls)
+    assert any(" and 17 more." in said(call) for call in decision.calls)
     decision = verdict.decide({"<u>": system, "b": system})
     html = verdict.as_html(decision, slots(["<u>", "b"]))
-    assert verdict.headline(at(decision, 0.5)).striptags() == "<u> and b cost the same."
-    assert verdict.detail(at(decision, 0.5)).endswith("each.")
+    assert re.search(r"0\.50, <u> and b cost the same\. *Cost per question: [\d.]+ each\.$", said(at(decision, 0.5)))
     assert "<u>" not in html
     assert "<b><bdi>&lt;u&gt;</bdi></b>" in json.loads(unescape(re.search(r'data-all="([^"]*)"', html)[1]))["said"][49]
 
