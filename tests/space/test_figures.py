@@ -101,17 +101,6 @@ def test_intervals_and_colours_are_drawn_where_there_are_some(rng):
     assert unescape(few).count('data-name="<a>"') == 4
 
 
-@pytest.mark.parametrize("high", [1, 0.00123, 12345, 0])
-def test_ticks_are_round_numbers_inside_the_axis(high):
-    axis = figures.axis("x", high)
-    ticks = list(axis.ticks)
-    assert ticks[0] == 0
-    assert ticks[-1] <= axis.high
-    assert 3 <= len(ticks) <= 8
-    assert np.allclose(np.diff(ticks), ticks[1])
-    assert len(set(axis.ticks.values())) == len(ticks)
-
-
 @pytest.mark.parametrize(("theme", "ground"), [("", "#ffffff"), (".dark ", "#27272a")])
 def test_lines_are_told_apart_by_colour_and_by_dashes(theme, ground):
     colours = re.findall(rf"^{re.escape(theme)}\.slot-\d {{ --line: (#\w+)", STYLE, flags=re.MULTILINE)

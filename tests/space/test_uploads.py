@@ -5,7 +5,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -124,16 +123,6 @@ def test_columns_are_named_for_all_files_and_names_show_as_they_are_and_stay_dif
         uploads.read_uploads([str(tmp_path / "a.csv")], Reading(columns=columns | {"group": "nowhere"}))
 
 
-@pytest.mark.e2e
-def test_files_of_a_million_rows_pass(tmp_path):
-    frame = pd.DataFrame({"confidence": 0.5, "correct": np.ones(10**6, int), "id": np.arange(10**6)})
-    frame.to_parquet(tmp_path / "a.parquet")
-    (tmp_path / "c.jsonl").write_bytes(b'{"confidence":0.5,"correct":1}\n' * 100_000)
-    for name, rows in (("a.parquet", 10**6), ("c.jsonl", 100_000)):
-        (submission,) = uploads.read_uploads([str(tmp_path / name)])
-        assert len(submission.predictions) == rows
-
-
 def test_what_is_large_or_packed_is_read_by_another_process_which_gets_nothing_of_gradio(tmp_path, monkeypatch):
     class NamedString(str):
         """As Gradio's of that name, which is what the page is given for a file."""
@@ -148,8 +137,7 @@ def test_what_is_large_or_packed_is_read_by_another_process_which_gets_nothing_o
     assert [(Path(path).name, type(path)) for path in passed] == [(name, str) for name in list(contents)[:3]]
 
 
-def test_the_files_of_a_run_are_read_as_they_are(tmp_path):
-    """Without the folder of the run the model's name is not known: the file's name stands for it."""
+def test_the_files_of_a_run_are_read_as_they_are_and_named_after_their_file(tmp_path):
     file = written(tmp_path / "a1b2c3", [lm_eval_row(i, i % 4, [-1.0, -2.0, -3.0, -4.0]) for i in range(5)])
     (submission,) = uploads.read_uploads([str(file)])
     assert (submission.name, submission.predictions.shape) == (file.stem, (5, 4))
@@ -157,7 +145,3 @@ def test_the_files_of_a_run_are_read_as_they_are(tmp_path):
     log = eval_file(tmp_path / "log.eval", inspect_log([inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)]))
     (submission,) = uploads._read([str(log)], Reading())
     assert (submission.name, submission.references.tolist()) == ("org/model", [1, 0, 1, 0])
-    log = eval_file(tmp_path / "log.eval", inspect_log([inspect_sample(1, "C", None)]))
-    with pytest.raises(InputError) as caught:
-        uploads._read([str(log)], Reading())
-    assert "log.eval: scorer match keeps no confidence" in in_words(caught.value)
