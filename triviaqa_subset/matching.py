@@ -35,13 +35,19 @@ SILENCE = string.whitespace + "".join(set(string.punctuation) - set(SYMBOLS)) + 
 # What dresses an answer without changing it: markup, footnotes, quotes, brackets around it all, and frames.
 SUPERSCRIPT = re.compile("[\u2122\u00ae\u00a9]|(?<=[^\\W\\d_]{3})[\u00b9\u00b2\u00b3\u2070-\u2079]+$")
 FOOTNOTE = re.compile(r"<sup>\s*\[?\d+\]?\s*</sup>|\[\^?\d{1,3}\]|\u3010\d+[^\u3011]*\u3011")
-TAG = re.compile(r"</?(?:a|answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>", re.I)
+TAG = re.compile(
+    r"</?(?:a|(?:final[_-]?)?answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>", re.I
+)
 THOUGHTS = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
 SPECIAL_TOKENS = re.compile(r"(?:\s*<\|[\w-]+\|>)+\Z")
+LINK = re.compile(r"\[([^\[\]]+)\]\(https?://[^\s()]*\)")
+TABLE = re.compile(  # of one cell, below or beside the word "answer"
+    r"\A\s*\|\s*(?:final\s+)?answer\s*\|(?:\s*\n\s*\|\s*:?-+:?\s*\|\s*\n\s*\|)?([^|\n]+)\|\s*\Z", re.I
+)
 CODE_FENCES = re.compile(r"\A\s*```\w*\s|\s*```\s*\Z")
 # A stated probability: labelled, or with a point or a percent sign, which tell it from a part of the answer.
 STATED = re.compile(
-    r"(?<=\S)\s*[\n,;(]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*(?:\d*\.)?\d+\s*%?"
+    r"(?<=\S)\s*[\n,;(]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*(?:(?:\d*\.)?\d+\s*%?|(?:very\s+)?high)"
     r"|0?\.\d+|\d+\s*%)[\s).]*\Z",
     re.I,
 )
@@ -59,10 +65,10 @@ PAIRS = ("()", "[]", "{}", "$$", "\u300a\u300b")
 FRAME = re.compile(
     r"""
     (?:(?:sure|certainly|absolutely|of\ course|yes|well|ok|okay|easy|so|thus|therefore|hence)\b[\s,.!:;\u2013\u2014-]+)*
-    (?:I\s+(?:think|believe|guess)(?:\s+that)?\b[\s,:]+|\d{1,2}[.)]\s+|(?:my\s+)?best\s+guess(?:\s+is\b|\s*:)\s*)?
+    (?:I(?:\s+(?:think|believe|guess)|(?:['\u2019]d|\s+would)\s+say)(?:\s+that)?\b[\s,:]+|\d{1,2}[.)]\s+|(?:my\s+)?best\s+guess(?:\s+is\b|\s*:)\s*)?
     (?:
         (?:(?:the|my|this|final|correct|right|best|short)\s+)*
-        (?:answer|ans|response|solution|result)(?:\s+to\s+(?:the|this|your)\s+question)?
+        (?:answer|ans|response|solution|result)(?:\s+to\s+(?:the|this|your)\s+question|\s*\(\d+\s*%\))?
         ["'*_]*\s*(?:[:=\n]|-+>?|\u2192|\u2013|\u2014|(?:is|was|would\s+be)\b)[\s:"'*_]*
       | (?:a|guess)["'*_]*\s*:
       | [-*\u2013]\s+
@@ -242,7 +248,7 @@ def undress(answer: str) -> str:
     """
     text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", THOUGHTS.sub("", answer)))
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
-    text = _from_json(CODE_FENCES.sub("", text))
+    text = TABLE.sub(r"\1", LINK.sub(r"\1", _from_json(CODE_FENCES.sub("", text))))
     for pattern in (SPECIAL_TOKENS, STATED, FOOTNOTE, TAG):
         text = pattern.sub("", text)
     for _ in range(8):  # nested dresses

@@ -87,10 +87,16 @@ DRESSES = [  # of another hand than those of the card
     "<think>Rome? Lyon?</think>X", "I think the answer is X", "I believe it is X", "I think X", "Best guess: X",
     "My best guess is X.", "1. X", "X (95%)", "X, 95 %", "X\nConfidence: 95%", "X (confidence: 0.95)", "X, 0.9", "> X",
     '{"answer": "X"}', '{"guess": "X", "confidence": 0.9}', "X<|im_end|>",
+    "| answer |\n| --- |\n| X |", "| Answer | X |", "<final_answer>X</final_answer>", "[X](https://a.org/b)", "__X__",
+    "I'd say X.", "I would say that it is X", "X (confidence: high)", "Answer (95%): X", "«X».",
+    "$\\boxed{\\textbf{X}}$",
 ]  # fmt: skip
 OTHERS = [
     "I think not X", "I do not think X", "1. X 2. Rome", "X (or Lyon) (95%)", "I think X or Lyon", "<think>X",
     "I guess X?", "X (5)", "<think>X</think>Rome", '{"answer": "Rome", "not": "X"}', "<s>X</s>", "X 95", "X; Rome 95%",
+    "| X | Rome |", "| answer |\n| --- |\n| not X |", "| X |\n| Rome |", "[X](no)", "I'd not say X",
+    "X (confidence: low)", "\\boxed{\\neg X}", "\\cancel{X}", "\\boxed{X} or \\boxed{Rome}", '{"answer": ["X", "Rome"]}', "<s>X</s>", "X ❌",
+    "X. Wait, no: Rome", "X, alternatively Rome", "X [sic]", "It can't be X", "Hardly X", "X et al.", "nicht X",
 ]  # fmt: skip
 
 
