@@ -95,7 +95,8 @@ OTHERS = [
     "I think not X", "I do not think X", "1. X 2. Rome", "X (or Lyon) (95%)", "I think X or Lyon", "<think>X",
     "I guess X?", "X (5)", "<think>X</think>Rome", '{"answer": "Rome", "not": "X"}', "<s>X</s>", "X 95", "X; Rome 95%",
     "| X | Rome |", "| answer |\n| --- |\n| not X |", "| X |\n| Rome |", "[X](no)", "I'd not say X",
-    "X (confidence: low)", "\\boxed{\\neg X}", "\\cancel{X}", "\\boxed{X} or \\boxed{Rome}", '{"answer": ["X", "Rome"]}', "<s>X</s>", "X ❌",
+    "X (confidence: low)", "\\boxed{\\neg X}",
+    "\\cancel{X}", "\\boxed{X} or \\boxed{Rome}", '{"answer": ["X", "Rome"]}', "<s>X</s>", "X ❌",
     "X. Wait, no: Rome", "X, alternatively Rome", "X [sic]", "It can't be X", "Hardly X", "X et al.", "nicht X",
 ]  # fmt: skip
 
