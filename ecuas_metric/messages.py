@@ -193,6 +193,7 @@ ADVICE = {  # sentences of their own
         "Name it with columns={columns}; or {{'correct': 'NAME'}}, if a column says which answers are right."
     ),
     "name_right_answers": "columns={columns} if it does; right='{words}' names the words for right and wrong answers.",
+    "name_swapped": "Swapped? columns={columns}.",
     "name_system": "Does it name systems? columns={columns}.",
     "name_systems_or_groups": (
         "Does it name systems? columns={columns}. Several answers to each question? columns={{'group': '{ids}'}}."
@@ -214,6 +215,7 @@ ADVICE = {  # sentences of their own
     "name_columns": (
         "Name them with columns={{'confidence': NAME, 'correct': NAME}}, or 'label' and 'posteriors': 'A+B'."
     ),
+    "name_complement": "If it is: columns={columns}.",
     "name_confidence_field": (
         "Name the field that has the confidence with columns, e.g. {{'confidence': 'doc.confidence'}}."
     ),
@@ -308,6 +310,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "like_systems": (
         "Column {column!r} has {values} values of at least {size:,} rows each, and all rows count as one system's."
     ),
+    "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
     "values_without_bounds": "No bounds are known of these, which are nan while answers are unlabelled: {metrics}.",
     "variants_without_bounds": (
@@ -423,7 +426,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "classes_differ_between_rows": "must name the same classes in each row, {classes}",
     "classes_differ_in_case": "and column {other!r} have classes that differ in upper and lower case only",
     "labels_are_text": "must hold numbers of classes",
-    "no_common_class": "has no class in common with column {other!r}",
+    "no_common_class": "has no class in common with column {other!r}, which has {classes}",
     "not_among_classes": "must be among the classes {classes}",
     "not_read_out_of_core": "has {what}, which is not read out of core",
     "read_out_of_core_only": "has {form}, which are read out of core only",

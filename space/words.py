@@ -45,6 +45,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_positive_class": "If it is, enter {pairs} under Options, “Columns”, and call the classes 0 and 1.",
     "name_posteriors": "Name them under Options, “Columns”: posteriors=A+B, or positive=NAME of class 1.",
     "name_right_answers": "If it does, enter {pairs} under Options, “Columns”.",
+    "name_swapped": "Swapped? Enter {pairs} under Options, “Columns”.",
+    "name_complement": "If it is, enter {pairs} under Options, “Columns”.",
     "name_system": "Does it name systems? Enter {pairs} under Options, “Columns”.",
     "name_systems_or_groups": "Under Options, “Columns”, name it as the system, or name the ids as the group.",
     "say_right": "Write 1 for right answers, and 0 for wrong ones.",

@@ -167,8 +167,11 @@ def _refuse(
 ) -> None:
     """Raise FileError if some of the distinct words of a column of correctness, by their codes (N,), are wrong."""
     if any(wrong):
-        advice = "empty_if_not_judged" if words else "say_right_word"
-        raise sheet.error(column, rule, np.isin(codes, np.flatnonzero(wrong)), advice=advice, words=list(words))
+        error = sheet.error(column, rule, np.isin(codes, np.flatnonzero(wrong)), words=list(words))
+        error.advice = "empty_if_not_judged" if words else "say_right_word"
+        if str(error.value).strip() == column.strip():
+            error.advice = "leave_rows_out"
+        raise error
 
 
 def _said_pair(sheet: Sheet, column: str, words: Sequence[str], right: str) -> Mapping[str, float]:
@@ -200,8 +203,10 @@ def _no_number(sheet: Sheet, column: str, texts: Sequence[str], codes: Ints) -> 
     if odd and "" not in ways:
         return sheet.error(column, "written_in_several_ways", wrong, usual=usual)
     advice = "leave_cell_empty" if odd else "leave_scale_out"
-    advice = "leave_rows_out" if column.strip() in texts else advice
-    return sheet.error(column, "no_numbers", wrong, advice=advice)
+    error = sheet.error(column, "no_numbers", wrong, advice=advice)
+    if str(error.value).strip() == column.strip():
+        error.advice = "leave_rows_out"
+    return error
 
 
 def _way_of(text: str) -> str:

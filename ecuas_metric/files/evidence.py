@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError, InputError, Note
-from ..inputs import Array, Bools, Floats, Ints
+from ..inputs import Array, Bools, Floats, Ints, are_swapped
 from ..results import note_perfect
 from .cells import numbers_in, parse_cells
-from .recipe import NAMES, Recipe
+from .recipe import NAMES, Recipe, complement_of
 from .roles import DIFFERENT
 from .values import TEXT, Sheet, as_text, count_distinct, encode, floats_in, is_numeric, join_texts, texts_in
 
@@ -87,6 +87,17 @@ def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
     return note_perfect(len(wrong), len(right)) if is_separated else ()
 
 
+def note_inverted(posteriors: Floats, labels: Ints, recipe: Recipe) -> tuple[Note, ...]:
+    """Return a note if posteriors (N, 2) are wrong more often than a coin is, by more than chance explains."""
+    wrong = np.count_nonzero((posteriors[:, 1] > posteriors[:, 0]) != (labels == 1))
+    if wrong <= len(labels) / 2 + np.sqrt(len(labels)):  # two standard deviations of a coin
+        return ()
+    name = recipe.predictions[0]
+    complement = complement_of(name) or f"1-{name}"
+    fields = {"column": name, "share": wrong / len(labels), "columns": {"positive": complement}}
+    return (Note("of_other_class", {**fields, "pairs": f"positive={complement}"}, "name_complement"),)
+
+
 def scale_counts(values: Array, copies: Floats | None = None) -> Ints:
     """Return how many confidences (N,) there are, are at most 1, between 0 and 1, and above 0; none of posteriors.
 
@@ -136,7 +147,20 @@ def _refuse_numbers(sheet: Sheet, recipe: Recipe) -> None:
     if recipe.scale == 1 and confidence in numeric:
         refuse_rating(sheet, confidence, floats_in(sheet.column(confidence)))
     if has_codes and recipe.truth in numeric:
+        _refuse_swapped(sheet, recipe)
         refuse_codes(sheet, recipe.truth, floats_in(sheet.column(recipe.truth)))
+
+
+def _refuse_swapped(sheet: Sheet, recipe: Recipe) -> None:
+    """Raise FileError if confidences are 0 or 1, and correctness is a number between them."""
+    (confidence,) = recipe.predictions
+    if confidence not in sheet.names or not is_numeric(sheet.table[confidence].type):
+        return
+    truth = floats_in(sheet.column(recipe.truth))
+    wrong = (truth > 0) & (truth < 1)
+    if np.count_nonzero(wrong) > 1 and are_swapped(truth, floats_in(sheet.column(confidence))):
+        columns = {"confidence": recipe.truth, "correct": confidence}
+        raise sheet.error(recipe.truth, "not_0_or_1", wrong, advice="name_swapped", columns=columns)
 
 
 def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
@@ -155,10 +179,17 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
         fields: dict[str, Any] = {"other": other, "words": "/".join(sorted(words, reverse=True))}
         if words != _TRUTHS or other.strip().lower() in NAMES["predicted"]:
             raise sheet.error(name, "words_of_other", advice="name_right_answers", columns=columns, **fields)
-        if np.mean(_head(sheet, name) == _head(sheet, other)) > 0.5:
+        if _agree(_head(sheet, name), _head(sheet, other)):
             fields |= {"column": name, "columns": columns, "pairs": f"label={name},predicted={other}"}
             return (Note("like_right_answers", fields, "name_right_answers"),)
     return ()
+
+
+def _agree(first: Array, second: Array) -> bool:
+    """Return whether words (N,) of two columns are the same in more rows than by chance, as answers and right ones."""
+    words = np.unique(first)
+    expected = sum(np.mean(first == word) * np.mean(second == word) for word in words)
+    return bool(np.mean(first == second) > expected + 1 / np.sqrt(len(first)))
 
 
 def _words(sheet: Sheet, name: str) -> set[str]:

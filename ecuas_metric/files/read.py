@@ -325,6 +325,8 @@ def _header(content: pa.Buffer) -> Header:
         separator = line[4] if line.startswith("sep=") and len(line) > 4 else separator
         line = lines.readline()
         before += 1
+    if "\0" in line:
+        raise ValueError("it is UTF-16 without a mark, or no text")
     separator = separator or max(_SEPARATORS, key=line.count)
     separator = separator if separator in line else ","
     names = _cells(line, separator)

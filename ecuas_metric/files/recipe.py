@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, Note
 
 ColumnNames = Mapping[str, str | Mapping[str, str]]  # a role -> its column, or a system -> its columns by role
 HEAD = 10_000  # rows that a recipe is resolved on, wherever they come from: memory, out of core or Spark
@@ -70,7 +70,7 @@ _SAID = {  # what a line says of values, where it is not the default -> the fiel
     "filter": "filter",
     "choice_length": "length",
 }
-_NOT_OF_NUMBERS = ("source", "format", "rows", "unused", "system")  # fields on which no number depends
+_NOT_OF_NUMBERS = ("source", "format", "rows", "unused", "system", "notes")  # fields on which no number depends
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +129,8 @@ class Recipe:
         What was read of a run of an evaluation tool.
     system : str
         The name of the system, of several side by side in the columns of one table.
+    notes : tuple of Note
+        What the rows that it was resolved on leave open, where they are not all in memory.
 
     Examples
     --------
@@ -156,6 +158,7 @@ class Recipe:
     filter: str = ""
     length: str = ""
     system: str = ""
+    notes: tuple[Note, ...] = field(default=(), compare=False)
 
     @property
     def predictions(self) -> tuple[str, ...]:
@@ -215,6 +218,10 @@ class Recipe:
         text = json.dumps({name: getattr(self, name) for name in names}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
+    def to_fields(self) -> dict[str, Any]:
+        """Return what JSON has of it, which `from_fields` takes."""
+        return {name: value for name, value in asdict(self).items() if name != "notes"}
+
     def to_json(self) -> str:
         """Return the record as JSON."""
         return json_of([self])
@@ -250,7 +257,7 @@ class Recipe:
 
 def json_of(recipes: Sequence[Recipe]) -> str:
     """Return one record, or those of systems side by side, as JSON."""
-    records = [asdict(recipe) for recipe in recipes]
+    records = [recipe.to_fields() for recipe in recipes]
     return json.dumps(records if len(records) > 1 else records[0], indent=2, ensure_ascii=False)
 
 
@@ -258,7 +265,7 @@ def distinct_fields(recipes: Iterable[Recipe]) -> list[dict[str, Any]]:
     """Return the fields of records that differ, with their digests."""
     distinct: list[dict[str, Any]] = []
     for recipe in recipes:
-        fields = {"digest": recipe.digest(), **asdict(recipe)}
+        fields = {"digest": recipe.digest(), **recipe.to_fields()}
         if fields not in distinct:
             distinct.append(fields)
     return distinct

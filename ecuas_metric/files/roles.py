@@ -294,7 +294,8 @@ class _Matching:
     def _no_form(self, said: set[str]) -> FileError:
         """Return the error about columns that make up no form: what is there, and what is not."""
         header = [name.strip() for name in self.table.column_names]
-        if all(re.fullmatch(r"-?[\d.,]+|Unnamed: .*|[{\[].*", name) for name in header):
+        named = [name for name in header if not re.fullmatch(r"-?[\d.,]+|Unnamed: .*|[{\[].*", name)]
+        if not named or len(named) == 1 < len(header) - 1:  # numbers and the like, or a title above the table
             return FileError(self.source, "no_header", got=", ".join(header[:_EXAMPLES]), advice="name_header")
         forms = [set(needed) for needed in FORMS.values() if said <= set(needed)]
         forms = forms if said else [needed for needed in forms if needed & _WITH_NAMES]

@@ -21,6 +21,7 @@ from .evidence import (
     MAX_SYSTEMS,
     are_mixed,
     check_columns,
+    note_inverted,
     note_separated,
     refuse_codes,
     refuse_positive,
@@ -56,6 +57,7 @@ _PARTLY = {  # what reading a file can do
     "divide_by_largest": "set_scale",
 }
 _JOINT = " | "  # between the parts of an id
+_CLASSES_SHOWN = 5
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 RULES = ("bounds", "wrong", "drop")
 MEANING = {  # the advice on what each rule does to the numbers
@@ -426,7 +428,7 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
         references=references,
         ids=as_ids(_joined(sheet, ids)) if ids else None,
         per_sample=_per_sample(sheet, recipe),
-        notes=notes + _notes_on(predictions, references),
+        notes=notes + _notes_on(predictions, references, recipe),
         source=source,
         predictions_are="logits" if is_margin else None,
         unlabelled=unlabelled,
@@ -435,11 +437,12 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
     )
 
 
-def _notes_on(predictions: Array, references: Ints) -> tuple[Note, ...]:
+def _notes_on(predictions: Array, references: Ints, recipe: Recipe) -> tuple[Note, ...]:
     if predictions.ndim == 1:
         return note_separated(predictions, references)
     occurs = np.bincount(references, minlength=predictions.shape[1]) > 0
-    return note_first_class(occurs) + note_hard(predictions, "probabilities")
+    notes = note_first_class(occurs) + note_hard(predictions, "probabilities")
+    return notes + (note_inverted(predictions, references, recipe) if recipe.form == "positive" else ())
 
 
 def source_of(sheet: Sheet, recipe: Recipe) -> Source:
@@ -599,7 +602,8 @@ def _hits(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[Note,
         raise sheet.error(name, "no_value", nulls_in(predicted))
     classes = {*encode(predicted)[0], *encode(true)[0]}
     if not is_in(true, list(map(str, encode(predicted)[0]))).any():
-        raise sheet.error(label, "no_common_class", value=first_of(sheet.table, label), other=name)
+        some = list(map(str, encode(predicted)[0][:_CLASSES_SHOWN]))
+        raise sheet.error(label, "no_common_class", value=first_of(sheet.table, label), other=name, classes=some)
     if len({str(text).lower() for text in classes}) < len(classes):
         raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
     if recipe.scale == 1 and len(classes) == 2:

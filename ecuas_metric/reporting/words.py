@@ -66,6 +66,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_positive_class": "If it is: --columns {pairs} --labels {low},{high}.",
     "name_predicted": "Name it with --columns {pairs}; or correct=NAME, if a column says which answers are right.",
     "name_right_answers": "--columns {pairs} if it does; --right {words} names the words for right and wrong answers.",
+    "name_swapped": "Swapped? --columns {pairs}.",
     "name_system": "Does it name systems? --columns {pairs}.",
     "name_systems_or_groups": (
         "Does it name systems? --columns {pairs}. Several answers to each question? --groups {ids}."
@@ -88,6 +89,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     "set_scale_100": "Percentages? --scale 100 divides by 100.",
     "set_scale": "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
+    "name_complement": "If it is: --columns {pairs}.",
     "name_confidence_field": "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
     "name_value": "Name one of them with --columns correct=value.KEY.",
     "name_filter": "Specify which with --filter NAME.",

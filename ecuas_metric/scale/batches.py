@@ -131,8 +131,8 @@ def recipe_of_rows(head: pa.Table, reading: Reading, *, source: str, rows: int |
         raise FileError(source, "counts_are_weights", column=recipe.of("weight")[0])
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
-    check_columns(Sheet(head, np.arange(first, first + len(head)), source=source), recipe, reading.columns)
-    return recipe
+    sheet = Sheet(head, np.arange(first, first + len(head)), source=source)
+    return replace(recipe, notes=check_columns(sheet, recipe, reading.columns))
 
 
 def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:

@@ -83,6 +83,7 @@ def score_out_of_core(
             notes.append(("", Note("rows_in_state", {"count": len(before), "file": state})))
     reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
     added = options_set(metric.options(columns), is_binned=bool(figures or state))
+    notes += [("", note) for note in dict.fromkeys(note for recipe in recipes for note in recipe.notes)]
     return _show(collection, reading, added, output, figures, recipes) + notes
 
 
