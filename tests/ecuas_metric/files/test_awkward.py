@@ -213,6 +213,11 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
 ASKED = {  # what only the user can tell: a file, flags that the refusal prints, and whose numbers they lead to
     "ratings": (BASE.assign(confidence=RATING), "--scale=1:5", "rated"),
     "codes of 1 and 2": (BASE.assign(correct=2 - C), "--right 1/2", "confidences"),
+    "swapped columns": (
+        BASE.rename(columns={"confidence": "correct", "correct": "confidence"}),
+        "--columns confidence=correct,correct=confidence",
+        "confidences",
+    ),
     "grades of 0 and 100": (BASE.assign(correct=100 * C), "--right 100/0", "confidences"),
     "percentages": (BASE.assign(confidence=(100 * Q).round(2)), "--scale 100", "confidences"),
     "negative ratings": (BASE.assign(confidence=RATING - 3), "--scale=-2:2", "rated"),
@@ -278,6 +283,9 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.concat([pd.DataFrame([{"id": "", "confidence": Q.mean(), "correct": C.mean()}]), BASE]),
         "one row is unlike all others",
     ),
+    "a title above the table": (f"Results,,\n{TEXT}", "has no names of columns; got Results"),
+    "UTF-16 without a mark": (TEXT.encode("utf-16-le"), "it is UTF-16 without a mark"),
+    "a header within": (BASE[["confidence", "correct"]].to_csv(index=False) * 2, "Leave such rows out"),
     "a repeated header": (f"{TEXT}id,confidence,correct\n", "unlike all others"),
     "entropy": (named("confidence", "entropy", -np.log(Q + 1e-3)), "but no confidence; its columns are id (200 texts"),
     "logits of confidences": (BASE.assign(confidence=np.log(Q + 1e-3) + 2), "Map it to a probability in [0, 1] first"),
@@ -351,6 +359,7 @@ NOTED = {  # a file, flags, and what is said beside the number
         "200 of 400 ids in column 'id' occur more than once. Samples of one id depend on each other: without --groups",
     ),
     "inverted": (BASE.assign(confidence=1 - Q), "", "Wrong answers have higher confidences than right ones"),
+    "the probability of the other class": (BINARY.assign(y_prob=1 - P), "", "--columns positive=1-y_prob."),
     "perfect": (BASE.assign(correct=(Q > 0.5) * 1), "", "is one column computed from the other?"),
     "K of classes": (CHOSEN, "", "K is 4. For free text, use --num-classes inf."),
     "a first class that never occurs": (
