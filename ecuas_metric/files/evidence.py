@@ -94,8 +94,9 @@ def note_inverted(posteriors: Floats, labels: Ints, recipe: Recipe) -> tuple[Not
         return ()
     name = recipe.predictions[0]
     complement = complement_of(name) or f"1-{name}"
-    fields = {"column": name, "share": wrong / len(labels), "columns": {"positive": complement}}
-    return (Note("of_other_class", {**fields, "pairs": f"positive={complement}"}, "name_complement"),)
+    fields: dict[str, Any] = {"column": name, "share": wrong / len(labels)}
+    fields |= {"columns": {"positive": complement}, "pairs": f"positive={complement}"}
+    return (Note("of_other_class", fields, "name_complement"),)
 
 
 def scale_counts(values: Array, copies: Floats | None = None) -> Ints:
