@@ -37,7 +37,7 @@ class Key:
 
     def of(self, variant: str) -> Key:
         """Return the key of the same metric and parameter in another variant."""
-        return Key(self.metric, self.parameter, variant)
+        return self if variant == self.variant else Key(self.metric, self.parameter, variant)
 
     @property
     def entry(self) -> Metric:

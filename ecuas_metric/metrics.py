@@ -99,8 +99,10 @@ def quotient(numerator: FloatOrFloats, denominator: FloatOrFloats) -> FloatOrFlo
 
 def _with_parts(keys: Iterable[Key]) -> list[Key]:
     """Return the keys of means among these and among the parts of ratios."""
-    every = [part for key in keys for part in (key, *ratio_keys(key))]
-    return [key for key in dict.fromkeys(every) if key.entry.cost is not None]
+    every = dict.fromkeys(keys)
+    for key in [key for key in every if key.entry.ratio]:
+        every.update(dict.fromkeys(ratio_keys(key)))
+    return [key for key in every if key.entry.cost is not None]
 
 
 def _value(metric: Metric, data: Data) -> FloatOrFloats:

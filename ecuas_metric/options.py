@@ -115,9 +115,7 @@ def effective_weights(weights: Floats) -> Floats:
     Only AURC depends on the scale.
     """
     weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
-    ordered = np.sort(weights)  # so that the order of the samples does not round the scale
-    scale = float(ordered.sum() / np.einsum("n,n", ordered, ordered))
-    return weights * scale
+    return weights * float(weights.sum() / np.vecdot(weights, weights))
 
 
 def require_counts(weights: Floats) -> None:
