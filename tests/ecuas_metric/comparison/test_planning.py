@@ -7,13 +7,11 @@ from scipy import stats
 from scipy.special import expit, logit
 
 from ecuas_metric import confidence_system
-from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.comparison.planning import Spread, plan_of, plan_of_rates, plan_of_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.inference import Moments
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting import cli
-from tests.ecuas_metric.simulated import independent_seeds
 
 OPTIONS = {"confidence_level": 0.95, "n": (0, 1)}
 NORMAL = Spread(0.4, Moments(1.0, 1.0, 0.16, 0.0))
@@ -113,19 +111,3 @@ def test_the_command_plans_with_files_and_without(files, tmp_path, capsys):
     for wrong in ([], [files[0]], [*files, "--auroc", "0.7"], [*files, "--error-rates", "0.1,0.2"]):
         assert cli.main(["plan", *wrong]) == 2
         assert capsys.readouterr().err.count("\n") == 1
-
-
-@pytest.mark.slow
-def test_the_planned_samples_find_the_planned_difference():
-    """Between a pilot of 100,000 samples and tests of as many as it says: the power is the one planned."""
-    pilot = plan_of_systems(systems_of(pair(np.random.default_rng(0), 100_000)))
-    for plan in pilot:
-        if plan.key.metric in ("error_rate", "ecuas", "aurc"):
-            found = 0
-            for data, seed in independent_seeds(500):
-                outputs = pair(np.random.default_rng(data), plan.needed)
-                systems = systems_of(outputs, random_state=seed)
-                (row,) = compare_systems(systems, only=[plan.key])
-                found += row.p <= 0.05
-            print(f"\n{plan.key}: N = {plan.needed}, power {found / 5:.1f} %", end="", flush=True)
-            assert 74 <= found / 5 <= 86, plan.key  # three standard deviations of 500 runs
