@@ -45,15 +45,15 @@ FIGURE = r"""\begin{figure}
 """
 
 
-def write_paper(systems: Mapping[str, System], folder: str | Path, *, digits: int = 3) -> list[Path]:
+def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
     """Write results.tex, methods.txt, numbers.json and figures as PDF and PNG; return their paths."""
     folder = Path(folder)
     report = make_report(systems)
     keys = [key for key in report.keys if key.assesses != "confidences" and not key.entry.only_in_full]
     rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
     figures = write_figures(systems, folder, suffixes=(".pdf", ".png"))
-    methods = methods_of(systems, report, rows, digits=digits)
-    grid = replace(report_grid(report, digits=digits, keys=keys), hint="")
+    methods = methods_of(systems, report, rows)
+    grid = replace(report_grid(report, keys=keys), hint="")
     drawings = [path for path in figures if path.suffix == ".pdf"]
     shown = [FIGURE % {"file": path.name, "caption": latex_text(CAPTIONS[path.stem])} for path in drawings]
     fields = {
@@ -74,7 +74,7 @@ def write_paper(systems: Mapping[str, System], folder: str | Path, *, digits: in
     return [*(folder / name for name in texts), *figures]
 
 
-def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Comparison], *, digits: int = 3) -> str:
+def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Comparison]) -> str:
     """Return the paragraph on methods and results, filled in."""
     first = next(iter(systems.values()))
     level = _level(systems)
@@ -90,6 +90,9 @@ def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Com
         f"{weights}",
         f"Intervals are at the level {percent(level)}, from the influences of the samples{groups}.",
     ]
+    fits = {system.basis.recalibration for system in systems.values()} - {None, ""}
+    for method, folds in {tuple(fit.split("/")[:2]) for fit in map(str, fits)}:
+        sentences.append(f"Systems named with '{method}' are recalibrated in {folds}-fold cross-validation.")
     if rows:
         paired = "ids" if first.ids is not None else "position"
         sentences.append(
@@ -98,7 +101,7 @@ def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Com
         )
         for key, pairs in pairs_by_key(rows).items():
             if all(row.comparable for row in pairs) and key.entry.higher_is_better is not None:
-                sentences.append(f"{short_title(key)}: {verdict(pairs, round(1 - level, 12), digits)}")
+                sentences.append(f"{short_title(key)}: {verdict(pairs, round(1 - level, 12))}")
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
     return " ".join(sentence.strip() for sentence in sentences if sentence.strip())
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TextIO
+from unicodedata import combining, east_asian_width
 
 from ..errors import FileError
 from ..files.write import write_whole
@@ -45,6 +46,8 @@ LATEX = {
     "∞": r"$\infty$",
     "≤": r"$\leq$",
 }
+BREAKING = (*range(32), *range(127, 160), *range(0x2028, 0x202F), *range(0x2066, 0x206A))  # lines, or their direction
+_BLANKS = dict.fromkeys(BREAKING, " ")
 COMMANDS_NAMED = re.compile(r" \(see ecuas \w+\)")  # what a paper does not name
 SUBSCRIPT = re.compile(r"\b(ECUAS|EC|Cov|SR)_([\d.e+∞-]+|[nr]\b)")
 
@@ -59,7 +62,8 @@ class Screen:
     encoding: str = "utf-8"
 
     def plain(self, text: str) -> str:
-        """Return text with ASCII in the place of what the stream cannot encode."""
+        """Return one line of text, with ASCII in the place of what the stream cannot encode."""
+        text = one_line(text)
         signs = "".join(ASCII)  # all or none: a mark and its note must be the same
         if signs.encode(self.encoding, "replace").decode(self.encoding) != signs:
             text = "".join(ASCII.get(character, character) for character in text)
@@ -142,6 +146,17 @@ def to_text(grid: Grid, screen: Screen = FILE) -> str:
     return "\n".join(parts) + "\n"
 
 
+def one_line(text: str) -> str:
+    """Return text with blanks in the place of what would break a line, or turn its direction."""
+    return text.translate(_BLANKS)
+
+
+def _room(text: str) -> int:
+    """Return how many columns of a screen a text takes: two for a wide letter, none for an accent of its own."""
+    wide = sum(east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(map(bool, map(combining, text)))
+
+
 def _lines_of(grid: Grid) -> list[list[str]]:
     """Return the texts of header and rows, each with the mark of the best or the room for it."""
     gap = " " if grid.marks_best else ""
@@ -152,16 +167,19 @@ def _lines_of(grid: Grid) -> list[list[str]]:
 
 
 def _widths_of(lines: Iterable[Sequence[str]]) -> list[int]:
-    return [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [max(map(_room, column)) for column in zip(*lines, strict=True)]
 
 
 def _block(lines: Iterable[Sequence[str]], columns: Iterable[int], widths: Sequence[int], labels: int) -> str:
     """Return some columns, the names to the left and the numbers to the right, with a rule below the header."""
     texts = []
     for line in lines:
-        cells = [line[i].ljust(widths[i]) if i < labels else line[i].rjust(widths[i]) for i in columns]
+        cells = []
+        for i in columns:
+            blanks = " " * (widths[i] - _room(line[i]))
+            cells.append(line[i] + blanks if i < labels else blanks + line[i])
         texts.append("  ".join(cells).rstrip())
-    rule = "-" * max(map(len, texts))
+    rule = "-" * max(map(_room, texts))
     return "\n".join([texts[0], rule, *texts[1:]])
 
 
@@ -188,7 +206,7 @@ def to_latex(grid: Grid) -> str:
     below = [r"\begin{tablenotes}\footnotesize", *notes, r"\end{tablenotes}"] if notes else []
     comments = ["Needs \\usepackage{booktabs,threeparttable}.", *grid.above, grid.signature]
     lines = [r"\begin{threeparttable}", *table, r"\end{tabular}", *below, r"\end{threeparttable}"]
-    lines += [f"% {comment}" for comment in comments if comment]
+    lines += [f"% {one_line(comment)}" for comment in comments if comment]
     return "\n".join(lines) + "\n"
 
 
@@ -346,11 +364,11 @@ def _columns_of_blocks(widths: Sequence[int], labels: int, width: int | None) ->
 
 
 def _note(text: str) -> str:
-    return text.replace("*", r"\*").replace("<", "&lt;")
+    return re.sub(r"([*`])", r"\\\1", one_line(text)).replace("<", "&lt;")
 
 
 def _markdown(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;").replace("\n", " ")
+    return re.sub(r"([\\|*`])", r"\\\1", one_line(text)).replace("<", "&lt;")
 
 
 def latex_text(text: str) -> str:
@@ -358,7 +376,7 @@ def latex_text(text: str) -> str:
     if match := SUBSCRIPT.search(text):
         subscript = rf"{match[1]}$_{{{match[2].replace('∞', LATEX['∞'].strip('$'))}}}$"
         return latex_text(text[: match.start()]) + subscript + latex_text(text[match.end() :])
-    escaped = "".join(LATEX.get(character, character) for character in text)
+    escaped = "".join(LATEX.get(character, character) for character in one_line(text))
     return re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped)
 
 

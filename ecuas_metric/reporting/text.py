@@ -19,7 +19,7 @@ from ..options import LEVEL, Options
 from ..plotting.curves import reject_cost_curve
 from ..results import System, all_values, ranked
 from .differences import MAX_ROWS, is_significant, num_tests, pairs_by_key, ranking_of
-from .report import DAGGER, p_text, short_title, title
+from .report import DAGGER, digits_for, p_text, short_title, title
 from .tables import Grid, Screen, to_text
 
 MAX_NAMES = 4  # systems listed in a sentence
@@ -42,7 +42,7 @@ def winner(row: Comparison, alpha: float) -> str | None:
     return row.first if (row.difference > 0) == better else row.second
 
 
-def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3) -> list[str]:
+def summary(rows: Sequence[Comparison], *, alpha: float, digits: int | None = None) -> list[str]:
     """Return one line per metric: which system is best, and which of the others it beats significantly."""
     verdicts = {}
     unequal = []
@@ -63,8 +63,10 @@ def summary(rows: Sequence[Comparison], *, alpha: float, digits: int = 3) -> lis
     return lines
 
 
-def verdict(rows: Sequence[Comparison], alpha: float, digits: int = 3) -> str:
+def verdict(rows: Sequence[Comparison], alpha: float, digits: int | None = None) -> str:
     """Say who is best by one metric that ranks, of the rows of all pairs, and whom it beats significantly."""
+    if digits is None:
+        digits = digits_for((row.low, row.high) for row in rows)
     values = ranking_of(rows)
     undefined = [name for name, value in values.items() if math.isnan(value)]
     if undefined:

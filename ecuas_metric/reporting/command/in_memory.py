@@ -277,6 +277,8 @@ def write_for_paper(
     interval: Annotated[
         float, Flag("level of the intervals; p-values up to 1 - LEVEL are significant", "LEVEL")
     ] = LEVEL,
+    calibrate: Calibrate = None,
+    folds: Folds = FOLDS,
     output: Annotated[str, Flag("the folder", "DIR")] = "paper",
 ) -> Notes:
     """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
@@ -286,6 +288,8 @@ def write_for_paper(
     if cost is not None:
         options["cost"], _ = cost_of_flag(cost, submissions)
     systems = prepare_submissions(submissions, **options)
+    if calibrate is not None:
+        systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
     print(*lines_of(recipes_of(submissions)), sep="\n")
     print_paths(write_paper(systems, output))
     return _notes_of(systems)

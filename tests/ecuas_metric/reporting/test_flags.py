@@ -1,5 +1,6 @@
 """Every flag of every command changes something or is refused by its name, for five kinds of input."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pandas as pd
 import pytest
 
 from ecuas_metric.files.recipe import Recipe
+from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.reporting.command import in_memory, out_of_core
 from ecuas_metric.reporting.command.flags import flag_of
@@ -83,11 +85,12 @@ BESIDE = {  # flags, one of which has to stand beside another, or that is refuse
     "weights_are": ["weight"],
 }
 SUBJECT = {"out_of_core": "Parquet", "engine": "Spark"}  # what a refusal names instead of the flag
-IN_MEMORY = ("score", "compare", "plan")
+IN_MEMORY = ("score", "compare", "plan", "report", "read")
 INPUTS = {  # kind of input, command -> what stands before the flag
     **{("confidences", command): ["table.csv"] for command in IN_MEMORY},
     **{("posteriors", command): ["table.csv"] for command in IN_MEMORY},
     **{("run", command): ["run"] for command in IN_MEMORY},
+    ("run", "threshold"): ["run", "--budget", "0.2"],
     ("parquet", "score"): ["table.parquet", "--out-of-core"],
     **{(form, "threshold"): ["table.csv", "--budget", "0.2"] for form in ("confidences", "posteriors")},
     **{(form, "decide"): ["table.csv", "--reject-cost", "0.2"] for form in ("confidences", "posteriors")},
@@ -194,6 +197,9 @@ def effect(arguments, capsys):
     code = main(arguments)
     captured = capsys.readouterr()
     lines = [line for line in captured.out.splitlines() if not line.startswith("ecuas|")]
+    for numbers in Path().glob("*/numbers.json"):  # of a report, which prints only names of files
+        lines += [json.dumps(json.loads(numbers.read_text()) | {"signature": ""})]
+        numbers.unlink()
     return code, lines, captured.err, set(Path().iterdir()) - before
 
 
@@ -203,6 +209,7 @@ def quick(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for module in (in_memory, out_of_core):
         monkeypatch.setattr(module, "write_figures", lambda systems, folder: [Path(folder, "curve.png")])
+    monkeypatch.setattr(paper, "write_figures", lambda _, folder, **__: folder.mkdir(exist_ok=True) or [])
     monkeypatch.setattr(in_memory, "write_differences", lambda rows, folder, alpha: [Path(folder, "differences.png")])
     for module in [name for name in sys.modules if name.startswith("pyspark.")]:  # another test may have had them
         monkeypatch.delitem(sys.modules, module)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from ecuas_metric import score_confidences
+from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
 
 
@@ -65,6 +66,12 @@ def test_the_paragraph_and_the_numbers_are_those_of_the_systems(folder):
     tests = sum(row["p"] is not None for row in content["differences"])
     assert f"all {tests} tests" in text
     assert f"{expected:.3f}" in text
+
+
+def test_the_paragraph_says_what_was_recalibrated(folder, monkeypatch):
+    monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
+    assert main(["report", "b.csv", "--calibrate", "affine", "--folds", "3", "--output", "paper"]) == 0
+    assert "named with 'affine' are recalibrated in 3-fold cross-validation." in (folder / "methods.txt").read_text()
 
 
 @pytest.mark.e2e

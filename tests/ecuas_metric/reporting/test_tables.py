@@ -157,3 +157,13 @@ def test_few_systems_with_intervals_fit_a_terminal_turned(width, count, is_turne
     if is_turned:
         assert lines[0].count(BEST) == count
         assert [line.split()[0] for line in lines] == [f"ECUAS_{n}" for n in range(6)]
+
+
+@pytest.mark.parametrize("name", ["new\nline", "tab\there", "\u202eturned", "漢字🙂", "e\u0301", "`|*<b>"])
+def test_odd_names_break_no_row_and_no_column(name):
+    grid = Grid(["system", "ER"], [[Cell(name), Cell("0.1")], [Cell("b" * 20), Cell("0.2")]], [], "")
+    plain = replace(grid, rows=[[Cell("a"), Cell("0.1")], grid.rows[1]])
+    for form in (to_text, to_markdown, to_latex):
+        assert len(form(grid).splitlines()) == len(form(plain).splitlines())
+    first, second = to_text(grid).splitlines()[2:]
+    assert len(first) + 3 * (name == "漢字🙂") - (name == "e\u0301") == len(second)
