@@ -279,7 +279,12 @@ def calibration_p_value(
     return value_of(_confidence_system(correct, confidence, options, OF_GIVEN_CONFIDENCES), CALIBRATION_P)
 
 
-def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+def auroc_score(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     """Return the probability that a correct answer has a higher confidence than an incorrect one. Higher is better.
 
     Ties count 1/2.
@@ -311,7 +316,12 @@ def auroc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arr
     return value_of(_answers(correct, confidence, sample_weight=sample_weight), AUROC)
 
 
-def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+def aurc_score(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     r"""Return the area under risk against coverage, answers accepted from high to low confidence. Lower is better.
 
     .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
@@ -346,7 +356,12 @@ def aurc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: Arra
     return value_of(_answers(correct, confidence, sample_weight=sample_weight), AURC)
 
 
-def augrc_score(correct: ArrayLike, confidence: ArrayLike, *, sample_weight: ArrayLike | None = None) -> float:
+def augrc_score(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> float:
     r"""Return the area under accepted errors / N against coverage, by confidence. Lower is better.
 
     .. math:: \mathrm{AUGRC} = (1 - \mathrm{AUROC})\, a (1 - a) + \frac{(1 - a)^2}{2}
@@ -420,7 +435,11 @@ def score_posteriors(
     return _results(_posterior_system(y_true, y_prob, labels, options))
 
 
-def score_confidences(correct: ArrayLike, confidence: ArrayLike, **options: object) -> dict[str, float]:
+def score_confidences(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    **options: object,
+) -> dict[str, float]:
     """Compute all metrics of a system that answers with a confidence.
 
     Parameters
@@ -544,7 +563,11 @@ def posterior_system(
 
 
 def confidence_system(
-    correct: ArrayLike, confidence: ArrayLike, *, ids: Iterable[object] | None = None, **options: object
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    ids: Iterable[object] | None = None,
+    **options: object,
 ) -> System:
     """Prepare answers with confidences: what the curves, `make_report` and `compare_systems` take.
 
@@ -623,7 +646,13 @@ def _confidence_system(
         return prepare("confidences", q, truth, options, ids=texts, rank=rank)
 
 
-def _answers(correct: ArrayLike, confidence: ArrayLike, *, rank: bool = True, **options: object) -> System:
+def _answers(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    rank: bool = True,
+    **options: object,
+) -> System:
     """Return the system of a function of one metric, which takes no missing confidences."""
     return _confidence_system(correct, confidence, checked_options(**options), OF_GIVEN_CONFIDENCES, rank=rank)
 
@@ -650,7 +679,10 @@ def _warn(notes: Iterable[Note]) -> None:
         warnings.warn(str(note), stacklevel=4)  # the caller of the public function
 
 
-def _texts(ids: Iterable[object] | None, **truth: Array) -> list[str] | None:
+def _texts(
+    ids: Iterable[object] | None,
+    **truth: Array,
+) -> list[str] | None:
     if ids is None:
         return None
     texts = [str(value) for value in ids]

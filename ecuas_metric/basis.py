@@ -225,7 +225,11 @@ class Basis:
 
 
 def why_not_comparable(
-    one: Basis, other: Basis, *, purpose: Purpose = Purpose.RANK, key: Key | None = None
+    one: Basis,
+    other: Basis,
+    *,
+    purpose: Purpose = Purpose.RANK,
+    key: Key | None = None,
 ) -> list[str]:
     """Return what forbids to compare two numbers, as nouns in the plural; nothing if they may be compared.
 
@@ -298,7 +302,12 @@ class Origin:
 UNKNOWN = Origin()
 
 
-def basis_of_options(options: Options, *, num_classes: float | None = None, origin: Origin = UNKNOWN) -> Basis:
+def basis_of_options(
+    options: Options,
+    *,
+    num_classes: float | None = None,
+    origin: Origin = UNKNOWN,
+) -> Basis:
     """Return what is known of numbers before there are data."""
     classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
     are_costs = options.max_uncertainty is not None  # and a K that only the user knows
@@ -345,7 +354,11 @@ def _methods_of(options: Options) -> dict[str, Any]:
 
 
 def basis_of(
-    decisions: Decisions, options: Options, *, ids: Sequence[object] | None = None, origin: Origin = UNKNOWN
+    decisions: Decisions,
+    options: Options,
+    *,
+    ids: Sequence[object] | None = None,
+    origin: Origin = UNKNOWN,
 ) -> Basis:
     """Return what the numbers of samples depend on; decisions, options and ids are in one order."""
     form = "posteriors" if decisions.labels is not None else "costs"

@@ -37,7 +37,11 @@ UNWEIGHTED = Weighting()
 
 
 def confidence_cross_entropy_cost(
-    uncertainty: Floats, incorrect: Floats, *, epsilon: float = 1e-7, out: Floats | None = None
+    uncertainty: Floats,
+    incorrect: Floats,
+    *,
+    epsilon: float = 1e-7,
+    out: Floats | None = None,
 ) -> Floats:
     """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (N,) (nats), q_e in [epsilon, 1 - epsilon]."""
     of_truth = np.subtract(1.0, incorrect, out=out)
@@ -48,7 +52,12 @@ def confidence_cross_entropy_cost(
     return np.negative(of_truth, out=of_truth)
 
 
-def confidence_brier_cost(uncertainty: Floats, incorrect: Floats, *, out: Floats | None = None) -> Floats:
+def confidence_brier_cost(
+    uncertainty: Floats,
+    incorrect: Floats,
+    *,
+    out: Floats | None = None,
+) -> Floats:
     """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
     difference = np.subtract(uncertainty, incorrect, out=out)
     return np.square(difference, out=difference)
@@ -63,7 +72,11 @@ def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:
 
 
 def ece(
-    confidence: Floats, incorrect: Floats, *, n_bins: int = 10, sample_weight: Floats | None = None
+    confidence: Floats,
+    incorrect: Floats,
+    *,
+    n_bins: int = 10,
+    sample_weight: Floats | None = None,
 ) -> FloatOrFloats:
     """Return the expected calibration error (...) of confidences (N,) with weights (..., N); see `api.ece_score`."""
     if holds_of_neighbours(np.greater_equal, confidence):
@@ -86,7 +99,8 @@ def ece_debiased(
     pair weighs the product of its weights; with `copies` a weight is a number of samples, which make pairs among
     themselves; samples of one group (N,) depend on each other and make none.
     """
-    return np.sqrt(np.maximum(squared_gap(confidence, incorrect, n_bins=n_bins, weighting=weighting), 0.0))
+    square = squared_gap(confidence, incorrect, n_bins=n_bins, weighting=weighting)
+    return np.sqrt(np.maximum(square, 0.0))
 
 
 def squared_gap(
@@ -117,18 +131,27 @@ class _PairSums:
 
 def _pair_sums(values: Floats, bins: Ints, n_bins: int, weighting: Weighting) -> _PairSums:
     weight = weighting.weights(len(values))
-    every = np.square(sums_in_bins(values, bins, n_bins=n_bins, sample_weight=weight))
+    sums = sums_in_bins(values, bins, n_bins=n_bins, sample_weight=weight)
+    every = np.square(sums)
     if weighting.groups is None:
         squared = weight if weighting.copies else np.square(weight)
-        return _PairSums(every, sums_in_bins(np.square(values), bins, n_bins=n_bins, sample_weight=squared))
-    cells, cell = np.unique(np.stack([bins, weighting.groups]), axis=1, return_inverse=True)
+        alone = sums_in_bins(np.square(values), bins, n_bins=n_bins, sample_weight=squared)
+        return _PairSums(every, alone)
+    pairs = np.stack([bins, weighting.groups])
+    cells, cell = np.unique(pairs, axis=1, return_inverse=True)
     count = cells.shape[1]
-    squared = np.square(sums_in_bins(values, cell.ravel(), n_bins=count, sample_weight=weight))
-    return _PairSums(every, sums_in_bins(np.ones(count), cells[0], n_bins=n_bins, sample_weight=squared))
+    of_cells = sums_in_bins(values, cell.ravel(), n_bins=count, sample_weight=weight)
+    alone = sums_in_bins(np.ones(count), cells[0], n_bins=n_bins, sample_weight=np.square(of_cells))
+    return _PairSums(every, alone)
 
 
 def limits_of_gap(
-    confidence: Floats, incorrect: Floats, *, quantile: float, n_bins: int = 10, weighting: Weighting = UNWEIGHTED
+    confidence: Floats,
+    incorrect: Floats,
+    *,
+    quantile: float,
+    n_bins: int = 10,
+    weighting: Weighting = UNWEIGHTED,
 ) -> tuple[float, float]:
     """Return the limits of `ece_debiased`: all values whose square is at most `quantile` standard errors away."""
     square = float(squared_gap(confidence, incorrect, n_bins=n_bins, weighting=weighting))
@@ -137,11 +160,15 @@ def limits_of_gap(
         return math.nan, math.nan
     spread = bins.share * bins.mean
     # The variance of E is slope E + start: that of the bins' gaps, and that of the pairs of a calibrated system.
-    slope = 4 * float(spread @ bins.covariance @ spread) / max(float(spread @ bins.mean), _SMALLEST)
+    of_gaps = float(spread @ bins.covariance @ spread)
+    slope = 4 * of_gaps / max(float(spread @ bins.mean), _SMALLEST)
     start = 2 * float(bins.share @ np.square(bins.covariance) @ bins.share)
     middle = square + quantile**2 * slope / 2
-    half = quantile * math.sqrt(max(quantile**2 * slope**2 / 4 + slope * square + start, 0.0))
-    return math.sqrt(max(middle - half, 0.0)), math.sqrt(max(middle + half, 0.0))
+    variance = quantile**2 * slope**2 / 4 + slope * square + start
+    half = quantile * math.sqrt(max(variance, 0.0))
+    low = max(middle - half, 0.0)
+    high = max(middle + half, 0.0)
+    return math.sqrt(low), math.sqrt(high)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,31 +183,46 @@ class _BinGaps:
 def _gaps_of_bins(confidence: Floats, incorrect: Floats, n_bins: int, weighting: Weighting) -> _BinGaps:
     weight = weighting.weights(len(confidence))
     weight = weight / weight.sum()
-    _, bins = np.unique(confidence_bins(confidence, n_bins=n_bins), return_inverse=True)
+    every = confidence_bins(confidence, n_bins=n_bins)
+    _, bins = np.unique(every, return_inverse=True)
     gap = confidence - (1 - incorrect)
     share = np.asarray(np.bincount(bins, weight), np.float64)
     variance = confidence * (1 - confidence)  # of a correctness that is as likely as the confidence says
     with np.errstate(invalid="ignore", divide="ignore"):  # bins without weight
         mean = np.bincount(bins, weight * gap) / share
-        covariance = _covariance_of_bins(gap - mean[bins], bins, share, weight, weighting.groups)
+        residual = gap - mean[bins]
+        covariance = _covariance_of_bins(residual, bins, share, weight, weighting.groups)
         least = np.bincount(bins, np.square(weight) * variance) / np.square(share)
     np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), least))
-    (known,) = np.nonzero(np.isfinite(np.diagonal(covariance)))
-    return _BinGaps(share[known] / share[known].sum(), mean[known], covariance[np.ix_(known, known)])
+    known = np.flatnonzero(np.isfinite(np.diagonal(covariance)))
+    known_share = share[known]
+    return _BinGaps(
+        share=known_share / known_share.sum(),
+        mean=mean[known],
+        covariance=covariance[np.ix_(known, known)],
+    )
 
 
-def _covariance_of_bins(residual: Floats, bins: Ints, share: Floats, weight: Floats, groups: Ints | None) -> Floats:
+def _covariance_of_bins(
+    residual: Floats,
+    bins: Ints,
+    share: Floats,
+    weight: Floats,
+    groups: Ints | None,
+) -> Floats:
     """Return the covariances (B, B) of bins' mean gaps from residuals (N,); nan for bins of one unit."""
     if groups is None:
-        variance = np.bincount(bins, np.square(weight * residual)) / np.square(share)
-        alone = np.bincount(bins, np.square(weight)) / np.square(share)
+        squared_share = np.square(share)
+        alone = np.bincount(bins, np.square(weight)) / squared_share
+        variance = np.bincount(bins, np.square(weight * residual)) / squared_share
         covariance = np.diag(variance)
     else:
         moved = _sums_of_groups(weight * residual, bins, groups, len(share)) / share
         size = _sums_of_groups(weight, bins, groups, len(share)) / share
         alone = np.square(size).sum(axis=0)
         covariance = moved.T @ moved
-    rooted = np.sqrt(np.where(alone < 1 - _ALONE, 1 - alone, np.nan))  # k - 1 of k equal units
+    apart = np.where(alone < 1 - _ALONE, 1 - alone, np.nan)  # (k - 1) / k of k equal units
+    rooted = np.sqrt(apart)
     return np.asarray(covariance / np.outer(rooted, rooted))
 
 
@@ -191,16 +233,28 @@ def _sums_of_groups(values: Floats, bins: Ints, groups: Ints, n_bins: int) -> Fl
     return np.asarray(sums.reshape(count, n_bins))
 
 
-def sums_in_bins(values: Floats, bins: Ints, *, n_bins: int, sample_weight: Floats | None = None) -> Floats:
+def sums_in_bins(
+    values: Floats,
+    bins: Ints,
+    *,
+    n_bins: int,
+    sample_weight: Floats | None = None,
+) -> Floats:
     """Sum (weighted) values (N,) over bins: shape (..., n_bins)."""
     if sample_weight is None:
         return np.asarray(np.bincount(bins, values, minlength=n_bins), np.float64)
     rows = sample_weight.reshape(-1, len(values))
     sums = [np.bincount(bins, row * values, minlength=n_bins) for row in rows]
-    return np.reshape(np.array(sums), (*sample_weight.shape[:-1], n_bins))
+    shape = (*sample_weight.shape[:-1], n_bins)
+    return np.reshape(np.array(sums), shape)
 
 
-def _gaps(confidence: Floats, incorrect: Floats, n_bins: int, sample_weight: Floats | None) -> FloatOrFloats:
+def _gaps(
+    confidence: Floats,
+    incorrect: Floats,
+    n_bins: int,
+    sample_weight: Floats | None,
+) -> FloatOrFloats:
     gaps: FloatOrFloats = 0.0
     for rows in blocks(len(confidence)):
         bins = confidence_bins(confidence[rows], n_bins=n_bins)
@@ -210,21 +264,29 @@ def _gaps(confidence: Floats, incorrect: Floats, n_bins: int, sample_weight: Flo
     return gaps
 
 
-def _gaps_of_sorted(rank: Floats, incorrect: Floats, n_bins: int, sample_weight: Floats | None) -> Floats:
+def _gaps_of_sorted(
+    rank: Floats,
+    incorrect: Floats,
+    n_bins: int,
+    sample_weight: Floats | None,
+) -> Floats:
     """Return the gaps for increasing rank = -q, where bins are slices; empty bins are left out."""
     edges = np.arange(n_bins - 1, 0, -1) / n_bins
     inner = np.searchsorted(rank, -edges, side="right")
     starts = np.unique([0, *inner, len(rank)])
     first = starts[:-1]
     if sample_weight is None:
-        sums = np.add.reduceat(incorrect, first) - np.add.reduceat(rank, first)
-        return np.asarray(sums - np.diff(starts))
-    cuts = np.union1d(starts, [rows.start for rows in blocks(len(rank), row_size=SAMPLE_SIZE)])
+        wrong = np.add.reduceat(incorrect, first)
+        negative = np.add.reduceat(rank, first)
+        return np.asarray(wrong - negative - np.diff(starts))
+    of_blocks = [rows.start for rows in blocks(len(rank), row_size=SAMPLE_SIZE)]
+    cuts = np.union1d(starts, of_blocks)
     parts = []
     for i, j in itertools.pairwise(cuts.tolist()):
         gap = incorrect[i:j] - rank[i:j] - 1
         parts.append(np.vecdot(sample_weight[..., i:j], gap))
-    return np.asarray(np.add.reduceat(np.stack(parts, axis=-1), np.searchsorted(cuts, first), axis=-1))
+    sums = np.stack(parts, axis=-1)
+    return np.asarray(np.add.reduceat(sums, np.searchsorted(cuts, first), axis=-1))
 
 
 def ece_of_groups(groups: TieGroups, *, n_bins: int = 10) -> FloatOrFloats:
@@ -234,7 +296,13 @@ def ece_of_groups(groups: TieGroups, *, n_bins: int = 10) -> FloatOrFloats:
     return np.abs(gaps).sum(axis=-1) / groups.weight.sum(axis=-1)
 
 
-def ece_of_resamples(confidence: Floats, incorrect: Floats, resamples: Resamples, *, n_bins: int = 10) -> FloatOrFloats:
+def ece_of_resamples(
+    confidence: Floats,
+    incorrect: Floats,
+    resamples: Resamples,
+    *,
+    n_bins: int = 10,
+) -> FloatOrFloats:
     """Return the `ece` of each resample, shape (B,)."""
     gaps = np.zeros((len(resamples.counts), n_bins))
     for rows, weight in resamples.blocks():
@@ -245,10 +313,13 @@ def ece_of_resamples(confidence: Floats, incorrect: Floats, resamples: Resamples
             bins = bins[order]
             gap = gap[order]
             weight = weight[:, order]
-        for start, stop in itertools.pairwise([*run_starts(bins).tolist(), len(bins)]):
-            gaps[:, bins[start]] += np.vecdot(weight[:, start:stop], gap[start:stop])
+        edges = np.append(run_starts(bins), len(bins))
+        for start, stop in itertools.pairwise(edges.tolist()):
+            run = slice(start, stop)
+            gaps[:, bins[start]] += np.vecdot(weight[:, run], gap[run])
     total = resamples.total
-    return np.abs(gaps).sum(axis=-1) / np.where(total > 0, total, math.nan)
+    divisor = np.where(total > 0, total, math.nan)
+    return np.abs(gaps).sum(axis=-1) / divisor
 
 
 def calibration_test(
@@ -266,7 +337,8 @@ def calibration_test(
     q = confidence[order]
     correct = 1 - incorrect[order]
     weight = weight[order]
-    chance = _chance(q, correct, weight, weighting.copies, np.random.default_rng(random_state))
+    generator = np.random.default_rng(random_state)
+    chance = _chance(q, correct, weight, weighting.copies, generator)
     effect = 1.0
     if weighting.groups is not None:
         effect = _design_effect(q, correct, weight, weighting.groups[order])  # its root scales chance
@@ -288,7 +360,13 @@ class _Chance:
     draw: Callable[[int], Floats]
 
 
-def _chance(q: Floats, correct: Floats, weight: Floats, copies: bool, generator: np.random.Generator) -> _Chance:
+def _chance(
+    q: Floats,
+    correct: Floats,
+    weight: Floats,
+    copies: bool,
+    generator: np.random.Generator,
+) -> _Chance:
     one = np.ones(len(q))
     unit = one if copies else weight
     size = weight if copies else one
@@ -300,25 +378,38 @@ def _chance(q: Floats, correct: Floats, weight: Floats, copies: bool, generator:
     last = np.flatnonzero(np.append(q[1:] != q[:-1], True))  # of each confidence
     variance = size * q * (1 - q)
     if len(q) > _MOST_DRAWN and variance.sum() > _ENOUGH:
-        last = last[np.linspace(0, len(last) - 1, _MOST_DRAWN // 2).astype(np.int64)]
-        spread = np.sqrt(np.diff(np.cumsum(np.square(unit) * variance)[last], prepend=0.0))
+        places = np.linspace(0, len(last) - 1, _MOST_DRAWN // 2).astype(np.int64)
+        last = last[places]
+        variance_until = np.cumsum(np.square(unit) * variance)[last]
+        spread = np.sqrt(np.diff(variance_until, prepend=0.0))
         seen = np.cumsum(unit * (right - size * q))[last]
-        return _Chance(seen, lambda rows: np.cumsum(spread * generator.standard_normal((rows, len(q[last]))), axis=-1))
+
+        def draw_normal(rows: int) -> Floats:
+            steps = spread * generator.standard_normal((rows, len(spread)))
+            return np.cumsum(steps, axis=-1)
+
+        return _Chance(seen, draw_normal)
 
     def sums(right: Floats) -> Floats:
-        return np.asarray(np.cumsum(unit * (right - size * q), axis=-1)[..., last])
+        differences = unit * (right - size * q)
+        return np.asarray(np.cumsum(differences, axis=-1)[..., last])
 
     def draw(rows: int) -> Floats:
+        shape = (rows, len(q))
         if (size == 1).all():
-            return sums((generator.random((rows, len(q))) < q).astype(np.float64))
-        return sums(generator.binomial(size.astype(np.int64), q, (rows, len(q))).astype(np.float64))
+            is_right = generator.random(shape) < q
+            return sums(is_right.astype(np.float64))
+        drawn = generator.binomial(size.astype(np.int64), q, shape)
+        return sums(drawn.astype(np.float64))
 
     return _Chance(sums(right), draw)
 
 
 def _range_of_sums(sums: Floats) -> Floats:
     """Return the largest difference of two sums, or of one and 0, of each row."""
-    return np.asarray(np.maximum(sums.max(axis=-1), 0.0) - np.minimum(sums.min(axis=-1), 0.0))
+    largest = np.maximum(sums.max(axis=-1), 0.0)
+    smallest = np.minimum(sums.min(axis=-1), 0.0)
+    return np.asarray(largest - smallest)
 
 
 def _design_effect(q: Floats, correct: Floats, weight: Floats, groups: Ints) -> float:

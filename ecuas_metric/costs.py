@@ -182,12 +182,23 @@ def fixed_reject_cost(
     return fixed_of_checked(u, c, reject_cost=reject_cost, max_uncertainty=max_uncertainty)
 
 
-def fixed_of_checked(u: Floats, c: Floats, *, reject_cost: float, max_uncertainty: float) -> Floats:
+def fixed_of_checked(
+    u: Floats,
+    c: Floats,
+    *,
+    reject_cost: float,
+    max_uncertainty: float,
+) -> Floats:
     """Return `fixed_reject_cost` of checked arrays (N,)."""
     return np.where(accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty), c, reject_cost)
 
 
-def accepted(uncertainty: Floats, *, reject_cost: float, max_uncertainty: float = math.inf) -> Bools:
+def accepted(
+    uncertainty: Floats,
+    *,
+    reject_cost: float,
+    max_uncertainty: float = math.inf,
+) -> Bools:
     """Return which samples a user with this reject cost accepts: u <= gamma, up to rounding, and u <= u_M."""
     rounding = ROUNDING * max(reject_cost, 1.0 if max_uncertainty == math.inf else max_uncertainty)
     return (uncertainty <= reject_cost + rounding) & ~above(uncertainty, max_uncertainty)
@@ -277,7 +288,11 @@ def note_above(uncertainty: Floats, max_uncertainty: float) -> tuple[Note, ...]:
     return (Note("above_max_uncertainty", fields, "check_cost"),)
 
 
-def _check(candidate_cost: ArrayLike, uncertainty: ArrayLike, max_uncertainty: float) -> tuple[Floats, Floats]:
+def _check(
+    candidate_cost: ArrayLike,
+    uncertainty: ArrayLike,
+    max_uncertainty: float,
+) -> tuple[Floats, Floats]:
     if not 0 < max_uncertainty < math.inf:
         raise InputError("max_uncertainty", "not_positive_and_finite", value=max_uncertainty)
     c, u = _arrays(candidate_cost, uncertainty)
@@ -308,7 +323,9 @@ def _whole_power(base: Floats, n: int, *, out: Floats) -> Floats:
     return power
 
 
-def _non_negative_weight(function: Callable[[float], float]) -> Callable[[float], float]:
+def _non_negative_weight(
+    function: Callable[[float], float],
+) -> Callable[[float], float]:
     def checked(gamma: float) -> float:
         weight = float(function(gamma))
         if not 0 <= weight < math.inf:
@@ -363,7 +380,11 @@ def largest_uncertainty(matrix: Floats) -> float:
     return largest
 
 
-def _bounds(costs: Array, q: Array, y: Array) -> tuple[Fraction | float, Fraction | float]:
+def _bounds(
+    costs: Array,
+    q: Array,
+    y: Array,
+) -> tuple[Fraction | float, Fraction | float]:
     """Return the lower bound of u_M from class weights q and the upper bound from decision weights y."""
     low = (q @ costs).min()
     high = (costs @ y).max()
@@ -450,7 +471,11 @@ def _centre(logs: Floats, axis: int) -> Floats:
     return np.asarray(np.where(known, logs, 0.0).sum(axis=axis) / np.maximum(known.sum(axis=axis), 1))
 
 
-def _polish(matrix: Floats, q: Floats, y: Floats) -> tuple[Floats, Floats]:
+def _polish(
+    matrix: Floats,
+    q: Floats,
+    y: Floats,
+) -> tuple[Floats, Floats]:
     """Solve the linear equations for the positive weights exactly, if there are as many of classes as of decisions."""
     classes = np.flatnonzero(q)
     decisions = np.flatnonzero(y)

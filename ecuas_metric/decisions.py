@@ -41,7 +41,12 @@ class Decisions:
         return rank if self.confidence is None or self.labels is not None else 1 + rank
 
 
-def confidence_decisions(confidence: Floats, correct: Ints, *, num_classes: float | None = None) -> Decisions:
+def confidence_decisions(
+    confidence: Floats,
+    correct: Ints,
+    *,
+    num_classes: float | None = None,
+) -> Decisions:
     """Return the decisions of confidences q_e (N,), correct (1) or not (0): u = 1 - q_e, u_M = 1 - 1/K."""
     uncertainty, incorrect = np.empty((2, len(correct)))  # at once: large pages of memory are cheaper
     np.subtract(1.0, confidence, out=uncertainty)

@@ -149,7 +149,10 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             self._discard()
             raise
 
-    def _compute_of_all(self, options: dict[str, object]) -> dict[str, float] | None:
+    def _compute_of_all(
+        self,
+        options: dict[str, object],
+    ) -> dict[str, float] | None:
         if self.writer is None:  # an empty share of a distributed run: the others wait for its file
             self.selected_feature_format = datasets.Features(_FEATURES[_CONFIGURATIONS[self.config_name][0]])
             self._init_writer()
@@ -161,7 +164,13 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             self.info.format = None
         return results
 
-    def add_batch(self, *, predictions: object = None, references: object = None, **others: object) -> None:
+    def add_batch(
+        self,
+        *,
+        predictions: object = None,
+        references: object = None,
+        **others: object,
+    ) -> None:
         """Add checked predictions and references; an empty batch adds nothing."""
         if others:
             raise InputError("the inputs", "unknown_input", value=next(iter(others)))
@@ -185,7 +194,13 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         assert self.writer is not None
         self.writer.write_table(table, writer_batch_size=len(table))
 
-    def add(self, *, prediction: object = None, reference: object = None, **columns: object) -> None:
+    def add(
+        self,
+        *,
+        prediction: object = None,
+        reference: object = None,
+        **columns: object,
+    ) -> None:
         """Add one checked prediction and reference; as in Evaluate, their names may be those of the columns."""
         one = {"predictions": prediction, "references": reference} | columns
         self.add_batch(**{name: [value] for name, value in one.items()})
@@ -222,7 +237,13 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         arrays = _to_numpy(predictions), _to_numpy(references)
         return self._score(_form(self.config_name, arrays[0]), *arrays, options)
 
-    def _score(self, form: str, predictions: Array, references: Array, options: Options) -> dict[str, float]:
+    def _score(
+        self,
+        form: str,
+        predictions: Array,
+        references: Array,
+        options: Options,
+    ) -> dict[str, float]:
         self.row_shape = predictions.shape[1:]
         results = compute_results(prepare(form, predictions, references, options))
         for note in results.notes:
@@ -253,7 +274,11 @@ def _form(config_name: str, predictions: Array) -> str:
     return "confidences" if predictions.ndim == 1 else "posteriors"
 
 
-def _checked_columns(config_name: str, predictions: object, references: object) -> tuple[str, Array, Array]:
+def _checked_columns(
+    config_name: str,
+    predictions: object,
+    references: object,
+) -> tuple[str, Array, Array]:
     predictions = numbers(predictions, "predictions")
     form = _form(config_name, predictions)
     return form, *FORM_CHECKS[form](predictions, references)
@@ -267,7 +292,12 @@ def _axes(row_shape: tuple[int, ...]) -> str:
     return "".join(f", {size}" for size in row_shape) or ","
 
 
-def _arrow_table(predictions: Array, references: Array, *, schema: pa.Schema) -> pa.Table:
+def _arrow_table(
+    predictions: Array,
+    references: Array,
+    *,
+    schema: pa.Schema,
+) -> pa.Table:
     """Wrap the arrays as Arrow columns, without a copy where they are contiguous float64."""
     values = pa.array(np.ascontiguousarray(predictions, np.float64).ravel())
     if predictions.ndim == 2:

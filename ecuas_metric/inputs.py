@@ -85,7 +85,11 @@ def _require_truth(correct: Array, confidence: Floats) -> None:
         require(ok, correct, "references", "not_0_or_1", advice)
 
 
-def fill_missing(confidence: Floats, *, missing_confidence: float | None = None) -> tuple[Floats, _Notes]:
+def fill_missing(
+    confidence: Floats,
+    *,
+    missing_confidence: float | None = None,
+) -> tuple[Floats, _Notes]:
     """Return `confidence` with each NaN replaced, and a note with their number; InputError without a replacement."""
     if not np.isnan(confidence.max(initial=0.0)):  # which is nan if one is
         return confidence, ()
@@ -174,7 +178,13 @@ def costs(predictions: object, references: object) -> tuple[Floats, Floats]:
     return uncertainty, cost
 
 
-def labels(values: object, name: str, *, num_classes: int, num_samples: int) -> Ints:
+def labels(
+    values: object,
+    name: str,
+    *,
+    num_classes: int,
+    num_samples: int,
+) -> Ints:
     """Return `values` as (N,) whole numbers in [0, `num_classes`)."""
     array = vector(values, name)
     same_length(**{"predictions": range(num_samples), name: array})
@@ -191,7 +201,12 @@ def blocks(num_rows: int, *, row_size: int = 1) -> Iterator[slice]:
         yield slice(first, min(first + rows, num_rows))
 
 
-def chunks(total: int, num_samples: int, *, item_size: int = 8) -> Iterator[int]:
+def chunks(
+    total: int,
+    num_samples: int,
+    *,
+    item_size: int = 8,
+) -> Iterator[int]:
     """Yield numbers of rows (of `num_samples` each) to hold in memory at a time, which sum to `total`."""
     row_size = num_samples * item_size
     shared = min(CHUNK_ROWS // item_size, LARGEST_CHUNK // row_size)
@@ -232,7 +247,12 @@ def require(
     )
 
 
-def shape_error(array: Array, name: str, rule: str, **fields: Any) -> InputError:
+def shape_error(
+    array: Array,
+    name: str,
+    rule: str,
+    **fields: Any,
+) -> InputError:
     """Return the error about the shape of an array."""
     return InputError(name, rule, value=array.shape, got=f"shape {array.shape}", **fields)
 
@@ -391,7 +411,11 @@ def _from_objects(array: NDArray[np.object_], name: str) -> Array:
 _NUMBERS = (int, float, np.number, np.bool_)
 
 
-def _from_object(value: object, name: str, index: tuple[int, ...]) -> float:
+def _from_object(
+    value: object,
+    name: str,
+    index: tuple[int, ...],
+) -> float:
     if is_nothing(value):
         return np.nan
     if isinstance(value, complex) or not isinstance(value, _NUMBERS):

@@ -34,7 +34,12 @@ Values = Mapping[Key, FloatOrFloats]
 _Regression = Callable[[Floats, Floats], Floats]  # values and weights, (G,) each -> their isotonic regression
 
 
-def keys_of(decisions: Decisions, options: Options, *, when: Collection[str] = ("",)) -> list[Key]:
+def keys_of(
+    decisions: Decisions,
+    options: Options,
+    *,
+    when: Collection[str] = ("",),
+) -> list[Key]:
     """Return the keys of the metrics that are defined for a system, in the order of the registry."""
     parameters = {"": (None,), "n": options.n, "reject_costs": options.reject_costs}
     keys = []
@@ -47,9 +52,10 @@ def keys_of(decisions: Decisions, options: Options, *, when: Collection[str] = (
 def naive_keys(decisions: Decisions, options: Options) -> list[Key]:
     """Return the keys of what `normalize` divides, in the order of `naive_values`."""
     keys = keys_of(decisions, options)
-    of_confidences = [key for key in keys if key.entry.naive_confidence is not None]
-    of_posteriors = [key for key in keys if key.entry.naive_posterior is not None and decisions.labels is not None]
-    return of_confidences + of_posteriors
+    naive = [key for key in keys if key.entry.naive_confidence is not None]
+    if decisions.labels is not None:
+        naive += [key for key in keys if key.entry.naive_posterior is not None]
+    return naive
 
 
 def recalibrated_keys(decisions: Decisions, options: Options) -> list[Key]:
@@ -60,7 +66,9 @@ def recalibrated_keys(decisions: Decisions, options: Options) -> list[Key]:
 
 def keys_of_calibration(decisions: Decisions, options: Options) -> list[Key]:
     """Return the keys of what the option `calibration` asks for."""
-    return keys_of(decisions, options, when=("calibration",)) if options.calibration else []
+    if not options.calibration:
+        return []
+    return keys_of(decisions, options, when=("calibration",))
 
 
 # ---- plain values --------------------------------------------------------------------------------------------------
@@ -75,7 +83,9 @@ def metric_values(
     sample_weight: Weights | None = None,
 ) -> dict[Key, FloatOrFloats]:
     """Compute plain metrics (...) for weights (..., N) or resamples: those in `keys`, by default all."""
-    wanted = list(dict.fromkeys(keys_of(decisions, options) if keys is None else keys))
+    if keys is None:
+        keys = keys_of(decisions, options)
+    wanted = list(dict.fromkeys(keys))
     values = mean_costs(decisions, options, keys=_with_parts(wanted), sample_weight=sample_weight)
     data = Data(decisions, options, grouped=ties, weight=sample_weight)
     for key in wanted:
@@ -83,7 +93,8 @@ def metric_values(
         if metric.value is not None:
             values[key] = _value(metric, at_parameter(data, key))
         elif metric.ratio is not None:
-            values[key] = quotient(*(values[part] for part in ratio_keys(key)))
+            numerator, denominator = ratio_keys(key)
+            values[key] = quotient(values[numerator], values[denominator])
     return {key: values[key] for key in wanted}
 
 
@@ -94,7 +105,8 @@ def ratio_keys(key: Key) -> list[Key]:
 
 def quotient(numerator: FloatOrFloats, denominator: FloatOrFloats) -> FloatOrFloats:
     """Return a ratio (...), nan where the denominator is 0."""
-    return numerator / np.where(np.asarray(denominator) > 0, denominator, np.nan)
+    divisor = np.asarray(denominator)
+    return numerator / np.where(divisor > 0, divisor, np.nan)
 
 
 def _with_parts(keys: Iterable[Key]) -> list[Key]:
@@ -112,7 +124,11 @@ def _value(metric: Metric, data: Data) -> FloatOrFloats:
     return _value_of_resamples(metric.value, data, data.weight)
 
 
-def _value_of_resamples(value: Callable[[Data], FloatOrFloats], data: Data, resamples: Resamples) -> Floats:
+def _value_of_resamples(
+    value: Callable[[Data], FloatOrFloats],
+    data: Data,
+    resamples: Resamples,
+) -> Floats:
     """Return the value of each resample (B,), one after the other."""
     assert isinstance(data.grouped, ResampledTies)
     values = []
@@ -131,21 +147,32 @@ def _value_of_resamples(value: Callable[[Data], FloatOrFloats], data: Data, resa
     return np.array(values)
 
 
-def sample_costs(decisions: Decisions, options: Options, *, keys: Iterable[Key]) -> Iterator[tuple[Key, Floats]]:
+def sample_costs(
+    decisions: Decisions,
+    options: Options,
+    *,
+    keys: Iterable[Key],
+) -> Iterator[tuple[Key, Floats]]:
     """Yield the cost (N,) of each sample under each metric in `keys` that is a mean."""
     size = len(decisions.uncertainty)
-    parts = [(rows, select_rows(decisions, rows)) for rows in blocks(size, row_size=SAMPLE_SIZE)]
+    parts = {rows.start: select_rows(decisions, rows) for rows in blocks(size, row_size=SAMPLE_SIZE)}
     scratch = np.empty((3, BLOCK_SIZE // SAMPLE_SIZE))
     for key in keys:
         if key.entry.cost is None:
             continue
         cost = np.empty(size)
-        for rows, part in parts:
-            cost[rows] = cost_of(key, part, options, scratch[:, : rows.stop - rows.start])
+        for start, part in parts.items():
+            count = len(part.uncertainty)
+            cost[start : start + count] = cost_of(key, part, options, scratch[:, :count])
         yield key, cost
 
 
-def cost_of(key: Key, decisions: Decisions, options: Options, scratch: Scratch | None = None) -> Floats:
+def cost_of(
+    key: Key,
+    decisions: Decisions,
+    options: Options,
+    scratch: Scratch | None = None,
+) -> Floats:
     """Return the cost (N,) of each sample under a metric that is a mean."""
     cost = key.entry.cost
     assert cost is not None
@@ -155,7 +182,8 @@ def cost_of(key: Key, decisions: Decisions, options: Options, scratch: Scratch |
 def line_of_mean(key: Key, u: Floats, form: Decisions, options: Options) -> Line:
     """Return the cost at uncertainties u (G,) of correct samples, and its increase per unit of candidate cost."""
     confidence = None if form.confidence is None else 1 - u
-    free = replace(form, uncertainty=u, candidate_cost=np.zeros(len(u)), confidence=confidence)
+    at_u = replace(form, uncertainty=u, confidence=confidence)
+    free = replace(at_u, candidate_cost=np.zeros(len(u)))
     dear = replace(free, candidate_cost=np.ones(len(u)))
     intercept = cost_of(key, free, options)
     return Line(intercept, cost_of(key, dear, options) - intercept)
@@ -176,21 +204,28 @@ def _jackknife_line(metric: Metric, data: Data) -> Line:
     total = float(groups.weight.sum())
     amount = _ADDED * total
     value = float(metric.value(data))
-    parts = min(len(groups.weight), _MOST_PARTS)
-    part = np.arange(len(groups.weight)) * parts // len(groups.weight)
+    count = len(groups.weight)
+    parts = min(count, _MOST_PARTS)
+    part = np.arange(count) * parts // count
     influence = np.empty((2, parts))
     for index in range(parts):
         share = groups.weight * (part == index)
-        share = share * (amount / share.sum()) if share.sum() else share
+        if share.any():
+            share *= amount / share.sum()
         for cost in (0, 1):
             added = TieGroups(groups.weight + share, groups.cost + cost * share, groups.rank)
-            influence[cost, index] = (float(metric.value(replace(data, grouped=added))) - value) / _ADDED
+            moved = float(metric.value(replace(data, grouped=added)))
+            influence[cost, index] = (moved - value) / _ADDED
     right, wrong = influence[:, part]
     return Line(right, wrong - right)
 
 
 def mean_costs(
-    decisions: Decisions, options: Options, *, keys: Iterable[Key], sample_weight: Weights | None = None
+    decisions: Decisions,
+    options: Options,
+    *,
+    keys: Iterable[Key],
+    sample_weight: Weights | None = None,
 ) -> dict[Key, FloatOrFloats]:
     """Return the (weighted) mean of each of `sample_costs`, summed in blocks that stay in the cache."""
     means = [key for key in keys if key.entry.cost is not None]
@@ -203,8 +238,9 @@ def mean_costs(
     for rows in parts:
         part = select_rows(decisions, rows)
         weight = None if sample_weight is None else sample_weight[..., rows]
+        part_scratch = scratch[:, : rows.stop - rows.start]
         for key in means:
-            cost = cost_of(key, part, options, scratch[:, : rows.stop - rows.start])
+            cost = cost_of(key, part, options, part_scratch)
             totals[key] += cost.sum() if weight is None else _dot(weight, cost)
     total_weight = size if sample_weight is None else sample_weight.sum(axis=-1)
     return {key: total / total_weight for key, total in totals.items()}
@@ -224,7 +260,8 @@ def _means_of_resamples(
     if not keys:
         return totals
     for rows, weight in resamples.blocks():
-        for key, cost in sample_costs(select_rows(decisions, rows), options, keys=keys):
+        part = select_rows(decisions, rows)
+        for key, cost in sample_costs(part, options, keys=keys):
             totals[key] = totals.get(key, 0.0) + np.vecdot(weight, cost)
     return {key: total / resamples.total for key, total in totals.items()}
 
@@ -235,7 +272,9 @@ def values_of_calibration(
     """Return the numbers that the option `calibration` asks for (those in `only`)."""
     data = Data(decisions, options, weight=options.sample_weight)
     keys = keys_of_calibration(decisions, options)
-    return {key: float(_value(key.entry, data)) for key in keys if only is None or key in only}
+    if only is not None:
+        keys = [key for key in keys if key in only]
+    return {key: float(_value(key.entry, data)) for key in keys}
 
 
 # ---- the naive system ----------------------------------------------------------------------------------------------
@@ -284,7 +323,8 @@ def _form_of_classes(decisions: Decisions, options: Options) -> Decisions:
 def _shares_of_answers(incorrect: Floats, sample_weight: Floats | None) -> Floats:
     """Return the shares (..., 2) of incorrect and correct answers."""
     both = np.stack([incorrect, 1 - incorrect], axis=-1)  # each summed for itself: one that is missing is exactly 0
-    return _divided_by_sum(both.sum(axis=0) if sample_weight is None else sample_weight @ both)
+    counts = both.sum(axis=0) if sample_weight is None else sample_weight @ both
+    return _divided_by_sum(counts)
 
 
 def _divided_by_sum(counts: Floats) -> Floats:
@@ -298,7 +338,11 @@ def _uncertainty(share: Floats, cost: str | Floats) -> FloatOrFloats:
     return entropy(share) if cost == "log" else 1 - share.max(axis=-1)
 
 
-def naive_slopes(one_each: Decisions, shares: Floats, options: Options) -> dict[Key, Floats]:
+def naive_slopes(
+    one_each: Decisions,
+    shares: Floats,
+    options: Options,
+) -> dict[Key, Floats]:
     """Return the derivatives of the naive system's values by the share of each class, by central differences."""
     count = len(shares)
     step = max(1, _MOST_SLOPES // count)
@@ -308,8 +352,10 @@ def naive_slopes(one_each: Decisions, shares: Floats, options: Options) -> dict[
         weights = np.tile(shares, (2, len(moved), 1))
         weights[0, np.arange(len(moved)), moved] *= 1 + _STEP
         weights[1, np.arange(len(moved)), moved] *= 1 - _STEP
-        width = 2 * _STEP * np.where(shares[moved] > 0, shares[moved], 1.0)
-        for key, (up, down) in naive_values(one_each, options, sample_weight=weights).items():
+        share = shares[moved]
+        width = 2 * _STEP * np.where(share > 0, share, 1.0)
+        values = naive_values(one_each, options, sample_weight=weights)
+        for key, (up, down) in values.items():
             slopes.setdefault(key, []).append((up - down) / width)
     return {key: np.concatenate(parts) for key, parts in slopes.items()}
 
@@ -318,7 +364,11 @@ def normalized_values(
     values: Mapping[Key, FloatOrFloats], naive: Mapping[Key, FloatOrFloats]
 ) -> dict[Key, FloatOrFloats]:
     """Divide each value by the naive system's; nan where that is 0."""
-    return {key.of("normalized"): quotient(values[key], value) for key, value in naive.items() if key in values}
+    normalized = {}
+    for key, value in naive.items():
+        if key in values:
+            normalized[key.of("normalized")] = quotient(values[key], value)
+    return normalized
 
 
 # ---- the best recalibration ----------------------------------------------------------------------------------------
@@ -337,7 +387,11 @@ def decomposed_values(
     return decomposed
 
 
-def recalibrated_values(ties: Ties, form: Decisions, options: Options) -> dict[Key, FloatOrFloats]:
+def recalibrated_values(
+    ties: Ties,
+    form: Decisions,
+    options: Options,
+) -> dict[Key, FloatOrFloats]:
     """Return each ECUAS_n (...) after the best recalibration, on the same data, that keeps the uncertainties' order.
 
     Of `form` the largest uncertainty and which arrays there are is used. Among all maps that keep the order, the
@@ -348,13 +402,15 @@ def recalibrated_values(ties: Ties, form: Decisions, options: Options) -> dict[K
     regression = _isotonic_regression()
     shape = ties.weight.shape[:-1]
     keys = [key for key in keys_of(form, options) if key.entry.has_recalibrated]
-    weights = ties.weight.reshape(-1, ties.weight.shape[-1])
-    costs = ties.cost.reshape(-1, ties.cost.shape[-1])
-    rows = [
-        _best_values(weight, cost, regression, keys, form, options) for weight, cost in zip(weights, costs, strict=True)
-    ]
+    num_groups = ties.weight.shape[-1]
+    weights = ties.weight.reshape(-1, num_groups)
+    costs = ties.cost.reshape(-1, num_groups)
+    rows = []
+    for weight, cost in zip(weights, costs, strict=True):
+        rows.append(_best_values(weight, cost, regression, keys, form, options))
     columns = np.array(rows).T.reshape(len(keys), *shape)
-    return {key.of("recalibrated"): column[()] for key, column in zip(keys, columns, strict=True)}
+    recalibrated = [key.of("recalibrated") for key in keys]
+    return {key: column[()] for key, column in zip(recalibrated, columns, strict=True)}
 
 
 def recalibrated_uncertainty(ties: TieGroups, *, max_uncertainty: float) -> Floats:
@@ -362,7 +418,8 @@ def recalibrated_uncertainty(ties: TieGroups, *, max_uncertainty: float) -> Floa
     is_weighted = ties.weight > 0
     weight = ties.weight[is_weighted]
     u = _best_uncertainty(weight, ties.cost[is_weighted], _isotonic_regression(), max_uncertainty)
-    return np.asarray(u[np.maximum(np.cumsum(is_weighted) - 1, 0)])
+    place_before = np.cumsum(is_weighted) - 1
+    return np.asarray(u[np.maximum(place_before, 0)])
 
 
 def _best_values(
@@ -380,17 +437,22 @@ def _best_values(
     u = _best_uncertainty(weight, cost, regression, form.max_uncertainty)
     # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
     groups = Decisions(u, cost / weight, form.max_uncertainty)
-    return [float(weight @ cost_of(key, groups, options) / weight.sum()) for key in keys]
+    totals = [weight @ cost_of(key, groups, options) for key in keys]
+    return [float(total / weight.sum()) for total in totals]
 
 
 def _best_uncertainty(weight: Floats, cost: Floats, regression: _Regression, max_uncertainty: float) -> Floats:
-    return np.asarray(np.clip(regression(cost / weight, weight), 0.0, max_uncertainty))
+    u = regression(cost / weight, weight)
+    return np.asarray(np.clip(u, 0.0, max_uncertainty))
 
 
 def _isotonic_regression() -> _Regression:
     from scipy.optimize import isotonic_regression
 
-    return lambda values, weights: np.asarray(isotonic_regression(values, weights=weights).x)
+    def regression(values: Floats, weights: Floats) -> Floats:
+        return np.asarray(isotonic_regression(values, weights=weights).x)
+
+    return regression
 
 
 def place(key: Key) -> tuple[bool, float]:

@@ -187,7 +187,14 @@ def check_number(
     return int(array) if whole and np.isfinite(array) else float(array)
 
 
-def _lies_in(number: float, low: float, high: float, *, inside: bool, whole: bool) -> bool:
+def _lies_in(
+    number: float,
+    low: float,
+    high: float,
+    *,
+    inside: bool,
+    whole: bool,
+) -> bool:
     if whole and number != np.floor(number):
         return False
     if inside:
@@ -195,7 +202,11 @@ def _lies_in(number: float, low: float, high: float, *, inside: bool, whole: boo
     return low <= number <= high
 
 
-def one_of(value: object, choices: tuple[str, ...], name: str) -> str:
+def one_of(
+    value: object,
+    choices: tuple[str, ...],
+    name: str,
+) -> str:
     """Return `value` if it is one of the names in `choices`."""
     if not (isinstance(value, str) and value in choices):
         listed = [repr(choice) for choice in choices]
@@ -203,7 +214,12 @@ def one_of(value: object, choices: tuple[str, ...], name: str) -> str:
     return value
 
 
-def _several(values: object, name: str, *, rule: str = "negative_or_nan") -> tuple[float, ...]:
+def _several(
+    values: object,
+    name: str,
+    *,
+    rule: str = "negative_or_nan",
+) -> tuple[float, ...]:
     """Return one or several numbers >= 0, whose keys differ."""
     array = one_dimensional(np.atleast_1d(numbers(values, name)), name)
     array = array.astype(np.float64) + 0.0  # not minus 0, whose key would be another

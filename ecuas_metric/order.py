@@ -1,6 +1,7 @@
 """The metrics of the order of the samples by their uncertainty: AUROC, AURC and AUGRC, from tie groups."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -30,12 +31,16 @@ def aurc(groups: Ties) -> FloatOrFloats:
     continuous in the weights (the risk itself where W <= 1), in which a whole weight is a number of equal samples. So
     the unit of the weights matters: `options.checked_options` scales importance weights to their effective number.
     """
-    areas, total = groups.areas, groups.areas.weight
+    areas = groups.areas
+    total = areas.weight
     whole = np.maximum(np.floor(total), 1.0)  # the last whole point
-    whole_risk, last_risk = (areas.cost - areas.last_cost) / whole, areas.cost / total
-    area = areas.risks - areas.first_cost / np.minimum(total, 1.0) / 2 - whole_risk / 2
+    first_risk = areas.first_cost / np.minimum(total, 1.0)
+    whole_risk = (areas.cost - areas.last_cost) / whole
+    last_risk = areas.cost / total
+    area = areas.risks - first_risk / 2 - whole_risk / 2
     area = area + (total - whole) * (whole_risk + last_risk) / 2
-    return np.where(total > 1, area / np.where(total > 1, total - 1, 1.0), last_risk)[()]
+    width = np.where(total > 1, total - 1, 1.0)
+    return np.where(total > 1, area / width, last_risk)[()]
 
 
 def augrc(groups: Ties) -> FloatOrFloats:
@@ -61,7 +66,8 @@ def _aurc_bias(data: Data, value: float, count: float) -> float:
     groups = data.groups
     total = float(groups.weight.sum())
     mean = float(groups.cost.sum()) / total
-    first = 1 + int(np.searchsorted(np.cumsum(groups.weight), total / _FIRST * (1 - 1e-9)))
+    until = np.cumsum(groups.weight)
+    first = 1 + int(np.searchsorted(until, total / _FIRST * (1 - 1e-9)))
     risk = float(groups.cost[:first].sum() / groups.weight[:first].sum())
     return (value + mean / 2 - 1.5 * risk) / (count - 1)
 
@@ -114,78 +120,83 @@ def aurc_line(ties: TieGroups) -> Line:
     return Line(intercept, slope)
 
 
-def _in_full(
-    slope: Floats,
-    rise: Floats,
-    wide: Ints,
-    w: Floats,
-    b: Floats,
-) -> None:
+def _in_full(slope: Floats, rise: Floats, wide: Ints, w: Floats, b: Floats) -> None:
     """Fill in L and log(b / a) / w of wide tie groups, if two terms of the series are too few; first L: 1 - log b."""
-    a = np.where(
-        w < b * (1 - 1e-12),
-        b - w,
-        0.0,
-    )
+    a = np.where(w < b * (1 - 1e-12), b - w, 0.0)
     log_ratio = np.log(b / np.where(a > 0, a, b))
     slope[wide] = 1 - np.log(b) - a * log_ratio / w
     rise[wide] = log_ratio / w
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Levels:
+    """The weights (L,) of answers at each confidence, from the lowest: known to be right, to be wrong, unlabelled."""
+
+    right: Floats
+    wrong: Floats
+    unknown: Floats
+
+    def quadratics(self) -> Iterator[tuple[Floats, Floats]]:
+        """Yield, with each level as the threshold, pairs won and all pairs by the weight Y that is correct there.
+
+        Below the threshold all unlabelled answers are incorrect, above it all are correct; both are quadratics in Y.
+        """
+        wrong_below = _before(self.wrong)
+        unknown_below = _before(self.unknown)
+        right_above = _after(self.right + self.unknown)
+        unknown_above = _after(self.unknown)
+        lost_below = wrong_below + unknown_below + (self.wrong + self.unknown) / 2
+        won_below = _before(self.right * lost_below)
+        won_above = _after((self.right + self.unknown) * (wrong_below + self.wrong / 2))
+        incorrect = self.wrong.sum() + unknown_below + self.unknown
+        correct = self.right.sum() + unknown_above
+        one = np.ones(len(self.right))
+        linear = lost_below - right_above - self.right / 2
+        constant = won_below + self.right * lost_below + won_above + right_above * (unknown_below + self.unknown)
+        won = np.stack([-one / 2, linear, constant], axis=1)
+        pairs = np.stack([-one, incorrect - correct, correct * incorrect], axis=1)
+        return zip(won, pairs, strict=True)
+
+
 def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float:
     """Return the largest AUROC over all thresholds, and over all weights of correct answers at each."""
-    levels, level = np.unique(confidence, return_inverse=True)
+    values, level = np.unique(confidence, return_inverse=True)
     is_unknown = np.isnan(correct)
 
     def total(rows: Bools) -> Floats:
-        return np.asarray(
-            np.bincount(level[rows], weight[rows], minlength=len(levels)),
-            np.float64,
-        )
+        sums = np.bincount(level[rows], weight[rows], minlength=len(values))
+        return np.asarray(sums, np.float64)
 
-    known_right, known_wrong, unknown = total(correct == 1), total(correct == 0), total(is_unknown)
-    wrong_below, unknown_below = np.cumsum(known_wrong) - known_wrong, np.cumsum(unknown) - unknown
-    # Below the threshold level all unlabelled answers are incorrect, above it all are correct.
-    of_level = known_right * (wrong_below + unknown_below + (known_wrong + unknown) / 2)
-    won_below = np.cumsum(of_level) - of_level
-    right_above = _after(known_right + unknown)
-    won_above = _after((known_right + unknown) * (wrong_below + known_wrong / 2))
-    right_all, wrong_all, unknown_above = known_right.sum(), known_wrong.sum(), _after(unknown)
+    levels = _Levels(right=total(correct == 1), wrong=total(correct == 0), unknown=total(is_unknown))
     by_level = np.flatnonzero(is_unknown)[np.argsort(level[is_unknown], kind="stable")]
-    groups = np.split(
-        weight[by_level],
-        np.flatnonzero(np.diff(level[by_level])) + 1,
-    )
+    ends = np.cumsum(np.bincount(level[by_level], minlength=len(values)))
     best = -np.inf
-    for t, weights in zip(np.unique(level[is_unknown]) if is_unknown.any() else [0], groups, strict=True):
-        # Y of the weight U at the threshold is correct: pairs won, and correct times incorrect, are quadratics in Y.
-        wrong = wrong_below[t] + unknown_below[t] + (known_wrong[t] + unknown[t]) / 2
-        won = [
-            -0.5,
-            wrong - right_above[t] - known_right[t] / 2,
-            won_below[t] + known_right[t] * wrong + won_above[t] + right_above[t] * (unknown_below[t] + unknown[t]),
-        ]
-        right, incorrect = right_all + unknown_above[t], wrong_all + unknown_below[t] + unknown[t]
-        pairs = [-1.0, incorrect - right, right * incorrect]
-        best = max(best, _largest_ratio(won, pairs, weights))
+    for (won, pairs), weights in zip(levels.quadratics(), np.split(weight[by_level], ends[:-1]), strict=True):
+        if len(weights) or not len(by_level):
+            best = max(best, _largest_ratio(won, pairs, weights))
     return best if best > -np.inf else np.nan
 
 
-def _largest_ratio(
-    won: list[float],
-    pairs: list[float],
-    weights: Floats,
-) -> float:
+def _largest_ratio(won: Floats, pairs: Floats, weights: Floats) -> float:
     """Return the largest ratio of two quadratics over the sums of some of the weights; -inf if there are no pairs."""
     sums = attainable_sums(weights)
     if sums is None:
-        stationary = np.roots(np.polysub(np.polymul(np.polyder(won), pairs), np.polymul(won, np.polyder(pairs))))
-        inside = np.r_[0.0, weights.sum(), stationary.real[np.isreal(stationary)]]
+        rising = np.polymul(np.polyder(won), pairs)
+        falling = np.polymul(won, np.polyder(pairs))
+        stationary = np.roots(np.polysub(rising, falling))
+        total = weights.sum()
         least = weights.min()  # of a sum that is not 0
-        sums = np.r_[0.0, np.clip(inside, least, weights.sum() - least), weights.sum()]
-    numerator, denominator = np.polyval(won, sums), np.polyval(pairs, sums)
+        inside = np.r_[0.0, total, stationary.real[np.isreal(stationary)]]
+        sums = np.r_[0.0, np.clip(inside, least, total - least), total]
+    numerator = np.polyval(won, sums)
+    denominator = np.polyval(pairs, sums)
     defined = denominator > 1e-12 * max(1.0, abs(pairs[2]))
-    return float((numerator[defined] / denominator[defined]).max(initial=-np.inf))
+    ratios = numerator[defined] / denominator[defined]
+    return float(ratios.max(initial=-np.inf))
+
+
+def _before(values: Floats) -> Floats:
+    return np.cumsum(values) - values
 
 
 def _after(values: Floats) -> Floats:
@@ -199,12 +210,16 @@ def _auroc_of_unjudged(unjudged: Unjudged) -> Limits:
     return lowest, highest
 
 
-def _of_ties(area: Callable[[Ties], FloatOrFloats]) -> Callable[[Data], FloatOrFloats]:
+def _of_ties(
+    area: Callable[[Ties], FloatOrFloats],
+) -> Callable[[Data], FloatOrFloats]:
     """Return a function of tie groups as one of data."""
     return lambda data: area(data.ties)
 
 
-def _if_all_right_or_wrong(area: Callable[[Ties], FloatOrFloats]) -> Callable[[Unjudged], Limits]:
+def _if_all_right_or_wrong(
+    area: Callable[[Ties], FloatOrFloats],
+) -> Callable[[Unjudged], Limits]:
     """Return the bounds of an area: an error counts in every later risk, so all right is best and all wrong worst."""
     return lambda unjudged: (
         float(area(unjudged.all_right.ties)),

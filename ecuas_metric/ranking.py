@@ -90,7 +90,10 @@ class Resamples:
                 weight *= self.sample_weight[rows]
             yield rows, weight
 
-    def each(self, statistic: Callable[[Floats], Mapping[_K, FloatOrFloats]]) -> dict[_K, Floats]:
+    def each(
+        self,
+        statistic: Callable[[Floats], Mapping[_K, FloatOrFloats]],
+    ) -> dict[_K, Floats]:
         """Return the values of a statistic of weights (b, N) for all resamples, a few at a time."""
         parts = []
         first = 0
@@ -120,7 +123,10 @@ class ResampledTies:
         """Return the tie groups of some samples with these weights, (n,) each."""
         return tie_groups(self.rank_by[rows], self.cost[rows], sample_weight=weight)
 
-    def each(self, statistic: Callable[[TieGroups], Mapping[_K, FloatOrFloats]]) -> dict[_K, Floats]:
+    def each(
+        self,
+        statistic: Callable[[TieGroups], Mapping[_K, FloatOrFloats]],
+    ) -> dict[_K, Floats]:
         """Return the values of a statistic of tie groups for all resamples, a few at a time."""
 
         def of_weights(weight: Floats) -> Mapping[_K, FloatOrFloats]:
@@ -144,7 +150,11 @@ class Areas:
 
 
 def tie_groups(
-    rank_by: Floats, candidate_cost: Floats, *, sample_weight: Floats | None = None, merge_equal_costs: bool = False
+    rank_by: Floats,
+    candidate_cost: Floats,
+    *,
+    sample_weight: Floats | None = None,
+    merge_equal_costs: bool = False,
 ) -> TieGroups:
     """Sort samples (N,) by `rank_by`, low to high, and sum their weights (..., N) and costs over groups of ties."""
     ranked = rank_by
@@ -302,7 +312,11 @@ def harmonic_table(groups: TieGroups) -> Floats | None:
     return np.append(0.0, np.cumsum(1 / np.arange(1.0, int(total) + 2)))
 
 
-def _starts(ranked: Floats, cost: Floats, merge: bool) -> tuple[Ints | None, bool]:
+def _starts(
+    ranked: Floats,
+    cost: Floats,
+    merge: bool,
+) -> tuple[Ints | None, bool]:
     """Return where groups start, None if everywhere, and whether the samples of each cost the same."""
     if holds_of_neighbours(np.not_equal, ranked):
         return (run_starts(cost) if merge else None), True

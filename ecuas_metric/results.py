@@ -187,7 +187,9 @@ def prepare(
     return replace(system, notes=system.notes + _note_inverted(system)) if form == "confidences" else system
 
 
-def named_systems(systems: Mapping[str, System] | Iterable[System]) -> dict[str, System]:
+def named_systems(
+    systems: Mapping[str, System] | Iterable[System],
+) -> dict[str, System]:
     """Return systems by name, numbered where they have none."""
     if isinstance(systems, System):
         raise InputError("systems", "one_system", got="one System")
@@ -202,7 +204,11 @@ def named_systems(systems: Mapping[str, System] | Iterable[System]) -> dict[str,
 
 
 def ranked(
-    decisions: Decisions, options: Options, *, notes: tuple[Note, ...] = (), ids: Sequence[object] | None = None
+    decisions: Decisions,
+    options: Options,
+    *,
+    notes: tuple[Note, ...] = (),
+    ids: Sequence[object] | None = None,
 ) -> System:
     """Return a system of decisions, sorted once: the samples if intervals are asked for, else its tie groups only."""
     order = None
@@ -241,7 +247,12 @@ def reordered(system: System, rows: Ints) -> System:
     )
 
 
-def compute_results(system: System, *, progress: bool = False, only: Sequence[Key] | None = None) -> Results:
+def compute_results(
+    system: System,
+    *,
+    progress: bool = False,
+    only: Sequence[Key] | None = None,
+) -> Results:
     """Compute every number that a system's options ask for (or those in `only`), with intervals if there is a level."""
     keys = value_keys(system) if only is None else list(only)
     everything = _values(system, keys)  # an interval may build on another number
@@ -281,7 +292,11 @@ def all_values(
     return {key: values[key] for key in keys if key in values}
 
 
-def _values(system: System, keys: Sequence[Key], resamples: Array | None = None) -> dict[Key, FloatOrFloats]:
+def _values(
+    system: System,
+    keys: Sequence[Key],
+    resamples: Array | None = None,
+) -> dict[Key, FloatOrFloats]:
     """Return the values of some keys, but for those of calibration, and the values they are computed from."""
     decisions = system.decisions
     options = system.options
@@ -306,7 +321,11 @@ def resampling_of(options: Options) -> Resampling:
 
 
 def _intervals(
-    system: System, values: Mapping[Key, FloatOrFloats], only: Sequence[Key], *, progress: bool
+    system: System,
+    values: Mapping[Key, FloatOrFloats],
+    only: Sequence[Key],
+    *,
+    progress: bool,
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     options = system.options
     if options.interval_method == "analytic":
@@ -325,7 +344,9 @@ def _intervals(
 
 
 def _analytic_intervals(
-    system: System, values: Mapping[Key, FloatOrFloats], only: Sequence[Key]
+    system: System,
+    values: Mapping[Key, FloatOrFloats],
+    only: Sequence[Key],
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     fitted = []
     if system.origin.recalibration:  # its fit, whose errors are not known here, decides what is accepted
@@ -384,7 +405,11 @@ def _note_inverted(system: System) -> tuple[Note, ...]:
     return note_inverted(system.ties, wrong, len(system.decisions.candidate_cost) - wrong)
 
 
-def note_inverted(ties: TieGroups, wrong: int, right: int) -> tuple[Note, ...]:
+def note_inverted(
+    ties: TieGroups,
+    wrong: int,
+    right: int,
+) -> tuple[Note, ...]:
     """Return a note if incorrect answers have higher confidences than correct ones, by more than chance."""
     if not wrong or not right:
         return ()
@@ -418,7 +443,11 @@ def _two_columns(predictions: Array) -> Array:
     return stacked(predictions)
 
 
-def repair(form: str, predictions: Array, options: Options) -> tuple[Array, tuple[Note, ...]]:
+def repair(
+    form: str,
+    predictions: Array,
+    options: Options,
+) -> tuple[Array, tuple[Note, ...]]:
     """Return predictions with rounding errors of probabilities corrected within tolerances, and notes on that."""
     if form == "costs" or options.predictions_are in ("log_probabilities", "logits"):
         if options.renormalize:
@@ -460,7 +489,10 @@ def _decide(
     return decisions, notes
 
 
-def _pick(ids: Sequence[object] | None, rows: Ints) -> Sequence[object] | None:
+def _pick(
+    ids: Sequence[object] | None,
+    rows: Ints,
+) -> Sequence[object] | None:
     if ids is None:
         return None
     return ids.take(rows) if hasattr(ids, "take") else [ids[row] for row in rows]

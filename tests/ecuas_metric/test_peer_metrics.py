@@ -167,6 +167,7 @@ def test_ties_are_in_expectation_over_their_orders(metric, define, options, answ
 
 
 @given(ANSWERS, st.sampled_from([0.0, 0.2, 0.25, 0.5, 1.0]))
+@example([(0.9, 1)] * 2 + [(0.5, 1)] * 2 + [(0.5, 0)] * 2, 0.2)
 def test_coverage_at_risk_is_that_of_the_curve_in_expectation(answers, risk):
     confidence, correct = columns_of(answers)
     curve = np.cumsum(orders_of(confidence, correct), axis=1).mean(axis=0)
