@@ -271,10 +271,13 @@ def control(name: str) -> Component:
 def choice_sliders(files: gr.File, controls: list[Component], again: Sequence[Callable[..., object]]) -> None:
     """Lay out two ways to ask for a reject cost; the last one that was set is answered until files are read `again`."""
     gr.Markdown("## What reject cost should I take?")
+    sliders = [
+        gr.Slider(0.01, most, value=start, step=0.01, label=label, info=info)
+        for most, start, label, info in TARGETS.values()
+    ]
     answer = text("Chosen reject cost")
     private(again, lambda: "", None, answer)
-    for target, (most, start, label, info) in TARGETS.items():
-        slider = gr.Slider(0.01, most, value=start, step=0.01, label=label, info=info)
+    for target, slider in zip(TARGETS, sliders, strict=True):
         inputs = [files, slider, *controls]
         private(slider.change, partial(show_choice, target), inputs, answer, trigger_mode="always_last")
 

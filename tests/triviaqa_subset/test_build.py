@@ -82,21 +82,6 @@ def built(first_build, tmp_path):
     assert fingerprint(out) == before
 
 
-@pytest.mark.e2e
-def test_a_source_of_the_pool_is_joined_and_the_unchecked_redraw_is_reported(tmp_path, invented):
-    lines = build(tmp_path / "o", source=write_rows(tmp_path / "s.jsonl", SOURCES["pool"]), curation=invented)
-    assert lines[:4] == [
-        "the source has the pool's questions only: joined by question_id, the redraw was not checked",
-        "question texts checked by hash: 977 of 977; by that of their first 200 characters: " + ", ".join(BY_START),
-        "gold aliases checked by hash: 763 of 977; other than those of the curation: none",
-        "questions without a gold alias in this source: 0",
-    ]
-    for name in ("curated", "kept", "pool"):
-        for row in table(tmp_path / "o", name).to_dict("records"):
-            assert row["question"] == as_row(row["question_id"])["question"]
-            assert row["answer"]["value"] == f"City {row['question_id']}"
-
-
 def test_whatever_the_source_the_texts_are_the_same_and_a_split_is_redrawn(tmp_path, invented):
     questions = read_once(invented).questions
     split = [row | {"question_source": "invented"} for row in SOURCES["split"]]
@@ -113,18 +98,22 @@ def test_whatever_the_source_the_texts_are_the_same_and_a_split_is_redrawn(tmp_p
 
 
 @pytest.mark.e2e
-def test_a_list_of_aliases_replaces_the_answer_and_other_aliases_are_reported(tmp_path, invented):
-    rows = [{"question_id": row["question_id"], "question": row["question"]} for row in SOURCES["pool"]]
-    aliases = {row["question_id"]: [*row["answer"]["aliases"], "city"] for row in SOURCES["pool"]}
+def test_a_list_of_aliases_replaces_the_answer_and_what_of_a_source_is_unchecked_is_reported(tmp_path, invented):
     other = [own for own in IDS if own in HASHED][:5]
-    aliases |= {own: ["Lutetia"] for own in other} | {other[0]: []}
-    source = write_rows(tmp_path / "s.jsonl", [row | {"aliases": aliases[row["question_id"]]} for row in rows])
-    lines = build(tmp_path / "o", source=source, curation=invented)
-    assert lines[2].endswith(f"other than those of the curation: 5 ({', '.join(other[:3])}, ...)")
-    assert "questions without a gold alias in this source: 1" in lines
-    golds = table(tmp_path / "o", "pool").set_index("question_id")["answer"]
-    assert {gold["value"] for gold in golds} == {None}
-    assert {own: list(gold["aliases"]) for own, gold in golds.items()} == aliases
+    aliases = {own: [f"City {own}", "city"] for own in IDS} | {own: ["Lutetia"] for own in other} | {other[0]: []}
+    rows = [{"question_id": own, "question": as_row(own)["question"], "aliases": aliases[own]} for own in sorted(IDS)]
+    lines = build(tmp_path / "o", source=write_rows(tmp_path / "s.jsonl", rows), curation=invented)
+    assert lines[:4] == [
+        "the source has the pool's questions only: joined by question_id, the redraw was not checked",
+        "question texts checked by hash: 977 of 977; by that of their first 200 characters: " + ", ".join(BY_START),
+        f"gold aliases checked by hash: 763 of 977; other than those of the curation: 5 ({', '.join(other[:3])}, ...)",
+        "questions without a gold alias in this source: 1",
+    ]
+    pool = table(tmp_path / "o", "pool").set_index("question_id")
+    assert {own: (gold["value"], list(gold["aliases"])) for own, gold in pool["answer"].items()} == {
+        own: (None, names) for own, names in aliases.items()
+    }
+    assert pool["question"].to_dict() == {own: as_row(own)["question"] for own in IDS}
 
 
 @pytest.mark.e2e
@@ -270,13 +259,15 @@ def test_another_selection_than_the_first_kept_is_refused():
 
 
 def test_weights_are_inverse_sampling_rates_and_need_every_stratum():
-    strata, decisions = ["exact_match_all"] * 4 + ["reviewed"] * 8, ["keep"] * 10 + ["discard"] * 2
-    questions = pd.DataFrame({"stratum": strata, "decision": decisions})
-    selected = pd.Series([True] * 3 + [False] + [True] * 2 + [False] * 6)
-    expected = [(4 / 10) / (3 / 5)] * 3 + [np.nan] + [(6 / 10) / (2 / 5)] * 2 + [np.nan] * 6
-    np.testing.assert_allclose(weights(questions, selected), expected, rtol=1e-15)
+    questions = OWN[["stratum", "decision"]]
+    kept = questions["stratum"][questions["decision"] == "keep"].value_counts()
+    ours = weights(questions, OWN["selected"])
+    for stratum, size in (("exact_match_all", 256), ("reviewed", 199)):
+        expected = (kept[stratum] / kept.sum()) / (size / 455)
+        np.testing.assert_allclose(ours[OWN["selected"] & (OWN["stratum"] == stratum)], expected, rtol=1e-14)
+    assert np.isnan(ours[~OWN["selected"]]).all()
     with pytest.raises(ValueError, match=r"^the selection must have questions of every stratum; got none of reviewed"):
-        weights(questions, selected & (questions["stratum"] == "exact_match_all"))
+        weights(questions, OWN["selected"] & (OWN["stratum"] == "exact_match_all"))
 
 
 def test_where_a_build_goes_by_default(monkeypatch, capsys):

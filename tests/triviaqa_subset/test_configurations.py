@@ -2,11 +2,10 @@
 
 import numpy as np
 import pandas as pd
-from datasets import Dataset, load_dataset
+from datasets import load_dataset
 from huggingface_hub import DatasetCard
 
 from triviaqa_subset.build import write
-from triviaqa_subset.card import write_card
 from triviaqa_subset.configurations import make_configurations
 from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.labels import Labels
@@ -66,7 +65,10 @@ def test_the_rows_without_text():
 def test_text_is_added_to_the_questions_only_and_what_is_written_loads_by_its_card(tmp_path):
     bare, full = made({}), made(TEXTS)
     write(full, tmp_path / "copy", "two questions")
-    assert DatasetCard.load(tmp_path / "copy" / "README.md").data.license == "unknown"
+    card = DatasetCard.load(tmp_path / "copy" / "README.md")
+    assert card.data.license == "unknown"
+    assert card.text == "\n> This copy: two questions.\n" + DatasetCard.load(FOLDER / "README.md").text
+    assert [config["config_name"] for config in card.data.configs] == list(full)
     for name, table in full.items():
         texts = set(table.column_names) - set(bare[name].column_names)
         assert texts == ({"question", "answer"} if name in ("curated", "kept", "pool") else set())
@@ -75,16 +77,3 @@ def test_text_is_added_to_the_questions_only_and_what_is_written_loads_by_its_ca
         assert loaded.features == table.features
         assert loaded.to_list() == table.to_list()
     assert [full["pool"][1]["question"], full["curated"][0]["answer"]] == ["q2?", GOLD]
-
-
-def test_the_card_keeps_its_text_and_names_the_tables(tmp_path):
-    tables = {"curated": Dataset.from_dict({"a": [1, 2]}), "other": Dataset.from_dict({"b": ["x"]})}
-    before = DatasetCard.load(FOLDER / "README.md")
-    files = {name: {"data_files": [{"split": "validation", "path": f"data/{name}.parquet"}]} for name in tables}
-    configs = [{"config_name": name} | files[name] for name in tables]
-    configs[0]["default"] = True
-    for remark, above in (("", ""), ("half of it", "\n> This copy: half of it.\n")):
-        write_card(FOLDER / "README.md", tmp_path / "card.md", tables, remark)
-        card = DatasetCard.load(tmp_path / "card.md")
-        assert card.text == above + before.text
-        assert card.data.to_dict() == before.data.to_dict() | {"configs": configs}
