@@ -5,6 +5,7 @@ Their values are read by the functions that read a file in memory, a few batches
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -93,7 +94,7 @@ def states_of_batches(
     return {system: merge(parts.states) for system, parts in systems.items()}
 
 
-def collected(collect: Callable[[], pa.Table], source: str) -> pa.Table:
+def collected(collect: Callable[[], Any], source: str) -> Any:
     """Return what an engine computes; FileError, with the first line that it says, if it fails."""
     try:
         return collect()

@@ -25,7 +25,7 @@ from ..files.read import distinct_names, named_by_folders, stem
 from ..files.recipe import HEAD, Reading, Recipe
 from ..files.values import constant
 from ..options import Options
-from .batches import AS_SAID, check_reading, first_line, recipe_of_rows
+from .batches import AS_SAID, check_reading, collected, first_line, recipe_of_rows
 from .frames import lazy_rows, states_of_frame
 from .rows import why_not_merged
 from .storage import Collection, merge_collections, read_collection, write_collection
@@ -87,39 +87,51 @@ def score_files(
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     parts = parts_of_patterns(patterns)
     saved = time.monotonic()
-    size = sum(part.size for part in parts)
     try:
-        with _engine() as engine, tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress) as bar:
+        with _engine() as engine, _bar(parts, is_shown=progress) as bar:
             for part in parts:
-                bar.set_postfix_str(stem(part.path), refresh=False)
                 recipe = recipe_of_part(part, reading)
                 if recipes is not None:
                     recipes.append(recipe)
                 done = _with_part(part, recipe, engine, options, done)
                 bar.update(part.size)
-                if state_file and time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
-                    write_collection(state_file, done)
+                if time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
+                    _save(state_file, done)
                     saved = time.monotonic()
     finally:
-        if state_file and done.files:
-            write_collection(state_file, done)
+        _save(state_file, done)
     return done
+
+
+def _bar(parts: Sequence[Part], *, is_shown: bool) -> tqdm:
+    size = sum(part.size for part in parts)
+    return tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not is_shown)
+
+
+def _save(path: str | Path | None, states: Collection) -> None:
+    if path and states.files:
+        write_collection(path, states)
 
 
 def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:
     """Return all files that paths or patterns name, each of which may be (name, pattern)."""
     pairs = [one if isinstance(one, tuple) else ("", one) for one in patterns]
-    stems = ["" if name or glob.has_magic(path) else stem(path.rstrip("/")) for name, path in pairs]
-    names = [name or own or path for (name, path), own in zip(pairs, stems, strict=True)]
-    distinct = distinct_names(names, [path for _, path in pairs], stems)
     are_several = len({name for name, _ in pairs if name}) > 1
     parts: dict[str, Part] = {}
-    for name, (said, pattern) in zip(distinct, pairs, strict=True):
+    for name, (said, pattern) in zip(_names_of(pairs), pairs, strict=True):
         for part in parts_of(pattern, name, f"{said} " if said and are_several else ""):
             if part.address in parts:
                 raise FileError(part.address, "named_twice")
             parts[part.address] = part
     return list(parts.values())
+
+
+def _names_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the name of the rows of each (name, pattern) where no column has one."""
+    paths = [path for _, path in pairs]
+    stems = ["" if name or glob.has_magic(path) else stem(path.rstrip("/")) for name, path in pairs]
+    names = [name or own or path for (name, path), own in zip(pairs, stems, strict=True)]
+    return distinct_names(names, paths, stems)
 
 
 def parts_of(pattern: str, name: str = "", prefix: str = "") -> list[Part]:
@@ -219,8 +231,12 @@ def _relation(part: Part, engine: DuckDBPyConnection) -> Any:
     """Return the rows of a file as a lazy frame, with the columns in its path."""
     import narwhals as nw
 
-    relation = engine.read_parquet(glob.escape(part.path), hive_partitioning=False) if part.is_local else None
-    rows = lazy_rows(engine.from_arrow(part.rows) if relation is None else relation)
+    if part.is_local:  # its own reader takes less memory
+        path = glob.escape(part.path)
+        relation = collected(lambda: engine.read_parquet(path, hive_partitioning=False), part.address)
+    else:
+        relation = engine.from_arrow(part.rows)
+    rows = lazy_rows(relation)
     for name, value in part.columns_in_path().items():
         rows = rows.with_columns(nw.lit(value, nw.String).alias(name))
     return rows

@@ -39,21 +39,6 @@ def rows_of(path):
     return json.loads(path.read_text())["rows"]
 
 
-@pytest.mark.parametrize(("more", "change"), [(("--scale", "100"), 100), (("--correct-from", "0.5"), 1)])
-def test_percentages_and_grades_are_read_as_in_memory(more, change, rng, tmp_path, capsys):
-    """What the error of one engine advises, it can do: once without the flag, once with it."""
-    grade = rng.choice([0.0, 0.5, 1.0] if change == 1 else [0, 1], 80)
-    path, found = tmp_path / "a.parquet", []
-    pq.write_table(pa.table({"confidence": change * rng.random(80), "correct": grade}), path)
-    for engine in ((), ("--out-of-core",)):
-        assert main(["score", str(path), *engine]) == 2
-        assert more[0] in capsys.readouterr().err
-        printed(capsys, "score", path, *more, *engine, "--output", tmp_path / "a.json")
-        (row,) = rows_of(tmp_path / "a.json")
-        found.append(row["ecuas_1"])
-    assert found[0] == pytest.approx(found[1], rel=1e-12)
-
-
 P, Y = np.random.default_rng(1).random(60), np.random.default_rng(2).integers(0, 2, 60)
 OF_THREE = {"p_cat": P / 2, "p_dog": P / 2, "p_eel": 1 - P}
 NAMES = np.array(["cat", "dog", "eel"])[np.arange(60) % 3]
@@ -79,6 +64,10 @@ LAYOUTS = {  # columns, flags
     "names with blanks": ({"model": ["a", " a", "b"] * 20, "confidence": P, "correct": Y}, ()),
     "names that are truths": ({"model": Y == 1, "confidence": P, "correct": Y}, ()),
     "an empty name": ({"model": ["a", "", "b"] * 20, "confidence": P, "correct": Y}, ()),
+    "percentages without a sign": ({"confidence": 100 * P, "correct": Y}, ()),
+    "percentages of a scale": ({"confidence": 100 * P, "correct": Y}, ("--scale", "100")),
+    "grades": ({"confidence": P, "correct": Y / 2}, ()),
+    "grades with a limit": ({"confidence": P, "correct": Y / 2}, ("--correct-from", "0.5")),
     "two scales": ({"confidence": np.where(Y, 100 * P, P), "correct": Y}, ("--scale", "100")),
     "marks of ignored rows": ({"prob_0": P, "prob_1": 1 - P, "label": np.where(P < 0.1, -100, Y)}, ()),
     "weights on the edges of bins": (
@@ -132,7 +121,8 @@ def test_numbers_notes_marks_and_basis_do_not_depend_on_where_the_rows_are(colum
         captured = capsys.readouterr()
         table = {"rows": [], "signature": ""} if code else json.loads(written.read_text())
         tables.append({row["system"]: row for row in table["rows"]})
-        rule = re.split(r"; got | in row |\. ", captured.err)[0] if code else sorted(captured.err.splitlines())
+        notes = sorted(line for line in captured.err.splitlines() if line.startswith("note: "))
+        rule = re.split(r"; got | in row |\. ", captured.err)[0] if code else notes
         marks = [line.split("  ")[0] for line in captured.out.splitlines() for _ in range(line.count("●"))]
         said.append((code, rule, marks, facts_of(table["signature"])))
     assert said[0] == said[1]
@@ -214,18 +204,6 @@ def test_what_may_not_be_ranked_is_not_marked_and_the_reason_is_named(make, reas
         text = " ".join(printed(capsys, *arguments).out.split())
         assert "No best value is marked" in text
         assert reason in text
-
-
-def test_weighted_systems_are_not_ranked_beside_unweighted_ones(rng, tmp_path, capsys):
-    columns = {"confidence": rng.random(40), "correct": np.arange(40) % 2, "w": rng.random(40)}
-    flags = ([], ["--weight", "w"])
-    for name, more in zip("ab", flags, strict=True):
-        file = tmp_path / f"{name}.parquet"
-        pq.write_table(pa.table(columns), file)
-        printed(capsys, "score", file, "--out-of-core", *more, "--state", tmp_path / f"{name}.state")
-    text = " ".join(printed(capsys, "merge", tmp_path / "a.state", tmp_path / "b.state").out.split())
-    assert "No best value is marked" in text
-    assert "weights" in text
 
 
 @pytest.mark.e2e

@@ -34,6 +34,6 @@ def session():
     builder = SparkSession.builder.config(map=OPTIONS)
     if "SPARK_REMOTE" in os.environ:
         return builder.getOrCreate()
-    running = builder.master("local[2]").getOrCreate()
+    running = builder.master("local[2,2]").getOrCreate()
     running.sparkContext.setLogLevel("OFF")  # the errors of failed jobs are asserted
     return running

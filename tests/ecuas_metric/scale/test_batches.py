@@ -59,20 +59,6 @@ def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
     assert found == {f"{name} t": state for name, state in of_systems(halves).items()}
 
 
-def test_rows_of_every_form_are_read(rng):
-    posteriors, label, (u, c, w) = rng.dirichlet(np.ones(3), 50), rng.integers(0, 3, 50), rng.exponential(size=(3, 50))
-    lists = pa.table({"posteriors": list(posteriors), "label": label})
-    wide = pa.table({**{f"prob_{k}": posteriors[:, k] for k in range(3)}, "label": label})
-    expected = {"system": packed(state_of("posteriors", posteriors, label, OPTIONS))}
-    assert of_batches(lists) == of_batches(wide) == expected
-    positive = OPTIONS.replace(predictions_are="positive_probabilities")
-    expected = {"system": packed(state_of("posteriors", posteriors[:, 0], label % 2, positive))}
-    assert of_batches(pa.table({"prob": posteriors[:, 0], "label": label % 2})) == expected
-    costs, given = OPTIONS.replace(max_uncertainty=3.0), {"uncertainty": "u", "cost": "c", "weight": "w"}
-    expected = {"system": packed(state_of("costs", u, c, costs, sample_weight=w))}
-    assert of_batches(pa.table({"u": u, "c": c, "w": w}), options=costs, columns=given) == expected
-
-
 def test_counts_give_the_state_of_the_rows(table):
     frame = table.to_pandas()
     frame["wrong"] = ~frame["correct"]
@@ -108,24 +94,6 @@ def test_what_is_wrong_is_named_with_part_column_and_row(columns, message, monke
         monkeypatch.setattr(batches, "CHUNK", chunk)
         with pytest.raises(FileError, match=f"part 7: column {message}"):
             states_of_batches(pa.table(columns).to_batches(1), OPTIONS, source="part 7", first=7)
-
-
-def test_unlabelled_rows_are_left_out_or_wrong_on_demand_and_counted(table):
-    rows = [row for row in table.to_pylist() if row["model"] == "a"]
-    size = len(rows)
-    for rule, others in (("drop", rows[1:]), ("wrong", [rows[0] | {"correct": False}, *rows[1:]])):
-        unlabelled = pa.Table.from_pylist([rows[0] | {"correct": None}, *rows[1:]])
-        state = states_of_batches([unlabelled], OPTIONS, reading=Reading(unlabelled=rule))["a"]
-        assert [note.fact for note in results_of(state).notes] == [
-            f"1 of {size} answers ({1 / size:.1%}) are unlabelled."
-        ]
-        assert packed(state) == of_systems(pa.Table.from_pylist(others))["a"]
-
-
-def test_rules_for_unlabelled_rows_that_a_state_does_not_know_are_refused(table):
-    for refuse, rows in ((states_of_batches, [table]), (score_files, [])):
-        with pytest.raises(InputError, match=r"unlabelled .*must be .*wrong.*drop; got '"):
-            refuse(rows, OPTIONS, reading=Reading(unlabelled="bounds"))
 
 
 def test_a_class_that_is_not_known_is_no_wrong_one(rng):

@@ -1,6 +1,7 @@
 """Spark by the command, by files and by frames of posteriors: the local reader's numbers and refusals."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -82,6 +83,31 @@ def test_what_is_wrong_comes_back_from_the_workers(tmp_path):
         score_frame(by_zero)
     with pytest.raises(FileError, match="nowhere: there is no such Parquet file"):
         engine.score_files_on_spark([f"{tmp_path}/nowhere"], OPTIONS)
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("form", ["confidences", "posteriors"])
+def test_a_killed_worker_loses_no_row_and_counts_none_twice(form, rng):
+    posteriors = rng.dirichlet(np.ones(3), 300)
+    columns = {"posteriors": list(posteriors), "label": rng.integers(0, 3, 300)}
+    if form == "confidences":
+        columns = {"confidence": posteriors[:, 0].round(2), "correct": rng.integers(0, 2, 300)}
+    table = pa.table(columns)
+
+    def killed_once(batches):
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        for batch in batches:
+            yield batch
+            if (context.attemptNumber(), context.partitionId()) == (0, 1):
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    df = session().createDataFrame(table).repartition(3)
+    results = score_frame(df.mapInArrow(killed_once, df.schema))
+    expected = score_frame(table)
+    assert results.basis.num_samples == 300
+    assert results.flat() == pytest.approx(expected.flat(), rel=1e-12)
 
 
 def test_merging_on_a_worker_needs_no_spark(rng):
