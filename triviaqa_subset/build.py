@@ -13,7 +13,7 @@ from datasets import Dataset
 from datasets.exceptions import DatasetsError
 from huggingface_hub import DatasetCard
 
-from .card import PAGE, card_tables, fill, write_card
+from .card import write_card
 from .configurations import make_configurations
 from .croissant import describe
 from .folders import BUILT, FOLDER
@@ -63,19 +63,11 @@ def build(
         lines.append(remark)
     weight = weights(labels.questions, selected)
     tables = make_configurations(labels, selected, weight, {} if without_text else texts)
-    made = card_tables(labels)
-    write(tables, Path(out), remark, made)
-    if Path(out) == FOLDER and PAGE.exists():
-        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
+    write(tables, Path(out), remark)
     return lines + [f"{name}: {len(table)} rows" for name, table in tables.items()]
 
 
-def write(
-    tables: dict[str, Dataset],
-    out: Path,
-    remark: str = "",
-    made: dict[str, str] | None = None,
-) -> None:
+def write(tables: dict[str, Dataset], out: Path, remark: str = "") -> None:
     """Write everything to a folder within `out`, then move it into place: all changes together or not at all."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".build-") as folder:
@@ -93,7 +85,7 @@ def write(
             )
             sums[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
         (data / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
-        write_card(FOLDER / "README.md", stage / "README.md", tables, remark, made)
+        write_card(FOLDER / "README.md", stage / "README.md", tables, remark)
         license = DatasetCard.load(stage / "README.md").data.license
         (data / CROISSANT).write_text(json.dumps(describe(tables, sums, license), indent=1) + "\n")
         _replace(stage, out)
