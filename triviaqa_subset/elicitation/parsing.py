@@ -17,6 +17,8 @@ DIGITS = r"(?P<number>\d+(?:\.\d*)?|\.\d+)"
 DECIMAL = re.compile(DIGITS)
 TOTAL = re.compile(r"[ \t]+(?:in|out[ ]of)[ \t]+(\d+)")
 PERCENT = re.compile(r"[ \t]*(?:[%\uff05]|per[ -]?cent\b)", re.IGNORECASE)
+# What makes digits a part of something else: "0.8x", "0.5*0.5", "0.14159...".
+CONTINUED = re.compile(r"[^\W_]|[*^]\d|\.\.")
 NUMBER_OR_WORD = re.compile(rf"{DIGITS}|(?P<word>[^\W\d_][^\W_]*)")
 # A number that only these separate from another is its alternative, the end of its range, or a part of its fraction.
 JOINING = re.compile(
@@ -26,7 +28,8 @@ JOINING = re.compile(
 )
 
 KEYWORD = r"(?:\bwith\s+(?:an?\s+)?)?\b(?:probability|confidence)\b"
-OPENING = r"[\s*_~<\"'(\[]*"
+ABOUT = r"(?:(?:about|around|roughly|approximately|nearly|almost)\s+)?"
+OPENING = rf"[\s*_~<\"'(\[`]*{ABOUT}"
 CLOSING = re.compile(r"[\s*_>\"')\].`]*")
 LABELLED = re.compile(rf"{KEYWORD}[^:=\n\d]{{0,40}}?(?::|=|\bis\b|\bof\b){OPENING}{DIGITS}", re.IGNORECASE)
 AT_THE_END = (
@@ -143,7 +146,7 @@ def read_number(digits: re.Match[str]) -> Number:
     if percent:
         end = percent.end()
         divisor = 0 if total else 100  # 1 in 10 % is neither
-    is_whole = not text[end : end + 1].isalnum()
+    is_whole = CONTINUED.match(text, end) is None
     value = float(digits["number"]) / divisor if divisor and is_whole else math.inf
     return Number(value if value <= 1 else None, end)
 
@@ -198,6 +201,7 @@ def _is_plain(stated: Statement, answer: str) -> bool:
     start = max(text.rfind("\n", 0, stated.passage.start("number")) + 1, 0)
     is_beside_answer = not text[:start].strip()
     before = text[stated.passage.start() if is_beside_answer else start : stated.passage.start("number")]
+    before = before.removeprefix("- ")  # of a list
     after = text[stated.number.end :].partition("\n")[0]
     known = PLAIN.union(WORD.findall(answer.lower()))
     said = f"{before} {_without_numbers(after)}"

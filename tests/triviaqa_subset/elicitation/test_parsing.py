@@ -25,12 +25,13 @@ READ = [  # replies that must be read
     "{a}\nProbability: {percent} percent", "{a}\nProbability: ~{p} (rather sure)",
     "{a}\nProbability: {percent} out of 100", "{a}\nThe probability that this is correct is {p}.",
     "{a} (probability: {p})", "{a} (Confidence: {p})", "{a}; probability {p}", "{a}\nprobability = {p}", "{a}\n{p}",
+    "{a}\nProbability: about {p}", "{a}\n- Probability: `{p}`",
     "{a}, {p}", '{{"guess": {json}, "probability": {p}}}', '```json\n{{"guess": {json}, "probability": {p}}}\n```',
     "<think>Maybe 0.5? Probability: 0.5</think>\n{a}\nProbability: {p}",
     "Okay, the user asks. Probability: 0.1\n</think>\n\nGuess: {a}\nProbability: {p}",
 ]  # fmt: skip
 MAY_BE_MISSING = [  # or whose probability may be missing
-    "{a}\nProbability: about {p}", "{a}\nProbability: {percent}/100", "{a}\nProbability: {p}-{p}1",
+    "{a}\nProbability: {percent}/100", "{a}\nProbability: {p}-{p}1",
     "{a}\nProbability: between {p} and 0.99", "{a}\nProbability: high",
     "{a}\nProbability: {p}\n\nThis is a probability of 0.123, I think.",
     "{a}\nProbability: {p}\nExplanation: it was founded in 0.7 AD with probability: 0.3",
@@ -72,10 +73,10 @@ STATED = {  # what follows "Paris" -> the probability, or why it is missing
     0.9: ["\nProbability: 0.9 in my view", "\nProbability: 0.9 (90 %)", "\nProbability: 0.9\nConfidence: 90%",
           "\n0.9\n0.9"],
     "no probability": [
-        "", "\nProbability:", "\nProbability: >0.99", "\nProbability: at least 0.9",
+        "", "\nProbability:", ", 0.14...", "\nProbability: >0.99", "\nProbability: at least 0.9",
         *(f"\nProbability: {odd}" for odd in ("rather high", "N/A", "85", "150 %", "-0.2", "5e-1", "1 in 0", "0.8x",
           "1 in 10 %", "0.8\u00bd"))],
-    "several numbers": [
+    "several numbers": ["\nProbability: 0.5*0.5", 
         *(f"\nProbability: 0.8{dash}0.9" for dash in "-\u2013\u2014\u2212~"),
         *(f"\nProbability: {odd}" for odd in ("0.8 - 0.9", "0.8 to 0.9", "8/10", "0,85", "0.8.5", "0.5%-1%", "1 of 5",
           "0.8 .. 0.9", "0.8 and 0.9", "0.8 through 0.9", ".7 or about 80%", "0.7, maybe 80", "0.7 (or even 0.8)",
