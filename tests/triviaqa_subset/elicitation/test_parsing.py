@@ -76,7 +76,7 @@ STATED = {  # what follows "Paris" -> the probability, or why it is missing
         "", "\nProbability:", ", 0.14...", "\nProbability: >0.99", "\nProbability: at least 0.9",
         *(f"\nProbability: {odd}" for odd in ("rather high", "N/A", "85", "150 %", "-0.2", "5e-1", "1 in 0", "0.8x",
           "1 in 10 %", "0.8\u00bd"))],
-    "several numbers": ["\nProbability: 0.5*0.5", 
+    "several numbers": ["\nProbability: 0.5*0.5",
         *(f"\nProbability: 0.8{dash}0.9" for dash in "-\u2013\u2014\u2212~"),
         *(f"\nProbability: {odd}" for odd in ("0.8 - 0.9", "0.8 to 0.9", "8/10", "0,85", "0.8.5", "0.5%-1%", "1 of 5",
           "0.8 .. 0.9", "0.8 and 0.9", "0.8 through 0.9", ".7 or about 80%", "0.7, maybe 80", "0.7 (or even 0.8)",
