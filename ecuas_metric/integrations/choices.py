@@ -80,21 +80,42 @@ def metrics_of_choices(
         _check_choices(labels, log_likelihoods, why)
         scores = log_posteriors(np.array(log_likelihoods, dtype=np.float64))
         options = {"n": (0, 1), "predictions_are": "log_probabilities", **options}
-        values = score_posteriors(labels, scores, labels=range(scores.shape[1]), **options)
+        values = score_posteriors(
+            labels,
+            scores,
+            labels=range(scores.shape[1]),
+            **options,
+        )
         return {name: values[name] for name in names}
     except InputError as error:
         warn_once(f"The metrics of ECUAS are nan: {error}")
         return dict.fromkeys(names, math.nan)
 
 
-def _check_choices(labels: Sequence[int], log_likelihoods: Sequence[Sequence[float]], why: str) -> None:
+def _check_choices(
+    labels: Sequence[int],
+    log_likelihoods: Sequence[Sequence[float]],
+    why: str,
+) -> None:
     advice = "score_saved_samples"
     without = sum(label < 0 for label in labels)
     if without:
-        raise InputError("samples", "recorded_reason", count=without, total=len(labels), advice=advice, why=why)
+        raise InputError(
+            "samples",
+            "recorded_reason",
+            count=without,
+            total=len(labels),
+            advice=advice,
+            why=why,
+        )
     counts = sorted({len(of_choices) for of_choices in log_likelihoods})
     if len(counts) > 1:
-        raise InputError("choices", "numbers_of_choices_differ", got=" and ".join(map(str, counts)), advice=advice)
+        raise InputError(
+            "choices",
+            "numbers_of_choices_differ",
+            got=" and ".join(map(str, counts)),
+            advice=advice,
+        )
 
 
 @cache
@@ -103,11 +124,17 @@ def warn_once(text: str) -> None:
     logging.getLogger(__name__).warning(text)
 
 
-def aggregation(name: str, **options: object) -> Callable[[Sequence[ChoiceRecord]], float]:
+def aggregation(
+    name: str,
+    **options: object,
+) -> Callable[[Sequence[ChoiceRecord]], float]:
     """Return lm-eval's aggregation of a metric of the records of a task, e.g. ``aggregation("ecuas_2", n=2)``."""
 
     def aggregate(records: Sequence[ChoiceRecord]) -> float:
-        why = next((record["why"] for record in records if "why" in record), "")
+        why = next(
+            (record["why"] for record in records if "why" in record),
+            "",
+        )
         labels = [record["true_choice"] for record in records]
         scores = [record["log_likelihoods"] for record in records]
         return metrics_of_choices(labels, scores, why, names=[name], **options)[name]

@@ -26,27 +26,49 @@ _STATED = re.compile(
 )
 
 
-def _values(scores: Sequence[SampleScore], reading: Reading, options: dict[str, object]) -> dict[str, float]:
+def _values(
+    scores: Sequence[SampleScore],
+    reading: Reading,
+    options: dict[str, object],
+) -> dict[str, float]:
     epochs: Counter[object] = Counter()
     samples = []
     for each in scores:
         epochs[each.sample_id] += 1
-        sample = {"id": each.sample_id, "epoch": epochs[each.sample_id], "metadata": each.sample_metadata or {}}
+        sample = {
+            "id": each.sample_id,
+            "epoch": epochs[each.sample_id],
+            "metadata": each.sample_metadata or {},
+        }
         sample["scores"] = {"": {"value": each.score.value, "metadata": each.score.metadata or {}}}
         samples.append(sample)
     part = part_of_scorer(Log(Path("the scores"), samples), "", RunOptions())
     system = submission_of(part, "", reading)
-    return _quietly(system.references, system.predictions, {**system.per_sample, **options})
+    return _quietly(
+        system.references,
+        system.predictions,
+        {**system.per_sample, **options},
+    )
 
 
-def _quietly(correct: ArrayLike, confidence: ArrayLike, options: dict[str, object]) -> dict[str, float]:
+def _quietly(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    options: dict[str, object],
+) -> dict[str, float]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return score_confidences(correct, confidence, **options)
 
 
 @metric(name="ecuas", scores="unreduced")
-def ecuas(*, only: str | None = None, correct_from: float | None = None, scale: float = 1, **options: object) -> Metric:
+def ecuas(
+    *,
+    only: str | None = None,
+    correct_from: float | None = None,
+    scale: float = 1,
+    **options: object,
+) -> Metric:
     """Return a metric: all that `score_confidences` computes, of scores with a confidence in their metadata.
 
     What a score means is what `ecuas score` reads from the log: every epoch is a sample, whatever the reducer, and a
@@ -71,7 +93,10 @@ def ecuas(*, only: str | None = None, correct_from: float | None = None, scale: 
         If an option is unknown, or `only` is no metric.
     """
     reading = Reading(correct_from=correct_from, scale=scale)
-    undefined = dict.fromkeys(_quietly([0, 1], [0.5, 0.5], options), math.nan)  # which checks the options
+    undefined = dict.fromkeys(
+        _quietly([0, 1], [0.5, 0.5], options),
+        math.nan,
+    )  # which checks the options
     if only is not None and only not in undefined:
         raise InputError("only", "not_a_choice", value=only, choices=list(undefined))
     warned: set[str] = set()
@@ -88,7 +113,11 @@ def ecuas(*, only: str | None = None, correct_from: float | None = None, scale: 
         if only is not None:
             return values[only]
         stated = without_nan((each.score.metadata or {}).get("confidence") for each in scores)
-        return {**values, "samples": len(scores), "missing_confidences": stated.count(None)}
+        return {
+            **values,
+            "samples": len(scores),
+            "missing_confidences": stated.count(None),
+        }
 
     return compute
 
@@ -116,7 +145,10 @@ def answer_with_confidence(grader: "Scorer | None" = None, scale: float = 1) -> 
     return score
 
 
-def answer_and_confidence(reply: str, scale: float = 1) -> tuple[str, float | None]:
+def answer_and_confidence(
+    reply: str,
+    scale: float = 1,
+) -> tuple[str, float | None]:
     """Return the answer of a reply, and the confidence in [0, 1] that ends it, or None.
 
     >>> answer_and_confidence("Paris (85 %)"), answer_and_confidence("Paris, 0.9."), answer_and_confidence("1914")

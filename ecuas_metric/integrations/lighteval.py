@@ -24,7 +24,12 @@ def ecuas_metrics() -> CorpusLevelMetricGrouping:
     class Choices(Preparator):  # type: ignore[misc]
         """The true choice, -1 without one, and the log-probabilities of all, as one flat list for each metric."""
 
-        def prepare(self, doc: Doc, model_response: ModelResponse, **_: object) -> dict[str, list[float]]:
+        def prepare(
+            self,
+            doc: Doc,
+            model_response: ModelResponse,
+            **_: object,
+        ) -> dict[str, list[float]]:
             try:
                 label = true_choice(doc.gold_index, doc.choices)
             except InputError:

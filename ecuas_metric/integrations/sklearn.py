@@ -112,7 +112,13 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self.recalibration_ = None
         if self.calibration is not None:
             cv = stratified_folds(5, grouped=False) if self.cv is None else self.cv
-            out_of_fold = cross_val_predict(clone(self.estimator), X, y, cv=cv, method="predict_proba")
+            out_of_fold = cross_val_predict(
+                clone(self.estimator),
+                X,
+                y,
+                cv=cv,
+                method="predict_proba",
+            )
             columns = np.searchsorted(self.classes_, y)
             self.recalibration_ = fit_recalibration(out_of_fold, columns, method=self.calibration)
         return self
@@ -128,7 +134,12 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         posteriors = self.predict_proba(X)
         every = _all_classes(self.cost, self.labels, self.classes_)
         wide = _widened(posteriors, self.classes_, every)
-        rows = decide(wide, labels=every, cost=self.cost, reject_cost=self.reject_cost or 0.0)
+        rows = decide(
+            wide,
+            labels=every,
+            cost=self.cost,
+            reject_cost=self.reject_cost or 0.0,
+        )
         return replace(rows, accepted=np.ones(len(wide), bool)) if self.reject_cost is None else rows
 
     def predict(self, X: Any) -> Array:
@@ -161,7 +172,12 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             max_uncertainty=decisions.max_uncertainty,
         )
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
         """Return minus the mean cost, so that a search finds the cheapest."""
         weights = None if sample_weight is None else np.asarray(sample_weight)
         return -float(np.average(self.decision_costs(X, y), weights=weights))
@@ -174,7 +190,11 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return tags
 
 
-def _all_classes(cost: Cost, labels: ArrayLike | None, *seen: ArrayLike) -> Array:
+def _all_classes(
+    cost: Cost,
+    labels: ArrayLike | None,
+    *seen: ArrayLike,
+) -> Array:
     """Return the sorted classes that are given, those that a cost names, and those that were seen."""
     named = list(cost) if isinstance(cost, Mapping) else []
     parts = [np.asarray(part) for part in (labels, named, *seen) if part is not None]
@@ -253,7 +273,13 @@ def ecuas_scorer(
     """
     if reject_cost is not None and (n != 1 or normalize):
         raise InputError("reject_cost", "not_with_order_or_naive")
-    options = {"n": n, "cost": cost, "normalize": normalize, "reject_cost": reject_cost, "all_labels": labels}
+    options = {
+        "n": n,
+        "cost": cost,
+        "normalize": normalize,
+        "reject_cost": reject_cost,
+        "all_labels": labels,
+    }
     scorer: _Scorer = make_scorer(
         _cost_of_posteriors, response_method="predict_proba", greater_is_better=False, **options
     )

@@ -54,7 +54,12 @@ class ECUAS(Metric):  # type: ignore[misc]
         self.add_state("parts", default=[], dist_reduce_fx="cat")
         self.set_dtype(torch.uint8)  # what a process without rows sends must be bytes too
 
-    def update(self, preds: Tensor, target: Tensor, sample_weight: Tensor | None = None) -> None:
+    def update(
+        self,
+        preds: Tensor,
+        target: Tensor,
+        sample_weight: Tensor | None = None,
+    ) -> None:
         """Add a batch."""
         rows: tuple[Tensor | Array, Tensor | Array, Tensor | Array | None] = (preds, target, sample_weight)
         if self.form == "posteriors":

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from transformers import EvalPrediction
 
 
-def compute_metrics(*, shift: bool | None = None, **options: object) -> Callable[..., dict[str, float]]:
+def compute_metrics(
+    *,
+    shift: bool | None = None,
+    **options: object,
+) -> Callable[..., dict[str, float]]:
     """Return a function for ``Trainer(compute_metrics=...)``: every metric of a classifier's logits.
 
     Labels of -100 are left out; the number of classes is that of the logits, so that the evaluation set may lack some.
@@ -47,7 +51,10 @@ def compute_metrics(*, shift: bool | None = None, **options: object) -> Callable
     """
     batches: list[tuple[Array, Array]] = []
 
-    def compute(prediction: EvalPrediction, compute_result: bool = True) -> dict[str, float]:
+    def compute(
+        prediction: EvalPrediction,
+        compute_result: bool = True,
+    ) -> dict[str, float]:
         logits = prediction.predictions
         labels = prediction.label_ids
         if isinstance(labels, (tuple, list)) and any(hasattr(label, "shape") for label in labels):
@@ -63,7 +70,12 @@ def compute_metrics(*, shift: bool | None = None, **options: object) -> Callable
         try:
             return score_posteriors(labels, logits, labels=known, **settings)
         except InputError as error:  # e.g. of logits that are nan: no reason to lose what was trained
-            values = score_posteriors(known, np.eye(len(known)), labels=known, **settings)
+            values = score_posteriors(
+                known,
+                np.eye(len(known)),
+                labels=known,
+                **settings,
+            )
             warn_once(f"The metrics of ECUAS are nan: {error}")
             return dict.fromkeys(values, math.nan)
 

@@ -30,11 +30,7 @@ CUT = ("max_tokens", "model_length")
 NO_DISTRIBUTION = "the log-probabilities are all 0 and no other token has any: they are not those of the model"
 ESCAPED = re.compile(r"<0x[0-9A-Fa-f]{2}>|bytes:(?:\\x[0-9a-fA-F]{2})+")
 # The characters that a byte-level vocabulary, such as GPT-2's, writes for the 256 bytes.
-PRINTABLE = [
-    *range(0x21, 0x7F),
-    *range(0xA1, 0xAD),
-    *range(0xAE, 0x100),
-]
+PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 OTHERS = [byte for byte in range(0x100) if byte not in PRINTABLE]
 ALPHABET = {chr(byte): byte for byte in PRINTABLE} | {chr(0x100 + place): byte for place, byte in enumerate(OTHERS)}
 MARKS = {"\u0120": b" ", "\u010a": b"\n", "\u0109": b"\t", "\u2581": b" "}  # Ġ Ċ ĉ ▁
@@ -68,18 +64,31 @@ def read_reply(output: "ModelOutput") -> Reply:
     """Return the first choice of Inspect's output; raise `Unusable` if there is none, or a refusal."""
     if output.empty:
         raise Unusable("the reply must have a choice; got none")
+    _require_no_refusal(output)
     choice = output.choices[0]
     text = choice.message.text
     content = choice.message.content
     parts = [] if isinstance(content, str) else content
-    if any(getattr(part, "refusal", None) for part in parts):
+    thoughts = [part.reasoning for part in parts if part.type == "reasoning"]
+    reply = Reply(
+        text,
+        None,
+        choice.stop_reason in CUT,
+        "".join(thoughts),
+    )
+    count = output.usage.output_tokens if output.usage else 0
+    return _with_tokens(reply, choice.logprobs.content, count) if choice.logprobs else reply
+
+
+def _require_no_refusal(output: "ModelOutput") -> None:
+    """Raise `Unusable` if the model refused, or the server withheld the reply."""
+    choice = output.choices[0]
+    text = choice.message.text
+    content = choice.message.content
+    if not isinstance(content, str) and any(getattr(part, "refusal", None) for part in content):
         raise Unusable(f"the model refused: {' '.join(text.split())}")
     if choice.stop_reason == "content_filter" or output.error:
         raise Unusable(f"the server withheld the reply: {output.error or text[:60]!r}")
-    thoughts = [part.reasoning for part in parts if part.type == "reasoning"]
-    reply = Reply(text, None, choice.stop_reason in CUT, "".join(thoughts))
-    count = output.usage.output_tokens if output.usage else 0
-    return _with_tokens(reply, choice.logprobs.content, count) if choice.logprobs else reply
 
 
 def body(reply: Reply, prefill: str = "") -> Reply:
@@ -142,8 +151,12 @@ def _texts(entries: "list[Logprob]") -> list[str]:
     if None in pieces or pieces == codes or not any(pieces):
         return names
     texts = decode([bytes(piece or ()) for piece in pieces])
-    # A token that ends the turn is written, but has no bytes.
-    return [text if text or piece else name for text, piece, name in zip(texts, pieces, names, strict=True)]
+    return list(map(_written, texts, pieces, names))
+
+
+def _written(text: str, piece: "list[int] | None", name: str) -> str:
+    """Return the text of the bytes of a token; one that ends the turn is written, but has none."""
+    return text if text or piece else name
 
 
 def _reasoning(text: str) -> int:

@@ -10,14 +10,17 @@ from ...errors import Note
 from .inspect_ai import INSPECT
 from .lighteval import LIGHTEVAL
 from .lm_eval import LM_EVAL
-from .parts import RUN_FIELDS, RunOptions, RunPart, files_in, names_of, pool_tasks, refuse_totals
+from .parts import RUN_FIELDS, RunOptions, RunPart, differing_settings, files_in, names_of, pool_tasks, refuse_totals
 
 __all__ = ["RUN_FIELDS", "RUN_FILE", "RunOptions", "RunPart", "names_of", "pool_tasks", "read_parts"]
 _READERS = (LM_EVAL, LIGHTEVAL, INSPECT)
 RUN_FILE = re.compile("|".join(fnmatch.translate(name) for reader in _READERS for name in reader.names))
 
 
-def read_parts(path: str | Path, options: RunOptions | None = None) -> list[RunPart] | None:
+def read_parts(
+    path: str | Path,
+    options: RunOptions | None = None,
+) -> list[RunPart] | None:
     """Read a tool's run, a file of samples or a folder: a part for each system and task, or None for other content."""
     place = Path(path)
     if not place.exists():
@@ -34,10 +37,8 @@ def _note_settings(parts: Sequence[RunPart]) -> list[RunPart]:
     """Add a note to the parts of a task that were asked in different ways, which their names do not say."""
     noted = []
     for part in parts:
-        same = [other.settings for other in parts if other.task == part.task]
-        names = sorted({name for settings in same for name in settings})
-        differing = [name for name in names if len({settings.get(name) for settings in same}) > 1]
-        silent = [name for name in differing if f"{name}=" not in part.model]
+        names = differing_settings([other.settings for other in parts if other.task == part.task])
+        silent = sorted(name for name in names if f"{name}=" not in part.model)
         note = Note("run_settings_differ", {"task": part.task, "names": silent})
         noted.append(replace(part, notes=(*part.notes, note)) if silent else part)
     return noted

@@ -28,7 +28,16 @@ _ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 o
 _NEEDED = (b'"eval"', b'"task"', b'"model"', b'"version"')
 _LARGE = {"messages", "output", "store", "events", "events_data", "timelines", "attachments"}  # of a sample
 _CONFIDENCE = "metadata.confidence"  # of a score
-_VERDICTS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}  # Inspect's
+_VERDICTS = {
+    "C": 1.0,
+    "P": 0.5,
+    "I": 0.0,
+    "N": 0.0,
+    "yes": 1.0,
+    "true": 1.0,
+    "no": 0.0,
+    "false": 0.0,
+}  # Inspect's
 _BESIDE = {"eval-set.json", "logs.json"}  # the logs of an eval set
 _ASKED_BY = ("limit", "sample_id", "epochs", "message_limit", "token_limit", "time_limit")  # of the configuration
 _ARGUMENTS = ("metadata", "model_args", "model_generate_config", "task_args")  # of the header
@@ -60,24 +69,43 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     rows = np.arange(1, len(samples) + 1)
     name = options.confidence or _CONFIDENCE
     what = f"{name} with a value, of scorer {scorer}"
-    confidences = parts.confidences_in(_stated(samples, scores, name), what, log.file, rows)
+    confidences = parts.confidences_in(
+        _stated(samples, scores, name),
+        what,
+        log.file,
+        rows,
+    )
     columns = {
         **_identities(samples),
         **parts.named_columns(samples, _per_sample(samples, options), log.file, rows),
         "correct": _grades(scores, options.correct or "value", log.file),
         "confidence": confidences,
     }
-    epochs = max(map(_epoch, samples))
-    count = len({str(sample["id"]) for sample in samples})
-    fields = {"task": log.task, "scorer": scorer, "count": count, "epochs": epochs}
-    facts = [Note("run_in_epochs" if epochs > 1 else "run_of_inspect", fields), *_facts(log, len(samples))]
+    facts = _facts(log, scorer, samples)
     if None in confidences:
-        facts.append(Note("run_without_confidence", {"count": confidences.count(None), "total": len(samples)}))
-    answers = [score.get("answer") for score in scores]
-    said = answers if all(answers) else []
+        facts.append(
+            Note(
+                "run_without_confidence",
+                {"count": confidences.count(None), "total": len(samples)},
+            )
+        )
     unused = tuple((name, "an earlier log of this run") for name in log.earlier)
     place = Place(log.file, log.model, log.task)
-    return parts.part_of(place, rows, columns, facts, answers=said, settings=log.settings, unused=unused)
+    return parts.part_of(
+        place,
+        rows,
+        columns,
+        facts,
+        answers=_answers(scores),
+        settings=log.settings,
+        unused=unused,
+    )
+
+
+def _answers(scores: Sequence[Fields]) -> list[str]:
+    """Return the answers, none where a score keeps none."""
+    answers = [score.get("answer") for score in scores]
+    return answers if all(answers) else []
 
 
 def _identities(samples: Sequence[Fields]) -> dict[str, Column]:
@@ -92,15 +120,32 @@ def _epoch(sample: Fields) -> int:
     return int(sample.get("epoch", 1))
 
 
-def _stated(samples: Sequence[Fields], scores: Sequence[Fields], name: str) -> list[object]:
+def _stated(
+    samples: Sequence[Fields],
+    scores: Sequence[Fields],
+    name: str,
+) -> list[object]:
     """Return the values of the field of a dotted name, of the scores or else of their samples."""
     holders = [score if _keeps(score, name) else sample for score, sample in zip(scores, samples, strict=True)]
     return [value_at(holder, name) for holder in holders]
 
 
-def _facts(log: Log, scored: int) -> list[Note]:
-    """Return notes on the samples that a run was to have, and has not."""
-    facts = []
+def _facts(
+    log: Log,
+    scorer: str,
+    samples: Sequence[Fields],
+) -> list[Note]:
+    """Return notes on the samples of a scorer, and on those that a run was to have, and has not."""
+    scored = len(samples)
+    epochs = max(map(_epoch, samples))
+    count = len({str(sample["id"]) for sample in samples})
+    fields = {
+        "task": log.task,
+        "scorer": scorer,
+        "count": count,
+        "epochs": epochs,
+    }
+    facts = [Note("run_in_epochs" if epochs > 1 else "run_of_inspect", fields)]
     progress = {"count": scored, "total": log.planned, "status": log.status}
     if log.status != "success":
         facts.append(Note("run_not_ended", progress))
@@ -113,26 +158,43 @@ def _facts(log: Log, scored: int) -> list[Note]:
     return facts
 
 
-def _grades(scores: Sequence[Fields], name: str, file: Path) -> Column:
+def _grades(
+    scores: Sequence[Fields],
+    name: str,
+    file: Path,
+) -> Column:
     """Return the grades (N,) in the field of a dotted name, nan where a score is none."""
     values = [value_at(score, name) for score in scores]
     for row, value in enumerate(values, 1):
         if isinstance(value, dict):
-            raise FileError(file, "score_of_several_values", row=row, advice="name_value", keys=list(value), name=name)
+            raise FileError(
+                file,
+                "score_of_several_values",
+                row=row,
+                advice="name_value",
+                keys=list(value),
+                name=name,
+            )
     return np.array([parts.in_file(file, row, _grade, value) for row, value in enumerate(values, 1)])
 
 
 def _grade(value: object) -> float:
     """Return 1 for what Inspect takes as right, 0 for wrong, a grade between them, nan for unscored; or raise."""
     if isinstance(value, str):
-        value = _VERDICTS.get(value, _VERDICTS.get(value.lower(), value))
+        value = _VERDICTS.get(
+            value,
+            _VERDICTS.get(value.lower(), value),
+        )
     try:
         return math.nan if value is None else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise InputError("score", "not_a_verdict", value=value) from None
 
 
-def _per_sample(samples: Sequence[Fields], options: RunOptions) -> dict[str, str]:
+def _per_sample(
+    samples: Sequence[Fields],
+    options: RunOptions,
+) -> dict[str, str]:
     """Return the fields of weights, groups and strata: those that were named, else those that samples have."""
     names = {role: f"metadata.{role}" for role in ("weight", "stratum")}
     names = {role: name for role, name in names.items() if _any_keeps(samples, name)}
@@ -144,7 +206,10 @@ def _per_sample(samples: Sequence[Fields], options: RunOptions) -> dict[str, str
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read logs: one part for each run and scorer that keeps a confidence. Epochs of a sample are a group."""
     logs = {log.file: log for log in _named(_latest(map(_read_log, files)))}
-    places = parts.once([Place(log.file, log.model, log.task) for log in logs.values()], options)
+    places = parts.once(
+        [Place(log.file, log.model, log.task) for log in logs.values()],
+        options,
+    )
     read: list[RunPart] = []
     for place in places:
         log = logs[place.file]
@@ -165,8 +230,16 @@ def _latest(logs: Iterable[Log]) -> list[Log]:
         *earlier, last = sorted(same, key=lambda log: log.written)
         for log in earlier:
             if _scored(log) - _scored(last):
-                parts.refuse_two(Place(last.file, last.model, last.task), log.file)
-        latest.append(replace(last, earlier=tuple(log.file.name for log in earlier)))
+                parts.refuse_two(
+                    Place(last.file, last.model, last.task),
+                    log.file,
+                )
+        latest.append(
+            replace(
+                last,
+                earlier=tuple(log.file.name for log in earlier),
+            )
+        )
     return sorted(latest, key=lambda log: log.file)
 
 
@@ -179,25 +252,33 @@ def _named(logs: Sequence[Log]) -> list[Log]:
     named = []
     for log in logs:
         same = [other.settings for other in logs if (other.model, other.task) == (log.model, log.task)]
-        names = dict.fromkeys(chain.from_iterable(same))
-        differing = [name for name in names if len({settings.get(name) for settings in same}) > 1]
+        differing = parts.differing_settings(same)
         texts = [f"{name}={log.settings.get(name, 'default')[:_LONGEST]}" for name in differing]
-        named.append(replace(log, model=" ".join([log.model, ", ".join(texts)]).rstrip()))
+        named.append(
+            replace(
+                log,
+                model=" ".join([log.model, ", ".join(texts)]).rstrip(),
+            )
+        )
     return named
 
 
 def _scorers_in(log: Log, options: RunOptions) -> list[str]:
     """Return the scorers that are systems: the requested one, or each that keeps a confidence."""
-    scores = [sample["scores"] for sample in log.samples if sample.get("scores")]
+    scores = list(
+        filter(
+            None,
+            (sample.get("scores") for sample in log.samples),
+        )
+    )
     _require_end(log, len(scores), options)
     names = list(dict.fromkeys(chain.from_iterable(scores)))
     name = options.confidence or _CONFIDENCE
-    keeping = [scorer for scorer in names if _any_keeps([score.get(scorer) for score in scores], name)]
-    is_of_samples = not keeping and _any_keeps(log.samples, name)
-    if options.filter is not None or is_of_samples:
-        return [parts.only(names, options.filter, log.file, "scorer")]
-    if keeping:
+    keeping = [scorer for scorer in names if _of_scorer_keeps(scores, scorer, name)]
+    if keeping and options.filter is None:
         return keeping
+    if options.filter is not None or _any_keeps(log.samples, name):
+        return [parts.only(names, options.filter, log.file, "scorer")]
     if options.confidence:
         raise FileError(log.file, "no_field", name=name)
     raise FileError(log.file, "scorer_without_confidence", advice="name_confidence_field", scorers=names)
@@ -214,6 +295,14 @@ def _require_end(log: Log, scored: int, options: RunOptions) -> None:
 
 def _any_keeps(rows: Iterable[Fields | None], name: str) -> bool:
     return any(_keeps(row, name) for row in rows)
+
+
+def _of_scorer_keeps(
+    scores: Iterable[Fields],
+    scorer: str,
+    name: str,
+) -> bool:
+    return _any_keeps((score.get(scorer) for score in scores), name)
 
 
 def _keeps(row: Fields | None, name: str) -> bool:
@@ -298,15 +387,20 @@ def _time_of(file: Path) -> tuple[object, ...]:
 def _settings(document: Fields) -> dict[str, str]:
     """Return how the model was asked: arguments of task, model and solvers, generation, prompts and roles."""
     run = document["eval"]
-    plan = document.get("plan") or {}
     config = run.get("config") or {}
-    steps = plan.get("steps") or []
-    settings: dict[str, object] = {"solver": "+".join(step["solver"] for step in steps)}
-    for source in (*steps, *({"params": run.get(name)} for name in _ARGUMENTS), {"params": plan.get("config")}):
-        params = source.get("params") or {}
-        settings |= {name: value for name, value in params.items() if value is not None}
+    settings = _arguments(run, document.get("plan") or {})
     settings |= {name: config.get(name) for name in _ASKED_BY} | _roles(run)
     return {name: str(value) for name, value in settings.items() if value not in (None, "", {}, [])}
+
+
+def _arguments(run: Fields, plan: Fields) -> dict[str, object]:
+    steps = plan.get("steps") or []
+    arguments: dict[str, object] = {"solver": "+".join(step["solver"] for step in steps)}
+    sources = [step.get("params") for step in steps]
+    sources += [run.get(name) for name in _ARGUMENTS]
+    for source in (*sources, plan.get("config")):
+        arguments |= {name: value for name, value in (source or {}).items() if value is not None}
+    return arguments
 
 
 def _roles(run: Fields) -> dict[str, object]:

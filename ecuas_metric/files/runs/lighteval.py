@@ -44,8 +44,12 @@ def _rows(file: Path, options: RunOptions) -> list[Fields]:
     return rows
 
 
-def _of_task(place: Place, samples: Sequence[Fields], options: RunOptions) -> Iterator[RunPart]:
-    counts = np.array([len((sample.get("model_response") or {}).get("logprobs") or ()) for sample in samples])
+def _of_task(
+    place: Place,
+    samples: Sequence[Fields],
+    options: RunOptions,
+) -> Iterator[RunPart]:
+    counts = np.array([len(_log_likelihoods(sample)) for sample in samples])
     choices = np.array([len(sample["doc"].get("choices") or ()) for sample in samples])
     rows = np.arange(1, len(samples) + 1)
     if (counts != choices).any() or counts.min() < 2:
@@ -58,15 +62,36 @@ def _of_task(place: Place, samples: Sequence[Fields], options: RunOptions) -> It
         yield _choices(place, [samples[row - 1] for row in same.tolist()], same, options)
 
 
-def _choices(place: Place, samples: Sequence[Fields], rows: Ints, options: RunOptions) -> RunPart:
-    scores = np.array([sample["model_response"]["logprobs"] for sample in samples], dtype=np.float64)
+def _log_likelihoods(sample: Fields) -> Sequence[float]:
+    """Return those of the choices, none of an answer in words."""
+    return (sample.get("model_response") or {}).get("logprobs") or ()
+
+
+def _choices(
+    place: Place,
+    samples: Sequence[Fields],
+    rows: Ints,
+    options: RunOptions,
+) -> RunPart:
+    scores = np.array(
+        [sample["model_response"]["logprobs"] for sample in samples],
+        dtype=np.float64,
+    )
     docs = [sample["doc"] for sample in samples]
     if options.length != "none":
         size = parts.LENGTHS[options.length]
         scores = scores / np.array([[max(size(text), 1) for text in doc["choices"]] for doc in docs])
     labels = []
     for row, doc in zip(rows.tolist(), docs, strict=True):
-        labels.append(parts.in_file(place.file, row, parts.true_choice, doc["gold_index"], doc["choices"]))
+        labels.append(
+            parts.in_file(
+                place.file,
+                row,
+                parts.true_choice,
+                doc["gold_index"],
+                doc["choices"],
+            )
+        )
     columns = {
         "id": [str(doc.get("id")) for doc in docs],
         **parts.named_columns(samples, options.per_sample, place.file, rows),

@@ -34,7 +34,11 @@ class ChoiceRecord(TypedDict):
     why: NotRequired[str]
 
 
-def record_of_sample(target: object, choices: Sequence[str], results: Sequence[Sequence[float]]) -> ChoiceRecord:
+def record_of_sample(
+    target: object,
+    choices: Sequence[str],
+    results: Sequence[Sequence[float]],
+) -> ChoiceRecord:
     """Return the record of a sample.
 
     `target` is resolved by the task's `doc_to_target`. `results`, of (log-likelihood, is greedy), are of all choices,
@@ -47,7 +51,11 @@ def record_of_sample(target: object, choices: Sequence[str], results: Sequence[S
         rule = error.rule
     except (TypeError, ValueError):  # of a filter that keeps all repeats
         rule = "not_one_log_likelihood_each"
-    return {"true_choice": -1, "log_likelihoods": [], "why": sentence(rule, {}, {})}
+    return {
+        "true_choice": -1,
+        "log_likelihoods": [],
+        "why": sentence(rule, {}, {}),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +86,23 @@ def _of_task(place: Place, options: RunOptions) -> Iterator[RunPart]:
         yield parts.part_in_words(place, rows, answers, options, tool=_TOOL, metrics=_METRICS, rule=rule)
         return
     if not counts.all():
-        raise FileError(place.file, "log_likelihoods_of_some", row=samples[int(np.argmin(counts))].line)
+        raise FileError(
+            place.file,
+            "log_likelihoods_of_some",
+            row=samples[int(np.argmin(counts))].line,
+        )
     settings = _settings(place)
     for number in np.unique(counts).tolist():
         same = [sample for sample in samples if len(sample.scores) == number]
         yield _choices(place, same, options, settings)
 
 
-def _choices(place: Place, samples: Sequence[Sample], options: RunOptions, settings: dict[str, str]) -> RunPart:
+def _choices(
+    place: Place,
+    samples: Sequence[Sample],
+    options: RunOptions,
+    settings: dict[str, str],
+) -> RunPart:
     rows = _lines(samples)
     scores = np.array([sample.scores for sample in samples])
     posteriors = parts.log_posteriors(scores, place.file, rows)
@@ -101,7 +118,11 @@ def _choices(place: Place, samples: Sequence[Sample], options: RunOptions, setti
     return parts.part_of_choices(place, rows, columns, _TOOL, facts, settings=settings)
 
 
-def _labels(file: Path, samples: Sequence[Sample], scores: Floats) -> tuple[Ints, list[Note]]:
+def _labels(
+    file: Path,
+    samples: Sequence[Sample],
+    scores: Floats,
+) -> tuple[Ints, list[Note]]:
     """Return the true choices, as the plug-in recorded them, or else the reading of the targets that `acc` shows."""
     recorded = _recorded(file, samples)
     if recorded is not None:
@@ -114,7 +135,12 @@ def _labels(file: Path, samples: Sequence[Sample], scores: Floats) -> tuple[Ints
         likeliest = scores.argmax(axis=1)
         return np.where(acc == 1, likeliest, 1 - likeliest), [Note("run_right_by_acc")]
     if not fitting:
-        raise FileError(file, "targets_disagree_with_acc", row=samples[0].line, value=samples[0].target)
+        raise FileError(
+            file,
+            "targets_disagree_with_acc",
+            row=samples[0].line,
+            value=samples[0].target,
+        )
     first, *further = fitting.values()
     if any((label != first).any() for label in further):
         raise FileError(file, "targets_ambiguous", got=f"{' or '.join(fitting)}, which differ")
@@ -129,14 +155,23 @@ def _recorded(file: Path, samples: Sequence[Sample]) -> Ints | None:
         if record is None:
             return None
         if "why" in record:
-            raise FileError(file, "recorded_reason", row=sample.line, value=sample.target, why=record["why"])
+            raise FileError(
+                file,
+                "recorded_reason",
+                row=sample.line,
+                value=sample.target,
+                why=record["why"],
+            )
         labels.append(record["true_choice"])
     return np.array(labels)
 
 
 def _record(row: Fields) -> Fields | None:
     records = [row.get(name) for name in row.get("metrics", ())]
-    return next((each for each in records if isinstance(each, Mapping) and each.keys() >= _RECORD), None)
+    return next(
+        (each for each in records if isinstance(each, Mapping) and each.keys() >= _RECORD),
+        None,
+    )
 
 
 def _accuracies(file: Path, samples: Sequence[Sample]) -> Floats:
@@ -146,7 +181,13 @@ def _accuracies(file: Path, samples: Sequence[Sample]) -> Floats:
     if not is_whole.all():
         row = int(np.argmin(is_whole))
         advice = "use_task_of_one_right_choice"
-        raise FileError(file, "acc_is_a_share", row=samples[row].line, value=acc[row], advice=advice)
+        raise FileError(
+            file,
+            "acc_is_a_share",
+            row=samples[row].line,
+            value=acc[row],
+            advice=advice,
+        )
     return acc
 
 
@@ -166,7 +207,11 @@ def _readings(samples: Sequence[Sample]) -> dict[str, Ints]:
         indices.append(int(target) if target.isdecimal() and len(target) < 9 else -1)
         letters.append(_LETTERS.find(letter) if len(letter) == 1 else -1)
         places.append(texts.index(target.strip()) if texts.count(target.strip()) == 1 else -1)
-    return {"index": np.array(indices), "letter": np.array(letters), "text": np.array(places)}
+    return {
+        "index": np.array(indices),
+        "letter": np.array(letters),
+        "text": np.array(places),
+    }
 
 
 def _fits(label: Ints, scores: Floats, acc: Floats) -> bool:
@@ -179,7 +224,12 @@ def _fits(label: Ints, scores: Floats, acc: Floats) -> bool:
     return bool((is_right[is_decided] == acc[is_decided]).all())
 
 
-def _lengths(samples: Sequence[Sample], scores: Floats, label: Ints, length: str) -> Ints:
+def _lengths(
+    samples: Sequence[Sample],
+    scores: Floats,
+    label: Ints,
+    length: str,
+) -> Ints:
     """Return lengths as lm-eval's: without the space that joins choices to the question, unless acc_norm differs."""
     sizes = np.array([list(map(parts.LENGTHS[length], sample.texts)) for sample in samples])
     spaces = np.array([[text.startswith(" ") for text in sample.texts] for sample in samples])
@@ -196,7 +246,10 @@ def _lines(samples: Sequence[Sample]) -> Ints:
 def _numbers(samples: Sequence[Sample], name: str) -> Floats:
     """Return the values of a metric (N,), nan where it is not recorded."""
     values = [sample.row.get(name) for sample in samples]
-    return np.array([value if isinstance(value, (int, float)) else math.nan for value in values], dtype=np.float64)
+    return np.array(
+        [value if isinstance(value, (int, float)) else math.nan for value in values],
+        dtype=np.float64,
+    )
 
 
 def _identify(file: Path) -> Place:
@@ -237,14 +290,27 @@ def _samples(file: Path, options: RunOptions) -> list[Sample]:
     for number, row in _rows(file):
         filters.append(str(row.get("filter", "none")))
         if options.filter in (None, filters[-1]):
-            kept.append(parts.in_file(file, number, _sample, number, row, _LARGE - named))
+            kept.append(
+                parts.in_file(
+                    file,
+                    number,
+                    _sample,
+                    number,
+                    row,
+                    _LARGE - named,
+                )
+            )
     if not filters:
         raise FileError(file, "no_samples", advice="check_interruption")
     parts.only(filters, options.filter, file, "filter")
     return kept
 
 
-def _sample(number: int, row: Fields, left_out: set[str]) -> Sample:
+def _sample(
+    number: int,
+    row: Fields,
+    left_out: set[str],
+) -> Sample:
     responses = row["filtered_resps"]
     if not (isinstance(responses, list) and len(responses) > 1 and isinstance(responses[0], list)):
         responses = []
@@ -256,14 +322,19 @@ def _sample(number: int, row: Fields, left_out: set[str]) -> Sample:
         raise InputError("filtered_resps", "not_one_log_likelihood_each", value=responses[0]) from None
     small = {name: value for name, value in row.items() if name not in left_out}
     identifier = str(row.get("doc_hash", row["doc_id"]))
-    return Sample(number, identifier, str(row["target"]), scores, _texts(row, len(scores)), small)
+    return Sample(
+        number,
+        identifier,
+        str(row["target"]),
+        scores,
+        _texts(row, len(scores)),
+        small,
+    )
 
 
 def _texts(row: Fields, number: int) -> tuple[str, ...]:
-    """Return the continuations that were scored; earlier versions keep the arguments as a list."""
+    """Return the continuations that were scored."""
     arguments = row["arguments"]
-    if isinstance(arguments, list):
-        return tuple(str(each[1]) for each in arguments[:number])
     return tuple(str(arguments[f"gen_args_{choice}"]["arg_1"]) for choice in range(number))
 
 
@@ -293,7 +364,13 @@ def _rows(file: Path) -> Iterator[tuple[int, Fields]]:
                 if line.isspace():
                     continue
                 advice = "" if line.endswith("\n") else "check_last_line"
-                raise FileError(file, "lines_not_json", row=number, got=str(error), advice=advice) from None
+                raise FileError(
+                    file,
+                    "lines_not_json",
+                    row=number,
+                    got=str(error),
+                    advice=advice,
+                ) from None
             if not isinstance(row, dict) or not row.keys() >= _NEEDED:
                 raise FileError(file, "lines_not_of_lm_eval", row=number)
             yield number, row

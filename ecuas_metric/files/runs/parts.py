@@ -17,7 +17,10 @@ from ..values import value_at
 Fields = Mapping[str, Any]  # of JSON
 Column = Array | Sequence[object]
 T = TypeVar("T")
-LENGTHS: dict[str, Callable[[str], int]] = {"chars": len, "bytes": lambda text: len(text.encode())}
+LENGTHS: dict[str, Callable[[str], int]] = {
+    "chars": len,
+    "bytes": lambda text: len(text.encode()),
+}
 RUN_FIELDS = ("confidence", "correct", "weight", "group")  # roles whose fields can be named
 FEW = 10  # samples of which all may be alike by chance
 
@@ -134,24 +137,43 @@ def part_of(
     for rule, values in (("run_of_one_answer", answers), ("run_of_one_confidence", columns.get("confidence", ()))):
         distinct = set(values)
         if len(rows) >= FEW and len(distinct) == 1:
-            notes.append(Note(rule, {"count": len(rows), "value": str(distinct.pop())}))
-    return RunPart(place.model, place.task, str(place.file), rows, columns, tuple(notes), **fields)
+            notes.append(
+                Note(
+                    rule,
+                    {"count": len(rows), "value": str(distinct.pop())},
+                )
+            )
+    return RunPart(
+        place.model,
+        place.task,
+        str(place.file),
+        rows,
+        columns,
+        tuple(notes),
+        **fields,
+    )
 
 
 def part_of_choices(
-    place: Place,
-    rows: Ints,
-    columns: Mapping[str, Column],
-    tool: str,
-    facts: Sequence[Note] = (),
-    **fields: Any,
+    place: Place, rows: Ints, columns: Mapping[str, Column], tool: str, facts: Sequence[Note] = (), **fields: Any
 ) -> RunPart:
     """Return the part of the log-posteriors (N, K) of choices."""
     posteriors = np.asarray(columns["posteriors"])
     count, num_classes = posteriors.shape
-    fact = Note("run_of_choices", {"what": tool, "task": place.task, "count": count, "choices": num_classes})
+    fact = Note(
+        "run_of_choices",
+        {"what": tool, "task": place.task, "count": count, "choices": num_classes},
+    )
     chosen = posteriors.argmax(axis=1).tolist()
-    return part_of(place, rows, columns, [fact, *facts], answers=chosen, num_classes=num_classes, **fields)
+    return part_of(
+        place,
+        rows,
+        columns,
+        [fact, *facts],
+        answers=chosen,
+        num_classes=num_classes,
+        **fields,
+    )
 
 
 def part_in_words(
@@ -167,7 +189,7 @@ def part_in_words(
     """Return the part of answers in words, by the named metric or the first there is; `rule` is of no confidence."""
     name = options.confidence
     wanted = [options.correct] if options.correct else metrics
-    metric = next((one for one in wanted if one in answers[0].grades), None)
+    metric = next(filter(answers[0].grades.__contains__, wanted), None)
     if metric is None or name is None:
         raise FileError(place.file, rule if metric else "no_metric_of_right", advice="name_confidence_field")
     fields = [answer.fields for answer in answers]
@@ -177,8 +199,17 @@ def part_in_words(
         "correct": [answer.grades.get(metric) for answer in answers],
         "confidence": confidences_in([value_at(each, name) for each in fields], name, place.file, rows),
     }
-    fact = Note("run_of_answers", {"what": tool, "task": place.task, "count": len(answers), "metric": metric})
+    fact = Note(
+        "run_of_answers",
+        {"what": tool, "task": place.task, "count": len(answers), "metric": metric},
+    )
     return part_of(place, rows, columns, [fact])
+
+
+def differing_settings(settings: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return the names of the settings that are not the same in all runs."""
+    names = dict.fromkeys(chain.from_iterable(settings))
+    return [name for name in names if len({each.get(name) for each in settings}) > 1]
 
 
 def names_of(parts: Sequence[RunPart]) -> list[str]:
@@ -194,7 +225,11 @@ def names_of(parts: Sequence[RunPart]) -> list[str]:
     return names
 
 
-def pool_tasks(parts: Sequence[RunPart], *, as_strata: bool = False) -> list[RunPart]:
+def pool_tasks(
+    parts: Sequence[RunPart],
+    *,
+    as_strata: bool = False,
+) -> list[RunPart]:
     """Return one part per model: of all its tasks with the same number of choices, and of those in words."""
     if as_strata:
         parts = [replace(part, columns={**part.columns, "stratum": [part.task] * len(part.rows)}) for part in parts]
@@ -206,22 +241,45 @@ def pool_tasks(parts: Sequence[RunPart], *, as_strata: bool = False) -> list[Run
 
 def _pool(parts: Sequence[RunPart]) -> RunPart:
     first = parts[0]
-    if len({"weight" in part.columns for part in parts}) > 1:
-        raise FileError(first.path, "weights_in_some_tasks")
-    is_grouped = any("group" in part.columns for part in parts)
-    tables = [_with_task(part, is_grouped=is_grouped) for part in parts]
-    roles = [role for role in tables[0] if all(role in table for table in tables)]
-    columns = {role: _joined([table[role] for table in tables]) for role in roles}
+    columns = _pooled_columns(parts)
     count = len(columns["id"])
     choices = "" if first.num_classes is None else f" with {first.num_classes} choices"
     tasks = [part.task for part in parts]
-    fact = Note("run_of_tasks", {"number": len(parts), "choices": choices, "count": count, "tasks": tasks})
-    place = Place(Path(os.path.commonpath([part.path for part in parts])), first.model, "")
+    fact = Note(
+        "run_of_tasks",
+        {"number": len(parts), "choices": choices, "count": count, "tasks": tasks},
+    )
+    place = Place(
+        Path(os.path.commonpath([part.path for part in parts])),
+        first.model,
+        "",
+    )
     unused = tuple(chain.from_iterable(part.unused for part in parts))
-    return part_of(place, np.arange(1, count + 1), columns, [fact], num_classes=first.num_classes, unused=unused)
+    return part_of(
+        place,
+        np.arange(1, count + 1),
+        columns,
+        [fact],
+        num_classes=first.num_classes,
+        unused=unused,
+    )
 
 
-def _with_task(part: RunPart, *, is_grouped: bool) -> dict[str, Column]:
+def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:
+    """Return the columns that all parts have, weights in all or none."""
+    if len({"weight" in part.columns for part in parts}) > 1:
+        raise FileError(parts[0].path, "weights_in_some_tasks")
+    is_grouped = any("group" in part.columns for part in parts)
+    tables = [_with_task(part, is_grouped=is_grouped) for part in parts]
+    roles = [role for role in tables[0] if all(role in table for table in tables)]
+    return {role: _joined([table[role] for table in tables]) for role in roles}
+
+
+def _with_task(
+    part: RunPart,
+    *,
+    is_grouped: bool,
+) -> dict[str, Column]:
     """Return the columns with the task before each id, group and stratum, so that models are paired by question."""
     columns = dict(part.columns)
     if is_grouped:
@@ -239,7 +297,12 @@ def _joined(columns: Sequence[Column]) -> Column:
     return list(chain.from_iterable(columns))
 
 
-def only(found: Iterable[str], wanted: str | None, path: object, what: str) -> str:
+def only(
+    found: Iterable[str],
+    wanted: str | None,
+    path: object,
+    what: str,
+) -> str:
     """Return the requested one of several names, or the only one, or raise FileError."""
     names = list(dict.fromkeys(found))
     listed = ", ".join(names)
@@ -247,7 +310,14 @@ def only(found: Iterable[str], wanted: str | None, path: object, what: str) -> s
         raise FileError(path, "several_in_run", got=listed, advice="name_filter", what=what)
     if wanted is not None and wanted not in names:
         got = f"{wanted!r}, not {listed}"
-        raise FileError(path, "not_in_run", value=wanted, got=got, what=what, wanted=wanted)
+        raise FileError(
+            path,
+            "not_in_run",
+            value=wanted,
+            got=got,
+            what=what,
+            wanted=wanted,
+        )
     return wanted or names[0]
 
 
@@ -257,7 +327,11 @@ def files_in(place: Path, *patterns: str) -> list[Path]:
     return sorted(file for file in files if any(fnmatchcase(file.name, name) for name in patterns) and file.is_file())
 
 
-def starts_with(file: Path, needed: Iterable[bytes], size: int = 20_000) -> bool:
+def starts_with(
+    file: Path,
+    needed: Iterable[bytes],
+    size: int = 20_000,
+) -> bool:
     """Return whether the beginning of a file holds all of some texts."""
     with file.open("rb") as content:
         start = content.read(size)
@@ -283,15 +357,34 @@ def refuse_two(place: Place, before: Path) -> None:
     """Raise the FileError of two files of one run."""
     names = [path.name if before.name != place.file.name else str(path.parent) for path in (before, place.file)]
     got = " and ".join(names)
-    raise FileError(place.file, "several_runs", got=got, advice="give_one_run", task=place.task, model=place.model)
+    raise FileError(
+        place.file,
+        "several_runs",
+        got=got,
+        advice="give_one_run",
+        task=place.task,
+        model=place.model,
+    )
 
 
-def in_file(file: object, row: int, read: Callable[..., T], *values: object) -> T:
+def in_file(
+    file: object,
+    row: int,
+    read: Callable[..., T],
+    *values: object,
+) -> T:
     """Return `read(*values)`; an error about a value becomes one about a row of the file."""
     try:
         return read(*values)
     except InputError as error:
-        raise FileError(file, error.rule, row=row, value=error.value, advice=error.advice, **error.fields) from None
+        raise FileError(
+            file,
+            error.rule,
+            row=row,
+            value=error.value,
+            advice=error.advice,
+            **error.fields,
+        ) from None
 
 
 def true_choice(target: object, choices: Sequence[str]) -> int:
@@ -305,13 +398,17 @@ def true_choice(target: object, choices: Sequence[str]) -> int:
     raise InputError("target", "no_one_right_choice", value=target)
 
 
-def log_posteriors(scores: Floats, file: object = "", rows: Ints | None = None) -> Floats:
+def log_posteriors(
+    scores: Floats,
+    file: object = "",
+    rows: Ints | None = None,
+) -> Floats:
     """Return log-likelihoods of choices, shape (N, K), which must be finite, as log-posteriors."""
     are_finite = np.isfinite(scores).all(axis=1)
     if not are_finite.all():
         row = int(np.argmin(are_finite))
         rule = "log_likelihoods_not_finite"
-        raise InputError("choices", rule, index=row) if rows is None else FileError(file, rule, row=int(rows[row]))
+        raise (InputError("choices", rule, index=row) if rows is None else FileError(file, rule, row=int(rows[row])))
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
 
 
@@ -320,7 +417,12 @@ def without_nan(values: Iterable[object]) -> list[object]:
     return [None if value != value else value for value in values]
 
 
-def confidences_in(values: Iterable[object], name: str, file: object, rows: Ints) -> list[object]:
+def confidences_in(
+    values: Iterable[object],
+    name: str,
+    file: object,
+    rows: Ints,
+) -> list[object]:
     """Return numbers or texts, None where there is none."""
     kept = without_nan(values)
     if all(value is None for value in kept):
@@ -331,7 +433,12 @@ def confidences_in(values: Iterable[object], name: str, file: object, rows: Ints
     return kept
 
 
-def named_columns(samples: Sequence[Fields], names: Mapping[str, str], file: object, rows: Ints) -> dict[str, Column]:
+def named_columns(
+    samples: Sequence[Fields],
+    names: Mapping[str, str],
+    file: object,
+    rows: Ints,
+) -> dict[str, Column]:
     """Return weights as numbers, groups and strata as text, by the dotted name of each; every sample must have one."""
     columns: dict[str, Column] = {}
     for role, name in names.items():
