@@ -102,7 +102,7 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     )
 
 
-def _answers(scores: Sequence[Fields]) -> list[str]:
+def _answers(scores: Sequence[Fields]) -> Sequence[object]:
     """Return the answers, none where a score keeps none."""
     answers = [score.get("answer") for score in scores]
     return answers if all(answers) else []
