@@ -115,7 +115,9 @@ def effective_weights(weights: Floats) -> Floats:
     Only AURC depends on the scale.
     """
     weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
-    return weights * float(weights.sum() / np.vecdot(weights, weights))
+    ordered = np.sort(weights)  # so that the same rows in another order have the same digest, to the last bit
+    scale = float(ordered.sum() / np.vecdot(ordered, ordered))
+    return weights * scale
 
 
 def require_counts(weights: Floats) -> None:

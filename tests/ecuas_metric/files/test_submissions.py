@@ -104,6 +104,12 @@ def test_ids_have_the_names_that_tools_give_them(name, tmp_path):
     assert only(write(tmp_path / "a.csv", BASE.rename(columns={"id": name}))).ids.tolist() == BASE["id"].tolist()
 
 
+def test_small_percentages_of_classes_are_on_no_other_scale(tmp_path):
+    percentages = "p_0,p_1,p_2,label\n99.2,0.5,0.3,0\n0.4,99.1,0.5,1\n"
+    submission = only(write(tmp_path / "a.csv", percentages), scale="100")
+    np.testing.assert_allclose(submission.predictions, [[0.992, 0.005, 0.003], [0.004, 0.991, 0.005]])
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet", ".npz", ".arrow", ".xlsx"])
 def test_empty_files_have_no_rows(suffix, tmp_path):
     with pytest.raises(FileError, match="the file has no rows"):
