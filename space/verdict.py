@@ -14,9 +14,8 @@ from ecuas_metric.inputs import Floats
 from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA
 from ecuas_metric.plotting.curves import reject_cost_curve
-from ecuas_metric.reporting.differences import pairs_by_key
+from ecuas_metric.reporting.differences import pairs_by_key, summary
 from ecuas_metric.reporting.report import p_text
-from ecuas_metric.reporting.text import summary
 from ecuas_metric.results import System, as_given, ranked
 
 from .figures import REFERENCE, REST

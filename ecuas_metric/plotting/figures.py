@@ -27,7 +27,7 @@ from .curves import (
     reliability,
     risk_coverage,
 )
-from .names import percent, short_names
+from .names import short_names
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -244,7 +244,7 @@ def _band_handle(axes: Axes, systems: Mapping[str, System]) -> list[Artist]:
     level = next(iter(systems.values())).options.confidence_level
     if level is None:
         return []
-    text = f"{percent(level)} interval at each point"
+    text = f"{100 * level:.10g}% interval at each point"
     return [axes.fill_between([], [], color="0.4", alpha=0.25, linewidth=0, label=text)]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..options import LEVEL
 from .figures import COLORS, REFERENCE, label, legend_below, panels
-from .names import percent, short_names
+from .names import short_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +56,7 @@ def forest_figure(drawn: Sequence[Panel], *, level: float = LEVEL, caption: str 
         axes.remove()
     for i, (axes, panel) in enumerate(zip(grid, drawn, strict=False)):
         _draw(axes, panel, are_named=not alike or i % columns == 0)
-    lines = f"{percent(level)} intervals that hold for all differences together"
+    lines = f"{100 * level:.10g}% intervals that hold for all differences together"
     marks = [
         grid[0].plot([], [], "o", color=COLORS[0], label="excludes 0: significant")[0],
         grid[0].plot([], [], "o", color=OPEN, markerfacecolor="white", label="may be due to chance")[0],

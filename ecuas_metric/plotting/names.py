@@ -43,8 +43,3 @@ def _elide(name: str, longest: int) -> str:
         return name
     tail = (longest - 1) * 2 // 5
     return f"{name[: longest - 1 - tail]}…{name[len(name) - tail :]}"
-
-
-def percent(share: float) -> str:
-    """Return a level as text: 95%, 99.9%."""
-    return f"{100 * round(share, 10):g}%"

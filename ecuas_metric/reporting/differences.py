@@ -1,4 +1,4 @@
-"""Comparisons and plans -> what is shown of them: chosen and sorted, as tables, as records, as a figure."""
+"""Comparisons and plans -> what is shown of them: who beats whom in a sentence, tables, a figure."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 from ..comparison.compare import Comparison
 from ..comparison.planning import Plan
 from ..metric import Key
-from ..plotting.names import percent, short_names
-from .report import DAGGER, NO_INTERVAL, interval_text, legend_of, p_text, title
-from .tables import Cell, Grid
+from ..plotting.names import short_names
+from ..results import System
+from .report import DAGGER, NO_INTERVAL, digits_for, interval_text, legend_of, p_text, title
+from .tables import Cell, Grid, Screen, to_text
 
 if TYPE_CHECKING:
     from ..plotting.forest import Panel
 
 DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"
+MAX_NAMES = 4  # systems listed in a sentence
 MAX_BARS = 15  # pairs in a panel of the figure; of more, those with the best system
 MAX_ROWS = 60  # differences that are printed unless all are asked for
 
@@ -48,11 +50,121 @@ def ranking_of(rows: Sequence[Comparison]) -> dict[str, float]:
     return dict(sorted(values.items(), key=lambda item: item[1], reverse=better))
 
 
+# ---- who beats whom ------------------------------------------------------------------------------------------------
+
+
+def winner(row: Comparison, alpha: float) -> str | None:
+    """Return the system that is significantly better; None if neither is, or they must not be ranked."""
+    better = row.key.entry.higher_is_better
+    if better is None or not row.comparable or not row.difference or not is_significant(row, alpha):
+        return None
+    return row.first if (row.difference > 0) == better else row.second
+
+
+def summary(rows: Sequence[Comparison], *, alpha: float, digits: int | None = None) -> list[str]:
+    """Return one line per metric: which system is best, and which of the others it beats significantly."""
+    verdicts = {}
+    unequal = []
+    undirected = []
+    for key, pairs in pairs_by_key(rows).items():
+        if not all(row.comparable for row in pairs):
+            unequal.append(f"{title(key)}†")
+        elif key.entry.higher_is_better is None:
+            undirected.append(title(key))
+        else:
+            verdicts[title(key)] = verdict(pairs, alpha, digits)
+    width = max(map(len, verdicts), default=0)
+    lines = [f"{name:{width}}  {sentence}" for name, sentence in verdicts.items()]
+    if unequal:
+        lines.append(f"{', '.join(unequal)}: no winner, since the systems' answers differ (see † below).")
+    if undirected:
+        lines.append(f"{', '.join(undirected)}: neither high nor low is better.")
+    return lines
+
+
+def verdict(rows: Sequence[Comparison], alpha: float, digits: int | None = None) -> str:
+    """Say who is best by one metric that ranks, of the rows of all pairs, and whom it beats significantly."""
+    if digits is None:
+        digits = digits_for((row.low, row.high) for row in rows)
+    values = ranking_of(rows)
+    undefined = [name for name, value in values.items() if math.isnan(value)]
+    if undefined:
+        return f"undefined for {_list_names(undefined)}."
+    if not any(row.difference for row in rows):
+        return f"no difference: {max(values.values()):.{digits}f} each."
+    best, second, *_ = values
+    rivals = _rows_of_rivals(rows, best)
+    unbeaten = [name for name in values if name in rivals and winner(rivals[name], alpha) != best]
+    whose = f" for {second}" if len(values) > 2 else ""
+    p = p_text(rivals[second].p_adjusted)
+    numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose} (adjusted {p})"
+    return f"{best} {_how_surely(unbeaten, len(rivals))}: {numbers}."
+
+
+def _rows_of_rivals(rows: Iterable[Comparison], best: str) -> dict[str, Comparison]:
+    """Return the comparison of each other system with the best."""
+    rivals = {}
+    for row in rows:
+        if best in (row.first, row.second):
+            rivals[row.second if row.first == best else row.first] = row
+    return rivals
+
+
+def _how_surely(unbeaten: Sequence[str], count: int) -> str:
+    """Say how sure the lead over a number of systems is, of which some are not beaten significantly."""
+    if not unbeaten:
+        return "is best, significantly"
+    if len(unbeaten) == count:
+        return "has the best value, which may be due to chance"
+    return f"is best, significantly but for {_list_names(unbeaten)}"
+
+
+def _list_names(systems: Sequence[str]) -> str:
+    if len(systems) <= MAX_NAMES + 1:
+        return ", ".join(systems)
+    return f"{', '.join(systems[:MAX_NAMES])} and {len(systems) - MAX_NAMES} more"
+
+
+def introduction(
+    systems: Mapping[str, System],
+    rows: Sequence[Comparison],
+    *,
+    alpha: float,
+    digits: int,
+    by_position: bool,
+) -> list[str]:
+    """Return the lines above the differences: what is compared, what cannot be found, and the summary."""
+    first = next(iter(systems.values()))
+    paired = "id" if first.ids is not None else "their rows"
+    if first.ids is None and not by_position:
+        paired += ": there is no column of ids"
+    subject = f"{len(systems)} systems on {first.num_samples} samples, paired by {paired}."
+    lines = summary(rows, alpha=alpha, digits=digits)
+    return [f"{subject} Significant: adjusted p at most {alpha:g}.", "", *lines, ""]
+
+
+def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: float) -> str:
+    """Return the text of a comparison: its introduction, and the differences unless they are too many."""
+    above = screen.wrap(grid.above)
+    if len(grid.rows) <= MAX_ROWS:
+        return "\n".join([*above, to_text(replace(grid, above=()), screen)])
+    significant = sum(is_significant(row, alpha) for row in rows)
+    how = (
+        f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --only significant or "
+        "--metrics shows some of them; --output FILE writes all, --figures DIR draws them."
+    )
+    footnotes = [] if all(row.comparable for row in rows) else [DAGGER]
+    return "\n".join([*above, *screen.wrap([how, "", *footnotes, grid.signature])]) + "\n"
+
+
+# ---- tables and a figure ---------------------------------------------------------------------------------------------
+
+
 def comparison_grid(
     rows: Sequence[Comparison], line: str, *, level: float, tests: int, digits: int = 3, above: Iterable[str] = ()
 ) -> Grid:
     """Lay comparisons out with the p-values, adjusted for a number of tests; `line` is the signature."""
-    grid = differences_grid(rows, line, f"{percent(level)} interval", digits=digits, above=above)
+    grid = differences_grid(rows, line, f"{100 * level:.10g}% interval", digits=digits, above=above)
     cells = []
     for cells_of_row, row in zip(grid.rows, rows, strict=True):
         p_values = [Cell(p_text(p, in_cell=True)) for p in (row.p, row.p_adjusted)]
@@ -111,7 +223,8 @@ def explain_columns(tests: int, level: float) -> list[str]:
         adjusted = "the same, since there is one test"
     return [
         DIFFERENCE,
-        f"{percent(level)} interval: for this pair and metric alone; it excludes 0 where p is at most {1 - level:.2g}",
+        f"{100 * level:.10g}% interval: for this pair and metric alone; it excludes 0 where p is at most "
+        f"{1 - level:.2g}",
         f"adjusted p: {adjusted}; a large one does not mean that the systems are equal",
     ]
 
@@ -134,7 +247,8 @@ def plan_grid(
         rows.append([Cell(text) for text in (title(plan.key), difference, deviation, reach, needed)])
     reached = f"detectable with N = {plans[0].samples if plans else 0}"
     header = ["metric", "planned" if planned else "difference", "deviation", reached, "N to find it"]
-    above = f"For a power of {percent(power)} in a two-sided test at the level {alpha:g}, of one metric and one pair:"
+    test = f"a two-sided test at the level {alpha:g}, of one metric and one pair"
+    above = f"For a power of {100 * power:.10g}% in {test}:"
     notes = ["deviation: standard deviation of the paired difference of one sample"]
     return Grid(header, rows, notes, signature, above=[above], legend=legend_of(plan.key for plan in plans))
 
@@ -165,7 +279,7 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
         xlabel = _directions(rows[0].key)
     else:
         best = next(iter(ranking))
-        rows = [row if row.second == best else row.turned() for row in rows if best in (row.first, row.second)]
+        rows = [row if row.second == best else row.turned() for row in _rows_of_rivals(rows, best).values()]
         rows.sort(key=lambda row: abs(row.difference))
         labels = [names[row.first] for row in rows]
         xlabel = f"difference from {names[best]}"

@@ -10,13 +10,11 @@ from pathlib import Path
 from ..comparison.compare import Comparison, compare_systems, fields_of
 from ..files.write import write_whole
 from ..options import LEVEL
-from ..plotting.names import percent
 from ..results import System
 from ..version import VERSION
-from .differences import num_tests, pairs_by_key
+from .differences import num_tests, pairs_by_key, verdict
 from .report import Report, make_report, report_grid, report_records, short_title, write_figures
 from .tables import latex_text, to_json, to_latex
-from .text import verdict
 
 DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,threeparttable}
@@ -57,7 +55,7 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
     drawings = [path for path in figures if path.suffix == ".pdf"]
     shown = [FIGURE % {"file": path.name, "caption": latex_text(CAPTIONS[path.stem])} for path in drawings]
     fields = {
-        "caption": f"Results, with {latex_text(percent(_level(systems)))} intervals.",
+        "caption": f"Results, with {100 * _level(systems):.10g}\\% intervals.",
         "table": to_latex(grid),
         "figures": "".join(shown),
         "methods": latex_text(methods).replace("$|$", r"$|$\allowbreak{}"),  # a signature is longer than a line
@@ -88,7 +86,7 @@ def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Com
         f"We evaluate {subject} on {counts} samples by ECUAS_n (n = {orders}; 0 is perfect, 1 is always rejecting), "
         f"the expected cost of answers that are accepted or rejected by their uncertainty, over all reject costs."
         f"{weights}",
-        f"Intervals are at the level {percent(level)}, from the influences of the samples{groups}.",
+        f"Intervals are at the level {100 * level:.10g}%, from the influences of the samples{groups}.",
     ]
     fits = {system.basis.recalibration for system in systems.values()} - {None, ""}
     for method, folds in {tuple(fit.split("/")[:2]) for fit in map(str, fits)}:

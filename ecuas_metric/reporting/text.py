@@ -1,4 +1,4 @@
-"""Results in sentences: which system is best, whom it beats, for which users, and how sure all this is."""
+"""A report in plain words: which system is best for which use, and what each one's confidences are worth."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..basis import differing
 from ..calibration import CALIBRATION_P
-from ..comparison.compare import Comparison, compare_systems
+from ..comparison.compare import compare_systems
 from ..errors import InputError
 from ..expected_costs import ECUAS_N
 from ..metric import Key
@@ -18,127 +18,15 @@ from ..metrics import values_of_calibration
 from ..options import LEVEL, Options
 from ..plotting.curves import reject_cost_curve
 from ..results import System, all_values, ranked
-from .differences import MAX_ROWS, is_significant, num_tests, pairs_by_key, ranking_of
-from .report import DAGGER, digits_for, p_text, short_title, title
-from .tables import Grid, Screen, to_text
+from .differences import num_tests, pairs_by_key, verdict
+from .report import p_text, short_title
 
-MAX_NAMES = 4  # systems listed in a sentence
 WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
 USES = {  # the n from which on -> whose costs ECUAS_n weighs most
     0.0: "to whom a mistake is much worse than a rejection",
     1.0: "with reject costs of all sizes",
     8.0: "to whom a rejection is nearly as bad as a mistake",
 }
-
-
-# ---- who beats whom ------------------------------------------------------------------------------------------------
-
-
-def winner(row: Comparison, alpha: float) -> str | None:
-    """Return the system that is significantly better; None if neither is, or they must not be ranked."""
-    better = row.key.entry.higher_is_better
-    if better is None or not row.comparable or not row.difference or not is_significant(row, alpha):
-        return None
-    return row.first if (row.difference > 0) == better else row.second
-
-
-def summary(rows: Sequence[Comparison], *, alpha: float, digits: int | None = None) -> list[str]:
-    """Return one line per metric: which system is best, and which of the others it beats significantly."""
-    verdicts = {}
-    unequal = []
-    undirected = []
-    for key, pairs in pairs_by_key(rows).items():
-        if not all(row.comparable for row in pairs):
-            unequal.append(f"{title(key)}†")
-        elif key.entry.higher_is_better is None:
-            undirected.append(title(key))
-        else:
-            verdicts[title(key)] = verdict(pairs, alpha, digits)
-    width = max(map(len, verdicts), default=0)
-    lines = [f"{name:{width}}  {sentence}" for name, sentence in verdicts.items()]
-    if unequal:
-        lines.append(f"{', '.join(unequal)}: no winner, since the systems' answers differ (see † below).")
-    if undirected:
-        lines.append(f"{', '.join(undirected)}: neither high nor low is better.")
-    return lines
-
-
-def verdict(rows: Sequence[Comparison], alpha: float, digits: int | None = None) -> str:
-    """Say who is best by one metric that ranks, of the rows of all pairs, and whom it beats significantly."""
-    if digits is None:
-        digits = digits_for((row.low, row.high) for row in rows)
-    values = ranking_of(rows)
-    undefined = [name for name, value in values.items() if math.isnan(value)]
-    if undefined:
-        return f"undefined for {_list_names(undefined)}."
-    if not any(row.difference for row in rows):
-        return f"no difference: {max(values.values()):.{digits}f} each."
-    best, second, *_ = values
-    rivals = _rows_of_rivals(rows, best)
-    unbeaten = [name for name in values if name in rivals and winner(rivals[name], alpha) != best]
-    whose = f" for {second}" if len(values) > 2 else ""
-    p = p_text(rivals[second].p_adjusted)
-    numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose} (adjusted {p})"
-    return f"{best} {_how_surely(unbeaten, len(rivals))}: {numbers}."
-
-
-def _rows_of_rivals(rows: Iterable[Comparison], best: str) -> dict[str, Comparison]:
-    """Return the comparison of each other system with the best."""
-    rivals = {}
-    for row in rows:
-        if best in (row.first, row.second):
-            rivals[row.second if row.first == best else row.first] = row
-    return rivals
-
-
-def _how_surely(unbeaten: Sequence[str], count: int) -> str:
-    """Say how sure the lead over a number of systems is, of which some are not beaten significantly."""
-    if not unbeaten:
-        return "is best, significantly"
-    if len(unbeaten) == count:
-        return "has the best value, which may be due to chance"
-    return f"is best, significantly but for {_list_names(unbeaten)}"
-
-
-def _list_names(systems: Sequence[str]) -> str:
-    if len(systems) <= MAX_NAMES + 1:
-        return ", ".join(systems)
-    return f"{', '.join(systems[:MAX_NAMES])} and {len(systems) - MAX_NAMES} more"
-
-
-def introduction(
-    systems: Mapping[str, System],
-    rows: Sequence[Comparison],
-    *,
-    alpha: float,
-    digits: int,
-    by_position: bool,
-) -> list[str]:
-    """Return the lines above the differences: what is compared, what cannot be found, and the summary."""
-    first = next(iter(systems.values()))
-    paired = "id" if first.ids is not None else "their rows"
-    if first.ids is None and not by_position:
-        paired += ": there is no column of ids"
-    subject = f"{len(systems)} systems on {first.num_samples} samples, paired by {paired}."
-    lines = summary(rows, alpha=alpha, digits=digits)
-    return [f"{subject} Significant: adjusted p at most {alpha:g}.", "", *lines, ""]
-
-
-def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: float) -> str:
-    """Return the text of a comparison: its introduction, and the differences unless they are too many."""
-    above = screen.wrap(grid.above)
-    if len(grid.rows) <= MAX_ROWS:
-        return "\n".join([*above, to_text(replace(grid, above=()), screen)])
-    significant = sum(is_significant(row, alpha) for row in rows)
-    how = (
-        f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --only significant or "
-        "--metrics shows some of them; --output FILE writes all, --figures DIR draws them."
-    )
-    footnotes = [] if all(row.comparable for row in rows) else [DAGGER]
-    return "\n".join([*above, *screen.wrap([how, "", *footnotes, grid.signature])]) + "\n"
-
-
-# ---- a report in plain words ---------------------------------------------------------------------------------------
 
 
 def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None) -> list[str]:

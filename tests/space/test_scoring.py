@@ -3,7 +3,7 @@
 import numpy as np
 
 from ecuas_metric.options import OPTIONS
-from ecuas_metric.reporting.text import summary
+from ecuas_metric.reporting.differences import summary
 from space import scoring
 from space.words import LABELS
 from tests.space.refusals import refused

@@ -26,8 +26,10 @@ from ...results import System, as_given, value_keys
 from ..averages import macro_averages
 from ..differences import (
     comparison_grid,
+    introduction,
     is_significant,
     num_tests,
+    overview,
     pairs_by_key,
     plan_grid,
     within_grid,
@@ -47,7 +49,6 @@ from ..report import (
 )
 from ..tables import screen_of
 from ..text import explain as sentences_of
-from ..text import introduction, overview
 from .choice import chosen_keys, named_keys, options_set
 from .deciding import CostFlag, cost_of_flag
 from .flags import Flag, flag_of

@@ -9,11 +9,9 @@ from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.files.values import from_values
 from ecuas_metric.metric import Key
-from ecuas_metric.plotting.names import percent
 from ecuas_metric.reporting import cli, text
-from ecuas_metric.reporting.differences import num_tests
+from ecuas_metric.reporting.differences import num_tests, summary, winner
 from ecuas_metric.reporting.report import prepare_submissions
-from ecuas_metric.reporting.text import summary, winner
 from ecuas_metric.results import compute_results
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, row, rows_of
 
@@ -156,8 +154,3 @@ def test_a_useful_range_with_a_hole_says_so():
     correct = np.repeat([1, 0, 1, 0], [10, 20, 50, 20])
     lines = text.explain({"a": confidence_system(correct, confidence)})
     assert any("of a mistake, though not everywhere between, do better" in line for line in lines)
-
-
-@pytest.mark.parametrize(("level", "shown"), [(0.95, "95%"), (0.999, "99.9%"), (1 - 0.05, "95%")])
-def test_levels_are_written_out(level, shown):
-    assert percent(level) == shown
