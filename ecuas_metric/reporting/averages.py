@@ -78,12 +78,11 @@ def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> R
     """Return the means of the parts' values, with limits if the parts have them and are independent."""
     results, first = parts[0]
     level = first.options.confidence_level
-    notes = []
+    are_independent = _are_independent(system for _, system in parts)
     inferences = []
-    if level is not None and _are_independent(system for _, system in parts):
+    if level is not None and are_independent:
         inferences = [_inferences(results, system) for results, system in parts]
-    elif level is not None:
-        notes.append(Note("groups_in_several_parts"))
+    notes = [] if level is None or are_independent else [Note("groups_in_several_parts")]
     averages = {}
     for key in keys:
         values = [results.estimates[key].value for results, _ in parts]

@@ -92,6 +92,11 @@ def verdict(rows: Sequence[Comparison], alpha: float, digits: int | None = None)
         return f"undefined for {_list_names(undefined)}."
     if not any(row.difference for row in rows):
         return f"no difference: {max(values.values()):.{digits}f} each."
+    return _verdict_of_ranking(rows, values, alpha, digits)
+
+
+def _verdict_of_ranking(rows: Sequence[Comparison], values: Mapping[str, float], alpha: float, digits: int) -> str:
+    """Say whom the best of systems that differ beats significantly."""
     best, second, *_ = values
     rivals = _rows_of_rivals(rows, best)
     unbeaten = [name for name in values if name in rivals and winner(rivals[name], alpha) != best]

@@ -88,9 +88,7 @@ def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Com
         f"{weights}",
         f"Intervals are at the level {100 * level:.10g}%, from the influences of the samples{groups}.",
     ]
-    fits = {system.basis.recalibration for system in systems.values()} - {None, ""}
-    for method, folds in {tuple(fit.split("/")[:2]) for fit in map(str, fits)}:
-        sentences.append(f"Systems named with '{method}' are recalibrated in {folds}-fold cross-validation.")
+    sentences += _recalibrations(systems)
     if rows:
         paired = "ids" if first.ids is not None else "position"
         sentences.append(
@@ -102,6 +100,13 @@ def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Com
                 sentences.append(f"{short_title(key)}: {verdict(pairs, round(1 - level, 12))}")
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
     return " ".join(sentence.strip() for sentence in sentences if sentence.strip())
+
+
+def _recalibrations(systems: Mapping[str, System]) -> list[str]:
+    """Say how systems were recalibrated, if any were."""
+    fits = dict.fromkeys(system.basis.recalibration for system in systems.values())
+    parts = [fit.split("/") for fit in fits if fit]
+    return [f"Systems named with '{one[0]}' are recalibrated in {one[1]}-fold cross-validation." for one in parts]
 
 
 def _level(systems: Mapping[str, System]) -> float:

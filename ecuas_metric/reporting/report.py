@@ -62,8 +62,7 @@ class Report:
     @property
     def is_ranked(self) -> bool:
         """Whether any metric may rank the systems: if there are several, of the same basis, and all have numbers."""
-        is_bounded = any(unlabelled.rule == "bounds" for unlabelled in self.unlabelled.values())
-        return len(self.results) > 1 and not self.differing and not is_bounded
+        return len(self.results) > 1 and not self.differing and not is_bounded(self.unlabelled)
 
     def notes(self) -> list[tuple[str, Note]]:
         """Return what a reader must know beside the numbers: system and note."""
@@ -79,6 +78,16 @@ class Report:
 
     def _repr_html_(self) -> str:
         return to_html(report_grid(self, keys=main_keys(self.keys)))
+
+
+def is_bounded(unlabelled: Mapping[str, Unlabelled]) -> bool:
+    """Return whether the numbers of a system are only bounded."""
+    return any(answers.rule == "bounds" for answers in unlabelled.values())
+
+
+def not_below(notes: Iterable[tuple[str, Note]]) -> list[tuple[str, Note]]:
+    """Return the notes of systems that their table does not show."""
+    return [(name, note) for name, note in notes if note.id not in BELOW]
 
 
 def prepare_submissions(submissions: Iterable[Submission], **options: object) -> dict[str, System]:
@@ -212,12 +221,10 @@ def make_report(
     bounds = {}
     for name, system in systems.items():
         answers = unlabelled.get(name)
-        if answers is None:
-            results[name] = compute_results(system, progress=progress, only=asked)
-            continue
-        system = replace(system, origin=replace(system.origin, unlabelled=answers.rule))
-        bounds[name] = bounds_of(system, answers, only=asked)
-        if answers.rule == "bounds":
+        if answers is not None:
+            system = replace(system, origin=replace(system.origin, unlabelled=answers.rule))
+            bounds[name] = bounds_of(system, answers, only=asked)
+        if answers is not None and answers.rule == "bounds":
             results[name] = _undefined_results(system, asked)
         else:
             results[name] = compute_results(system, progress=progress, only=asked)
@@ -275,14 +282,23 @@ def report_grid(report: Report, *, digits: int | None = None, keys: Iterable[Key
     """
     shown = list(report.keys if keys is None else keys)
     columns = [*_columns_of_rows(report), *(_column(report, key, digits) for key in shown)]
-    header = [name for name, _ in columns]
     rows = [list(row) for row in zip(*(cells for _, cells in columns), strict=True)]
-    above = [f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else []
-    notes = _footnotes(report, shown, rows)
-    left_out = [short_title(key) for key in report.keys if key.entry.only_in_full and key not in shown]
-    hint = f"not shown: {', '.join(left_out)} (ecuas score --full)" if left_out else ""
-    grid = Grid(header, rows, notes, report.signature, above=above, legend=legend_of(shown), hint=hint)
+    grid = Grid(
+        [name for name, _ in columns],
+        rows,
+        _footnotes(report, shown, rows),
+        report.signature,
+        above=[f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else [],
+        legend=legend_of(shown),
+        hint=_hint(report.keys, shown),
+    )
     return replace(grid, best=BEST_VALUE) if grid.marks_best else grid
+
+
+def _hint(keys: Iterable[Key], shown: Collection[Key]) -> str:
+    """Say which metrics a table leaves out, unless these were chosen otherwise."""
+    left_out = [short_title(key) for key in keys if key.entry.only_in_full and key not in shown]
+    return f"not shown: {', '.join(left_out)} (ecuas score --full)" if left_out else ""
 
 
 def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:

@@ -1,31 +1,21 @@
 """Which metrics a command shows: the names after --metrics -> keys, and options that no shown number depends on."""
 
 import re
-from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ...decisions import Decisions
 from ...errors import InputError
 from ...metric import METRICS, VARIANTS, Key
-from ...options import DEFAULTS
 from ..report import title
 from .flags import flag_of
+from .parameters import ADDING
 
-ADDING = ("normalize", "decompose", "calibration", "reject_costs", "n")  # options that add numbers
 _LIKE = {"auroc": "n"}  # of a plan: as ECUAS_n, and unlike an error rate, depends on it
 _NUMBER = re.compile(r"_(\d[\d.e+-]*|inf)(?=_|\s|$)")  # the parameter in the name of a number
 
 
-def options_set(options: Mapping[str, object], *, is_binned: bool = False) -> list[str]:
-    """Return which of the options that not all numbers depend on are not the default ones.
-
-    Where the bins are also shown or kept otherwise (`is_binned`), these are not among them.
-    """
-    names = ADDING if is_binned else (*ADDING, "n_bins")
-    return [name for name in names if name in options and options[name] != getattr(DEFAULTS, name)]
-
-
 def chosen_keys(text: str | None, keys: Sequence[Key], options: Collection[str] = ()) -> list[Key]:
-    """Return those of the keys that a text names by keys or titles, separated by commas or spaces; None is all.
+    """Return those of the keys that a text names by keys or titles, separated by commas; None is all.
 
     InputError names what cannot be chosen, and which of the `options` that are set changes nothing that is chosen.
     """
@@ -33,7 +23,7 @@ def chosen_keys(text: str | None, keys: Sequence[Key], options: Collection[str] 
         return list(keys)
     names = _names_of(keys)
     chosen: dict[Key, None] = {}
-    for word in list(_words_of(text, names)) or [text]:
+    for word in _words_of(text) or [text]:
         if _simple(word) not in names:
             raise _unknown(word, keys)
         chosen |= dict.fromkeys(names[_simple(word)])
@@ -51,7 +41,7 @@ def named_keys(text: str | None, form: Decisions) -> list[Key]:
     keys = [Key(name) for name, metric in METRICS.items() if metric.when == "named" and metric.applies(form)]
     names = _names_of(keys)
     named: dict[Key, None] = {}
-    for word in map(_simple, _words_of(text or "", names)):
+    for word in map(_simple, _words_of(text or "")):
         named |= dict.fromkeys(_keys_of_word(word, names))
     return list(named)
 
@@ -67,11 +57,9 @@ def _keys_of_word(word: str, names: Mapping[str, Sequence[Key]]) -> Iterator[Key
             yield Key(key.metric, float(number))
 
 
-def _words_of(text: str, known: Container[str]) -> Iterator[str]:
-    """Yield the names in a text, which commas separate, or blanks unless they are part of a name."""
-    for part in filter(None, map(str.strip, text.split(","))):
-        is_name = _simple(part) in known or _meant(part)
-        yield from [part] if is_name else part.split()
+def _words_of(text: str) -> list[str]:
+    """Return the names in a text, which commas separate."""
+    return [name for name in map(str.strip, text.split(",")) if name]
 
 
 def _is_number(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated
 
 from ...basis import Basis
@@ -38,18 +38,19 @@ from ..differences import (
 from ..paper import write_paper
 from ..recalibrating import FOLDS, add_recalibrated
 from ..report import (
-    BELOW,
     Report,
+    is_bounded,
     make_report,
+    not_below,
     prepare_open,
     prepare_submissions,
     report_grid,
     report_records,
     write_figures,
 )
-from ..tables import screen_of
+from ..tables import Record, screen_of
 from ..text import explain as sentences_of
-from .choice import chosen_keys, named_keys, options_set
+from .choice import chosen_keys, named_keys
 from .deciding import CostFlag, cost_of_flag
 from .flags import Flag, flag_of
 from .parameters import (
@@ -73,6 +74,7 @@ from .parameters import (
     Seed,
     Target,
     option,
+    options_set,
     print_bullets,
     print_paths,
 )
@@ -81,13 +83,34 @@ from .reading import read_files, recipes_of
 _DEPENDENT = ("interval", "calibration", "calibrate", "explain")  # what groups of samples matter for in `score`
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemFlags:
+    """What systems are made of besides their rows."""
+
+    cost: CostFlag = None
+    calibrate: Calibrate = None
+    folds: Folds = FOLDS
+
+    def options(self, submissions: Sequence[Submission]) -> dict[str, object]:
+        """Return the cost, if there is one."""
+        return {} if self.cost is None else {"cost": cost_of_flag(self.cost, submissions)[0]}
+
+    def with_recalibrated(
+        self, systems: dict[str, System], submissions: Sequence[Submission], options: Mapping[str, object]
+    ) -> dict[str, System]:
+        """Return the systems, each with its recalibrated version if that is asked for."""
+        if self.calibrate is None:
+            return systems
+        return add_recalibrated(systems, submissions, method=self.calibrate, folds=self.folds, **options)
+
+
 def score_in_memory(
     *,
     files: Files,
     rows: RowFlags,
     groups: Annotated[str | None, Flag(GROUPS, "COLUMN", needs=_DEPENDENT)] = None,
     by: By = None,
-    cost: CostFlag = None,
+    made: SystemFlags,
     metric: BinnedOptions,
     calibration: Annotated[bool, option("calibration")] = False,
     interval: Interval = None,
@@ -96,8 +119,6 @@ def score_in_memory(
     ] = DEFAULTS.interval_method,
     resamples: NumResamples = DEFAULTS.n_resamples,
     seed: Seed = DEFAULTS.random_state,
-    calibrate: Calibrate = None,
-    folds: Folds = FOLDS,
     output: ReportOutput,
     figures: Figures = None,
     explain: Annotated[bool, Flag("explain the results in plain words below the table")] = False,
@@ -105,21 +126,17 @@ def score_in_memory(
     """Print the metrics of all systems in one table."""
     output.check()
     draws = {"n_resamples": resamples, "random_state": seed}
-    if interval_method == DEFAULTS.interval_method and not calibration and not explain:
-        _refuse_draws(draws)
+    _refuse_draws(draws, [calibration, explain, interval_method != DEFAULTS.interval_method])
     options = metric.options(rows) | draws
     options |= {"calibration": calibration, "confidence_level": interval, "interval_method": interval_method}
     submissions = read_files(
         files, rows, groups=groups, part=by, metric=metric, unlabelled="bounds", outputs=output.output
     )
-    if cost is not None:
-        options["cost"], _ = cost_of_flag(cost, submissions)
+    options |= made.options(submissions)
     systems, unlabelled = prepare_open(submissions, **options)
-    is_bounded = any(answers.rule == "bounds" for answers in unlabelled.values())
-    if is_bounded:
-        _require_labels({"explain": explain, "calibrate": calibrate})
-    if calibrate is not None:
-        systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
+    if is_bounded(unlabelled):
+        _require_labels({"explain": explain, "calibrate": made.calibrate})
+    systems = made.with_recalibrated(systems, submissions, options)
     asked = _metrics_of(output, systems, options_set(options, is_binned=figures is not None))
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
@@ -129,17 +146,11 @@ def score_in_memory(
         notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
     if explain:
         print_bullets(sentences_of(systems, only=asked))
-    if figures:
-        notes += _draw(systems, figures, is_bounded=is_bounded)
-    return [(name, note) for name, note in notes if note.id not in BELOW]
-
-
-def _draw(systems: Mapping[str, System], folder: str, *, is_bounded: bool) -> Notes:
-    """Draw all figures, or return a note on why there are none."""
-    if is_bounded:
-        return [("", Note("no_figures", advice="label_or_bound"))]
-    print_paths(write_figures(systems, folder))
-    return []
+    if figures is not None and is_bounded(unlabelled):
+        notes.append(("", Note("no_figures", advice="label_or_bound")))
+    elif figures is not None:
+        print_paths(write_figures(systems, figures))
+    return not_below(notes)
 
 
 def compare_in_memory(
@@ -156,33 +167,25 @@ def compare_in_memory(
         ),
     ] = None,
     pool_tasks: PoolTasks = False,
-    cost: CostFlag = None,
+    made: SystemFlags,
     metric: BinnedOptions,
     interval: Annotated[
         float, Flag("level of the intervals of differences; p-values up to 1 - LEVEL are significant", "LEVEL")
     ] = LEVEL,
     seed: Seed = DEFAULTS.random_state,
-    calibrate: Calibrate = None,
-    folds: Folds = FOLDS,
     only: Annotated[str | None, Flag("show only significant differences", choices=("significant",))] = None,
     output: Output,
     figures: Annotated[str | None, Flag("draw the differences with their intervals, a panel per metric", "DIR")] = None,
 ) -> Notes:
     """Print the differences between all pairs of systems, with intervals and tests."""
     output.check()
-    options = metric.options(rows) | {
-        "confidence_level": interval,
-        "random_state": seed,
-    }
+    options = metric.options(rows) | {"confidence_level": interval, "random_state": seed}
     submissions = read_files(
         files, rows, groups=groups, stratum=within, pool_tasks=pool_tasks, metric=metric, outputs=output.output
     )
     _require_pairs(submissions, rows)
-    if cost is not None:
-        options["cost"], _ = cost_of_flag(cost, submissions)
-    systems = prepare_submissions(submissions, **options)
-    if calibrate is not None:
-        systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
+    options |= made.options(submissions)
+    systems = made.with_recalibrated(prepare_submissions(submissions, **options), submissions, options)
     keys = _metrics_of(output, systems, options_set(options))
     compared = compare_systems(systems, only=keys)
     differences = _in_order(compared, keys)
@@ -201,11 +204,16 @@ def compare_in_memory(
     if within is not None:
         names = _names_of_strata(systems, submissions)
         by_part = {names[stratum]: rows for stratum, rows in compare_within(systems, only=keys).items()}
-        records = [{"within": part, **fields_of(row)} for part, rows in by_part.items() for row in rows]
-        output.show_below(within_grid(by_part, within, line, level=interval, digits=digits), records, "within")
+        grid = within_grid(by_part, within, line, level=interval, digits=digits)
+        output.show_below(grid, _records_within(by_part), "within")
     if figures:
         print_paths(write_differences(differences, figures, alpha=alpha))
     return _notes_of(systems) + list(compared.notes)
+
+
+def _records_within(by_part: Mapping[str, Iterable[Comparison]]) -> list[Record]:
+    """Return the fields of the comparisons within each part."""
+    return [{"within": part, **fields_of(row)} for part, rows in by_part.items() for row in rows]
 
 
 def _names_of_strata(systems: Mapping[str, System], submissions: Sequence[Submission]) -> dict[int, str]:
@@ -273,24 +281,18 @@ def write_for_paper(
     rows: RowFlags,
     groups: GroupColumn = None,
     pool_tasks: PoolTasks = False,
-    cost: CostFlag = None,
+    made: SystemFlags,
     metric: BinnedOptions,
     interval: Annotated[
         float, Flag("level of the intervals; p-values up to 1 - LEVEL are significant", "LEVEL")
     ] = LEVEL,
-    calibrate: Calibrate = None,
-    folds: Folds = FOLDS,
     output: Annotated[str, Flag("the folder", "DIR")] = "paper",
 ) -> Notes:
     """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
     submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=[])
     _require_pairs(submissions, rows)
-    options = metric.options(rows) | {"confidence_level": interval}
-    if cost is not None:
-        options["cost"], _ = cost_of_flag(cost, submissions)
-    systems = prepare_submissions(submissions, **options)
-    if calibrate is not None:
-        systems = add_recalibrated(systems, submissions, method=calibrate, folds=folds, **options)
+    options = metric.options(rows) | {"confidence_level": interval} | made.options(submissions)
+    systems = made.with_recalibrated(prepare_submissions(submissions, **options), submissions, options)
     print(*lines_of(recipes_of(submissions)), sep="\n")
     print_paths(write_paper(systems, output))
     return _notes_of(systems)
@@ -315,10 +317,11 @@ def _notes_of(systems: Mapping[str, System]) -> Notes:
     return notes
 
 
-def _refuse_draws(options: Mapping[str, object]) -> None:
-    """Raise InputError for an option of random draws where nothing is drawn."""
+def _refuse_draws(options: Mapping[str, object], drawing: Iterable[bool]) -> None:
+    """Raise InputError for an option of random draws where nothing that is asked for draws."""
+    is_idle = not any(drawing)
     for name, value in options.items():
-        if value != getattr(DEFAULTS, name):
+        if is_idle and value != getattr(DEFAULTS, name):
             raise InputError(name, "idle_without_draws")
 
 

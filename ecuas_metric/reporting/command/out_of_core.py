@@ -16,7 +16,7 @@ from ...metric import Key
 from ...options import checked_options
 from ..report import BELOW, report_of, report_records, write_figures
 from ..tables import Record
-from .choice import chosen_keys, named_keys, options_set
+from .choice import chosen_keys, named_keys
 from .flags import Flag
 from .parameters import (
     BinnedOptions,
@@ -29,6 +29,7 @@ from .parameters import (
     Notes,
     ReadingFlags,
     ReportOutput,
+    options_set,
     print_paths,
 )
 from .reading import by_recipe, columns_of_files, parse_file, reading_of

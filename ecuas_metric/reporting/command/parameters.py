@@ -30,6 +30,7 @@ def option(name: str, metavar: str = "", *, choices: Sequence[str] = (), needs: 
 
 
 _NAMES = {"bins": "n_bins"}  # of flags -> of options
+ADDING = ("normalize", "decompose", "calibration", "reject_costs", "n")  # options that add numbers
 GROUPS = "column of groups of samples that depend on each other"
 Files = Annotated[
     list[str],
@@ -267,6 +268,15 @@ class ReportOutput(Output):
     def columns_of(self, keys: Sequence[Key]) -> list[Key]:
         """Return which of the keys have a column."""
         return list(keys) if self.full or self.metrics is not None else main_keys(keys)
+
+
+def options_set(options: Mapping[str, object], *, is_binned: bool = False) -> list[str]:
+    """Return which of the options that not all numbers depend on are not the default ones.
+
+    Where the bins are also shown or kept otherwise (`is_binned`), these are not among them.
+    """
+    names = ADDING if is_binned else (*ADDING, "n_bins")
+    return [name for name in names if name in options and options[name] != getattr(DEFAULTS, name)]
 
 
 def print_bullets(sentences: Iterable[str]) -> None:
