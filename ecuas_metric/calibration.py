@@ -1,5 +1,7 @@
 """How far confidences are from what they promise: ECE, the same without bias, a test, and their per-sample scores."""
 
+from __future__ import annotations
+
 import itertools
 import math
 from collections.abc import Callable
@@ -273,16 +275,16 @@ def _gaps_of_sorted(
     """Return the gaps for increasing rank = -q, where bins are slices; empty bins are left out."""
     edges = np.arange(n_bins - 1, 0, -1) / n_bins
     inner = np.searchsorted(rank, -edges, side="right")
-    starts = np.unique([0, *inner, len(rank)])
+    starts = np.array(sorted({0, *map(int, inner), len(rank)}))  # np.unique would import numpy.ma
     first = starts[:-1]
     if sample_weight is None:
         wrong = np.add.reduceat(incorrect, first)
         negative = np.add.reduceat(rank, first)
         return np.asarray(wrong - negative - np.diff(starts))
     of_blocks = [rows.start for rows in blocks(len(rank), row_size=SAMPLE_SIZE)]
-    cuts = np.union1d(starts, of_blocks)
+    cuts = sorted({*starts.tolist(), *of_blocks})
     parts = []
-    for i, j in itertools.pairwise(cuts.tolist()):
+    for i, j in itertools.pairwise(cuts):
         gap = incorrect[i:j] - rank[i:j] - 1
         parts.append(np.vecdot(sample_weight[..., i:j], gap))
     sums = np.stack(parts, axis=-1)

@@ -1,6 +1,7 @@
 """Raw arrays -> checked arrays of float64 and integers: what is common to all forms of input."""
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sized
 from typing import Any
 
@@ -34,7 +35,7 @@ SAMPLE_SIZE = 8  # numbers held of each sample; and BLAS wakes other cores for a
 def numbers(values: object, name: str) -> Array:
     """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision."""
     values = detach(values)
-    if isinstance(values, np.ma.MaskedArray):  # NumPy would unmask it silently
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):  # NumPy would unmask it silently
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         array = np.asarray(values)
