@@ -114,9 +114,13 @@ def classes_of(value: object) -> dict[str, object] | None:
     if isinstance(value, dict):
         return {as_text(name): part for name, part in value.items()}
     parts = value if isinstance(value, list) else []
-    if not parts or not all(isinstance(part, dict) and {"label", "score"} <= part.keys() for part in parts):
+    if not parts or not all(map(_is_score, parts)):
         return None
     return {as_text(part["label"]): part["score"] for part in parts}
+
+
+def _is_score(part: object) -> bool:
+    return isinstance(part, dict) and {"label", "score"} <= part.keys()
 
 
 def _as_numbers(array: pa.Array) -> pa.Array | None:

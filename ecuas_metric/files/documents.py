@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -89,12 +89,17 @@ def _rows_of(document: object) -> list[Object]:
     names = columns.get("columns")
     data = columns.get("data")
     if isinstance(names, list) and isinstance(data, list):
-        return [dict(zip(names, row, strict=True)) for row in data]
+        return _named(names, data)
     if kinds == {list}:
-        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return _named(columns, zip(*columns.values(), strict=True))
     if kinds == {dict}:
         return _rows_by_key(columns)
     raise ValueError("it must be a list of objects, or an object of columns or with one list of objects")
+
+
+def _named(names: Iterable[str], rows: Iterable[Iterable[object]]) -> list[Object]:
+    names = list(names)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _rows_by_key(document: dict[str, Object]) -> list[Object]:

@@ -44,6 +44,7 @@ _OF_FORMS = {role for roles in FORMS.values() for role in roles}
 _WITH_NAMES = {role for role in _OF_FORMS if NAMES[role]}  # that need not be said
 _KNOWN = {name for names in NAMES.values() for name in names if not NUMBERED.fullmatch(name)}
 _ADVICE = {"posteriors": "name_posteriors", "positive": "name_posteriors", "predicted": "name_predicted"}
+_NO_NAME = re.compile(r"-?[\d.,]+|Unnamed: .*|[{\[].*")  # but a row of numbers, or of JSON
 _PREFIXES = ("", "prob_", "p_")  # before the name of a class
 _EMPTY = "empty"
 _EXAMPLES = 3  # values of a column
@@ -185,9 +186,8 @@ class _Matching:
         ids = used.get("id", ())
         if len(ids) > 1 and "group" not in used and not self._is_unique(ids[0]):
             used["group"] = ids[:1]  # answers to one question depend on each other
-        by_class = {_class_in(name): name for name in used.get("posteriors", ())}
-        if by_class and set(labels) == by_class.keys():
-            used["posteriors"] = tuple(by_class[label] for label in labels)
+        if form == "posteriors":
+            used[form] = _in_order(used[form], labels)
         return used
 
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
@@ -293,20 +293,27 @@ class _Matching:
 
     def _no_form(self, said: set[str]) -> FileError:
         """Return the error about columns that make up no form: what is there, and what is not."""
-        header = [name.strip() for name in self.table.column_names]
-        named = [name for name in header if not re.fullmatch(r"-?[\d.,]+|Unnamed: .*|[{\[].*", name)]
-        if not named or len(named) == 1 < len(header) - 1:  # numbers and the like, or a title above the table
+        header = self._strange_header()
+        if header:
             return FileError(self.source, "no_header", got=", ".join(header[:_EXAMPLES]), advice="name_header")
-        forms = [set(needed) for needed in FORMS.values() if said <= set(needed)]
-        forms = forms if said else [needed for needed in forms if needed & _WITH_NAMES]
+        forms = [needed for needed in map(set, FORMS.values()) if said <= needed and needed & (said or _WITH_NAMES)]
         if not forms:
             return self._error("roles_do_not_fit", roles=sorted(said))
         present = {role for role in _OF_FORMS if self.roles[role]}
         nearest = min(forms, key=lambda needed: (len(needed - present), -len(needed)))
-        if len(nearest - present) > 1:
+        return self._lacking(nearest - present, sorted(present))
+
+    def _strange_header(self) -> list[str]:
+        """Return the names of the columns if they are numbers and the like, or a title above the table."""
+        header = [name.strip() for name in self.table.column_names]
+        named = [name for name in header if not _NO_NAME.fullmatch(name)]
+        return header if not named or len(named) == 1 < len(header) - 1 else []
+
+    def _lacking(self, roles: set[str], present: Sequence[str]) -> FileError:
+        if len(roles) > 1:
             return self._error("roles_missing", advice="name_columns")
-        (role,) = nearest - present
-        has = [f"{known} = {name_of(self.roles[known])}" for known in sorted(present)]
+        (role,) = roles
+        has = [f"{known} = {name_of(self.roles[known])}" for known in present]
         advice = _ADVICE.get(role, "name_role")
         return self._error("one_role_missing", has=has, role=role, advice=advice, columns={role: "NAME"})
 
@@ -338,6 +345,12 @@ class _Matching:
         """Return the distinct values of a column as text."""
         values, _ = encode(parse_cells(plain(self.table[name])))
         return {as_text(value) for value in values}
+
+
+def _in_order(names: tuple[str, ...], labels: Collection[str]) -> tuple[str, ...]:
+    """Return the columns of posteriors in the order of the labels that were said, if these are their names."""
+    by_class = {_class_in(name): name for name in names}
+    return tuple(by_class[label] for label in labels) if set(labels) == by_class.keys() else names
 
 
 def _class_in(name: str) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -223,28 +223,41 @@ def read_run(
     reading: Reading | None = None,
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
-    if not RUN_FILE.fullmatch(Path(path).name) and not Path(path).is_dir():
-        return None
     said = columns or {}
     reading = reading or Reading()
-    fields = {role: said.get(role) for role in RUN_FIELDS}
-    options = replace(run or RunOptions(), **fields)  # type: ignore[arg-type]
-    parts = read_parts(path, options)
+    options = run or RunOptions()
+    fields: dict[str, Any] = {role: said.get(role) for role in RUN_FIELDS}
+    options = replace(options, **fields)
+    parts = _parts_of(path, options)
     if parts is None:
         return None
+    _require_run(path, said, reading)
+    has_strata = "stratum" in said
+    if not has_strata and said.get("part") != "model":
+        return _of_parts(parts, reading, options)
+    submissions = _of_parts(pool_tasks(parts, as_strata=has_strata), reading, options)
+    is_whole = len({one.of for one in submissions}) == len(submissions)
+    return [one._replace(part="") for one in submissions] if is_whole else submissions
+
+
+def _parts_of(path: str | Path, options: RunOptions) -> list[RunPart] | None:
+    place = Path(path)
+    return read_parts(path, options) if RUN_FILE.fullmatch(place.name) or place.is_dir() else None
+
+
+def _of_parts(parts: Sequence[RunPart], reading: Reading, options: RunOptions) -> list[Submission]:
+    named = zip(parts, names_of(parts), strict=True)
+    return [submission_of(part, name, reading, options) for part, name in named]
+
+
+def _require_run(path: str | Path, said: Mapping[str, str], reading: Reading) -> None:
+    """Raise FileError if what is said of columns means nothing for a run."""
     if reading.systems:
         raise FileError(path, "run_has_no_columns", value=next(iter(reading.systems)))
     for role, choices in (("part", ("task", "model")), ("stratum", ("task",))):
         name = said.get(role)
         if name is not None and name not in choices:
             raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
-    has_strata = "stratum" in said
-    is_pooled = has_strata or said.get("part") == "model"
-    parts = pool_tasks(parts, as_strata=has_strata) if is_pooled else parts
-    named = zip(parts, names_of(parts), strict=True)
-    submissions = [submission_of(part, name, reading, options) for part, name in named]
-    is_whole = is_pooled and len({one.of for one in submissions}) == len(submissions)
-    return [one._replace(part="") for one in submissions] if is_whole else submissions
 
 
 def submission_of(part: RunPart, name: str, reading: Reading, run: RunOptions | None = None) -> Submission:
@@ -396,12 +409,7 @@ def _split(sheet: Sheet, names: Sequence[str], name: str) -> list[tuple[str, She
 def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
     if recipe.form in ("costs", "counts"):
         raise FileError(sheet.source, "read_out_of_core_only", form=recipe.form, advice="score_out_of_core")
-    num_classes: int | None = None
-    notes: tuple[Note, ...] = ()
-    if recipe.form == "predicted":
-        truth, num_classes, notes = _hits(sheet, recipe)
-    else:
-        truth = truth_in(sheet, recipe)
+    truth, num_classes, notes = _truth_of(sheet, recipe)
     unlabelled = _unlabelled_in(sheet, truth, recipe)
     if unlabelled is not None:
         is_open = np.isnan(truth)
@@ -412,13 +420,7 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
         truth = np.nan_to_num(truth)
     elif recipe.unlabelled == "bounds":
         recipe = replace(recipe, unlabelled=None)
-    source = source_of(sheet, recipe)
-    values = values_in(sheet, recipe)
-    try:
-        _require_one_scale(values, recipe)
-        predictions, references = checked(values, truth, sheet, recipe, predictions_are=reading.predictions_are)
-    except InputError as error:
-        raise advised(source.error(error), values, truth, recipe.form) from None
+    predictions, references = _arrays_of(sheet, truth, recipe, reading.predictions_are)
     ids = recipe.of("id")
     is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     return Submission(
@@ -429,12 +431,29 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
         ids=as_ids(_joined(sheet, ids)) if ids else None,
         per_sample=_per_sample(sheet, recipe),
         notes=notes + _notes_on(predictions, references, recipe),
-        source=source,
+        source=source_of(sheet, recipe),
         predictions_are="logits" if is_margin else None,
         unlabelled=unlabelled,
         num_classes=num_classes,
         recipe=recipe,
     )
+
+
+def _truth_of(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[Note, ...]]:
+    """Return correctness or true classes (N,), how many classes an answer may have, if that is known, and notes."""
+    if recipe.form == "predicted":
+        return _hits(sheet, recipe)
+    return truth_in(sheet, recipe), None, ()
+
+
+def _arrays_of(sheet: Sheet, truth: Floats, recipe: Recipe, predictions_are: str | None) -> tuple[Array, Array]:
+    """Return predictions and references as the metric takes them; FileError with the place of what it does not take."""
+    values = values_in(sheet, recipe)
+    try:
+        _require_one_scale(values, recipe)
+        return checked(values, truth, sheet, recipe, predictions_are=predictions_are)
+    except InputError as error:
+        raise advised(source_of(sheet, recipe).error(error), values, truth, recipe.form) from None
 
 
 def _notes_on(predictions: Array, references: Ints, recipe: Recipe) -> tuple[Note, ...]:
@@ -487,16 +506,21 @@ def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     if len(columns) > 1:
         return _stacked_columns([numbers_in(sheet, name, share=share) for name in columns])
     (name,) = columns
-    first = None if complement_of(name) else first_of(sheet.table, name)
     if recipe.form != "posteriors":
         return _numbers(sheet, name, share=share, whole=sum(limits_of(recipe.scale)))
-    missing = nulls_in(sheet.column(name))
+    return _lists_of(sheet, name, recipe.classes or ())
+
+
+def _lists_of(sheet: Sheet, name: str, classes: Sequence[str]) -> Array | list[object]:
+    """Return the lists of numbers in the cells of a column, or those of mappings in the order of the classes."""
+    cells = sheet.column(name)
+    missing = nulls_in(cells)
     if missing.any():
         raise sheet.error(name, "no_value", missing)
-    if classes_of(first) is not None:
-        return _of_classes(sheet, name, recipe.classes or ())
-    lists = lists_in(sheet.column(name))
-    return [row_of_numbers(value) for value in sheet.column(name).to_pylist()] if lists is None else lists
+    if classes_of(first_of(sheet.table, name)) is not None:
+        return _of_classes(sheet, name, classes)
+    lists = lists_in(cells)
+    return list(map(row_of_numbers, cells.to_pylist())) if lists is None else lists
 
 
 def _stacked_columns(columns: Sequence[Floats]) -> Floats:
@@ -618,16 +642,18 @@ def _hits(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[Note,
 def _unlabelled_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Unlabelled | None:
     """Return which answers are unlabelled and the rule for them."""
     rows = np.isnan(truth)
-    rule = recipe.unlabelled
-    has_classes = recipe.form in ("posteriors", "positive")
     if not rows.any():
         return None
     if rows.all():
         raise sheet.error(recipe.truth, "no_value_at_all")
+    rule = recipe.unlabelled
+    has_classes = recipe.form in ("posteriors", "positive")
     if rule is None or (has_classes and rule != "drop"):
         raise sheet.error(recipe.truth, "no_value", rows, advice="" if has_classes else "label_or_bound")
-    weights = [_numbers(sheet, name) for name in recipe.of("weight")]
-    weight = weights[0] if weights and weights[0].sum() > 0 else np.ones(len(rows))
-    share = float(weight[rows].sum() / weight.sum())
-    is_open = np.zeros(np.count_nonzero(~rows), np.bool_) if rule == "drop" else rows
+    weight = np.ones(len(rows))
+    for name in recipe.of("weight"):
+        weight = _numbers(sheet, name)
+    total = weight.sum()
+    share = float(weight[rows].sum() / total) if total > 0 else float(rows.mean())
+    is_open = rows if rule != "drop" else np.zeros(np.count_nonzero(~rows), np.bool_)
     return Unlabelled(rule, is_open, share)
