@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,11 +23,11 @@ from .classes import (
     two_columns,
 )
 from .costs import accepted
-from .decisions import candidates, confidence_decisions
+from .decisions import candidates
 from .errors import InputError, Note
-from .inputs import Array, Bools, Floats, check_posteriors, clip, confidences, fill_missing, numbers, posteriors
-from .options import check_number, checked_options, require_reject_costs
-from .results import repair
+from .inputs import Array, Bools, Floats, check_posteriors, confidences, numbers, posteriors
+from .options import Options, check_number, checked_options, require_reject_costs
+from .results import prepare, repair
 
 _REJECT_COST = {"reject_costs": "reject_cost"}
 
@@ -111,7 +111,7 @@ def decide(
     >>> rows.decision.tolist(), rows.accepted.tolist()
     (['keep', 'delete', 'keep'], [True, True, False])
     """
-    names: list[object] | None = None
+    names: Sequence[object] | None = None
     if isinstance(cost, Mapping):
         cost, labels, names = matrix_of_classes(cost, labels)
     options = checked_options(
@@ -126,23 +126,35 @@ def decide(
     if labels is None and len(columns) > 1:
         labels = sorted_classes(classes_in(columns, "y_prob"), None)
     with in_words({**OF_POSTERIORS, **_REJECT_COST}):
-        ordered = y_prob if labels is None else by_class(y_prob, labels, labels)
-        array = two_columns(numbers(ordered, "predictions"), options)
-        array, _ = posteriors(array, np.zeros(array.shape[:1]))
-        array, repaired = repair("posteriors", array, options)
-        notes = check_posteriors(array, predictions_are=predictions_are)
-        if labels is not None:
-            check_classes(classes_in(labels, "labels"), labels, array.shape[1])
+        array, notes = _posteriors(y_prob, labels, options)
         candidate, uncertainty, largest = candidates(array, predictions_are=predictions_are, cost=options.cost)
-        require_reject_costs(options.reject_costs, max_uncertainty=largest)
-    _warn((*repaired, *notes))
-    num_decisions = array.shape[1] if isinstance(options.cost, str) else options.cost.shape[1]
-    if names is None and labels is not None and num_decisions == array.shape[1]:
+        accepts = _accepted(uncertainty, largest, options, notes)
+    if names is None and labels is not None:
         names = classes_in(labels, "labels").tolist()
-    decision = candidate if names is None else np.array(names)[candidate]
-    return RowDecisions(
-        decision, uncertainty, accepted(uncertainty, reject_cost=options.reject_costs[0], max_uncertainty=largest)
-    )
+        if not isinstance(options.cost, str) and options.cost.shape[1] != len(names):
+            names = None  # decisions are not these classes
+    return RowDecisions(candidate if names is None else np.array(names)[candidate], uncertainty, accepts)
+
+
+def _posteriors(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> tuple[Array, tuple[Note, ...]]:
+    """Return checked posteriors (N, K) in the order of the labels, if there are any, and notes."""
+    ordered = y_prob if labels is None else by_class(y_prob, labels, labels)
+    array = two_columns(numbers(ordered, "predictions"), options)
+    array, _ = posteriors(array, np.zeros(array.shape[:1]))
+    array, repaired = repair("posteriors", array, options)
+    notes = check_posteriors(array, predictions_are=options.predictions_are)
+    if labels is not None:
+        check_classes(classes_in(labels, "labels"), labels, array.shape[1])
+    return array, repaired + notes
+
+
+def _accepted(uncertainty: Floats, largest: float, options: Options, notes: Iterable[Note]) -> Bools:
+    """Return which rows are accepted at the reject cost, which is checked, and warn of what is noted."""
+    require_reject_costs(options.reject_costs, max_uncertainty=largest)
+    for note in notes:
+        warnings.warn(str(note), stacklevel=3)
+    (reject_cost,) = options.reject_costs
+    return accepted(uncertainty, reject_cost=reject_cost, max_uncertainty=largest)
 
 
 def decide_confidences(
@@ -194,16 +206,7 @@ def decide_confidences(
     )
     with in_words({**OF_GIVEN_CONFIDENCES, **_REJECT_COST}):
         values, unknown = confidences(confidence, np.zeros(np.shape(confidence)))
-        values, clipped = clip(values)
-        values, filled = fill_missing(values, missing_confidence=options.missing_confidence)
-        scored = confidence_decisions(values, unknown, num_classes=options.num_classes)
-        require_reject_costs(options.reject_costs, max_uncertainty=scored.max_uncertainty)
-    _warn((*clipped, *filled))
-    (gamma,) = options.reject_costs
-    accepts = accepted(scored.uncertainty, reject_cost=gamma, max_uncertainty=scored.max_uncertainty)
-    return RowDecisions(None, scored.uncertainty, accepts)
-
-
-def _warn(notes: Iterable[Note]) -> None:
-    for note in notes:
-        warnings.warn(str(note), stacklevel=3)
+        system = prepare("confidences", values, unknown, options, rank=False)
+        decisions = system.decisions
+        accepts = _accepted(decisions.uncertainty, decisions.max_uncertainty, options, system.notes)
+    return RowDecisions(None, decisions.uncertainty, accepts)

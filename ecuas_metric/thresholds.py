@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from .decisions import Decisions
 from .errors import InputError
 from .expected_costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK
-from .inputs import Bools, Floats
+from .inputs import Bools, Floats, Ints
 from .metric import Key
 from .options import LEVEL, Options, check_number
 from .results import Estimate, System, as_given, compute_results, ranked
@@ -109,14 +110,22 @@ def choose_reject_cost(
     groups = system.ties
     shares = groups.weight_until / groups.weight.sum()
     thresholds = np.minimum(decisions.uncertainty_at(groups.rank), decisions.max_uncertainty)
+    place: int | None
     needed = None
     if budget is not None:
         check_number(budget, "budget", 0, 1)
-        place: int | None = int(np.searchsorted(shares, 1 - budget - 1e-12))
+        place = int(np.searchsorted(shares, 1 - budget - 1e-12))
     else:
         largest = _largest_cost(decisions, options)
         risk = check_number(max_risk, "max_risk", 0, largest, inside=True)
-        place, needed = _certified(decisions, options, thresholds, shares, risk=risk, level=1 - confidence_level)
+        places = np.unique(np.searchsorted(shares, np.arange(1, STEPS + 1) / STEPS - 1e-12))
+        accepts = [decisions.uncertainty <= thresholds[place] for place in places]
+        p_values = [_p_of_risk(decisions, options, rows, risk=risk, largest=largest) for rows in accepts]
+        share_of_level = (1 - confidence_level) / len(places)
+        place = _last_passed(places, p_values, share_of_level)
+        if place is None:
+            costs = [decisions.candidate_cost[rows] / largest for rows in accepts]
+            needed = _samples_needed(costs, shares[places], risk / largest, share_of_level)
     if place is None:
         none = Estimate(math.nan)
         return RejectCostChoice(math.nan, Estimate(0.0), none, none, needed)
@@ -140,30 +149,29 @@ def _largest_cost(decisions: Decisions, options: Options) -> float:
     return 1.0
 
 
-def _certified(
-    decisions: Decisions, options: Options, thresholds: Floats, shares: Floats, *, risk: float, level: float
-) -> tuple[int | None, int | None]:
-    """Return the last threshold that is certified, or about how many samples would do."""
-    largest = _largest_cost(decisions, options)
-    places = np.unique(np.searchsorted(shares, np.arange(1, STEPS + 1) / STEPS - 1e-12))
-    share_of_level = level / len(places)
+def _last_passed(places: Ints, p_values: Sequence[float], share_of_level: float) -> int | None:
+    """Return the last place whose test is passed at its share of the level and what the tests before it left."""
     at_hand = 0.0
     last = None
-    needed = math.inf
-    for place in places.tolist():
-        accepts = decisions.uncertainty <= thresholds[place]
-        costs = decisions.candidate_cost[accepts]
+    for place, p_value in zip(places.tolist(), p_values, strict=True):
         at_hand += share_of_level
-        if _p_of_risk(decisions, options, accepts, risk=risk, largest=largest) <= at_hand:
+        if p_value <= at_hand:
             last = place
         else:
             at_hand = 0.0
-        mean = (costs.sum() + largest / 2) / (len(costs) + 1) / largest
-        if mean < risk / largest:
-            count = -math.log(share_of_level) / _divergence(mean, risk / largest)
-            needed = min(needed, count / shares[place])
-    size = len(decisions.uncertainty)
-    return last, max(size + 1, math.ceil(needed)) if needed < math.inf else None
+    return last
+
+
+def _samples_needed(costs: Sequence[Floats], shares: Floats, risk: float, level: float) -> int | None:
+    """Return about how many samples would do, by costs in [0, 1] of what each threshold accepts, and its share."""
+    needed = math.inf
+    for accepted_costs, share in zip(costs, shares, strict=True):
+        mean = (accepted_costs.sum() + 0.5) / (len(accepted_costs) + 1)
+        if mean < risk:
+            needed = min(needed, -math.log(level) / _divergence(mean, risk) / share)
+    if needed == math.inf:
+        return None
+    return max(len(costs[-1]) + 1, math.ceil(needed))
 
 
 def _p_of_risk(decisions: Decisions, options: Options, accepts: Bools, *, risk: float, largest: float) -> float:

@@ -81,7 +81,7 @@ class Recalibration:
     def apply(self, probabilities: ArrayLike) -> Floats:
         """Return recalibrated posteriors (N, K), or confidences (N,), of the same."""
         array = finite(probabilities, "probabilities")
-        q = np.exp(self.apply_to_logs(_logarithms(array)))
+        q = np.exp(self.apply_to_logs(logarithms(array)))
         return q if array.ndim == 2 else q[:, 1]
 
     def apply_to_logs(self, log_posteriors: Array) -> Floats:
@@ -145,8 +145,7 @@ def fit_recalibration(probabilities: ArrayLike, references: ArrayLike, *, method
     [0.75, 0.5]
     """
     array = finite(probabilities, "probabilities")
-    scores = _logarithms(array)
-    return fit_to_logs(scores, np.asarray(references), method=method)
+    return fit_to_logs(logarithms(array), np.asarray(references), method=method)
 
 
 def fit_to_logs(log_posteriors: Array, references: Array, *, method: str) -> Recalibration:
@@ -162,7 +161,8 @@ def fit_to_logs(log_posteriors: Array, references: Array, *, method: str) -> Rec
 
 def floor_of(log_posteriors: Array) -> float:
     """Return what probabilities of 0 count as: epsilon, or the least other one if that is less."""
-    return min(DEFAULTS.epsilon, float(np.exp(np.min(log_posteriors, where=log_posteriors > -np.inf, initial=0.0))))
+    least = np.min(log_posteriors, where=log_posteriors > -np.inf, initial=0.0)
+    return min(DEFAULTS.epsilon, float(np.exp(least)))
 
 
 def raised(log_posteriors: Array, floor: float) -> Floats:
@@ -170,7 +170,8 @@ def raised(log_posteriors: Array, floor: float) -> Floats:
     return np.where(np.isneginf(log_posteriors), np.log(floor), log_posteriors)
 
 
-def _logarithms(array: Array) -> Floats:
+def logarithms(array: Array) -> Floats:
+    """Return the logarithms (N, K) of shares (N, K), or (N, 2) of wrong and right, of confidences (N,)."""
     shares = array if array.ndim == 2 else stacked(array)
     with np.errstate(divide="ignore"):
         logs: Floats = np.log(shares / shares.sum(axis=1, keepdims=True))
@@ -235,17 +236,7 @@ def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: b
         raise error.reword(_OF_AFFINE) from None
     counts = np.bincount(classes, minlength=num_classes)
     if with_bias and not counts.all():
-        empty = int(np.argmin(counts))
-        raise InputError(
-            "references",
-            "class_without_sample",
-            value=empty,
-            got=f"none of class {empty}",
-            count=int(np.count_nonzero(counts == 0)),
-            total=num_classes,
-            advice="drop_classes",
-            num_classes=num_classes,
-        )
+        raise _class_without_sample(counts)
     centred, unit = _standardize(scores)
     _refuse_separable(centred, classes, counts, with_bias)
     objective = _cross_entropy_of_affine(centred, classes, with_bias)
@@ -288,10 +279,10 @@ def apply_affine(calibration: Affine, log_posteriors: ArrayLike) -> Floats:
     >>> np.exp(apply_affine(Affine(0.5, np.zeros(2)), np.log([[0.8, 0.2]]))).round(4).tolist()
     [[0.6667, 0.3333]]
     """
-    scores, num_classes = _log_posteriors(log_posteriors), len(calibration.bias)
+    scores = _log_posteriors(log_posteriors)
+    num_classes = len(calibration.bias)
     if scores.shape[1] != num_classes:
-        got, expected = f"shape {scores.shape}", f"(N, {num_classes}), the classes of the fit"
-        raise InputError("log_posteriors", "wrong_shape", value=scores.shape, got=got, expected=expected)
+        raise _wrong_shape(scores, f"(N, {num_classes}), the classes of the fit")
     return log_softmax(calibration.scale * scores + calibration.bias)
 
 
@@ -456,11 +447,13 @@ def cross_validated(
     >>> cross_validated(fit_isotonic, apply_isotonic, rng.random(100), correct).shape
     (100,)
     """
-    array, truth = finite(scores, "scores", "set_floor"), np.asarray(references)
+    array = finite(scores, "scores", "set_floor")
+    truth = np.asarray(references)
     same_length(scores=array, references=truth)
     if ids is not None:
-        same_length(scores=array, ids=np.asarray(ids))
-        order = np.argsort(np.asarray(ids), kind="stable")
+        key = np.asarray(ids)
+        same_length(scores=array, ids=key)
+        order = np.argsort(key, kind="stable")
         of_group = None if groups is None else np.asarray(groups)[order]
         in_order = cross_validated(fit, apply, array[order], truth[order], splitter=splitter, groups=of_group)
         return in_order[positions(order)]
@@ -474,14 +467,33 @@ def cross_validated(
         try:
             fitted = fit(array[train], truth[train])
         except ValueError as error:
-            name, reason = f"fold {fold + 1} of {num_folds}", str(error).rstrip(".")
-            raise InputError(name, "cannot_be_fitted", reason=reason) from error
+            reason = str(error).rstrip(".")
+            raise InputError(f"fold {fold + 1} of {num_folds}", "cannot_be_fitted", reason=reason) from error
         recalibrated[test] = apply(fitted, array[test])
     left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
     if left_out.any():
-        count, got = int(np.count_nonzero(left_out)), f"sample {int(np.argmax(left_out))} in none"
-        raise InputError("splitter", "sample_in_no_fold", got=got, count=count, total=len(array))
+        raise InputError(
+            "splitter",
+            "sample_in_no_fold",
+            got=f"sample {int(np.argmax(left_out))} in none",
+            count=int(np.count_nonzero(left_out)),
+            total=len(array),
+        )
     return recalibrated
+
+
+def _class_without_sample(counts: Ints) -> InputError:
+    empty = int(np.argmin(counts))
+    return InputError(
+        "references",
+        "class_without_sample",
+        value=empty,
+        got=f"none of class {empty}",
+        count=int(np.count_nonzero(counts == 0)),
+        total=len(counts),
+        advice="drop_classes",
+        num_classes=len(counts),
+    )
 
 
 def _standardize(scores: Floats) -> tuple[Floats, float]:
@@ -504,7 +516,8 @@ def _refuse_separable(scores: Floats, classes: Ints, counts: Ints, with_bias: bo
     present = np.flatnonzero(counts)
     starts = np.cumsum(counts[present]) - counts[present]
     margins = scores[order, classes[order]][:, None] - scores[order]
-    least, most = (extreme.reduceat(margins, starts) for extreme in (np.minimum, np.maximum))
+    least = np.minimum.reduceat(margins, starts)
+    most = np.maximum.reduceat(margins, starts)
     if with_bias:
         separated = _separates(least, most) or _separates(-most, -least)
     else:  # and a scale that is positive
@@ -534,7 +547,8 @@ def _cross_entropy_of_affine(
     scores: Floats, classes: Ints, with_bias: bool
 ) -> Callable[[Floats], tuple[float, Floats]]:
     # One row per class: NumPy reduces over the long axis at full speed, over few classes it does not.
-    by_class, columns = np.ascontiguousarray(scores.T), np.arange(len(scores))
+    by_class = np.ascontiguousarray(scores.T)
+    columns = np.arange(len(scores))
 
     def objective(parameters: Floats) -> tuple[float, Floats]:
         logits = parameters[0] * by_class
@@ -546,8 +560,9 @@ def _cross_entropy_of_affine(
         value = np.mean(np.log(total) - logits[classes, columns])
         q /= total
         q[classes, columns] -= 1
-        gradient = [np.einsum("kn,kn->", q, by_class), *(q.sum(axis=1) if with_bias else ())]
-        return float(value), np.array(gradient) / len(classes)
+        slope = np.einsum("kn,kn->", q, by_class)
+        gradient = np.append(slope, q.sum(axis=1) if with_bias else ())
+        return float(value), gradient / len(classes)
 
     return objective
 
@@ -565,9 +580,13 @@ def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats)
 def _log_posteriors(values: ArrayLike) -> Floats:
     scores = finite(values, "log_posteriors", "set_floor")
     if scores.ndim != 2 or scores.shape[1] < 2:
-        got, expected = f"shape {scores.shape}", "(N, K), K >= 2"
-        raise InputError("log_posteriors", "wrong_shape", value=scores.shape, got=got, expected=expected)
+        raise _wrong_shape(scores, "(N, K), K >= 2")
     return scores
+
+
+def _wrong_shape(scores: Floats, expected: str) -> InputError:
+    got = f"shape {scores.shape}"
+    return InputError("log_posteriors", "wrong_shape", value=scores.shape, got=got, expected=expected)
 
 
 def stratified_folds(count: int, *, grouped: bool) -> BaseCrossValidator:

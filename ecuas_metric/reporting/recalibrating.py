@@ -11,7 +11,7 @@ import numpy as np
 from ..decisions import log_softmax
 from ..errors import InputError, Note
 from ..files.submissions import Submission
-from ..inputs import Array, Floats, stacked
+from ..inputs import Array, Floats
 from ..ranking import positions
 from ..recalibration.maps import (
     FOLD_SEED,
@@ -20,6 +20,7 @@ from ..recalibration.maps import (
     cross_validated,
     fit_to_logs,
     floor_of,
+    logarithms,
     raised,
     stratified_folds,
 )
@@ -107,16 +108,11 @@ def log_posteriors_of(submission: Submission, system: System) -> tuple[Floats, t
     decisions, options = as_given(system)
     if decisions.labels is None:
         assert decisions.confidence is not None  # files hold confidences or posteriors
-        return _logarithms(stacked(decisions.confidence))
+        return _finite(logarithms(decisions.confidence))
     predictions = submission.predictions
     if options.predictions_are in ("log_probabilities", "logits"):
         return _finite(predictions.astype(np.float64))
-    return _logarithms(predictions if predictions.ndim == 2 else stacked(predictions))
-
-
-def _logarithms(shares: Array) -> tuple[Floats, tuple[Note, ...]]:
-    with np.errstate(divide="ignore"):
-        return _finite(np.log(shares / shares.sum(axis=1, keepdims=True)))
+    return _finite(logarithms(predictions))
 
 
 def _finite(scores: Floats) -> tuple[Floats, tuple[Note, ...]]:

@@ -59,19 +59,14 @@ def cost_of_flag(text: str | None, submissions: Sequence[Submission]) -> tuple[s
     classes = classes or [str(k) for k in range(first.predictions.shape[1])]
     if text is None:
         return "zero_one", list(classes)
-    if Path(text).suffix.lower() not in (".csv", ".json"):
-        try:
-            matrix = np.array([[float(cell) for cell in row.split(",")] for row in text.split(";")])
-        except ValueError:
-            raise InputError("--cost", "no_matrix", value=text) from None
-        return matrix, list(classes) if matrix.shape[1] == len(classes) else None
-    costs, names, decisions = matrix_of_classes(_costs_in(Path(text)), None)
-    if set(names.tolist()) != set(classes):
-        raise InputError("--cost", "class_without_cost", got=", ".join(names.tolist()), labels=classes)
-    rows = np.searchsorted(names, classes)
-    if decisions != names.tolist():
-        return costs[rows], decisions
-    return costs[np.ix_(rows, rows)], list(classes)
+    if Path(text).suffix.lower() in (".csv", ".json"):
+        costs, _, decisions = matrix_of_classes(_costs_in(Path(text)), classes)
+        return costs, decisions
+    try:
+        matrix = np.array([list(map(float, row.split(","))) for row in text.split(";")])
+    except ValueError:
+        raise InputError("--cost", "no_matrix", value=text) from None
+    return matrix, list(classes) if matrix.shape[1] == len(classes) else None
 
 
 def _costs_in(path: Path) -> Mapping[object, object]:
