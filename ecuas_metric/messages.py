@@ -310,6 +310,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "like_systems": (
         "Column {column!r} has {values} values of at least {size:,} rows each, and all rows count as one system's."
     ),
+    "not_recalibrated": "Posteriors are left as they are: {reason}",
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
     "values_without_bounds": "No bounds are known of these, which are nan while answers are unlabelled: {metrics}.",

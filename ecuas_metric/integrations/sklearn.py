@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -18,10 +19,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ..api import posterior_system, value_of
 from ..classes import ClassCosts
 from ..costs import fixed_reject_cost
-from ..errors import InputError
+from ..errors import InputError, Note
 from ..expected_costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Array, Floats
-from ..recalibration.maps import fit_recalibration, stratified_folds
+from ..recalibration.maps import Recalibration, fit_recalibration, stratified_folds
 from ..rejection import RowDecisions, decide
 
 Cost = str | ArrayLike | ClassCosts
@@ -58,7 +59,8 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     estimator_ : classifier
         Fitted on all rows.
     recalibration_ : Recalibration or None
-        See `ecuas_metric.fit_recalibration`.
+        See `ecuas_metric.fit_recalibration`; None with a warning where there is no best map, since the posteriors out
+        of fold tell all classes apart, or fall with the truth.
 
     Raises
     ------
@@ -109,19 +111,20 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
-        self.recalibration_ = None
-        if self.calibration is not None:
-            cv = stratified_folds(5, grouped=False) if self.cv is None else self.cv
-            out_of_fold = cross_val_predict(
-                clone(self.estimator),
-                X,
-                y,
-                cv=cv,
-                method="predict_proba",
-            )
-            columns = np.searchsorted(self.classes_, y)
-            self.recalibration_ = fit_recalibration(out_of_fold, columns, method=self.calibration)
+        self.recalibration_ = None if self.calibration is None else self._fit_recalibration(X, y, self.calibration)
         return self
+
+    def _fit_recalibration(self, X: Any, y: Array, method: str) -> Recalibration | None:
+        """Fit a map of posteriors out of fold; None, with a warning, where no map is best."""
+        cv = stratified_folds(5, grouped=False) if self.cv is None else self.cv
+        out_of_fold = cross_val_predict(clone(self.estimator), X, y, cv=cv, method="predict_proba")
+        try:
+            return fit_recalibration(out_of_fold, np.searchsorted(self.classes_, y), method=method)
+        except InputError as error:
+            if error.rule not in ("classes_separable", "scores_reversed"):
+                raise
+            warnings.warn(str(Note("not_recalibrated", {"reason": error})), stacklevel=3)
+            return None
 
     def predict_proba(self, X: Any) -> Floats:
         """Return posteriors (N, K), recalibrated if asked for."""

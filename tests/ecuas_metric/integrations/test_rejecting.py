@@ -19,8 +19,18 @@ MATRIX = np.array([[0, 4], [1, 0], [2, 1]])
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_scikit_learns_checks_pass():
-    assert all(check["status"] != "failed" for check in check_estimator(RejectingClassifier(LogisticRegression())))
+@pytest.mark.parametrize("calibration", [None, "affine", "temperature"])
+def test_scikit_learns_checks_pass(calibration):
+    checks = check_estimator(RejectingClassifier(LogisticRegression(), calibration=calibration))
+    assert all(check["status"] != "failed" for check in checks)
+
+
+def test_where_no_map_is_best_posteriors_stay_with_a_warning():
+    X = np.arange(40.0)[:, None]
+    model = RejectingClassifier(LogisticRegression(), calibration="affine")
+    with pytest.warns(UserWarning, match=r"^Posteriors are left as they are: references must not be told apart"):
+        model.fit(X, X[:, 0] > 19)
+    assert model.recalibration_ is None
 
 
 @pytest.mark.parametrize("calibration", [None, "affine"])
