@@ -114,7 +114,7 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self.recalibration_ = None if self.calibration is None else self._fit_recalibration(X, y, self.calibration)
         return self
 
-    def _fit_recalibration(self, X: Any, y: Array, method: str) -> Recalibration | None:
+    def _fit_recalibration(self, X: Any, y: ArrayLike, method: str) -> Recalibration | None:
         """Fit a map of posteriors out of fold; None, with a warning, where no map is best."""
         cv = stratified_folds(5, grouped=False) if self.cv is None else self.cv
         out_of_fold = cross_val_predict(clone(self.estimator), X, y, cv=cv, method="predict_proba")
