@@ -219,6 +219,11 @@ class Moments:
             cubes=self.cubes * factor,
         )
 
+    def studentized(self) -> Moments:
+        """Return the moments with Student's tails, of the number of answers less one, or of fewer groups."""
+        freedom = min(self.effect.freedom, self.total / self.unit - 1)
+        return dataclasses.replace(self, effect=dataclasses.replace(self.effect, freedom=freedom))
+
     def side(self, centre: float) -> Side:
         """Return the distribution of a number: moments of a Dirichlet mean, times those of the design."""
         effect = self.effect.variance
@@ -380,6 +385,7 @@ def _side(terms: Sequence[_Term], design: Design) -> Side:
     moments = _moments(terms, reaches, design, effect)
     if len(terms) > 1:
         shift *= moments.share
+        moments = moments.studentized()
     return dataclasses.replace(
         moments.side(still + shift),
         seen=_moments(terms, unmoved, design, effect).side(still),

@@ -26,6 +26,7 @@ from ..ranking import positions
 from ..results import System, as_given, select_options, without_weight_0
 
 DRAWS = 10_000  # of the largest of many deviates: a standard error of 0.002 at a level of 0.05
+_DEFINITE = 1e-9  # of each variance, added so that rounded covariances of numbers that move together have a factor
 _ROUNDING = 1e-12  # differences that are as small, relative to the numbers, are 0
 
 
@@ -97,7 +98,7 @@ class Family:
             axis=1,
         )
         draws = deviates(influences, self.design, self.options.random_state)
-        return dict(zip(columns, draws.T, strict=True))
+        return dict(zip(columns, draws, strict=True))
 
     def errors(self, index: int) -> Floats:
         """Return random errors (DRAWS,) of a difference, in units of their root mean square."""
@@ -221,12 +222,16 @@ def influence_of(number: Number) -> Floats:
 
 
 def deviates(influences: Floats, design: Design, seed: int = 0) -> Floats:
-    """Return random errors (DRAWS, M) of numbers with the covariances that influences (N, M) imply."""
+    """Return random errors (M, DRAWS) of numbers with the covariances that influences (N, M) imply.
+
+    They are those of normal deviates times the Cholesky factor of the correlations.
+    """
     moved = design.moved(influences)
-    values, vectors = np.linalg.eigh(moved.T @ moved)
-    root = vectors * np.sqrt(np.maximum(values, 0.0))
-    draws = np.random.default_rng(seed).standard_normal((DRAWS, len(values)))
-    return np.asarray(draws @ root.T)
+    size = np.sqrt(np.square(moved).sum(axis=0))
+    moved /= np.where(size > 0, size, 1.0)
+    correlations = moved.T @ moved + _DEFINITE * np.eye(len(size))
+    draws = np.random.default_rng(seed).standard_normal((len(size), DRAWS))
+    return np.asarray(size[:, None] * (np.linalg.cholesky(correlations) @ draws))
 
 
 def standardized(errors: Floats, generator: np.random.Generator) -> Floats:
