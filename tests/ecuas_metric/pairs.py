@@ -208,7 +208,7 @@ def strips(size, runs):
 
 
 def families(size, runs):
-    """Yield how often any of equal systems is named better, and how often one is not among the best."""
+    """Yield how often any of equal systems is named better, and how often the first is not among the best."""
     for num_systems in (3, 6):
         named = 0
         lost = Counter()
@@ -218,12 +218,11 @@ def families(size, runs):
             p = stats.beta(4, 1.5).ppf(stats.norm.cdf(np.sqrt(0.6) * normal[0] + np.sqrt(0.4) * normal[1:]))
             compared = compare_systems(systems_of([(answers(rng, q), q) for q in p]))
             named += any(row.p_adjusted <= 0.05 for row in compared)
-            for key in ("error_rate", "ecuas_1"):
-                lost[key] += any(row.p_first_best <= 0.05 for row in compared if str(row.key) == key)
+            lost.update({str(row.key) for row in compared if row.first == "a" and row.p_first_best <= 0.05})
         subject = f"{num_systems} equal systems"
         yield check("any difference by any metric", subject, size, runs, 100 * named / runs)
-        for key, count in lost.items():
-            yield check(f"one is not among the best by {key}", subject, size, runs, 100 * count / runs)
+        for key in ("error_rate", "ecuas_1"):
+            yield check(f"the first is not among the best by {key}", subject, size, runs, 100 * lost[key] / runs)
 
 
 def swapped_p_value(first, second, value, rng, draws=499):
