@@ -40,8 +40,8 @@ from .rows import state_of, state_options
 FEW_ROWS = 2**20  # of which each distinct confidence is a group
 SOURCE = "the frame"
 _OURS = "ecuas "  # before the names of our columns
-_NO_BIN = -1.0  # of rows without a confidence
-_OUTSIDE = -2.0  # of confidences that are none
+_NO_BIN = -1e15  # of rows without a confidence
+_OUTSIDE = -2e15  # of confidences that are none
 
 
 def score_frame(
@@ -201,8 +201,8 @@ def _added_up(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Ta
     columns = _columns(rows, recipe, options)
     table = _grouped(columns, "bin", recipe, source)
     is_tied = pc.equal(table[_OURS + "low"], table[_OURS + "high"])
-    rows = pc.sum(table[_OURS + "count"], min_count=0).as_py()
-    if rows <= FEW_ROWS and not pc.all(is_tied, min_count=0).as_py():
+    count = pc.sum(table[_OURS + "count"], min_count=0).as_py()
+    if count <= FEW_ROWS and not pc.all(is_tied, min_count=0).as_py():
         return _grouped(columns, "q", recipe, source)
     return table
 
