@@ -153,7 +153,12 @@ class SummaryResults(Results):
 # ---- rows -> summary -----------------------------------------------------------------------------------------------
 
 
-def summary_of(system: System, *, sample_weight: Floats | None = None, copies: Floats | None = None) -> Summary:
+def summary_of(
+    system: System,
+    *,
+    sample_weight: Floats | None = None,
+    copies: Floats | None = None,
+) -> Summary:
     """Return the summary of a system.
 
     Weights (N,) are those of the system, in their unit; or, for summaries that are to be merged, `sample_weight`. Each
@@ -174,7 +179,11 @@ def summary_of(system: System, *, sample_weight: Floats | None = None, copies: F
     summary = Summary(
         basis=replace(system.basis, num_samples=rows, weights=None if weight is None else _OF_EACH_ROW, **_UNKNOWN),
         options=options,
-        groups=groups_of(decisions, counts if kept_weight is None else kept_weight * counts, counts=counts),
+        groups=groups_of(
+            decisions,
+            counts if kept_weight is None else kept_weight * counts,
+            counts=counts,
+        ),
         rows=rows,
         samples=int(counts.sum()),
         wrong=int(counts @ (decisions.candidate_cost > 0)),
@@ -186,11 +195,19 @@ def summary_of(system: System, *, sample_weight: Floats | None = None, copies: F
     return _limited(summary)
 
 
-def _class_weights(decisions: Decisions, options: Options, weight: Floats | None) -> Floats | None:
+def _class_weights(
+    decisions: Decisions,
+    options: Options,
+    weight: Floats | None,
+) -> Floats | None:
     """Return the weight of the samples of each class (K,), if there are classes."""
     if decisions.labels is None:
         return None
-    return np.bincount(decisions.labels, weight, minlength=int(options.num_classes or 0)).astype(np.float64)
+    return np.bincount(
+        decisions.labels,
+        weight,
+        minlength=int(options.num_classes or 0),
+    ).astype(np.float64)
 
 
 def _is_of_groups(note: Note, form: str) -> bool:
@@ -219,13 +236,29 @@ def _sums_from(values: Floats, starts: Ints) -> Floats:
     return np.add.reduceat(values, starts) if len(values) else values
 
 
-def _own_sums(decisions: Decisions, options: Options, weight: Floats | None) -> dict[Key, OwnSums]:
-    keys = [key for key in keys_of(decisions, options, when=("", "ratio")) if key.entry.is_own_loss]
+def _own_sums(
+    decisions: Decisions,
+    options: Options,
+    weight: Floats | None,
+) -> dict[Key, OwnSums]:
+    keys = [
+        key
+        for key in keys_of(
+            decisions,
+            options,
+            when=("", "ratio"),
+        )
+        if key.entry.is_own_loss
+    ]
     sums = {}
     for key, cost in sample_costs(decisions, options, keys=keys):
         weighted = cost if weight is None else weight * cost
         of_weight2 = weighted if weight is None else weight * weighted
-        sums[key] = OwnSums(float(weighted.sum()), float(of_weight2.sum()), float(weighted @ weighted))
+        sums[key] = OwnSums(
+            float(weighted.sum()),
+            float(of_weight2.sum()),
+            float(weighted @ weighted),
+        )
     return sums
 
 
@@ -238,7 +271,11 @@ def merge(summaries: Iterable[Summary]) -> Summary:
     if not parts:
         raise InputError("states", "empty")
     for part in parts[1:]:
-        reasons = why_not_comparable(parts[0].basis, part.basis, purpose=Purpose.MERGE)
+        reasons = why_not_comparable(
+            parts[0].basis,
+            part.basis,
+            purpose=Purpose.MERGE,
+        )
         if reasons:
             raise InputError("states that are merged", "not_mergeable", reasons=reasons)
     return parts[0] if len(parts) == 1 else _limited(_sum_of(parts))
@@ -289,7 +326,11 @@ def _grouped(groups: GroupSums, is_new: Bools) -> GroupSums:
         return groups
     starts = np.flatnonzero(is_new)
     sums = {name: np.add.reduceat(values, starts) for name, values in groups.sums.items()}
-    return GroupSums(groups.low[starts], np.maximum.reduceat(groups.high, starts), sums)
+    return GroupSums(
+        groups.low[starts],
+        np.maximum.reduceat(groups.high, starts),
+        sums,
+    )
 
 
 def with_groups(summary: Summary, groups: GroupSums) -> Summary:
@@ -367,7 +408,10 @@ def _is_in_all(note: Note, parts: Sequence[Summary]) -> bool:
     return all(any(other.id == note.id for other in part.notes) for part in parts if part.rows)
 
 
-def _counted(pairs: Sequence[tuple[Summary, Note]], parts: Sequence[Summary]) -> Note:
+def _counted(
+    pairs: Sequence[tuple[Summary, Note]],
+    parts: Sequence[Summary],
+) -> Note:
     """Return a note of some parts with the counts of all rows."""
     part, note = pairs[0]
     noted: list[dict[str, Any]] = [dict(other.fields) for _, other in pairs]
@@ -417,13 +461,33 @@ def results_of(
     notes = _notes(summary, system, values, bounds)
     inference = Intervals({}, {}, ())
     if with_errors or confidence_level is not None:
-        answers = Answers(_inference_groups(summary), summary.none, options, partial(_own_groups, summary))
+        answers = Answers(
+            _inference_groups(summary),
+            summary.none,
+            options,
+            partial(_own_groups, summary),
+        )
         inference = limits_of_answers(answers, values)
-    estimates = {key: _estimate(key, value, summary, inference, bounds.get(key)) for key, value in values.items()}
+    estimates = {
+        key: _estimate(
+            key,
+            value,
+            summary,
+            inference,
+            bounds.get(key),
+        )
+        for key, value in values.items()
+    }
     return SummaryResults(estimates, notes + inference.notes, _basis(summary, options))
 
 
-def _estimate(key: Key, value: float, summary: Summary, inference: Intervals, bounds: Limits | None) -> BoundedEstimate:
+def _estimate(
+    key: Key,
+    value: float,
+    summary: Summary,
+    inference: Intervals,
+    bounds: Limits | None,
+) -> BoundedEstimate:
     """Return a value with its interval and its standard error, if there are any, and its bounds."""
     limits = inference.limits.get(key)
     if limits is not None and bounds is not None:
@@ -473,8 +537,17 @@ def system_of(summary: Summary) -> System:
 def _mean_rank(summary: Summary, total: Floats, weight: Floats) -> Floats:
     """Return the rank of the mean uncertainty of some samples of each group, that of all where they are tied."""
     groups = summary.groups
-    u = np.divide(total, weight, out=np.zeros(len(total)), where=weight > 0)
-    mean = np.clip(summary.none.rank_at(u), groups.low, groups.high)
+    u = np.divide(
+        total,
+        weight,
+        out=np.zeros(len(total)),
+        where=weight > 0,
+    )
+    mean = np.clip(
+        summary.none.rank_at(u),
+        groups.low,
+        groups.high,
+    )
     return np.where(groups.are_tied, groups.low, mean)
 
 
@@ -483,18 +556,35 @@ def _ties(summary: Summary) -> TieGroups:
     sums = summary.groups.sums
     unit = _unit(summary)
     return TieGroups(
-        unit * sums["weight"], unit * sums["cost"], _mean_rank(summary, sums["uncertainty"], sums["weight"])
+        unit * sums["weight"],
+        unit * sums["cost"],
+        _mean_rank(
+            summary,
+            sums["uncertainty"],
+            sums["weight"],
+        ),
     )
 
 
-def _values(summary: Summary, system: System, options: Options, named: Sequence[Key]) -> dict[Key, float]:
+def _values(
+    summary: Summary,
+    system: System,
+    options: Options,
+    named: Sequence[Key],
+) -> dict[Key, float]:
     """Return all values; losses of whole posteriors are the means of their sums."""
     total = float(summary.groups.sums["weight"].sum())
     losses = {key: sums.value / total for key, sums in summary.own.items()}
     keys = [*keys_of(summary.none, options), *named]
     of_groups = [key for key in keys if key not in losses and not _needs_own(key, summary)]
     weight = system.options.sample_weight
-    known = metric_values(system.decisions, system.ties, system.options, keys=of_groups, sample_weight=weight)
+    known = metric_values(
+        system.decisions,
+        system.ties,
+        system.options,
+        keys=of_groups,
+        sample_weight=weight,
+    )
     known = {**known, **losses}
     values = {key: float(known[key]) for key in keys if key in known}
     if options.normalize:
@@ -568,7 +658,10 @@ def _basis(summary: Summary, options: Options) -> Basis:
 # ---- bounds --------------------------------------------------------------------------------------------------------
 
 
-def order_bounds(summary: Summary, values: Mapping[Key, float]) -> dict[Key, Limits]:
+def order_bounds(
+    summary: Summary,
+    values: Mapping[Key, float],
+) -> dict[Key, Limits]:
     """Return the lowest and the highest value over all orders of the rows of a bin; nothing if the order is known."""
     if summary.is_exact:
         return {}
@@ -578,7 +671,14 @@ def order_bounds(summary: Summary, values: Mapping[Key, float]) -> dict[Key, Lim
         compute = key.entry.value
         if compute is None or key.variant or not key.entry.has_order_bounds:
             continue
-        data = [Data(summary.none, summary.options, grouped=ties) for ties in orders]
+        data = [
+            Data(
+                summary.none,
+                summary.options,
+                grouped=ties,
+            )
+            for ties in orders
+        ]
         ends = sorted(float(compute(at_parameter(order, key))) for order in data)
         bounds[key] = (ends[0], ends[1])
     if any(key.variant for key in values):
@@ -586,10 +686,18 @@ def order_bounds(summary: Summary, values: Mapping[Key, float]) -> dict[Key, Lim
     return bounds
 
 
-def _recalibrated_bounds(summary: Summary, values: Mapping[Key, float], best: TieGroups) -> dict[Key, Limits]:
+def _recalibrated_bounds(
+    summary: Summary,
+    values: Mapping[Key, float],
+    best: TieGroups,
+) -> dict[Key, Limits]:
     bounds: dict[Key, Limits] = {}
     # The value of the bins is the highest, since one uncertainty for all rows of a bin is among the maps.
-    for key, value in recalibrated_values(best, summary.none, summary.options).items():
+    for key, value in recalibrated_values(
+        best,
+        summary.none,
+        summary.options,
+    ).items():
         loss = key.of("calibration_loss")
         if key in values:
             low = min(float(value), values[key])
@@ -611,14 +719,28 @@ def _extreme_orders(summary: Summary) -> tuple[TieGroups, TieGroups]:
     return _interleaved(cheap, dear, ties.rank), _interleaved(dear, cheap, ties.rank)
 
 
-def _interleaved(first: tuple[Floats, Floats], second: tuple[Floats, Floats], rank: Floats) -> TieGroups:
+def _interleaved(
+    first: tuple[Floats, Floats],
+    second: tuple[Floats, Floats],
+    rank: Floats,
+) -> TieGroups:
     weight = np.stack([first[0], second[0]], axis=1).ravel()
     cost = np.stack([first[1], second[1]], axis=1).ravel()
     is_weighted = weight > 0
-    return TieGroups(weight[is_weighted], cost[is_weighted], np.repeat(rank, 2)[is_weighted])
+    return TieGroups(
+        weight[is_weighted],
+        cost[is_weighted],
+        np.repeat(rank, 2)[is_weighted],
+    )
 
 
-def _widened(key: Key, summary: Summary, limits: Limits, value: float, bounds: Limits) -> Limits:
+def _widened(
+    key: Key,
+    summary: Summary,
+    limits: Limits,
+    value: float,
+    bounds: Limits,
+) -> Limits:
     """Return limits that are as much wider as the bounds are apart, but not beyond what the number can be."""
     span = key.entry.range
     if callable(span):
@@ -630,7 +752,10 @@ def _widened(key: Key, summary: Summary, limits: Limits, value: float, bounds: L
 # ---- notes ---------------------------------------------------------------------------------------------------------
 
 
-def _notes_on_columns(summary: Summary, values: Mapping[Key, float]) -> tuple[Note, ...]:
+def _notes_on_columns(
+    summary: Summary,
+    values: Mapping[Key, float],
+) -> tuple[Note, ...]:
     """Return notes on what the columns of a file may be, as in memory."""
     if summary.form == "confidences":
         is_separated = values.get(Key(AUROC.name)) == 1
@@ -650,6 +775,10 @@ def _notes(
         notes += _notes_on_columns(summary, values)
     if bounds:
         widest = max(high - low for low, high in bounds.values())
-        fields = {"bins": len(summary.groups.low), "widest": widest, "metrics": list(bounds)}
+        fields = {
+            "bins": len(summary.groups.low),
+            "widest": widest,
+            "metrics": list(bounds),
+        }
         notes.append(Note("bounded", fields))
     return (*notes, *note_undefined(values))

@@ -51,7 +51,13 @@ class _Parts:
         """Add a summary of some rows; FileError if they do not fit to those before."""
         reason = why_not_merged(self.states[0], state) if self.states else ""
         if reason:
-            raise FileError(source, "rows_do_not_fit", first=int(rows[0]), last=int(rows[-1]), reason=reason)
+            raise FileError(
+                source,
+                "rows_do_not_fit",
+                first=int(rows[0]),
+                last=int(rows[-1]),
+                reason=reason,
+            )
         self.states.append(state)
         if len(self.states) > WAITING:  # each merge goes through all groups
             self.states = [merge(self.states)]
@@ -87,7 +93,14 @@ def states_of_batches(
         if len(systems) > MAX_SYSTEMS and recipe is not None:
             count = len(systems)
             columns = "+".join(recipe.systems)
-            raise FileError(source, "too_many_systems", column=columns, value=count, got=f"{count:,}", most=MAX_SYSTEMS)
+            raise FileError(
+                source,
+                "too_many_systems",
+                column=columns,
+                value=count,
+                got=f"{count:,}",
+                most=MAX_SYSTEMS,
+            )
         first += len(table)
     for parts in systems.values():
         require_one_scale(parts.on_scale, recipe, source)
@@ -118,11 +131,24 @@ def check_reading(reading: Reading) -> None:
     check_numbers(reading.scale, reading.correct_from)
 
 
-def recipe_of_rows(head: pa.Table, reading: Reading, *, source: str, rows: int | None = None, first: int = 1) -> Recipe:
+def recipe_of_rows(
+    head: pa.Table,
+    reading: Reading,
+    *,
+    source: str,
+    rows: int | None = None,
+    first: int = 1,
+) -> Recipe:
     """Return how rows are read, by the first of them; FileError if that needs all of them in memory."""
     check_reading(reading)
     head = with_nested(head.slice(0, HEAD), reading.columns)
-    recipe = resolve(head, reading, source=source, rows=len(head) if rows is None else rows, format="parquet")
+    recipe = resolve(
+        head,
+        reading,
+        source=source,
+        rows=len(head) if rows is None else rows,
+        format="parquet",
+    )
     what = ""
     if recipe.form == "predicted":
         what = "a predicted and a true class"
@@ -132,14 +158,24 @@ def recipe_of_rows(head: pa.Table, reading: Reading, *, source: str, rows: int |
         raise FileError(source, "counts_are_weights", column=recipe.of("weight")[0])
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
-    sheet = Sheet(head, np.arange(first, first + len(head)), source=source)
+    sheet = Sheet(
+        head,
+        np.arange(first, first + len(head)),
+        source=source,
+    )
     return replace(recipe, notes=check_columns(sheet, recipe, reading.columns))
 
 
 def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
     """Return which of the columns are read: also those of which a complement, or a field, is."""
     known = set(names)
-    read = [*recipe.predictions, recipe.truth, *recipe.of("weight"), *recipe.of("count"), *recipe.systems]
+    read = [
+        *recipe.predictions,
+        recipe.truth,
+        *recipe.of("weight"),
+        *recipe.of("count"),
+        *recipe.systems,
+    ]
     stored = [name if name in known else complement_of(name) or name for name in read]
     return list(dict.fromkeys(name if name in known else name.partition(".")[0] for name in stored))
 
@@ -161,11 +197,29 @@ def kept_rows(
     rule = recipe.unlabelled
     if rule is None or (rule == "wrong" and recipe.form != "confidences"):  # an unknown class is not a wrong one
         row = int(source.rows[np.argmax(is_open)]) if copies is None else None
-        error = FileError(source.file, "no_value", column=recipe.truth, row=row, count=count, total=total)
+        error = FileError(
+            source.file,
+            "no_value",
+            column=recipe.truth,
+            row=row,
+            count=count,
+            total=total,
+        )
         error.advice = "count_as_wrong" if recipe.form == "confidences" else ""
         raise error
-    fields = {"count": count, "total": total, "share": count / total, "by_weight": ""}
-    return ~is_open if rule == "drop" else every, (Note("unlabelled_answers", fields, _UNLABELLED[rule]),)
+    fields = {
+        "count": count,
+        "total": total,
+        "share": count / total,
+        "by_weight": "",
+    }
+    return ~is_open if rule == "drop" else every, (
+        Note(
+            "unlabelled_answers",
+            fields,
+            _UNLABELLED[rule],
+        ),
+    )
 
 
 def require_one_scale(on_scale: Ints, recipe: Recipe | None, source: str) -> None:
@@ -176,12 +230,23 @@ def require_one_scale(on_scale: Ints, recipe: Recipe | None, source: str) -> Non
     if low == 0 and high > 1 and are_mixed(on_scale, high):
         column = "+".join(recipe.predictions)
         size, within = on_scale[:2].tolist()
-        raise FileError(source, "several_scales", column=column, advice="write_in_one_scale", within=within, size=size)
+        raise FileError(
+            source,
+            "several_scales",
+            column=column,
+            advice="write_in_one_scale",
+            within=within,
+            size=size,
+        )
 
 
 def origin_of(recipe: Recipe) -> Origin:
     """Return by which columns and rules rows are read: numbers of other ones are not theirs."""
-    return Origin(recipe=recipe.digest(), reading=recipe.rules(), unlabelled=recipe.unlabelled)
+    return Origin(
+        recipe=recipe.digest(),
+        reading=recipe.rules(),
+        unlabelled=recipe.unlabelled,
+    )
 
 
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
@@ -201,12 +266,26 @@ def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(waiting)
 
 
-def _sheet(table: pa.Table, recipe: Recipe, source: str, first: int) -> Sheet:
+def _sheet(
+    table: pa.Table,
+    recipe: Recipe,
+    source: str,
+    first: int,
+) -> Sheet:
     table = with_nested(table, recipe.reading().columns)
-    return Sheet(table, np.arange(first, first + len(table)), source=source)
+    return Sheet(
+        table,
+        np.arange(first, first + len(table)),
+        source=source,
+    )
 
 
-def _systems(sheet: Sheet, recipe: Recipe, name: str, prefix: str) -> Iterator[tuple[str, Sheet]]:
+def _systems(
+    sheet: Sheet,
+    recipe: Recipe,
+    name: str,
+    prefix: str,
+) -> Iterator[tuple[str, Sheet]]:
     """Yield the name of each system, and its rows."""
     if not recipe.systems:
         yield name, sheet
@@ -229,7 +308,12 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     return replace(summary, notes=(*notes, *summary.notes))
 
 
-def _summarized(sheet: Sheet, truth: Floats, recipe: Recipe, options: Options) -> Summary:
+def _summarized(
+    sheet: Sheet,
+    truth: Floats,
+    recipe: Recipe,
+    options: Options,
+) -> Summary:
     """Return the summary of rows that count; where nothing says whether they are right, they are wrong."""
     source = source_of(sheet, recipe)
     values = values_in(sheet, recipe)
@@ -244,15 +328,36 @@ def _summarized(sheet: Sheet, truth: Floats, recipe: Recipe, options: Options) -
         if recipe.form not in _AGGREGATED:
             are = options.predictions_are
             predictions, references = checked(values, references, sheet, recipe, predictions_are=are)
-        return state_of(_form(recipe), predictions, references, options, sample_weight=weight, origin=origin)
+        return state_of(
+            _form(recipe),
+            predictions,
+            references,
+            options,
+            sample_weight=weight,
+            origin=origin,
+        )
     except InputError as error:
-        columns = {**source.columns, "wrong": recipe.truth, "count": "+".join(recipe.of("count"))}
-        raise advised(source._replace(columns=columns).error(error), values, references, recipe.form) from None
+        columns = {
+            **source.columns,
+            "wrong": recipe.truth,
+            "count": "+".join(recipe.of("count")),
+        }
+        raise advised(
+            source._replace(columns=columns).error(error),
+            values,
+            references,
+            recipe.form,
+        ) from None
 
 
 def empty_of(recipe: Recipe, options: Options) -> Summary:
     """Return the summary of no rows."""
-    return empty_state(_form(recipe), options, is_weighted=bool(recipe.of("weight")), origin=origin_of(recipe))
+    return empty_state(
+        _form(recipe),
+        options,
+        is_weighted=bool(recipe.of("weight")),
+        origin=origin_of(recipe),
+    )
 
 
 def _form(recipe: Recipe) -> str:

@@ -127,10 +127,24 @@ def states_of_frame(
     rows = lazy_rows(frame)
     recipe = recipe or _recipe_of(rows, reading, source)
     if not _is_counted(recipe, rows.collect_schema()):
-        return _by_batches(rows, options, recipe, name=name, prefix=prefix, source=source)
+        return _by_batches(
+            rows,
+            options,
+            recipe,
+            name=name,
+            prefix=prefix,
+            source=source,
+        )
     table = _added_up(rows, recipe, options, source)
     try:
-        return _summaries(table, recipe, options, name=name, prefix=prefix, source=source)
+        return _summaries(
+            table,
+            recipe,
+            options,
+            name=name,
+            prefix=prefix,
+            source=source,
+        )
     except InputError:
         if _is_stream(rows):  # where one goes through the rows, the error names the first that is wrong
             _by_batches(rows, options, recipe, name=name, prefix=prefix, source=source)
@@ -169,11 +183,24 @@ def _by_batches(
     if _is_of_spark(rows):
         from .partitions import states_of_rows
 
-        return states_of_rows(rows.to_native(), recipe, options, name=name, prefix=prefix)
+        return states_of_rows(
+            rows.to_native(),
+            recipe,
+            options,
+            name=name,
+            prefix=prefix,
+        )
     native = rows.to_native()
     batches: Iterable[pa.RecordBatch | pa.Table]
     batches = pa.RecordBatchReader.from_stream(native) if _is_stream(rows) else [rows.collect().to_arrow()]
-    return states_of_batches(batches, options, name=name, prefix=prefix, source=source, recipe=recipe)
+    return states_of_batches(
+        batches,
+        options,
+        name=name,
+        prefix=prefix,
+        source=source,
+        recipe=recipe,
+    )
 
 
 def _is_of_spark(rows: Any) -> bool:
@@ -196,7 +223,12 @@ def _is_counted(recipe: Recipe, types: Mapping[str, Any]) -> bool:
     return recipe.form == "confidences" and recipe.right is None and are_numbers
 
 
-def _added_up(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Table:
+def _added_up(
+    rows: Any,
+    recipe: Recipe,
+    options: Options,
+    source: str,
+) -> pa.Table:
     """Return the groups of rows: of equal confidences or, of many rows with different ones, of those in a bin."""
     columns = _columns(rows, recipe, options)
     table = _grouped(columns, "bin", recipe, source)
@@ -222,7 +254,14 @@ def _columns(rows: Any, recipe: Recipe, options: Options) -> Any:
     weights = {}
     if recipe.of("weight"):
         weights["w"] = _number(recipe.of("weight")[0], types)
-    rows = rows.select(*map(nw.col, recipe.systems), **_ours(q=q, y=y, **weights))
+    rows = rows.select(
+        *map(nw.col, recipe.systems),
+        **_ours(
+            q=q,
+            y=y,
+            **weights,
+        ),
+    )
     # Each in a column of its own: engines compute an expression as often as it is written.
     q = nw.col(_OURS + "q")
     y = nw.col(_OURS + "y")
@@ -247,12 +286,22 @@ def _columns(rows: Any, recipe: Recipe, options: Options) -> Any:
     return rows.with_columns(**_ours(**columns))
 
 
-def _columns_of_weights(w: Any, u: Any, options: Options) -> dict[str, Any]:
+def _columns_of_weights(
+    w: Any,
+    u: Any,
+    options: Options,
+) -> dict[str, Any]:
     """Return what is added up of weights, and what tells those that are none apart."""
     is_whole = w == w.floor() if options.weights_are == "counts" else w == w
     is_weight = ~w.is_null() & (w >= 0) & (w < math.inf) & is_whole
     is_positive = ~w.is_null() & (w > 0)
-    return {"is_weight": is_weight, "is_positive": is_positive, "w2": w * w, "lightest": w, "wu": w * u}
+    return {
+        "is_weight": is_weight,
+        "is_positive": is_positive,
+        "w2": w * w,
+        "lightest": w,
+        "wu": w * u,
+    }
 
 
 def _bin(options: Options, high: float) -> Any:
@@ -268,7 +317,11 @@ def _bin(options: Options, high: float) -> Any:
     thresholds += [1 / high] if high > 1 else []
     thresholds += [1 / options.num_classes] if options.num_classes else []
     # A product may round up to the next edge, or down from it.
-    is_beyond = [q >= place / options.n_bins, q >= (place + 1) / options.n_bins, q >= 0.5]
+    is_beyond = [
+        q >= place / options.n_bins,
+        q >= (place + 1) / options.n_bins,
+        q >= 0.5,
+    ]
     is_beyond += [q >= threshold for threshold in thresholds]
     is_beyond += [q > threshold for threshold in thresholds]
     for one in is_beyond:
@@ -289,7 +342,12 @@ def _ours(**columns: Any) -> dict[str, Any]:
     return {_OURS + name: column for name, column in columns.items()}
 
 
-def _grouped(columns: Any, key: str, recipe: Recipe, source: str) -> pa.Table:
+def _grouped(
+    columns: Any,
+    key: str,
+    recipe: Recipe,
+    source: str,
+) -> pa.Table:
     """Return the groups of rows of an equal key, with their counts and sums."""
     import narwhals as nw
 
@@ -318,18 +376,41 @@ def _summaries(
         return {}
     if not recipe.systems:
         return {name: _summary(table, recipe, options, source)}
-    systems, codes = systems_in(Sheet(table, np.arange(len(table)), source=source), recipe.systems)
+    systems, codes = systems_in(
+        Sheet(
+            table,
+            np.arange(len(table)),
+            source=source,
+        ),
+        recipe.systems,
+    )
     tables = [table.filter(pa.array(codes == code)) for code in range(len(systems))]
     summaries = [_summary(part, recipe, options, source) for part in tables]
     return {f"{prefix}{system}": one for system, one in zip(systems, summaries, strict=True)}
 
 
-def _summary(table: pa.Table, recipe: Recipe, options: Options, file: str) -> Summary:
+def _summary(
+    table: pa.Table,
+    recipe: Recipe,
+    options: Options,
+    file: str,
+) -> Summary:
     """Return the summary of the groups of one system."""
-    source = source_of(Sheet(table, np.zeros(len(table), np.int64), source=file), recipe)
+    source = source_of(
+        Sheet(
+            table,
+            np.zeros(len(table), np.int64),
+            source=file,
+        ),
+        recipe,
+    )
     column = {name.removeprefix(_OURS): floats_in(plain(table[name])) for name in _our_names(table)}
     limits = limits_of(recipe.scale)
-    require_one_scale(scale_counts(column["high"] * limits[1], column["count"]), recipe, file)
+    require_one_scale(
+        scale_counts(column["high"] * limits[1], column["count"]),
+        recipe,
+        file,
+    )
     truth = np.where(column["is_judged"] == 1, column["y"], np.nan)
     kept, notes = kept_rows(truth, recipe, source, column["count"])
     column = {name: values[kept] for name, values in column.items()}
@@ -345,7 +426,12 @@ def _summary(table: pa.Table, recipe: Recipe, options: Options, file: str) -> Su
         )
     except InputError as error:
         error.index = error.count = error.total = None  # those of groups are not those of rows
-        raise advised(source.error(error), shown, column["y"], "confidences") from None
+        raise advised(
+            source.error(error),
+            shown,
+            column["y"],
+            "confidences",
+        ) from None
     summary = replace(summary, notes=(*notes, *summary.notes))
     return with_groups(summary, _groups(column, options))
 
@@ -362,7 +448,13 @@ def _groups(column: Mapping[str, Floats], options: Options) -> GroupSums:
     w = column.get("w", column["count"])
     w2 = column.get("w2", w)
     wu = np.where(low == high, w * (1 - low), column["wu"])
-    sums = dict(zip(SUMS, (w, w * wrong, w2, w2 * wrong, w2 * wrong, wu, wu * wrong), strict=True))
+    sums = dict(
+        zip(
+            SUMS,
+            (w, w * wrong, w2, w2 * wrong, w2 * wrong, wu, wu * wrong),
+            strict=True,
+        )
+    )
     counted = w > 0
     ranks = (0.0 - high[counted], 0.0 - low[counted])
     return GroupSums(*ranks, {name: values[counted] for name, values in sums.items()})

@@ -58,7 +58,11 @@ class Part:
         """Its rows, of which nothing is read yet; of an address each column of a row group is one request."""
         options = dataset.ParquetFragmentScanOptions(pre_buffer=not self.is_local)
         format = dataset.ParquetFileFormat(default_fragment_scan_options=options)
-        return dataset.dataset([self.path], filesystem=self.filesystem, format=format)
+        return dataset.dataset(
+            [self.path],
+            filesystem=self.filesystem,
+            format=format,
+        )
 
     def columns_in_path(self) -> dict[str, str | None]:
         """Return the columns that only the names of folders have, as model=a, and their values."""
@@ -105,7 +109,13 @@ def score_files(
 
 def _bar(parts: Sequence[Part], *, is_shown: bool) -> tqdm:
     size = sum(part.size for part in parts)
-    return tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not is_shown)
+    return tqdm(
+        total=size,
+        unit="B",
+        unit_scale=True,
+        delay=1,
+        disable=not is_shown,
+    )
 
 
 def _save(path: str | Path | None, states: Collection) -> None:
@@ -118,7 +128,11 @@ def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:
     pairs = [one if isinstance(one, tuple) else ("", one) for one in patterns]
     are_several = len({name for name, _ in pairs if name}) > 1
     parts: dict[str, Part] = {}
-    for name, (said, pattern) in zip(_names_of(pairs), pairs, strict=True):
+    for name, (said, pattern) in zip(
+        _names_of(pairs),
+        pairs,
+        strict=True,
+    ):
         for part in parts_of(pattern, name, f"{said} " if said and are_several else ""):
             if part.address in parts:
                 raise FileError(part.address, "named_twice")
@@ -134,7 +148,11 @@ def _names_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
     return distinct_names(names, paths, stems)
 
 
-def parts_of(pattern: str, name: str = "", prefix: str = "") -> list[Part]:
+def parts_of(
+    pattern: str,
+    name: str = "",
+    prefix: str = "",
+) -> list[Part]:
     """Return the files that a path, a folder, a pattern or an address such as ``hf://..`` names, in order."""
     try:
         filesystem, path = fsspec.core.url_to_fs(pattern, skip_instance_cache=True)
@@ -148,7 +166,16 @@ def parts_of(pattern: str, name: str = "", prefix: str = "") -> list[Part]:
     parts = []
     for path in sorted(paths):
         address = filesystem.unstrip_protocol(path) if "://" in pattern else os.path.abspath(path)
-        parts.append(Part(address, path, int(filesystem.size(path) or 0), filesystem, name, prefix))
+        parts.append(
+            Part(
+                address,
+                path,
+                int(filesystem.size(path) or 0),
+                filesystem,
+                name,
+                prefix,
+            )
+        )
     return parts
 
 
@@ -186,7 +213,16 @@ def digest_of_part(part: Part, recipe: Recipe) -> str:
     """
     folders = [folder for folder in part.path.split("/")[:-1] if "=" in folder]
     own = part.prefix if recipe.systems else part.name
-    digest = hashlib.blake2b(json.dumps([own, *folders, stem(part.path)]).encode(), digest_size=16)
+    digest = hashlib.blake2b(
+        json.dumps(
+            [
+                own,
+                *folders,
+                stem(part.path),
+            ]
+        ).encode(),
+        digest_size=16,
+    )
     if part.is_local:
         with open(part.path, "rb") as content:
             digest.update(hashlib.file_digest(content, "blake2b").digest())
@@ -202,6 +238,7 @@ def _engine() -> Iterator[DuckDBPyConnection]:
     except ImportError:
         raise missing_package("Files out of core need", "duckdb") from None
     with duckdb.connect(config=_DUCKDB | {"temp_directory": gettempdir()}) as engine:
+        engine.execute("SET enable_progress_bar = false")  # which is written where the table is
         yield engine
 
 
@@ -217,7 +254,14 @@ def _with_part(
         rows = _relation(part, engine)
         if is_done:
             rows = rows.head(1)  # whether it is read as it was then
-        states = states_of_frame(rows, options, name=part.name, prefix=part.prefix, source=part.address, recipe=recipe)
+        states = states_of_frame(
+            rows,
+            options,
+            name=part.name,
+            prefix=part.prefix,
+            source=part.address,
+            recipe=recipe,
+        )
     for name, state in states.items():
         reason = why_not_merged(done.states[name], state) if name in done.states else ""
         if reason:
@@ -248,4 +292,9 @@ def _readable(part: Part) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
-        raise FileError(part.address, "unreadable_as", format="Parquet", reason=first_line(error)) from None
+        raise FileError(
+            part.address,
+            "unreadable_as",
+            format="Parquet",
+            reason=first_line(error),
+        ) from None

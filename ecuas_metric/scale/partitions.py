@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 FAN_IN = 64  # tasks that merge the states of a system before one task merges theirs
 _SCHEMA = "system string, slot int, part int, state binary, error binary"
 ARROW = pa.schema(
-    {"system": pa.string(), "slot": pa.int32(), "part": pa.int32(), "state": pa.binary(), "error": pa.binary()}
+    {
+        "system": pa.string(),
+        "slot": pa.int32(),
+        "part": pa.int32(),
+        "state": pa.binary(),
+        "error": pa.binary(),
+    }
 )
 _Row = dict[str, Any]  # of _SCHEMA
 Batches = Iterator[pa.RecordBatch]
@@ -65,16 +71,38 @@ def merged_rows(table: pa.Table) -> pa.Table:
             parts = f"partitions {first['part']} and {row['part']}"
             first |= {
                 "state": None,
-                "error": pickle.dumps(FileError(parts, "recorded_reason", why=str(error).rstrip("."))),
+                "error": pickle.dumps(
+                    FileError(
+                        parts,
+                        "recorded_reason",
+                        why=str(error).rstrip("."),
+                    )
+                ),
             }
     return pa.Table.from_pylist([first], ARROW)
 
 
-def _rows(part: int, states: Callable[[], Mapping[str, Summary]]) -> Batches:
+def _rows(
+    part: int,
+    states: Callable[[], Mapping[str, Summary]],
+) -> Batches:
     """Yield a batch for the state of each system, which one of `FAN_IN` tasks is to merge, or one for an error."""
-    row: _Row = {"system": "", "slot": part % FAN_IN, "part": part, "state": None, "error": None}
+    row: _Row = {
+        "system": "",
+        "slot": part % FAN_IN,
+        "part": part,
+        "state": None,
+        "error": None,
+    }
     try:
-        rows = [{**row, "system": name, "state": to_bytes(Collection({name: one}))} for name, one in states().items()]
+        rows = [
+            {
+                **row,
+                "system": name,
+                "state": to_bytes(Collection({name: one})),
+            }
+            for name, one in states().items()
+        ]
     except InputError as error:
         rows = [{**row, "error": pickle.dumps(error)}]
     yield from (pa.RecordBatch.from_pylist([row], ARROW) for row in rows)

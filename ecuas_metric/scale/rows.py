@@ -64,7 +64,13 @@ def state_of(
     return summary_of(system, sample_weight=weight, copies=copies)
 
 
-def empty_state(form: str, options: Options, *, is_weighted: bool, origin: Origin = UNKNOWN) -> Summary:
+def empty_state(
+    form: str,
+    options: Options,
+    *,
+    is_weighted: bool,
+    origin: Origin = UNKNOWN,
+) -> Summary:
     """Return the summary of no rows; of posteriors the options have K."""
     none = np.empty(0)
     no_labels = np.empty(0, np.int64)
@@ -75,7 +81,12 @@ def empty_state(form: str, options: Options, *, is_weighted: bool, origin: Origi
     else:
         posteriors = np.empty((0, int(options.num_classes or 0)))
         decisions = posterior_decisions(posteriors, no_labels, cost=options.cost)
-    system = System(decisions, options, TieGroups(none, none, none), origin=origin)
+    system = System(
+        decisions,
+        options,
+        TieGroups(none, none, none),
+        origin=origin,
+    )
     return summary_of(system, sample_weight=none if is_weighted else None)
 
 
@@ -99,10 +110,21 @@ def state_of_counts(
     occur = copies > 0
     both = np.concatenate([q, q])[occur]
     correct = np.repeat([1, 0], len(q))[occur]
-    return state_of("confidences", both, correct, options, copies=copies[occur], origin=origin)
+    return state_of(
+        "confidences",
+        both,
+        correct,
+        options,
+        copies=copies[occur],
+        origin=origin,
+    )
 
 
-def _recounted(system: System, predictions: Array, copies: Floats | None) -> tuple[Note, ...]:
+def _recounted(
+    system: System,
+    predictions: Array,
+    copies: Floats | None,
+) -> tuple[Note, ...]:
     """Return the notes of a system whose rows stand for several each."""
     if copies is None:
         return system.notes

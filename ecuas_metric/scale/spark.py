@@ -47,7 +47,14 @@ def score_files_on_spark(
             recipes += read
         source = parts[0].address if len(parts) == 1 else "the files"
         frame = _frame(session, parts)
-        states = states_of_frame(frame, options, name=name, prefix=prefix, source=source, recipe=read[0])
+        states = states_of_frame(
+            frame,
+            options,
+            name=name,
+            prefix=prefix,
+            source=source,
+            recipe=read[0],
+        )
         digests = [digest_of_part(part, read[0]) for part in parts]
         files = {part.address: digest for part, digest in zip(parts, digests, strict=True)}
         collections.append(Collection(states, files))

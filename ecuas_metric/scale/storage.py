@@ -43,7 +43,14 @@ class Collection(NamedTuple):
 def to_bytes(collection: Collection) -> bytes:
     """Return states as the bytes of a Parquet file."""
     states = sorted(collection.states.items())
-    systems = [{"name": name, "groups": len(one.groups.low), **_header_of(one)} for name, one in states]
+    systems = [
+        {
+            "name": name,
+            "groups": len(one.groups.low),
+            **_header_of(one),
+        }
+        for name, one in states
+    ]
     header = {"version": _VERSION, "systems": systems, "files": dict(collection.files)}
     table = pa.concat_tables([_SCHEMA.empty_table(), *(_table_of(name, state) for name, state in states)])
     header["sha256"] = _digest(header, table)
@@ -102,11 +109,19 @@ def write_collection(path: str | Path, collection: Collection) -> None:
         raise FileError(path, "unwritable", reason=error.strerror) from None
 
 
-def merge_collections(collections: Iterable[Collection], *, names: Iterable[str] = ()) -> Collection:
+def merge_collections(
+    collections: Iterable[Collection],
+    *,
+    names: Iterable[str] = (),
+) -> Collection:
     """Return all states, those of one system merged; FileError, about one of `names`, if two are of the same file."""
     states: dict[str, Summary] = {}
     files: dict[str, str] = {}
-    for collection, name in zip(collections, itertools.chain(names, itertools.repeat("a collection")), strict=False):
+    for collection, name in zip(
+        collections,
+        itertools.chain(names, itertools.repeat("a collection")),
+        strict=False,
+    ):
         for address, content in collection.files.items():
             if address in files or content in files.values():
                 raise FileError(name, "rows_held_twice", address=address)
@@ -124,9 +139,24 @@ def _header_of(state: Summary) -> dict[str, object]:
         **{name: getattr(state, name) for name in _COUNTS},
         "basis": state.basis.to_json(),
         "options": {name: _plain(value) for name, value in options.items()},
-        "own": [[key.metric, sums.value, sums.weight2, sums.square] for key, sums in state.own.items()],
+        "own": [
+            [
+                key.metric,
+                sums.value,
+                sums.weight2,
+                sums.square,
+            ]
+            for key, sums in state.own.items()
+        ],
         "classes": _plain(state.classes),
-        "notes": [[note.id, _plain(note.fields), note.advice] for note in state.notes],
+        "notes": [
+            [
+                note.id,
+                _plain(note.fields),
+                note.advice,
+            ]
+            for note in state.notes
+        ],
     }
 
 
@@ -144,11 +174,20 @@ def _table_of(name: str, state: Summary) -> pa.Table:
     system = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([name], pa.string()))
     first = _signed(groups.low, state.basis)
     last = _signed(groups.high, state.basis)
-    columns = [system, first, last, *(groups.sums[name] for name in SUMS)]
+    columns = [
+        system,
+        first,
+        last,
+        *(groups.sums[name] for name in SUMS),
+    ]
     return pa.Table.from_arrays([pa.array(column) for column in columns], schema=_SCHEMA)
 
 
-def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> dict[str, Summary]:
+def _states_of(
+    table: pa.Table,
+    systems: list[dict[str, Any]],
+    source: str,
+) -> dict[str, Summary]:
     states = {}
     start = 0
     for system in systems:
@@ -163,14 +202,23 @@ def _states_of(table: pa.Table, systems: list[dict[str, Any]], source: str) -> d
     return states
 
 
-def _state_of(system: Mapping[str, Any], rows: pa.Table, basis: Basis, options: Options) -> Summary:
+def _state_of(
+    system: Mapping[str, Any],
+    rows: pa.Table,
+    basis: Basis,
+    options: Options,
+) -> Summary:
     column = {name: rows[name].to_numpy() for name in _NUMBERS}
     low = _signed(column["first"], basis)
     high = _signed(column["last"], basis)
     return Summary(
         basis=basis,
         options=options,
-        groups=GroupSums(low, high, {name: column[name] for name in SUMS}),
+        groups=GroupSums(
+            low,
+            high,
+            {name: column[name] for name in SUMS},
+        ),
         own={Key(metric): OwnSums(*sums) for metric, *sums in system["own"]},
         classes=None if system["classes"] is None else np.array(system["classes"]),
         notes=tuple(Note(*note) for note in system["notes"]),
@@ -196,7 +244,10 @@ def _signed(ranks: np.ndarray, basis: Basis) -> np.ndarray:
     return 0.0 - ranks if basis.form == "confidences" else ranks
 
 
-def _digest(header: Mapping[str, object], table: pa.Table) -> str:
+def _digest(
+    header: Mapping[str, object],
+    table: pa.Table,
+) -> str:
     """Return the SHA-256 of all that is in a file but itself."""
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in _NUMBERS:

@@ -35,9 +35,23 @@ class StreamedMetrics:
         self.options = state_options(**options)
         self.state: Summary | None = None
 
-    def update(self, predictions: object, references: object, *, sample_weight: object = None) -> None:
+    def update(
+        self,
+        predictions: object,
+        references: object,
+        *,
+        sample_weight: object = None,
+    ) -> None:
         """Add some rows: lists, arrays or CPU tensors, as for `evaluate`; for weights see `rows.state_of`."""
-        self._add(state_of(self.form, predictions, references, self.options, sample_weight=sample_weight))
+        self._add(
+            state_of(
+                self.form,
+                predictions,
+                references,
+                self.options,
+                sample_weight=sample_weight,
+            )
+        )
 
     def merge_state(self, others: Iterable[StreamedMetrics] | StreamedMetrics) -> None:
         """Add the rows of others."""
@@ -45,7 +59,11 @@ class StreamedMetrics:
             if other.state is not None:
                 self._add(other.state)
 
-    def gather(self, all_gather_object: Callable[[list[object], object], object], world_size: int) -> None:
+    def gather(
+        self,
+        all_gather_object: Callable[[list[object], object], object],
+        world_size: int,
+    ) -> None:
         """Replace the rows by those of all processes, by `torch.distributed.all_gather_object` or one like it."""
         gathered: list[object] = [None] * world_size
         all_gather_object(gathered, self.packed())

@@ -12,7 +12,7 @@ import pytest
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.options import checked_options
-from ecuas_metric.scale import batches
+from ecuas_metric.scale import batches, local
 from ecuas_metric.scale.batches import states_of_batches
 from ecuas_metric.scale.local import parts_of, score_files
 from ecuas_metric.scale.rows import state_of
@@ -278,6 +278,11 @@ def test_the_row_of_an_error_is_named_in_a_file_that_an_engine_adds_up(table, tm
     pq.write_table(table.set_column(1, "confidence", pa.array(confidence)), tmp_path / "1.parquet")
     with pytest.raises(FileError, match=r"1.parquet: column 'confidence' must lie .* got 2.0 in row 18"):
         score_files([str(tmp_path)], OPTIONS)
+
+
+def test_the_engine_writes_nothing_beside_the_table():
+    with local._engine() as engine:
+        assert engine.sql("SELECT current_setting('enable_progress_bar')").fetchall() == [(False,)]
 
 
 def test_nothing_there_is_an_error(tmp_path):
