@@ -95,7 +95,8 @@ def unlabelled_bounds(
         unjudged = Unjudged(confidence, correct, weight, at_parameter(right, key), at_parameter(wrong, key))
         limits = _bounds_of(key, unjudged)
         if limits is not None:
-            bounds[key] = ValueBounds(float(limits[0]), float(limits[1]))
+            low, high = limits
+            bounds[key] = ValueBounds(float(low), float(high))
     return bounds
 
 
@@ -112,7 +113,9 @@ def _bounds_of(key: Key, unjudged: Unjudged) -> Limits | None:
     metric = key.entry
     if metric.unjudged is not None:
         return metric.unjudged(unjudged)
-    return _bounds_of_mean(key, unjudged) if metric.cost is not None else None
+    if metric.cost is None:
+        return None
+    return _bounds_of_mean(key, [unjudged.all_right, unjudged.all_wrong], unjudged.weight)
 
 
 def _bounds_of_means(
@@ -124,23 +127,20 @@ def _bounds_of_means(
         filled = np.where(np.isnan(confidence), end, confidence)
         completions += [_completed(filled, correct, label, options) for label in (0.0, 1.0)]
     decisions = completions[0].decisions
-    weight = options.sample_weight
     bounds = {}
     keys = keys_of(decisions, options) if only is None else only
     for key in keys:
         if key.variant or key.entry.cost is None or not key.entry.applies(decisions):
             continue
         data = [at_parameter(completion, key) for completion in completions]
-        costs = np.array([cost_of(key, each.decisions, each.options) for each in data])
-        low = np.average(costs.min(axis=0), weights=weight)
-        high = np.average(costs.max(axis=0), weights=weight)
-        bounds[key] = ValueBounds(float(low), float(high))
+        low, high = _bounds_of_mean(key, data, options.sample_weight)
+        bounds[key] = ValueBounds(low, high)
     return bounds
 
 
-def _bounds_of_mean(key: Key, unjudged: Unjudged) -> Limits:
-    """Return the means of the smaller and of the larger of each answer's two costs."""
-    right, wrong = (cost_of(key, data.decisions, data.options) for data in (unjudged.all_right, unjudged.all_wrong))
-    low = np.average(np.minimum(right, wrong), weights=unjudged.weight)
-    high = np.average(np.maximum(right, wrong), weights=unjudged.weight)
+def _bounds_of_mean(key: Key, completions: Iterable[Data], weight: Floats | None) -> Limits:
+    """Return the means of the smallest and of the largest of each answer's costs in some completions."""
+    costs = np.array([cost_of(key, data.decisions, data.options) for data in completions])
+    low = np.average(costs.min(axis=0), weights=weight)
+    high = np.average(costs.max(axis=0), weights=weight)
     return float(low), float(high)
