@@ -3,7 +3,6 @@
 import numpy as np
 
 from ecuas_metric.options import OPTIONS
-from ecuas_metric.reporting.differences import summary
 from space import scoring
 from space.words import LABELS
 from tests.space.refusals import refused
@@ -33,14 +32,3 @@ def test_empty_controls_ask_for_the_defaults_and_say_what_the_options_mean():
     assert scoring.options_of(empty) == scoring.options_of(defaults) == {}
     for name in LABELS:
         assert scoring.CONTROLS[name].help.startswith(OPTIONS[name].help)
-
-
-def test_words_verdict_and_files_are_in_the_same_piece_as_the_table(files):
-    scored = scoring.score_files(files, {})
-    html = scored.html(title="<T>", address={"tab": "x"}, files={"CSV": "/a.csv"}, remark="Graded.")
-    marks = {"<h2><bdi>&lt;T&gt;": 1, 'class="decision"': 1, "<table": 2, "Graded.": 1, "file=/a.csv": 1}
-    assert {mark: html.count(mark) for mark in marks} == marks
-    first, *orders = scored.decision.sentences()
-    assert first.startswith("Over all reject costs at once, ")
-    assert orders == summary(scored.decision.orders, alpha=0.05)
-    assert "read " in html

