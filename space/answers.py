@@ -97,7 +97,12 @@ def grade_answers(answers: Answers, asked: str, *, rule: str = "bounds") -> Grad
     frame.loc[is_open, "correct"] = by_visitor
     frame.loc[is_open, "decided_by"] = "you"
     order = np.argsort(pd.Index(questions["question_id"]).get_indexer(frame["question_id"]))
-    return Graded(with_design(frame.iloc[order], asked), answers.rows[order], asked, rule)
+    return Graded(
+        with_design(frame.iloc[order], asked),
+        answers.rows[order],
+        asked,
+        rule,
+    )
 
 
 def with_design(frame: pd.DataFrame, asked: str) -> pd.DataFrame:

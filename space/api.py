@@ -98,8 +98,7 @@ def path_of(file: object, name: str, folder: Path) -> str:
 @contextmanager
 def paths_of(files: Mapping[str, object]) -> Iterator[list[str]]:
     """Have files, by the names of those that are texts, where they can be read; texts only meanwhile."""
-    if len(files) > uploads.MAX_FILES:
-        raise InputError("files", "too_many_files", got=f"{len(files):,}", most=uploads.MAX_FILES)
+    uploads.require_at_most("files", "too_many_files", len(files), uploads.MAX_FILES)
     with TemporaryDirectory() as folder:
         yield [path_of(file, name, Path(folder)) for name, file in files.items()]
 
@@ -144,7 +143,14 @@ def threshold(
     with _paths_of_systems(files) as paths:
         grid, records = choose(paths, given, budget=budget, max_risk=max_risk)
     notes = [*grid.above, *grid.notes]
-    result: Json = json.loads(to_json(records, grid.signature, notes, {"in_words": sentences(grid)}))
+    result: Json = json.loads(
+        to_json(
+            records,
+            grid.signature,
+            notes,
+            {"in_words": sentences(grid)},
+        )
+    )
     return result
 
 
@@ -161,7 +167,14 @@ def with_controls(function: Tool) -> Tool:
     """Give a function the controls of the page as arguments, which its docstring explains."""
     *parameters, _ = inspect.signature(function).parameters.values()
     like = parameters[0].replace
-    controls = [like(name=name, default=control.default, annotation=control.kind) for name, control in CONTROLS.items()]
+    controls = [
+        like(
+            name=name,
+            default=control.default,
+            annotation=control.kind,
+        )
+        for name, control in CONTROLS.items()
+    ]
     parameters[1:1] = controls
     lines = "".join(f"    {parameter.name}: {TEXTS[parameter.name]}\n" for parameter in parameters)
     function.__doc__ = f"{function.__doc__}\n\nArgs:\n{lines}"

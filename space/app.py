@@ -105,7 +105,8 @@ class LimitedBodies:
 
         announced = int(dict(scope["headers"]).get(b"content-length", b"0"))
         if announced > limit:
-            await JSONResponse({"detail": reason}, 413, {"connection": "close"})(scope, receive, send)
+            refusal = JSONResponse({"detail": reason}, 413, {"connection": "close"})
+            await refusal(scope, receive, send)
             return
         await self.app(scope, counted, send)
 
@@ -116,7 +117,11 @@ def no_such_function(_: Request, __: Exception) -> JSONResponse:
 
 
 NO_SUCH = dict.fromkeys((KeyError, FnIndexInferError), no_such_function)
-THEME = gr.themes.Default(primary_hue="blue", font=FONTS, font_mono=["ui-monospace", "monospace"])
+THEME = gr.themes.Default(
+    primary_hue="blue",
+    font=FONTS,
+    font_mono=["ui-monospace", "monospace"],
+)
 
 
 def use_own_head(opening: str) -> None:
@@ -127,7 +132,12 @@ def use_own_head(opening: str) -> None:
     source, *_ = env.loader.get_source(env, name)
     text = re.sub(r'<meta\s+(property|name)="(og|twitter):[^>]*>', "", source)
     page = text.replace("</head>", f"{markup.previews(TITLE, DESCRIPTION)}</head>", 1)
-    early = markup.html("early", title=TITLE, opening=opening, style=(HERE / "style.css").read_text(encoding="utf-8"))
+    early = markup.html(
+        "early",
+        title=TITLE,
+        opening=opening,
+        style=(HERE / "style.css").read_text(encoding="utf-8"),
+    )
     page = page.replace("<gradio-app", f"{{% raw %}}{early}{{% endraw %}}<gradio-app", 1)
     env.loader = ChoiceLoader([DictLoader({name: page}), env.loader])
 
@@ -186,7 +196,12 @@ def lay_out(
         files["graded answers"] = str(folder / "graded.csv")
         graded.write(folder / "graded.csv")
     demo.upload_file_set.update(files.values())
-    page = scored.html(title=title, address=json.dumps(address), remark=remark, files=files)
+    page = scored.html(
+        title=title,
+        address=json.dumps(address),
+        remark=remark,
+        files=files,
+    )
     return page, f"<h2>The curves behind the numbers</h2>{figures(scored.systems)}"
 
 
@@ -196,21 +211,26 @@ def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outp
     if not files:
         return message(NO_UPLOAD), ""
     given = dict(zip(scoring.CONTROLS, values, strict=True))
-    defaults = [control.default for control in scoring.CONTROLS.values()]
     address = {
-        name: "" if value in (None, default) else str(value)
-        for (name, value), default in zip(given.items(), defaults, strict=True)
+        name: "" if value in (None, scoring.CONTROLS[name].default) else str(value) for name, value in given.items()
     }
     places = "|".join("/".join(Path(path).parts[-2:]) for path in files)
     return lay_out(scoring.score_files(files, given), "Your systems", address | {"files": places})
 
 
 @show_errors()
-def show_choice(target: str, files: list[str] | None, value: float, *values: scoring.Numbers | None) -> Outputs:
+def show_choice(
+    target: str,
+    files: list[str] | None,
+    value: float,
+    *values: scoring.Numbers | None,
+) -> Outputs:
     """Say which reject cost to take, of a visitor's systems or those of the example."""
     given = dict(zip(scoring.CONTROLS, values, strict=True))
-    grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given, **{target: value})
-    return (markup.html("chosen", above=grid.above, sentences=sentences(grid)),)
+    places = files or EXAMPLES[QUESTIONS]
+    grid, _ = scoring.choose(places, given, **{target: value})
+    said = sentences(grid)
+    return (markup.html("chosen", above=grid.above, sentences=said),)
 
 
 @show_errors(*[gr.skip()] * (1 + len(scoring.CONTROLS)))
@@ -240,22 +260,50 @@ def show_graded(file: str | None, asked: str, others: str) -> Outputs:
 def restore(token: str) -> Outputs:
     """Show the result that a link holds."""
     name, graded = links.unpack(token)
-    return message(RESTORED, "warning"), *_on_the_board(name, graded, links.SELF_REPORTED, RESTORED, token)
+    return message(RESTORED, "warning"), *_on_the_board(
+        name,
+        graded,
+        links.SELF_REPORTED,
+        RESTORED,
+        token,
+    )
 
 
-def _on_the_board(name: str, graded: answers.Graded, mark: str, remark: str, token: str) -> Outputs:
+def _on_the_board(
+    name: str,
+    graded: answers.Graded,
+    mark: str,
+    remark: str,
+    token: str,
+) -> Outputs:
     """Return the leaderboard, and what `lay_out` does."""
     scored, rows = api.evaluate(graded, name, mark)
     address = {"result": token, "tab": TRIVIAQA}
-    return subset.board_html(graded.asked, rows), *lay_out(scored, name, address, remark, graded)
+    return subset.board_html(graded.asked, rows), *lay_out(
+        scored,
+        name,
+        address,
+        remark,
+        graded,
+    )
 
 
 # ---- layout
 
 
-def text(label: str, value: str = "", elem_classes: str | None = None) -> gr.HTML:
+def text(
+    label: str,
+    value: str = "",
+    elem_classes: str | None = None,
+) -> gr.HTML:
     """Lay out HTML; only the API shows its label."""
-    return gr.HTML(value, label=label, show_label=False, padding=False, elem_classes=elem_classes)
+    return gr.HTML(
+        value,
+        label=label,
+        show_label=False,
+        padding=False,
+        elem_classes=elem_classes,
+    )
 
 
 def control(name: str) -> Component:
@@ -268,11 +316,22 @@ def control(name: str) -> Component:
     return gr.Dropdown(list(uploads.TREATMENTS.items()) if name == "unlabelled" else list(choices), **shown)
 
 
-def choice_sliders(files: gr.File, controls: list[Component], again: Sequence[Callable[..., object]]) -> None:
+def choice_sliders(
+    files: gr.File,
+    controls: list[Component],
+    again: Sequence[Callable[..., object]],
+) -> None:
     """Lay out two ways to ask for a reject cost; the last one that was set is answered until files are read `again`."""
     gr.Markdown("## What reject cost should I take?")
     sliders = [
-        gr.Slider(0.01, most, value=start, step=0.01, label=label, info=info)
+        gr.Slider(
+            0.01,
+            most,
+            value=start,
+            step=0.01,
+            label=label,
+            info=info,
+        )
         for most, start, label, info in TARGETS.values()
     ]
     answer = text("Chosen reject cost")
@@ -284,13 +343,22 @@ def choice_sliders(files: gr.File, controls: list[Component], again: Sequence[Ca
 
 def score_tab(query: gr.Textbox) -> str:
     """Files -> table, verdict and plots, at first of an example, which is returned; above the files, as on a phone."""
-    opening, curves = lay_out(scoring.score_files(EXAMPLES[QUESTIONS], {}), f"Example: {QUESTIONS}", {})
+    opening, curves = lay_out(
+        scoring.score_files(EXAMPLES[QUESTIONS], {}),
+        f"Example: {QUESTIONS}",
+        {},
+    )
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
             result = text("Result", opening, elem_classes="result")
         with gr.Column(scale=3, min_width=320, elem_id="yours"):
             gr.Markdown("## Score your own")
-            files = gr.File(label=FILES, file_count="multiple", file_types=list(uploads.SUFFIXES), height=150)
+            files = gr.File(
+                label=FILES,
+                file_count="multiple",
+                file_types=list(uploads.SUFFIXES),
+                height=150,
+            )
             with gr.Row():
                 for name, paths in EXAMPLES.items():
                     load = gr.Button(f"Load {name}", size="sm")
@@ -327,7 +395,11 @@ def leaderboard_tab(token: gr.Textbox) -> None:
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
             sets = [(subset.POPULATIONS[asked], asked) for asked in subset.ASKED]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
-            others = gr.Radio(list(answers.OTHERS.items()), value="bounds", label="Answers that nothing decides")
+            others = gr.Radio(
+                list(answers.OTHERS.items()),
+                value="bounds",
+                label="Answers that nothing decides",
+            )
             button = gr.Button("Grade and score", variant="primary")
     outputs = [notice, board, text("Result", elem_classes="result"), text("Plots")]
     inputs = [file, asked, others]
@@ -335,7 +407,11 @@ def leaderboard_tab(token: gr.Textbox) -> None:
     private(token.change, restore, token, outputs)
 
 
-with gr.Blocks(title=TITLE, delete_cache=(OFTEN, OLD), fill_width=True) as demo:
+with gr.Blocks(
+    title=TITLE,
+    delete_cache=(OFTEN, OLD),
+    fill_width=True,
+) as demo:
     for tool in api.TOOLS:
         gr.events.api(tool, api_name=tool.__name__, **FOUR)
     gr.Markdown(f"# {TITLE}\n{PURPOSE}")

@@ -144,9 +144,15 @@ def _orders(systems: Systems) -> str:
 
     lines = _lines(systems, line)
     highest = max(curve.limits[:, 2].max(initial=0.0) for curve in lines.values())
-    ticks = dict(zip(places.tolist(), map(order_name, DRAWN_ORDERS), strict=True))
+    names = map(order_name, DRAWN_ORDERS)
+    ticks = dict(zip(places.tolist(), names, strict=True))
     x = Axis("n", -0.5, len(orders) - 0.5, ticks)
-    return figure("ECUAS_n for every n", lines, x, axis("ECUAS_n", 1.05 * max(_highest(lines), highest)))
+    return figure(
+        "ECUAS_n for every n",
+        lines,
+        x,
+        axis("ECUAS_n", 1.05 * max(_highest(lines), highest)),
+    )
 
 
 def _risks(systems: Systems) -> str:
@@ -154,7 +160,12 @@ def _risks(systems: Systems) -> str:
         curve = risk_coverage(system)
         rows = _thin(curve.coverage, NUM_POINTS)
         at = curve.coverage[_thin(curve.coverage, NUM_LIMITS)]
-        return Line(curve.coverage[rows], curve.risk[rows], at, partial(risk_band, system, at))
+        return Line(
+            curve.coverage[rows],
+            curve.risk[rows],
+            at,
+            partial(risk_band, system, at),
+        )
 
     lines = _lines(systems, line)
     top = max(curve.y[curve.x > WILD].max(initial=0.0) for curve in lines.values())
@@ -168,7 +179,13 @@ def _reliability(systems: Systems) -> str:
         bins = reliability(system)
         filled = bins.counts > 0
         at = bins.confidence
-        return Line(at[filled], bins.accuracy[filled], at, partial(accuracy_band, system), has_marks=True)
+        return Line(
+            at[filled],
+            bins.accuracy[filled],
+            at,
+            partial(accuracy_band, system),
+            has_marks=True,
+        )
 
     lines = _lines(systems, line)
     ends = np.array([0.0, 1.0])
@@ -198,4 +215,5 @@ def _thin(along: Floats, number: int) -> Ints:
     """Return the rows whose values of `along`, increasing, are nearest above evenly spaced ones, and first and last."""
     if len(along) <= number:
         return np.arange(len(along))
-    return np.unique(np.searchsorted(along, np.linspace(along[0], along[-1], number)))
+    even = np.linspace(along[0], along[-1], number)
+    return np.unique(np.searchsorted(along, even))

@@ -39,7 +39,11 @@ def pack(name: str, graded: Graded) -> str:
     answers = graded.frame.set_index("question_id")
     correct = answers["correct"].reindex(ids)
     is_answered = ids.isin(answers.index).to_numpy()
-    states = np.select([~is_answered, correct.isna(), correct == 1], [MISSING, UNKNOWN, RIGHT], WRONG)
+    states = np.select(
+        [~is_answered, correct.isna(), correct == 1],
+        [MISSING, UNKNOWN, RIGHT],
+        WRONG,
+    )
     link = _Link(
         name=plain_text(name, LONGEST_NAME),
         asked=graded.asked,

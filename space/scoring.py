@@ -114,7 +114,14 @@ class Scored:
         """Return one row per system, signature and notes; what is not a number is None."""
         grid, records = self.tables()
         notes = [*grid.above, *grid.below(), *self.notes()]
-        result: Json = json.loads(to_json(records, grid.signature, notes, {"read": self.reading}))
+        result: Json = json.loads(
+            to_json(
+                records,
+                grid.signature,
+                notes,
+                {"read": self.reading},
+            )
+        )
         if explained:
             result["in_words"] = [*self.decision.sentences(), *self.sentences_alone()]
         return result
@@ -168,7 +175,12 @@ def choose(
     options = options_of(given)
     rule = given.get("unlabelled")
     submissions = _read(files, {**given, "unlabelled": None if rule == "bounds" else rule})
-    return chosen_costs(prepare_submissions(submissions, **options), budget=budget, max_risk=max_risk, level=LEVEL)
+    return chosen_costs(
+        prepare_submissions(submissions, **options),
+        budget=budget,
+        max_risk=max_risk,
+        level=LEVEL,
+    )
 
 
 def _read(files: Sequence[str], given: Given) -> list[Submission]:
@@ -187,7 +199,11 @@ def columns_of(text: str) -> dict[str, str]:
     pairs = [pair.partition("=") for pair in re.split("[,;]", text) if pair.strip()]
     for role, _, column in pairs:
         if not column.strip():
-            raise InputError(CONTROLS["columns"].label, "wrong_pairs", value=shorten(role.strip()))
+            raise InputError(
+                CONTROLS["columns"].label,
+                "wrong_pairs",
+                value=shorten(role.strip()),
+            )
     return {role.strip(): column.strip() for role, _, column in pairs}
 
 

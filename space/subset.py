@@ -132,7 +132,12 @@ def known_rows(asked: str) -> tuple[Row, ...]:
     return tuple(_ranked(asked, known_labels(asked)))
 
 
-def rows_with(asked: str, name: str, correct: pd.Series, mark: str) -> list[Row]:
+def rows_with(
+    asked: str,
+    name: str,
+    correct: pd.Series,
+    mark: str,
+) -> list[Row]:
     """Return the leaderboard with a visitor's model: 1, 0 or missing by question_id; without a place unless complete.
 
     His row comes first.
@@ -142,18 +147,32 @@ def rows_with(asked: str, name: str, correct: pd.Series, mark: str) -> list[Row]
     unknown = int(correct.isna().sum())
     if unknown or differing([basis, *(known.basis for known in known_rows(asked))]):
         rate = _possible(asked, labels)
-        row = Row(name, "", rate, basis, answered=len(correct), unknown=unknown, mark=mark)
+        row = Row(
+            name,
+            "",
+            rate,
+            basis,
+            answered=len(correct),
+            unknown=unknown,
+            mark=mark,
+        )
         return [row, *known_rows(asked)]
     mine = (name, mark)  # no language model and method
     rows = {(row.system, row.method): row for row in _ranked(asked, known_labels(asked) | {mine: labels})}
-    return [replace(rows.pop(mine), method="", mark=mark), *rows.values()]
+    ranked = replace(rows.pop(mine), method="", mark=mark)
+    return [ranked, *rows.values()]
 
 
 def board_html(asked: str, rows: Iterable[Row]) -> str:
     """Return the leaderboard as an HTML table, those without a place first."""
     about = ABOUT.format(population=POPULATIONS[asked], level=LEVEL)
     by_rate = sorted(rows, key=lambda row: (row.first > 0, row.error_rate.value))
-    return html("board", rows=by_rate, questions=len(questions_of(asked)), about=about)
+    return html(
+        "board",
+        rows=by_rate,
+        questions=len(questions_of(asked)),
+        about=about,
+    )
 
 
 def printed() -> pd.DataFrame:
@@ -168,7 +187,12 @@ def printed_html() -> str:
     theirs = replace(ours, population="TriviaQA, the paper's selection", grading=GRADING_OF_PAPER)
     reasons = why_not_comparable(ours, theirs)
     about = ABOUT_PRINTED.format(reasons=" and ".join(reasons))
-    return html("printed", columns=PRINTED, rows=printed().to_dict("records"), about=about)
+    return html(
+        "printed",
+        columns=PRINTED,
+        rows=printed().to_dict("records"),
+        about=about,
+    )
 
 
 def record(row: Row) -> dict[str, object]:
@@ -197,8 +221,22 @@ def _ranked(asked: str, labels: Mapping[tuple[str, str], Floats]) -> list[Row]:
     for (name, system), (llm, method) in zip(systems.items(), labels, strict=True):
         results = compute_results(system, only=[ERROR_RATE])
         link, date = source_of(llm, method)
-        known = Row(llm, method, results.estimates[ERROR_RATE], results.basis, answered=system.num_samples)
-        rows.append(replace(known, first=1 + better[name], last=len(systems) - worse[name], link=link, date=date))
+        known = Row(
+            llm,
+            method,
+            results.estimates[ERROR_RATE],
+            results.basis,
+            answered=system.num_samples,
+        )
+        rows.append(
+            replace(
+                known,
+                first=1 + better[name],
+                last=len(systems) - worse[name],
+                link=link,
+                date=date,
+            )
+        )
     return sorted(rows, key=lambda row: row.error_rate.value)
 
 
@@ -211,7 +249,11 @@ def _system(asked: str, correct: Floats) -> System:
         sample_weight=questions["weight"].to_numpy(float),
         strata=questions["stratum"].to_numpy(),
     )
-    return replace(system, ids=questions["question_id"].tolist(), origin=origin_of(asked))
+    return replace(
+        system,
+        ids=questions["question_id"].tolist(),
+        origin=origin_of(asked),
+    )
 
 
 def _possible(asked: str, correct: Floats) -> Estimate:

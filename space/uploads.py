@@ -67,9 +67,14 @@ def read_uploads(paths: Sequence[str], reading: Reading | None = None) -> list[S
     """Read the systems of all files, each file once."""
     if not paths:
         raise InputError("Files", "no_file", advice="upload_one")
-    if len(paths) > MAX_FILES:
-        raise InputError("Files", "too_many_files", got=f"{len(paths):,}", advice="use_the_command", most=MAX_FILES)
+    require_at_most("Files", "too_many_files", len(paths), MAX_FILES)
     return _call_safely(_read, paths, reading or Reading())
+
+
+def require_at_most(what: str, rule: str, number: int, most: int) -> None:
+    """Raise an InputError if there is more than this page takes."""
+    if number > most:
+        raise InputError(what, rule, got=f"{number:,}", advice="use_the_command", most=most)
 
 
 def plain_text(text: str, longest: int = MAX_NAME) -> str:
@@ -92,14 +97,7 @@ def _size_of(file: Path) -> int:
     size = file.stat().st_size
     if not size:
         raise InputError(file.name, "file_empty")
-    if size > MAX_BYTES:
-        raise InputError(
-            file.name,
-            "too_many_bytes",
-            got=f"{size:,}",
-            advice="use_the_command",
-            most=MAX_BYTES,
-        )
+    require_at_most(file.name, "too_many_bytes", size, MAX_BYTES)
     return size
 
 
@@ -111,8 +109,7 @@ def _call_safely(
     """Call a function of files in a process of its own, which takes half a second, unless they are harmless."""
     files = [Path(path) for path in paths]
     size = sum(map(_size_of, files))
-    if size > MAX_BYTES_OF_ALL:
-        raise InputError("All files together", "too_many_bytes", got=f"{size:,}", most=MAX_BYTES_OF_ALL)
+    require_at_most("All files together", "too_many_bytes", size, MAX_BYTES_OF_ALL)
     if size <= MEDIUM and all(map(_is_harmless, files)):
         return function(paths, *arguments)
     try:
@@ -179,10 +176,9 @@ def _read_answers(paths: Sequence[str]) -> Answers:
     with _errors_of(path):
         sheet = _read_sheet(path)
     columns = frame_of(sheet, text=TEXT)
-    for name in NEEDED:
-        if name not in columns:
-            names = list(columns)[:20]
-            raise InputError("Answers", "column_missing", needed=NEEDED, missing=name, columns=names)
+    if missing := [name for name in NEEDED if name not in columns]:
+        names = list(columns)[:20]
+        raise InputError("Answers", "column_missing", needed=NEEDED, missing=missing[0], columns=names)
     frame = columns[list(NEEDED)].fillna(dict.fromkeys(TEXT, "")).astype(dict.fromkeys(TEXT, str))
     is_long = frame["answer"].str.len() > MAX_TEXT
     if is_long.any():
@@ -196,9 +192,9 @@ def _read_answers(paths: Sequence[str]) -> Answers:
 
 def _read_sheet(path: Path) -> Sheet:
     if path.suffix.lower() in COUNTED:
-        _check_columns(path, _width_of(path))  # before so many are read
+        require_at_most(path.name, "too_many_columns", _width_of(path), MAX_COLUMNS)  # before so many are read
     sheet = read_sheet(path)
-    _check_columns(path, sheet.table.num_columns)
+    require_at_most(path.name, "too_many_columns", sheet.table.num_columns, MAX_COLUMNS)
     return sheet
 
 
@@ -220,14 +216,3 @@ def _errors_of(path: Path) -> Iterator[None]:
     except (ValueError, TypeError, LookupError, OSError, RuntimeError, OverflowError, csv.Error) as error:
         reason = str(error).replace(str(path), path.name).strip().split("\n")[0].rstrip(".")
         raise FileError(path.name, "unreadable", reason=reason) from None
-
-
-def _check_columns(path: Path, count: int) -> None:
-    if count > MAX_COLUMNS:
-        raise InputError(
-            path.name,
-            "too_many_columns",
-            got=f"{count:,}",
-            advice="use_the_command",
-            most=MAX_COLUMNS,
-        )

@@ -114,7 +114,11 @@ def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:
     """Return who is clearly cheapest (None: nobody) from which to which reject cost, by the test of all together."""
     strip: list[tuple[str | None, float, float]] = []
     low = 0.0
-    for call, high in zip(decision.calls, decision.reject_costs.tolist(), strict=True):
+    for call, high in zip(
+        decision.calls,
+        decision.reject_costs.tolist(),
+        strict=True,
+    ):
         names = call.together()
         winner = names[0] if len(names) == 1 else None
         if strip and strip[-1][0] == winner:
@@ -131,7 +135,14 @@ def strip_in_words(decision: Decision) -> str:
 
 def said(call: Call, cost: float) -> str:
     """Say who is cheapest at a reject cost in one sentence, and give the numbers behind it."""
-    return html("said", call=call, cost=cost, names=call.alone(), most=MAX_NAMES, p_text=p_text)
+    return html(
+        "said",
+        call=call,
+        cost=cost,
+        names=call.alone(),
+        most=MAX_NAMES,
+        p_text=p_text,
+    )
 
 
 def as_html(decision: Decision, styles: Mapping[str, str]) -> str:

@@ -152,7 +152,7 @@ CALLS = [  # a call with a fault -> the error of one line, which names the argum
     ("score", {"files": "x"}, "files must be a list; got 'x'."),
     ("score", {"files": ["/etc/passwd"]}, "system_1 is no upload of this page; got '/etc/passwd'."),
     ("score", {"files": ["https://example.org/a.csv"]}, "system_1 must be a file; got 'https://example.org/a.csv'."),
-    ("score", {"files": [ROW] * 51}, "files must be at most 50; got 51."),
+    ("score", {"files": [ROW] * 51}, "files must be at most 50; got 51. Use the command `ecuas`."),
     ("score", {"files": []}, "Files are missing."),
     ("threshold", {"files": [ROW]}, "threshold takes one of budget and max_risk."),
     ("threshold", {"files": [ROW], "budget": 1.5}, "budget must be a number in [0, 1]"),

@@ -36,7 +36,7 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
     "empty.csv": (b"", "empty.csv is empty."),
     "header.csv": (b"confidence,correct\n", "the file has no rows."),
     "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "it is not UTF-8 text. Save it as UTF-8."),
-    "zeros.csv": (b"\0" * 5000, "the file has no rows"),
+    "zeros.csv": (b"\0" * 5000, "UTF-16 without a mark, or no text"),
     "which.csv": (b"label,p_0,p_1,confidence,correct\n1,0,1,1,1\n", "confidences and posteriors.* Name it under"),
     "other.csv": (
         b"a,b\n1,2\n",
@@ -87,7 +87,7 @@ def test_what_is_missing_or_too_much_is_refused_before_it_is_read(tmp_path):
         Path(path).write_bytes(b"x" * (uploads.MAX_BYTES - 1))
     for files, message in (
         (paths[:1] * 2000, r"^Files must be at most 50; got 2,000\."),
-        (paths, r"^All files together must have at most 62,914,560 bytes; got 83,886,076\.$"),
+        (paths, r"^All files together must have at most 62,914,560 bytes; got 83,886,076\. Use the command `ecuas`\.$"),
         ([str(tmp_path / "gone.csv")], r"^gone\.csv does not exist\.$"),
     ):
         with refused(message):
