@@ -51,7 +51,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_systems_or_groups": "Under Options, “Columns”, name it as the system, or name the ids as the group.",
     "say_right": "Write 1 for right answers, and 0 for wrong ones.",
     "name_predicted": "Name it under Options, “Columns”: {pairs}; or correct=NAME, if a column says what is right.",
-    "say_right_word": "Answers of the system, beside the true ones? Under Options, “Columns”: predicted=NAME, label=NAME.",
+    "say_right_word": "Answers, beside the true ones? Under Options, “Columns”: predicted=NAME, label=NAME.",
     "name_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "set_infinite_classes": "For free text, leave the number of possible answers empty under Options.",
     "name_whole_id": "Name all columns of the id under Options, “Columns”: id=A+B.",
