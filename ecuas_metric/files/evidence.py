@@ -332,5 +332,5 @@ def _sizes_of_parts(sheet: Sheet, name: str) -> Ints:
 
 def _counts_rows(sheet: Sheet, name: str) -> bool:
     """Return whether a column numbers the rows of the file."""
-    ids = parse_cells(sheet.column(name)) if name in sheet.names else None
+    ids = parse_cells(sheet.head(_SHAPES).column(name)) if name in sheet.names else None
     return ids is not None and is_numeric(ids.type) and bool((np.diff(floats_in(ids)) == 1).all())

@@ -178,7 +178,7 @@ def count_distinct(array: pa.Array) -> int:
     rising = pc.less(array.slice(0, max(0, len(array) - 1)), array.slice(1))
     if pc.all(rising, skip_nulls=False).as_py():
         return len(array)
-    return int(pc.count_distinct(array, mode="all").as_py())
+    return len(array.unique())  # twice as fast as pc.count_distinct
 
 
 def positions_in(values: pa.Array, known: pa.Array) -> Ints:

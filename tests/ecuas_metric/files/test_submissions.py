@@ -26,10 +26,8 @@ GAPS = '{"confidence": 0.9, "correct": 1, "a": "x\u2028y"}\n\n{"confidence": 0.2
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("points.csv", "id;confidence;correct\n1;0.9;1\n2;0.25;0\n"),
         ("words.csv", "confidence, correct\n0.9, TRUE\n0.25, false\n"),
         ("blank.csv", "confidence,correct\n0.9,1\n\n0.25,0\n\n"),
-        ("told.csv", "sep=;\r\nconfidence;correct\r\n0,9;1\r\n0,25;0\r\n"),
         ("gaps.jsonl", GAPS),
     ],
 )
