@@ -28,6 +28,8 @@ FENCE = r"\s*```\w*\n"
 LABEL = r"(?:(?:my|the)\s+)?(?:(?:best|final)\s+)?(?:guess|answer)\s*:"
 CUT = ("max_tokens", "model_length")
 NO_DISTRIBUTION = "the log-probabilities are all 0 and no other token has any: they are not those of the model"
+ABOVE_ONE = "the listed tokens have more than the whole probability: these are not natural logarithms, as of base 10"
+ROUNDED = 0.02  # above 1, of twenty log-probabilities with two digits
 ESCAPED = re.compile(r"<0x[0-9A-Fa-f]{2}>|bytes:(?:\\x[0-9a-fA-F]{2})+")
 # The characters that a byte-level vocabulary, such as GPT-2's, writes for the 256 bytes.
 PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
@@ -123,6 +125,8 @@ def _with_tokens(reply: Reply, entries: "list[Logprob]", count: int) -> Reply:
         return replace(reply, missing="the log-probabilities must be numbers of at most 0")
     if all(map(_is_certain, tokens)):
         return replace(reply, missing=NO_DISTRIBUTION)
+    if any(math.fsum(map(math.exp, dict(token.top).values())) > 1 + ROUNDED for token in tokens):
+        return replace(reply, missing=ABOVE_ONE)
     # All but the token that ends the turn must be listed; servers count those of a reasoning in several ways.
     if count > len(tokens) + 1 and not reply.reasoning and not _reasoning(reply.text):
         return replace(reply, missing=f"only {len(tokens)} of the {count} tokens are listed")

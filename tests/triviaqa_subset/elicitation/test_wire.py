@@ -20,6 +20,7 @@ CLOSED = [*THOUGHTS, ("</think>", 0.9), ("\n\n", 0.99)]
 MARKED = "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>"
 HARMONY = [(piece, 0.9) for piece in re.findall(r"<.*?>|[^<]+", MARKED)]
 LONG = {"finish_reason": "length"}
+BASE = 1 / math.log(10)
 CERTAIN = [(" New", 1.0), (" York", 1.0)]
 ALL_0 = ("New York", None, "the log-probabilities are all 0")
 
@@ -80,6 +81,9 @@ CASES = {
             spelled([("Hm", 0.5), ("</think>", 0.9), ("True", 0.6)], "True", top=LIKELY), "New York", 0.75, None),
         "split over two tokens": (spelled([("Tr", 0.5), ("ue", 0.999)], top=BEGUN), "New York", 0.4995 / 0.7995, None),
         "all 0": (spelled([("True", 1.0)]), *ALL_0),
+        "to base 10": (
+            spelled([("True", 0.6**BASE)], top=[(word, p**BASE) for word, p in LIKELY.items()]),
+            "New York", None, "of base 10"),
         "cut within the reasoning": (choice("<think>Is it", **LONG), "New York", None, "Allow more --max-tokens"),
         "token ids": (spelled([("token_id:7", 0.6)], "True", top=LIKELY), *UNSPELLED),
         "no likely tokens": (spelled([("True", 0.6)]), "New York", None, "among the likeliest tokens"),
