@@ -163,19 +163,22 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
     metric = key.entry
     if key.is_biased or not math.isfinite(value):
         return None
-    if key.variant == "normalized" and answers.is_binary and metric.naive_confidence is not None:
-        return _normalized(key, answers, value)
     if key.variant == "normalized":
-        return _normalized_by_classes(key, answers, value)
+        by_confidence = answers.is_binary and metric.naive_confidence is not None
+        return (_normalized if by_confidence else _normalized_by_classes)(key, answers, value)
     if metric.is_own_loss:
         return _own_loss(key, answers, value)
     if metric.of_samples and metric.line is None:
         return None
-    bias = 0.0
-    if metric.bias is not None and not key.variant:
-        groups = answers.groups
-        bias = bias_of(key, answers.data(key, groups), value, groups.total / groups.unit)
-    return _of_answers(key, answers, value, _at(key, answers), bias)
+    return _of_answers(key, answers, value, _at(key, answers), _bias(key, answers, value))
+
+
+def _bias(key: Key, answers: Answers, value: float) -> float:
+    """Return the bias of a number, of order 1 / N."""
+    if key.entry.bias is None or key.variant:
+        return 0.0
+    groups = answers.groups
+    return bias_of(key, answers.data(key, groups), value, groups.total / groups.unit)
 
 
 def _of_answers(
@@ -450,22 +453,27 @@ def analytic_intervals(decisions: Decisions, options: Options, values: Values) -
     return dataclasses.replace(intervals, notes=intervals.notes + note_few_groups(design))
 
 
+def _few(groups: Groups) -> Groups:
+    """Return no more groups than `_MOST_GROUPS`, of neighbours."""
+    size = len(groups.weight)
+    if size <= _MOST_GROUPS:
+        return groups
+    return groups.merged(np.arange(_MOST_GROUPS) * size // _MOST_GROUPS)
+
+
 def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE) -> Intervals:
     """Return the interval of each number in `values`: the one function for samples in memory and for states.
 
     Without a confidence level there are standard errors only, which only those who have nothing but sums need.
     """
-    if design.is_simple and len(answers.groups.weight) > _MOST_GROUPS:
-        starts = np.arange(_MOST_GROUPS) * len(answers.groups.weight) // _MOST_GROUPS
-        answers = dataclasses.replace(answers, groups=answers.groups.merged(starts))
+    if design.is_simple:
+        answers = dataclasses.replace(answers, groups=_few(answers.groups))
     level = answers.options.confidence_level
     limits = dict.fromkeys(values, NONE)
     if answers.groups.total < (2 - _ROUNDING) * answers.groups.unit:
         return Intervals(limits, {}, () if level is None else (NO_UNITS,))
     numbers = numbers_of(answers, values)
-    errors = {}
-    if answers.rows is None:
-        errors = {key: standard_error(number, design) for key, number in numbers.items()}
+    errors = {} if answers.rows else {key: standard_error(number, design) for key, number in numbers.items()}
     if level is None:
         return Intervals({}, errors, ())
     hidden = {}
@@ -567,19 +575,20 @@ def _notes(
     limits: Mapping[Key, Limits],
 ) -> tuple[Note, ...]:
     """Return why numbers have no interval, and what intervals assume or leave out."""
-    bare = [key for key, (low, _) in limits.items() if math.isnan(low) and math.isfinite(float(values[key]))]
-    bounded = [key for key, (low, _) in limits.items() if not math.isnan(low)]
+    bounded = [key for key, (low, _) in limits.items() if math.isfinite(low)]
+    bare = [key for key in limits if key not in bounded and math.isfinite(float(values[key]))]
     notes = note_biased([key for key in bare if key.is_biased])
     notes += note_on("no_interval_known", [key for key in bare if not key.is_biased])
-    if not answers.is_binary:
-        largest = answers.dearest(np.ones(len(answers.groups.cost), np.bool_))
-        notes += note_on(
-            "assumed",
-            [key for key in bounded if not key.is_plain_share],
-            largest=largest,
-        )
     fitted = [key for key in bounded if key.variant == "recalibrated"]
-    return notes + note_on("recalibration_taken_as_given", fitted)
+    return notes + _note_assumed(answers, bounded) + note_on("recalibration_taken_as_given", fitted)
+
+
+def _note_assumed(answers: Answers, bounded: Sequence[Key]) -> tuple[Note, ...]:
+    """Return a note on the dearest answer that intervals assume, where that is not given."""
+    if answers.is_binary:
+        return ()
+    largest = answers.dearest(np.ones(len(answers.groups.cost), np.bool_))
+    return note_on("assumed", [key for key in bounded if not key.is_plain_share], largest=largest)
 
 
 def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:

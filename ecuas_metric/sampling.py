@@ -42,17 +42,14 @@ def intervals(
     confidence_level: float = LEVEL,
     progress: bool = False,
 ) -> tuple[dict[_K, Limits], tuple[Note, ...]]:
-    """Return the percentile interval of each key of a statistic, and a note if resamples were left out."""
-    replicates = bootstrap(statistic, num_samples, resampling=resampling, progress=progress)
+    """Return the percentile interval of each key of a statistic, and a note if resamples were left out.
+
+    Efron and Tibshirani, "An Introduction to the Bootstrap" (1993).
+    """
+    weights = bootstrap_weights(num_samples, resampling)
+    replicates = _collect(statistic, weights, resampling.n_resamples, progress)
     limits = {key: interval(values, confidence_level=confidence_level) for key, values in replicates.items()}
     return limits, _note_left_out(replicates)
-
-
-def bootstrap(
-    statistic: ResampledStatistic[_K], num_samples: int, *, resampling: Resampling, progress: bool = False
-) -> dict[_K, Floats]:
-    """Return the statistic of each resample, shape (`n_resamples`,) for each key (Efron and Tibshirani 1993)."""
-    return _collect(statistic, bootstrap_weights(num_samples, resampling), resampling.n_resamples, progress)
 
 
 def interval(replicates: Floats, *, confidence_level: float = LEVEL) -> Limits:

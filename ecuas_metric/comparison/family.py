@@ -115,17 +115,24 @@ class Family:
             return [("", NO_UNITS)]
         hidden: dict[str, dict[Key, Unseen]] = {name: {} for name in self.systems}
         for test in self.tests:
-            if test.inference is None:
-                continue
-            names = (test.first, test.second)
-            numbers = [self.numbers[name][test.key] for name in names]
-            kind = unseen(numbers, test.inference, level)
-            if kind is not None and numbers[kind.number].groups is self.answers[names[kind.number]].groups:
-                hidden[names[kind.number]].setdefault(test.key, kind)
+            name, kind = self._unseen(test, level)
+            if kind is not None:
+                hidden[name].setdefault(test.key, kind)
         notes = [("", note) for note in note_few_groups(self.design)]
         for name, kinds in hidden.items():
             notes += [(name, note) for note in notes_unseen(self.answers[name], kinds)]
         return notes
+
+    def _unseen(self, test: Difference, level: float) -> tuple[str, Unseen | None]:
+        """Return what a difference mostly rests on that was not seen, and of which system."""
+        if test.inference is None:
+            return "", None
+        names = (test.first, test.second)
+        numbers = [self.numbers[name][test.key] for name in names]
+        kind = unseen(numbers, test.inference, level)
+        name = names[kind.number] if kind else ""
+        is_of_answers = kind is not None and numbers[kind.number].groups is self.answers[name].groups
+        return name, kind if is_of_answers else None
 
     def may_rank(self, test: Difference) -> bool:
         """Return whether a metric may rank two systems."""
