@@ -45,7 +45,7 @@ _VARIANTS = {  # of a metric -> the mark in its title, and what it means
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
     """The metrics of several systems."""
 

@@ -174,6 +174,7 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
         ("score gpt.csv --metrics ER,ECE --n 2", "--n has no effect on what --metrics names; got error_rate, ece."),
         ("score gpt.csv --metrics ER --bins 3", "--bins has no effect on what --metrics names; got error_rate."),
         ("score gpt.csv --metrics ECUAS --reject-costs 0.1", "--reject-costs has no effect on what --metrics names"),
+        ("score gpt.csv --metrics ER --full", "--full has no effect beside --metrics, which names what is shown."),
         ("plan --error-rates 0.3,0.2 --metrics ER --auroc 0.9", "--auroc has no effect on what --metrics names"),
         ("plan gpt.csv llama.jsonl --metrics ECE", "--metrics must name a metric that can be planned; got ECE."),
         ("compare gpt.csv llama.jsonl --metrics n-ecuas_0", "--metrics must be among "),
