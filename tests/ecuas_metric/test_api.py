@@ -292,6 +292,11 @@ def test_margins_are_the_logits_of_the_second_class(rng):
     assert ecuas_score(y, -np.log1p(np.exp(-margin)), predictions_are="log_probabilities") == pytest.approx(expected)
 
 
+@pytest.mark.filterwarnings("ignore:All predictions are 0 or 1")
+def test_whole_numbers_are_classes_also_as_floats_beside_predicted_classes():
+    assert ecuas_score([0.0, 1.0, 1.0], [0, 1, 0]) == ecuas_score([0, 1, 1], [0, 1, 0])
+
+
 def test_columns_of_a_data_frame_are_found_by_their_names(rng):
     names = np.array(["cat", "dog", "ship"])
     y_prob = rng.dirichlet(np.ones(3), 50)
