@@ -141,40 +141,58 @@ def _over_orders(system, area):
     """Return the mean of an area over all orders of tied samples; of weights, see `_in_pieces`."""
     if not system.counts and len(set(system.weight) - {0}) > 1:
         return area(_in_pieces(_tied(system), system.weight))
-    ones = [[c for c, w in group for _ in range(int(w) if system.counts else 1)] for group in _tied(system)]
-    orders = list(itertools.product(*({*itertools.permutations(group)} for group in ones)))
-    return sum(area([(1, c) for c in itertools.chain(*order)]) for order in orders) / len(orders)
+    orders_of_ties = []
+    for group in _tied(system):
+        costs = []
+        for c, w in group:
+            costs += [c] * (int(w) if system.counts else 1)
+        orders_of_ties.append({*itertools.permutations(costs)})
+    areas = []
+    for order in itertools.product(*orders_of_ties):
+        areas.append(area([(1, c) for c in itertools.chain(*order)]))
+    return sum(areas) / len(areas)
 
 
 def _in_pieces(tied, weight):
     """Return tie groups as (length, mean cost) where the length of all is the effective number of samples."""
     unit = sum(weight) / sum(w**2 for w in weight)
-    return [(sum(w for _, w in group) * unit, mean([w for _, w in group], [c for c, _ in group])) for group in tied]
+    pieces = []
+    for group in tied:
+        costs, weights = zip(*group, strict=True)
+        pieces.append((sum(weights) * unit, mean(weights, costs)))
+    return pieces
 
 
 def _accepted(pieces, until):
     """Return the cost of the first `until` of a list of (length, cost per length)."""
-    found = start = Decimal(0)
+    cost = Decimal(0)
+    start = Decimal(0)
     for length, c in pieces:
-        found += max(min(until - start, length), 0) * c
+        cost += max(min(until - start, length), 0) * c
         start += length
-    return found
+    return cost
 
 
 def _aurc(pieces):
     end = sum(length for length, _ in pieces)
-    points = [*range(1, int(end) + 1), *([end] if end != int(end) else [])]
+    points = [*range(1, math.ceil(end)), end]
     risks = [_accepted(pieces, point) / point for point in points]
     if end <= 1:
         return risks[-1]
-    steps = zip(itertools.pairwise(points), itertools.pairwise(risks), strict=True)
-    return sum((b - a) * (one + other) / 2 for (a, b), (one, other) in steps) / (end - 1)
+    return _trapezoids(points, risks) / (end - 1)
 
 
 def _augrc(pieces):
     ends = [*itertools.accumulate((length for length, _ in pieces), initial=0)]
-    steps = itertools.pairwise(ends)
-    return sum((b - a) * (_accepted(pieces, a) + _accepted(pieces, b)) / 2 for a, b in steps) / ends[-1] ** 2
+    accepted = [_accepted(pieces, end) for end in ends]
+    return _trapezoids(ends, accepted) / ends[-1] ** 2
+
+
+def _trapezoids(points, values):
+    area = 0
+    for i in range(1, len(points)):
+        area += (points[i] - points[i - 1]) * (values[i] + values[i - 1]) / 2
+    return area
 
 
 def _recalibrated(system, n):

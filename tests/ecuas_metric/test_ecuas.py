@@ -30,8 +30,10 @@ from tests.ecuas_metric.systems import compute
 
 pytestmark = pytest.mark.filterwarnings("ignore:auroc is nan")
 SCRIPT = "ecuas_metric/ecuas.py"
-CONFIDENCE, CORRECT = [0.9, 0.8, 0.4, 0.65], [1, 0, 1, 1]
-POSTERIORS, LABELS = [[0.7, 0.2, 0.1], [0.1, 0.1, 0.8], [0.3, 0.4, 0.3]], [0, 2, 0]
+CONFIDENCE = [0.9, 0.8, 0.4, 0.65]
+CORRECT = [1, 0, 1, 1]
+POSTERIORS = [[0.7, 0.2, 0.1], [0.1, 0.1, 0.8], [0.3, 0.4, 0.3]]
+LABELS = [0, 2, 0]
 FORMS = ("confidences", "posteriors", "costs")
 WAYS = ("compute", "add_batch", "add")
 
@@ -91,7 +93,8 @@ def test_three_ways_in_files_and_in_memory(form, way, keep_in_memory, tmp_path):
 def test_keys_in_order(ecuas, tmp_path):
     rest = ["error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"]
     values = ecuas.compute(predictions=CONFIDENCE, references=CORRECT, n=[2, 0.5, np.inf], reject_costs=0.3)
-    areas, at = ["aurc", "augrc"], ["expected_cost_0.3", "coverage_0.3", "selective_risk_0.3"]
+    areas = ["aurc", "augrc"]
+    at = ["expected_cost_0.3", "coverage_0.3", "selective_risk_0.3"]
     assert list(values) == [*rest, *areas, "ecuas_2", "ecuas_0.5", "ecuas_inf", *at]
     values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1)
     assert list(values) == [*rest, "cross_entropy", "brier_score", *areas, "ecuas_1"]
@@ -329,7 +332,8 @@ def test_a_combination_gives_what_its_modules_give(form, way, tmp_path):
     def found(modules, **how):
         return results(evaluate.combine(modules, **how), way, predictions, references, **options, n=1)
 
-    one, other = load(form, tmp_path), load(form, tmp_path, experiment_id="other")
+    one = load(form, tmp_path)
+    other = load(form, tmp_path, experiment_id="other")
     assert found([one]) == expected
     assert found({"mine": one}, force_prefix=True) == {f"mine_{key}": value for key, value in expected.items()}
     assert found([one, other]) == {f"ecuas_{i}_{key}": expected[key] for i in (0, 1) for key in expected}

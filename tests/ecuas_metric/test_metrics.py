@@ -37,8 +37,12 @@ def systems(draw):
         options = {"max_uncertainty": 1.0, "decompose": True} if form == "costs" else EVERYTHING
         return form, predictions, references, options
     predictions, references = draw(posterior_systems())
-    cost = {"posteriors": "zero_one", "log": "log"}.get(form, 0.5 + 1.5 * ~np.eye(predictions.shape[1], dtype=bool))
-    return "posteriors", predictions, references, {"cost": cost, **EVERYTHING}
+    costs = {
+        "posteriors": "zero_one",
+        "log": "log",
+        "matrix": 2.0 - 1.5 * np.eye(predictions.shape[1]),
+    }
+    return "posteriors", predictions, references, {"cost": costs[form], **EVERYTHING}
 
 
 def same(ours, expected):
@@ -141,7 +145,8 @@ def test_the_order_of_rows_and_rows_of_weight_0_do_not_matter(system, data, rand
     order = random.sample(range(len(references)), len(references))
     moved = score(form, predictions[order], references[order], **options)
     same(moved, score(form, predictions, references, **options))
-    weights, options = weights_of(data, references), options | INTERVALS
+    weights = weights_of(data, references)
+    options = options | INTERVALS
     order = [row for row in order if weights[row]]
     moved = score(form, predictions[order], references[order], sample_weight=weights[order], **options)
     same(moved, score(form, predictions, references, sample_weight=weights, **options))
@@ -178,21 +183,21 @@ def test_several_sets_of_weights_give_what_each_gives_alone(rng):
     decisions = posterior_decisions(rng.dirichlet(np.ones(4), 40), rng.integers(0, 4, 40))
     weights = rng.multinomial(40, np.full(40, 1 / 40), size=(2, 3)).astype(float)
     together = values(decisions, sample_weight=weights, **SETTINGS)
-    alone = [values(decisions, sample_weight=row, **SETTINGS) for row in weights.reshape(6, 40)]
-    for key, found in together.items():
-        assert found.shape == (2, 3), key
-        np.testing.assert_allclose(found.ravel(), [row[key] for row in alone], rtol=1e-12, err_msg=key)
+    for index in np.ndindex(2, 3):
+        alone = values(decisions, sample_weight=weights[index], **SETTINGS)
+        for key, value in together.items():
+            assert value[index] == pytest.approx(alone[key], rel=1e-12, nan_ok=True), key
 
 
 @given(systems())
 def test_input_is_never_written_to_and_blocks_change_nothing(system):
     form, predictions, references, options = system
     weights = read_only(np.ones(len(references)))
-    given = {"sample_weight": weights, **options, **INTERVALS}
-    whole = score(form, read_only(predictions), read_only(references), **given)
+    options = {"sample_weight": weights, **options, **INTERVALS}
+    whole = score(form, read_only(predictions), read_only(references), **options)
     before, inputs.BLOCK_SIZE = inputs.BLOCK_SIZE, 5
     try:
-        same(score(form, predictions, references, **given), whole)
+        same(score(form, predictions, references, **options), whole)
     finally:
         inputs.BLOCK_SIZE = before
 
@@ -216,14 +221,16 @@ def test_intervals_change_no_value_and_have_two_limits_in_order(system):
     estimated = [key for key in values if key != "calibration_p"]
     assert set(with_limits) == set(values) | {f"{key}{end}" for key in estimated for end in ("_low", "_high")}
     for key in estimated:
-        low, high = with_limits[f"{key}_low"], with_limits[f"{key}_high"]
+        low = with_limits[f"{key}_low"]
+        high = with_limits[f"{key}_high"]
         assert low <= high or np.isnan([low, high]).all(), key
 
 
 def test_resamples_without_any_weight_have_no_value():
     options = {"sample_weight": [0.0, 1.0, 1.0, 1.0], "confidence_level": 0.9, "n_resamples": 500}
     options |= {"interval_method": "percentile", "normalize": True}
-    posteriors = np.array([[0.5, 0.5], [0.25, 0.75], [0.25, 0.75], [0.25, 0.75]])
+    positive = np.array([0.5, 0.75, 0.75, 0.75])
+    posteriors = np.stack([1 - positive, positive], axis=1)
     values = score("posteriors", posteriors, np.array([0, 1, 1, 1]), **options)
     assert values["error_rate_low"] == values["error_rate_high"] == 0
 
@@ -270,7 +277,10 @@ def test_a_number_changes_with_the_bins_if_and_only_if_its_metric_says_so(rng):
     q = rng.random(300)
     correct = rng.integers(0, 2, 300)
     options = {"n_resamples": 20, "decompose": True, "normalize": True, "reject_costs": 0.2, "calibration": True}
-    named = [Key(name, 0.4 if metric.parameter else None) for name, metric in METRICS.items() if metric.when == "named"]
+    named = []
+    for name, metric in METRICS.items():
+        if metric.when == "named":
+            named.append(Key(name, 0.4 if metric.parameter else None))
     by_bins = []
     for n_bins in (3, 10):
         system = prepare("confidences", q, correct, checked_options(n_bins=n_bins, **options))

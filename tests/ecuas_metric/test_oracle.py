@@ -38,12 +38,20 @@ def weights_of(rng, size, way):
 @pytest.mark.parametrize("way", ["none", "counts", "importance"])
 def test_confidences(way, rng):
     for _ in range(DATA_SETS):
-        size, num_classes = int(rng.integers(1, 6)), rng.choice([0, 2, 4])
-        hundredths, correct = rng.choice([0, 7, 25, 50, 57, 70, 90, 99, 100], size), rng.integers(0, 2, size)
+        size = int(rng.integers(1, 6))
+        num_classes = rng.choice([0, 2, 4])
+        hundredths = rng.choice([0, 7, 25, 50, 57, 70, 90, 99, 100], size)
+        correct = rng.integers(0, 2, size)
         weight, options = weights_of(rng, size, way)
         largest = 1 - 1 / Decimal(int(num_classes)) if num_classes else Decimal(1)
-        u, wrong, q = decimals(100 - hundredths, 100), decimals(1 - correct), decimals(hundredths, 100)
-        system = oracle.Oracle(u, wrong, q, largest, weight, way == "counts")
+        system = oracle.Oracle(
+            uncertainty=decimals(100 - hundredths, 100),
+            cost=decimals(1 - correct),
+            confidence=decimals(hundredths, 100),
+            largest=largest,
+            weight=weight,
+            counts=way == "counts",
+        )
         expected = oracle.numbers_of(system, **ARGUMENTS)
         expected |= oracle.normalized(expected, oracle.naive_of_confidences(system))
         options |= {"num_classes": num_classes or None, "normalize": True}
@@ -54,10 +62,20 @@ def test_confidences(way, rng):
 def test_costs(way, rng):
     for _ in range(DATA_SETS):
         size = int(rng.integers(1, 6))
-        eighths, costs = rng.integers(0, 13, size), rng.choice([0.0, 0.5, 1.0, 3.0], size)
+        eighths = rng.integers(0, 13, size)
+        costs = rng.choice([0.0, 0.5, 1.0, 3.0], size)
         weight, options = weights_of(rng, size, way)
-        u, c, largest = decimals(eighths, 8), decimals(costs), Decimal("1.25")
-        expected = oracle.numbers_of(oracle.Oracle(u, c, None, largest, weight, way == "counts", largest), **ARGUMENTS)
+        largest = Decimal("1.25")
+        system = oracle.Oracle(
+            uncertainty=decimals(eighths, 8),
+            cost=decimals(costs),
+            confidence=None,
+            largest=largest,
+            weight=weight,
+            counts=way == "counts",
+            unit=largest,
+        )
+        expected = oracle.numbers_of(system, **ARGUMENTS)
         options |= {"max_uncertainty": 1.25}
         same(compute("costs", eighths / 8, costs, checked_options(**OPTIONS, **options)), expected)
 
@@ -103,12 +121,13 @@ def test_posteriors(cost, way, rng):
         q = random_posteriors(rng, size, num_classes)
         labels = rng.integers(0, num_classes, size)
         weight, options = weights_of(rng, size, way)
-        own = [None] * size
+        decisions = [None] * size
         if cost != "log" and rng.random() < 0.3:
-            own = rng.integers(0, num_classes, size).tolist()
-            options["decisions"] = own
+            decisions = rng.integers(0, num_classes, size).tolist()
+            options["decisions"] = decisions
         rows = list(map(decimals, q))
-        u, c, confidence = map(list, zip(*map(decided, rows, labels, own, [cost] * size), strict=True))
+        made = map(decided, rows, labels, decisions, [cost] * size)
+        u, c, confidence = map(list, zip(*made, strict=True))
         largest = LARGEST[cost](num_classes)
         unit = Decimal(4 if cost == "matrix" else 1)  # the largest cost
         is_zero_one = cost == "zero_one"
