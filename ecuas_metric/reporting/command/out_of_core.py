@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from ...errors import FileError, InputError, Note
-from ...files.recipe import Recipe
+from ...files.recipe import Reading, Recipe
 from ...files.submissions import Unlabelled
 from ...metric import Key
 from ...options import checked_options
@@ -32,7 +32,7 @@ from .parameters import (
     options_set,
     print_paths,
 )
-from .reading import by_recipe, columns_of_files, parse_file, reading_of
+from .reading import File, by_recipe, columns_of_files, parse_file, reading_of
 
 if TYPE_CHECKING:  # they take a tenth of a second to import, which commands in memory do not need
     from ...scale.storage import Collection
@@ -123,6 +123,17 @@ def _save(path: str | None, collection: Collection) -> None:
         write_collection(path, collection)
 
 
+def _reading(files: Sequence[File], columns: ReadingFlags, by: str | None, metric: BinnedOptions) -> Reading:
+    """Return what flags, or else a recipe, say of all files alike."""
+    of_files = columns_of_files(columns.columns, files)
+    if any(one != of_files[0] for one in of_files):
+        raise InputError("--columns", "different_columns")
+    roles = {"weight": columns.weight, "part": by}
+    said = {role: name for role, name in roles.items() if name}
+    reading = reading_of(columns, metric, None).with_columns({**said, **of_files[0]})
+    return by_recipe(reading, columns.recipe)
+
+
 def _collect(
     engine: Callable[..., Collection],
     texts: Sequence[str],
@@ -135,18 +146,12 @@ def _collect(
     from ...scale.rows import STATE_OPTIONS
 
     files = [parse_file(text) for text in texts]
-    of_files = columns_of_files(columns.columns, files)
-    if any(one != of_files[0] for one in of_files):
-        raise InputError("--columns", "different_columns")
-    roles = {"weight": columns.weight, "part": by}
-    said = {role: name for role, name in roles.items() if name}
-    reading = reading_of(columns, metric, None).with_columns({**said, **of_files[0]})
     options = {name: value for name, value in metric.options(columns).items() if name in STATE_OPTIONS}
     recipes: list[Recipe] = []
     collection = engine(
         [file.path if file.name is None else (file.name, file.path) for file in files],
         checked_options(**options),
-        reading=by_recipe(reading, columns.recipe),
+        reading=_reading(files, columns, by, metric),
         recipes=recipes,
         **settings,
     )
