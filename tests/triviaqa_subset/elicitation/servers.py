@@ -26,7 +26,7 @@ def question(number):
 def pieces(number):
     """The tokens of the answer to a question, without a space before it, and their probabilities."""
     texts = ANSWERS[number % len(ANSWERS)]
-    return [(text, 1 - (7 * number + 13 * place) % 50 / 100) for place, text in enumerate(texts)]
+    return [(text, 0.99 - (7 * number + 13 * place) % 50 / 100) for place, text in enumerate(texts)]
 
 
 def answer(number):
