@@ -70,7 +70,7 @@ def test_files_and_numbers_are_those_of_the_command_line(options, arguments, fil
     outputs = [tmp_path / f"cli.{suffix}" for suffix in ("csv", "md", "tex")]
     paths = [part for path in outputs for part in ("--output", str(path))]
     with contextlib.chdir(Path(files[0]).parent):  # the page calls files by their names
-        assert cli.main(["score", *(Path(file).name for file in files), *arguments.split(), *paths]) == 0
+        assert cli.main(["score", *(Path(file).name for file in files), "--full", *arguments.split(), *paths]) == 0
     result, _ = shown(*files, **options)
     folder = f"{files[0].parent}/".encode()  # which the page does not know
     assert downloads(result) == [path.read_bytes().replace(folder, b"") for path in outputs]
