@@ -16,7 +16,7 @@ _LONGEST = 40  # characters of a value in an error
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class JsonRows:
     """The rows of a table, the lines on which they begin where each is a document, and the path of their list."""
 
     objects: list[Object]
@@ -24,28 +24,28 @@ class Rows:
     path: str = ""
 
 
-def rows_in(text: str, path: str = "") -> Rows:
+def rows_in(text: str, path: str = "") -> JsonRows:
     """Return the rows of a document, or of rows one after the other: a list or object has them, or each line is one.
 
     ValueError if several lists may be those of the rows, and `path` names none.
     """
     documents = list(_documents(text))
     if not documents:
-        return Rows([])
+        return JsonRows([])
     _, document = documents[0]
     if len(documents) > 1 or _is_row(document):
-        return Rows([_row(value, line) for line, value in documents], [line for line, _ in documents])
+        return JsonRows([_row(value, line) for line, value in documents], [line for line, _ in documents])
     if path:
-        return Rows(_rows_of(value_at(document, path)), path=path)
+        return JsonRows(_rows_of(value_at(document, path)), path=path)
     nested = dict(_lists_in(document))
     if not nested:
-        return Rows(_rows_of(document))
+        return JsonRows(_rows_of(document))
     if len(nested) > 1:
         sizes = ", ".join(f"{name} ({len(rows)} rows)" for name, rows in nested.items())
         longest = max(nested, key=lambda name: len(nested[name]))
         raise ValueError(f"it must have one list of objects; it has {sizes}. Which? --columns rows={longest}")
     ((name, objects),) = nested.items()
-    return Rows(objects, path=name)
+    return JsonRows(objects, path=name)
 
 
 def _documents(text: str) -> Iterator[tuple[int, object]]:

@@ -87,7 +87,7 @@ def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
     return note_perfect(len(wrong), len(right)) if is_separated else ()
 
 
-def note_inverted(posteriors: Floats, labels: Ints, recipe: Recipe) -> tuple[Note, ...]:
+def note_other_class(posteriors: Floats, labels: Ints, recipe: Recipe) -> tuple[Note, ...]:
     """Return a note if posteriors (N, 2) are wrong more often than a coin is, by more than chance explains."""
     wrong = np.count_nonzero((posteriors[:, 1] > posteriors[:, 0]) != (labels == 1))
     if wrong <= len(labels) / 2 + np.sqrt(len(labels)):  # two standard deviations of a coin

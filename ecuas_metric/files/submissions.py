@@ -21,7 +21,7 @@ from .evidence import (
     MAX_SYSTEMS,
     are_mixed,
     check_columns,
-    note_inverted,
+    note_other_class,
     note_separated,
     refuse_codes,
     refuse_positive,
@@ -461,7 +461,7 @@ def _notes_on(predictions: Array, references: Ints, recipe: Recipe) -> tuple[Not
         return note_separated(predictions, references)
     occurs = np.bincount(references, minlength=predictions.shape[1]) > 0
     notes = note_first_class(occurs) + note_hard(predictions, "probabilities")
-    return notes + (note_inverted(predictions, references, recipe) if recipe.form == "positive" else ())
+    return notes + (note_other_class(predictions, references, recipe) if recipe.form == "positive" else ())
 
 
 def source_of(sheet: Sheet, recipe: Recipe) -> Source:
