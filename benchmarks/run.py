@@ -21,7 +21,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ecuas_metric import compare_systems, confidence_system, read_submissions, score_confidences, score_posteriors
+from ecuas_metric import (
+    compare_systems,
+    confidence_system,
+    read_submissions,
+    score_confidences,
+    score_posteriors,
+)
 from ecuas_metric.metric import Key
 from ecuas_metric.results import all_values, compute_results
 
@@ -51,7 +57,9 @@ class Cost(NamedTuple):
 def cost_of(*command: str) -> Cost:
     """Run a program of Python and return what it took, start and imports included."""
     run = [sys.executable, "-c", _MEASURE, *command]
-    seconds, memory = subprocess.run(run, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+    seconds, memory = subprocess.run(
+        run, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+    ).stdout.split()
     return Cost(float(seconds), int(memory))
 
 
@@ -110,7 +118,13 @@ def option_lines(num_samples: int, repeats: int) -> list[Line]:
         "through `evaluate`": lambda: module.compute(predictions=q, references=y),
     }
     return [
-        against(f"ten metrics {what}, N = {num_samples:,}", call, lambda: score_confidences(y, q), "without", repeats)
+        against(
+            f"ten metrics {what}, N = {num_samples:,}",
+            call,
+            lambda: score_confidences(y, q),
+            "without",
+            repeats,
+        )
         for what, call in calls.items()
     ]
 
@@ -135,7 +149,10 @@ def peer_line(num_samples: int, repeats: int) -> Line:
     def ours() -> None:
         compute_results(confidence_system(correct, confidence), only=keys)
 
-    keys = [Key(name) for name in ("auroc", "ece", "aurc", "confidence_brier_score", "confidence_cross_entropy")]
+    keys = [
+        Key(name)
+        for name in ("auroc", "ece", "aurc", "confidence_brier_score", "confidence_cross_entropy")
+    ]
     what = f"AUROC, ECE, AURC, Brier score, log loss, N = {num_samples:,}"
     return against(what, ours, theirs, "scikit-learn, torchmetrics", repeats)
 
@@ -147,8 +164,16 @@ def posterior_line(repeats: int) -> Line:
     rng, classes = np.random.default_rng(0), np.arange(1000)
     posteriors = rng.dirichlet(np.full(1000, 0.05), 10_000)
     labels = (posteriors.cumsum(axis=1) < rng.random((10_000, 1))).sum(axis=1).clip(0, 999)
-    ours, theirs = (partial(call, labels, posteriors, labels=classes) for call in (score_posteriors, log_loss))
-    return against("twelve metrics of posteriors 10,000 x 1,000", ours, theirs, "scikit-learn's `log_loss`", repeats)
+    ours, theirs = (
+        partial(call, labels, posteriors, labels=classes) for call in (score_posteriors, log_loss)
+    )
+    return against(
+        "twelve metrics of posteriors 10,000 x 1,000",
+        ours,
+        theirs,
+        "scikit-learn's `log_loss`",
+        repeats,
+    )
 
 
 def file_lines(repeats: int) -> list[Line]:
@@ -158,7 +183,9 @@ def file_lines(repeats: int) -> list[Line]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scores.csv"
         frame.to_csv(path, index=False)
-        read, theirs = cpu_times([lambda: read_submissions(path), lambda: pd.read_csv(path)], repeats)
+        read, theirs = cpu_times(
+            [lambda: read_submissions(path), lambda: pd.read_csv(path)], repeats
+        )
         run, _ = cost_of("-m", "ecuas_metric.reporting", "score", str(path))
     name = f"`pandas.read_csv`, {_seconds(theirs)}"
     return [
@@ -173,7 +200,9 @@ def compare_line() -> Line:
     for name in range(21):
         confidence = rng.random(455)
         correct = rng.random(455) < confidence
-        systems[str(name)] = confidence_system(correct, confidence, confidence_level=0.95, n=(0, 1, 128))
+        systems[str(name)] = confidence_system(
+            correct, confidence, confidence_level=0.95, n=(0, 1, 128)
+        )
     what = "21 systems compared by ten metrics, N = 455"
     alone = lambda: [all_values(system) for system in systems.values()]  # noqa: E731
     return against(what, partial(compare_systems, systems), alone, "their metrics alone", 0)
@@ -201,7 +230,12 @@ def memory_line(what: str, size: int, make: str, call: str) -> Line:
     imports = "import evaluate, numpy as np; from ecuas_metric import score_confidences"
     peak = cost_of("-c", f"{imports}; {make}; {call}").memory - cost_of("-c", imports).memory
     of_input = f"the input, {size / 2**20:.0f} MiB"
-    return Line(f"peak memory, {what}, input included", f"{peak / 2**20:.0f} MiB", of_input, f"{peak / size:.1f}")
+    return Line(
+        f"peak memory, {what}, input included",
+        f"{peak / 2**20:.0f} MiB",
+        of_input,
+        f"{peak / size:.1f}",
+    )
 
 
 def to_markdown(lines: list[Line]) -> str:

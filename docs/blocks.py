@@ -25,8 +25,14 @@ FILES = ROOT / "docs/files.md"
 README = ROOT / "README.md"
 PICTURE = ROOT / "docs/reject_cost.png"
 EXAMPLES = sorted((ROOT / "docs/examples").glob("*.md"))
-WITH_CODE = [CARD, *(ROOT / "docs" / name for name in ("python.md", "tutorial.md", "deciding.md")), *EXAMPLES]
-CODE = re.compile(r"(?<=```python\n)>>> .*?(?=```)|(?<=```console\n)\$ ecuas [^`]*(?=```)", flags=re.DOTALL)
+WITH_CODE = [
+    CARD,
+    *(ROOT / "docs" / name for name in ("python.md", "tutorial.md", "deciding.md")),
+    *EXAMPLES,
+]
+CODE = re.compile(
+    r"(?<=```python\n)>>> .*?(?=```)|(?<=```console\n)\$ ecuas [^`]*(?=```)", flags=re.DOTALL
+)
 DEMO_FILES = {
     "random forest": "random_forest",
     "logistic regression": "logistic_regression",
@@ -38,7 +44,9 @@ REJECT_COST = 0.1
 
 def card_with_table() -> str:
     """Return the text of the metric card with its table of options."""
-    rows = ((f"`{name}`", f"`{_default(name)}`", _forms(name), OPTIONS[name].help) for name in OPTIONS)
+    rows = (
+        (f"`{name}`", f"`{_default(name)}`", _forms(name), OPTIONS[name].help) for name in OPTIONS
+    )
     return _filled(CARD, "options", _table(["option", "default", "for", "meaning"], rows))
 
 
@@ -54,7 +62,9 @@ def readme_and_picture() -> tuple[str, bytes]:
         with contextlib.redirect_stdout(io.StringIO()):
             examples.demo.main([])
         submissions = [read_submissions(f"demo/{name}.csv")[0] for name in DEMO_FILES.values()]
-        prepared = prepare_submissions(submissions, reject_costs=(REJECT_COST,), confidence_level=LEVEL)
+        prepared = prepare_submissions(
+            submissions, reject_costs=(REJECT_COST,), confidence_level=LEVEL
+        )
         systems = dict(zip(DEMO_FILES, prepared.values(), strict=True))
         (picture,) = save(reject_cost_figure(systems), PICTURE.stem, suffixes=(".png",))
         return _with_results(_filled(README, "choices", _choices(systems))), picture.read_bytes()

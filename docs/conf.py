@@ -11,7 +11,13 @@ from ecuas_metric import __version__
 
 project, author, release = "ecuas", "The ecuas authors", __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
-include_patterns = ["docs/*.md", "docs/examples/*.md", "docs/generated/*.rst", "*.md", "*/README.md"]
+include_patterns = [
+    "docs/*.md",
+    "docs/examples/*.md",
+    "docs/generated/*.rst",
+    "*.md",
+    "*/README.md",
+]
 exclude_patterns = ["build", ".pytest_cache", ".venv*", "**/.venv*", "demo", "tests"]
 root_doc = "docs/index"
 html_additional_pages = {"index": "redirect.html"}
@@ -44,7 +50,9 @@ def _name_level_of_captions(
 ) -> None:
     """Let screen readers know the level of the headings in the list of pages."""
     tree = str(context["furo_navigation_tree"])
-    context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+    context["furo_navigation_tree"] = tree.replace(
+        'role="heading"', 'role="heading" aria-level="2"'
+    )
 
 
 def _write_formula(translator: HTML5Translator, node: Element) -> None:

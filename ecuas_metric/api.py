@@ -163,7 +163,9 @@ def confidence_ecuas_score(
     0.67
     """
     n = check_number(n, "n", 0, math.inf)
-    system = _answers(correct, confidence, rank=False, n=n, num_classes=num_classes, sample_weight=sample_weight)
+    system = _answers(
+        correct, confidence, rank=False, n=n, num_classes=num_classes, sample_weight=sample_weight
+    )
     return value_of(system, ECUAS_N)
 
 
@@ -216,7 +218,9 @@ def ece_score(
     >>> ece_score([1, 1, 1, 0], [0.9, 0.9, 0.9, 0.9], debiased=True)
     0.0
     """
-    system = _answers(correct, confidence, n_bins=n_bins, calibration=debiased, sample_weight=sample_weight)
+    system = _answers(
+        correct, confidence, n_bins=n_bins, calibration=debiased, sample_weight=sample_weight
+    )
     return value_of(system, ECE_DEBIASED if debiased else ECE)
 
 
@@ -274,9 +278,15 @@ def calibration_p_value(
     (0.01, 1.0)
     """
     options = checked_options(
-        calibration=True, sample_weight=sample_weight, groups=groups, n_resamples=n_resamples, random_state=random_state
+        calibration=True,
+        sample_weight=sample_weight,
+        groups=groups,
+        n_resamples=n_resamples,
+        random_state=random_state,
     )
-    return value_of(_confidence_system(correct, confidence, options, OF_GIVEN_CONFIDENCES), CALIBRATION_P)
+    return value_of(
+        _confidence_system(correct, confidence, options, OF_GIVEN_CONFIDENCES), CALIBRATION_P
+    )
 
 
 def auroc_score(
@@ -471,7 +481,9 @@ def score_confidences(
     >>> round(values["ecuas_0"], 4), round(values["expected_cost_0.2"], 4), values["coverage_0.2"]
     (0.7024, 0.35, 0.5)
     """
-    return _results(_confidence_system(correct, confidence, checked_options(**options), OF_CONFIDENCES))
+    return _results(
+        _confidence_system(correct, confidence, checked_options(**options), OF_CONFIDENCES)
+    )
 
 
 def score_costs(
@@ -654,7 +666,9 @@ def _answers(
     **options: object,
 ) -> System:
     """Return the system of a function of one metric, which takes no missing confidences."""
-    return _confidence_system(correct, confidence, checked_options(**options), OF_GIVEN_CONFIDENCES, rank=rank)
+    return _confidence_system(
+        correct, confidence, checked_options(**options), OF_GIVEN_CONFIDENCES, rank=rank
+    )
 
 
 def value_of(system: System, metric: Metric) -> float:
@@ -662,7 +676,9 @@ def value_of(system: System, metric: Metric) -> float:
     options = system.options
     parameter = getattr(options, metric.parameter)[0] if metric.parameter else None
     key = Key(metric.name, parameter, "normalized" if options.normalize else "")
-    values = values_of_calibration(system.decisions, options, only=(key,)) or all_values(system, only=(key,))
+    values = values_of_calibration(system.decisions, options, only=(key,)) or all_values(
+        system, only=(key,)
+    )
     value = float(values[key])
     _warn((*system.notes, *note_undefined({key: value})))
     return value

@@ -12,11 +12,15 @@ import pandas as pd
 
 HERE = Path(__file__).resolve().parent
 CONFIDENCES = "confidence, correct\n0.95, 1\n0.90, 1\n0.80, 0\n0.60, 1\n0.40, 0"
-POSTERIORS = "label, p_0, p_1, p_2\n0, 0.7, 0.2, 0.1\n2, 0.1, 0.1, 0.8\n0, 0.3, 0.4, 0.3\n1, 0.2, 0.6, 0.2"
+POSTERIORS = (
+    "label, p_0, p_1, p_2\n0, 0.7, 0.2, 0.1\n2, 0.1, 0.1, 0.8\n0, 0.3, 0.4, 0.3\n1, 0.2, 0.6, 0.2"
+)
 HELP = "Columns confidence, correct; or label, p_0, p_1, ..: the true class and the probability of each."
 
 metric = evaluate.load(str(HERE / "ecuas.py"))
-core = sys.modules[type(metric).__module__]  # Evaluate's copy of ecuas.py, with the functions that it imports
+core = sys.modules[
+    type(metric).__module__
+]  # Evaluate's copy of ecuas.py, with the functions that it imports
 ARROWS = {True: "↑", False: "↓", None: ""}
 NAMESPACE = "<namespace>"  # publishing writes the real one here
 PAPER = "https://arxiv.org/abs/2605.20490"
@@ -67,21 +71,27 @@ def read_table(text: str) -> tuple[list[object], list[object]]:
     raise ValueError(OTHER_FORM)
 
 
-def score_rows(table: str, n: str = "0, 1, 128", normalize: bool = False) -> tuple[pd.DataFrame, str]:
+def score_rows(
+    table: str, n: str = "0, 1, 128", normalize: bool = False
+) -> tuple[pd.DataFrame, str]:
     """Compute all metrics of the system in `table`; the message is empty, or says what is wrong or worth knowing."""
     words = WORDS
     try:
         predictions, references = read_table(table)
         options = core.checked_options(n=_numbers(n), normalize=normalize)
         form = "posteriors" if isinstance(predictions[0], list) else "confidences"
-        words = WORDS | {"predictions": "The probabilities" if form == "posteriors" else "The confidences"}
+        words = WORDS | {
+            "predictions": "The probabilities" if form == "posteriors" else "The confidences"
+        }
         checked = core.FORM_CHECKS[form](predictions, references)
         results = core.compute_results(core.prepare(form, *checked, options))
     except core.InputError as error:
         return _table({}), f"**This table cannot be scored.** {error.render(words)}"
     except (ValueError, TypeError) as error:  # pandas' errors of a malformed table are ValueErrors
         return _table({}), f"**This table cannot be scored.** {error}"
-    return _table(results.estimates), "\n\n".join(f"**Note.** {note.render(words)}" for note in results.notes)
+    return _table(results.estimates), "\n\n".join(
+        f"**Note.** {note.render(words)}" for note in results.notes
+    )
 
 
 def card() -> str:
@@ -97,8 +107,12 @@ def _numbers(text: str) -> list[float]:
 
 
 def _table(estimates: Mapping[Any, Any]) -> pd.DataFrame:
-    names = [f"{key} {ARROWS[core.METRICS[key.metric].higher_is_better]}".rstrip() for key in estimates]
-    return pd.DataFrame({"metric": names, "value": [f"{one.value:.3f}" for one in estimates.values()]})
+    names = [
+        f"{key} {ARROWS[core.METRICS[key.metric].higher_is_better]}".rstrip() for key in estimates
+    ]
+    return pd.DataFrame(
+        {"metric": names, "value": [f"{one.value:.3f}" for one in estimates.values()]}
+    )
 
 
 with gr.Blocks(title="ECUAS") as demo:
@@ -109,10 +123,14 @@ with gr.Blocks(title="ECUAS") as demo:
     with gr.Row():
         with gr.Column():
             table = gr.Textbox(CONFIDENCES, label="Table", info=HELP, lines=10, max_lines=20)
-            gr.Examples([[CONFIDENCES], [POSTERIORS]], table, example_labels=["Confidences", "Posteriors"])
+            gr.Examples(
+                [[CONFIDENCES], [POSTERIORS]], table, example_labels=["Confidences", "Posteriors"]
+            )
             info = "One or several numbers >= 0; the smaller n, the more a confident mistake costs"
             n = gr.Textbox("0, 1, 128", label="n", info=info)
-            normalize = gr.Checkbox(label="Normalize", info="Divide by the value of a system that ignores its input")
+            normalize = gr.Checkbox(
+                label="Normalize", info="Divide by the value of a system that ignores its input"
+            )
             button = gr.Button("Compute", variant="primary")
         with gr.Column():
             message = gr.Markdown()

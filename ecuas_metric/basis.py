@@ -64,16 +64,26 @@ class Fact:
 
 
 _EVERY = (Purpose.RANK, Purpose.PAIR, Purpose.MERGE)
-_OF_KEYS = dict.fromkeys((Purpose.RANK, Purpose.PAIR), "each number stands under the key that names it")
+_OF_KEYS = dict.fromkeys(
+    (Purpose.RANK, Purpose.PAIR), "each number stands under the key that names it"
+)
 _OF_PARTS = {Purpose.MERGE: "the parts of the data have their own"}
 _NOT_OF_ROWS = {Purpose.MERGE: "intervals and tests are computed after rows are merged"}
 _OF_DRAWS = dict.fromkeys(_EVERY, "another seed or number of draws changes a number by chance only")
-_OWN_SYSTEM = dict.fromkeys((Purpose.RANK, Purpose.PAIR), "a recalibrated system is a system of its own")
+_OWN_SYSTEM = dict.fromkeys(
+    (Purpose.RANK, Purpose.PAIR), "a recalibrated system is a system of its own"
+)
 _OWN_DECISIONS = dict.fromkeys(_EVERY, "a system decides as it will")
-_OF_ANSWERS = dict.fromkeys(_EVERY, "only metrics of the confidences alone need the same answers: see `key`")
-_NOTED = dict.fromkeys((Purpose.RANK, Purpose.PAIR), "a note counts them, and bounds are not ranked")
+_OF_ANSWERS = dict.fromkeys(
+    _EVERY, "only metrics of the confidences alone need the same answers: see `key`"
+)
+_NOTED = dict.fromkeys(
+    (Purpose.RANK, Purpose.PAIR), "a note counts them, and bounds are not ranked"
+)
 _BOUNDED = dict.fromkeys(_EVERY, "bounds say how far apart the bins are")
-_OWN_FORM = dict.fromkeys((Purpose.RANK, Purpose.PAIR), "each system is read in the form that it has")
+_OWN_FORM = dict.fromkeys(
+    (Purpose.RANK, Purpose.PAIR), "each system is read in the form that it has"
+)
 
 
 FACTS = {  # of the fields of `Basis`, in the order of the signature
@@ -209,7 +219,9 @@ class Basis:
         """Return the signature: everything but the data that the numbers depend on, as name:value joined by ``|``."""
         parts = ["ecuas"]
         for name, fact in FACTS.items():
-            text = _text(getattr(self, name)) if fact.label else ""  # no digest of what is not shown
+            text = (
+                _text(getattr(self, name)) if fact.label else ""
+            )  # no digest of what is not shown
             if text:
                 parts.append(f"{fact.label}:{text}")
         return "|".join(parts)
@@ -254,10 +266,23 @@ def why_not_comparable(
 
 
 # Here nothing is a value as any other: no weights are not unknown weights.
-_KNOWN_BY_ABSENCE = ("weights", "groups", "strata", "weighting", "missing_confidence", "level", "interval_method")
+_KNOWN_BY_ABSENCE = (
+    "weights",
+    "groups",
+    "strata",
+    "weighting",
+    "missing_confidence",
+    "level",
+    "interval_method",
+)
 
 
-_BY_ID = ("weights", "groups", "strata", "labels")  # digests of what each id has: they say nothing of other ids
+_BY_ID = (
+    "weights",
+    "groups",
+    "strata",
+    "labels",
+)  # digests of what each id has: they say nothing of other ids
 
 
 def _differ(one: Basis, other: Basis, name: str) -> bool:
@@ -309,7 +334,11 @@ def basis_of_options(
     origin: Origin = UNKNOWN,
 ) -> Basis:
     """Return what is known of numbers before there are data."""
-    classes = 2 if options.predictions_are == "positive_probabilities" else num_classes or options.num_classes
+    classes = (
+        2
+        if options.predictions_are == "positive_probabilities"
+        else num_classes or options.num_classes
+    )
     are_costs = options.max_uncertainty is not None  # and a K that only the user knows
     return Basis(
         n=options.n,
@@ -432,7 +461,9 @@ def _mixed(numbers: Array) -> Array:
 
 def _of_sum(numbers: Array) -> str:
     """Return a digest of whole numbers (N,), whatever their order."""
-    return hashlib.sha256(f"{len(numbers)} {int(numbers.sum(dtype=np.uint64))}".encode()).hexdigest()[:8]
+    return hashlib.sha256(
+        f"{len(numbers)} {int(numbers.sum(dtype=np.uint64))}".encode()
+    ).hexdigest()[:8]
 
 
 def digest_of(values: Array | None, ids: _Ids | None = None) -> Digest | None:

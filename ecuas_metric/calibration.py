@@ -15,7 +15,9 @@ from .options import Options
 from .ranking import Resamples, TieGroups, holds_of_neighbours, run_starts
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
-_MOST_DRAWN = 2**15  # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
+_MOST_DRAWN = (
+    2**15
+)  # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
 _ENOUGH = 1000.0  # if the variance of the number of errors is at least this
 _DRAWN = 2**20  # numbers at a time
 _SMALLEST = 1e-300  # mean square gap, which is divided by
@@ -182,14 +184,18 @@ class _BinGaps:
     covariance: Floats
 
 
-def _gaps_of_bins(confidence: Floats, incorrect: Floats, n_bins: int, weighting: Weighting) -> _BinGaps:
+def _gaps_of_bins(
+    confidence: Floats, incorrect: Floats, n_bins: int, weighting: Weighting
+) -> _BinGaps:
     weight = weighting.weights(len(confidence))
     weight = weight / weight.sum()
     every = confidence_bins(confidence, n_bins=n_bins)
     _, bins = np.unique(every, return_inverse=True)
     gap = confidence - (1 - incorrect)
     share = np.asarray(np.bincount(bins, weight), np.float64)
-    variance = confidence * (1 - confidence)  # of a correctness that is as likely as the confidence says
+    variance = confidence * (
+        1 - confidence
+    )  # of a correctness that is as likely as the confidence says
     with np.errstate(invalid="ignore", divide="ignore"):  # bins without weight
         mean = np.bincount(bins, weight * gap) / share
         residual = gap - mean[bins]
@@ -343,7 +349,9 @@ def calibration_test(
     chance = _chance(q, correct, weight, weighting.copies, generator)
     effect = 1.0
     if weighting.groups is not None:
-        effect = _design_effect(q, correct, weight, weighting.groups[order])  # its root scales chance
+        effect = _design_effect(
+            q, correct, weight, weighting.groups[order]
+        )  # its root scales chance
     statistic = float(_range_of_sums(chance.seen)) / math.sqrt(effect)
     least = statistic * (1 - _ROUNDING) - _ROUNDING * weight.max()
     rows = max(1, _DRAWN // chance.seen.size)
@@ -441,7 +449,9 @@ def _ece(data: Data) -> FloatOrFloats:
     cost = data.decisions.candidate_cost
     if isinstance(data.weight, Resamples):
         return ece_of_resamples(data.confidence, cost, data.weight, n_bins=n_bins)
-    if isinstance(data.grouped, TieGroups) and data.decisions.labels is None:  # by confidence already
+    if (
+        isinstance(data.grouped, TieGroups) and data.decisions.labels is None
+    ):  # by confidence already
         return ece_of_groups(data.grouped, n_bins=n_bins)
     return ece(data.confidence, cost, n_bins=n_bins, sample_weight=data.weight)
 
@@ -500,7 +510,10 @@ def _ece_of_unjudged(unjudged: Unjudged) -> Limits:
 
 def _ece_debiased(data: Data) -> FloatOrFloats:
     return ece_debiased(
-        data.confidence, data.decisions.candidate_cost, n_bins=data.options.n_bins, weighting=weighting_of(data.options)
+        data.confidence,
+        data.decisions.candidate_cost,
+        n_bins=data.options.n_bins,
+        weighting=weighting_of(data.options),
     )
 
 

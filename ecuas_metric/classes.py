@@ -10,10 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import InputError
-from .inputs import IGNORED, Array, Floats, Ints, are_swapped, numbers, one_dimensional, require, same_length, stacked
+from .inputs import (
+    IGNORED,
+    Array,
+    Floats,
+    Ints,
+    are_swapped,
+    numbers,
+    one_dimensional,
+    require,
+    same_length,
+    stacked,
+)
 from .options import Options
 
-ClassCosts = Mapping[object, object]  # a class -> what a mistake costs, or a mapping of decisions to costs
+ClassCosts = Mapping[
+    object, object
+]  # a class -> what a mistake costs, or a mapping of decisions to costs
 
 
 def _in_place_of(predictions: str, references: str) -> dict[str, str]:
@@ -108,9 +121,17 @@ def check_classes(classes: Array, labels: ArrayLike | None, num_classes: int) ->
     """Raise InputError unless classes, the `labels` if these are given, are sorted and as many as posteriors have."""
     if (classes[1:] <= classes[:-1]).any():
         listed = classes.tolist()
-        raise InputError("labels", "labels_unsorted", value=listed, got=reprlib.repr(listed), advice="sort_labels")
+        raise InputError(
+            "labels",
+            "labels_unsorted",
+            value=listed,
+            got=reprlib.repr(listed),
+            advice="sort_labels",
+        )
     if len(classes) != num_classes:
-        error = InputError("labels", "number_of_classes_differs", value=len(classes), num_classes=num_classes)
+        error = InputError(
+            "labels", "number_of_classes_differs", value=len(classes), num_classes=num_classes
+        )
         if labels is None:
             error.argument = "y_true"
             error.advice = "number_classes"
@@ -133,7 +154,9 @@ def classes_in(values: ArrayLike, name: str) -> Array:
     return one_dimensional(objects, name).astype(str)
 
 
-def matrix_of_classes(cost: ClassCosts, labels: ArrayLike | None) -> tuple[Floats, Array, list[object]]:
+def matrix_of_classes(
+    cost: ClassCosts, labels: ArrayLike | None
+) -> tuple[Floats, Array, list[object]]:
     """Return costs by the names of classes as a matrix (K, D), the K classes, and the D decisions.
 
     A class has what any mistake about it costs, or a mapping of decisions, the same for each class, to costs.

@@ -17,9 +17,13 @@ ROUNDING = 4 * np.finfo(np.float64).eps
 SMALLEST_ORDER = 1e-300  # below it (n + 1) / n overflows, and ECUAS_n is ECUAS_0 to the last digit
 LARGEST_SQUARED = 1024  # the largest n whose powers are taken by squaring, ten times
 PARTS = 1000  # of [0, u_M] that are integrated apart, so that no peak of that width is missed
-ABOVE_TOLERANCE = 1e-6  # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
+ABOVE_TOLERANCE = (
+    1e-6  # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
+)
 Integers = NDArray[np.object_]  # Python's, of any size
-LARGEST_EXACT = 40_000  # bits of all costs as integers, up to which the programme is solved in integers
+LARGEST_EXACT = (
+    40_000  # bits of all costs as integers, up to which the programme is solved in integers
+)
 GAP = 1e-9  # between primal and dual, relative, up to which a larger programme counts as solved
 Scratch = Floats  # shape (3, N), to be written to: fresh memory costs as much as the sums in it
 
@@ -142,7 +146,11 @@ def _finer_log(log: Floats, confidence: Floats | None, max_uncertainty: float) -
 
 
 def fixed_reject_cost(
-    *, candidate_cost: ArrayLike, uncertainty: ArrayLike, reject_cost: float, max_uncertainty: float = math.inf
+    *,
+    candidate_cost: ArrayLike,
+    uncertainty: ArrayLike,
+    reject_cost: float,
+    max_uncertainty: float = math.inf,
 ) -> Floats:
     """Return the cost of each sample where rejecting it costs `reject_cost`: c if accepted (u <= gamma), else gamma.
 
@@ -190,7 +198,9 @@ def fixed_of_checked(
     max_uncertainty: float,
 ) -> Floats:
     """Return `fixed_reject_cost` of checked arrays (N,)."""
-    return np.where(accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty), c, reject_cost)
+    return np.where(
+        accepted(u, reject_cost=reject_cost, max_uncertainty=max_uncertainty), c, reject_cost
+    )
 
 
 def accepted(
@@ -347,7 +357,9 @@ def _integrals(function: Callable[[float], float], edges: Floats) -> Floats:
             try:
                 values[i] = quad(function, low, high, epsabs=1e-13, epsrel=1e-12)[0]
             except (IntegrationWarning, ZeroDivisionError) as error:
-                raise InputError("weight_function", "no_integral", got=str(error), low=low, high=high) from None
+                raise InputError(
+                    "weight_function", "no_integral", got=str(error), low=low, high=high
+                ) from None
     return values
 
 
@@ -366,7 +378,9 @@ def largest_uncertainty(matrix: Floats) -> float:
         first = int(free.argmax())
         got = f"decision {first}, which costs nothing for any"
         count = int(np.count_nonzero(free))
-        raise InputError("cost", "decision_costs_nothing", value=first, got=got, count=count, total=len(free))
+        raise InputError(
+            "cost", "decision_costs_nothing", value=first, got=got, count=count, total=len(free)
+        )
     exponents = np.frexp(matrix[matrix > 0])[1]
     if matrix.size * (53 + int(np.ptp(exponents))) <= LARGEST_EXACT:
         costs, unit = _integers(matrix, int(exponents.min()) - 53)
@@ -376,7 +390,9 @@ def largest_uncertainty(matrix: Floats) -> float:
     largest = float(low)
     if high - low > GAP * high or largest < np.finfo(np.float64).tiny:
         got = f"one between {float(low):g} and {float(high):g}"
-        raise InputError("cost", "largest_uncertainty_unverified", got=got, advice="leave_extreme_costs_out")
+        raise InputError(
+            "cost", "largest_uncertainty_unverified", got=got, advice="leave_extreme_costs_out"
+        )
     return largest
 
 
@@ -434,7 +450,9 @@ def _simplex(costs: Integers) -> tuple[Integers, Integers]:
 def _leaving_row(table: Integers, column: int, rows: Ints) -> int:
     """Return the row whose ratio limits a column of the table most; of several, that of the first variable."""
     candidates = np.flatnonzero(table[:-1, column] > 0)
-    return int(min(candidates, key=lambda row: (Fraction(table[row, -1], table[row, column]), rows[row])))
+    return int(
+        min(candidates, key=lambda row: (Fraction(table[row, -1], table[row, column]), rows[row]))
+    )
 
 
 def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
@@ -468,7 +486,9 @@ def _scales(matrix: Floats) -> tuple[Floats, Floats]:
 
 def _centre(logs: Floats, axis: int) -> Floats:
     known = np.isfinite(logs)
-    return np.asarray(np.where(known, logs, 0.0).sum(axis=axis) / np.maximum(known.sum(axis=axis), 1))
+    return np.asarray(
+        np.where(known, logs, 0.0).sum(axis=axis) / np.maximum(known.sum(axis=axis), 1)
+    )
 
 
 def _polish(

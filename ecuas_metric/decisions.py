@@ -30,11 +30,17 @@ class Decisions:
     @property
     def rank_by(self) -> Floats:
         """The sort key (N,), increasing with uncertainty: u, or -q_e where 1 - q_e merges small confidences."""
-        return self.uncertainty if self.confidence is None or self.labels is not None else -self.confidence
+        return (
+            self.uncertainty
+            if self.confidence is None or self.labels is not None
+            else -self.confidence
+        )
 
     def rank_at(self, uncertainty: Floats) -> Floats:
         """Return the `rank_by` of samples with these uncertainties."""
-        return uncertainty if self.confidence is None or self.labels is not None else uncertainty - 1
+        return (
+            uncertainty if self.confidence is None or self.labels is not None else uncertainty - 1
+        )
 
     def uncertainty_at(self, rank: Floats) -> Floats:
         """Return the uncertainty of samples whose `rank_by` is `rank`."""
@@ -48,10 +54,14 @@ def confidence_decisions(
     num_classes: float | None = None,
 ) -> Decisions:
     """Return the decisions of confidences q_e (N,), correct (1) or not (0): u = 1 - q_e, u_M = 1 - 1/K."""
-    uncertainty, incorrect = np.empty((2, len(correct)))  # at once: large pages of memory are cheaper
+    uncertainty, incorrect = np.empty(
+        (2, len(correct))
+    )  # at once: large pages of memory are cheaper
     np.subtract(1.0, confidence, out=uncertainty)
     np.subtract(1.0, correct, out=incorrect)
-    return Decisions(uncertainty, incorrect, 1 - 1 / (num_classes or math.inf), confidence=confidence)
+    return Decisions(
+        uncertainty, incorrect, 1 - 1 / (num_classes or math.inf), confidence=confidence
+    )
 
 
 def posterior_decisions(
@@ -108,7 +118,9 @@ def candidates(
     return decision, np.minimum(uncertainty, rule.max_uncertainty), rule.max_uncertainty
 
 
-def cost_decisions(uncertainty: Floats, candidate_cost: Floats, *, max_uncertainty: float) -> Decisions:
+def cost_decisions(
+    uncertainty: Floats, candidate_cost: Floats, *, max_uncertainty: float
+) -> Decisions:
     """Return decisions from the user's own uncertainties and candidate costs, in the unit of `max_uncertainty`."""
     return Decisions(uncertainty, candidate_cost, max_uncertainty)
 
@@ -150,7 +162,9 @@ def select_rows(decisions: Decisions, rows: slice | Ints) -> Decisions:
 
 
 def _pick(values: Array, rows: slice | Ints) -> Array:
-    return values[rows] if isinstance(rows, slice) else values.take(rows)  # half the time of an index
+    return (
+        values[rows] if isinstance(rows, slice) else values.take(rows)
+    )  # half the time of an index
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,7 +188,9 @@ class _Candidates:
 class _Rule:
     """What a cost says of posteriors: which decision is the candidate, and what it costs given the truth."""
 
-    decide: Callable[[_Block, Ints | None], _Candidates]  # of a block, and decisions made already (n,)
+    decide: Callable[
+        [_Block, Ints | None], _Candidates
+    ]  # of a block, and decisions made already (n,)
     cost: Callable[[Ints, Ints, Floats], Array]  # of labels, candidates and cross-entropies
     max_uncertainty: float
 
@@ -183,10 +199,16 @@ def _rule(cost: str | Floats, num_classes: int) -> _Rule:
     if not isinstance(cost, str):
         matrix = cost_matrix(cost, num_classes=num_classes)
         decide = _least_expected_cost(matrix)
-        return _Rule(decide, lambda label, candidate, _: matrix[label, candidate], largest_uncertainty(matrix))
+        return _Rule(
+            decide,
+            lambda label, candidate, _: matrix[label, candidate],
+            largest_uncertainty(matrix),
+        )
     if cost == "log":
         return _Rule(
-            lambda block, _: _log(block), lambda label, candidate, label_cost: label_cost, math.log(num_classes)
+            lambda block, _: _log(block),
+            lambda label, candidate, label_cost: label_cost,
+            math.log(num_classes),
         )
     return _Rule(_zero_one, lambda label, candidate, _: candidate != label, 1 - 1 / num_classes)
 
@@ -269,12 +291,16 @@ def log_softmax(logits: Floats) -> Floats:
     """Return log-softmax of each row of `logits` (N, K), exact also close to 0."""
     rows = np.arange(len(logits))
     top = logits.argmax(axis=1)
-    with np.errstate(over="ignore"):  # a difference beyond float64 is a probability of 0 all the same
+    with np.errstate(
+        over="ignore"
+    ):  # a difference beyond float64 is a probability of 0 all the same
         shifted = logits - logits[rows, top, None]
     others = np.exp(shifted)
     others[rows, top] = 0.0
     others_sum = others.sum(axis=1, keepdims=True)
-    return np.asarray(shifted - np.log1p(others_sum))  # log1p: exact where the others are negligible
+    return np.asarray(
+        shifted - np.log1p(others_sum)
+    )  # log1p: exact where the others are negligible
 
 
 def _label_cross_entropy(block: _Block, label: Ints, epsilon: float) -> Floats:

@@ -124,7 +124,9 @@ class Design:
         # Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
         shift = float(parts.shift @ (clustering * np.sqrt(variance / total)))
         added = shift / float(whole.shift[0]) if whole.shift[0] else 1.0
-        excess = variance * (1 - 1 / clustering)  # what is known from as many groups only (Satterthwaite 1946)
+        excess = variance * (
+            1 - 1 / clustering
+        )  # what is known from as many groups only (Satterthwaite 1946)
         squares = float((np.square(excess) / freedom).sum())
         return Effect(
             total / float(whole.variance[0]),
@@ -205,7 +207,11 @@ def _parts(weight: Floats, part: Ints, extremes: Extremes) -> _Parts:
 
 
 def design_of(
-    num_samples: int, *, weight: Floats | None = None, groups: Ints | None = None, strata: Ints | None = None
+    num_samples: int,
+    *,
+    weight: Floats | None = None,
+    groups: Ints | None = None,
+    strata: Ints | None = None,
 ) -> Design:
     """Return the design of samples; InputError if a group lies in two strata."""
     stratum = None if strata is None else np.unique(strata, return_inverse=True)[1]
@@ -216,7 +222,9 @@ def design_of(
     if stratum is not None:
         split = np.flatnonzero(stratum != stratum[first][group])
         if len(split):
-            raise InputError("groups", "group_in_two_strata", got=f"one in two, at sample {split[0]}")
+            raise InputError(
+                "groups", "group_in_two_strata", got=f"one in two, at sample {split[0]}"
+            )
     return Design(weight, group, stratum)
 
 

@@ -44,7 +44,9 @@ punished, hardest at n = 0. The module also computes the metrics such systems ar
 AUROC, AURC, AUGRC, cross-entropy and Brier score.
 """
 
-_CODE = "https://huggingface.co/spaces/<namespace>/ecuas/tree/main"  # filled in when it is published
+_CODE = (
+    "https://huggingface.co/spaces/<namespace>/ecuas/tree/main"  # filled in when it is published
+)
 _PAPER = "https://arxiv.org/abs/2605.20490"
 _CITATION = """\
 @article{estienne2026ecuas,
@@ -56,8 +58,14 @@ _CITATION = """\
 }
 """
 
-_FOR = {name: f" ({' and '.join(one.forms)} only)" if len(one.forms) < 3 else "" for name, one in OPTIONS.items()}
-_TEXTS = [f"    {name}: {one.help}{_FOR[name]}. Default {getattr(DEFAULTS, name)!r}." for name, one in OPTIONS.items()]
+_FOR = {
+    name: f" ({' and '.join(one.forms)} only)" if len(one.forms) < 3 else ""
+    for name, one in OPTIONS.items()
+}
+_TEXTS = [
+    f"    {name}: {one.help}{_FOR[name]}. Default {getattr(DEFAULTS, name)!r}."
+    for name, one in OPTIONS.items()
+]
 _ARGS = "\n".join(textwrap.fill(text, 118, subsequent_indent=8 * " ") for text in _TEXTS)
 _KWARGS_DESCRIPTION = f"""
 Args:
@@ -85,8 +93,14 @@ Examples:
 """
 
 _FEATURES = {
-    "confidences": {"predictions": datasets.Value("float64"), "references": datasets.Value("int64")},
-    "posteriors": {"predictions": datasets.Sequence(datasets.Value("float64")), "references": datasets.Value("int64")},
+    "confidences": {
+        "predictions": datasets.Value("float64"),
+        "references": datasets.Value("int64"),
+    },
+    "posteriors": {
+        "predictions": datasets.Sequence(datasets.Value("float64")),
+        "references": datasets.Value("int64"),
+    },
     "costs": {"predictions": datasets.Value("float64"), "references": datasets.Value("float64")},
 }
 _CONFIGURATIONS = {"default": ("confidences", "posteriors"), "graded": ("costs",)}
@@ -119,7 +133,9 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
             description=_DESCRIPTION,
             citation=_CITATION,
             inputs_description=_KWARGS_DESCRIPTION,
-            features=[datasets.Features(_FEATURES[form]) for form in _CONFIGURATIONS[self.config_name]],
+            features=[
+                datasets.Features(_FEATURES[form]) for form in _CONFIGURATIONS[self.config_name]
+            ],
             homepage=_PAPER,
             license="apache-2.0",
             codebase_urls=[] if "<" in _CODE else [_CODE],
@@ -135,16 +151,24 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         """
         checked = checked_options(**options)
         if predictions is not None or references is not None:
-            if self.writer is None and self.num_process == 1:  # nothing to gather: no file, no lock, no shared state
-                return self._score(*_checked_columns(self.config_name, predictions, references), checked)
+            if (
+                self.writer is None and self.num_process == 1
+            ):  # nothing to gather: no file, no lock, no shared state
+                return self._score(
+                    *_checked_columns(self.config_name, predictions, references), checked
+                )
             self.add_batch(predictions=predictions, references=references)
         if self.writer is None and self.num_process == 1:
             raise InputError("predictions and references", "inputs_missing")
         try:
-            return self._compute_of_all(options)  # None in all processes of a distributed run but the first
+            return self._compute_of_all(
+                options
+            )  # None in all processes of a distributed run but the first
         except pa.ArrowException as error:
             self._discard()
-            raise InputError("predictions", "forms_differ_between_processes", got=str(error)) from None
+            raise InputError(
+                "predictions", "forms_differ_between_processes", got=str(error)
+            ) from None
         except BaseException:
             self._discard()
             raise
@@ -154,7 +178,9 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         options: dict[str, object],
     ) -> dict[str, float] | None:
         if self.writer is None:  # an empty share of a distributed run: the others wait for its file
-            self.selected_feature_format = datasets.Features(_FEATURES[_CONFIGURATIONS[self.config_name][0]])
+            self.selected_feature_format = datasets.Features(
+                _FEATURES[_CONFIGURATIONS[self.config_name][0]]
+            )
             self._init_writer()
             self.selected_feature_format = None  # that of the others is read from their files
         self.info.format = "arrow"  # only here: its constructor, and so its reader, refuses it beside two feature sets
@@ -310,7 +336,10 @@ def _to_numpy(column: pa.ChunkedArray) -> Array:
     """Return a column as an array (N,) or (N, K), without a copy where it is one chunk."""
     is_list = pa.types.is_list(column.type)
     chunks = ((chunk.flatten() if is_list else chunk, len(chunk)) for chunk in column.chunks)
-    arrays = [np.asarray(values.to_numpy()).reshape((size, -1) if is_list else size) for values, size in chunks]
+    arrays = [
+        np.asarray(values.to_numpy()).reshape((size, -1) if is_list else size)
+        for values, size in chunks
+    ]
     if len({array.shape[1:] for array in arrays}) > 1:
         raise InputError("predictions", "classes_differ_between_batches")
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)

@@ -12,7 +12,9 @@ from typing import Any
 from .messages import SENTENCES
 
 LONGEST_VALUE = 100  # characters of an offender in a message
-Words = Mapping[str, str]  # an argument, or the id of a rule, an advice or a note -> what a surface says for it
+Words = Mapping[
+    str, str
+]  # an argument, or the id of a rule, an advice or a note -> what a surface says for it
 _NOTHING = object()
 
 
@@ -195,7 +197,11 @@ class FileError(InputError):
             return self.fields
         pairs = ",".join(f"{role}={name}" for role, name in self.columns.items())
         is_plain = re.fullmatch(r"[\w.,=+-]*\w", pairs)
-        return {**self.fields, "columns": dict(self.columns), "pairs": pairs if is_plain else f'"{pairs}"'}
+        return {
+            **self.fields,
+            "columns": dict(self.columns),
+            "pairs": pairs if is_plain else f'"{pairs}"',
+        }
 
     def place(self) -> str:
         """Return the row, with a leading space, or nothing."""

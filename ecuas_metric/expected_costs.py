@@ -22,7 +22,9 @@ def _ecuas_cost(data: Data) -> Floats:
 
 def _naive_ecuas(naive: Frequencies) -> FloatOrFloats:
     u = naive.uncertainty
-    return ecuas_of_checked(u, u, n=naive.parameter, max_uncertainty=naive.max_uncertainty, epsilon=naive.options.floor)
+    return ecuas_of_checked(
+        u, u, n=naive.parameter, max_uncertainty=naive.max_uncertainty, epsilon=naive.options.floor
+    )
 
 
 def _candidate_cost(data: Data) -> Floats:
@@ -51,7 +53,9 @@ def _naive_cost_at(naive: Frequencies) -> FloatOrFloats:
 
 def _is_accepted(data: Data) -> Floats:
     decisions = data.decisions
-    accepts = accepted(decisions.uncertainty, reject_cost=data.parameter, max_uncertainty=decisions.max_uncertainty)
+    accepts = accepted(
+        decisions.uncertainty, reject_cost=data.parameter, max_uncertainty=decisions.max_uncertainty
+    )
     return accepts.astype(np.float64)
 
 

@@ -21,7 +21,9 @@ from .inputs import Bools, Floats, Ints, Limits
 from .metric import Line, Point
 from .ranking import TieGroups
 
-ADDED = 1.0  # answers that could have been seen besides: one, as in the limits of Clopper and Pearson
+ADDED = (
+    1.0  # answers that could have been seen besides: one, as in the limits of Clopper and Pearson
+)
 HALF = 0.5  # an interval of which a larger part would go without the added answer rests on what was not seen
 _ROUNDING = 1e-9  # relative; what is no larger is 0
 _LEAST = float(np.finfo(np.float64).tiny)  # of p-values, where a gamma distribution ends
@@ -184,7 +186,9 @@ class Side:
 
     def limit(self, tail: float) -> float:
         """Return the quantile at a level in (0, 1)."""
-        return self.centre + self.deviation * pearson_quantile(self.skewness, _normal_tail(tail, self.freedom))
+        return self.centre + self.deviation * pearson_quantile(
+            self.skewness, _normal_tail(tail, self.freedom)
+        )
 
     def tail(self, limit: float) -> float:
         """Return the level whose quantile is `limit`."""
@@ -230,7 +234,14 @@ class Moments:
         total = self.total + self.mass
         count = total / (self.unit * effect)
         variance = (self.squares + self.added_squares) / total**2 * count / (count + 1) * effect
-        third = 2 * (self.cubes + self.added_cubes) / total**3 * count**2 / ((count + 1) * (count + 2)) * effect**2
+        third = (
+            2
+            * (self.cubes + self.added_cubes)
+            / total**3
+            * count**2
+            / ((count + 1) * (count + 2))
+            * effect**2
+        )
         deviation = math.sqrt(variance)
         return Side(
             centre,
@@ -419,7 +430,9 @@ class Inference:
         """Return the p-value of the hypothesis that the number lies on its other side; 1/2 if it is the value."""
         if self.value == hypothesis:
             return 0.5
-        tail = self.lower.tail(hypothesis) if self.value > hypothesis else self.upper.tail(-hypothesis)
+        tail = (
+            self.lower.tail(hypothesis) if self.value > hypothesis else self.upper.tail(-hypothesis)
+        )
         return min(max(tail, _LEAST), 0.5)
 
     def p_value(self, hypothesis: float = 0.0) -> float:
@@ -466,7 +479,10 @@ def standard_error(
     count = moments.total / moments.unit
     if count <= 1:
         return math.nan
-    return math.sqrt(moments.squares * _effect(terms, design).variance * count / (count - 1)) / moments.total
+    return (
+        math.sqrt(moments.squares * _effect(terms, design).variance * count / (count - 1))
+        / moments.total
+    )
 
 
 # ---- averages, and what was not seen ---------------------------------------------------------------------------------
@@ -492,7 +508,9 @@ def _average_side(sides: Sequence[Side]) -> Side:
     deviation = math.hypot(*(side.deviation for side in sides))
     seen = [side.seen.centre if side.seen else side.centre for side in sides]
     # Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
-    shifts = [(side.centre - centre) * side.deviation for side, centre in zip(sides, seen, strict=True)]
+    shifts = [
+        (side.centre - centre) * side.deviation for side, centre in zip(sides, seen, strict=True)
+    ]
     third = math.fsum(side.skewness * side.deviation**3 for side in sides)
     squares = math.fsum(side.deviation**4 / side.freedom for side in sides)
     return Side(

@@ -16,7 +16,9 @@ Bools = NDArray[np.bool_]
 Array = NDArray[Any]  # of any numbers
 Limits = tuple[float, float]
 _Notes = tuple[Note, ...]
-FormCheck = Callable[[object, object], tuple[Array, Array]]  # predictions, references -> both, checked
+FormCheck = Callable[
+    [object, object], tuple[Array, Array]
+]  # predictions, references -> both, checked
 FloatOrFloats = Any  # one number; an array where weights of shape (..., N) ask for several
 
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")
@@ -29,13 +31,17 @@ BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the
 CHUNK_SIZE = 2**22  # bytes of weights at a time;
 CHUNK_ROWS = 128  # or as many bytes of each sample, unless that is more than the largest: rows share what is computed
 LARGEST_CHUNK = 2**27
-SAMPLE_SIZE = 8  # numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
+SAMPLE_SIZE = (
+    8  # numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
+)
 
 
 def numbers(values: object, name: str) -> Array:
     """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision."""
     values = detach(values)
-    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):  # NumPy would unmask it silently
+    if "numpy.ma" in sys.modules and isinstance(
+        values, np.ma.MaskedArray
+    ):  # NumPy would unmask it silently
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         array = np.asarray(values)
@@ -324,7 +330,14 @@ def _require_rows(
 def _check_sums(sums: Floats, advice: str) -> _Notes:
     """Require sums of 1 within a tolerance, and return a note if float32 does not explain how far they are from 1."""
     off = np.abs(sums - 1)
-    require(off <= ROW_SUM_TOLERANCE, sums, "predictions", "sums_differ_from_1", advice, tolerance=ROW_SUM_TOLERANCE)
+    require(
+        off <= ROW_SUM_TOLERANCE,
+        sums,
+        "predictions",
+        "sums_differ_from_1",
+        advice,
+        tolerance=ROW_SUM_TOLERANCE,
+    )
     inexact = off > SUM_NOTE
     if not inexact.any():
         return ()

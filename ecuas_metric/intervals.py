@@ -32,8 +32,12 @@ from .ranking import TieGroups, run_starts
 from .sampling import NONE
 
 NO_UNITS = Note("too_few_units")
-FEW_GROUPS = 5  # equal groups, below which their own variance says little: four degrees of freedom or fewer
-_MOST_GROUPS = 2**13  # of equal uncertainty, for speed: neighbours that are merged differ by 1e-4 of the ranks
+FEW_GROUPS = (
+    5  # equal groups, below which their own variance says little: four degrees of freedom or fewer
+)
+_MOST_GROUPS = (
+    2**13
+)  # of equal uncertainty, for speed: neighbours that are merged differ by 1e-4 of the ranks
 _ROUNDING = 1e-9
 
 
@@ -207,7 +211,10 @@ def _without_answers(number: Number) -> Number:
     none = np.zeros(len(groups.weight))
     influence = groups.centred(number.seen.line).intercept + number.value
     line = Line(influence, none + 1)
-    ends = [end - influence if math.isfinite(end) else none + math.nan for end in (number.least, number.most)]
+    ends = [
+        end - influence if math.isfinite(end) else none + math.nan
+        for end in (number.least, number.most)
+    ]
 
     def rows() -> Rows:
         group = number.by_row().group
@@ -301,7 +308,9 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     if two is not None and answers.options.num_classes == 2 and answers.is_binary:
         name, factor = two
         plain = answers.line(Key(name))
-        return _of_answers(key, answers, value, _mean_at(Line(factor * plain.intercept, factor * plain.slope)))
+        return _of_answers(
+            key, answers, value, _mean_at(Line(factor * plain.intercept, factor * plain.slope))
+        )
     groups = answers.own(key)
     if groups is None:
         return None
@@ -313,7 +322,16 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     at = _mean_at(_cost_of(groups))
     least, most = _range_of(key, answers)
     dearest = _dearest_loss(groups, most)
-    return Number(value, groups, at, at(groups), least, most, dearest=dearest, rows=rows if answers.rows else None)
+    return Number(
+        value,
+        groups,
+        at,
+        at(groups),
+        least,
+        most,
+        dearest=dearest,
+        rows=rows if answers.rows else None,
+    )
 
 
 def _cost_of(groups: Groups) -> Line:
@@ -336,11 +354,15 @@ class _Naive:
     options: Options
 
     def value(self, share: Floats) -> float:
-        return float(naive_values(self.one_each, self.options, sample_weight=share)[self.key.of("")])
+        return float(
+            naive_values(self.one_each, self.options, sample_weight=share)[self.key.of("")]
+        )
 
     def slope(self, share: Floats) -> Floats:
         """Return the slope of its value in the share of each kind (K,)."""
-        rounded = np.round(share / share.sum(), 12)  # the slopes, differences, would show how the shares were summed
+        rounded = np.round(
+            share / share.sum(), 12
+        )  # the slopes, differences, would show how the shares were summed
         return naive_slopes(self.one_each, rounded, self.options)[self.key.of("")]
 
 
@@ -394,7 +416,9 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
         return None
     _, most = _range_of(key.of(""), answers)
     dearest = _dearest_loss(groups, most)
-    return Number(value, groups, at, at(groups), 0.0, dearest=dearest, rows=lambda: Rows(part, loss))
+    return Number(
+        value, groups, at, at(groups), 0.0, dearest=dearest, rows=lambda: Rows(part, loss)
+    )
 
 
 def _has_kink(naive: _Naive, share: Floats, groups: Groups) -> bool:
@@ -436,7 +460,9 @@ def _range_of(key: Key, answers: Answers) -> Limits:
         answers.form,
         answers.options,
     )
-    dearest = np.array([slope and slope * data.largest_cost for slope in line.slope.tolist()])  # not 0 times infinity
+    dearest = np.array(
+        [slope and slope * data.largest_cost for slope in line.slope.tolist()]
+    )  # not 0 times infinity
     ends = np.stack([line.intercept, line.intercept + dearest])
     return float(ends.min()), float(ends.max())
 
@@ -473,7 +499,11 @@ def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE)
     if answers.groups.total < (2 - _ROUNDING) * answers.groups.unit:
         return Intervals(limits, {}, () if level is None else (NO_UNITS,))
     numbers = numbers_of(answers, values)
-    errors = {} if answers.rows else {key: standard_error(number, design) for key, number in numbers.items()}
+    errors = (
+        {}
+        if answers.rows
+        else {key: standard_error(number, design) for key, number in numbers.items()}
+    )
     if level is None:
         return Intervals({}, errors, ())
     hidden = {}
@@ -481,7 +511,9 @@ def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE)
         inference = infer(number, design)
         if inference is not None:
             limits[key] = _limits(key, number, inference, design, level)
-            hidden[key] = unseen([number], inference, level) if number.groups is answers.groups else None
+            hidden[key] = (
+                unseen([number], inference, level) if number.groups is answers.groups else None
+            )
     return Intervals(
         limits,
         errors,
@@ -518,7 +550,9 @@ def _limits(
     for limit in (low, high):
         wrong = groups.cost * (limit / share)
         right = (groups.weight - groups.cost) * ((1 - limit) / (1 - share))
-        values.append(number.at(dataclasses.replace(groups, weight=right + wrong, cost=wrong)).value)
+        values.append(
+            number.at(dataclasses.replace(groups, weight=right + wrong, cost=wrong)).value
+        )
     return min(values), max(values)
 
 

@@ -90,11 +90,15 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "not_paired": "cannot be paired: these differ: {reasons}",
     "only_one_has": "cannot be paired: only one of them has {what}",
     "power_too_low": "must be above half of alpha, its value without a difference",
-    "samples_differ": ("have different samples, and cannot be compared: {offender} ({missing} missing, {extra} extra)"),
+    "samples_differ": (
+        "have different samples, and cannot be compared: {offender} ({missing} missing, {extra} extra)"
+    ),
     # ---- recalibration and figures ----
     "cannot_be_fitted": "cannot be fitted: {reason}",
     "class_without_sample": "must have a sample of each of the {num_classes} classes",
-    "classes_separable": ("must not be told apart by the scores: the cross-entropy falls for ever as the scale grows"),
+    "classes_separable": (
+        "must not be told apart by the scores: the cross-entropy falls for ever as the scale grows"
+    ),
     "fewer_samples_than_folds": "must have at least as many samples as folds, {folds}",
     "needs_confidences": "needs confidences: a system under the 0-1 cost",
     "too_few_folds": "must be at least 2",
@@ -302,7 +306,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "bounds_only": "There are no intervals while answers are unlabelled, only bounds.",
     "confidences_unknown": "{count} of {total} confidences are missing.",
     "groups_in_several_parts": "Groups have samples in several parts, so there are no intervals of averages.",
-    "isotonic_maps_as_given": ("Intervals take the isotonic maps as given; those at a reject cost are too narrow."),
+    "isotonic_maps_as_given": (
+        "Intervals take the isotonic maps as given; those at a reject cost are too narrow."
+    ),
     "like_right_answers": (
         "Columns {column!r} and {other!r} have the same words: does {column!r} hold the right answers, and {other!r} "
         "those of the system?"

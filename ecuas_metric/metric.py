@@ -15,7 +15,12 @@ from .inputs import FloatOrFloats, Floats, Limits
 from .options import Options
 from .ranking import ResampledTies, Resamples, TieGroups
 
-OPTION_OF_VARIANT = {"": "", "normalized": "normalize", "recalibrated": "decompose", "calibration_loss": "decompose"}
+OPTION_OF_VARIANT = {
+    "": "",
+    "normalized": "normalize",
+    "recalibrated": "decompose",
+    "calibration_loss": "decompose",
+}
 VARIANTS = tuple(OPTION_OF_VARIANT)
 Ties = TieGroups | ResampledTies
 Weights = Floats | Resamples

@@ -31,7 +31,9 @@ for _metric in sorted(_ENTRIES, key=lambda metric: metric.column):
     add_metric(_metric)
 
 Values = Mapping[Key, FloatOrFloats]
-_Regression = Callable[[Floats, Floats], Floats]  # values and weights, (G,) each -> their isotonic regression
+_Regression = Callable[
+    [Floats, Floats], Floats
+]  # values and weights, (G,) each -> their isotonic regression
 
 
 def keys_of(
@@ -155,7 +157,9 @@ def sample_costs(
 ) -> Iterator[tuple[Key, Floats]]:
     """Yield the cost (N,) of each sample under each metric in `keys` that is a mean."""
     size = len(decisions.uncertainty)
-    parts = {rows.start: select_rows(decisions, rows) for rows in blocks(size, row_size=SAMPLE_SIZE)}
+    parts = {
+        rows.start: select_rows(decisions, rows) for rows in blocks(size, row_size=SAMPLE_SIZE)
+    }
     scratch = np.empty((3, BLOCK_SIZE // SAMPLE_SIZE))
     for key in keys:
         if key.entry.cost is None:
@@ -285,11 +289,15 @@ def naive_values(
 ) -> dict[Key, FloatOrFloats]:
     """Return the naive system's value (...) of every metric that has one, for weights (..., N) or resamples."""
     if isinstance(sample_weight, Resamples):
-        return sample_weight.each(lambda weight: naive_values(decisions, options, sample_weight=weight))
+        return sample_weight.each(
+            lambda weight: naive_values(decisions, options, sample_weight=weight)
+        )
     values: dict[Key, FloatOrFloats] = {}
     if decisions.confidence is not None:
         share = _shares_of_answers(decisions.candidate_cost, sample_weight)
-        values |= _naive_values(Frequencies(share, None, decisions.max_uncertainty, options), decisions)
+        values |= _naive_values(
+            Frequencies(share, None, decisions.max_uncertainty, options), decisions
+        )
     if decisions.labels is not None:
         counts = sums_in_bins(
             np.ones(len(decisions.labels)),
@@ -299,7 +307,9 @@ def naive_values(
         )
         share = _divided_by_sum(counts)
         u = np.minimum(_uncertainty(share, options.cost), decisions.max_uncertainty)
-        values |= _naive_values(Frequencies(share, u, decisions.max_uncertainty, options), decisions)
+        values |= _naive_values(
+            Frequencies(share, u, decisions.max_uncertainty, options), decisions
+        )
     return values
 
 
@@ -308,7 +318,9 @@ def _naive_values(naive: Frequencies, decisions: Decisions) -> dict[Key, FloatOr
     values = {}
     form = decisions if naive.uncertainty is None else _form_of_classes(decisions, naive.options)
     for key in keys_of(form, naive.options):
-        compute = key.entry.naive_confidence if naive.uncertainty is None else key.entry.naive_posterior
+        compute = (
+            key.entry.naive_confidence if naive.uncertainty is None else key.entry.naive_posterior
+        )
         if compute is not None:
             values[key] = compute(replace(naive, parameter=key.parameter or 0.0))
     return values
@@ -322,14 +334,18 @@ def _form_of_classes(decisions: Decisions, options: Options) -> Decisions:
 
 def _shares_of_answers(incorrect: Floats, sample_weight: Floats | None) -> Floats:
     """Return the shares (..., 2) of incorrect and correct answers."""
-    both = np.stack([incorrect, 1 - incorrect], axis=-1)  # each summed for itself: one that is missing is exactly 0
+    both = np.stack(
+        [incorrect, 1 - incorrect], axis=-1
+    )  # each summed for itself: one that is missing is exactly 0
     counts = both.sum(axis=0) if sample_weight is None else sample_weight @ both
     return _divided_by_sum(counts)
 
 
 def _divided_by_sum(counts: Floats) -> Floats:
     total = counts.sum(axis=-1, keepdims=True)
-    return np.asarray(counts / np.where(total > 0, total, 1.0))  # a resample may hold nothing that weighs: all is nan
+    return np.asarray(
+        counts / np.where(total > 0, total, 1.0)
+    )  # a resample may hold nothing that weighs: all is nan
 
 
 def _uncertainty(share: Floats, cost: str | Floats) -> FloatOrFloats:
@@ -441,7 +457,9 @@ def _best_values(
     return [float(total / weight.sum()) for total in totals]
 
 
-def _best_uncertainty(weight: Floats, cost: Floats, regression: _Regression, max_uncertainty: float) -> Floats:
+def _best_uncertainty(
+    weight: Floats, cost: Floats, regression: _Regression, max_uncertainty: float
+) -> Floats:
     u = regression(cost / weight, weight)
     return np.asarray(np.clip(u, 0.0, max_uncertainty))
 

@@ -114,8 +114,12 @@ def effective_weights(weights: Floats) -> Floats:
 
     Only AURC depends on the scale.
     """
-    weights = weights / weights.max()  # first: sums of very large or small ones would overflow or vanish
-    ordered = np.sort(weights)  # so that the same rows in another order have the same digest, to the last bit
+    weights = (
+        weights / weights.max()
+    )  # first: sums of very large or small ones would overflow or vanish
+    ordered = np.sort(
+        weights
+    )  # so that the same rows in another order have the same digest, to the last bit
     scale = float(ordered.sum() / np.vecdot(ordered, ordered))
     return weights * scale
 
@@ -152,7 +156,13 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
 def require_reject_costs(costs: tuple[float, ...], *, max_uncertainty: float) -> None:
     """Raise InputError unless all reject costs lie in [0, `max_uncertainty`]."""
     array = np.array(costs)
-    require(array <= max_uncertainty, array, "reject_costs", "reject_cost_too_large", largest=max_uncertainty)
+    require(
+        array <= max_uncertainty,
+        array,
+        "reject_costs",
+        "reject_cost_too_large",
+        largest=max_uncertainty,
+    )
 
 
 def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> Ints | None:
@@ -164,7 +174,9 @@ def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> In
         num_decisions = cost_matrix(options.cost, num_classes=num_classes).shape[1]
     elif options.cost == "log":
         raise InputError("decisions", "decisions_under_log_cost")
-    return labels(options.decisions, "decisions", num_classes=num_decisions, num_samples=num_samples)
+    return labels(
+        options.decisions, "decisions", num_classes=num_decisions, num_samples=num_samples
+    )
 
 
 def check_number(
@@ -229,7 +241,9 @@ def _several(
     keys = [f"{value:g}" for value in array]
     for key in keys:
         if keys.count(key) > 1:
-            raise InputError(name, "numbers_repeated", value=float(key), got=f"{key} more than once")
+            raise InputError(
+                name, "numbers_repeated", value=float(key), got=f"{key} more than once"
+            )
     return tuple(array.tolist())
 
 
@@ -309,17 +323,26 @@ OPTIONS = {
         _POSTERIORS,
     ),
     "decisions": Option(
-        numbers, "The system's own decisions, if they are not those with the lowest expected cost", _POSTERIORS
+        numbers,
+        "The system's own decisions, if they are not those with the lowest expected cost",
+        _POSTERIORS,
     ),
     "max_uncertainty": Option(
-        _in(0, np.inf, inside=True), "Uncertainty u_M of a system that knows nothing; required", ("costs",)
+        _in(0, np.inf, inside=True),
+        "Uncertainty u_M of a system that knows nothing; required",
+        ("costs",),
     ),
     "reject_costs": Option(
-        _reject_costs, "Also compute expected cost, coverage and selective risk for users with these reject costs"
+        _reject_costs,
+        "Also compute expected cost, coverage and selective risk for users with these reject costs",
     ),
-    "normalize": Option(_flag, "Also compute values divided by those of a system that ignores its input", _SHARES),
+    "normalize": Option(
+        _flag, "Also compute values divided by those of a system that ignores its input", _SHARES
+    ),
     "missing_confidence": Option(
-        _in(0, 1), "Value that replaces missing confidences; by default they are an error", _CONFIDENCES
+        _in(0, 1),
+        "Value that replaces missing confidences; by default they are an error",
+        _CONFIDENCES,
     ),
     "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", _SHARES),
     "epsilon": Option(
@@ -332,12 +355,30 @@ OPTIONS = {
         _among(*WEIGHTS),
         "Meaning of weights: importance, in any unit, or counts of equal samples; only AURC depends on it",
     ),
-    "decompose": Option(_flag, "Also compute each ECUAS_n after the best recalibration, and its calibration loss"),
-    "calibration": Option(_flag, "Also compute the debiased ECE, and the p-value of a test of calibration", _SHARES),
-    "confidence_level": Option(_in(0, 1, inside=True), "Also compute intervals at this level, e.g. 0.95"),
-    "interval_method": Option(_among(*INTERVAL_METHODS), "Method for intervals: analytic, or percentile bootstrap"),
-    "n_resamples": Option(_in(1, 2**31, whole=True), "Number of resamples for the bootstrap and for tests"),
-    "random_state": Option(_in(0, 2**63, whole=True), "Seed of the resamples; the same seed gives the same results"),
-    "groups": Option(_memberships, "Groups of samples that depend on each other, e.g. questions on the same document"),
-    "strata": Option(_memberships, "Parts of the sample with sizes fixed in advance, e.g. easy and hard questions"),
+    "decompose": Option(
+        _flag, "Also compute each ECUAS_n after the best recalibration, and its calibration loss"
+    ),
+    "calibration": Option(
+        _flag, "Also compute the debiased ECE, and the p-value of a test of calibration", _SHARES
+    ),
+    "confidence_level": Option(
+        _in(0, 1, inside=True), "Also compute intervals at this level, e.g. 0.95"
+    ),
+    "interval_method": Option(
+        _among(*INTERVAL_METHODS), "Method for intervals: analytic, or percentile bootstrap"
+    ),
+    "n_resamples": Option(
+        _in(1, 2**31, whole=True), "Number of resamples for the bootstrap and for tests"
+    ),
+    "random_state": Option(
+        _in(0, 2**63, whole=True), "Seed of the resamples; the same seed gives the same results"
+    ),
+    "groups": Option(
+        _memberships,
+        "Groups of samples that depend on each other, e.g. questions on the same document",
+    ),
+    "strata": Option(
+        _memberships,
+        "Parts of the sample with sizes fixed in advance, e.g. easy and hard questions",
+    ),
 }

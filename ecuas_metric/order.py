@@ -10,7 +10,9 @@ from .metric import Data, Line, Metric, Ties, Unjudged, attainable_sums
 from .ranking import TieGroups
 
 _FIRST = 12  # part of the samples whose risk is that of the most confident
-_FLAT = 0.01  # weight relative to all before, below which two terms of a series replace a difference
+_FLAT = (
+    0.01  # weight relative to all before, below which two terms of a series replace a difference
+)
 
 
 def auroc(groups: Ties) -> FloatOrFloats:
@@ -113,7 +115,9 @@ def aurc_line(ties: TieGroups) -> Line:
         rise = (1 + relative / 12 + np.square(relative) / 80) / middle  # log(b / a) / w, a = b - w
         wide = np.flatnonzero(relative > _FLAT**2)
         _in_full(log_mean, rise, wide, w[wide], b[wide])
-        passed = np.cumsum(c * rise) + passed[-1]  # the sum of all less this is that over the groups after each
+        passed = (
+            np.cumsum(c * rise) + passed[-1]
+        )  # the sum of all less this is that over the groups after each
         mean_cost = ties.cost[rows] if ties.are_samples else c / np.where(w > 0, w, 1.0)
         intercept[rows] = passed - mean_cost * (np.log(np.maximum(b, tiny)) + log_mean)
         slope[rows] = log_mean
@@ -152,7 +156,12 @@ class _Levels:
         correct = self.right.sum() + unknown_above
         one = np.ones(len(self.right))
         linear = lost_below - right_above - self.right / 2
-        constant = won_below + self.right * lost_below + won_above + right_above * (unknown_below + self.unknown)
+        constant = (
+            won_below
+            + self.right * lost_below
+            + won_above
+            + right_above * (unknown_below + self.unknown)
+        )
         won = np.stack([-one / 2, linear, constant], axis=1)
         pairs = np.stack([-one, incorrect - correct, correct * incorrect], axis=1)
         return zip(won, pairs, strict=True)
@@ -167,11 +176,15 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
         sums = np.bincount(level[rows], weight[rows], minlength=len(values))
         return np.asarray(sums, np.float64)
 
-    levels = _Levels(right=total(correct == 1), wrong=total(correct == 0), unknown=total(is_unknown))
+    levels = _Levels(
+        right=total(correct == 1), wrong=total(correct == 0), unknown=total(is_unknown)
+    )
     by_level = np.flatnonzero(is_unknown)[np.argsort(level[is_unknown], kind="stable")]
     ends = np.cumsum(np.bincount(level[by_level], minlength=len(values)))
     best = -np.inf
-    for (won, pairs), weights in zip(levels.quadratics(), np.split(weight[by_level], ends[:-1]), strict=True):
+    for (won, pairs), weights in zip(
+        levels.quadratics(), np.split(weight[by_level], ends[:-1]), strict=True
+    ):
         if len(weights) or not len(by_level):
             best = max(best, _largest_ratio(won, pairs, weights))
     return best if best > -np.inf else np.nan

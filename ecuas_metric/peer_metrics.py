@@ -21,10 +21,16 @@ from .metric import Data, Line, Metric, Unjudged
 from .order import aurc, aurc_line
 from .ranking import ResampledTies, TieGroups
 
-_DECIMALS = 9  # of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
+_DECIMALS = (
+    9  # of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
+)
 _ROUNDING = 1e-12  # of a difference of two accuracies
-_ALMOST_ONE = 1e-4  # from a group of one answer, below which a derivative replaces a divided difference
-_NEIGHBOURS = 0.8  # power of N that minimises the mean square error of a mean over neighbours (Stone 1982)
+_ALMOST_ONE = (
+    1e-4  # from a group of one answer, below which a derivative replaces a divided difference
+)
+_NEIGHBOURS = (
+    0.8  # power of N that minimises the mean square error of a mean over neighbours (Stone 1982)
+)
 _STEPS = 2**12  # of a grid of confidences: a hundredth of a bandwidth of 0.025
 _HALVINGS = 30  # of the bandwidth of `smooth_ece`, to 1e-9
 
@@ -495,7 +501,9 @@ def _coverage_at_risk(data: Data) -> FloatOrFloats:
     return coverage_at_risk(data.groups, _risk(data))
 
 
-def _at_all_right_and_all_wrong(value: Callable[[Data], FloatOrFloats]) -> Callable[[Unjudged], Limits]:
+def _at_all_right_and_all_wrong(
+    value: Callable[[Data], FloatOrFloats],
+) -> Callable[[Unjudged], Limits]:
     """Return the bounds of what moves one way with each answer."""
 
     def bounds(unjudged: Unjudged) -> Limits:
@@ -507,7 +515,9 @@ def _at_all_right_and_all_wrong(value: Callable[[Data], FloatOrFloats]) -> Calla
 
 def _mce_of_unjudged(unjudged: Unjudged) -> Limits:
     """Return the bounds of MCE: the bins do not interact."""
-    bounds = gap_bounds(unjudged, confidence_bins(unjudged.confidence, n_bins=unjudged.all_right.options.n_bins))
+    bounds = gap_bounds(
+        unjudged, confidence_bins(unjudged.confidence, n_bins=unjudged.all_right.options.n_bins)
+    )
     weight = _or_1(bounds.weight)
     return float((bounds.low / weight).max()), float((bounds.high / weight).max())
 

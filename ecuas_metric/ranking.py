@@ -22,7 +22,9 @@ class TieGroups:
     weight: Floats  # (..., G), total weight
     cost: Floats  # (..., G), weighted candidate cost
     rank: Floats  # (G,), increasing `Decisions.rank_by`
-    correct: Floats | None = None  # (..., G), exact weight of the correct ones, where `weight - cost` would round
+    correct: Floats | None = (
+        None  # (..., G), exact weight of the correct ones, where `weight - cost` would round
+    )
 
     @cached_property
     def weight_until(self) -> Floats:
@@ -130,7 +132,9 @@ class ResampledTies:
         """Return the values of a statistic of tie groups for all resamples, a few at a time."""
 
         def of_weights(weight: Floats) -> Mapping[_K, FloatOrFloats]:
-            return statistic(tie_groups(self.rank_by, self.cost, sample_weight=weight, merge_equal_costs=True))
+            return statistic(
+                tie_groups(self.rank_by, self.cost, sample_weight=weight, merge_equal_costs=True)
+            )
 
         return self.resamples.each(of_weights)
 
@@ -168,7 +172,9 @@ def tie_groups(
             cost = candidate_cost.take(order)
         if sample_weight is not None:
             sample_weight = sample_weight.take(order, axis=-1)
-    starts, are_equal = _starts(ranked, cost, merge_equal_costs)  # merging changes no metric of the order alone
+    starts, are_equal = _starts(
+        ranked, cost, merge_equal_costs
+    )  # merging changes no metric of the order alone
     if sample_weight is None:
         return _groups_of_samples(ranked, cost, starts)
     if starts is None:
@@ -250,7 +256,9 @@ def _areas(groups: TieGroups) -> Areas:
         harmonic = harmonic_numbers(whole, table)
         inverse_sums = _steps(harmonic, last_harmonic)
         inside = _steps(whole, np.floor(last)) - (until - weight) * inverse_sums
-        risks += np.vecdot(cost_until - cost, inverse_sums) + (inside * cost / _divisor(weight)).sum(axis=-1)
+        risks += np.vecdot(cost_until - cost, inverse_sums) + (
+            inside * cost / _divisor(weight)
+        ).sum(axis=-1)
     total = until[..., -1] + np.zeros(shape)
     beyond = np.maximum(total - np.maximum(np.floor(total), 1.0), 0.0)
     return Areas(
@@ -280,7 +288,9 @@ def _cost_of_first(weight: Floats, cost: Floats, amount: FloatOrFloats) -> Float
     def at_index(values: Floats) -> Floats:
         return np.take_along_axis(values, index, axis=-1)
 
-    beyond = (at_index(until) - amount) / _divisor(at_index(weight))  # part of the group that is not taken
+    beyond = (at_index(until) - amount) / _divisor(
+        at_index(weight)
+    )  # part of the group that is not taken
     return (at_index(np.cumsum(cost, axis=-1)) - at_index(cost) * beyond)[..., 0]
 
 
@@ -301,7 +311,9 @@ def harmonic_numbers(count: Floats, table: Floats | None = None) -> Floats:
     y = count + 20.0  # where four terms of the asymptotic series are exact to float64
     z = 1 / np.square(y)
     series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z / 240)))
-    return np.euler_gamma + np.log(y) + 0.5 / y - series - sum(1 / (count + k) for k in range(1, 21))
+    return (
+        np.euler_gamma + np.log(y) + 0.5 / y - series - sum(1 / (count + k) for k in range(1, 21))
+    )
 
 
 def harmonic_table(groups: TieGroups) -> Floats | None:

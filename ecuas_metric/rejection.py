@@ -127,16 +127,22 @@ def decide(
         labels = sorted_classes(classes_in(columns, "y_prob"), None)
     with in_words({**OF_POSTERIORS, **_REJECT_COST}):
         array, notes = _posteriors(y_prob, labels, options)
-        candidate, uncertainty, largest = candidates(array, predictions_are=predictions_are, cost=options.cost)
+        candidate, uncertainty, largest = candidates(
+            array, predictions_are=predictions_are, cost=options.cost
+        )
         accepts = _accepted(uncertainty, largest, options, notes)
     if names is None and labels is not None:
         names = classes_in(labels, "labels").tolist()
         if not isinstance(options.cost, str) and options.cost.shape[1] != len(names):
             names = None  # decisions are not these classes
-    return RowDecisions(candidate if names is None else np.array(names)[candidate], uncertainty, accepts)
+    return RowDecisions(
+        candidate if names is None else np.array(names)[candidate], uncertainty, accepts
+    )
 
 
-def _posteriors(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> tuple[Array, tuple[Note, ...]]:
+def _posteriors(
+    y_prob: ArrayLike, labels: ArrayLike | None, options: Options
+) -> tuple[Array, tuple[Note, ...]]:
     """Return checked posteriors (N, K) in the order of the labels, if there are any, and notes."""
     ordered = y_prob if labels is None else by_class(y_prob, labels, labels)
     array = two_columns(numbers(ordered, "predictions"), options)
@@ -148,7 +154,9 @@ def _posteriors(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -
     return array, repaired + notes
 
 
-def _accepted(uncertainty: Floats, largest: float, options: Options, notes: Iterable[Note]) -> Bools:
+def _accepted(
+    uncertainty: Floats, largest: float, options: Options, notes: Iterable[Note]
+) -> Bools:
     """Return which rows are accepted at the reject cost, which is checked, and warn of what is noted."""
     require_reject_costs(options.reject_costs, max_uncertainty=largest)
     for note in notes:

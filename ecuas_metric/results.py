@@ -48,7 +48,13 @@ from .metrics import (
     recalibrated_keys,
     values_of_calibration,
 )
-from .options import PER_SAMPLE, Options, own_decisions, refuse_options_of_other_forms, require_reject_costs
+from .options import (
+    PER_SAMPLE,
+    Options,
+    own_decisions,
+    refuse_options_of_other_forms,
+    require_reject_costs,
+)
 from .order import AUROC, auroc
 from .ranking import ResampledTies, Resamples, TieGroups, positions, sorted_by, tie_groups
 from .sampling import NONE, Resampling, intervals
@@ -56,7 +62,9 @@ from .sampling import NONE, Resampling, intervals
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FEW_ERRORS = 25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
+FEW_ERRORS = (
+    25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
+)
 ENOUGH = 10  # answers of a kind from which a perfect order is no chance: 2 ** -10 for a coin
 INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
 
@@ -68,9 +76,13 @@ class System:
     decisions: Decisions
     options: Options  # with K; weights, groups and strata in the order of `decisions`
     ties: TieGroups  # of `decisions` with the weights: the one sort that metrics and curves share
-    order: Ints | None = None  # (N,), input position of each sample if sorted by uncertainty for intervals, else None
+    order: Ints | None = (
+        None  # (N,), input position of each sample if sorted by uncertainty for intervals, else None
+    )
     notes: tuple[Note, ...] = ()  # on the input
-    ids: Sequence[object] | None = None  # in input order, to pair samples of systems; of a file, a pyarrow.Array
+    ids: Sequence[object] | None = (
+        None  # in input order, to pair samples of systems; of a file, a pyarrow.Array
+    )
     origin: Origin = UNKNOWN
 
     @cached_property
@@ -82,7 +94,9 @@ class System:
             rows = positions(self.order)
             options = select_options(options, rows)
             labels = None if decisions.labels is None else decisions.labels[rows]
-            decisions = replace(decisions, candidate_cost=decisions.candidate_cost[rows], labels=labels)
+            decisions = replace(
+                decisions, candidate_cost=decisions.candidate_cost[rows], labels=labels
+            )
         return basis_of(decisions, options, ids=self.ids, origin=self.origin)
 
     @property
@@ -184,7 +198,11 @@ def prepare(
         none = np.empty(0)
         return System(decisions, options, TieGroups(none, none, none), None, notes, ids)
     system = ranked(decisions, options, notes=notes, ids=ids)
-    return replace(system, notes=system.notes + _note_inverted(system)) if form == "confidences" else system
+    return (
+        replace(system, notes=system.notes + _note_inverted(system))
+        if form == "confidences"
+        else system
+    )
 
 
 def named_systems(
@@ -217,7 +235,9 @@ def ranked(
         order, in_rank = sorted_by(decisions.rank_by)
         decisions = sorted_decisions(decisions, order, in_rank)
         options = select_options(options, order)
-    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
+    ties = tie_groups(
+        decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight
+    )
     return System(decisions, options, ties, order, notes, ids)
 
 
@@ -234,7 +254,9 @@ def reordered(system: System, rows: Ints) -> System:
     ids = _pick(system.ids, rows)
     if system.order is None:
         decisions = select_rows(system.decisions, rows)
-        return replace(system, decisions=decisions, options=select_options(system.options, rows), ids=ids)
+        return replace(
+            system, decisions=decisions, options=select_options(system.options, rows), ids=ids
+        )
     order = positions(rows)[system.order]
     # The samples stay sorted; equally uncertain ones go into the new order, as if they had been given in it.
     stable = np.lexsort((order, system.decisions.rank_by))
@@ -305,7 +327,11 @@ def _values(
     if resamples is not None:
         weight = Resamples(resamples, options.sample_weight)
         ties = ResampledTies(decisions.rank_by, decisions.candidate_cost, weight)
-    plain = [key.of("") for key in keys if key.entry.when != "calibration" and key.entry.applies(decisions)]
+    plain = [
+        key.of("")
+        for key in keys
+        if key.entry.when != "calibration" and key.entry.applies(decisions)
+    ]
     values = metric_values(decisions, ties, options, keys=plain, sample_weight=weight)
     variants = {key.variant for key in keys}
     if "normalized" in variants:
@@ -340,7 +366,9 @@ def _intervals(
         progress=progress,
     )
     biased = [key for key in only if key.is_biased]
-    return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(system.decisions)
+    return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(
+        system.decisions
+    )
 
 
 def _analytic_intervals(
@@ -349,11 +377,15 @@ def _analytic_intervals(
     only: Sequence[Key],
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     fitted = []
-    if system.origin.recalibration:  # its fit, whose errors are not known here, decides what is accepted
+    if (
+        system.origin.recalibration
+    ):  # its fit, whose errors are not known here, decides what is accepted
         fitted = [key for key in only if key.is_plain_share and key.assesses == "confidences"]
     known = {key: values[key] for key in only if key not in fitted}
     inferred = analytic_intervals(*without_weight_0(system), known)
-    return inferred.limits | dict.fromkeys(fitted, NONE), inferred.notes + note_on("no_interval_known", fitted)
+    return inferred.limits | dict.fromkeys(fitted, NONE), inferred.notes + note_on(
+        "no_interval_known", fitted
+    )
 
 
 def _limits_of_gap(decisions: Decisions, options: Options) -> tuple[float, float]:
@@ -382,7 +414,9 @@ def without_weight_0(system: System) -> tuple[Decisions, Options]:
 def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
     """Return a note if there are too few errors, or samples without error, for the bootstrap (found by simulation)."""
     wrong = int(np.count_nonzero(decisions.candidate_cost))
-    few, kind = min((wrong, "errors"), (len(decisions.candidate_cost) - wrong, "samples without error"))
+    few, kind = min(
+        (wrong, "errors"), (len(decisions.candidate_cost) - wrong, "samples without error")
+    )
     if few >= FEW_ERRORS:
         return ()
     fields = {"kind": kind, "count": few, "needed": FEW_ERRORS}
@@ -394,7 +428,11 @@ def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
     notes = []
     if math.isnan(values.get(Key(AUROC.name), 0.0)):
         notes.append(Note("auroc_undefined"))
-    zeros = [str(key.of("")) for key, value in values.items() if key.variant == "normalized" and math.isnan(value)]
+    zeros = [
+        str(key.of(""))
+        for key, value in values.items()
+        if key.variant == "normalized" and math.isnan(value)
+    ]
     if zeros:
         notes.append(Note("naive_costs_nothing", {"metrics": zeros}))
     return tuple(notes)
@@ -439,7 +477,9 @@ def _two_columns(predictions: Array) -> Array:
     if predictions.ndim != 1:
         got = f"shape {predictions.shape}"
         expected = "(N,) where they are positive_probabilities"
-        raise InputError("predictions", "wrong_shape", value=predictions.shape, got=got, expected=expected)
+        raise InputError(
+            "predictions", "wrong_shape", value=predictions.shape, got=got, expected=expected
+        )
     return stacked(predictions)
 
 
@@ -461,7 +501,9 @@ def repair(
 
 def note_hard(predictions: Array, what: str = "confidences") -> tuple[Note, ...]:
     """Return a note if confidences, or probabilities of class 1, look like predicted classes."""
-    if not np.isin(predictions[:64], (0, 1)).all() or not np.array_equal(np.unique(predictions), (0, 1)):
+    if not np.isin(predictions[:64], (0, 1)).all() or not np.array_equal(
+        np.unique(predictions), (0, 1)
+    ):
         return ()
     return (Note("hard_decisions", {"what": what}, "use_probabilities"),)
 
@@ -483,7 +525,9 @@ def _decide(
         references,
         predictions_are=predictions_are,
         cost=options.cost,
-        decisions=own_decisions(options, num_samples=len(references), num_classes=predictions.shape[1]),
+        decisions=own_decisions(
+            options, num_samples=len(references), num_classes=predictions.shape[1]
+        ),
         epsilon=options.epsilon,
     )
     return decisions, notes
@@ -501,4 +545,6 @@ def _pick(
 def select_options(options: Options, rows: Ints) -> Options:
     """Return options for some of the samples."""
     values = {name: getattr(options, name) for name in PER_SAMPLE}
-    return options.replace(**{name: array[rows] for name, array in values.items() if array is not None})
+    return options.replace(
+        **{name: array[rows] for name, array in values.items() if array is not None}
+    )

@@ -48,7 +48,10 @@ def intervals(
     """
     weights = bootstrap_weights(num_samples, resampling)
     replicates = _collect(statistic, weights, resampling.n_resamples, progress)
-    limits = {key: interval(values, confidence_level=confidence_level) for key, values in replicates.items()}
+    limits = {
+        key: interval(values, confidence_level=confidence_level)
+        for key, values in replicates.items()
+    }
     return limits, _note_left_out(replicates)
 
 
@@ -98,7 +101,9 @@ def _collect(
     parts: dict[_K, list[Floats]] = {}
     with tqdm(total=total, desc="bootstrap", unit="resample", delay=1, disable=not progress) as bar:
         for chunk in weights:
-            with np.errstate(divide="ignore", invalid="ignore"):  # a resample may have no sample of some kind
+            with np.errstate(
+                divide="ignore", invalid="ignore"
+            ):  # a resample may have no sample of some kind
                 values_of_chunk = statistic(chunk)
             for key, values in values_of_chunk.items():
                 parts.setdefault(key, []).append(values)

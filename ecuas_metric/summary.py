@@ -41,13 +41,25 @@ from .results import (
     note_undefined,
 )
 
-MOST_GROUPS = 2**18  # beyond it neighbours share a bin: some ten megabytes of a state, and bounds of AUROC 1e-5 apart
-LINEAR = 2.0**17  # bins in equal steps, where most rows lie: powers of 2, so that all engines round the same
+MOST_GROUPS = (
+    2**18
+)  # beyond it neighbours share a bin: some ten megabytes of a state, and bounds of AUROC 1e-5 apart
+LINEAR = (
+    2.0**17
+)  # bins in equal steps, where most rows lie: powers of 2, so that all engines round the same
 ROOT = 2.0**15  # and bins in equal steps of the eighth root, fine close to 0
 _MOST = 2.0**16  # times the largest uncertainty that make sense: all above share a bin
 _NONE = (None, None)
 _ROUNDING = 1e-13  # of a group's weight: differences below it are none
-SUMS = ("weight", "cost", "weight2", "weight2_cost", "weight2_cost2", "uncertainty", "cost_uncertainty")
+SUMS = (
+    "weight",
+    "cost",
+    "weight2",
+    "weight2_cost",
+    "weight2_cost2",
+    "uncertainty",
+    "cost_uncertainty",
+)
 _OF_EACH_ROW = Digest("of each row")
 _UNKNOWN: dict[str, Any] = dict.fromkeys(  # of a part of the rows
     ("groups", "strata", "labels", "ids", "answers", "level", "interval_method", "draws")
@@ -174,10 +186,17 @@ def summary_of(
         decisions = select_rows(decisions, kept)
         kept_weight = weight[kept]
         counts = counts[kept]
-    options = system.options.replace(**dict.fromkeys(PER_SAMPLE), decisions=None, confidence_level=None)
+    options = system.options.replace(
+        **dict.fromkeys(PER_SAMPLE), decisions=None, confidence_level=None
+    )
     form = str(system.basis.form)
     summary = Summary(
-        basis=replace(system.basis, num_samples=rows, weights=None if weight is None else _OF_EACH_ROW, **_UNKNOWN),
+        basis=replace(
+            system.basis,
+            num_samples=rows,
+            weights=None if weight is None else _OF_EACH_ROW,
+            **_UNKNOWN,
+        ),
         options=options,
         groups=groups_of(
             decisions,
@@ -284,10 +303,14 @@ def merge(summaries: Iterable[Summary]) -> Summary:
 def _sum_of(parts: Sequence[Summary]) -> Summary:
     """Return the summary of all rows, with as many groups as there are."""
     first = parts[0]
-    counts = {name: sum(getattr(part, name) for part in parts) for name in ("rows", "samples", "wrong")}
+    counts = {
+        name: sum(getattr(part, name) for part in parts) for name in ("rows", "samples", "wrong")
+    }
     rules = [part.basis.unlabelled for part in parts if part.basis.unlabelled is not None]
     return Summary(
-        basis=replace(first.basis, num_samples=counts["rows"], unlabelled=rules[0] if rules else None),
+        basis=replace(
+            first.basis, num_samples=counts["rows"], unlabelled=rules[0] if rules else None
+        ),
         options=first.options,
         groups=_joined([part.groups for part in parts]),
         **counts,
@@ -305,7 +328,9 @@ def _total_classes(parts: Sequence[Summary]) -> Floats | None:
 
 def _added(parts: Sequence[Summary], key: Key) -> OwnSums:
     sums = [part.own[key] for part in parts if part.rows]
-    return OwnSums(*(math.fsum(getattr(one, name) for one in sums) for name in ("value", "weight2", "square")))
+    return OwnSums(
+        *(math.fsum(getattr(one, name) for one in sums) for name in ("value", "weight2", "square"))
+    )
 
 
 def _joined(parts: Sequence[GroupSums]) -> GroupSums:
@@ -454,7 +479,9 @@ def results_of(
     """
     if not summary.samples:
         raise InputError("a state", "no_judged_rows", got=f"{summary.rows} rows")
-    options = summary.options.replace(normalize=normalize, decompose=decompose, confidence_level=confidence_level)
+    options = summary.options.replace(
+        normalize=normalize, decompose=decompose, confidence_level=confidence_level
+    )
     system = system_of(summary)
     values = _values(summary, system, options, named)
     bounds = order_bounds(summary, values)
@@ -528,9 +555,13 @@ def system_of(summary: Summary) -> System:
         np.tile([0.0, dearest], len(light)),
         none.max_uncertainty,
         confidence=confidence,
-        labels=None if none.labels is None else np.zeros(len(rank), np.int64),  # so that u orders the rows
+        labels=None
+        if none.labels is None
+        else np.zeros(len(rank), np.int64),  # so that u orders the rows
     )
-    options = summary.options.replace(sample_weight=weight, weights_are="counts", missing_confidence=None)
+    options = summary.options.replace(
+        sample_weight=weight, weights_are="counts", missing_confidence=None
+    )
     return System(decisions, options, _ties(summary))
 
 

@@ -17,7 +17,9 @@ from .options import LEVEL, Options, check_number
 from .results import Estimate, System, as_given, compute_results, ranked
 
 STEPS = 20  # coverages at which a risk is tested
-BETS = np.geomspace(1e-3, 0.99, 40)  # shares of the largest possible stake, of which the mean wealth is taken
+BETS = np.geomspace(
+    1e-3, 0.99, 40
+)  # shares of the largest possible stake, of which the mean wealth is taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,11 @@ class RejectCostChoice:
 
 
 def choose_reject_cost(
-    system: System, *, budget: float | None = None, max_risk: float | None = None, confidence_level: float = LEVEL
+    system: System,
+    *,
+    budget: float | None = None,
+    max_risk: float | None = None,
+    confidence_level: float = LEVEL,
 ) -> RejectCostChoice:
     r"""Choose the reject cost by a budget of rejections, or so that the risk of what is accepted is certified.
 
@@ -120,7 +126,9 @@ def choose_reject_cost(
         risk = check_number(max_risk, "max_risk", 0, largest, inside=True)
         places = np.unique(np.searchsorted(shares, np.arange(1, STEPS + 1) / STEPS - 1e-12))
         accepts = [decisions.uncertainty <= thresholds[place] for place in places]
-        p_values = [_p_of_risk(decisions, options, rows, risk=risk, largest=largest) for rows in accepts]
+        p_values = [
+            _p_of_risk(decisions, options, rows, risk=risk, largest=largest) for rows in accepts
+        ]
         share_of_level = (1 - confidence_level) / len(places)
         place = _last_passed(places, p_values, share_of_level)
         if place is None:
@@ -162,7 +170,9 @@ def _last_passed(places: Ints, p_values: Sequence[float], share_of_level: float)
     return last
 
 
-def _samples_needed(costs: Sequence[Floats], shares: Floats, risk: float, level: float) -> int | None:
+def _samples_needed(
+    costs: Sequence[Floats], shares: Floats, risk: float, level: float
+) -> int | None:
     """Return about how many samples would do, by costs in [0, 1] of what each threshold accepts, and its share."""
     needed = math.inf
     for accepted_costs, share in zip(costs, shares, strict=True):
@@ -174,7 +184,9 @@ def _samples_needed(costs: Sequence[Floats], shares: Floats, risk: float, level:
     return max(len(costs[-1]) + 1, math.ceil(needed))
 
 
-def _p_of_risk(decisions: Decisions, options: Options, accepts: Bools, *, risk: float, largest: float) -> float:
+def _p_of_risk(
+    decisions: Decisions, options: Options, accepts: Bools, *, risk: float, largest: float
+) -> float:
     """Return the p-value of the hypothesis that the mean cost of what is accepted is above the risk."""
     from scipy.special import bdtr
 

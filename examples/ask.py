@@ -54,7 +54,10 @@ def spoken(text: str, top: dict[str, float]) -> models.ModelOutput:
     """Return a reply of one token, whose likely alternatives are given with their probabilities."""
     logprobs = None
     if top:
-        likely = [models.TopLogprob(token=token, logprob=log(probability)) for token, probability in top.items()]
+        likely = [
+            models.TopLogprob(token=token, logprob=log(probability))
+            for token, probability in top.items()
+        ]
         token = models.Logprob(token=text, logprob=log(top[text]), top_logprobs=likely)
         logprobs = models.Logprobs(content=[token])
     message = models.ChatMessageAssistant(content=text, model="made-up")
@@ -78,7 +81,9 @@ def main(folder: str) -> int:
         display="none",
         seed=0,
     )
-    print(f"{len(KNOWS)} questions, asked by Inspect. The model, its replies and their probabilities are made up.\n")
+    print(
+        f"{len(KNOWS)} questions, asked by Inspect. The model, its replies and their probabilities are made up.\n"
+    )
     return ecuas(["score", folder])
 
 

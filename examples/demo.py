@@ -17,7 +17,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ecuas_metric import apply_affine, cross_validated, fit_affine, posterior_system
-from ecuas_metric.plotting.figures import reject_cost_figure, reliability_figure, risk_coverage_figure, save
+from ecuas_metric.plotting.figures import (
+    reject_cost_figure,
+    reliability_figure,
+    risk_coverage_figure,
+    save,
+)
 
 ROOT = Path(__file__).resolve().parent.parent
 Floats = NDArray[np.float64]
@@ -35,20 +40,26 @@ FLOOR = 1e-12  # a class that no tree votes for has probability 0, and no logari
 def main(argv: Sequence[str] | None = None) -> None:
     """Fit, calibrate, score, print, write, draw."""
     parser = argparse.ArgumentParser(prog="python -m examples.demo", description=__doc__)
-    parser.add_argument("--out", type=Path, default=Path("demo"), help="where files and figures go (default: demo)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("demo"), help="where files and figures go (default: demo)"
+    )
     out = parser.parse_args(argv).out
     ecuas = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
     raw, labels = fit()
     outputs = dict(raw)
     for name, posteriors in raw.items():
         logs = np.log(np.maximum(posteriors, FLOOR))
-        outputs[f"{name}, calibrated"] = np.exp(cross_validated(fit_affine, apply_affine, logs, labels))
+        outputs[f"{name}, calibrated"] = np.exp(
+            cross_validated(fit_affine, apply_affine, logs, labels)
+        )
     systems = {}
     results = {}
     for name, posteriors in outputs.items():
         systems[name] = posterior_system(labels, posteriors)
         results[name] = ecuas.compute(predictions=posteriors, references=labels, normalize=True)
-    print(f"Handwritten digits, {len(labels)} test samples, 10 classes. Lower is better, but for AUROC.\n")
+    print(
+        f"Handwritten digits, {len(labels)} test samples, 10 classes. Lower is better, but for AUROC.\n"
+    )
     print(table(results))
     print(f"\n{reading({name: results[name] for name in raw})}\n{gain(results)}\n")
     for name, posteriors in outputs.items():
@@ -71,7 +82,10 @@ def fit() -> tuple[Systems, NDArray[np.int64]]:
         random_state=0,
         stratify=digits,
     )
-    return {name: model.fit(train, train_labels).predict_proba(test) for name, model in CLASSIFIERS.items()}, labels
+    return {
+        name: model.fit(train, train_labels).predict_proba(test)
+        for name, model in CLASSIFIERS.items()
+    }, labels
 
 
 def write_posteriors(
@@ -91,7 +105,10 @@ def write_posteriors(
 def table(results: dict[str, dict[str, float]]) -> str:
     """Return one line per system."""
     header = " " * 33 + "".join(f"{title:>12}" for title in COLUMNS.values())
-    rows = [f"{name:33}" + "".join(f"{row[key]:12.4f}" for key in COLUMNS) for name, row in results.items()]
+    rows = [
+        f"{name:33}" + "".join(f"{row[key]:12.4f}" for key in COLUMNS)
+        for name, row in results.items()
+    ]
     return "\n".join([header, *rows])
 
 

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 from tqdm.auto import tqdm
 
-from ecuas_metric import apply_affine, cross_validated, fit_affine, posterior_system, score_posteriors
+from ecuas_metric import (
+    apply_affine,
+    cross_validated,
+    fit_affine,
+    posterior_system,
+    score_posteriors,
+)
 from ecuas_metric.basis import basis_of_options
 from ecuas_metric.inputs import posteriors
 from ecuas_metric.options import checked_options
@@ -83,7 +89,9 @@ def read_scores(folder: Path) -> dict[str, Scores]:
         try:
             scores, labels = posteriors(*arrays)
             raw = log_softmax(scores.astype(np.float64), axis=1)
-            systems[name] = Scores(raw, cross_validated(fit_affine, apply_affine, raw, labels), labels)
+            systems[name] = Scores(
+                raw, cross_validated(fit_affine, apply_affine, raw, labels), labels
+            )
         except ValueError as error:
             raise ValueError(f"{folder / name}: {error}") from error
     return systems
@@ -102,7 +110,9 @@ def rows_of(systems: dict[str, Scores]) -> dict[Key, dict[str, float]]:
                 normalize=True,
                 predictions_are=LOGS,
             )
-            rows[*SYSTEMS[name], form] = {column: values[key] for column, (key, _) in COLUMNS.items()}
+            rows[*SYSTEMS[name], form] = {
+                column: values[key] for column, (key, _) in COLUMNS.items()
+            }
     return rows
 
 
@@ -114,7 +124,9 @@ def printed_rows() -> dict[Key, dict[str, float]]:
         float_precision="round_trip",
     )[list(COLUMNS)]
     table["norm_confidence_brier"] /= 2
-    return {(str(key[0]), str(key[1]), str(key[2])): row for key, row in table.to_dict("index").items()}
+    return {
+        (str(key[0]), str(key[1]), str(key[2])): row for key, row in table.to_dict("index").items()
+    }
 
 
 def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
@@ -177,9 +189,13 @@ def write_figures(systems: dict[str, Scores], out: Path) -> list[Path]:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; 2 and a readable message when there are no scores."""
-    parser = argparse.ArgumentParser(prog="python -m examples.paper", description=__doc__, epilog=WHERE)
+    parser = argparse.ArgumentParser(
+        prog="python -m examples.paper", description=__doc__, epilog=WHERE
+    )
     parser.add_argument("scores", type=Path, nargs="?", help="folder of the score files")
-    parser.add_argument("--out", type=Path, default=Path("build/paper"), help="where tables and figures go")
+    parser.add_argument(
+        "--out", type=Path, default=Path("build/paper"), help="where tables and figures go"
+    )
     options = parser.parse_args(argv)
     try:
         if options.scores is None:

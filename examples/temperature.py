@@ -53,7 +53,8 @@ def temperature_curve(
         for seed, generator in enumerate(generators):
             values[:, place, seed] = _sampled_ecuas(log_posteriors, until, labels, generator)
     low, median, high = (
-        dict(zip(KEYS, np.quantile(values, quantile, axis=2), strict=True)) for quantile in (0.25, 0.5, 0.75)
+        dict(zip(KEYS, np.quantile(values, quantile, axis=2), strict=True))
+        for quantile in (0.25, 0.5, 0.75)
     )
     return TemperatureCurve(np.asarray(temperatures), low, median, high)
 
@@ -105,4 +106,7 @@ def _sampled_ecuas(
     log_confidence = log_posteriors[np.arange(num_samples), candidate]
     uncertainty = 1 - np.minimum(np.exp(log_confidence), 1.0)
     incorrect = candidate != labels
-    return [float(ecuas_cost(candidate_cost=incorrect, uncertainty=uncertainty, n=n).mean()) for n in ORDERS]
+    return [
+        float(ecuas_cost(candidate_cost=incorrect, uncertainty=uncertainty, n=n).mean())
+        for n in ORDERS
+    ]

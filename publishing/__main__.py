@@ -29,7 +29,13 @@ FLAGS = {
     "--private": "make new repositories private",
     "--delete": "delete files there that this version does not have; by default they are kept and listed",
 }
-ANYBODYS = {".gitattributes", "README.md", "LICENSE", "index.html", "style.css"}  # some by the Hub itself
+ANYBODYS = {
+    ".gitattributes",
+    "README.md",
+    "LICENSE",
+    "index.html",
+    "style.css",
+}  # some by the Hub itself
 TAKEN = "the name {} is taken by something else: choose another --namespace, or rename it."
 AGAIN = " Run this again later: what is there is not sent again."
 RIGHTS = " If it is a matter of rights, use a token with write access, or another --namespace."
@@ -49,7 +55,13 @@ class Outage(Refused):
 
 
 def publish(
-    parts: list[Part], *, namespace: str, endpoint: str | None, dry_run: bool, private: bool, delete: bool
+    parts: list[Part],
+    *,
+    namespace: str,
+    endpoint: str | None,
+    dry_run: bool,
+    private: bool,
+    delete: bool,
 ) -> None:
     """Stage and check the parts and list their files, then send each, one line for each; raise if one was refused."""
     if not dry_run and get_token() is None:
@@ -70,13 +82,16 @@ def publish(
                 continue
             try:
                 print(
-                    f"{part.name}: {url} {_send(part, folders[part.name], api, repo_id, private, delete)}", flush=True
+                    f"{part.name}: {url} {_send(part, folders[part.name], api, repo_id, private, delete)}",
+                    flush=True,
                 )
             except Refused as error:
                 print(f"{part.name}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
                 refused.append(part.name)
     if refused:
-        raise Refused(f"not sent: {', '.join(refused)}, see above; {len(parts) - len(refused)} of {len(parts)} were.")
+        raise Refused(
+            f"not sent: {', '.join(refused)}, see above; {len(parts) - len(refused)} of {len(parts)} were."
+        )
 
 
 def _prepare(part: Part, folder: Path, namespace: str) -> None:
@@ -128,11 +143,15 @@ def push(
                 exist_ok=True,
             )
         base = api.repo_info(repo_id, repo_type=kind)
-        names = set(api.list_repo_files(repo_id, repo_type=kind, revision=base.sha)) - {".gitattributes"}
+        names = set(api.list_repo_files(repo_id, repo_type=kind, revision=base.sha)) - {
+            ".gitattributes"
+        }
         if names - ANYBODYS and not names & staged - ANYBODYS:
             raise Refused(TAKEN.format(repo_id))
         if private and not base.private:
-            raise Refused(f"{repo_id} exists and is public: make it private there, or leave out --private.")
+            raise Refused(
+                f"{repo_id} exists and is public: make it private there, or leave out --private."
+            )
         commit = api.upload_folder(
             repo_id=repo_id,
             repo_type=kind,
@@ -142,7 +161,11 @@ def push(
             delete_patterns="*" if delete else None,
         ).oid
         tag = _tag(api, repo_id, kind, commit)
-    except (HTTPError, ConnectionError, RuntimeError) as error:  # the last is what the client wraps a failed upload in
+    except (
+        HTTPError,
+        ConnectionError,
+        RuntimeError,
+    ) as error:  # the last is what the client wraps a failed upload in
         raise _explain(error, part, api.endpoint, repo_id) from error
     done = "unchanged" if commit == base.sha else "committed"
     return f"{done} {commit[:7]}, {tag}{_others(names - staged, delete)}"
@@ -160,7 +183,9 @@ def _tag(api: HfApi, repo_id: str, kind: str, commit: str) -> str:
         return "no tag, since this is a development version"
     api.create_tag(repo_id, repo_type=kind, tag=TAG, revision=commit, exist_ok=True)
     tagged = api.repo_info(repo_id, repo_type=kind, revision=TAG).sha
-    return f"tag {TAG}" + ("" if tagged == commit else f" stays at {str(tagged)[:7]}: raise the version to tag this")
+    return f"tag {TAG}" + (
+        "" if tagged == commit else f" stays at {str(tagged)[:7]}: raise the version to tag this"
+    )
 
 
 def _explain(error: BaseException, part: Part, endpoint: str, repo_id: str) -> OSError:
@@ -179,7 +204,9 @@ def _explain(error: BaseException, part: Part, endpoint: str, repo_id: str) -> O
     if status is None:
         return Outage(f"{endpoint} cannot be reached, or not its storage ({words}).{AGAIN}")
     if status == 401:
-        return PermissionError(f"{endpoint} does not accept the token: run `hf auth login`, or set HF_TOKEN.")
+        return PermissionError(
+            f"{endpoint} does not accept the token: run `hf auth login`, or set HF_TOKEN."
+        )
     if status in (409, 412):
         return Refused(f"{repo_id} was changed by someone else at the same time: run this again.")
     advice = ADVICE.get(status, AGAIN)
@@ -205,11 +232,16 @@ def main(argv: list[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="publish.py", description=__doc__, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
+        prog="publish.py",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("command", choices=(*PARTS, "all", "register", "unregister"))
     parser.add_argument("--namespace", metavar="NAME", help="a user or an organisation of the Hub")
-    parser.add_argument("--endpoint", metavar="URL", help=f"the Hub (default: {constants.ENDPOINT})")
+    parser.add_argument(
+        "--endpoint", metavar="URL", help=f"the Hub (default: {constants.ENDPOINT})"
+    )
     for flag, text in FLAGS.items():
         parser.add_argument(flag, action="store_true", help=text)
     return parser
@@ -219,7 +251,11 @@ def _run(command: str, static: bool, **options: Any) -> None:
     if command.endswith("register"):
         from . import registration  # takes Evaluate's second to import
 
-        print(registration.register(__version__) if command == "register" else registration.unregister())
+        print(
+            registration.register(__version__)
+            if command == "register"
+            else registration.unregister()
+        )
         return
     if options["namespace"] is None:
         raise ValueError("whose repositories? Add --namespace NAME.")

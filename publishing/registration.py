@@ -11,7 +11,12 @@ from evaluate import config
 from .staging import SCRIPT, imported
 
 # Evaluate looks here when the Hub has no evaluate-metric/ecuas or cannot be reached, and takes the youngest version.
-CACHE = config.HF_MODULES_CACHE / config.MODULE_NAME_FOR_DYNAMIC_MODULES / "metrics" / "evaluate-metric--ecuas"
+CACHE = (
+    config.HF_MODULES_CACHE
+    / config.MODULE_NAME_FOR_DYNAMIC_MODULES
+    / "metrics"
+    / "evaluate-metric--ecuas"
+)
 NOTE = "ecuas.json"  # Evaluate's own note has other keys
 
 
@@ -37,7 +42,11 @@ def register(version: str) -> str:
 
 def unregister() -> str:
     """Remove the registered metric from Evaluate's cache; files that Evaluate put there itself stay."""
-    notes = [note for note in CACHE.glob(f"{'?' * 64}/{NOTE}") if "registered" in json.loads(note.read_text())]
+    notes = [
+        note
+        for note in CACHE.glob(f"{'?' * 64}/{NOTE}")
+        if "registered" in json.loads(note.read_text())
+    ]
     for note in notes:
         shutil.rmtree(note.parent)
     return f"removed {len(notes)} registered version{'' if len(notes) == 1 else 's'}"

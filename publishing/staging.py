@@ -23,7 +23,9 @@ SCRIPT = ROOT / "ecuas_metric" / "ecuas.py"
 DATA = ROOT / "triviaqa_subset"
 NAMESPACE = "<namespace>"
 START = 'from space.app import demo, launch\n\nif __name__ == "__main__":\n    launch()\n'
-STATIC_FIELDS = r"^(sdk_version|python_version|app_file): .*\n"  # what a page without a program does not have
+STATIC_FIELDS = (
+    r"^(sdk_version|python_version|app_file): .*\n"  # what a page without a program does not have
+)
 FROM_A_CLONE = {
     r"  # in a clone; from the Hub: .*": "",
     r'(?<=evaluate\.load\(")ecuas_metric/ecuas\.py(?=")': f"{NAMESPACE}/ecuas",
@@ -49,7 +51,12 @@ assert evaluate.load("./ecuas.py").compute(predictions=[0.5], references=[1], n=
 del sys.modules["transformers"]
 """,
 }
-OFFLINE = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_EVALUATE_OFFLINE", "PYTHONDONTWRITEBYTECODE")
+OFFLINE = (
+    "HF_HUB_OFFLINE",
+    "HF_DATASETS_OFFLINE",
+    "HF_EVALUATE_OFFLINE",
+    "PYTHONDONTWRITEBYTECODE",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,11 @@ class Part:
 def imported(script: Path) -> list[str]:
     """Return the names of the files that a script imports from beside it, as Evaluate will look for them."""
     tree = ast.parse(script.read_text(encoding="utf-8"))
-    return [f"{node.module}.py" for node in tree.body if isinstance(node, ast.ImportFrom) and node.level == 1]
+    return [
+        f"{node.module}.py"
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+    ]
 
 
 def stage(part: Part, out: Path, namespace: str) -> None:
@@ -80,7 +91,9 @@ def stage(part: Part, out: Path, namespace: str) -> None:
         if path.suffix in (".md", ".py", ".html"):
             # The demo has the folders of the clone beside it, but not the visitors whom its usage.md tells how.
             is_elsewhere = part.name != "space" or path.name == "usage.md"
-            text = _as_on_the_hub(path.read_text(encoding="utf-8"), namespace, FROM_A_CLONE if is_elsewhere else {})
+            text = _as_on_the_hub(
+                path.read_text(encoding="utf-8"), namespace, FROM_A_CLONE if is_elsewhere else {}
+            )
             path.write_text(text, encoding="utf-8")
 
 
@@ -104,7 +117,9 @@ def _gather_static_metric(out: Path) -> None:
         (out / "README.md").read_text(encoding="utf-8"),
         flags=re.MULTILINE,
     )
-    (out / "README.md").write_text(card.replace("\nsdk: gradio\n", "\nsdk: static\n", 1), encoding="utf-8")
+    (out / "README.md").write_text(
+        card.replace("\nsdk: gradio\n", "\nsdk: static\n", 1), encoding="utf-8"
+    )
     shutil.copyfile(Path(__file__).with_name("static.html"), out / "index.html")
 
 
@@ -122,7 +137,9 @@ def _gather_space(out: Path) -> None:
         (out / "space" / name).rename(out / name)
     (out / "app.py").write_text(START, encoding="utf-8")
     (out / "docs").mkdir(exist_ok=True)
-    shutil.copyfile(ROOT / "docs" / "dataset.md", out / "docs" / "dataset.md")  # the card links to it there
+    shutil.copyfile(
+        ROOT / "docs" / "dataset.md", out / "docs" / "dataset.md"
+    )  # the card links to it there
     _gather_dataset(out / DATA.name)
 
 
@@ -136,8 +153,12 @@ STATIC_METRIC = replace(PARTS["metric"], gather=_gather_static_metric, sdk="stat
 
 def check(part: Part, stage: Path, version: str) -> None:
     """Raise a ValueError of the first rule that does not hold of a staged part, with the file and what to do."""
-    if version == installed("evaluate"):  # Evaluate asks for the tag of its own version before it asks for `main`
-        raise ValueError(f"the version must not be Evaluate's own, {version}: its users would never see a later one.")
+    if version == installed(
+        "evaluate"
+    ):  # Evaluate asks for the tag of its own version before it asks for `main`
+        raise ValueError(
+            f"the version must not be Evaluate's own, {version}: its users would never see a later one."
+        )
     check_files(stage)
     if part.name == "dataset":
         check_tables(stage)
@@ -153,13 +174,17 @@ def check_files(stage: Path) -> None:
     for path in sorted(path for path in stage.rglob("*") if not path.is_dir()):
         name = path.relative_to(stage).as_posix()
         if re.search(STRAY, name):
-            raise ValueError(f"caches, tests and hidden files must not be sent; got {name}. Remove it.")
+            raise ValueError(
+                f"caches, tests and hidden files must not be sent; got {name}. Remove it."
+            )
         content = path.read_bytes()
         for what, pattern in forbidden.items():
             passage = re.search(pattern.encode(), content)
             if passage:
                 line = content.count(b"\n", 0, passage.start()) + 1
-                raise ValueError(f"files must not hold {what}; {name} does, in line {line}. Remove it.")
+                raise ValueError(
+                    f"files must not hold {what}; {name} does, in line {line}. Remove it."
+                )
 
 
 def check_tables(stage: Path) -> None:
@@ -170,7 +195,9 @@ def check_tables(stage: Path) -> None:
         staged = pq.read_table(file) if file.exists() else ours.slice(0, 0)
         columns = [name for name in ours.column_names if name in staged.column_names]
         if not staged.select(columns).equals(ours):
-            raise ValueError(f"{path.name} is not that of triviaqa_subset/data: run `python -m triviaqa_subset.build`.")
+            raise ValueError(
+                f"{path.name} is not that of triviaqa_subset/data: run `python -m triviaqa_subset.build`."
+            )
 
 
 def check_loads(part: Part, stage: Path) -> None:
@@ -178,7 +205,9 @@ def check_loads(part: Part, stage: Path) -> None:
     code = LOAD.get(part.name, "")
     if part.sdk == "gradio":
         code += "import app"
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
+    env = {
+        name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))
+    }
     env |= dict.fromkeys(OFFLINE, "1") | {"GRADIO_ANALYTICS_ENABLED": "False"}
     with tempfile.TemporaryDirectory() as cache:
         env["HF_HOME"] = cache
@@ -193,5 +222,9 @@ def check_loads(part: Part, stage: Path) -> None:
         lines = done.stderr.strip().splitlines()
         reason = lines[-1] if lines else f"exit code {done.returncode}"
         if os.strerror(errno.ENOSPC) in reason:  # not the part's fault
-            raise OSError(f"no space left in {tempfile.gettempdir()} to check the staged {part.name}: set TMPDIR.")
-        raise ValueError(f"the staged {part.name} does not run, with what `make publish` installs: {reason}")
+            raise OSError(
+                f"no space left in {tempfile.gettempdir()} to check the staged {part.name}: set TMPDIR."
+            )
+        raise ValueError(
+            f"the staged {part.name} does not run, with what `make publish` installs: {reason}"
+        )

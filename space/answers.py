@@ -29,7 +29,10 @@ PARTIAL = (
     "{answered} of {total} questions are answered: your numbers are of these alone, and there is no place on the "
     "leaderboard."
 )
-OTHERS = {"show best and worst case": "bounds", "count as wrong": "wrong"}  # in words -> what others count as
+OTHERS = {
+    "show best and worst case": "bounds",
+    "count as wrong": "wrong",
+}  # in words -> what others count as
 RULES_OF_OTHERS = tuple(OTHERS.values())
 _COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", **GRADED_COLUMNS}
 
@@ -60,11 +63,16 @@ class Graded:
     def summary(self) -> str:
         """Say how many answers were decided which way."""
         counts = self.frame["decided_by"].value_counts()
-        ways = ", ".join(f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts)
+        ways = ", ".join(
+            f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts
+        )
         answered = len(self.frame)
         total = len(subset.questions_of(self.asked))
         unknown = len(self.open_questions())
-        parts = [f"Of {answered} answers were decided: {ways or 'none'}.", f"{unknown} are unknown." * bool(unknown)]
+        parts = [
+            f"Of {answered} answers were decided: {ways or 'none'}.",
+            f"{unknown} are unknown." * bool(unknown),
+        ]
         if answered < total:
             parts.append(PARTIAL.format(answered=answered, total=total))
         return " ".join(filter(None, parts))
@@ -78,7 +86,9 @@ class Graded:
         texts = self.frame.select_dtypes(["object", "string"]).columns
         frame = self.frame.assign(**{name: self.frame[name].map(neutral) for name in texts})
         day = datetime.now(UTC).date().isoformat()
-        frame.assign(**{POPULATION: f"TriviaQA {self.asked}", "link": "", "date": day}).to_csv(path, index=False)
+        frame.assign(**{POPULATION: f"TriviaQA {self.asked}", "link": "", "date": day}).to_csv(
+            path, index=False
+        )
 
 
 def grade_answers(answers: Answers, asked: str, *, rule: str = "bounds") -> Graded:
@@ -87,11 +97,15 @@ def grade_answers(answers: Answers, asked: str, *, rule: str = "bounds") -> Grad
     They come in the order of the questions, which links have too.
     """
     if rule not in RULES_OF_OTHERS:
-        raise InputError("Other answers", "no_way_to_count", value=rule, rules=list(RULES_OF_OTHERS))
+        raise InputError(
+            "Other answers", "no_way_to_count", value=rule, rules=list(RULES_OF_OTHERS)
+        )
     questions = subset.questions_of(asked)
     _require_asked(answers, questions)
     grades = grade(answers.frame, questions)
-    frame = answers.frame.assign(correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by)
+    frame = answers.frame.assign(
+        correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by
+    )
     by_visitor = answers.correct if rule == "bounds" else answers.correct.fillna(0.0)
     is_open = frame["correct"].isna() & by_visitor.notna()
     frame.loc[is_open, "correct"] = by_visitor

@@ -22,11 +22,30 @@ from ecuas_metric.reporting.thresholds import sentences
 
 from . import answers, subset, uploads
 from .markup import attempt
-from .scoring import CONTROLS, Json, Numbers, Scored, choose, options_of, score_files, score_submissions, shorten
+from .scoring import (
+    CONTROLS,
+    Json,
+    Numbers,
+    Scored,
+    choose,
+    options_of,
+    score_files,
+    score_submissions,
+    shorten,
+)
 
-KINDS = {"bool": "true or false", "float": "a number", "int": "a whole number", "string": "text", "list": "a list"}
+KINDS = {
+    "bool": "true or false",
+    "float": "a number",
+    "int": "a whole number",
+    "string": "text",
+    "list": "a list",
+}
 UNTYPED = {"files": list, "file": object}  # uploads are dictionaries, whatever the annotation says
-SUFFIX_OF_TEXT = {"{": ".jsonl", "[": ".json"}  # the first character of a file given as text; else .csv
+SUFFIX_OF_TEXT = {
+    "{": ".jsonl",
+    "[": ".json",
+}  # the first character of a file given as text; else .csv
 UPLOAD = "/gradio_api/file="  # in the address of an upload
 Tool = Callable[..., object]
 _Result = TypeVar("_Result")
@@ -86,7 +105,9 @@ def path_of(file: object, name: str, folder: Path) -> str:
     """
     if isinstance(file, dict) and isinstance(file.get("path"), str):
         return uploaded(file["path"], name)
-    if not isinstance(file, str) or not ("\n" in file.strip() or UPLOAD in file or file.startswith("/")):
+    if not isinstance(file, str) or not (
+        "\n" in file.strip() or UPLOAD in file or file.startswith("/")
+    ):
         raise InputError(name, "not_a_file", value=shorten(file), advice="give_upload")
     if "\n" not in file.strip():
         return uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
@@ -193,7 +214,10 @@ def leaderboard(asked: Literal[subset.ASKED] = "kept") -> Json:  # type: ignore[
 
 
 def evaluate(
-    graded: answers.Graded, name: str, mark: str, given: Mapping[str, Numbers] = MappingProxyType({})
+    graded: answers.Graded,
+    name: str,
+    mark: str,
+    given: Mapping[str, Numbers] = MappingProxyType({}),
 ) -> tuple[Scored, list[subset.Row]]:
     """Score graded answers, and return the leaderboard with them, first their row."""
     scored = score_submissions([graded.submission(name)], options_of(given))

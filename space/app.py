@@ -40,7 +40,10 @@ HERE = Path(__file__).resolve().parent
 CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
 QUESTIONS = "three question-answering systems"
 EXAMPLES = {
-    QUESTIONS: [str(HERE / f"examples/{name}_model.csv") for name in ("calibrated", "overconfident", "verbal")],
+    QUESTIONS: [
+        str(HERE / f"examples/{name}_model.csv")
+        for name in ("calibrated", "overconfident", "verbal")
+    ],
     "a classifier's posteriors": [str(HERE / "examples/classifier.csv")],
 }
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
@@ -71,11 +74,23 @@ ADDRESS = """() => {
     return [query.get("result") || "", query.has("files") ? location.search : ""];
 }"""
 TARGETS = {  # what a reject cost is chosen by -> largest value, first one, label, and what that means
-    "budget": (0.99, 0.2, "Share that people can review", "The least reject cost that rejects at most so many"),
-    "max_risk": (0.5, 0.05, "Largest risk of what is accepted", "Certified: such a mean cost, with 95% confidence"),
+    "budget": (
+        0.99,
+        0.2,
+        "Share that people can review",
+        "The least reject cost that rejects at most so many",
+    ),
+    "max_risk": (
+        0.5,
+        0.05,
+        "Largest risk of what is accepted",
+        "Certified: such a mean cost, with 95% confidence",
+    ),
 }
 FOUR = {"concurrency_limit": 4}
-private = partial(gr.on, api_visibility="private")  # programs have functions of their own, see `api`
+private = partial(
+    gr.on, api_visibility="private"
+)  # programs have functions of their own, see `api`
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
@@ -212,7 +227,8 @@ def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outp
         return message(NO_UPLOAD), ""
     given = dict(zip(scoring.CONTROLS, values, strict=True))
     address = {
-        name: "" if value in (None, scoring.CONTROLS[name].default) else str(value) for name, value in given.items()
+        name: "" if value in (None, scoring.CONTROLS[name].default) else str(value)
+        for name, value in given.items()
     }
     places = "|".join("/".join(Path(path).parts[-2:]) for path in files)
     return lay_out(scoring.score_files(files, given), "Your systems", address | {"files": places})
@@ -238,10 +254,17 @@ def restore_files(query: str) -> Outputs:
     """Return the uploads and options of the address of a result."""
     given = dict(parse_qsl(query.removeprefix("?")))
     try:
-        files = [api.uploaded(f"{get_upload_folder()}/{place}", "a file") for place in given["files"].split("|")]
+        files = [
+            api.uploaded(f"{get_upload_folder()}/{place}", "a file")
+            for place in given["files"].split("|")
+        ]
     except InputError:
         raise InputError("The files of this address", "uploads_deleted") from None
-    return gr.skip(), files, *(given.get(name, control.default) for name, control in scoring.CONTROLS.items())
+    return (
+        gr.skip(),
+        files,
+        *(given.get(name, control.default) for name, control in scoring.CONTROLS.items()),
+    )
 
 
 @show_errors(*[gr.skip()] * 3)
@@ -313,7 +336,9 @@ def control(name: str) -> Component:
     choices = get_args(control.kind)
     if control.default not in choices:
         return gr.Textbox(**shown)
-    return gr.Dropdown(list(uploads.TREATMENTS.items()) if name == "unlabelled" else list(choices), **shown)
+    return gr.Dropdown(
+        list(uploads.TREATMENTS.items()) if name == "unlabelled" else list(choices), **shown
+    )
 
 
 def choice_sliders(
@@ -338,7 +363,9 @@ def choice_sliders(
     private(again, lambda: "", None, answer)
     for target, slider in zip(TARGETS, sliders, strict=True):
         inputs = [files, slider, *controls]
-        private(slider.change, partial(show_choice, target), inputs, answer, trigger_mode="always_last")
+        private(
+            slider.change, partial(show_choice, target), inputs, answer, trigger_mode="always_last"
+        )
 
 
 def score_tab(query: gr.Textbox) -> str:
@@ -372,13 +399,23 @@ def score_tab(query: gr.Textbox) -> str:
     private(query.change, restore_files, query, [result, files, *controls])
     inputs = [files, *controls]
     outputs = [result, text("Plots", curves)]
-    private(again, show_score, inputs, outputs, show_progress_on=result, trigger_mode="always_last", **FOUR)
+    private(
+        again,
+        show_score,
+        inputs,
+        outputs,
+        show_progress_on=result,
+        trigger_mode="always_last",
+        **FOUR,
+    )
     return opening
 
 
 def as_text(path: Path) -> str:
     """Return Markdown in which a namespace that is not there yet is no HTML tag, which would leave links empty."""
-    return path.read_text(encoding="utf-8").replace(f"[{markup.NAMESPACE}", f"[{escape(markup.NAMESPACE)}")
+    return path.read_text(encoding="utf-8").replace(
+        f"[{markup.NAMESPACE}", f"[{escape(markup.NAMESPACE)}"
+    )
 
 
 def leaderboard_tab(token: gr.Textbox) -> None:

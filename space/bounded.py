@@ -35,7 +35,12 @@ def bounded(function: Callable[..., _Result], *arguments: object) -> _Result:
                 [sys.executable, "-m", "space.bounded"],
                 input=pickle.dumps((function, arguments, MEMORY, SECONDS)),
                 capture_output=True,
-                env=os.environ | {"PYTHONPATH": paths, "ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"},
+                env=os.environ
+                | {
+                    "PYTHONPATH": paths,
+                    "ARROW_DEFAULT_MEMORY_POOL": "system",
+                    "OMP_NUM_THREADS": "1",
+                },
                 timeout=PATIENCE,
             )
         except subprocess.TimeoutExpired:
@@ -66,7 +71,9 @@ def _limit(memory: int, seconds: int) -> None:
 
 def main() -> None:
     """Read a function and its arguments from standard input; write its result, or its ValueError, to the output."""
-    function, arguments, *limits = pickle.load(sys.stdin.buffer)  # imports what the function needs, before the limit
+    function, arguments, *limits = pickle.load(
+        sys.stdin.buffer
+    )  # imports what the function needs, before the limit
     _limit(*limits)
     try:
         result = pickle.dumps(function(*arguments))

@@ -125,7 +125,9 @@ def _reject_costs(systems: Systems) -> str:
     def line(system: System) -> Line:
         curve = reject_cost_curve(system, num_points=NUM_POINTS + 1)
         at = curve.reject_cost[:: NUM_POINTS // NUM_LIMITS]
-        return Line(curve.reject_cost, curve.expected_cost, at, partial(reject_cost_band, system, at))
+        return Line(
+            curve.reject_cost, curve.expected_cost, at, partial(reject_cost_band, system, at)
+        )
 
     lines = _lines(systems, line)
     ends = np.array([0.0, max(curve.x[-1] for curve in lines.values())])

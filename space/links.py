@@ -99,11 +99,15 @@ def _safe_name(name: str) -> str:
     """Return the name of a system from a link: never that of one of the dataset's, however it is spelled."""
     plain = plain_text(name, LONGEST_NAME)
     letters = _letters(plain)
-    scripts = {letter.isascii() for letter in letters if letter.isalpha()}  # of which some look alike
+    scripts = {
+        letter.isascii() for letter in letters if letter.isalpha()
+    }  # of which some look alike
     if not plain or len(scripts) > 1 or any(_letters(llm) in letters for llm in subset.llms()):
         plain = "a model"
     return f"{plain} ({SELF_REPORTED.partition(',')[0]})"
 
 
 def _letters(text: str) -> str:
-    return "".join(letter for letter in unicodedata.normalize("NFKC", text).casefold() if letter.isalnum())
+    return "".join(
+        letter for letter in unicodedata.normalize("NFKC", text).casefold() if letter.isalnum()
+    )

@@ -102,7 +102,11 @@ def _wbr(name: str) -> Markup:
     return Markup("_<wbr>").join(name.split("_"))
 
 
-_HTML = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined)
+_HTML = Environment(
+    autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+)
 _HTML.globals["level"] = f"{LEVEL:.0%}"
 _HTML.filters |= {"code": _code, "wbr": _wbr}
-_PARTS = _HTML.from_string((Path(__file__).parent / "parts.html").read_text(encoding="utf-8")).module
+_PARTS = _HTML.from_string(
+    (Path(__file__).parent / "parts.html").read_text(encoding="utf-8")
+).module

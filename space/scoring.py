@@ -61,15 +61,28 @@ def _option(name: str, kind: object, default: object) -> Control:
 
 
 CONTROLS = {
-    "columns": Control(str, "", "Columns", "Those with other names, e.g. confidence=p_true, system=llm+method"),
+    "columns": Control(
+        str, "", "Columns", "Those with other names, e.g. confidence=p_true, system=llm+method"
+    ),
     "n": _option("n", Numbers, ", ".join(f"{n:g}" for n in DEFAULTS.n)),
     "num_classes": _option("num_classes", Number, None),
-    "predictions_are": _option("predictions_are", Literal[POSTERIOR_FORMS], DEFAULTS.predictions_are),
+    "predictions_are": _option(
+        "predictions_are", Literal[POSTERIOR_FORMS], DEFAULTS.predictions_are
+    ),
     "reject_costs": _option("reject_costs", Numbers, ""),
     "missing_confidence": _option("missing_confidence", Number, None),
-    "unlabelled": Control(Literal[RULES], RULES[0], UNLABELLED, "bounds: best and worst case; wrong; drop: left out"),
-    "scale": Control(Number, None, LABELS_OF_READING["scale"], "What a confidence of 1 is, e.g. 100 for percentages"),
-    "correct_from": Control(Number, None, LABELS_OF_READING["correct_from"], "Lowest grade that counts, e.g. 0.5"),
+    "unlabelled": Control(
+        Literal[RULES], RULES[0], UNLABELLED, "bounds: best and worst case; wrong; drop: left out"
+    ),
+    "scale": Control(
+        Number,
+        None,
+        LABELS_OF_READING["scale"],
+        "What a confidence of 1 is, e.g. 100 for percentages",
+    ),
+    "correct_from": Control(
+        Number, None, LABELS_OF_READING["correct_from"], "Lowest grade that counts, e.g. 0.5"
+    ),
 }
 
 
@@ -84,23 +97,33 @@ class Scored:
     @property
     def unlabelled(self) -> list[str]:
         """The systems of which some answers are unlabelled, so that their numbers are bounds."""
-        return [name for name, answers in self.report.unlabelled.items() if answers.rule == "bounds"]
+        return [
+            name for name, answers in self.report.unlabelled.items() if answers.rule == "bounds"
+        ]
 
     @cached_property
     def decision(self) -> Decision:
         """Who is cheapest, if these systems can be compared."""
         if self.unlabelled:
             names = ", ".join(self.unlabelled)
-            return Decision(remark=f"{NOT_SAID} not all answers of {names} are known to be right or wrong.")
+            return Decision(
+                remark=f"{NOT_SAID} not all answers of {names} are known to be right or wrong."
+            )
         if self.report.differing:
-            return Decision(remark=f"{NOT_SAID} these systems differ in their {', '.join(self.report.differing)}.")
+            return Decision(
+                remark=f"{NOT_SAID} these systems differ in their {', '.join(self.report.differing)}."
+            )
         return decide(self.systems)
 
     def sentences_alone(self) -> list[str]:
         """Return the sentences about each system alone."""
         if self.unlabelled or len(self.systems) > MAX_EXPLAINED:
             return []
-        return [sentence for name, system in self.systems.items() for sentence in explain({name: system})]
+        return [
+            sentence
+            for name, system in self.systems.items()
+            for sentence in explain({name: system})
+        ]
 
     def notes(self) -> list[str]:
         """Return the notes beside the numbers; the table has answers without correctness."""
@@ -226,7 +249,11 @@ def numbers(given: Given, name: str) -> list[float]:
     ([0.0, 1.0, inf], [5.0])
     """
     value = given.get(name)
-    parts = value if isinstance(value, list) else re.findall(r"[^,;\s]+", str("" if value is None else value))
+    parts = (
+        value
+        if isinstance(value, list)
+        else re.findall(r"[^,;\s]+", str("" if value is None else value))
+    )
     label = CONTROLS[name].label
     if len(parts) > MAX_NUMBERS:
         raise InputError(label, "too_many_numbers", value=len(parts), most=MAX_NUMBERS)

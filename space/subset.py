@@ -158,7 +158,10 @@ def rows_with(
         )
         return [row, *known_rows(asked)]
     mine = (name, mark)  # no language model and method
-    rows = {(row.system, row.method): row for row in _ranked(asked, known_labels(asked) | {mine: labels})}
+    rows = {
+        (row.system, row.method): row
+        for row in _ranked(asked, known_labels(asked) | {mine: labels})
+    }
     ranked = replace(rows.pop(mine), method="", mark=mark)
     return [ranked, *rows.values()]
 
@@ -259,5 +262,8 @@ def _system(asked: str, correct: Floats) -> System:
 def _possible(asked: str, correct: Floats) -> Estimate:
     """Return the lowest and the highest error rate that is possible, where some answers are unknown or missing."""
     weight = questions_of(asked)["weight"]
-    low, high = (float(np.average(1 - np.nan_to_num(correct, nan=best), weights=weight)) for best in (1.0, 0.0))
+    low, high = (
+        float(np.average(1 - np.nan_to_num(correct, nan=best), weights=weight))
+        for best in (1.0, 0.0)
+    )
     return Estimate(math.nan, low, high)

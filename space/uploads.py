@@ -139,9 +139,13 @@ def _read(paths: Sequence[str], reading: Reading) -> list[Submission]:
     for path in map(Path, paths):
         with _errors_of(path):
             run = read_run(path, columns=reading.columns, reading=reading)
-            submissions += _read_table(path, reading) if run is None else [_named(one, path) for one in run]
+            submissions += (
+                _read_table(path, reading) if run is None else [_named(one, path) for one in run]
+            )
         if len(submissions) > MAX_SYSTEMS:
-            raise InputError("Systems", "too_many_systems_of_files", advice="use_the_command", most=MAX_SYSTEMS)
+            raise InputError(
+                "Systems", "too_many_systems_of_files", advice="use_the_command", most=MAX_SYSTEMS
+            )
     return _with_different_names(submissions)
 
 
@@ -178,7 +182,9 @@ def _read_answers(paths: Sequence[str]) -> Answers:
     columns = frame_of(sheet, text=TEXT)
     if missing := [name for name in NEEDED if name not in columns]:
         names = list(columns)[:20]
-        raise InputError("Answers", "column_missing", needed=NEEDED, missing=missing[0], columns=names)
+        raise InputError(
+            "Answers", "column_missing", needed=NEEDED, missing=missing[0], columns=names
+        )
     frame = columns[list(NEEDED)].fillna(dict.fromkeys(TEXT, "")).astype(dict.fromkeys(TEXT, str))
     is_long = frame["answer"].str.len() > MAX_TEXT
     if is_long.any():
@@ -192,7 +198,9 @@ def _read_answers(paths: Sequence[str]) -> Answers:
 
 def _read_sheet(path: Path) -> Sheet:
     if path.suffix.lower() in COUNTED:
-        require_at_most(path.name, "too_many_columns", _width_of(path), MAX_COLUMNS)  # before so many are read
+        require_at_most(
+            path.name, "too_many_columns", _width_of(path), MAX_COLUMNS
+        )  # before so many are read
     sheet = read_sheet(path)
     require_at_most(path.name, "too_many_columns", sheet.table.num_columns, MAX_COLUMNS)
     return sheet
@@ -213,6 +221,14 @@ def _errors_of(path: Path) -> Iterator[None]:
         raise
     except RecursionError:
         raise FileError(path.name, "nested_too_deeply") from None
-    except (ValueError, TypeError, LookupError, OSError, RuntimeError, OverflowError, csv.Error) as error:
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        OSError,
+        RuntimeError,
+        OverflowError,
+        csv.Error,
+    ) as error:
         reason = str(error).replace(str(path), path.name).strip().split("\n")[0].rstrip(".")
         raise FileError(path.name, "unreadable", reason=reason) from None

@@ -85,8 +85,12 @@ def decide(systems: Mapping[str, System]) -> Decision:
     try:
         rows = pairs_by_key(compare_systems(candidates, only=costs + orders))
     except InputError as error:
-        return Decision(remark=f"These systems cannot be compared sample by sample: {in_words(error)}")
-    curves = {name: reject_cost_curve(system, reject_cost=grid) for name, system in candidates.items()}
+        return Decision(
+            remark=f"These systems cannot be compared sample by sample: {in_words(error)}"
+        )
+    curves = {
+        name: reject_cost_curve(system, reject_cost=grid) for name, system in candidates.items()
+    }
     return Decision(
         reject_costs=grid,
         costs={name: curve.expected_cost for name, curve in curves.items()},
@@ -175,7 +179,9 @@ def _data(decision: Decision, names: Sequence[str]) -> dict[str, object]:
         "said": list(map(said, decision.calls, decision.reject_costs)),
         "costs": costs.round(3).tolist(),
         "shares": (100 * coverage).round().astype(int).tolist(),
-        "best": [[place[name] for name in call.alone() if name in place] for call in decision.calls],
+        "best": [
+            [place[name] for name in call.alone() if name in place] for call in decision.calls
+        ],
         "highest": costs.max(),
     }
 
@@ -184,7 +190,9 @@ def _call(rows: Sequence[Comparison]) -> Call:
     """Return the call by one metric, of the rows of all pairs."""
     rows = [*(row.turned() for row in rows), *rows]
     cheapest = min(rows, key=lambda row: row.second_value).second
-    rivals = sorted((row for row in rows if row.second == cheapest), key=lambda row: row.first_value)
+    rivals = sorted(
+        (row for row in rows if row.second == cheapest), key=lambda row: row.first_value
+    )
     return Call(cheapest, tuple(rivals))
 
 

@@ -23,7 +23,9 @@ import pandas as pd
 ROOT = Path(__file__).resolve().parent.parent
 UV = Path(sys.executable).with_name("uv")
 PAGES = ["README.md", "CONTRIBUTING.md", "*/README.md", "space/usage.md", "docs/*.md"]
-BLOCK = re.compile(r"(?:<!-- (not run|run after): (.*?) -->\n)?```(?:sh|bash|console)\n(.*?)```", flags=re.DOTALL)
+BLOCK = re.compile(
+    r"(?:<!-- (not run|run after): (.*?) -->\n)?```(?:sh|bash|console)\n(.*?)```", flags=re.DOTALL
+)
 TARGETS = {  # what a target needs, or why it is not run
     "space": ("timeout 60 make space || [ $? = 124 ]", ""),  # serves until it is stopped
     "reproduce": ("make reproduce SCORES=scores", ""),
@@ -56,29 +58,49 @@ def of_pages() -> list[Command]:
             shown = re.findall(r"^\$ (.*)", body, flags=re.MULTILINE)  # the rest is what they print
             where = f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, block.start(3)) + 1}"
             before = f"{remark}\n" if kind == "run after" else ""
-            found.append(Command(where, before + ("\n".join(shown) or body), remark if kind == "not run" else ""))
+            found.append(
+                Command(
+                    where, before + ("\n".join(shown) or body), remark if kind == "not run" else ""
+                )
+            )
     return found
 
 
 def of_makefile() -> list[Command]:
     """Return the targets that `make help` lists, but for those that a block of a page makes."""
-    made = {name for command in of_pages() for name in re.findall(r"^make ([a-z-]+)", command.script, re.MULTILINE)}
+    made = {
+        name
+        for command in of_pages()
+        for name in re.findall(r"^make ([a-z-]+)", command.script, re.MULTILINE)
+    }
     names = re.findall(r"^([a-z-]+):.*##", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
-    return [Command(f"make {name}", *TARGETS.get(name, (f"make {name}", ""))) for name in names if name not in made]
+    return [
+        Command(f"make {name}", *TARGETS.get(name, (f"make {name}", "")))
+        for name in names
+        if name not in made
+    ]
 
 
 def write_files(folder: Path) -> None:
     """Write what the commands speak of: two CSV files, logs of two models, and scores of one of the paper's systems."""
     rng = np.random.default_rng(0)
     q = rng.random(400)
-    table = pd.DataFrame({"id": np.arange(400) // 2, "confidence": q, "correct": (rng.random(400) < q).astype(int)})
+    table = pd.DataFrame(
+        {"id": np.arange(400) // 2, "confidence": q, "correct": (rng.random(400) < q).astype(int)}
+    )
     for i, name in enumerate(("first", "second")):
         table[i::2].to_csv(folder / f"{name}.csv", index=False)
     (folder / "logs").mkdir()
     for year in (2025, 2026):
-        table.assign(model=np.tile(["one", "two"], 200)).to_parquet(folder / "logs" / f"{year}-01.parquet")
+        table.assign(model=np.tile(["one", "two"], 200)).to_parquet(
+            folder / "logs" / f"{year}-01.parquet"
+        )
     (folder / "scores").mkdir()
-    np.savez(folder / "scores" / "cifar10_vgg19_bn.npz", scores=rng.normal(size=(60, 4)), targets=np.arange(60) % 4)
+    np.savez(
+        folder / "scores" / "cifar10_vgg19_bn.npz",
+        scores=rng.normal(size=(60, 4)),
+        targets=np.arange(60) % 4,
+    )
 
 
 def run(command: Command) -> str:
@@ -103,24 +125,37 @@ def run(command: Command) -> str:
             ["bash", "-euo", "pipefail", "-c", f"git init -q\n{script}"],
             cwd=copy, env=environment(home, env, ROOT), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
-    print(f"{'failed' if done.returncode else 'ok':6}  {time.monotonic() - start:4.0f} s  {command.where}", flush=True)
+    print(
+        f"{'failed' if done.returncode else 'ok':6}  {time.monotonic() - start:4.0f} s  {command.where}",
+        flush=True,
+    )
     return f"--- {command.where}\n{done.stdout}" if done.returncode else ""
 
 
 def environment(home: Path, env: Path, root: Path) -> dict[str, str]:
     """Return the variables of a newcomer's shell, with the caches of this machine; pytest only collects tests."""
-    kept = {name: os.environ[name] for name in os.environ if name.startswith(("LANG", "LC_", "PIP_", "UV_", "SSL_"))}
+    kept = {
+        name: os.environ[name]
+        for name in os.environ
+        if name.startswith(("LANG", "LC_", "PIP_", "UV_", "SSL_"))
+    }
     uv_cache = subprocess.check_output([UV, "cache", "dir"], text=True).strip()
     kept |= {"UV_CACHE_DIR": uv_cache, "UV_CONSTRAINT": str(root / "requirements-dev.txt")}
     kept.setdefault("PIP_CACHE_DIR", str(Path.home() / ".cache" / "pip"))
-    kept |= {"PATH": f"{env / 'bin'}:{os.environ['PATH']}", "VIRTUAL_ENV": str(env), "HOME": str(home)}
+    kept |= {
+        "PATH": f"{env / 'bin'}:{os.environ['PATH']}",
+        "VIRTUAL_ENV": str(env),
+        "HOME": str(home),
+    }
     return kept | {"PYTEST_ADDOPTS": "--collect-only -q", "HF_HUB_OFFLINE": "1"}
 
 
 def main() -> int:
     """Run the commands whose place holds the argument; 1 if one failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.commands", description=__doc__)
-    parser.add_argument("where", nargs="?", default="", help="part of a page's name, or a target (default: all)")
+    parser.add_argument(
+        "where", nargs="?", default="", help="part of a page's name, or a target (default: all)"
+    )
     where = parser.parse_args().where
     commands = [command for command in (*of_pages(), *of_makefile()) if where in command.where]
     for command in commands:

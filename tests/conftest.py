@@ -12,9 +12,16 @@ from pathlib import Path
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 # Set before evaluate, datasets or gradio is imported anywhere.
 os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="ecuas-tests-")
-os.environ |= {"GRADIO_TEMP_DIR": tempfile.mkdtemp(prefix="gradio-tests-"), "GRADIO_ANALYTICS_ENABLED": "False"}
+os.environ |= {
+    "GRADIO_TEMP_DIR": tempfile.mkdtemp(prefix="gradio-tests-"),
+    "GRADIO_ANALYTICS_ENABLED": "False",
+}
 os.environ |= {"HF_EVALUATE_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
-os.environ |= {"HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
+os.environ |= {
+    "HF_HUB_DISABLE_XET": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+}
 
 import numpy as np
 import pandas as pd
@@ -22,7 +29,9 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
-settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=200)  # make test-slow
+settings.register_profile(
+    "thorough", deadline=None, derandomize=True, max_examples=200
+)  # make test-slow
 settings.load_profile("quick")
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,7 +46,9 @@ STARTS_A_PROCESS = {"offline", "page", "shared_hub"}  # or a server with a page
 
 def pytest_configure(config):
     gc.disable()
-    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):  # not where tests are only dealt
+    if hasattr(config, "workerinput") or not config.getoption(
+        "numprocesses", None
+    ):  # not where tests are only dealt
         sys.modules["transformers"] = None
         importlib.import_module("evaluate")
         del sys.modules["transformers"]
@@ -47,7 +58,9 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if STARTS_A_PROCESS & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.e2e)
-    if hasattr(config, "workerinput"):  # files that take long first, so that no process idles in the end
+    if hasattr(
+        config, "workerinput"
+    ):  # files that take long first, so that no process idles in the end
         long = {item.path for item in items if item.get_closest_marker("e2e")}
         items.sort(key=lambda item: item.path not in long)
 
@@ -63,7 +76,9 @@ def pytest_runtest_setup(item):
 
 
 def start_fonts_only(process, args, *more, **options):
-    if args[0] != "fc-list":  # matplotlib lists the fonts the first time that it is used on a machine
+    if (
+        args[0] != "fc-list"
+    ):  # matplotlib lists the fonts the first time that it is used on a machine
         pytest.fail("a test that starts a process is marked: @pytest.mark.e2e")
     START(process, args, *more, **options)
 
@@ -71,7 +86,11 @@ def start_fonts_only(process, args, *more, **options):
 @pytest.fixture(scope="session", autouse=True)
 def nothing_is_left_in_the_work_tree():
     def visible():
-        return {path for path in (*ROOT.glob("[!.]*"), *ROOT.glob("build/*")) if path.name != "__pycache__"}
+        return {
+            path
+            for path in (*ROOT.glob("[!.]*"), *ROOT.glob("build/*"))
+            if path.name != "__pycache__"
+        }
 
     before = visible()
     yield

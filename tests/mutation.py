@@ -29,13 +29,19 @@ LEFT_OUT = {
     "scale/spark.py",
     "__main__.py",
 }  # `make check` starts no browser, no Spark and no program
-LIBRARIES = "tests.conftest evaluate matplotlib.pyplot pandas pyarrow.parquet scipy.integrate scipy.stats"
+LIBRARIES = (
+    "tests.conftest evaluate matplotlib.pyplot pandas pyarrow.parquet scipy.integrate scipy.stats"
+)
 LIBRARIES += " sklearn.isotonic sklearn.model_selection sklearn.datasets tests.ecuas_metric"
 TESTS = ["-m", "not e2e and not slow", "-x", "-q", "-p", "no:cacheprovider"]
 LIMIT = 600  # seconds of CPU: what takes longer does not end
 OTHER = {ast.Lt: ast.LtE, ast.Gt: ast.GtE, ast.Eq: ast.NotEq, ast.Is: ast.IsNot, ast.In: ast.NotIn}
 OTHER |= {ast.Add: ast.Sub, ast.Mult: ast.Div, ast.BitAnd: ast.BitOr, ast.And: ast.Or}
-OTHER |= {new: old for old, new in OTHER.items()} | {ast.FloorDiv: ast.Div, ast.Mod: ast.Mult, ast.Pow: ast.Mult}
+OTHER |= {new: old for old, new in OTHER.items()} | {
+    ast.FloorDiv: ast.Div,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+}
 
 
 def mutated(node: ast.AST) -> ast.AST:
@@ -59,7 +65,9 @@ def mutated(node: ast.AST) -> ast.AST:
 
 def places(node):
     """Yield the nodes of code that runs."""
-    if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)):
+    if isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+    ):
         return
     yield node
     for name, value in ast.iter_fields(node):
@@ -78,7 +86,10 @@ def mutants(folder):
         for node in places(ast.parse(source)):
             old, new = ast.unparse(node), ast.unparse(mutated(node))
             if old != new:
-                bounds = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+                bounds = (
+                    starts[node.lineno - 1] + node.col_offset,
+                    starts[node.end_lineno - 1] + node.end_col_offset,
+                )
                 yield str(path), node.lineno, *bounds, old, f"({new})"
 
 
@@ -103,7 +114,10 @@ def first_failure(paths):
             os.dup2(nothing.fileno(), 2)
             seen = FirstFailure()
             code = pytest.main([*TESTS, *paths], plugins=[seen])
-            os.write(write, (seen.failed or ("passed" if code in (0, 5) else f"exit code {code}")).encode())
+            os.write(
+                write,
+                (seen.failed or ("passed" if code in (0, 5) else f"exit code {code}")).encode(),
+            )
         os._exit(0)
     os.close(write)
     with open(read) as answer:
@@ -126,7 +140,9 @@ def tried(number, path, start, end, new):
     source = file.read_bytes()
     try:
         file.write_bytes(source[:start] + new.encode() + source[end:])
-        os.utime(file, (number + 1, number + 1))  # no two have one time: Python takes no compiled file for another
+        os.utime(
+            file, (number + 1, number + 1)
+        )  # no two have one time: Python takes no compiled file for another
         return next(filter(None, map(first_failure, stages(path))), "")
     finally:
         file.write_bytes(source)
@@ -165,15 +181,23 @@ def main():
         if list(mutant) in known:
             continue
         path, line, start, end, old, new = mutant
-        row = {"commit": commit, "mutant": list(mutant), "killed by": tried(number, path, start, end, new)}
+        row = {
+            "commit": commit,
+            "mutant": list(mutant),
+            "killed by": tried(number, path, start, end, new),
+        }
         done.append(row)
         with results.open("a") as file:
             print(json.dumps(row, ensure_ascii=False), file=file)
-        print(f"{number} {path}:{line} `{old}` -> `{new}`: {row['killed by'] or 'ALIVE'}", flush=True)
+        print(
+            f"{number} {path}:{line} `{old}` -> `{new}`: {row['killed by'] or 'ALIVE'}", flush=True
+        )
     print(f"{len(every)} places of {commit}\n| folder | mutants | killed |\n|---|---|---|")
     for folder in FOLDERS:
         rows = [row for row in done if Path(row["mutant"][0]).parent == Path(PACKAGE, folder)]
-        print(f"| {folder or PACKAGE} | {len(rows)} | {sum(bool(row['killed by']) for row in rows)} |")
+        print(
+            f"| {folder or PACKAGE} | {len(rows)} | {sum(bool(row['killed by']) for row in rows)} |"
+        )
 
 
 if __name__ == "__main__":

@@ -26,7 +26,9 @@ def copy(tmp_path):
     shutil.copytree(ROOT / "ecuas_metric", tmp_path / "ecuas_metric", ignore=ignored)
     file = tmp_path / "ecuas_metric" / "order.py"
     (entry,) = re.findall(
-        r"```python\n(.*?)```", GUIDE.partition("**Add a metric.**")[2].partition("**Add a reader")[0], re.S
+        r"```python\n(.*?)```",
+        GUIDE.partition("**Add a metric.**")[2].partition("**Add a reader")[0],
+        re.S,
     )
     before, name, after = file.read_text(encoding="utf-8").partition("ORDER_METRICS = (")
     assert name
@@ -38,7 +40,9 @@ def ecuas(copy, *arguments):
     """Run the command of the copy, and return what it prints."""
     environment = {**os.environ, "PYTHONPATH": str(copy)}
     call = [sys.executable, "-c", RUN, *arguments]
-    ran = subprocess.run(call, cwd=copy, env=environment, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        call, cwd=copy, env=environment, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
@@ -49,7 +53,11 @@ def test_a_metric_added_as_the_guide_says_goes_through_every_path(copy, rng):
     for name in "ab":
         confidence = rng.permutation(SIZE) / SIZE
         correct = (rng.random(SIZE) < confidence).astype(int)
-        columns = {"id": [str(k) for k in range(SIZE)], "confidence": confidence, "correct": correct}
+        columns = {
+            "id": [str(k) for k in range(SIZE)],
+            "confidence": confidence,
+            "correct": correct,
+        }
         parquet.write_table(pa.table(columns), copy / f"{name}.parquet")
         expected[name] = 1 - correct[np.argsort(-confidence)][: SIZE // 2].mean()
     files = ["a.parquet", "b.parquet"]

@@ -19,14 +19,19 @@ from ecuas_metric.options import OPTIONS
 from tests.conftest import ROOT
 
 QUICK = ["README.md", "python.md"]  # the card, and another page that runs no command
-PAGES = [page if page.name in QUICK else pytest.param(page, marks=pytest.mark.e2e) for page in blocks.WITH_CODE]
+PAGES = [
+    page if page.name in QUICK else pytest.param(page, marks=pytest.mark.e2e)
+    for page in blocks.WITH_CODE
+]
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?: %)?")
 FENCED = re.compile(r"```.*?```", flags=re.DOTALL)
 
 
 def is_locked(package):
     """Whether the installed version is that of requirements-dev.txt."""
-    locked = re.search(rf"^{package}==(\S+)", (ROOT / "requirements-dev.txt").read_text(), re.MULTILINE)
+    locked = re.search(
+        rf"^{package}==(\S+)", (ROOT / "requirements-dev.txt").read_text(), re.MULTILINE
+    )
     return locked[1] == importlib.metadata.version(package)
 
 
@@ -46,7 +51,11 @@ def test_a_page_shows_what_its_code_gives(page):
     folder = page.with_suffix("")
     assert sorted(pictures) == sorted(f"{page.stem}/{path.name}" for path in folder.glob("*.png"))
     if is_locked("matplotlib"):
-        assert [name for name, drawn in pictures.items() if not are_alike(page.parent / name, io.BytesIO(drawn))] == []
+        assert [
+            name
+            for name, drawn in pictures.items()
+            if not are_alike(page.parent / name, io.BytesIO(drawn))
+        ] == []
 
 
 def values_in(text):
@@ -55,7 +64,9 @@ def values_in(text):
     return {float(number) / (100 if percent else 1) for number, *percent in numbers}
 
 
-@pytest.mark.parametrize("page", [ROOT / "docs/tutorial.md", *blocks.EXAMPLES], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [ROOT / "docs/tutorial.md", *blocks.EXAMPLES], ids=lambda page: page.name
+)
 def test_every_number_in_a_sentence_stands_in_code_or_in_what_it_gives(page):
     text = page.read_text()
     sentences = re.sub(r"^#+ \d\.|\]\(.*?\)", "", FENCED.sub("", text), flags=re.MULTILINE)
@@ -106,7 +117,9 @@ def test_the_readme_shows_what_the_demo_gives():
 
 def test_the_readmes_table_of_n():
     """What a mistake with confidence 0.99 costs, where rejecting costs 1."""
-    rows = re.findall(r"^\| (\d+) \| .* \| (\d\.\d\d) \|$", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
+    rows = re.findall(
+        r"^\| (\d+) \| .* \| (\d\.\d\d) \|$", (ROOT / "README.md").read_text(), flags=re.MULTILINE
+    )
     assert [int(n) for n, _ in rows] == [0, 1, 128]
     for n, shown in rows:
         (cost,) = ecuas_cost(candidate_cost=[1], uncertainty=[0.01], n=int(n))
@@ -143,31 +156,50 @@ def test_numpy_in_one_call():
     code, shown = recipe("NumPy")
     printed, names = run(code)
     assert printed == shown
-    expected = ecuas_cost(candidate_cost=1.0 - names["correct"], uncertainty=1 - names["confidence"], n=1).mean()
+    expected = ecuas_cost(
+        candidate_cost=1.0 - names["correct"], uncertainty=1 - names["confidence"], n=1
+    ).mean()
     assert names["values"]["ecuas_1"] == pytest.approx(expected)
 
 
 def test_scikit_learns_cross_validation_binary_and_multiclass():
     code, shown = recipe("scikit-learn")
     printed, names = run(code)
-    for data, ours, written in zip((load_breast_cancer(), load_iris()), printed, shown, strict=True):
+    for data, ours, written in zip(
+        (load_breast_cancer(), load_iris()), printed, shown, strict=True
+    ):
         scores, expected = (np.fromstring(text.strip("[]"), sep=" ") for text in (ours, written))
-        assert scores == pytest.approx(expected, abs=0.02)  # another scikit-learn may fit a little differently
-        for score, (train, test) in zip(scores, StratifiedKFold(3).split(data.data, data.target), strict=True):
+        assert scores == pytest.approx(
+            expected, abs=0.02
+        )  # another scikit-learn may fit a little differently
+        for score, (train, test) in zip(
+            scores, StratifiedKFold(3).split(data.data, data.target), strict=True
+        ):
             model = names["model"].fit(data.data[train], data.target[train])
-            posteriors = model.predict_proba(data.data[test])  # (N, K), where the scorer is given (N,) for two classes
-            assert -score == pytest.approx(ecuas_score(data.target[test], posteriors, n=1), abs=0.006)
+            posteriors = model.predict_proba(
+                data.data[test]
+            )  # (N, K), where the scorer is given (N,) for two classes
+            assert -score == pytest.approx(
+                ecuas_score(data.target[test], posteriors, n=1), abs=0.006
+            )
 
 
 @pytest.mark.e2e
 def test_the_trainer_of_transformers(tmp_path, monkeypatch):
     torch = pytest.importorskip("torch", reason="needs the extra `local`: make test EXTRAS=local")
-    transformers = pytest.importorskip("transformers", reason="needs the extra `local`: make test EXTRAS=local")
+    transformers = pytest.importorskip(
+        "transformers", reason="needs the extra `local`: make test EXTRAS=local"
+    )
     pytest.importorskip("accelerate", reason="needs the extra `local`: make test EXTRAS=local")
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
     config = transformers.BertConfig(
-        vocab_size=20, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8, num_labels=3
+        vocab_size=20,
+        hidden_size=8,
+        num_hidden_layers=1,
+        num_attention_heads=1,
+        intermediate_size=8,
+        num_labels=3,
     )
     model = transformers.BertForSequenceClassification(config)
     words = torch.randint(20, (24, 4))

@@ -11,10 +11,22 @@ from tests.conftest import ROOT
 
 METRIC, DATASET = ROOT / "ecuas_metric", ROOT / "triviaqa_subset"
 SHIPPED = {SCRIPT.name, *imported(SCRIPT)}  # what Evaluate's loader copies
-BESIDE = {"__init__.py", "api.py", "app.py", "classes.py", "rejection.py", "summary.py", "thresholds.py"}
+BESIDE = {
+    "__init__.py",
+    "api.py",
+    "app.py",
+    "classes.py",
+    "rejection.py",
+    "summary.py",
+    "thresholds.py",
+}
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PROJECT = PYPROJECT["project"]
-ASKED = {line for lines in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()) for line in lines}
+ASKED = {
+    line
+    for lines in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values())
+    for line in lines
+}
 PACKAGES = PYPROJECT["tool"]["importlinter"]["root_packages"]
 
 
@@ -29,16 +41,26 @@ def test_no_public_name_is_defined_twice_in_a_package(package):
     homes = defaultdict(set)
     for file in (ROOT / package).rglob("*.py"):
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
-            names = [node.name] if hasattr(node, "name") else [target.id for target in targets if hasattr(target, "id")]
+            targets = (
+                node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            )
+            names = (
+                [node.name]
+                if hasattr(node, "name")
+                else [target.id for target in targets if hasattr(target, "id")]
+            )
             for name in names:
                 homes[name].add(file)
-    assert not {name: found for name, found in homes.items() if len(found) > 1 and not name.startswith("_")}
+    assert not {
+        name: found for name, found in homes.items() if len(found) > 1 and not name.startswith("_")
+    }
 
 
 def test_a_folder_has_at_most_twelve_modules():
     """The top level of the metric is flat because Evaluate's loader copies siblings only."""
-    for folder in {path.parent for package in PACKAGES for path in (ROOT / package).rglob("*.py")} - {METRIC}:
+    for folder in {
+        path.parent for package in PACKAGES for path in (ROOT / package).rglob("*.py")
+    } - {METRIC}:
         assert len([path for path in folder.glob("*.py") if path.stem != "__init__"]) <= 12, folder
 
 
@@ -66,7 +88,9 @@ def test_a_page_on_the_hub_asks_for_what_the_package_asks_for(page):
 
 def test_the_lock_holds_everything_that_is_asked_for_and_no_address():
     """Versions only: `make lock` renews it, and pip reads it as constraints."""
-    names = {re.match(r"[\w-]+", line)[0].lower().replace("_", "-") for line in ASKED} - {PROJECT["name"]}
+    names = {re.match(r"[\w-]+", line)[0].lower().replace("_", "-") for line in ASKED} - {
+        PROJECT["name"]
+    }
     locks = ("requirements-dev.txt", "requirements-elicitation.txt")
     lines = [line for lock in locks for line in (ROOT / lock).read_text().splitlines()]
     locked = [line for line in lines if not line.startswith("#")]

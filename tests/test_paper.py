@@ -35,7 +35,9 @@ def test_every_cell_is_the_printed_one(systems):
     for key, row in ours.items():
         for column, value in row.items():
             off = abs(value - printed[key][column])
-            assert off <= 1.0001e-4 or column in FLOAT32_TIES.get(key, ()), f"{key} {column}: {value}, off by {off}"
+            assert off <= 1.0001e-4 or column in FLOAT32_TIES.get(key, ()), (
+                f"{key} {column}: {value}, off by {off}"
+            )
 
 
 @pytest.mark.e2e
@@ -53,7 +55,9 @@ def test_at_a_low_temperature_the_candidate_is_the_most_probable_class(rng):
     log_q = log_softmax(rng.normal(size=(300, 5)), axis=1)
     labels = rng.integers(0, 5, 300)
     curve = temperature_curve(log_q, labels, temperatures=np.array([1e-4]), num_seeds=3)
-    expected = score_confidences(log_q.argmax(axis=1) == labels, np.exp(log_q.max(axis=1)), n=ORDERS)
+    expected = score_confidences(
+        log_q.argmax(axis=1) == labels, np.exp(log_q.max(axis=1)), n=ORDERS
+    )
     for key in curve.median:
         value = expected[key]
         assert curve.median[key][0] == pytest.approx(value)
@@ -66,16 +70,24 @@ def test_both_layouts_of_score_files_give_the_same(tmp_path, rng):
     (tmp_path / "npy" / "agnews_gpt2").mkdir(parents=True)
     np.save(tmp_path / "npy" / "agnews_gpt2" / "scores.npy", scores)
     np.save(tmp_path / "npy" / "agnews_gpt2" / "targets.npy", targets)
-    one, other = (paper.read_scores(folder)["agnews_gpt2"] for folder in (tmp_path, tmp_path / "npy"))
+    one, other = (
+        paper.read_scores(folder)["agnews_gpt2"] for folder in (tmp_path, tmp_path / "npy")
+    )
     for name in ("raw", "calibrated", "labels"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
     raw = log_softmax(scores.astype(np.float64), axis=1)
-    np.testing.assert_array_equal(one.calibrated, cross_validated(fit_affine, apply_affine, raw, targets))
+    np.testing.assert_array_equal(
+        one.calibrated, cross_validated(fit_affine, apply_affine, raw, targets)
+    )
 
 
 @pytest.mark.e2e
 def test_the_script_writes_tables_and_figures(tmp_path, rng, capsys):
-    np.savez(tmp_path / "cifar10_vgg19_bn.npz", scores=rng.normal(size=(60, 4)), targets=np.arange(60) % 4)
+    np.savez(
+        tmp_path / "cifar10_vgg19_bn.npz",
+        scores=rng.normal(size=(60, 4)),
+        targets=np.arange(60) % 4,
+    )
     assert paper.main([str(tmp_path), "--out", str(tmp_path / "out")]) == 0
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert {"classification.csv", "classification.md", "classification.tex"} <= names

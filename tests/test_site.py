@@ -12,11 +12,21 @@ import pytest
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.e2e
-sync_playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").sync_playwright
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+sync_playwright = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed"
+).sync_playwright
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+)
 pytest.importorskip("furo", reason="needs the extra `docs`")
 CHROMIUM = Path("/usr/bin/chromium")
-PAGES = ["README", "docs/index", "docs/gallery", "docs/examples/loans", "docs/generated/ecuas_metric.decide"]
+PAGES = [
+    "README",
+    "docs/index",
+    "docs/gallery",
+    "docs/examples/loans",
+    "docs/generated/ecuas_metric.decide",
+]
 CUT = """() => [...document.querySelectorAll(".content *")].filter(
   (one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest("pre, .table-wrapper, .math-wrapper")
 ).map((one) => one.outerHTML.slice(0, 80))"""
@@ -26,8 +36,21 @@ CUT = """() => [...document.querySelectorAll(".content *")].filter(
 def site(tmp_path_factory):
     """Build the site, whose warnings are errors, from a copy of the list of pages."""
     folder = tmp_path_factory.mktemp("site")
-    call = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "-c", "docs", "-d", folder / "trees", "."]
-    subprocess.run([*call, folder / "site"], cwd=ROOT, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)})
+    call = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "--quiet",
+        "--fail-on-warning",
+        "-c",
+        "docs",
+        "-d",
+        folder / "trees",
+        ".",
+    ]
+    subprocess.run(
+        [*call, folder / "site"], cwd=ROOT, check=True, env=os.environ | {"PYTHONPATH": str(ROOT)}
+    )
     return folder / "site"
 
 
@@ -54,7 +77,10 @@ def test_every_link_within_the_site_leads_somewhere(site):
             target = (path.parent / unquote(address.path)).resolve() if address.path else path
             if not address.scheme and not address.netloc:
                 assert target.exists(), (path, link)
-                assert target.suffix != ".html" or address.fragment in pages[target].anchors, (path, link)
+                assert target.suffix != ".html" or address.fragment in pages[target].anchors, (
+                    path,
+                    link,
+                )
 
 
 @pytest.mark.skipif(not CHROMIUM.exists(), reason="the Debian package chromium is not installed")
@@ -65,7 +91,15 @@ def test_pages_are_free_of_barriers_and_fit(site):
             tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=theme)
             for name in PAGES:
                 tab.goto((site / f"{name}.html").as_uri())
-                violations = axe.Axe().run(tab, options={"resultTypes": ["violations"]}).response["violations"]
-                assert [(one["id"], str(one["nodes"])[:300]) for one in violations] == [], (name, width, theme)
+                violations = (
+                    axe.Axe()
+                    .run(tab, options={"resultTypes": ["violations"]})
+                    .response["violations"]
+                )
+                assert [(one["id"], str(one["nodes"])[:300]) for one in violations] == [], (
+                    name,
+                    width,
+                    theme,
+                )
                 assert tab.evaluate(CUT) == [], (name, width, theme)
         browser.close()

@@ -7,7 +7,15 @@ if TYPE_CHECKING:
     from .grading import Grades, grade, judge_key, label_bank
     from .matching import answer_sha256, exact_match, normalize_answer
 
-__all__ = ["Grades", "answer_sha256", "exact_match", "grade", "judge_key", "label_bank", "normalize_answer"]
+__all__ = [
+    "Grades",
+    "answer_sha256",
+    "exact_match",
+    "grade",
+    "judge_key",
+    "label_bank",
+    "normalize_answer",
+]
 
 
 def __getattr__(name: str) -> object:

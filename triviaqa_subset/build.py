@@ -23,7 +23,9 @@ from .selection import AUTHORS, check_ours, choose, weights
 
 SUMS = "SHA256SUMS"
 CROISSANT = "croissant.json"
-NOT_REDRAWN = "the source has the pool's questions only: joined by question_id, the redraw was not checked"
+NOT_REDRAWN = (
+    "the source has the pool's questions only: joined by question_id, the redraw was not checked"
+)
 EPILOG = f"""\
 examples
   python -m triviaqa_subset.build
@@ -128,13 +130,19 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     files = ", ".join(SUFFIXES)
-    parser.add_argument("--source", metavar="FILE", help=f"file with TriviaQA's rows ({files}), instead of the Hub")
-    parser.add_argument("--without-text", action="store_true", help="leave questions and answers out")
+    parser.add_argument(
+        "--source", metavar="FILE", help=f"file with TriviaQA's rows ({files}), instead of the Hub"
+    )
+    parser.add_argument(
+        "--without-text", action="store_true", help="leave questions and answers out"
+    )
     releases = "`authors`, `curation-1`, `curation-2`, or a file or a Hub dataset of questions"
     parser.add_argument("--selection", metavar="NAME", help=releases)
     csv_files = "the folder of the curation's CSV files"
     parser.add_argument("--curation", metavar="DIR", default=FOLDER / "curation", help=csv_files)
-    parser.add_argument("--out", metavar="DIR", help="the folder to write to (default: see the examples)")
+    parser.add_argument(
+        "--out", metavar="DIR", help="the folder to write to (default: see the examples)"
+    )
     return parser
 
 

@@ -20,7 +20,11 @@ STRATUM = {"stratum": ClassLabel(names=list(STRATA))}
 METHOD = {"method": ClassLabel(names=list(METHODS))}
 TEXT = {
     "question": TEXT_CELL,
-    "answer": {"value": TEXT_CELL, "aliases": List(TEXT_CELL), "normalized_aliases": List(TEXT_CELL)},
+    "answer": {
+        "value": TEXT_CELL,
+        "aliases": List(TEXT_CELL),
+        "normalized_aliases": List(TEXT_CELL),
+    },
 }
 CURATED = ID | STRATUM | {"weight": Value("float64"), "pool_position": Value("int32")}
 POOL = {
@@ -67,7 +71,9 @@ def make_configurations(
     questions["pool_position"] = questions["pool_positions"].str[0]
     text = TEXT if texts else {}
     for column in text:
-        questions[column] = [dict(texts[question_id])[column] for question_id in questions["question_id"]]
+        questions[column] = [
+            dict(texts[question_id])[column] for question_id in questions["question_id"]
+        ]
     kept = questions[questions["decision"] == "keep"].assign(weight=1.0)
     return {
         "curated": _dataset(questions[selected], CURATED | text),
@@ -84,7 +90,9 @@ def published(systems: pd.DataFrame, curated: pd.DataFrame) -> pd.DataFrame:
     """Return the paper's numbers of its systems, with our error rates of those that we have labels of."""
     rows = systems.merge(curated[["question_id", "weight"]], on="question_id")
     rows["our_error_rate"] = 1.0 - rows["correct"]
-    rows["our_weighted_error_rate"] = rows["our_error_rate"] * rows["weight"]  # the mean weight is 1
+    rows["our_weighted_error_rate"] = (
+        rows["our_error_rate"] * rows["weight"]
+    )  # the mean weight is 1
     rates = rows.groupby(["llm", "method"])[list(OURS)].mean().reset_index().assign(task="triviaqa")
     return pd.read_csv(PUBLISHED_FILE).merge(
         rates,

@@ -26,7 +26,9 @@ def describe(
     """Return the JSON-LD of https://docs.mlcommons.org/croissant/docs/croissant-spec.html; `sums`: file -> SHA-256."""
     description: Json = json.loads(HEAD.read_text(encoding="utf-8"))
     description["license"] = license
-    description["distribution"] = [_file(f"{name}.parquet", sums[f"{name}.parquet"]) for name in tables]
+    description["distribution"] = [
+        _file(f"{name}.parquet", sums[f"{name}.parquet"]) for name in tables
+    ]
     description["recordSet"] = [_records(name, table) for name, table in tables.items()]
     return description
 
@@ -52,7 +54,9 @@ def _field(table: str, path: list[str], feature: object) -> Json:
     name = "/".join([table, *path])
     field: Json = {"@type": "cr:Field", "@id": name, "name": name}
     if isinstance(feature, dict):
-        return field | {"subField": [_field(table, [*path, part], inner) for part, inner in feature.items()]}
+        return field | {
+            "subField": [_field(table, [*path, part], inner) for part, inner in feature.items()]
+        }
     if isinstance(feature, List):
         return field | {"repeated": True} | _source(table, path, feature.feature)
     return field | _source(table, path, feature)

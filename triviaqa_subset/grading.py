@@ -29,7 +29,15 @@ from .matching import (
     undress,
 )
 
-__all__ = ["Grades", "answer_sha256", "exact_match", "grade", "judge_key", "label_bank", "normalize_answer"]
+__all__ = [
+    "Grades",
+    "answer_sha256",
+    "exact_match",
+    "grade",
+    "judge_key",
+    "label_bank",
+    "normalize_answer",
+]
 
 BANK = FOLDER / "curation" / "answers.csv"
 GOLD_FORMS = FOLDER / "curation" / "gold.csv"
@@ -174,7 +182,9 @@ def grade(
     keys = _keys(answers, known=set(dataset["question_id"]))
     gold = _gold(dataset)
     labels = label_bank(bank)
-    grades = {key: _look_up(*key, gold.get(key[0], NO_GOLD), labels, rule) for key in dict.fromkeys(keys)}
+    grades = {
+        key: _look_up(*key, gold.get(key[0], NO_GOLD), labels, rule) for key in dict.fromkeys(keys)
+    }
     if judge is not None:
         undecided = [key for key, (label, _) in grades.items() if label is None]
         grades |= _judge(undecided, dataset, judge)
@@ -203,7 +213,12 @@ def _keys(
         error=TypeError,
     )
     advice = "Drop these rows, or grade against `pool`."
-    require((question_id in known for question_id in ids), ids, "question_id must be in the dataset", advice)
+    require(
+        (question_id in known for question_id in ids),
+        ids,
+        "question_id must be in the dataset",
+        advice,
+    )
     return list(zip(ids, texts, strict=True))
 
 
@@ -261,7 +276,9 @@ def _label(
     matters = hedges(answer, gold)
     if not label:
         inside = [text for bracket in BRACKET.findall(answer) for text in _ends_of(bracket)]
-        is_right = any(contains(text, gold) or bank.get((question_id, answer_sha256(text))) for text in inside)
+        is_right = any(
+            contains(text, gold) or bank.get((question_id, answer_sha256(text))) for text in inside
+        )
         matters = is_right or (matters and contains(answer, gold))
     return bank.get((question_id, sha256(answer.strip())), None if matters else label)
 
@@ -286,8 +303,12 @@ def _judge(
     for question_id, answer in undecided:
         verdict = judge(questions[question_id], answer, _aliases(golds[question_id]))
         if verdict not in (True, False, None):
-            raise TypeError(f"judge must return True, False or None; got {verdict!r} for {question_id}, {answer!r}.")
-        grades[question_id, answer] = (None, "unlabelled") if verdict is None else (bool(verdict), "judge")
+            raise TypeError(
+                f"judge must return True, False or None; got {verdict!r} for {question_id}, {answer!r}."
+            )
+        grades[question_id, answer] = (
+            (None, "unlabelled") if verdict is None else (bool(verdict), "judge")
+        )
     return grades
 
 

@@ -50,9 +50,13 @@ KEYS = {
 class Labels:
     """The tables of a curation folder, typed and checked."""
 
-    questions: pd.DataFrame  # in pool order, with lists of positions and of hashes; `weight` is NaN outside the subset
+    questions: (
+        pd.DataFrame
+    )  # in pool order, with lists of positions and of hashes; `weight` is NaN outside the subset
     answers: pd.DataFrame  # the label bank
-    systems: pd.DataFrame  # by question and system: exact match, correct, and the key of other answers in the bank
+    systems: (
+        pd.DataFrame
+    )  # by question and system: exact match, correct, and the key of other answers in the bank
     errata: pd.DataFrame  # what each curation changed, or examined and left
     decisions: pd.DataFrame  # on each question that a rule of the curation finds
     gold: pd.DataFrame  # salted hashes of the forms of those that are accepted
@@ -79,11 +83,15 @@ def read_labels(folder: str | Path) -> Labels:
             if pattern == FLAG:
                 table[column] = table[column] == "1"
     questions = labels.questions
-    questions["pool_positions"] = [[int(place) for place in text.split()] for text in questions["pool_positions"]]
+    questions["pool_positions"] = [
+        [int(place) for place in text.split()] for text in questions["pool_positions"]
+    ]
     questions["weight"] = pd.to_numeric(questions["weight"], errors="coerce")
     labels.gold["gold_sha256"] = labels.gold["gold_sha256"].str.split()
     dropped = labels.aliases.groupby("question_id")["alias_sha256"].agg(list)
-    questions["dropped_aliases"] = [dropped.get(question_id, []) for question_id in questions["question_id"]]
+    questions["dropped_aliases"] = [
+        dropped.get(question_id, []) for question_id in questions["question_id"]
+    ]
     return labels
 
 
@@ -94,7 +102,9 @@ def _read(folder: Path, name: str) -> pd.DataFrame:
     table = pd.read_csv(path, dtype=str, keep_default_na=False)
     table.attrs["name"] = name
     if list(table.columns) != list(columns):
-        raise ValueError(f"{path} must have the columns {', '.join(columns)}; got {', '.join(table)}.")
+        raise ValueError(
+            f"{path} must have the columns {', '.join(columns)}; got {', '.join(table)}."
+        )
     for column, pattern in columns.items():
         _must(table, column, table[column].str.fullmatch(pattern), f"match {pattern}")
     require(~table.duplicated(keys), table[keys[-1]], f"{name}: {', '.join(keys)} must be unique")
@@ -117,9 +127,19 @@ def _check_questions(questions: pd.DataFrame) -> None:
     _must(questions, "reason", is_kept == is_ok, "be ok for what is kept, and for nothing else")
     _must(questions, "selected", is_kept | ~is_selected, "be 0 for what is discarded")
     has_weight = questions["weight"] != ""
-    _must(questions, "weight", is_selected == has_weight, "be given for what is selected, and for nothing else")
+    _must(
+        questions,
+        "weight",
+        is_selected == has_weight,
+        "be given for what is selected, and for nothing else",
+    )
     only_start = (questions["question_start_sha256"] != "") == (questions["question_sha256"] == "")
-    _must(questions, "question_start_sha256", only_start, "be given where question_sha256 is not, and nowhere else")
+    _must(
+        questions,
+        "question_start_sha256",
+        only_start,
+        "be given where question_sha256 is not, and nowhere else",
+    )
     positions = sorted(int(place) for text in questions["pool_positions"] for place in text.split())
     rule = f"questions: pool_positions must hold 0 to {len(positions) - 1} once each"
     require((position == place for place, position in enumerate(positions)), positions, rule)
@@ -131,12 +151,21 @@ def _check_systems(labels: Labels) -> None:
     answers = labels.answers
     systems = labels.systems
     is_wrong = answers["correct"] == "0"
-    _must(answers, "debatable", is_wrong | (answers["debatable"] == "0"), "be 0 for a correct answer")
+    _must(
+        answers, "debatable", is_wrong | (answers["debatable"] == "0"), "be 0 for a correct answer"
+    )
     is_exact = systems["exact_match"] == "1"
     _must(systems, "correct", ~is_exact | (systems["correct"] == "1"), "be 1 for an exact match")
     sizes = systems.groupby(["llm", "method"])["question_id"].transform("size")
-    _must(systems, "llm", sizes == len(questions), f"have all {len(questions)} questions with each method")
-    by_all = is_exact.groupby(systems["question_id"]).all().reindex(questions["question_id"]).to_numpy()
+    _must(
+        systems,
+        "llm",
+        sizes == len(questions),
+        f"have all {len(questions)} questions with each method",
+    )
+    by_all = (
+        is_exact.groupby(systems["question_id"]).all().reindex(questions["question_id"]).to_numpy()
+    )
     rule = "be exact_match_all where every system has an exact match, and nowhere else"
     _must(questions, "stratum", by_all == (questions["stratum"] == "exact_match_all"), rule)
     label = systems.merge(

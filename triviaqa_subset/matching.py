@@ -27,22 +27,33 @@ GLOSS = re.compile(  # what a bracket may hold without being a doubt: the kind o
 )
 QUOTES = "\u2018\u2019\u00b4\u201c\u201d"  # curly ones, and the acute accent
 PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation + QUOTES, " "))
-LETTERS = str.maketrans({"\u00f8": "o", "\u0142": "l", "\u0111": "d", "\u00e6": "ae", "\u0153": "oe", "\u00df": "ss"})
+LETTERS = str.maketrans(
+    {"\u00f8": "o", "\u0142": "l", "\u0111": "d", "\u00e6": "ae", "\u0153": "oe", "\u00df": "ss"}
+)
 ACCENTS = re.compile("[\u0300-\u036f]")
 SYMBOLS = "#$%&+<=>@^|~"  # which may be an answer
-SILENCE = string.whitespace + "".join(set(string.punctuation) - set(SYMBOLS)) + QUOTES + "\u2026\u2013\u2014"
+SILENCE = (
+    string.whitespace
+    + "".join(set(string.punctuation) - set(SYMBOLS))
+    + QUOTES
+    + "\u2026\u2013\u2014"
+)
 
 # What dresses an answer without changing it: markup, footnotes, quotes, brackets around it all, and frames.
-SUPERSCRIPT = re.compile("[\u2122\u00ae\u00a9]|(?<=[^\\W\\d_]{3})[\u00b9\u00b2\u00b3\u2070-\u2079]+$")
+SUPERSCRIPT = re.compile(
+    "[\u2122\u00ae\u00a9]|(?<=[^\\W\\d_]{3})[\u00b9\u00b2\u00b3\u2070-\u2079]+$"
+)
 FOOTNOTE = re.compile(r"<sup>\s*\[?\d+\]?\s*</sup>|\[\^?\d{1,3}\]|\u3010\d+[^\u3011]*\u3011")
 TAG = re.compile(
-    r"</?(?:a|(?:final[_-]?)?answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>", re.I
+    r"</?(?:a|(?:final[_-]?)?answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>",
+    re.I,
 )
 THOUGHTS = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
 SPECIAL_TOKENS = re.compile(r"(?:\s*<\|[\w-]+\|>)+\Z")
 LINK = re.compile(r"\[([^\[\]]+)\]\(https?://[^\s()]*\)")
 TABLE = re.compile(  # of one cell, below or beside the word "answer"
-    r"\A\s*\|\s*(?:final\s+)?answer\s*\|(?:\s*\n\s*\|\s*:?-+:?\s*\|\s*\n\s*\|)?([^|\n]+)\|\s*\Z", re.I
+    r"\A\s*\|\s*(?:final\s+)?answer\s*\|(?:\s*\n\s*\|\s*:?-+:?\s*\|\s*\n\s*\|)?([^|\n]+)\|\s*\Z",
+    re.I,
 )
 CODE_FENCES = re.compile(r"\A\s*```\w*\s|\s*```\s*\Z")
 # A stated probability: labelled, or with a point or a percent sign, which tell it from a part of the answer.
@@ -53,11 +64,16 @@ STATED = re.compile(
 )
 SIGNED = re.compile(r"[-\u2010-\u2015\u2212<>$\u00a3\u20ac+/:]\s*\d|\d\s*[%<>+]")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-TEX = re.compile(r"\\(?:boxed|fbox|emph|underline|(?:text|math)(?:bf|it|rm|sf|tt)?)\s*\{([^{}]*)\}|\\[()\[\]]")
+TEX = re.compile(
+    r"\\(?:boxed|fbox|emph|underline|(?:text|math)(?:bf|it|rm|sf|tt)?)\s*\{([^{}]*)\}|\\[()\[\]]"
+)
 QUOTED = re.compile(r"^(?:>\s*)+(?!\d)|^(?:>\s+)+")  # ">5" is no quotation
 TICKS = "\u2705\u2714\ufe0f"
 STARTS = (
-    string.whitespace + QUOTES + TICKS + "\"'`*_.,;:\u00ab\u00bb\u2039\u203a\u201e\u201a\u300c\u300d\u300e\u300f\u2026"
+    string.whitespace
+    + QUOTES
+    + TICKS
+    + "\"'`*_.,;:\u00ab\u00bb\u2039\u203a\u201e\u201a\u300c\u300d\u300e\u300f\u2026"
 )
 ENDS = STARTS + "!"  # in front, this one is a "not"
 LEAD = string.whitespace + "#\u2022\u00b7\u2192" + TICKS
@@ -131,7 +147,9 @@ class Forms:
 
     normal: Container[str]
     official: Container[str]
-    signed: Container[str]  # those that have a number with a sign, which a form leaves out, as they are
+    signed: Container[
+        str
+    ]  # those that have a number with a sign, which a form leaves out, as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +271,9 @@ def undress(answer: str) -> str:
         text = pattern.sub("", text)
     for _ in range(8):  # nested dresses
         before = text
-        text = TEX.sub(lambda command: command[1] or "", text).rstrip(ENDS).lstrip(STARTS).lstrip(LEAD)
+        text = (
+            TEX.sub(lambda command: command[1] or "", text).rstrip(ENDS).lstrip(STARTS).lstrip(LEAD)
+        )
         text = QUOTED.sub("", text)
         if len(text) > 2 and text[0] + text[-1] in PAIRS:
             text = text[1:-1]
@@ -293,7 +313,9 @@ def sha256(text: str) -> str:
 def gold_sha256(question_id: str, aliases: Iterable[str]) -> list[str]:
     """Return the salted hashes of all forms of a question's gold aliases, from which no alias can be read."""
     forms = forms_of(aliases)
-    return sorted({salted_sha256(question_id, kind, form) for kind, texts in forms.items() for form in texts})
+    return sorted(
+        {salted_sha256(question_id, kind, form) for kind, texts in forms.items() for form in texts}
+    )
 
 
 def hashed_forms(question_id: str, hashes: Iterable[str]) -> Forms:
@@ -330,7 +352,9 @@ def forms_of(aliases: Iterable[str]) -> dict[str, set[str]]:
 
 def plain(text: str) -> str:
     """Return the official form without accents, `&` written out, and with marks of doubt and minus signs as words."""
-    composed = unicodedata.normalize("NFKC", text).lower().replace("&", " and ")  # a full-width mark is a mark
+    composed = (
+        unicodedata.normalize("NFKC", text).lower().replace("&", " and ")
+    )  # a full-width mark is a mark
     marked = MARK.sub(lambda mark: f" mark{ord(mark[0][0])} ", composed)
     letters = ACCENTS.sub("", unicodedata.normalize("NFKD", marked.translate(LETTERS)))
     spaced = (" " if unicodedata.category(char)[0] == "P" else char for char in letters)
@@ -384,7 +408,9 @@ def hedges(answer: str, gold: Forms) -> bool:
     [True, True, False, False]
     """
     brackets = BRACKET.findall(answer)
-    harmless = all(GLOSS.fullmatch(inside.strip()) or plain(inside) in gold.official for inside in brackets)
+    harmless = all(
+        GLOSS.fullmatch(inside.strip()) or plain(inside) in gold.official for inside in brackets
+    )
     marked = MARK.search(unicodedata.normalize("NFKC", answer)) is not None
     return (marked or not harmless) and not equals_officially(answer, gold)
 

@@ -42,7 +42,9 @@ class Pool:
     texts: dict[str, TriviaRow]
     redrawn: bool  # whether the draw was repeated
     by_start: list[str]  # the questions of which only the first 200 characters have a hash
-    aliases: dict[str, bool]  # whether the gold aliases are those of the curation, where it has a hash of them
+    aliases: dict[
+        str, bool
+    ]  # whether the gold aliases are those of the curation, where it has a hash of them
 
 
 def read_source(source: str | None) -> list[TriviaRow]:
@@ -50,7 +52,11 @@ def read_source(source: str | None) -> list[TriviaRow]:
     place = source or "the Hub"
     raw = [_with_answer(row) for row in (read_rows(source) if source else _from_hub())]
     golds = [row.get("answer") for row in raw]
-    require(map(_has_lists, golds), golds, f"{place}: answer must have aliases, normalized_aliases (lists)")
+    require(
+        map(_has_lists, golds),
+        golds,
+        f"{place}: answer must have aliases, normalized_aliases (lists)",
+    )
     try:
         rows: list[TriviaRow] = pa.Table.from_pylist(raw, ROW).to_pylist()
     except pa.ArrowException as error:
@@ -82,9 +88,15 @@ def read_rows(file: str) -> list[RawRow]:
     text = Path(file).read_bytes()
     try:
         # Not splitlines of a str: texts may hold other characters that end lines.
-        rows = json.loads(text) if text.startswith(b"[") else [json.loads(line) for line in text.split(b"\n") if line]
+        rows = (
+            json.loads(text)
+            if text.startswith(b"[")
+            else [json.loads(line) for line in text.split(b"\n") if line]
+        )
     except ValueError as error:
-        raise ValueError(f"{file} must be UTF-8 with a JSON object per line, or a list of objects; {error}.") from error
+        raise ValueError(
+            f"{file} must be UTF-8 with a JSON object per line, or a list of objects; {error}."
+        ) from error
     require((isinstance(row, dict) for row in rows), rows, f"{file}: a row must be a JSON object")
     return rows
 
@@ -95,16 +107,22 @@ def _from_hub() -> list[RawRow]:
     try:
         rows: list[RawRow] = load_dataset(**HUB).select_columns(ROW.names).to_list()
     except OSError as error:
-        raise OSError(f"{error}. Without network give the rows as a local file with --source.") from error
+        raise OSError(
+            f"{error}. Without network give the rows as a local file with --source."
+        ) from error
     return rows
 
 
 def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     """Find the pool among the source's rows; ids, order and question hashes must agree, and most of the aliases."""
     by_id = questions.set_index("question_id")
-    is_whole = not {row["question_id"] for row in rows} <= set(by_id.index)  # with others, it is taken for the split
+    is_whole = not {row["question_id"] for row in rows} <= set(
+        by_id.index
+    )  # with others, it is taken for the split
     if is_whole:
-        order = list(questions.explode("pool_positions").sort_values("pool_positions")["question_id"])
+        order = list(
+            questions.explode("pool_positions").sort_values("pool_positions")["question_id"]
+        )
         drawn = _redraw(rows, len(order))
         advice = f" The source has {len(rows)} rows, the split {SPLIT_ROWS}."
     else:
@@ -112,7 +130,9 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
         drawn = _join(rows, order)
         advice = ""
     _check(drawn, by_id.loc[order], advice)
-    texts = {row["question_id"]: row for row in reversed(drawn)}  # of two copies, the one drawn first
+    texts = {
+        row["question_id"]: row for row in reversed(drawn)
+    }  # of two copies, the one drawn first
     aliases = _compare_aliases(texts, by_id["aliases_sha256"])
     by_start = list(by_id.index[by_id["question_sha256"] == ""])
     return Pool(drop_aliases(texts, by_id["dropped_aliases"]), is_whole, by_start, aliases)
@@ -127,7 +147,9 @@ def drop_aliases(
     for question_id, row in texts.items():
         answer = row["answer"].copy()
         for name in LISTS:
-            answer[name] = [alias for alias in answer[name] if sha256(plain(alias)) not in dropped[question_id]]
+            answer[name] = [
+                alias for alias in answer[name] if sha256(plain(alias)) not in dropped[question_id]
+            ]
         kept[question_id] = row | {"answer": answer}
     return kept
 
@@ -141,7 +163,9 @@ def _compare_aliases(
     for question_id, expected in hashes.items():
         if expected:
             gold = texts[question_id]["answer"]
-            same[question_id] = aliases_sha256(gold["aliases"] + gold["normalized_aliases"]) == expected
+            same[question_id] = (
+                aliases_sha256(gold["aliases"] + gold["normalized_aliases"]) == expected
+            )
     other = [question_id for question_id, agrees in same.items() if not agrees]
     if 2 * len(other) > len(same):
         examples = f"{', '.join(other[:3])} ({len(other)} of {len(same)})"
@@ -187,7 +211,10 @@ def _check(
         text = row["question"]
         if row["question_id"] != known.Index:
             wrong.append(f"{row['question_id']} instead of {known.Index} at index {position}")
-        elif sha256(text) != known.question_sha256 and sha256(text[:START]) != known.question_start_sha256:
+        elif (
+            sha256(text) != known.question_sha256
+            and sha256(text[:START]) != known.question_start_sha256
+        ):
             wrong.append(f"another text of {known.Index} at index {position}")
     if wrong:
         examples = f"{', '.join(wrong[:3])} ({len(wrong)} of {len(drawn)})"

@@ -19,7 +19,9 @@ AUTHORS = "ErikErnst/triviaqa-extended-subset"
 def check_ours(questions: pd.DataFrame) -> None:
     """Raise a ValueError unless ours are the first kept questions of each stratum, with the weights they must have."""
     kept = questions[questions["decision"] == "keep"]
-    first = pd.concat([kept[kept["stratum"] == stratum].head(size) for stratum, size in STRATA.items()])
+    first = pd.concat(
+        [kept[kept["stratum"] == stratum].head(size) for stratum, size in STRATA.items()]
+    )
     same = questions["selected"] == questions["question_id"].isin(first["question_id"])
     rule = f"questions: selected must be 1 for the first {STRATA} kept questions in pool order, and for no other"
     require(same, questions["question_id"], rule)
@@ -38,11 +40,15 @@ def weights(
     selected: pd.Series,
 ) -> NDArray[np.float64]:
     """Return (N_h / N) / (n_h / n) of each selected question of stratum h, with mean 1, and NaN for the others."""
-    kept = questions["stratum"][questions["decision"] == "keep"].value_counts(normalize=True)  # N_h / N
+    kept = questions["stratum"][questions["decision"] == "keep"].value_counts(
+        normalize=True
+    )  # N_h / N
     chosen = questions["stratum"][selected].value_counts(normalize=True)  # n_h / n
     empty = [stratum for stratum in STRATA if stratum not in chosen]
     if empty:
-        raise ValueError(f"the selection must have questions of every stratum; got none of {empty[0]}.")
+        raise ValueError(
+            f"the selection must have questions of every stratum; got none of {empty[0]}."
+        )
     return np.where(
         selected,
         questions["stratum"].map(kept / chosen),
@@ -58,18 +64,27 @@ def choose(
     """Select the questions of `curation-1`, `curation-2`, `authors`, a file or a Hub dataset, and remark how many."""
     former = f"in_{release.replace('-', '_')}"
     if former in FORMER:
-        return questions[former], f"the {questions[former].sum()} questions of {release}, reweighted"
+        return questions[
+            former
+        ], f"the {questions[former].sum()} questions of {release}, reweighted"
     table = read_release(release)
     columns = [column for column in ("question_id", "question") if column in table]
     if not columns:
-        raise ValueError(f"{release} must have a column question_id or question; got {', '.join(map(str, table))}.")
+        raise ValueError(
+            f"{release} must have a column question_id or question; got {', '.join(map(str, table))}."
+        )
     for column in columns:
         values = [str(value) for value in table[column].unique()]
         ids = values if column == "question_id" else _ids_of_texts(values, questions, texts)
         selected = questions["question_id"].isin(ids)
         if selected.any():
-            strangers = f"{len(values) - selected.sum()} of its {len(values)} questions are not in the pool"
-            return selected, f"{selected.sum()} questions of {release} instead of ours, reweighted; {strangers}"
+            strangers = (
+                f"{len(values) - selected.sum()} of its {len(values)} questions are not in the pool"
+            )
+            return (
+                selected,
+                f"{selected.sum()} questions of {release} instead of ours, reweighted; {strangers}",
+            )
     rule = f"{release} must have questions of the pool in {' or '.join(columns)}"
     raise ValueError(f"{rule}; got none, the first is {values[:1]}.")
 

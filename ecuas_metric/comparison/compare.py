@@ -46,8 +46,12 @@ class Comparison:
     high: float
     p: float  # two-sided: 1 minus the level at which the interval touches 0; nan without one
     p_adjusted: float  # for all pairs and metrics together, see `family.adjusted_p_values`
-    comparable: bool  # False if the metric assesses the confidences only and the systems' answers differ
-    low_all: float = math.nan  # simultaneous for all pairs and metrics, see `family.simultaneous_level`
+    comparable: (
+        bool  # False if the metric assesses the confidences only and the systems' answers differ
+    )
+    low_all: float = (
+        math.nan
+    )  # simultaneous for all pairs and metrics, see `family.simultaneous_level`
     high_all: float = math.nan
     p_first_best: float = math.nan  # see `family.p_value_of_best`; nan if not ranked by this metric
     p_second_best: float = math.nan
@@ -85,7 +89,9 @@ def fields_of(row: Any) -> dict[str, object]:
 class Comparisons(list[Comparison]):
     """Comparisons of pairs of systems, metric by metric, that print as lines and show as a table in notebooks."""
 
-    def __init__(self, rows: Iterable[Comparison] = (), notes: Iterable[tuple[str, Note]] = ()) -> None:
+    def __init__(
+        self, rows: Iterable[Comparison] = (), notes: Iterable[tuple[str, Note]] = ()
+    ) -> None:
         super().__init__(rows)
         self.notes = tuple(notes)  # with the system whose answers each is about, or ""
 
@@ -169,7 +175,9 @@ def compare_systems(
     return Comparisons(_comparisons(family, values, by_metric=by_metric), notes)
 
 
-def compare_within(systems: Mapping[str, System], *, only: Iterable[Key] | None = None) -> dict[int, Comparisons]:
+def compare_within(
+    systems: Mapping[str, System], *, only: Iterable[Key] | None = None
+) -> dict[int, Comparisons]:
     """Compare systems within each of their strata, by the number of the stratum.
 
     An adjusted p-value holds for all k strata if it is multiplied by k (Bonferroni).
@@ -179,14 +187,18 @@ def compare_within(systems: Mapping[str, System], *, only: Iterable[Key] | None 
     if options.strata is None:
         raise InputError("strata", "strata_missing")
     asked = None if only is None else list(only)
-    is_weighted = np.ones(len(options.strata)) if options.sample_weight is None else options.sample_weight
+    is_weighted = (
+        np.ones(len(options.strata)) if options.sample_weight is None else options.sample_weight
+    )
     strata = np.unique(options.strata[is_weighted > 0]).tolist()
     within = {}
     for stratum in strata:
         rows = np.flatnonzero(options.strata == stratum)
         parts = {name: _of_rows(system, rows) for name, system in aligned.items()}
         compared = compare_systems(parts, only=asked)
-        adjusted = [replace(row, p_adjusted=min(len(strata) * row.p_adjusted, 1.0)) for row in compared]
+        adjusted = [
+            replace(row, p_adjusted=min(len(strata) * row.p_adjusted, 1.0)) for row in compared
+        ]
         within[stratum] = Comparisons(adjusted, compared.notes)
     return within
 
@@ -202,7 +214,12 @@ def _of_rows(system: System, rows: Ints) -> System:
 
 def basis_of_comparison(system: System) -> Basis:
     """Return what the differences of a system to others depend on: draws that all metrics share."""
-    return replace(system.basis, interval_method=None, draws=None, deviates=f"{DRAWS}/{system.options.random_state}")
+    return replace(
+        system.basis,
+        interval_method=None,
+        draws=None,
+        deviates=f"{DRAWS}/{system.options.random_state}",
+    )
 
 
 def align(systems: Mapping[str, System]) -> dict[str, System]:
@@ -211,7 +228,9 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
     aligned = {first: reference}
     for name, system in others:
         if (system.ids is None) != (reference.ids is None):
-            raise InputError(f"{first} and {name}", "only_one_has", advice="add_ids", what="sample ids")
+            raise InputError(
+                f"{first} and {name}", "only_one_has", advice="add_ids", what="sample ids"
+            )
         if system.ids is not None and reference.ids is not None:
             rows = order_of(name, system.ids, first, reference.ids)
             if (rows[1:] < rows[:-1]).any():
@@ -226,13 +245,24 @@ def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[ob
     theirs, ours = _of_one_kind(ids, expected)
     for system, values in ((first, ours), (name, theirs)):
         if len(values.unique()) < len(values):
-            repeated = next(str(value) for value, count in Counter(values.to_pylist()).items() if count > 1)
+            repeated = next(
+                str(value) for value, count in Counter(values.to_pylist()).items() if count > 1
+            )
             got, advice = f"{repeated!r} repeatedly", "name_whole_id"
-            raise InputError(f"{system}: sample ids", "ids_repeated", value=repeated, got=got, advice=advice)
+            raise InputError(
+                f"{system}: sample ids", "ids_repeated", value=repeated, got=got, advice=advice
+            )
     rows = positions_in(ours, theirs)
-    missing, extra = ours.filter(from_numpy(rows < 0)), theirs.filter(from_numpy(positions_in(theirs, ours) < 0))
+    missing, extra = (
+        ours.filter(from_numpy(rows < 0)),
+        theirs.filter(from_numpy(positions_in(theirs, ours) < 0)),
+    )
     if len(missing) or len(extra):
-        offender = f"{str(missing[0])!r} is not in {name}" if len(missing) else f"{str(extra[0])!r} is not in {first}"
+        offender = (
+            f"{str(missing[0])!r} is not in {name}"
+            if len(missing)
+            else f"{str(extra[0])!r} is not in {first}"
+        )
         advice = "keep_common" if (rows >= 0).any() else "name_ids"
         raise InputError(
             f"{first} and {name}",
@@ -250,14 +280,21 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     without = [submission.name for submission in submissions if submission.ids is None]
     if without:
         raise InputError("in_common", "needs_ids", got=f"none for {without[0]}")
-    ids = _of_one_kind(*(submission.ids for submission in submissions if submission.ids is not None))
+    ids = _of_one_kind(
+        *(submission.ids for submission in submissions if submission.ids is not None)
+    )
     shared = reduce(lambda one, other: one.filter(from_numpy(positions_in(one, other) >= 0)), ids)
     if not len(shared):
         raise InputError("in_common", "no_common_id", advice="name_ids")
-    return [_keep(submission, positions_in(own, shared) >= 0) for submission, own in zip(submissions, ids, strict=True)]
+    return [
+        _keep(submission, positions_in(own, shared) >= 0)
+        for submission, own in zip(submissions, ids, strict=True)
+    ]
 
 
-def _comparisons(family: Family, values: Mapping[str, Values], *, by_metric: bool) -> list[Comparison]:
+def _comparisons(
+    family: Family, values: Mapping[str, Values], *, by_metric: bool
+) -> list[Comparison]:
     """Return the comparisons with p-values and intervals: of each alone, and of all together."""
     level = family.options.confidence_level or 0.0
     together = family.simultaneous_level(level)
@@ -305,7 +342,9 @@ def _require_same_samples(both: str, reference: System, system: System) -> None:
 
 def _of_one_kind(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
     """Return ids that can be joined: all whole numbers, or all text."""
-    found = [values if isinstance(values, pa.Array) else from_values(list(values)) for values in ids]
+    found = [
+        values if isinstance(values, pa.Array) else from_values(list(values)) for values in ids
+    ]
     kinds = {values.type for values in found}
     return found if kinds in ({pa.int64()}, {TEXT}) else [texts_in(values) for values in found]
 
@@ -319,8 +358,11 @@ def _keep(submission: Submission, kept: Bools) -> Submission:
         predictions=submission.predictions[rows],
         references=submission.references[rows],
         ids=None if submission.ids is None else submission.ids.filter(from_numpy(kept)),
-        per_sample={name: [values[row] for row in rows] for name, values in submission.per_sample.items()},
+        per_sample={
+            name: [values[row] for row in rows] for name, values in submission.per_sample.items()
+        },
         notes=(*submission.notes, left_out),
         source=submission.source._replace(rows=submission.source.rows[rows]),
-        unlabelled=submission.unlabelled and submission.unlabelled._replace(rows=submission.unlabelled.rows[rows]),
+        unlabelled=submission.unlabelled
+        and submission.unlabelled._replace(rows=submission.unlabelled.rows[rows]),
     )

@@ -57,9 +57,12 @@ class Family:
         self.values = values
         self.options = next(iter(systems.values())).options
         self.design = design_of_systems(systems)
-        self.answers = {name: answers_of(*without_weight_0(system)) for name, system in systems.items()}
+        self.answers = {
+            name: answers_of(*without_weight_0(system)) for name, system in systems.items()
+        }
         self.numbers = {
-            name: numbers_of(self.answers[name], values[name], paired_rows(system)) for name, system in systems.items()
+            name: numbers_of(self.answers[name], values[name], paired_rows(system))
+            for name, system in systems.items()
         }
         self.tests = [
             Difference(first, second, key, self._inference(first, second, key))
@@ -75,7 +78,9 @@ class Family:
         key: Key,
     ) -> Inference | None:
         """Return what is known of a difference; exactly 0 where it is no more than rounding."""
-        if not (self.design.tells_errors and key in self.numbers[first] and key in self.numbers[second]):
+        if not (
+            self.design.tells_errors and key in self.numbers[first] and key in self.numbers[second]
+        ):
             return None
         inference = infer(
             self.numbers[first][key],
@@ -131,7 +136,9 @@ class Family:
         numbers = [self.numbers[name][test.key] for name in names]
         kind = unseen(numbers, test.inference, level)
         name = names[kind.number] if kind else ""
-        is_of_answers = kind is not None and numbers[kind.number].groups is self.answers[name].groups
+        is_of_answers = (
+            kind is not None and numbers[kind.number].groups is self.answers[name].groups
+        )
         return name, kind if is_of_answers else None
 
     def may_rank(self, test: Difference) -> bool:
@@ -173,7 +180,9 @@ class Family:
         """Return the p-value of each system to be the best, by each metric that ranks all of them."""
         p_values = {}
         for key, rows in self._rows_of_metrics().items():
-            if key.entry.higher_is_better is None or not all(self.may_rank(self.tests[row]) for row in rows):
+            if key.entry.higher_is_better is None or not all(
+                self.may_rank(self.tests[row]) for row in rows
+            ):
                 continue
             for name in self.systems:
                 tests = [row for row in rows.tolist() if self._is_test_of(row, name)]
@@ -192,7 +201,9 @@ class Family:
         for row in rows:
             test = self.tests[row]
             assert test.inference is not None
-            sign = 1 if (name == test.second) == test.key.entry.higher_is_better else -1  # 1: a gain of the other
+            sign = (
+                1 if (name == test.second) == test.key.entry.higher_is_better else -1
+            )  # 1: a gain of the other
             tail = test.inference.tail()
             tails.append(tail if test.inference.value * sign > 0 else 1 - tail)
             errors.append(sign * self.errors(row))
@@ -201,7 +212,9 @@ class Family:
     def _rows_of_metrics(self) -> dict[Key, Ints]:
         """Return the tests of each metric."""
         keys = [test.key for test in self.tests]
-        return {key: np.flatnonzero([key == other for other in keys]) for key in dict.fromkeys(keys)}
+        return {
+            key: np.flatnonzero([key == other for other in keys]) for key in dict.fromkeys(keys)
+        }
 
 
 def paired_rows(system: System) -> Ints:
@@ -218,7 +231,9 @@ def design_of_systems(systems: Mapping[str, System]) -> Design:
     """Return the design of the samples of aligned systems, in the order in which these were given."""
     _, options = as_given(next(iter(systems.values())))
     size = len(next(iter(systems.values())).decisions.uncertainty)
-    rows = np.arange(size) if options.sample_weight is None else np.flatnonzero(options.sample_weight)
+    rows = (
+        np.arange(size) if options.sample_weight is None else np.flatnonzero(options.sample_weight)
+    )
     return design_of_options(select_options(options, rows), len(rows))
 
 
@@ -263,7 +278,9 @@ def adjusted_p_values(
     order = np.argsort(sizes)[: np.count_nonzero(~np.isnan(sizes))]
     adjusted = np.array(p_values, np.float64)
     largest = np.zeros(DRAWS)
-    for count, index in enumerate(order, 1):  # from the smallest up: `largest` is that of all that are no larger
+    for count, index in enumerate(
+        order, 1
+    ):  # from the smallest up: `largest` is that of all that are no larger
         np.maximum(
             largest,
             np.abs(errors[index]()),

@@ -24,7 +24,9 @@ from .family import design_of_systems, paired_rows
 
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
 SAMPLES = 1000
-CORRELATION = 0.5  # of the costs of two systems on a sample, where the same samples are hard for both
+CORRELATION = (
+    0.5  # of the costs of two systems on a sample, where the same samples are hard for both
+)
 EXPECTED_AUROC = 0.8  # about that of verbalized confidences of language models
 QUANTILES = (np.arange(2000) + 0.5) / 2000  # at which the model's confidences are taken
 MOST = 10**18  # samples, beyond which there is no plan
@@ -55,7 +57,9 @@ class Plan:
     deviation: float  # standard deviation of the paired difference of one sample
     samples: int  # N
     detectable: float  # difference that N samples detect with the power; nan if the deviation is 0 or unknown
-    needed: int | None  # N that detects `difference`; None if that is 0, or the deviation 0 or unknown
+    needed: (
+        int | None
+    )  # N that detects `difference`; None if that is 0, or the deviation 0 or unknown
 
 
 def plan_of_systems(
@@ -150,7 +154,13 @@ def plan_of_rates(
 
 
 def plan_of(
-    key: Key, difference: float, spread: Spread, samples: int, *, power: float = POWER, alpha: float = ALPHA
+    key: Key,
+    difference: float,
+    spread: Spread,
+    samples: int,
+    *,
+    power: float = POWER,
+    alpha: float = ALPHA,
 ) -> Plan:
     r"""Return the plan for what is known of one sample's difference, of standard deviation s.
 

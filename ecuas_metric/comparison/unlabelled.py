@@ -80,7 +80,12 @@ def unlabelled_bounds(
     """
     same_length(predictions=confidence, references=correct)
     missing = np.isnan(confidence)
-    require(missing | ((confidence >= 0) & (confidence <= 1)), confidence, "predictions", "out_of_unit_interval")
+    require(
+        missing | ((confidence >= 0) & (confidence <= 1)),
+        confidence,
+        "predictions",
+        "out_of_unit_interval",
+    )
     is_known = ~np.isnan(correct)
     ok = ~is_known | (correct == 0) | (correct == 1)
     require(ok, correct, "references", "not_0_or_1_or_unlabelled")
@@ -92,7 +97,9 @@ def unlabelled_bounds(
     bounds = {}
     keys = keys_of(right.decisions, options) if only is None else only
     for key in [key for key in keys if not key.variant and key.entry.applies(right.decisions)]:
-        unjudged = Unjudged(confidence, correct, weight, at_parameter(right, key), at_parameter(wrong, key))
+        unjudged = Unjudged(
+            confidence, correct, weight, at_parameter(right, key), at_parameter(wrong, key)
+        )
         limits = _bounds_of(key, unjudged)
         if limits is not None:
             low, high = limits
@@ -104,7 +111,9 @@ def _completed(confidence: Floats, correct: Floats, fill: float, options: Option
     """Return the data with all unlabelled answers right (1) or wrong (0)."""
     answers = np.where(np.isnan(correct), fill, correct).astype(int)
     decisions = confidence_decisions(confidence, answers, num_classes=options.num_classes)
-    ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight)
+    ties = tie_groups(
+        decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight
+    )
     return Data(decisions, options, grouped=ties, weight=options.sample_weight)
 
 

@@ -17,12 +17,39 @@ from ..errors import FileError
 from ..inputs import Floats, Ints
 from .values import TEXT, Sheet, as_text, encode, floats_in, from_numpy, is_in, is_numeric, nulls_in
 
-PAIRS = ("true false", "yes no", "correct incorrect", "right wrong", "pass fail", "passed failed", "t f", "y n", "c i")
-TRUTHS = [dict(zip(pair.split(), (1.0, 0.0), strict=True)) for pair in PAIRS]  # words for right, and for wrong
-NOTHING = ("", "\\n", "-", "--", "\N{EN DASH}", "\N{EM DASH}", "na", "n/a", "nan", "null", "none", "#n/a")
+PAIRS = (
+    "true false",
+    "yes no",
+    "correct incorrect",
+    "right wrong",
+    "pass fail",
+    "passed failed",
+    "t f",
+    "y n",
+    "c i",
+)
+TRUTHS = [
+    dict(zip(pair.split(), (1.0, 0.0), strict=True)) for pair in PAIRS
+]  # words for right, and for wrong
+NOTHING = (
+    "",
+    "\\n",
+    "-",
+    "--",
+    "\N{EN DASH}",
+    "\N{EM DASH}",
+    "na",
+    "n/a",
+    "nan",
+    "null",
+    "none",
+    "#n/a",
+)
 _POINT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+(,\d+)?")
-_UNIT_COMMA = re.compile(r"[01](,\d+)?")  # a number from 0 to 1, which no separator of thousands is in
+_UNIT_COMMA = re.compile(
+    r"[01](,\d+)?"
+)  # a number from 0 to 1, which no separator of thousands is in
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
 _WAYS = {"with decimal points": _POINT, "with decimal commas": _COMMA, "per cent": _PER_CENT}
 
@@ -74,9 +101,15 @@ def truths_in(sheet: Sheet, column: str, right: str | None = None) -> Floats:
         return floats_in(parsed)
     values, codes = encode(parsed)
     words = [as_text(value).lower() for value in values]
-    pair = _known_pair(sheet, column, words) if right is None else _said_pair(sheet, column, words, right)
+    pair = (
+        _known_pair(sheet, column, words)
+        if right is None
+        else _said_pair(sheet, column, words, right)
+    )
     if pair is not None:
-        _refuse(sheet, column, codes, [word not in pair for word in words], "neither_word", list(pair))
+        _refuse(
+            sheet, column, codes, [word not in pair for word in words], "neither_word", list(pair)
+        )
         return np.array([*(pair[word] for word in words), np.nan])[codes]
     if parsed.type == TEXT:
         _refuse(sheet, column, codes, [not _way_of(word) for word in words], "no_truths")
@@ -163,11 +196,18 @@ def _refuse_points(sheet: Sheet, column: str) -> None:
     values, codes = encode(sheet.column(column))
     pointed = [k for k, text in enumerate(values) if "." in str(text)]
     if pointed:
-        raise sheet.error(column, "points_between_thousands", np.isin(codes, pointed), advice="leave_points_out")
+        raise sheet.error(
+            column, "points_between_thousands", np.isin(codes, pointed), advice="leave_points_out"
+        )
 
 
 def _refuse(
-    sheet: Sheet, column: str, codes: Ints, wrong: Sequence[bool], rule: str, words: Sequence[str] = ()
+    sheet: Sheet,
+    column: str,
+    codes: Ints,
+    wrong: Sequence[bool],
+    rule: str,
+    words: Sequence[str] = (),
 ) -> None:
     """Raise FileError if some of the distinct words of a column of correctness, by their codes (N,), are wrong."""
     if any(wrong):

@@ -34,7 +34,9 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         return JsonRows([])
     _, document = documents[0]
     if len(documents) > 1 or _is_row(document):
-        return JsonRows([_row(value, line) for line, value in documents], [line for line, _ in documents])
+        return JsonRows(
+            [_row(value, line) for line, value in documents], [line for line, _ in documents]
+        )
     if path:
         return JsonRows(_rows_of(value_at(document, path)), path=path)
     nested = dict(_lists_in(document))
@@ -43,7 +45,9 @@ def rows_in(text: str, path: str = "") -> JsonRows:
     if len(nested) > 1:
         sizes = ", ".join(f"{name} ({len(rows)} rows)" for name, rows in nested.items())
         longest = max(nested, key=lambda name: len(nested[name]))
-        raise ValueError(f"it must have one list of objects; it has {sizes}. Which? --columns rows={longest}")
+        raise ValueError(
+            f"it must have one list of objects; it has {sizes}. Which? --columns rows={longest}"
+        )
     ((name, objects),) = nested.items()
     return JsonRows(objects, path=name)
 
@@ -71,7 +75,9 @@ def _after_space(text: str, position: int) -> int:
 
 def _is_row(document: object) -> bool:
     """Return whether a single document is a row."""
-    return isinstance(document, dict) and not any(isinstance(part, dict | list) for part in document.values())
+    return isinstance(document, dict) and not any(
+        isinstance(part, dict | list) for part in document.values()
+    )
 
 
 def _row(value: object, line: int) -> Object:
@@ -94,7 +100,9 @@ def _rows_of(document: object) -> list[Object]:
         return _named(columns, zip(*columns.values(), strict=True))
     if kinds == {dict}:
         return _rows_by_key(columns)
-    raise ValueError("it must be a list of objects, or an object of columns or with one list of objects")
+    raise ValueError(
+        "it must be a list of objects, or an object of columns or with one list of objects"
+    )
 
 
 def _named(names: Iterable[str], rows: Iterable[Iterable[object]]) -> list[Object]:

@@ -16,7 +16,17 @@ from ..results import note_perfect
 from .cells import numbers_in, parse_cells
 from .recipe import NAMES, Recipe, complement_of
 from .roles import DIFFERENT
-from .values import TEXT, Sheet, as_text, count_distinct, encode, floats_in, is_numeric, join_texts, texts_in
+from .values import (
+    TEXT,
+    Sheet,
+    as_text,
+    count_distinct,
+    encode,
+    floats_in,
+    is_numeric,
+    join_texts,
+    texts_in,
+)
 
 MAX_SYSTEMS = 1000  # more is a column of something else
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
@@ -47,7 +57,13 @@ def check_columns(sheet: Sheet, recipe: Recipe, said: Collection[str]) -> tuple[
 
 def require_ids(recipes: Iterable[Recipe | None]) -> None:
     """Raise InputError, since systems whose rows may be in different orders have no ids; name what may be ids."""
-    candidates = [name for recipe in recipes if recipe for name, what in recipe.unused if what.endswith(DIFFERENT)]
+    candidates = [
+        name
+        for recipe in recipes
+        if recipe
+        for name, what in recipe.unused
+        if what.endswith(DIFFERENT)
+    ]
     got = ", ".join(dict.fromkeys(candidates)) or "no column with another value in each row"
     raise InputError("systems", "no_ids", got=got, advice="name_ids")
 
@@ -72,7 +88,9 @@ def refuse_codes(sheet: Sheet, column: str, grades: Floats) -> None:
     wrong = np.isin(grades, strange)
     are_shares = strange[0] > 0 and strange[-1] < 1
     if are_shares and np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH:
-        raise sheet.error(column, "one_row_unlike_others", wrong, value=strange[0], advice="leave_rows_out")
+        raise sheet.error(
+            column, "one_row_unlike_others", wrong, value=strange[0], advice="leave_rows_out"
+        )
     advice = "set_correct_from" if are_shares else _advice_on_codes(levels, strange)
     rule = "two_codes" if advice == "say_right" else "not_0_or_1"
     ends = {"low": f"{levels[0]:g}", "high": f"{levels[-1]:g}"}
@@ -128,7 +146,9 @@ def refuse_positive(sheet: Sheet, recipe: Recipe, chosen: pa.Array, values: Floa
         if -np.inf < highest <= lowest < np.inf:
             columns = {"label": recipe.truth, "positive": name}
             pair: dict[str, Any] = {"low": classes[low], "high": classes[high]}
-            raise sheet.error(name, "probability_of_one", advice="name_positive_class", columns=columns, **pair)
+            raise sheet.error(
+                name, "probability_of_one", advice="name_positive_class", columns=columns, **pair
+            )
 
 
 def _advice_on_codes(levels: Floats, strange: Floats) -> str:
@@ -144,7 +164,9 @@ def _refuse_numbers(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if columns of numbers hold ratings, or codes for right and wrong."""
     confidence = recipe.predictions[0]
     numeric = [name for name in sheet.names if is_numeric(sheet.table[name].type)]
-    has_codes = recipe.form == "confidences" and recipe.right is None and recipe.correct_from is None
+    has_codes = (
+        recipe.form == "confidences" and recipe.right is None and recipe.correct_from is None
+    )
     if recipe.scale == 1 and confidence in numeric:
         refuse_rating(sheet, confidence, floats_in(sheet.column(confidence)))
     if has_codes and recipe.truth in numeric:
@@ -179,9 +201,15 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
         columns = {"label": name, "predicted": other}
         fields: dict[str, Any] = {"other": other, "words": "/".join(sorted(words, reverse=True))}
         if words != _TRUTHS or other.strip().lower() in NAMES["predicted"]:
-            raise sheet.error(name, "words_of_other", advice="name_right_answers", columns=columns, **fields)
+            raise sheet.error(
+                name, "words_of_other", advice="name_right_answers", columns=columns, **fields
+            )
         if _agree(_head(sheet, name), _head(sheet, other)):
-            fields |= {"column": name, "columns": columns, "pairs": f"label={name},predicted={other}"}
+            fields |= {
+                "column": name,
+                "columns": columns,
+                "pairs": f"label={name},predicted={other}",
+            }
             return (Note("like_right_answers", fields, "name_right_answers"),)
     return ()
 
@@ -201,7 +229,9 @@ def _words(sheet: Sheet, name: str) -> set[str]:
 
 
 def _head(sheet: Sheet, name: str) -> Array:
-    return np.array([as_text(value).lower() for value in sheet.head(_SHAPES).column(name).to_pylist()])
+    return np.array(
+        [as_text(value).lower() for value in sheet.head(_SHAPES).column(name).to_pylist()]
+    )
 
 
 def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
@@ -215,9 +245,13 @@ def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
         if wrong.any():
             columns = {"confidence": name, "predicted": other} if is_high else {"positive": name}
             advice = "name_chosen_class" if is_high else "name_positive"
-            raise sheet.error(name, "contradicted", wrong, advice=advice, columns=columns, other=other)
+            raise sheet.error(
+                name, "contradicted", wrong, advice=advice, columns=columns, other=other
+            )
     if is_high and not predicted:
-        raise sheet.error(name, "never_below_half", advice="name_positive", columns={"positive": name})
+        raise sheet.error(
+            name, "never_below_half", advice="name_positive", columns={"positive": name}
+        )
 
 
 def _contradicts(sheet: Sheet, predicted: str, values: Floats) -> Bools:
@@ -289,14 +323,20 @@ def _refuse_crossed(sheet: Sheet, recipe: Recipe) -> None:
     columns = {name: texts_in(sheet.column(name)) for name, _ in recipe.unused}
     counts = {name: count_distinct(texts) for name, texts in columns.items()}
     for ids, other in permutations(columns, 2):
-        is_crossed = counts[ids] * counts[other] == size and _ENOUGH <= counts[ids] > counts[other] > 1
+        is_crossed = (
+            counts[ids] * counts[other] == size and _ENOUGH <= counts[ids] > counts[other] > 1
+        )
         if is_crossed and count_distinct(join_texts([columns[ids], columns[other]], "\0")) == size:
             raise _told_apart(sheet, ids, other, counts[other], {"system": other})
 
 
-def _told_apart(sheet: Sheet, ids: str, other: str, values: int, columns: dict[str, str]) -> FileError:
+def _told_apart(
+    sheet: Sheet, ids: str, other: str, values: int, columns: dict[str, str]
+) -> FileError:
     fields: dict[str, Any] = {"other": other, "values": values, "ids": ids}
-    return sheet.error(ids, "ids_of_other", advice="name_systems_or_groups", columns=columns, **fields)
+    return sheet.error(
+        ids, "ids_of_other", advice="name_systems_or_groups", columns=columns, **fields
+    )
 
 
 def _note_parts(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
@@ -312,7 +352,11 @@ def _note_parts(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
             continue
         sizes = _sizes_of_parts(sheet, name)
         if sizes.size:
-            fields: dict[str, Any] = {"column": name, "values": len(sizes), "size": int(sizes.min())}
+            fields: dict[str, Any] = {
+                "column": name,
+                "values": len(sizes),
+                "size": int(sizes.min()),
+            }
             fields |= {"columns": {"system": name}, "pairs": f"system={name}"}
             notes.append(Note("like_systems", fields, "name_system"))
     return tuple(notes)

@@ -34,10 +34,19 @@ TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # what a page may take; `_READERS` has a
 _COMPRESSED = (".gz", ".zst", ".zip")
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by how a file begins
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32"}  # the longest first
-_MARKS |= {codecs.BOM_UTF32_BE: "utf-32", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_MARKS |= {
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _FORMATS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\xff\xff\xff\xff": ".arrow"}
-_REASONS = {RecursionError: "the JSON is nested too deeply", UnicodeDecodeError: "it is not UTF-8 text"}
-_PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")  # of Spark, `datasets` and DuckDB
+_REASONS = {
+    RecursionError: "the JSON is nested too deeply",
+    UnicodeDecodeError: "it is not UTF-8 text",
+}
+_PART = re.compile(
+    r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)"
+)  # of Spark, `datasets` and DuckDB
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
@@ -57,7 +66,9 @@ class Header:
 def frame_of(sheet: Sheet, *, text: Collection[str] = ()) -> pd.DataFrame:
     """Return the rows of a sheet as a data frame; columns of numbers are numbers, but for those that are text."""
     columns = {name: sheet.column(name) for name in sheet.names}
-    return pa.table({name: one if name in text else parse_cells(one) for name, one in columns.items()}).to_pandas()
+    return pa.table(
+        {name: one if name in text else parse_cells(one) for name, one in columns.items()}
+    ).to_pandas()
 
 
 def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:
@@ -82,7 +93,9 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
             return _sheet(pa.table({}))
         if suffix not in _READERS:
             raise FileError(path, "unknown_suffix", suffixes=list(_READERS))
-        sheet = _read_json(content, rows) if rows and "json" in suffix else _READERS[suffix](content)
+        sheet = (
+            _read_json(content, rows) if rows and "json" in suffix else _READERS[suffix](content)
+        )
         require_distinct(sheet.names)
         return replace(sheet, format=suffix.removeprefix("."))
     except (FileError, MemoryError):
@@ -107,7 +120,10 @@ def stem(path: str | Path) -> str:
 
 def distinct_names(names: Sequence[str], paths: Sequence[str], stems: Sequence[str]) -> list[str]:
     """Return names that differ where files do: with their folders, or else with their suffixes; not those given."""
-    with_folders = [str(Path(path).with_name(stem)) if stem else path for path, stem in zip(paths, stems, strict=True)]
+    with_folders = [
+        str(Path(path).with_name(stem)) if stem else path
+        for path, stem in zip(paths, stems, strict=True)
+    ]
     is_stem = [name == stem for name, stem in zip(names, stems, strict=True)]
     distinct = list(names)
     for longer in (with_folders, paths):
@@ -185,7 +201,11 @@ def _bytes_of(path: str) -> pa.Buffer:
 
 def _unzip(content: pa.Buffer) -> pa.Buffer:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
+        names = [
+            name
+            for name in archive.namelist()
+            if not name.endswith("/") and not name.startswith("__MACOSX/")
+        ]
         if len(names) != 1:
             raise ValueError(f"the archive must hold one file; it holds {len(names)}")
         return pa.py_buffer(archive.read(names[0]))
@@ -211,7 +231,10 @@ def _read_parts(folder: Path) -> Sheet:
     """Read the files that together are one table; rows are counted through all of them."""
     parts = _parts_in(folder)
     sheets = [read_sheet(folder / part) for part in parts]
-    tables = {part: _with_columns_of_folders(sheet.table, part) for part, sheet in zip(parts, sheets, strict=True)}
+    tables = {
+        part: _with_columns_of_folders(sheet.table, part)
+        for part, sheet in zip(parts, sheets, strict=True)
+    }
     tables = {part: table for part, table in tables.items() if len(table)}
     names = [table.column_names for table in tables.values()]
     for part, table in tables.items():
@@ -281,11 +304,22 @@ def _regular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Tab
     if has_quotes and re.search(re.escape(header.separator.encode()) + rb' +"', content):
         return None
     reading = arrow.ReadOptions(skip_rows=header.before, column_names=names, block_size=_BLOCK)
-    parsing = arrow.ParseOptions(delimiter=header.separator, newlines_in_values=has_quotes, ignore_empty_lines=False)
+    parsing = arrow.ParseOptions(
+        delimiter=header.separator, newlines_in_values=has_quotes, ignore_empty_lines=False
+    )
     texts = dict.fromkeys(names, TEXT)
-    numeric = [name for name, cell in zip(names, header.cells, strict=False) if holds_numbers(name) and is_number(cell)]
-    for types in (texts | dict.fromkeys(numeric, pa.float64()), texts):  # as numbers, unless a cell is none
-        converting = arrow.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
+    numeric = [
+        name
+        for name, cell in zip(names, header.cells, strict=False)
+        if holds_numbers(name) and is_number(cell)
+    ]
+    for types in (
+        texts | dict.fromkeys(numeric, pa.float64()),
+        texts,
+    ):  # as numbers, unless a cell is none
+        converting = arrow.ConvertOptions(
+            column_types=types, null_values=[""], strings_can_be_null=True
+        )
         try:
             return arrow.read_csv(pa.BufferReader(content), reading, parsing, converting)
         except pa.ArrowInvalid:
@@ -302,7 +336,9 @@ def _irregular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.T
     for number, row in enumerate(rows, header.before + 1):
         if len(row) > len(names):
             raise ValueError(f"row {number} has more cells than the header has names")
-    columns = ([row[k] or None if k < len(row) else None for row in rows] for k in range(len(names)))
+    columns = (
+        [row[k] or None if k < len(row) else None for row in rows] for k in range(len(names))
+    )
     return pa.Table.from_arrays([from_texts(column) for column in columns], names)
 
 
@@ -321,7 +357,9 @@ def _header(content: pa.Buffer) -> Header:
     before = 0
     separator = ""
     line = "\n"
-    while line and (not line.strip() or line.startswith(("#", "sep="))):  # nothing, a comment, or Excel's separator
+    while line and (
+        not line.strip() or line.startswith(("#", "sep="))
+    ):  # nothing, a comment, or Excel's separator
         separator = line[4] if line.startswith("sep=") and len(line) > 4 else separator
         line = lines.readline()
         before += 1
@@ -355,7 +393,9 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
     try:
         arrays = dict(np.load(io.BytesIO(content), allow_pickle=False))
     except ValueError as error:
-        raise ValueError(f"{str(error).rstrip('.')}; text must be saved as array.astype(str)") from None
+        raise ValueError(
+            f"{str(error).rstrip('.')}; text must be saved as array.astype(str)"
+        ) from None
     columns: dict[str, Array] = {}
     for name, array in arrays.items():
         if array.ndim == 2 and array.shape[1] > 1:
@@ -364,7 +404,9 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
             columns[name] = array.ravel()
     sizes = {len(column): f"{name} has {len(column)}" for name, column in columns.items()}
     if len(sizes) > 1:
-        raise ValueError(f"its arrays must have the same length; {' and '.join(list(sizes.values())[:2])}")
+        raise ValueError(
+            f"its arrays must have the same length; {' and '.join(list(sizes.values())[:2])}"
+        )
     return _sheet(pa.Table.from_arrays(list(map(from_numpy, columns.values())), list(columns)))
 
 
@@ -382,7 +424,9 @@ def _read_arrow(content: pa.Buffer) -> Sheet:
 
 
 def _sheet_of_table(table: pa.Table) -> Sheet:
-    if any(pa.types.is_run_end_encoded(kind) for kind in table.schema.types):  # of which pyarrow selects no rows
+    if any(
+        pa.types.is_run_end_encoded(kind) for kind in table.schema.types
+    ):  # of which pyarrow selects no rows
         table = pa.Table.from_arrays([plain(column) for column in table], table.column_names)
     return _sheet(table)
 
@@ -393,10 +437,14 @@ def _read_excel(content: pa.Buffer) -> Sheet:
     except ImportError:
         raise missing_package("Excel files need", "openpyxl") from None
     book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-    tables = {sheet.title: _filled_rows(sheet.iter_rows(values_only=True)) for sheet in book.worksheets}
+    tables = {
+        sheet.title: _filled_rows(sheet.iter_rows(values_only=True)) for sheet in book.worksheets
+    }
     tables = {title: rows for title, rows in tables.items() if len(rows) > 1}
     if len(tables) > 1:
-        raise ValueError(f"it has several sheets: {', '.join(tables)}; save the one that you mean as a file of its own")
+        raise ValueError(
+            f"it has several sheets: {', '.join(tables)}; save the one that you mean as a file of its own"
+        )
     if not tables:
         return _sheet(pa.table({}))
     (rows,) = tables.values()
@@ -409,7 +457,9 @@ def _read_excel(content: pa.Buffer) -> Sheet:
 
 def _filled_rows(rows: Iterable[tuple[object, ...]]) -> dict[int, tuple[object, ...]]:
     """Return the rows of a worksheet that are not empty, by their numbers, all of one length."""
-    filled = {number: row for number, row in enumerate(rows, 1) if any(cell is not None for cell in row)}
+    filled = {
+        number: row for number, row in enumerate(rows, 1) if any(cell is not None for cell in row)
+    }
     width = max(map(len, filled.values()), default=0)
     return {number: row + (None,) * (width - len(row)) for number, row in filled.items()}
 
@@ -418,7 +468,9 @@ def _from_series(column: pd.Series) -> pa.Array:
     try:
         return plain(pa.Array.from_pandas(column))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return from_values([None if value is None or value != value else value for value in column.tolist()])
+        return from_values(
+            [None if value is None or value != value else value for value in column.tolist()]
+        )
 
 
 _READERS: dict[str, Callable[[pa.Buffer], Sheet]] = {

@@ -14,7 +14,9 @@ from typing import Any
 
 from ..errors import InputError, Note
 
-ColumnNames = Mapping[str, str | Mapping[str, str]]  # a role -> its column, or a system -> its columns by role
+ColumnNames = Mapping[
+    str, str | Mapping[str, str]
+]  # a role -> its column, or a system -> its columns by role
 HEAD = 10_000  # rows that a recipe is resolved on, wherever they come from: memory, out of core or Spark
 NAMES = {  # a role -> the names that it is known by, lower case, the first of which counts; without one it must be said
     role: tuple(names.split())
@@ -48,8 +50,14 @@ FORMS = {  # a form of input, the preferred first -> the roles of its prediction
 }
 LAYOUTS = (  # what files may hold, for the help and the documentation: columns, what they are
     ("confidence, correct", "a system that answers: how sure it is, and 1 or 0"),
-    ("label, prob_0, prob_1, ..", "a classifier: the true class, from 0, and the probability of each"),
-    ("label, cat, dog, ..", "the same, the columns named by the classes, or prob_cat, prob_dog, .."),
+    (
+        "label, prob_0, prob_1, ..",
+        "a classifier: the true class, from 0, and the probability of each",
+    ),
+    (
+        "label, cat, dog, ..",
+        "the same, the columns named by the classes, or prob_cat, prob_dog, ..",
+    ),
     ("label, posteriors", "the same, as lists, or as mappings of classes to probabilities"),
     ("label, prob", "two classes, 0 and 1: the probability of class 1"),
     ("label, predicted, confidence", "the class that was chosen, and how sure the classifier was"),
@@ -70,7 +78,14 @@ _SAID = {  # what a line says of values, where it is not the default -> the fiel
     "filter": "filter",
     "choice_length": "length",
 }
-_NOT_OF_NUMBERS = ("source", "format", "rows", "unused", "system", "notes")  # fields on which no number depends
+_NOT_OF_NUMBERS = (
+    "source",
+    "format",
+    "rows",
+    "unused",
+    "system",
+    "notes",
+)  # fields on which no number depends
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +98,12 @@ class Reading:
     scale: float | str = 1
     predictions_are: str | None = None
     right: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)  # a role -> its column, several joined by +
-    systems: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # side by side -> columns of their own
+    columns: Mapping[str, str] = field(
+        default_factory=dict
+    )  # a role -> its column, several joined by +
+    systems: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict
+    )  # side by side -> columns of their own
 
     def with_columns(self, columns: ColumnNames) -> Reading:
         """Return it with other columns; a mapping among them has those of a system."""
@@ -96,7 +115,11 @@ class Reading:
         """Return it with what was said instead of what was before."""
         plain = Reading()
         names = ("unlabelled", "labels", "correct_from", "scale", "predictions_are", "right")
-        changes = {name: getattr(said, name) for name in names if getattr(said, name) != getattr(plain, name)}
+        changes = {
+            name: getattr(said, name)
+            for name in names
+            if getattr(said, name) != getattr(plain, name)
+        }
         columns: dict[str, Any] = {**self.columns, **self.systems, **said.columns, **said.systems}
         return replace(self, **changes).with_columns(columns)
 
@@ -200,11 +223,19 @@ class Recipe:
         """Return what was said of the values, where it is not the default."""
         defaults = {field.name: field.default for field in fields(self)}
         values = {name: getattr(self, field) for name, field in _SAID.items()}
-        return [(name, _text_of(value)) for name, value in values.items() if value != defaults[_SAID[name]]]
+        return [
+            (name, _text_of(value))
+            for name, value in values.items()
+            if value != defaults[_SAID[name]]
+        ]
 
     def rules(self) -> tuple[tuple[str, str], ...]:
         """Return names and values of all that changes numbers, given the same columns, but for unlabelled answers."""
-        complements = [(role, "complement") for role, names in self.columns.items() if any(map(complement_of, names))]
+        complements = [
+            (role, "complement")
+            for role, names in self.columns.items()
+            if any(map(complement_of, names))
+        ]
         return (*complements, *(rule for rule in self._options() if rule[0] != "unlabelled"))
 
     def without(self, columns: Collection[str]) -> Recipe:
@@ -277,7 +308,9 @@ def reading_in(text: str) -> Reading:
     records = document.get("recipes", [document]) if isinstance(document, dict) else document
     recipes = [Recipe.from_fields(record) for record in records]
     if len(recipes) > 1 and not all(recipe.system for recipe in recipes):
-        raise InputError("recipe", "several_recipes", got=", ".join(recipe.source for recipe in recipes))
+        raise InputError(
+            "recipe", "several_recipes", got=", ".join(recipe.source for recipe in recipes)
+        )
     first = recipes[0].reading()
     if not recipes[0].system:
         return first

@@ -43,7 +43,11 @@ DIFFERENT = ", all different"  # in each system, as ids are
 _OF_FORMS = {role for roles in FORMS.values() for role in roles}
 _WITH_NAMES = {role for role in _OF_FORMS if NAMES[role]}  # that need not be said
 _KNOWN = {name for names in NAMES.values() for name in names if not NUMBERED.fullmatch(name)}
-_ADVICE = {"posteriors": "name_posteriors", "positive": "name_posteriors", "predicted": "name_predicted"}
+_ADVICE = {
+    "posteriors": "name_posteriors",
+    "positive": "name_posteriors",
+    "predicted": "name_predicted",
+}
 _NO_NAME = re.compile(r"-?[\d.,]+|Unnamed: .*|[{\[].*")  # but a row of numbers, or of JSON
 _PREFIXES = ("", "prob_", "p_")  # before the name of a class
 _EMPTY = "empty"
@@ -53,7 +57,9 @@ _MOST_VALUES = 20  # distinct numbers that are counted; of more, the range says 
 _MOST_COUNTED = 1000  # distinct texts; there may be more below the head of a file
 
 
-def resolve(head: pa.Table, reading: Reading, *, source: str, rows: int, format: str = "", path: str = "") -> Recipe:
+def resolve(
+    head: pa.Table, reading: Reading, *, source: str, rows: int, format: str = "", path: str = ""
+) -> Recipe:
     """Return how rows are read, by the first of them: the one place that decides it, for every reader and engine.
 
     `head` has all columns, those in nested cells that the reading names too, see `with_nested`; and `HEAD` rows.
@@ -75,7 +81,9 @@ def resolve(head: pa.Table, reading: Reading, *, source: str, rows: int, format:
         form=form,
         columns=used,
         unused=matching.unused(used),
-        classes=matching.classes(used["posteriors"]) if form == "posteriors" and labels is None else labels,
+        classes=matching.classes(used["posteriors"])
+        if form == "posteriors" and labels is None
+        else labels,
         scale=reading.scale,
         correct_from=reading.correct_from,
         right=reading.right,
@@ -170,7 +178,9 @@ class _Matching:
 
     def form(self, said: set[str]) -> str:
         """Return the form of input that the columns make up and that uses all that was said."""
-        complete = [form for form, needed in FORMS.items() if all(self.roles[role] for role in needed)]
+        complete = [
+            form for form, needed in FORMS.items() if all(self.roles[role] for role in needed)
+        ]
         fitting = [form for form in complete if said <= set(FORMS[form])]
         if not fitting:
             raise self._no_form(said)
@@ -213,7 +223,9 @@ class _Matching:
     def _said(self, role: str, text: str) -> list[str]:
         is_name = text.lower() in self.by_name
         if role == "posteriors" and not is_name:
-            numbered = self._numbered(re.compile(rf"({re.escape(text.rstrip('_').lower())})_?(\d+)"))
+            numbered = self._numbered(
+                re.compile(rf"({re.escape(text.rstrip('_').lower())})_?(\d+)")
+            )
             if numbered:
                 return numbered
         parts = text.split("+") if role in SEVERAL and not is_name else [text]
@@ -231,7 +243,9 @@ class _Matching:
             return text
         names = self.by_name.get(text.lower(), [])
         if len(names) > 1:
-            raise FileError(self.source, "columns_differ_in_case", got=" and ".join(map(repr, names)))
+            raise FileError(
+                self.source, "columns_differ_in_case", got=" and ".join(map(repr, names))
+            )
         if not names:
             raise self._error("no_column", wanted=text)
         return names[0]
@@ -265,7 +279,9 @@ class _Matching:
             match = pattern.fullmatch(known)
             if match and self._is_free(name):
                 groups.setdefault(match[1], {})[int(match[2])] = name
-        whole = [group for group in groups.values() if sorted(group) == list(range(max(2, len(group))))]
+        whole = [
+            group for group in groups.values() if sorted(group) == list(range(max(2, len(group))))
+        ]
         if len(whole) > 1:
             sets = " and ".join(name_of(list(group.values())) for group in whole)
             raise FileError(self.source, "several_posteriors", got=sets, advice="name_one_role")
@@ -276,9 +292,17 @@ class _Matching:
         classes = set().union(*map(self._texts, self.roles["label"]))
         if len(classes) < 2:
             return []
-        free = [name for known, (name, *_) in self.by_name.items() if known not in _KNOWN and self._is_free(name)]
+        free = [
+            name
+            for known, (name, *_) in self.by_name.items()
+            if known not in _KNOWN and self._is_free(name)
+        ]
         for prefix in _PREFIXES:
-            names = {name.strip().removeprefix(prefix): name for name in free if name.strip().startswith(prefix)}
+            names = {
+                name.strip().removeprefix(prefix): name
+                for name in free
+                if name.strip().startswith(prefix)
+            }
             if classes <= names.keys():
                 return self._of_classes(names, classes)
         return []
@@ -295,8 +319,14 @@ class _Matching:
         """Return the error about columns that make up no form: what is there, and what is not."""
         header = self._strange_header()
         if header:
-            return FileError(self.source, "no_header", got=", ".join(header[:_EXAMPLES]), advice="name_header")
-        forms = [needed for needed in map(set, FORMS.values()) if said <= needed and needed & (said or _WITH_NAMES)]
+            return FileError(
+                self.source, "no_header", got=", ".join(header[:_EXAMPLES]), advice="name_header"
+            )
+        forms = [
+            needed
+            for needed in map(set, FORMS.values())
+            if said <= needed and needed & (said or _WITH_NAMES)
+        ]
         if not forms:
             return self._error("roles_do_not_fit", roles=sorted(said))
         present = {role for role in _OF_FORMS if self.roles[role]}
@@ -315,7 +345,9 @@ class _Matching:
         (role,) = roles
         has = [f"{known} = {name_of(self.roles[known])}" for known in present]
         advice = _ADVICE.get(role, "name_role")
-        return self._error("one_role_missing", has=has, role=role, advice=advice, columns={role: "NAME"})
+        return self._error(
+            "one_role_missing", has=has, role=role, advice=advice, columns={role: "NAME"}
+        )
 
     def _error(self, rule: str, **fields: Any) -> FileError:
         """Return an error about the columns, all of which it describes."""
@@ -326,7 +358,11 @@ class _Matching:
 
     def _is_free(self, name: str) -> bool:
         """Return whether neither a column nor its complement has a role."""
-        return all(name not in (taken, complement_of(taken)) for names in self.roles.values() for taken in names)
+        return all(
+            name not in (taken, complement_of(taken))
+            for names in self.roles.values()
+            for taken in names
+        )
 
     def _is_unique(self, name: str) -> bool:
         """Return whether no row of a system repeats the values of a column."""
@@ -335,7 +371,9 @@ class _Matching:
 
     def _may_be_lists(self, name: str) -> bool:
         """Return whether cells may hold several numbers each."""
-        return isinstance(row_of_numbers(first_of(self.table, name)), list) and not is_numeric(self._kind(name))
+        return isinstance(row_of_numbers(first_of(self.table, name)), list) and not is_numeric(
+            self._kind(name)
+        )
 
     def _kind(self, name: str) -> pa.DataType:
         """Return the type of a column; of text, that of the values in it."""
@@ -358,5 +396,7 @@ def _class_in(name: str) -> str:
     match = NUMBERED.fullmatch(name.strip().lower())
     if match:
         return match[2]
-    prefix = next((prefix for prefix in _PREFIXES if prefix and name.strip().startswith(prefix)), "")
+    prefix = next(
+        (prefix for prefix in _PREFIXES if prefix and name.strip().startswith(prefix)), ""
+    )
     return name.strip().removeprefix(prefix)

@@ -13,7 +13,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Note
-from ..inputs import IGNORED, Array, Bools, Floats, Ints, blocks, confidences, numbers, posteriors, require, stacked
+from ..inputs import (
+    IGNORED,
+    Array,
+    Bools,
+    Floats,
+    Ints,
+    blocks,
+    confidences,
+    numbers,
+    posteriors,
+    require,
+    stacked,
+)
 from ..options import OPTIONS, check_number
 from ..results import note_first_class, note_hard
 from .cells import NOTHING, classes_of, numbers_in, parse_cells, row_of_numbers, truths_in
@@ -73,7 +85,9 @@ class Unlabelled(NamedTuple):
     rule: str  # a key of `MEANING`
     rows: Bools  # (N,), true for answers without a label; none where they were dropped
     share: float  # of the (weighted) answers, before any were dropped
-    missing: Bools | None = None  # (N,), true for answers without a confidence, where these are bounded
+    missing: Bools | None = (
+        None  # (N,), true for answers without a confidence, where these are bounded
+    )
 
     def note(self, count: int, total: int) -> Note:
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""
@@ -86,7 +100,9 @@ class Source(NamedTuple):
     """Where values come from: translates an error of the metric into the words of the file."""
 
     file: str
-    columns: Mapping[str, str]  # an argument or option of the metric, e.g. "predictions", to its column
+    columns: Mapping[
+        str, str
+    ]  # an argument or option of the metric, e.g. "predictions", to its column
     rows: Ints  # the number of each row in the file
 
     def error(self, error: InputError) -> FileError:
@@ -108,7 +124,9 @@ class Submission(NamedTuple):
     form: str  # "confidences" or "posteriors"
     predictions: Array  # checked by `inputs`, except for what depends on options
     references: Array  # 0 where unlabelled
-    ids: pa.Array | None  # whole numbers or text, which pair its samples with those of other systems
+    ids: (
+        pa.Array | None
+    )  # whole numbers or text, which pair its samples with those of other systems
     per_sample: Mapping[str, list[object]]  # weights, groups and strata, by the metric's option
     notes: tuple[Note, ...]
     source: Source
@@ -187,7 +205,9 @@ def read_submissions(
     >>> submission.name, submission.form, submission.predictions.tolist()
     ('model', 'confidences', [0.9, 0.4])
     """
-    said = Reading(unlabelled, labels, correct_from, scale, predictions_are, right).with_columns(columns or {})
+    said = Reading(unlabelled, labels, correct_from, scale, predictions_are, right).with_columns(
+        columns or {}
+    )
     reading = said if recipe is None else recipe.reading().changed(said)
     of_run = read_run(path, columns=reading.columns, run=run, reading=reading)
     if of_run is not None:
@@ -260,26 +280,34 @@ def _require_run(path: str | Path, said: Mapping[str, str], reading: Reading) ->
             raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
 
 
-def submission_of(part: RunPart, name: str, reading: Reading, run: RunOptions | None = None) -> Submission:
+def submission_of(
+    part: RunPart, name: str, reading: Reading, run: RunOptions | None = None
+) -> Submission:
     """Return the system of a part of a run."""
     values, columns = part.table()
     arrays = {}
     for role, column in values.items():
         if isinstance(column, np.ndarray):
-            arrays[role] = from_numpy(column, None if column.dtype.kind != "f" else ~np.isnan(column))
+            arrays[role] = from_numpy(
+                column, None if column.dtype.kind != "f" else ~np.isnan(column)
+            )
         else:
             arrays[role] = from_values(column)
     reading = replace(reading, labels=None, columns=columns)
     if "correct" not in columns:
         reading = replace(reading, correct_from=None, right=None, scale=1)
-    (submission,) = submissions_of(Sheet(pa.table(arrays), part.rows, format="run"), part.path, reading=reading)
+    (submission,) = submissions_of(
+        Sheet(pa.table(arrays), part.rows, format="run"), part.path, reading=reading
+    )
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
     return submission._replace(
         name=name,
         notes=(*part.notes, *submission.notes),
         predictions_are="log_probabilities" if submission.form == "posteriors" else None,
         of=part.model,
-        part=", ".join(filter(None, (part.task, choices))),  # several tasks that were pooled have no name
+        part=", ".join(
+            filter(None, (part.task, choices))
+        ),  # several tasks that were pooled have no name
         recipe=submission.recipe and _recipe_of_run(submission.recipe, part, run or RunOptions()),
     )
 
@@ -298,7 +326,11 @@ def _recipe_of_run(recipe: Recipe, part: RunPart, options: RunOptions) -> Recipe
 
 
 def submissions_of(
-    sheet: Sheet, path: str | Path, *, columns: ColumnNames | None = None, reading: Reading | None = None
+    sheet: Sheet,
+    path: str | Path,
+    *,
+    columns: ColumnNames | None = None,
+    reading: Reading | None = None,
 ) -> list[Submission]:
     """Return the systems of a sheet of `read_sheet`; `path` names a single one, see `read_submissions`."""
     reading = reading or Reading()
@@ -306,7 +338,9 @@ def submissions_of(
     if reading.systems:
         return _side_by_side(sheet, path, reading)
     if reading.unlabelled not in (None, *RULES):
-        raise InputError("unlabelled", "not_a_choice", value=reading.unlabelled, choices=list(RULES))
+        raise InputError(
+            "unlabelled", "not_a_choice", value=reading.unlabelled, choices=list(RULES)
+        )
     if not len(sheet.rows):
         raise FileError(path, "no_rows")
     check_numbers(reading.scale, reading.correct_from)
@@ -324,7 +358,9 @@ def submissions_of(
     for name, part, rows in _systems(sheet, recipe, stem(path)):
         whole = f"{name} {part}" if part else name
         submission = _submission(whole, rows, recipe, reading)
-        submissions.append(submission._replace(of=name, part=part, notes=(*notes, *submission.notes)))
+        submissions.append(
+            submission._replace(of=name, part=part, notes=(*notes, *submission.notes))
+        )
     return submissions
 
 
@@ -339,7 +375,9 @@ def _side_by_side(sheet: Sheet, path: str | Path, reading: Reading) -> list[Subm
             assert recipe is not None
             name = f"{system} {submission.of}" if recipe.of("system") else system
             whole = f"{name} {submission.part}" if submission.part else name
-            submissions.append(submission._replace(name=whole, of=name, recipe=replace(recipe, system=system)))
+            submissions.append(
+                submission._replace(name=whole, of=name, recipe=replace(recipe, system=system))
+            )
             used.update(*recipe.columns.values())
     return [one._replace(recipe=one.recipe and one.recipe.without(used)) for one in submissions]
 
@@ -362,7 +400,9 @@ def systems_in(sheet: Sheet, names: Sequence[str]) -> tuple[list[str], Ints]:
     systems, codes = encode(join_texts([sheet.column(name) for name in names], " "))
     if len(systems) > MAX_SYSTEMS:
         count = len(systems)
-        raise sheet.error("+".join(names), "too_many_systems", value=count, got=f"{count:,}", most=MAX_SYSTEMS)
+        raise sheet.error(
+            "+".join(names), "too_many_systems", value=count, got=f"{count:,}", most=MAX_SYSTEMS
+        )
     return list(map(str, systems)), codes
 
 
@@ -408,7 +448,9 @@ def _split(sheet: Sheet, names: Sequence[str], name: str) -> list[tuple[str, She
 
 def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
     if recipe.form in ("costs", "counts"):
-        raise FileError(sheet.source, "read_out_of_core_only", form=recipe.form, advice="score_out_of_core")
+        raise FileError(
+            sheet.source, "read_out_of_core_only", form=recipe.form, advice="score_out_of_core"
+        )
     truth, num_classes, notes = _truth_of(sheet, recipe)
     unlabelled = _unlabelled_in(sheet, truth, recipe)
     if unlabelled is not None:
@@ -446,7 +488,9 @@ def _truth_of(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[N
     return truth_in(sheet, recipe), None, ()
 
 
-def _arrays_of(sheet: Sheet, truth: Floats, recipe: Recipe, predictions_are: str | None) -> tuple[Array, Array]:
+def _arrays_of(
+    sheet: Sheet, truth: Floats, recipe: Recipe, predictions_are: str | None
+) -> tuple[Array, Array]:
     """Return predictions and references as the metric takes them; FileError with the place of what it does not take."""
     values = values_in(sheet, recipe)
     try:
@@ -461,7 +505,9 @@ def _notes_on(predictions: Array, references: Ints, recipe: Recipe) -> tuple[Not
         return note_separated(predictions, references)
     occurs = np.bincount(references, minlength=predictions.shape[1]) > 0
     notes = note_first_class(occurs) + note_hard(predictions, "probabilities")
-    return notes + (note_other_class(predictions, references, recipe) if recipe.form == "positive" else ())
+    return notes + (
+        note_other_class(predictions, references, recipe) if recipe.form == "positive" else ()
+    )
 
 
 def source_of(sheet: Sheet, recipe: Recipe) -> Source:
@@ -487,7 +533,11 @@ def _per_sample(sheet: Sheet, recipe: Recipe) -> dict[str, list[object]]:
         names = recipe.of(role)
         if names and option in OPTIONS:
             is_weight = role == "weight"
-            columns[option] = _numbers(sheet, names[0]).tolist() if is_weight else _joined(sheet, names).to_pylist()
+            columns[option] = (
+                _numbers(sheet, names[0]).tolist()
+                if is_weight
+                else _joined(sheet, names).to_pylist()
+            )
     return columns
 
 
@@ -537,7 +587,9 @@ def _of_classes(sheet: Sheet, column: str, classes: Sequence[str]) -> list[objec
     for number, value in zip(sheet.rows, sheet.column(column).to_pylist(), strict=True):
         row = classes_of(value)
         if row is None or row.keys() != set(classes):
-            raise sheet.error(column, "classes_differ_between_rows", row=int(number), classes=list(classes[:20]))
+            raise sheet.error(
+                column, "classes_differ_between_rows", row=int(number), classes=list(classes[:20])
+            )
         rows.append(row_of_numbers({name: row[name] for name in classes}))
     return rows
 
@@ -556,7 +608,12 @@ def _require_one_scale(values: Array | list[object], recipe: Recipe) -> None:
 
 
 def checked(
-    values: Array | list[object], truth: Floats, sheet: Sheet, recipe: Recipe, *, predictions_are: str | None = None
+    values: Array | list[object],
+    truth: Floats,
+    sheet: Sheet,
+    recipe: Recipe,
+    *,
+    predictions_are: str | None = None,
 ) -> tuple[Array, Array]:
     """Return predictions and references as the metric takes them; or raise InputError."""
     if recipe.scale != 1:
@@ -602,7 +659,13 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
     missing = nulls_in(texts)
     wrong = (numbers_of_classes < 0) & ~missing
     if wrong.any():
-        raise sheet.error(name, "not_among_classes", wrong, advice="pass_labels", classes=list(recipe.classes[:20]))
+        raise sheet.error(
+            name,
+            "not_among_classes",
+            wrong,
+            advice="pass_labels",
+            classes=list(recipe.classes[:20]),
+        )
     return np.where(missing, np.nan, numbers_of_classes)
 
 
@@ -610,7 +673,9 @@ def _classes_in(sheet: Sheet, name: str, known: Collection[str]) -> pa.Array:
     """Return the classes in a column as text (N,); null where empty, unless a known class is called so."""
     cells = parse_cells(sheet.column(name))
     texts = texts_in(cells if is_numeric(cells.type) else sheet.column(name))
-    nothing = [word for word in encode(texts)[0] if str(word).lower() in NOTHING and word not in known]
+    nothing = [
+        word for word in encode(texts)[0] if str(word).lower() in NOTHING and word not in known
+    ]
     is_empty = is_in(texts, list(map(str, nothing))) | nulls_in(texts)
     return texts.take(from_numpy(np.arange(len(texts)), ~is_empty)) if is_empty.any() else texts
 
@@ -619,7 +684,9 @@ def _hits(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[Note,
     """Return 1 where the predicted class is the true one, else 0, nan without a true one; how many classes; notes."""
     label = recipe.truth
     (name,) = recipe.of("predicted")
-    known = {column: set(map(str, encode(texts_in(sheet.column(column)))[0])) for column in (label, name)}
+    known = {
+        column: set(map(str, encode(texts_in(sheet.column(column)))[0])) for column in (label, name)
+    }
     predicted = _classes_in(sheet, name, known[label])
     true = _classes_in(sheet, label, known[name])
     if predicted.null_count:
@@ -627,11 +694,15 @@ def _hits(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[Note,
     classes = {*encode(predicted)[0], *encode(true)[0]}
     if not is_in(true, list(map(str, encode(predicted)[0]))).any():
         some = list(map(str, encode(predicted)[0][:_CLASSES_SHOWN]))
-        raise sheet.error(label, "no_common_class", value=first_of(sheet.table, label), other=name, classes=some)
+        raise sheet.error(
+            label, "no_common_class", value=first_of(sheet.table, label), other=name, classes=some
+        )
     if len({str(text).lower() for text in classes}) < len(classes):
         raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
     if recipe.scale == 1 and len(classes) == 2:
-        refuse_positive(sheet, recipe, predicted, _numbers(sheet, recipe.predictions[0], share=True))
+        refuse_positive(
+            sheet, recipe, predicted, _numbers(sheet, recipe.predictions[0], share=True)
+        )
     hits = floats_in(pc.equal(predicted, true))
     if not 2 <= len(classes) <= len(hits) / _SAMPLES_PER_CLASS:
         return hits, None, ()
@@ -649,7 +720,9 @@ def _unlabelled_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Unlabelled | 
     rule = recipe.unlabelled
     has_classes = recipe.form in ("posteriors", "positive")
     if rule is None or (has_classes and rule != "drop"):
-        raise sheet.error(recipe.truth, "no_value", rows, advice="" if has_classes else "label_or_bound")
+        raise sheet.error(
+            recipe.truth, "no_value", rows, advice="" if has_classes else "label_or_bound"
+        )
     weight = np.ones(len(rows))
     for name in recipe.of("weight"):
         weight = _numbers(sheet, name)

@@ -78,7 +78,9 @@ def from_numpy(values: Array, valid: Bools | None = None) -> pa.Array:
     stored = values.astype(np.uint8 if is_truth else values.dtype.newbyteorder("="))
     stored = np.ascontiguousarray(stored)
     bits = None if valid is None else _bits(valid)
-    array = pa.Array.from_buffers(pa.from_numpy_dtype(stored.dtype), len(stored), [bits, pa.py_buffer(stored)])
+    array = pa.Array.from_buffers(
+        pa.from_numpy_dtype(stored.dtype), len(stored), [bits, pa.py_buffer(stored)]
+    )
     return array.cast(pa.bool_()) if is_truth else array
 
 
@@ -122,14 +124,22 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if kind in (pa.string(), pa.string_view()):
         return array.cast(TEXT)
     if kind in _BYTES:
-        return from_texts([None if value is None else value.decode("utf-8", "replace") for value in array.to_pylist()])
+        return from_texts(
+            [
+                None if value is None else value.decode("utf-8", "replace")
+                for value in array.to_pylist()
+            ]
+        )
     return array
 
 
 def is_numeric(kind: pa.DataType) -> bool:
     """Return whether a type is one of numbers, truths included."""
     kind = kind.value_type if types.is_dictionary(kind) else kind
-    return any(is_kind(kind) for is_kind in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
+    return any(
+        is_kind(kind)
+        for is_kind in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    )
 
 
 def floats_in(array: pa.Array) -> Floats:
@@ -267,7 +277,9 @@ def _from_lists(values: Sequence[Any]) -> pa.Array:
     lists = [value or () for value in values]
     offsets = np.cumsum([0, *map(len, lists)]).astype(np.int64)
     flat = from_values([part for cells in lists for part in cells])
-    return pa.LargeListArray.from_arrays(from_numpy(offsets), flat, mask=from_numpy(~_valid(values)))
+    return pa.LargeListArray.from_arrays(
+        from_numpy(offsets), flat, mask=from_numpy(~_valid(values))
+    )
 
 
 def _from_objects(values: Sequence[Any]) -> pa.Array:
@@ -280,7 +292,9 @@ def _from_objects(values: Sequence[Any]) -> pa.Array:
 
 
 def _as_texts(values: Sequence[object]) -> pa.Array:
-    return from_texts([None if value is None or value != value else as_text(value) for value in values])
+    return from_texts(
+        [None if value is None or value != value else as_text(value) for value in values]
+    )
 
 
 def _valid(values: Sequence[object]) -> Bools:
@@ -289,7 +303,9 @@ def _valid(values: Sequence[object]) -> Bools:
 
 def _buffer_of(array: pa.Array) -> Array:
     """Return the stored numbers of an array, also those under nulls, without a copy."""
-    whole = pa.Array.from_buffers(array.type, len(array), [None, array.buffers()[1]], offset=array.offset)
+    whole = pa.Array.from_buffers(
+        array.type, len(array), [None, array.buffers()[1]], offset=array.offset
+    )
     return np.from_dlpack(whole) if len(array) else np.zeros(0)
 
 

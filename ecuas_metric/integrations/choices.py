@@ -38,7 +38,11 @@ def rows_of(
     values = np.asarray(detach(logits))
     truth = np.asarray(detach(labels))
     values = np.moveaxis(values, _class_axis(values, truth, class_axis), -1)
-    weight = np.ones(truth.shape) if weights is None else np.asarray(detach(weights)).reshape(truth.shape)
+    weight = (
+        np.ones(truth.shape)
+        if weights is None
+        else np.asarray(detach(weights)).reshape(truth.shape)
+    )
     if values.ndim == 3 and shift is None:
         raise InputError("shift", "shift_unknown", advice="set_shift")
     if shift:
@@ -51,12 +55,18 @@ def rows_of(
 
 def _class_axis(values: Array, truth: Array, class_axis: int | None) -> int:
     """Return the axis of the classes, where the others are those of the labels."""
-    fitting = [axis for axis in (1, -1) if values.ndim > 1 and np.moveaxis(values, axis, -1).shape[:-1] == truth.shape]
+    fitting = [
+        axis
+        for axis in (1, -1)
+        if values.ndim > 1 and np.moveaxis(values, axis, -1).shape[:-1] == truth.shape
+    ]
     if class_axis is None and values.ndim > 2 and len(fitting) == 2:
         raise InputError("class_axis", "class_axis_ambiguous")
     axis = fitting[-1] if class_axis is None and fitting else class_axis
     if axis not in fitting:
-        raise InputError("labels", "not_one_class_a_row", got=f"shapes {truth.shape} and {values.shape}")
+        raise InputError(
+            "labels", "not_one_class_a_row", got=f"shapes {truth.shape} and {values.shape}"
+        )
     return int(axis)
 
 

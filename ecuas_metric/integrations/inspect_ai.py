@@ -9,7 +9,17 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, accuracy, exact, metric, scorer
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    accuracy,
+    exact,
+    metric,
+    scorer,
+)
 from inspect_ai.solver import TaskState
 from numpy.typing import ArrayLike
 
@@ -22,7 +32,8 @@ from ..files.submissions import submission_of
 
 _BEFORE = r"[(\[,;\n]\s*(?:(?:confidence|probability)\W*)?|\b(?:confidence|probability)\b\W*"  # what sets a number off
 _STATED = re.compile(
-    rf"(?:{_BEFORE})(?P<number>\d+(?:\.\d+)?|\.\d+)\s*(?P<percent>%|per ?cent\b)?\s*[)\]]?\s*\.?\s*$", re.IGNORECASE
+    rf"(?:{_BEFORE})(?P<number>\d+(?:\.\d+)?|\.\d+)\s*(?P<percent>%|per ?cent\b)?\s*[)\]]?\s*\.?\s*$",
+    re.IGNORECASE,
 )
 
 
@@ -106,9 +117,13 @@ def ecuas(
         try:
             values = _values(scores, reading, options) if scores else undefined
         except InputError as error:
-            if error.rule not in warned:  # metrics are computed again and again while the evaluation runs
+            if (
+                error.rule not in warned
+            ):  # metrics are computed again and again while the evaluation runs
                 count = len(scores)
-                logging.getLogger(__name__).warning("The metrics of ECUAS are nan, of %d scores: %s", count, error)
+                logging.getLogger(__name__).warning(
+                    "The metrics of ECUAS are nan, of %d scores: %s", count, error
+                )
             warned.add(error.rule)
         if only is not None:
             return values[only]

@@ -21,14 +21,18 @@ class EcuasTask(ConfigurableTask):  # type: ignore[misc]
 
     def __init__(self, config: Mapping[str, object]) -> None:
         without = {name: value for name, value in config.items() if name != "class"}
-        super().__init__(config={**without, "process_results": "process_results"})  # no metric of its own is sought
+        super().__init__(
+            config={**without, "process_results": "process_results"}
+        )  # no metric of its own is sought
 
     def process_results(
         self, doc: Mapping[str, object], results: Sequence[tuple[float, bool]]
     ) -> dict[str, dict[str, object]]:
         """Return the record that each metric of the task is computed from; lm-eval calls it with this name."""
         ours = [name for name in self._metric_fn_list if name in HIGHER_IS_BETTER]
-        values = {} if len(ours) == len(self._metric_fn_list) else super().process_results(doc, results)
+        values = (
+            {} if len(ours) == len(self._metric_fn_list) else super().process_results(doc, results)
+        )
         target = self.doc_to_text(doc) if self.multiple_input else self.doc_to_target(doc)
         record = record_of_sample(target, self.doc_to_choice(doc), results)
         return {**values, **dict.fromkeys(ours, record)}

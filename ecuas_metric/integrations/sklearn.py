@@ -111,7 +111,9 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.estimator_, name):
                 setattr(self, name, getattr(self.estimator_, name))
-        self.recalibration_ = None if self.calibration is None else self._fit_recalibration(X, y, self.calibration)
+        self.recalibration_ = (
+            None if self.calibration is None else self._fit_recalibration(X, y, self.calibration)
+        )
         return self
 
     def _fit_recalibration(self, X: Any, y: ArrayLike, method: str) -> Recalibration | None:
@@ -143,7 +145,9 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             cost=self.cost,
             reject_cost=self.reject_cost or 0.0,
         )
-        return replace(rows, accepted=np.ones(len(wide), bool)) if self.reject_cost is None else rows
+        return (
+            replace(rows, accepted=np.ones(len(wide), bool)) if self.reject_cost is None else rows
+        )
 
     def predict(self, X: Any) -> Array:
         """Return decisions (N,), or the rejected label."""
@@ -242,7 +246,12 @@ class _Scorer(type(make_scorer(_cost_of_posteriors))):  # type: ignore[misc]
     """A scorer of `make_scorer` that also passes on the classes of the fitted classifier."""
 
     def _score(
-        self, caller: Callable[..., ArrayLike], estimator: ClassifierMixin, X: object, y: ArrayLike, **more: object
+        self,
+        caller: Callable[..., ArrayLike],
+        estimator: ClassifierMixin,
+        X: object,
+        y: ArrayLike,
+        **more: object,
     ) -> float:
         posteriors = caller(estimator, "predict_proba", X, pos_label=None)
         options = {"labels": estimator.classes_, **self._kwargs, **more}

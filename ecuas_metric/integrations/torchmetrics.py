@@ -61,7 +61,11 @@ class ECUAS(Metric):  # type: ignore[misc]
         sample_weight: Tensor | None = None,
     ) -> None:
         """Add a batch."""
-        rows: tuple[Tensor | Array, Tensor | Array, Tensor | Array | None] = (preds, target, sample_weight)
+        rows: tuple[Tensor | Array, Tensor | Array, Tensor | Array | None] = (
+            preds,
+            target,
+            sample_weight,
+        )
         if self.form == "posteriors":
             rows = self.rows_of(preds, target, sample_weight)
         if len(rows[1]):
@@ -83,7 +87,9 @@ class ECUAS(Metric):  # type: ignore[misc]
 
     def compute(self) -> Tensor | dict[str, Tensor]:
         """Return the metrics of all batches of all processes, or the one that `only` names; nan or {} without rows."""
-        metrics = self._of([self.parts] if torch.is_tensor(self.parts) else self.parts)  # a tensor once gathered
+        metrics = self._of(
+            [self.parts] if torch.is_tensor(self.parts) else self.parts
+        )  # a tensor once gathered
         if metrics.state is None:
             return {} if self.only is None else torch.tensor(torch.nan, dtype=torch.float64)
         values = metrics.compute()
@@ -111,4 +117,6 @@ class ECUAS(Metric):  # type: ignore[misc]
 
     def _bytes(self, metrics: StreamedMetrics) -> Tensor:
         packed = metrics.packed()
-        return torch.frombuffer(bytearray(b"%0*d" % (_DIGITS, len(packed)) + packed), dtype=torch.uint8).to(self.device)
+        return torch.frombuffer(
+            bytearray(b"%0*d" % (_DIGITS, len(packed)) + packed), dtype=torch.uint8
+        ).to(self.device)

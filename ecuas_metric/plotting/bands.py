@@ -29,14 +29,20 @@ class Band:
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
     decisions, options = without_weight_0(system)
-    weight = np.ones(len(decisions.uncertainty)) if options.sample_weight is None else options.sample_weight
+    weight = (
+        np.ones(len(decisions.uncertainty))
+        if options.sample_weight is None
+        else options.sample_weight
+    )
     rank_by = decisions.rank_by
     until = np.cumsum(weight) / weight.sum()
     last = np.searchsorted(until, coverage * (1 - _ROUNDING))
     thresholds = rank_by[np.minimum(last, len(until) - 1)]
     dearest = None if decisions.confidence is None else 1.0
     cost = decisions.candidate_cost
-    return _band([limits_of_selected(cost, rank_by <= rank, options, dearest=dearest) for rank in thresholds])
+    return _band(
+        [limits_of_selected(cost, rank_by <= rank, options, dearest=dearest) for rank in thresholds]
+    )
 
 
 def reject_cost_band(system: System, reject_cost: Floats) -> Band:
@@ -51,7 +57,9 @@ def reject_cost_band(system: System, reject_cost: Floats) -> Band:
         )
         for value in reject_cost
     )
-    return _mean_band(system, [Key(EXPECTED_COST.name, value) for value in reject_cost.tolist()], costs)
+    return _mean_band(
+        system, [Key(EXPECTED_COST.name, value) for value in reject_cost.tolist()], costs
+    )
 
 
 def order_band(system: System, n: Floats) -> Band:
@@ -61,7 +69,10 @@ def order_band(system: System, n: Floats) -> Band:
     u = np.minimum(decisions.uncertainty, u_max)
     epsilon = system.options.floor
     costs = (
-        ecuas_of_checked(u, decisions.candidate_cost, n=order, max_uncertainty=u_max, epsilon=epsilon) for order in n
+        ecuas_of_checked(
+            u, decisions.candidate_cost, n=order, max_uncertainty=u_max, epsilon=epsilon
+        )
+        for order in n
     )
     return _mean_band(system, [Key(ECUAS_N.name, order) for order in n.tolist()], costs)
 
@@ -72,13 +83,20 @@ def accuracy_band(system: System) -> Band:
     assert decisions.confidence is not None
     bins = confidence_bins(decisions.confidence, n_bins=options.n_bins)
     correct = 1 - decisions.candidate_cost
-    return _band([limits_of_selected(correct, bins == i, options, dearest=1.0) for i in range(options.n_bins)])
+    return _band(
+        [
+            limits_of_selected(correct, bins == i, options, dearest=1.0)
+            for i in range(options.n_bins)
+        ]
+    )
 
 
 def _mean_band(system: System, keys: Iterable[Key], costs: Iterable[Floats]) -> Band:
     """Return the analytic intervals of means of costs (N,)."""
     weight = system.options.sample_weight
-    values = {key: float(np.average(cost, weights=weight)) for key, cost in zip(keys, costs, strict=True)}
+    values = {
+        key: float(np.average(cost, weights=weight)) for key, cost in zip(keys, costs, strict=True)
+    }
     limits = analytic_intervals(*without_weight_0(system), values).limits
     return _band([limits[key] for key in values])
 

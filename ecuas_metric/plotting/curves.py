@@ -125,7 +125,13 @@ def confidence_cost(
     u_max = 1.0 if num_classes is None else 1 - 1 / num_classes
     u = np.linspace(u_max, 0, num_points)
     correct, incorrect = (
-        ecuas_cost(candidate_cost=np.full(num_points, cost), uncertainty=u, n=n, max_uncertainty=u_max, epsilon=epsilon)
+        ecuas_cost(
+            candidate_cost=np.full(num_points, cost),
+            uncertainty=u,
+            n=n,
+            max_uncertainty=u_max,
+            epsilon=epsilon,
+        )
         for cost in (0.0, 1.0)
     )
     return ConfidenceCost(1 - u, correct, incorrect)

@@ -70,8 +70,12 @@ def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
     lines = {name: _risk_line(system) for name, system in systems.items()}
     are_answers = all(system.decisions.confidence is not None for system in systems.values())
     quantity = "error rate" if are_answers else "mean cost"
-    figure, grid = _draw_lines(lines, "coverage", f"{quantity} of accepted answers\n(selective risk)")
-    top = 1.1 * max(float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values())  # first steps are wild
+    figure, grid = _draw_lines(
+        lines, "coverage", f"{quantity} of accepted answers\n(selective risk)"
+    )
+    top = 1.1 * max(
+        float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values()
+    )  # first steps are wild
     for axes in grid:
         axes.set(xlim=(0, 1), ylim=(0, top or 1))
     _legend(figure, grid, systems)
@@ -119,7 +123,9 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
     columns = columns_for(len(systems))
     rows = -(-len(systems) // columns)
     width = 3.2 if len(systems) == columns else 2.6
-    figure, grid = panels(columns, rows=2 * rows, width=width, height=0.6 + 3.6 * rows, ratios=(3, 1) * rows)
+    figure, grid = panels(
+        columns, rows=2 * rows, width=width, height=0.6 + 3.6 * rows, ratios=(3, 1) * rows
+    )
     places = np.reshape(np.array(grid), (rows, 2, columns))
     upper = places[:, 0].ravel().tolist()
     lower = places[:, 1].ravel().tolist()
@@ -138,7 +144,9 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
     marks = _band_handle(grid[0], systems)
     if any(_has_few(bins).any() for bins in binned):
         hollow = HOLLOW | {"clip_on": True}
-        marks += grid[0].plot([], [], color="0.3", label=f"fewer than {FEW_SAMPLES} samples", **hollow)
+        marks += grid[0].plot(
+            [], [], color="0.3", label=f"fewer than {FEW_SAMPLES} samples", **hollow
+        )
     if marks:
         legend_below(figure, marks)
     return figure
@@ -157,7 +165,9 @@ def confidence_cost_figure(
     for axes, n in zip(grid, orders, strict=True):
         for num_classes, color in zip(classes, COLORS, strict=False):
             curve = confidence_cost(n=n, num_classes=num_classes)
-            axes.plot(curve.confidence, curve.correct, color=color, label=f"K = {num_classes or '∞'}")
+            axes.plot(
+                curve.confidence, curve.correct, color=color, label=f"K = {num_classes or '∞'}"
+            )
             axes.plot(curve.confidence, curve.incorrect, color=color, linestyle="--")
         axes.set(title=f"n = {n:g}", xlabel="confidence", xlim=(0, 1), ylim=(0, 5))
     grid[0].set_ylabel("cost")
@@ -228,7 +238,9 @@ def _styles(count: int) -> list[Style]:
     return styles(count) if count <= MAX_TOGETHER else [_ALONE] * count
 
 
-def _legend(figure: Figure, grid: list[Axes], systems: Mapping[str, System], references: Sequence[str] = ()) -> None:
+def _legend(
+    figure: Figure, grid: list[Axes], systems: Mapping[str, System], references: Sequence[str] = ()
+) -> None:
     """Label the lines of one panel, or once what is grey in all panels, and the bands."""
     band = _band_handle(grid[0], systems)
     if len(grid) == 1:
@@ -259,8 +271,12 @@ def _draw_accuracy(axes: Axes, bins: Reliability, band: Band | None, color: str)
     many = bins.counts >= FEW_SAMPLES
     if band is not None:
         alone = few if many.sum() > 1 else few | many
-        axes.vlines(bins.confidence[alone], band.low[alone], band.high[alone], color=color, alpha=0.3)
-        axes.fill_between(bins.confidence[many], band.low[many], band.high[many], color=color, **_SHADE)
+        axes.vlines(
+            bins.confidence[alone], band.low[alone], band.high[alone], color=color, alpha=0.3
+        )
+        axes.fill_between(
+            bins.confidence[many], band.low[many], band.high[many], color=color, **_SHADE
+        )
     for chosen, style in ((many, MARK), (few, HOLLOW)):
         if chosen.any():  # a line without points that is not clipped confuses the layout
             axes.plot(bins.confidence[chosen], bins.accuracy[chosen], color=color, **style)
@@ -269,10 +285,14 @@ def _draw_accuracy(axes: Axes, bins: Reliability, band: Band | None, color: str)
 
 def _draw_counts(axes: Axes, bins: Reliability, color: str) -> None:
     """Draw how many samples are in each bin, as numbers too where there is room."""
-    bars = axes.bar(bins.low, bins.shares, bins.high - bins.low, align="edge", color=color, alpha=0.6)
+    bars = axes.bar(
+        bins.low, bins.shares, bins.high - bins.low, align="edge", color=color, alpha=0.6
+    )
     top = float(bins.shares.max())
     if len(bins.counts) <= MAX_COUNTS:
-        axes.bar_label(bars, [_short_count(count) for count in bins.counts.tolist()], padding=1, fontsize=5.5)
+        axes.bar_label(
+            bars, [_short_count(count) for count in bins.counts.tolist()], padding=1, fontsize=5.5
+        )
     axes.set(xlim=(0, 1), ylim=(0, 1.35 * top), yticks=[])
     axes.set_xlabel("confidence", fontsize="small")
 
@@ -290,7 +310,12 @@ def _short_count(count: int) -> str:
 
 
 def panels(
-    columns: int, *, rows: int = 1, width: float = 5.5, height: float = 3.6, ratios: Sequence[float] = ()
+    columns: int,
+    *,
+    rows: int = 1,
+    width: float = 5.5,
+    height: float = 3.6,
+    ratios: Sequence[float] = (),
 ) -> Panels:
     """Return an empty figure and its panels, row by row; `width` is that of a panel, `height` of all rows (inches)."""
     try:
@@ -298,7 +323,11 @@ def panels(
     except ImportError:
         raise missing_package("Figures need", "matplotlib") from None
     figure = Figure(figsize=(width * columns + 0.4, height), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False, height_ratios=ratios or [1] * rows).ravel().tolist()
+    grid = (
+        figure.subplots(rows, columns, squeeze=False, height_ratios=ratios or [1] * rows)
+        .ravel()
+        .tolist()
+    )
     for axes in grid:
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.25)
@@ -336,7 +365,10 @@ def outer_labels(grid: Sequence[Axes], xlabel: str, ylabel: str) -> None:
 def styles(count: int) -> list[Style]:
     """Return a colour and a dash for each of some lines."""
     dashes = ("-", "-.", (0, (1, 1)))
-    return [{"color": COLORS[i % len(COLORS)], "linestyle": dashes[i // len(COLORS) % 3]} for i in range(count)]
+    return [
+        {"color": COLORS[i % len(COLORS)], "linestyle": dashes[i // len(COLORS) % 3]}
+        for i in range(count)
+    ]
 
 
 def label(name: str) -> str:
@@ -360,7 +392,9 @@ def legend_below(figure: Figure, handles: Iterable[Artist]) -> None:
     figure.legend(handles=listed, loc="outside lower center", ncols=len(listed), **_LEGEND)
 
 
-def save(figure: Figure, path: str | Path, *, suffixes: Sequence[str] = (".png", ".svg")) -> list[Path]:
+def save(
+    figure: Figure, path: str | Path, *, suffixes: Sequence[str] = (".png", ".svg")
+) -> list[Path]:
     """Write a figure as PNG, SVG or PDF, reproducible byte for byte, to `path` without suffix; return the paths."""
     import matplotlib
 

@@ -51,7 +51,9 @@ def forest_figure(drawn: Sequence[Panel], *, level: float = LEVEL, caption: str 
     rows = -(-len(drawn) // columns)
     height = 1.2 + 0.2 * max(len(panel.bars) for panel in drawn)
     alike = len({tuple(bar.name for bar in panel.bars) for panel in drawn}) == 1
-    figure, grid = panels(columns, rows=rows, width=3.6 if alike else 4.4, height=0.9 + rows * height)
+    figure, grid = panels(
+        columns, rows=rows, width=3.6 if alike else 4.4, height=0.9 + rows * height
+    )
     for axes in grid[len(drawn) :]:
         axes.remove()
     for i, (axes, panel) in enumerate(zip(grid, drawn, strict=False)):
@@ -59,7 +61,9 @@ def forest_figure(drawn: Sequence[Panel], *, level: float = LEVEL, caption: str 
     lines = f"{100 * level:.10g}% intervals that hold for all differences together"
     marks = [
         grid[0].plot([], [], "o", color=COLORS[0], label="excludes 0: significant")[0],
-        grid[0].plot([], [], "o", color=OPEN, markerfacecolor="white", label="may be due to chance")[0],
+        grid[0].plot(
+            [], [], "o", color=OPEN, markerfacecolor="white", label="may be due to chance"
+        )[0],
         grid[0].plot([], [], "-", color=OPEN, label=lines)[0],
     ]
     legend_below(figure, marks)
@@ -77,7 +81,11 @@ def _draw(axes: Axes, panel: Panel, *, are_named: bool) -> None:
             axes.plot([bar.low, bar.high], [place, place], color=color, linewidth=1.4)
         filling = color if bar.excludes_zero else "white"
         axes.plot(bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=filling)
-    axes.set_yticks(range(len(panel.bars)), [label(name) if are_named else "" for name in names], fontsize="x-small")
+    axes.set_yticks(
+        range(len(panel.bars)),
+        [label(name) if are_named else "" for name in names],
+        fontsize="x-small",
+    )
     axes.set_ylim(len(panel.bars) - 0.4, -0.6)  # the first at the top
     axes.locator_params(axis="x", nbins=5)
     axes.tick_params(axis="x", labelsize="small")

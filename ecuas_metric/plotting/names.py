@@ -12,7 +12,11 @@ _LONGEST = 32
 def short_names(names: Iterable[str], *, longest: int = _LONGEST) -> dict[str, str]:
     """Map names to distinct short forms if one exceeds `longest` characters: "…" replaces shared ends, then middles."""
     unique = list(dict.fromkeys(names))
-    cut = _without_common_ends(unique, longest) if max(map(len, unique), default=0) > longest else unique
+    cut = (
+        _without_common_ends(unique, longest)
+        if max(map(len, unique), default=0) > longest
+        else unique
+    )
     elided = [_elide(name, longest) for name in cut]
     shown = elided if len(set(elided)) == len(unique) else cut
     return dict(zip(unique, shown, strict=True))

@@ -47,7 +47,9 @@ class Isotonic(NamedTuple):
 
 FOLD_SEED = 42  # as in the paper's table
 METHODS = ("affine", "temperature", "isotonic")
-OF_TWO = ("isotonic",)  # methods of probabilities of the second class; the others are of log-posteriors
+OF_TWO = (
+    "isotonic",
+)  # methods of probabilities of the second class; the others are of log-posteriors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,11 +106,17 @@ class Recalibration:
         method = one_of(fields.pop("method"), METHODS, "method")
         floor = fields.pop("floor")
         arrays = {name: np.asarray(value, np.float64) for name, value in fields.items()}
-        fitted = Isotonic(**arrays) if method in OF_TWO else Affine(float(arrays["scale"]), arrays["bias"])
+        fitted = (
+            Isotonic(**arrays)
+            if method in OF_TWO
+            else Affine(float(arrays["scale"]), arrays["bias"])
+        )
         return cls(method, fitted, floor)
 
 
-def fit_recalibration(probabilities: ArrayLike, references: ArrayLike, *, method: str = "affine") -> Recalibration:
+def fit_recalibration(
+    probabilities: ArrayLike, references: ArrayLike, *, method: str = "affine"
+) -> Recalibration:
     r"""Fit a recalibration on labelled rows, to be applied to new ones.
 
     .. math:: \log \hat q = \log \mathrm{softmax}(\alpha \log q + \beta)
@@ -153,7 +161,9 @@ def fit_to_logs(log_posteriors: Array, references: Array, *, method: str) -> Rec
     floor = floor_of(log_posteriors)
     scores = raised(log_posteriors, floor)
     if one_of(method, METHODS, "method") not in OF_TWO:
-        return Recalibration(method, fit_affine(scores, references, with_bias=method == "affine"), floor)
+        return Recalibration(
+            method, fit_affine(scores, references, with_bias=method == "affine"), floor
+        )
     if scores.shape[1] > 2:
         raise InputError("calibrate", "method_of_two_classes", method=method)
     return Recalibration(method, fit_isotonic(_second(scores), references), floor)
@@ -183,7 +193,9 @@ def _second(scores: Floats) -> Floats:
     return np.exp(log_softmax(scores)[:, 1])
 
 
-def fit_affine(log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: bool = True) -> Affine:
+def fit_affine(
+    log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: bool = True
+) -> Affine:
     r"""Fit the affine calibration of log-posteriors by minimising the cross-entropy.
 
     .. math:: \hat s = \mathrm{softmax}(\alpha \log s + \beta)
@@ -391,7 +403,9 @@ def apply_isotonic(calibration: Isotonic, confidence: ArrayLike) -> Floats:
     >>> apply_isotonic(Isotonic(np.array([0.5, 0.9]), np.array([0.4, 0.6])), [0.2, 0.7, 1.0]).tolist()
     [0.4, 0.5, 0.6]
     """
-    return np.interp(finite(confidence, "confidence"), calibration.confidence, calibration.recalibrated)
+    return np.interp(
+        finite(confidence, "confidence"), calibration.confidence, calibration.recalibrated
+    )
 
 
 def cross_validated(
@@ -455,7 +469,9 @@ def cross_validated(
         same_length(scores=array, ids=key)
         order = np.argsort(key, kind="stable")
         of_group = None if groups is None else np.asarray(groups)[order]
-        in_order = cross_validated(fit, apply, array[order], truth[order], splitter=splitter, groups=of_group)
+        in_order = cross_validated(
+            fit, apply, array[order], truth[order], splitter=splitter, groups=of_group
+        )
         return in_order[positions(order)]
     if splitter is None:
         splitter = stratified_folds(5, grouped=groups is not None)
@@ -468,7 +484,9 @@ def cross_validated(
             fitted = fit(array[train], truth[train])
         except ValueError as error:
             reason = str(error).rstrip(".")
-            raise InputError(f"fold {fold + 1} of {num_folds}", "cannot_be_fitted", reason=reason) from error
+            raise InputError(
+                f"fold {fold + 1} of {num_folds}", "cannot_be_fitted", reason=reason
+            ) from error
         recalibrated[test] = apply(fitted, array[test])
     left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
     if left_out.any():
@@ -498,7 +516,9 @@ def _class_without_sample(counts: Ints) -> InputError:
 
 def _standardize(scores: Floats) -> tuple[Floats, float]:
     """Return scores less the mean of their row, which softmax does not see, in units of their spread, and that unit."""
-    size = float(np.abs(scores).max()) or 1.0  # first: the squares of very large or small ones would overflow or vanish
+    size = (
+        float(np.abs(scores).max()) or 1.0
+    )  # first: the squares of very large or small ones would overflow or vanish
     centred = scores / size
     centred -= centred.mean(axis=1, keepdims=True)
     spread = float(centred.std()) or 1.0
@@ -573,7 +593,9 @@ def _minimum(objective: Callable[[Floats], tuple[float, Floats]], start: Floats)
     options = {"maxiter": 10_000, "maxfun": 20_000, "ftol": 1e-13, "gtol": 1e-7}
     solution = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     if not (solution.success and np.isfinite(solution.x).all()):
-        raise RuntimeError(f"the calibration did not converge in {solution.nit} iterations: {solution.message}")
+        raise RuntimeError(
+            f"the calibration did not converge in {solution.nit} iterations: {solution.message}"
+        )
     return np.asarray(solution.x)
 
 
@@ -586,7 +608,9 @@ def _log_posteriors(values: ArrayLike) -> Floats:
 
 def _wrong_shape(scores: Floats, expected: str) -> InputError:
     got = f"shape {scores.shape}"
-    return InputError("log_posteriors", "wrong_shape", value=scores.shape, got=got, expected=expected)
+    return InputError(
+        "log_posteriors", "wrong_shape", value=scores.shape, got=got, expected=expected
+    )
 
 
 def stratified_folds(count: int, *, grouped: bool) -> BaseCrossValidator:
@@ -595,4 +619,6 @@ def stratified_folds(count: int, *, grouped: bool) -> BaseCrossValidator:
         from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
     except ImportError:
         raise missing_package("Recalibration in folds needs", "scikit-learn") from None
-    return (StratifiedGroupKFold if grouped else StratifiedKFold)(count, shuffle=True, random_state=FOLD_SEED)
+    return (StratifiedGroupKFold if grouped else StratifiedKFold)(
+        count, shuffle=True, random_state=FOLD_SEED
+    )

@@ -17,7 +17,9 @@ from ..sampling import NONE
 from .report import Report
 
 
-def macro_averages(report: Report, submissions: Sequence[Submission], systems: Mapping[str, System]) -> Report | None:
+def macro_averages(
+    report: Report, submissions: Sequence[Submission], systems: Mapping[str, System]
+) -> Report | None:
     """Return the averages over the parts that `--by` made of each system, or None without several or with bounds.
 
     Limits of intervals are combined as those of independent parts (Zou and Donner, "Construction of confidence limits
@@ -96,7 +98,11 @@ def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> R
 def _note_undefined(key: Key, values: Sequence[float]) -> list[Note]:
     """Return a note if parts have no value."""
     missing = sum(map(math.isnan, values))
-    return [Note("average_undefined", {"metric": key, "count": missing, "total": len(values)})] if missing else []
+    return (
+        [Note("average_undefined", {"metric": key, "count": missing, "total": len(values)})]
+        if missing
+        else []
+    )
 
 
 def _estimate(mean: float, parts: Sequence[Inference], level: float | None) -> Estimate:
@@ -110,7 +116,11 @@ def _inferences(results: Results, system: System) -> dict[Key, Inference]:
     """Return what is known of each number with an interval of its own."""
     decisions, options = without_weight_0(system)
     design = design_of_options(options, len(decisions.uncertainty))
-    known = {key: estimate.value for key, estimate in results.estimates.items() if math.isfinite(estimate.low or 0.0)}
+    known = {
+        key: estimate.value
+        for key, estimate in results.estimates.items()
+        if math.isfinite(estimate.low or 0.0)
+    }
     numbers = numbers_of(answers_of(decisions, options), known)
     inferred = {key: infer(number, design) for key, number in numbers.items()}
     return {key: inference for key, inference in inferred.items() if inference is not None}

@@ -31,11 +31,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _top(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name that the terminal has no letters for
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a name that the terminal has no letters for
     try:
         return _run(*arguments)
     except BrokenPipeError:  # who read the output has enough of it, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what Python flushes at its end
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # for what Python flushes at its end
         return 0
     except KeyboardInterrupt:
         print("ecuas: interrupted", file=sys.stderr)
@@ -65,7 +69,9 @@ def _run(name: str, *arguments: str) -> int:
 
     try:
         notes = parse(name, COMMANDS, arguments)()
-        sentences = ((f"{system}: " if system else "", note.render(COMMAND_WORDS)) for system, note in notes)
+        sentences = (
+            (f"{system}: " if system else "", note.render(COMMAND_WORDS)) for system, note in notes
+        )
         for system, sentence in dict.fromkeys(sentences):
             print(f"note: {system}{sentence}", file=sys.stderr)
         sys.stdout.flush()
@@ -74,7 +80,11 @@ def _run(name: str, *arguments: str) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _fail(f"{error.filename}: {error.strerror}." if error.filename and error.strerror else str(error))
+        return _fail(
+            f"{error.filename}: {error.strerror}."
+            if error.filename and error.strerror
+            else str(error)
+        )
     except (ValueError, TypeError, ImportError) as error:
         return _fail(str(error))
     return 0

@@ -76,7 +76,9 @@ def summary(rows: Sequence[Comparison], *, alpha: float, digits: int | None = No
     width = max(map(len, verdicts), default=0)
     lines = [f"{name:{width}}  {sentence}" for name, sentence in verdicts.items()]
     if unequal:
-        lines.append(f"{', '.join(unequal)}: no winner, since the systems' answers differ (see † below).")
+        lines.append(
+            f"{', '.join(unequal)}: no winner, since the systems' answers differ (see † below)."
+        )
     if undirected:
         lines.append(f"{', '.join(undirected)}: neither high nor low is better.")
     return lines
@@ -95,15 +97,19 @@ def verdict(rows: Sequence[Comparison], alpha: float, digits: int | None = None)
     return _verdict_of_ranking(rows, values, alpha, digits)
 
 
-def _verdict_of_ranking(rows: Sequence[Comparison], values: Mapping[str, float], alpha: float, digits: int) -> str:
+def _verdict_of_ranking(
+    rows: Sequence[Comparison], values: Mapping[str, float], alpha: float, digits: int
+) -> str:
     """Say whom the best of systems that differ beats significantly."""
     best, second, *_ = values
     rivals = _rows_of_rivals(rows, best)
     unbeaten = [name for name in values if name in rivals and winner(rivals[name], alpha) != best]
     whose = f" for {second}" if len(values) > 2 else ""
+    numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose}"
+    if any(math.isnan(row.p_adjusted) for row in rivals.values()):
+        return f"{best} has the best value: {numbers}; no valid test of the difference is known."
     p = p_text(rivals[second].p_adjusted)
-    numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose} (adjusted {p})"
-    return f"{best} {_how_surely(unbeaten, len(rivals))}: {numbers}."
+    return f"{best} {_how_surely(unbeaten, len(rivals))}: {numbers} (adjusted {p})."
 
 
 def _rows_of_rivals(rows: Iterable[Comparison], best: str) -> dict[str, Comparison]:
@@ -166,7 +172,13 @@ def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: f
 
 
 def comparison_grid(
-    rows: Sequence[Comparison], line: str, *, level: float, tests: int, digits: int = 3, above: Iterable[str] = ()
+    rows: Sequence[Comparison],
+    line: str,
+    *,
+    level: float,
+    tests: int,
+    digits: int = 3,
+    above: Iterable[str] = (),
 ) -> Grid:
     """Lay comparisons out with the p-values, adjusted for a number of tests; `line` is the signature."""
     grid = differences_grid(rows, line, f"{100 * level:.10g}% interval", digits=digits, above=above)
@@ -179,14 +191,25 @@ def comparison_grid(
 
 
 def differences_grid(
-    rows: Sequence[Comparison], line: str, interval: str, *, digits: int = 3, above: Iterable[str] = ()
+    rows: Sequence[Comparison],
+    line: str,
+    interval: str,
+    *,
+    digits: int = 3,
+    above: Iterable[str] = (),
 ) -> Grid:
     """Lay differences out, metric by metric: one row per pair, † on those that must not be compared."""
     form = f"+.{digits}f"
     cells = []
     for row in rows:
         name = title(row.key) if row.comparable else f"{title(row.key)}†"
-        texts = name, row.first, row.second, f"{row.difference:{form}}", interval_text(row.low, row.high, form)
+        texts = (
+            name,
+            row.first,
+            row.second,
+            f"{row.difference:{form}}",
+            interval_text(row.low, row.high, form),
+        )
         cells.append([Cell(text) for text in texts])
     notes = [DIFFERENCE]
     if not all(row.comparable for row in rows):
@@ -206,7 +229,12 @@ def differences_grid(
 
 
 def within_grid(
-    by_part: Mapping[str, Sequence[Comparison]], column: str, line: str, *, level: float, digits: int = 3
+    by_part: Mapping[str, Sequence[Comparison]],
+    column: str,
+    line: str,
+    *,
+    level: float,
+    digits: int = 3,
 ) -> Grid:
     """Lay out the differences within each value of a column, metric by metric."""
     rows = [(row, part) for part, of_part in by_part.items() for row in of_part]
@@ -215,14 +243,21 @@ def within_grid(
     differences = [row for row, _ in rows]
     tests = num_tests(differences)
     grid = comparison_grid(differences, line, level=level, tests=tests, digits=digits)
-    cells = [[of_row[0], Cell(part), *of_row[1:]] for of_row, (_, part) in zip(grid.rows, rows, strict=True)]
+    cells = [
+        [of_row[0], Cell(part), *of_row[1:]]
+        for of_row, (_, part) in zip(grid.rows, rows, strict=True)
+    ]
     header = [grid.header[0], column, *grid.header[1:]]
     above = [f"Within each {column}; adjusted p holds for all {tests} tests of this table."]
-    return replace(grid, header=header, rows=cells, labels=grid.labels + 1, above=above, notes=[], legend=())
+    return replace(
+        grid, header=header, rows=cells, labels=grid.labels + 1, above=above, notes=[], legend=()
+    )
 
 
 def explain_columns(tests: int, level: float) -> list[str]:
-    """Return one line on each column of numbers of a comparison."""
+    """Return one line on each column of numbers of a comparison; of intervals and p-values only if there are tests."""
+    if not tests:
+        return [DIFFERENCE]
     adjusted = f"for all {tests} tests of this table: judge by this one"
     if tests == 1:
         adjusted = "the same, since there is one test"
@@ -240,7 +275,13 @@ def num_tests(rows: Iterable[Comparison]) -> int:
 
 
 def plan_grid(
-    plans: Sequence[Plan], *, planned: bool, power: float, alpha: float, digits: int = 3, signature: str = ""
+    plans: Sequence[Plan],
+    *,
+    planned: bool,
+    power: float,
+    alpha: float,
+    digits: int = 3,
+    signature: str = "",
 ) -> Grid:
     """Lay plans out: one row per metric; `planned` if their difference was asked for."""
     rows = []
@@ -249,16 +290,28 @@ def plan_grid(
         deviation = f"{plan.deviation:.{digits}f}"
         reach = "" if math.isnan(plan.detectable) else f"{plan.detectable:.{digits}f}"
         needed = "" if plan.needed is None else str(plan.needed)
-        rows.append([Cell(text) for text in (title(plan.key), difference, deviation, reach, needed)])
+        rows.append(
+            [Cell(text) for text in (title(plan.key), difference, deviation, reach, needed)]
+        )
     reached = f"detectable with N = {plans[0].samples if plans else 0}"
-    header = ["metric", "planned" if planned else "difference", "deviation", reached, "N to find it"]
+    header = [
+        "metric",
+        "planned" if planned else "difference",
+        "deviation",
+        reached,
+        "N to find it",
+    ]
     test = f"a two-sided test at the level {alpha:g}, of one metric and one pair"
     above = f"For a power of {100 * power:.10g}% in {test}:"
     notes = ["deviation: standard deviation of the paired difference of one sample"]
-    return Grid(header, rows, notes, signature, above=[above], legend=legend_of(plan.key for plan in plans))
+    return Grid(
+        header, rows, notes, signature, above=[above], legend=legend_of(plan.key for plan in plans)
+    )
 
 
-def write_differences(rows: Sequence[Comparison], folder: str | Path, *, alpha: float) -> list[Path]:
+def write_differences(
+    rows: Sequence[Comparison], folder: str | Path, *, alpha: float
+) -> list[Path]:
     """Draw the differences of all pairs with their simultaneous intervals into a folder, as PNG and SVG."""
     from ..plotting.figures import save
     from ..plotting.forest import forest_figure
@@ -284,11 +337,17 @@ def _panel(rows: Sequence[Comparison]) -> Panel:
         xlabel = _directions(rows[0].key)
     else:
         best = next(iter(ranking))
-        rows = [row if row.second == best else row.turned() for row in _rows_of_rivals(rows, best).values()]
+        rows = [
+            row if row.second == best else row.turned()
+            for row in _rows_of_rivals(rows, best).values()
+        ]
         rows.sort(key=lambda row: abs(row.difference))
         labels = [names[row.first] for row in rows]
         xlabel = f"difference from {names[best]}"
-    bars = [Bar(name, row.difference, row.low_all, row.high_all) for name, row in zip(labels, rows, strict=True)]
+    bars = [
+        Bar(name, row.difference, row.low_all, row.high_all)
+        for name, row in zip(labels, rows, strict=True)
+    ]
     return Panel(title(rows[0].key), xlabel, bars)
 
 

@@ -47,25 +47,35 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
     """Write results.tex, methods.txt, numbers.json and figures as PDF and PNG; return their paths."""
     folder = Path(folder)
     report = make_report(systems)
-    keys = [key for key in report.keys if key.assesses != "confidences" and not key.entry.only_in_full]
+    keys = [
+        key for key in report.keys if key.assesses != "confidences" and not key.entry.only_in_full
+    ]
     rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
     figures = write_figures(systems, folder, suffixes=(".pdf", ".png"))
     methods = methods_of(systems, report, rows)
     grid = replace(report_grid(report, keys=keys), hint="")
     drawings = [path for path in figures if path.suffix == ".pdf"]
-    shown = [FIGURE % {"file": path.name, "caption": latex_text(CAPTIONS[path.stem])} for path in drawings]
+    shown = [
+        FIGURE % {"file": path.name, "caption": latex_text(CAPTIONS[path.stem])}
+        for path in drawings
+    ]
     fields = {
         "caption": f"Results, with {100 * _level(systems):.10g}\\% intervals.",
         "table": to_latex(grid),
         "figures": "".join(shown),
-        "methods": latex_text(methods).replace("$|$", r"$|$\allowbreak{}"),  # a signature is longer than a line
+        "methods": latex_text(methods).replace(
+            "$|$", r"$|$\allowbreak{}"
+        ),  # a signature is longer than a line
     }
     numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
     compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))
     texts = {
         "results.tex": DOCUMENT % fields,
         "methods.txt": f"{methods}\n",
-        "numbers.json": json.dumps({**numbers, "differences": compared["rows"]}, indent=2, ensure_ascii=False) + "\n",
+        "numbers.json": json.dumps(
+            {**numbers, "differences": compared["rows"]}, indent=2, ensure_ascii=False
+        )
+        + "\n",
     }
     for name, text in texts.items():
         write_whole(folder / name, text.encode())
@@ -80,7 +90,11 @@ def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Com
     sizes = sorted(set(report.sizes.values()))
     counts = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     subject = "1 system" if len(systems) == 1 else f"{len(systems)} systems"
-    groups = "" if first.options.groups is None else ", computed over groups of samples that depend on each other"
+    groups = (
+        ""
+        if first.options.groups is None
+        else ", computed over groups of samples that depend on each other"
+    )
     weights = "" if first.options.sample_weight is None else " Samples are weighted."
     sentences = [
         f"We evaluate {subject} on {counts} samples by ECUAS_n (n = {orders}; 0 is perfect, 1 is always rejecting), "
@@ -106,7 +120,10 @@ def _recalibrations(systems: Mapping[str, System]) -> list[str]:
     """Say how systems were recalibrated, if any were."""
     fits = dict.fromkeys(system.basis.recalibration for system in systems.values())
     parts = [fit.split("/") for fit in fits if fit]
-    return [f"Systems named with '{one[0]}' are recalibrated in {one[1]}-fold cross-validation." for one in parts]
+    return [
+        f"Systems named with '{one[0]}' are recalibrated in {one[1]}-fold cross-validation."
+        for one in parts
+    ]
 
 
 def _level(systems: Mapping[str, System]) -> float:

@@ -56,12 +56,18 @@ def add_recalibrated(
             values, notes = _recalibrate(submission, system, method, folds)
         except InputError as error:
             raise submission.source.error(error) from None
-        changes = {"predictions_are": "log_probabilities", "renormalize": None, "missing_confidence": None}
+        changes = {
+            "predictions_are": "log_probabilities",
+            "renormalize": None,
+            "missing_confidence": None,
+        }
         if submission.form == "confidences" and system.decisions.labels is None:
             values = np.exp(values[:, 1])
             changes["predictions_are"] = None
         form = "posteriors" if values.ndim == 2 else submission.form
-        changed = submission._replace(name=name, form=form, predictions=values, predictions_are=None, notes=())
+        changed = submission._replace(
+            name=name, form=form, predictions=values, predictions_are=None, notes=()
+        )
         (again,) = prepare_submissions([changed], **{**options, **changes}).values()
         by = "values" if submission.ids is None else "ids"
         origin = replace(again.origin, recalibration=f"{method}/{folds}/{FOLD_SEED}/{by}")
@@ -70,7 +76,9 @@ def add_recalibrated(
     return extended
 
 
-def _recalibrate(submission: Submission, system: System, method: str, folds: int) -> tuple[Floats, tuple[Note, ...]]:
+def _recalibrate(
+    submission: Submission, system: System, method: str, folds: int
+) -> tuple[Floats, tuple[Note, ...]]:
     """Return log-posteriors, of the classes or of wrong and right, and notes."""
     decisions, options = as_given(system)
     scores, notes = log_posteriors_of(submission, system)
@@ -135,4 +143,6 @@ def _require_classes(truth: Array, folds: int) -> None:
     if counts.min() < folds:
         least = int(np.argmin(counts))
         got = f"{counts[least]} of {classes[least]:g}"
-        raise InputError("references", "class_in_too_few_folds", value=int(counts[least]), got=got, folds=folds)
+        raise InputError(
+            "references", "class_in_too_few_folds", value=int(counts[least]), got=got, folds=folds
+        )

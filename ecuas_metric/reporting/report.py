@@ -152,7 +152,9 @@ def prepare_open(
             submission = _with_unknown_confidences(submission)
         if submission.unlabelled:
             unknown[submission.name] = submission.unlabelled
-            submission = submission._replace(unlabelled=submission.unlabelled._replace(rule="wrong"))
+            submission = submission._replace(
+                unlabelled=submission.unlabelled._replace(rule="wrong")
+            )
         closed.append(submission)
     return prepare_submissions(closed, **options), unknown
 
@@ -168,7 +170,9 @@ def _with_unknown_confidences(submission: Submission) -> Submission:
     unlabelled = submission.unlabelled or Unlabelled("bounds", none, 0.0)
     rows = unlabelled.rows if unlabelled.rule == "bounds" else none
     count = int(np.count_nonzero(missing))
-    note = Note("confidences_unknown", {"count": count, "total": len(missing)}, "confidences_bounded")
+    note = Note(
+        "confidences_unknown", {"count": count, "total": len(missing)}, "confidences_bounded"
+    )
     return submission._replace(
         predictions=np.where(missing, 0.5, submission.predictions),
         unlabelled=unlabelled._replace(rule="bounds", rows=rows, missing=missing),
@@ -274,7 +278,9 @@ def digits_for(limits: Iterable[tuple[float | None, float | None]]) -> int:
     return max(DIGITS, min(math.ceil(1 - math.log10(least)), MOST_DIGITS))
 
 
-def report_grid(report: Report, *, digits: int | None = None, keys: Iterable[Key] | None = None) -> Grid:
+def report_grid(
+    report: Report, *, digits: int | None = None, keys: Iterable[Key] | None = None
+) -> Grid:
     """Lay a report out: one row per system, one column per metric with its arrow, † on those that must not rank.
 
     The second column is N; the share of unlabelled answers follows where there are any. Without `digits` each column
@@ -320,7 +326,9 @@ def _column(report: Report, key: Key, digits: int | None) -> tuple[str, list[Cel
     cells = []
     for name, estimate in estimates.items():
         text = _text(estimate, report.bounds.get(name, {}).get(key), digits)
-        is_best = best is not None and math.isclose(estimate.value, best, rel_tol=SAME, abs_tol=SAME)
+        is_best = best is not None and math.isclose(
+            estimate.value, best, rel_tol=SAME, abs_tol=SAME
+        )
         cells.append(Cell(text, is_best))
     dagger = "†" if key in report.not_comparable else ""
     return f"{title(key)}{dagger}", cells
@@ -354,7 +362,9 @@ def _footnotes(report: Report, keys: Iterable[Key], rows: Iterable[Sequence[Cell
         notes.append(NO_INTERVAL)
     counts = [(name, note) for name, note in report.notes() if note.id == "unlabelled_answers"]
     notes += [f"{name}: {note.fact}" for name, note in counts]
-    return notes + list(dict.fromkeys(sentence(note.advice, {}, {}) for _, note in counts if note.advice))
+    return notes + list(
+        dict.fromkeys(sentence(note.advice, {}, {}) for _, note in counts if note.advice)
+    )
 
 
 def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
@@ -389,7 +399,9 @@ def legend_of(keys: Iterable[Key]) -> list[str]:
         metric = key.entry
         text = metric.description
         name = metric.title + _SUBSCRIPTS.get(metric.parameter, "")
-        lines[name] = text if text[1:2].isupper() else text[:1].lower() + text[1:]  # but for abbreviations
+        lines[name] = (
+            text if text[1:2].isupper() else text[:1].lower() + text[1:]
+        )  # but for abbreviations
     for variant in dict.fromkeys(key.variant for key in keys if key.variant):
         name, meaning = _VARIANTS[variant]
         lines[name] = meaning
@@ -457,13 +469,17 @@ def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
     checked = checked_options(**options)
     try:
         checked = checked_options(**options, **submission.per_sample)
-        system = prepare(submission.form, submission.predictions, submission.references, checked, ids=ids)
+        system = prepare(
+            submission.form, submission.predictions, submission.references, checked, ids=ids
+        )
     except InputError as error:
         raise submission.source.error(error) from None
     notes = submission.notes + system.notes
     if submission.recipe is None:
         return replace(system, notes=notes)
-    origin = replace(system.origin, recipe=submission.recipe.digest(), reading=submission.recipe.rules())
+    origin = replace(
+        system.origin, recipe=submission.recipe.digest(), reading=submission.recipe.rules()
+    )
     return replace(system, notes=notes, origin=origin)
 
 

@@ -46,12 +46,19 @@ LATEX = {
     "∞": r"$\infty$",
     "≤": r"$\leq$",
 }
-BREAKING = (*range(32), *range(127, 160), *range(0x2028, 0x202F), *range(0x2066, 0x206A))  # lines, or their direction
+BREAKING = (
+    *range(32),
+    *range(127, 160),
+    *range(0x2028, 0x202F),
+    *range(0x2066, 0x206A),
+)  # lines, or their direction
 _BLANKS = dict.fromkeys(BREAKING, " ")
 COMMANDS_NAMED = re.compile(r" \(see ecuas \w+\)")  # what a paper does not name
 SUBSCRIPT = re.compile(r"\b(ECUAS|EC|Cov|SR)_([\d.e+∞-]+|[nr]\b)")
 
-Record = Mapping[str, object]  # one row of numbers with all their digits, under the names of its columns
+Record = Mapping[
+    str, object
+]  # one row of numbers with all their digits, under the names of its columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +177,9 @@ def _widths_of(lines: Iterable[Sequence[str]]) -> list[int]:
     return [max(map(_room, column)) for column in zip(*lines, strict=True)]
 
 
-def _block(lines: Iterable[Sequence[str]], columns: Iterable[int], widths: Sequence[int], labels: int) -> str:
+def _block(
+    lines: Iterable[Sequence[str]], columns: Iterable[int], widths: Sequence[int], labels: int
+) -> str:
     """Return some columns, the names to the left and the numbers to the right, with a rule below the header."""
     texts = []
     for line in lines:
@@ -201,8 +210,17 @@ def to_latex(grid: Grid) -> str:
     columns = "l" * grid.labels + "r" * numbers
     header = _latex_row([latex_text(name) for name in grid.header])
     body = [_latex_row(row) for row in _mark_up(grid, latex_text, r"\textbf{{{}}}")]
-    notes = [rf"\item{{}} {latex_text(COMMANDS_NAMED.sub('', note))}" for note in grid.below(IN_BOLD)]
-    table = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", header, r"\midrule", *body, r"\bottomrule"]
+    notes = [
+        rf"\item{{}} {latex_text(COMMANDS_NAMED.sub('', note))}" for note in grid.below(IN_BOLD)
+    ]
+    table = [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        header,
+        r"\midrule",
+        *body,
+        r"\bottomrule",
+    ]
     below = [r"\begin{tablenotes}\footnotesize", *notes, r"\end{tablenotes}"] if notes else []
     comments = ["Needs \\usepackage{booktabs,threeparttable}.", *grid.above, grid.signature]
     lines = [r"\begin{threeparttable}", *table, r"\end{tabular}", *below, r"\end{threeparttable}"]
@@ -232,7 +250,9 @@ def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
         ".tex": lambda: to_latex(whole),
         ".txt": lambda: to_text(whole),
         ".csv": lambda: to_csv(records, grid.signature, "; ".join(grid.read)),
-        ".json": lambda: to_json(records, grid.signature, [*grid.above, *grid.below()], grid.fields),
+        ".json": lambda: to_json(
+            records, grid.signature, [*grid.above, *grid.below()], grid.fields
+        ),
     }
     check_suffix(path)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -262,7 +282,10 @@ def to_csv(records: Sequence[Record], line: str, read: str = "") -> str:
 
 
 def to_json(
-    records: Sequence[Record], line: str, notes: Iterable[str] = (), fields: Mapping[str, object] | None = None
+    records: Sequence[Record],
+    line: str,
+    notes: Iterable[str] = (),
+    fields: Mapping[str, object] | None = None,
 ) -> str:
     """Return JSON of records, signature, notes and further fields; what is not a finite number is null."""
     document = {"signature": line, "notes": list(notes), **(fields or {}), "rows": records}
@@ -381,5 +404,7 @@ def latex_text(text: str) -> str:
 
 
 def _latex_row(cells: list[str]) -> str:
-    first = f"{{}}{cells[0]}" if cells[0].startswith(("[", "*")) else cells[0]  # TeX would take it for an option of \\
+    first = (
+        f"{{}}{cells[0]}" if cells[0].startswith(("[", "*")) else cells[0]
+    )  # TeX would take it for an option of \\
     return rf"{' & '.join([first, *cells[1:]])} \\"

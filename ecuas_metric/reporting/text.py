@@ -63,13 +63,19 @@ def _comparison(
     with_level = dict(systems)
     for name, system in systems.items():
         if system.options.confidence_level is None:  # then its samples are not sorted yet
-            with_level[name] = ranked(system.decisions, system.options.replace(confidence_level=LEVEL), ids=system.ids)
+            with_level[name] = ranked(
+                system.decisions, system.options.replace(confidence_level=LEVEL), ids=system.ids
+            )
     try:
         rows = compare_systems(with_level, only=only)
     except InputError as error:
-        return [f"These systems cannot be compared sample by sample, so no difference is tested: {error}"]
+        return [
+            f"These systems cannot be compared sample by sample, so no difference is tested: {error}"
+        ]
     by_key = pairs_by_key(rows)
-    sentences = [f"{_users(key)}, by {short_title(key)}: {verdict(by_key[key], alpha)}" for key in keys]
+    sentences = [
+        f"{_users(key)}, by {short_title(key)}: {verdict(by_key[key], alpha)}" for key in keys
+    ]
     how = f"p-values are adjusted for {num_tests(rows)} tests: of all pairs by all metrics shown."
     if next(iter(systems.values())).ids is None:
         how += " There is no column of ids: the tests assume that the same row of each file is the same sample."
@@ -108,15 +114,19 @@ def _between(low: float, high: float) -> str:
 def _calibration(name: str, system: System, alpha: float) -> str:
     """Say whether confidences are off by more than chance explains, by the test of calibration."""
     key = Key(CALIBRATION_P.name)
-    p = values_of_calibration(system.decisions, system.options.replace(calibration=True), only=(key,)).get(
-        key, math.nan
-    )
+    p = values_of_calibration(
+        system.decisions, system.options.replace(calibration=True), only=(key,)
+    ).get(key, math.nan)
     if math.isnan(p):
         return ""
     if p > alpha:
         return f"{name}: no evidence of miscalibration ({p_text(p)}), which does not prove calibration."
     decisions = system.decisions
-    gap = float(np.average(decisions.candidate_cost - decisions.uncertainty, weights=system.options.sample_weight))
+    gap = float(
+        np.average(
+            decisions.candidate_cost - decisions.uncertainty, weights=system.options.sample_weight
+        )
+    )
     side = "high" if gap > 0 else "low"
     return f"{name} is miscalibrated by more than chance explains: {abs(gap):.2f} too {side} on average ({p_text(p)})."
 

@@ -24,7 +24,9 @@ def chosen_costs(
     rows = []
     records: list[Record] = []
     for name, system in systems.items():
-        choice = choose_reject_cost(system, budget=budget, max_risk=max_risk, confidence_level=level)
+        choice = choose_reject_cost(
+            system, budget=budget, max_risk=max_risk, confidence_level=level
+        )
         numbers = (choice.coverage, choice.risk, choice.expected_cost)
         cells = [name, str(system.num_samples), _reject_cost_text(choice)]
         cells += [_estimate_text(number, digits) for number in numbers]
@@ -32,7 +34,9 @@ def chosen_costs(
         records.append(dict(_flat({"system": name, "N": system.num_samples, **asdict(choice)})))
     above = []
     if max_risk is not None:
-        above = [f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence for each system."]
+        above = [
+            f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence for each system."
+        ]
     note = f"intervals at the level {level:.12g} take the reject cost as given"
     signature = " ; ".join(dict.fromkeys(str(system.basis) for system in systems.values()))
     return Grid(HEADER, rows, [note], signature, above=above), records
@@ -44,7 +48,9 @@ def sentences(grid: Grid) -> list[str]:
     for row in grid.rows:
         name, _, reject_cost, coverage, risk, expected_cost = (cell.text for cell in row)
         numbers = f"; accepted {coverage}, with a risk of {risk}; expected cost {expected_cost}"
-        said.append(f"{name}: reject cost {reject_cost}{'' if reject_cost.startswith('none') else numbers}.")
+        said.append(
+            f"{name}: reject cost {reject_cost}{'' if reject_cost.startswith('none') else numbers}."
+        )
     return said
 
 
@@ -60,7 +66,9 @@ def _flat(record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 def _reject_cost_text(choice: RejectCostChoice) -> str:
     if not math.isnan(choice.reject_cost):
-        return f"{choice.reject_cost:.12g}"  # rounded to less, it would accept what is not certified
+        return (
+            f"{choice.reject_cost:.12g}"  # rounded to less, it would accept what is not certified
+        )
     if choice.num_samples_needed is None:
         return "none; no number of such answers would do"
     return f"none; about {choice.num_samples_needed:,} answers would do"

@@ -1,7 +1,15 @@
 """What the command `ecuas` says: the sentences of `messages` in its own words, and those that it alone has."""
 
 _OPTIONS = (  # of the metric, whose flags have their names
-    *("n", "num_classes", "predictions_are", "renormalize", "reject_costs", "normalize", "decompose"),
+    *(
+        "n",
+        "num_classes",
+        "predictions_are",
+        "renormalize",
+        "reject_costs",
+        "normalize",
+        "decompose",
+    ),
     *("missing_confidence", "weights_are", "interval_method"),
 )
 _OTHERS = (  # arguments of errors, whose flags have their names
@@ -18,7 +26,16 @@ _OTHERS = (  # arguments of errors, whose flags have their names
         "right",
         "folds",
     ),
-    *("calibration", "error_rates", "auroc", "correlation", "samples", "difference", "power", "alpha"),
+    *(
+        "calibration",
+        "error_rates",
+        "auroc",
+        "correlation",
+        "samples",
+        "difference",
+        "power",
+        "alpha",
+    ),
 )
 _NAMED = {name: f"--{name.replace('_', '-')}" for name in (*_OPTIONS, *_OTHERS)}
 FLAGS = {  # an option of the metric -> its flag

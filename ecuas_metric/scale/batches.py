@@ -33,7 +33,10 @@ from ..options import Options
 from ..summary import Summary, merge
 from .rows import empty_state, state_of, state_of_counts, why_not_merged
 
-_UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": MEANING["drop"]}  # a rule, and what it means
+_UNLABELLED = {
+    "wrong": "unlabelled_without_bounds",
+    "drop": MEANING["drop"],
+}  # a rule, and what it means
 _AGGREGATED = ("costs", "counts")  # which memory does not read
 CHUNK = 2**22  # bytes of rows that are scored together
 WAITING = 4
@@ -125,9 +128,13 @@ def check_reading(reading: Reading) -> None:
     if reading.unlabelled not in (None, *_UNLABELLED):
         rules = " or ".join(_UNLABELLED)
         value = reading.unlabelled
-        raise InputError("unlabelled", "not_of_a_state", value=value, advice="score_in_two_runs", rules=rules)
+        raise InputError(
+            "unlabelled", "not_of_a_state", value=value, advice="score_in_two_runs", rules=rules
+        )
     if reading.systems:
-        raise InputError("columns", "side_by_side", value=next(iter(reading.systems)), advice="score_in_memory")
+        raise InputError(
+            "columns", "side_by_side", value=next(iter(reading.systems)), advice="score_in_memory"
+        )
     check_numbers(reading.scale, reading.correct_from)
 
 
@@ -195,7 +202,9 @@ def kept_rows(
     count = int(counts[is_open].sum())
     total = int(counts.sum())
     rule = recipe.unlabelled
-    if rule is None or (rule == "wrong" and recipe.form != "confidences"):  # an unknown class is not a wrong one
+    if rule is None or (
+        rule == "wrong" and recipe.form != "confidences"
+    ):  # an unknown class is not a wrong one
         row = int(source.rows[np.argmax(is_open)]) if copies is None else None
         error = FileError(
             source.file,
@@ -297,14 +306,18 @@ def _systems(
 
 def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     """Return the summary of the rows of a system."""
-    truth = numbers_in(sheet, recipe.truth) if recipe.form in _AGGREGATED else truth_in(sheet, recipe)
+    truth = (
+        numbers_in(sheet, recipe.truth) if recipe.form in _AGGREGATED else truth_in(sheet, recipe)
+    )
     kept, notes = kept_rows(truth, recipe, source_of(sheet, recipe))
     if kept.all():
         summary = _summarized(sheet, truth, recipe, options)
     elif kept.any():
         summary = _summarized(sheet.select(kept), truth[kept], recipe, options)
     else:
-        summary = empty_of(recipe, options.replace(num_classes=_num_classes(sheet, recipe) or options.num_classes))
+        summary = empty_of(
+            recipe, options.replace(num_classes=_num_classes(sheet, recipe) or options.num_classes)
+        )
     return replace(summary, notes=(*notes, *summary.notes))
 
 
@@ -327,7 +340,9 @@ def _summarized(
             return state_of_counts(values, count, references, options, origin=origin)
         if recipe.form not in _AGGREGATED:
             are = options.predictions_are
-            predictions, references = checked(values, references, sheet, recipe, predictions_are=are)
+            predictions, references = checked(
+                values, references, sheet, recipe, predictions_are=are
+            )
         return state_of(
             _form(recipe),
             predictions,

@@ -22,7 +22,16 @@ from ..files.submissions import advised, source_of, systems_in
 from ..files.values import Sheet, floats_in, plain
 from ..inputs import Floats, clip, fill_missing
 from ..options import Options
-from ..summary import LINEAR, ROOT, SUMS, GroupSums, Summary, SummaryResults, results_of, with_groups
+from ..summary import (
+    LINEAR,
+    ROOT,
+    SUMS,
+    GroupSums,
+    Summary,
+    SummaryResults,
+    results_of,
+    with_groups,
+)
 from .batches import (
     AS_SAID,
     check_reading,
@@ -107,7 +116,9 @@ def score_frame(
     reading = Reading(unlabelled=unlabelled, scale=scale, correct_from=correct_from, columns=roles)
     states = states_of_frame(frame, state_options(**options), reading=reading)
     results = {
-        name: results_of(state, normalize=normalize, decompose=decompose, confidence_level=confidence_level)
+        name: results_of(
+            state, normalize=normalize, decompose=decompose, confidence_level=confidence_level
+        )
         for name, state in sorted(states.items())
     }
     return results[""] if results.keys() == {""} else results
@@ -146,7 +157,9 @@ def states_of_frame(
             source=source,
         )
     except InputError:
-        if _is_stream(rows):  # where one goes through the rows, the error names the first that is wrong
+        if _is_stream(
+            rows
+        ):  # where one goes through the rows, the error names the first that is wrong
             _by_batches(rows, options, recipe, name=name, prefix=prefix, source=source)
         raise
 
@@ -192,7 +205,11 @@ def _by_batches(
         )
     native = rows.to_native()
     batches: Iterable[pa.RecordBatch | pa.Table]
-    batches = pa.RecordBatchReader.from_stream(native) if _is_stream(rows) else [rows.collect().to_arrow()]
+    batches = (
+        pa.RecordBatchReader.from_stream(native)
+        if _is_stream(rows)
+        else [rows.collect().to_arrow()]
+    )
     return states_of_batches(
         batches,
         options,
@@ -219,7 +236,9 @@ def _is_counted(recipe: Recipe, types: Mapping[str, Any]) -> bool:
     """Return whether an expression takes the rows: confidences, correctness and weights that are numbers."""
     names = [*recipe.predictions, recipe.truth, *recipe.of("weight")]
     kinds = [types.get(name) for name in names]
-    are_numbers = all(kind is not None and (kind.is_numeric() or str(kind) == "Boolean") for kind in kinds)
+    are_numbers = all(
+        kind is not None and (kind.is_numeric() or str(kind) == "Boolean") for kind in kinds
+    )
     return recipe.form == "confidences" and recipe.right is None and are_numbers
 
 
@@ -416,13 +435,21 @@ def _summary(
     column = {name: values[kept] for name, values in column.items()}
     if not kept.any():
         return replace(empty_of(recipe, options), notes=notes)
-    shown = np.where(column["high"] > 1, column["high"], column["low"])  # one of each group, for checks and notes
+    shown = np.where(
+        column["high"] > 1, column["high"], column["low"]
+    )  # one of each group, for checks and notes
     weight = column.get("lightest")
     copies = column["count"]
     origin = origin_of(recipe)
     try:
         summary = state_of(
-            "confidences", shown, column["y"], options, sample_weight=weight, copies=copies, origin=origin
+            "confidences",
+            shown,
+            column["y"],
+            options,
+            sample_weight=weight,
+            copies=copies,
+            origin=origin,
         )
     except InputError as error:
         error.index = error.count = error.total = None  # those of groups are not those of rows

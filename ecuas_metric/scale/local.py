@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SECONDS_BETWEEN_SAVES = 30.0
-_DUCKDB: dict[str, str | bool | int | float | list[str]] = {"memory_limit": "256MB"}  # beyond it groups go to disk
+_DUCKDB: dict[str, str | bool | int | float | list[str]] = {
+    "memory_limit": "256MB"
+}  # beyond it groups go to disk
 
 
 @dataclass(frozen=True)
@@ -157,12 +159,18 @@ def parts_of(
     try:
         filesystem, path = fsspec.core.url_to_fs(pattern, skip_instance_cache=True)
         paths = _paths_of(filesystem, path)
-    except (ImportError, ValueError, OSError) as error:  # an unknown protocol, a missing package, no access
+    except (
+        ImportError,
+        ValueError,
+        OSError,
+    ) as error:  # an unknown protocol, a missing package, no access
         raise FileError(pattern, "unreadable", reason=first_line(error)) from None
     if not paths:
         raise FileError(pattern, "no_such_parquet_file")
     if "://" in pattern:
-        filesystem.open = partial(filesystem.open, cache_type="none")  # nothing is read ahead of what is asked for
+        filesystem.open = partial(
+            filesystem.open, cache_type="none"
+        )  # nothing is read ahead of what is asked for
     parts = []
     for path in sorted(paths):
         address = filesystem.unstrip_protocol(path) if "://" in pattern else os.path.abspath(path)
@@ -190,7 +198,9 @@ def _paths_of(filesystem: fsspec.AbstractFileSystem, path: str) -> list[str]:
 
 def _is_data(path: str) -> bool:
     """Return whether a file in a folder holds rows; Spark keeps others beside, as in _temporary."""
-    return path.endswith(".parquet") and not any(name.startswith(("_", ".")) for name in path.split("/"))
+    return path.endswith(".parquet") and not any(
+        name.startswith(("_", ".")) for name in path.split("/")
+    )
 
 
 def recipe_of_part(part: Part, reading: Reading) -> Recipe:
@@ -268,7 +278,9 @@ def _with_part(
             raise FileError(part.address, "file_does_not_fit", reason=reason)
     if is_done:
         return done
-    return merge_collections([done, Collection(states, {part.address: content})], names=["", part.address])
+    return merge_collections(
+        [done, Collection(states, {part.address: content})], names=["", part.address]
+    )
 
 
 def _relation(part: Part, engine: DuckDBPyConnection) -> Any:
@@ -277,7 +289,9 @@ def _relation(part: Part, engine: DuckDBPyConnection) -> Any:
 
     if part.is_local:  # its own reader takes less memory
         path = glob.escape(part.path)
-        relation = collected(lambda: engine.read_parquet(path, hive_partitioning=False), part.address)
+        relation = collected(
+            lambda: engine.read_parquet(path, hive_partitioning=False), part.address
+        )
     else:
         relation = engine.from_arrow(part.rows)
     rows = lazy_rows(relation)

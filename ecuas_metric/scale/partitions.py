@@ -49,7 +49,9 @@ def states_of_rows(
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
         renamed = (batch.rename_columns(names) for batch in batches)
-        score = partial(states_of_batches, renamed, options, name=name, prefix=prefix, recipe=recipe)
+        score = partial(
+            states_of_batches, renamed, options, name=name, prefix=prefix, recipe=recipe
+        )
         yield from _rows(part, partial(score, source=f"partition {part}"))
 
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
@@ -60,7 +62,9 @@ def states_of_rows(
 
 def merged_rows(table: pa.Table) -> pa.Table:
     """Return one row with the merged state of all rows of a table of states, or with the first error among them."""
-    first, *others = sorted(table.to_pylist(), key=lambda row: (row["error"] is None, row["system"], row["part"]))
+    first, *others = sorted(
+        table.to_pylist(), key=lambda row: (row["error"] is None, row["system"], row["part"])
+    )
     if others and first["error"] is None:
         state, row = _state(first), first
         try:

@@ -16,7 +16,15 @@ from ..results import System, prepare
 from ..summary import Summary, summary_of
 
 # The options that a state depends on; all others are for reading it.
-OF_COSTS = ("n", "num_classes", "predictions_are", "renormalize", "cost", "max_uncertainty", "reject_costs")
+OF_COSTS = (
+    "n",
+    "num_classes",
+    "predictions_are",
+    "renormalize",
+    "cost",
+    "max_uncertainty",
+    "reject_costs",
+)
 STATE_OPTIONS = (*OF_COSTS, "missing_confidence", "n_bins", "epsilon", "weights_are")
 
 
@@ -24,7 +32,9 @@ def state_options(**given: object) -> Options:
     """Return checked options of a state; TypeError if it does not depend on one that is given."""
     for name in given:
         if name not in STATE_OPTIONS:
-            raise TypeError(f"a state takes no option {name!r}; it takes {', '.join(STATE_OPTIONS)}")
+            raise TypeError(
+                f"a state takes no option {name!r}; it takes {', '.join(STATE_OPTIONS)}"
+            )
     return checked_options(**given)
 
 
@@ -77,7 +87,9 @@ def empty_state(
     if form == "confidences":
         decisions = confidence_decisions(none, no_labels, num_classes=options.num_classes)
     elif form == "costs":
-        decisions = cost_decisions(none, none, max_uncertainty=float(options.max_uncertainty or 0.0))
+        decisions = cost_decisions(
+            none, none, max_uncertainty=float(options.max_uncertainty or 0.0)
+        )
     else:
         posteriors = np.empty((0, int(options.num_classes or 0)))
         decisions = posterior_decisions(posteriors, no_labels, cost=options.cost)
@@ -155,7 +167,9 @@ def _rows_of_note(note: Note, decisions: Decisions, predictions: Array) -> Bools
 
 def _checked_weights(sample_weight: object, references: Array, options: Options) -> Floats:
     name = "sample_weight"
-    weight = inputs.non_negative(inputs.one_dimensional(inputs.numbers(sample_weight, name), name), name)
+    weight = inputs.non_negative(
+        inputs.one_dimensional(inputs.numbers(sample_weight, name), name), name
+    )
     same_length(predictions=references, sample_weight=weight)
     if options.weights_are == "counts":
         require_counts(weight)

@@ -99,13 +99,17 @@ def _session() -> SparkSession:
     if (running := SparkSession.getActiveSession()) is not None:
         return running
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    if {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} & {*os.environ}:  # Spark Connect, or begun by spark-submit
+    if {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} & {
+        *os.environ
+    }:  # Spark Connect, or begun by spark-submit
         return SparkSession.builder.getOrCreate()
     try:
         with _no_error_stream():
             return SparkSession.builder.config("spark.log.level", "OFF").getOrCreate()
     except PySparkException as error:
-        raise FileError("Spark", "does_not_start", advice="install_java", reason=first_line(error)) from None
+        raise FileError(
+            "Spark", "does_not_start", advice="install_java", reason=first_line(error)
+        ) from None
 
 
 @contextmanager

@@ -29,7 +29,12 @@ from .rows import STATE_OPTIONS
 _VERSION = 5  # to be raised whenever the cost of a row, what is summed of it or its group changes
 METADATA = b"ecuas"
 _NUMBERS = ("first", "last", *SUMS)
-_SCHEMA = pa.schema([("system", pa.dictionary(pa.int32(), pa.string())), *((name, pa.float64()) for name in _NUMBERS)])
+_SCHEMA = pa.schema(
+    [
+        ("system", pa.dictionary(pa.int32(), pa.string())),
+        *((name, pa.float64()) for name in _NUMBERS),
+    ]
+)
 _COUNTS = ("rows", "samples", "wrong", "largest_cost")  # fields of `Summary` that are numbers
 
 
@@ -52,7 +57,9 @@ def to_bytes(collection: Collection) -> bytes:
         for name, one in states
     ]
     header = {"version": _VERSION, "systems": systems, "files": dict(collection.files)}
-    table = pa.concat_tables([_SCHEMA.empty_table(), *(_table_of(name, state) for name, state in states)])
+    table = pa.concat_tables(
+        [_SCHEMA.empty_table(), *(_table_of(name, state) for name, state in states)]
+    )
     header["sha256"] = _digest(header, table)
     table = table.replace_schema_metadata({METADATA: json.dumps(header, sort_keys=True)})
     sink = io.BytesIO()
@@ -82,7 +89,9 @@ def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
         header = json.loads(metadata)
         if header["version"] != _VERSION:
             value = header["version"]
-            raise FileError(source, "wrong_version", value=value, advice="score_rows_again", version=_VERSION)
+            raise FileError(
+                source, "wrong_version", value=value, advice="score_rows_again", version=_VERSION
+            )
         table, digest = file.read(use_threads=False), header.pop("sha256")
         if digest != _digest(header, table):
             raise FileError(source, "checksum_differs", advice="score_rows_again")
@@ -171,7 +180,9 @@ def _table_of(name: str, state: Summary) -> pa.Table:
     """Return the groups of a state as rows of the file."""
     groups = state.groups
     size = len(groups.low)
-    system = pa.DictionaryArray.from_arrays(pa.array(np.zeros(size, np.int32)), pa.array([name], pa.string()))
+    system = pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(size, np.int32)), pa.array([name], pa.string())
+    )
     first = _signed(groups.low, state.basis)
     last = _signed(groups.high, state.basis)
     columns = [

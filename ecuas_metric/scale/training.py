@@ -78,7 +78,9 @@ class StreamedMetrics:
     def load(self, packed: object) -> None:
         """Add the rows of a state that `packed` returned."""
         if isinstance(packed, bytes) and packed:
-            self.state = merge([*([] if self.state is None else [self.state]), *from_bytes(packed).states.values()])
+            self.state = merge(
+                [*([] if self.state is None else [self.state]), *from_bytes(packed).states.values()]
+            )
 
     def results(self) -> SummaryResults:
         """Return the numbers with bounds, standard errors and notes; ValueError if there are no rows."""

@@ -23,7 +23,17 @@ from tests.ecuas_metric.simulated import SYSTEMS
 
 SIZES = (50, 100, 200, 455, 2000)
 OPTIONS = {"reject_costs": 0.1, "normalize": True, "n": (0, 1, 128)}
-FIELDS = ("system", "samples", "metric", "level", "intervals", "truth_below", "truth_above", "width", "noted")
+FIELDS = (
+    "system",
+    "samples",
+    "metric",
+    "level",
+    "intervals",
+    "truth_below",
+    "truth_above",
+    "width",
+    "noted",
+)
 ALL = SYSTEMS | HELD_OUT
 TRUTH_SIZE = 2_000_000
 IN_PARTS = {
@@ -51,13 +61,24 @@ def true_values(name, size=None):
 
 
 def _values(predictions, references, options):
-    return {key: float(value) for key, value in all_values(_prepared(predictions, references, options)).items()}
+    return {
+        key: float(value)
+        for key, value in all_values(_prepared(predictions, references, options)).items()
+    }
 
 
 def _prepared(predictions, references, options, **more):
-    form = "posteriors" if predictions.ndim > 1 else "costs" if "max_uncertainty" in options else "confidences"
+    form = (
+        "posteriors"
+        if predictions.ndim > 1
+        else "costs"
+        if "max_uncertainty" in options
+        else "confidences"
+    )
     added = {"normalize": form != "costs"}
-    return prepare(form, predictions, references, checked_options(**OPTIONS | added | options | more))
+    return prepare(
+        form, predictions, references, checked_options(**OPTIONS | added | options | more)
+    )
 
 
 def estimates(name, size, runs):
@@ -71,7 +92,9 @@ def estimates(name, size, runs):
 
 def _noted(results):
     """Return the keys of the numbers of which a note says what was not seen."""
-    return {str(key) for note in results.notes if note.id == "unseen" for key in note.fields["metrics"]}
+    return {
+        str(key) for note in results.notes if note.id == "unseen" for key in note.fields["metrics"]
+    }
 
 
 def cells(name, size, runs, levels=(0.95,)):
@@ -81,9 +104,13 @@ def cells(name, size, runs, levels=(0.95,)):
     ends = defaultdict(list)
     noted = defaultdict(int)
     for run in range(runs):
-        system = _prepared(*ALL[name](np.random.default_rng((5, run)), size), confidence_level=levels[0])
+        system = _prepared(
+            *ALL[name](np.random.default_rng((5, run)), size), confidence_level=levels[0]
+        )
         for level in levels:
-            at_level = dataclasses.replace(system, options=system.options.replace(confidence_level=level))
+            at_level = dataclasses.replace(
+                system, options=system.options.replace(confidence_level=level)
+            )
             results = compute_results(at_level)
             marked = _noted(results)
             for key, estimate in results.estimates.items():
@@ -97,7 +124,13 @@ def cells(name, size, runs, levels=(0.95,)):
         spread = float(np.diff(np.nanquantile(samples[key], [(1 - level) / 2, (1 + level) / 2]))[0])
         width = round(float(np.median(high - low)) / spread, 3) if spread else math.nan
         share = round(100 * noted[level, key] / len(pairs), 1)
-        yield dict(zip(FIELDS, (name, size, str(key), level, len(pairs), below, above, width, share), strict=True))
+        yield dict(
+            zip(
+                FIELDS,
+                (name, size, str(key), level, len(pairs), below, above, width, share),
+                strict=True,
+            )
+        )
 
 
 def simulate(path, names, sizes, runs, levels):
@@ -105,7 +138,10 @@ def simulate(path, names, sizes, runs, levels):
     done = set()
     if path.exists():
         with path.open() as file:
-            done = {(row["system"], int(row["samples"]), float(row["level"])) for row in csv.DictReader(file)}
+            done = {
+                (row["system"], int(row["samples"]), float(row["level"]))
+                for row in csv.DictReader(file)
+            }
     for size in sizes:
         for name in names:
             missing = [level for level in levels if (name, size, level) not in done]

@@ -106,7 +106,11 @@ def squared_distance(rng, size):
     truth = rng.integers(0, 8, size)
     seen = truth + rng.normal(0, 1.3, size)
     posterior = np.exp(-np.square(seen[:, None] - grades) / 2 / 1.1**2)
-    return posterior / posterior.sum(axis=1, keepdims=True), truth, {"cost": np.square(grades[:, None] - grades) / 1.0}
+    return (
+        posterior / posterior.sum(axis=1, keepdims=True),
+        truth,
+        {"cost": np.square(grades[:, None] - grades) / 1.0},
+    )
 
 
 def small_stratum_truth(rng, size):

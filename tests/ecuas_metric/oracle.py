@@ -59,7 +59,9 @@ def naive_of_confidences(system):
     return {"confidence_cross_entropy": entropy([p, 1 - p]), "confidence_brier_score": p * (1 - p)}
 
 
-def naive_of_classes(labels, weight, uncertainty_of, largest, unit, *, name, num_classes, orders, reject_costs):
+def naive_of_classes(
+    labels, weight, uncertainty_of, largest, unit, *, name, num_classes, orders, reject_costs
+):
     """Return what the class frequencies score, as a posterior of every sample."""
     q = [mean(weight, [int(label == k) for label in labels]) for k in range(num_classes)]
     u = uncertainty_of(q)
@@ -103,7 +105,9 @@ def mean(weight, values):
 
 
 def _of_confidences(q, wrong, weight):
-    truth = [1 - p if x else p for p, x in zip(q, wrong, strict=True)]  # the probability of what is true
+    truth = [
+        1 - p if x else p for p, x in zip(q, wrong, strict=True)
+    ]  # the probability of what is true
     clipped = [min(max(p, EPSILON), 1 - EPSILON) for p in truth]
     return {
         "ece": _ece(q, wrong, weight),

@@ -34,7 +34,10 @@ def alike(rng, size, correlation=0.6, first=(4, 1.5), second=(4, 1.5)):
     """Return two confidences of each question, which is as hard for both, from beta distributions."""
     normal = rng.normal(size=(3, size))
     both = np.sqrt(correlation) * normal[0] + np.sqrt(1 - correlation) * normal[1:]
-    return [stats.beta(*shape).ppf(stats.norm.cdf(z)) for z, shape in zip(both, (first, second), strict=True)]
+    return [
+        stats.beta(*shape).ppf(stats.norm.cdf(z))
+        for z, shape in zip(both, (first, second), strict=True)
+    ]
 
 
 def sharper(p, power):
@@ -99,7 +102,10 @@ def tenths(rng, size):
 
 def noisy(rng, size):
     p, q = alike(rng, size, 0.9)
-    return (answers(rng, p), p), (answers(rng, q), np.clip(q + rng.normal(0, 0.2, size), 0.01, 0.99))
+    return (answers(rng, p), p), (
+        answers(rng, q),
+        np.clip(q + rng.normal(0, 0.2, size), 0.01, 0.99),
+    )
 
 
 def better(rng, size):
@@ -142,7 +148,8 @@ EQUAL = {  # what is equal in expectation
 
 def systems_of(pair, **options):
     return {
-        name: confidence_system(*one, **{**OPTIONS, **options}) for name, one in zip("abcdefgh", pair, strict=False)
+        name: confidence_system(*one, **{**OPTIONS, **options})
+        for name, one in zip("abcdefgh", pair, strict=False)
     }
 
 
@@ -152,7 +159,9 @@ def truth_of(kind):
     samples = defaultdict(list)
     for part in range(4):
         pair = KINDS[kind](np.random.default_rng((9, part)), TRUTH_SIZE // 4)
-        first, second = (all_values(system) for system in systems_of(pair, confidence_level=None).values())
+        first, second = (
+            all_values(system) for system in systems_of(pair, confidence_level=None).values()
+        )
         for key, value in first.items():
             samples[str(key)].append(float(value - second[key]))
     return {key: np.mean(values) for key, values in samples.items()}
@@ -165,11 +174,15 @@ def differences(size, runs):
         rows = defaultdict(list)
         false = 0
         for run in range(runs):
-            compared = compare_systems(systems_of(KINDS[kind](np.random.default_rng((13, run)), size)))
+            compared = compare_systems(
+                systems_of(KINDS[kind](np.random.default_rng((13, run)), size))
+            )
             for row in compared:
                 rows[str(row.key)].append(row)
             equal = EQUAL.get(kind, ())
-            false += any(row.p_adjusted <= 0.05 for row in compared if equal is None or str(row.key) in equal)
+            false += any(
+                row.p_adjusted <= 0.05 for row in compared if equal is None or str(row.key) in equal
+            )
         for key, of_key in rows.items():
             known = [row for row in of_key if not math.isnan(row.low)]
             if not known:
@@ -191,7 +204,13 @@ def differences(size, runs):
 
 def check(name, subject, size, runs, percent):
     """Return a line of docs/checks.csv."""
-    return {"check": name, "subject": subject, "samples": size, "runs": runs, "percent": round(percent, 2)}
+    return {
+        "check": name,
+        "subject": subject,
+        "samples": size,
+        "runs": runs,
+        "percent": round(percent, 2),
+    }
 
 
 def strips(size, runs):
@@ -201,7 +220,8 @@ def strips(size, runs):
         false = 0
         for run in range(runs):
             systems = systems_of(
-                KINDS[kind](np.random.default_rng((17, run)), size), reject_costs=[key.parameter for key in keys]
+                KINDS[kind](np.random.default_rng((17, run)), size),
+                reject_costs=[key.parameter for key in keys],
             )
             false += any(row.p_adjusted <= 0.05 for row in compare_systems(systems, only=keys))
         yield check("winner on a strip of 100 reject costs", kind, size, runs, 100 * false / runs)
@@ -215,14 +235,24 @@ def families(size, runs):
         for run in range(runs):
             rng = np.random.default_rng((19, run))
             normal = rng.normal(size=(num_systems + 1, size))
-            p = stats.beta(4, 1.5).ppf(stats.norm.cdf(np.sqrt(0.6) * normal[0] + np.sqrt(0.4) * normal[1:]))
+            p = stats.beta(4, 1.5).ppf(
+                stats.norm.cdf(np.sqrt(0.6) * normal[0] + np.sqrt(0.4) * normal[1:])
+            )
             compared = compare_systems(systems_of([(answers(rng, q), q) for q in p]))
             named += any(row.p_adjusted <= 0.05 for row in compared)
-            lost.update({str(row.key) for row in compared if row.first == "a" and row.p_first_best <= 0.05})
+            lost.update(
+                {str(row.key) for row in compared if row.first == "a" and row.p_first_best <= 0.05}
+            )
         subject = f"{num_systems} equal systems"
         yield check("any difference by any metric", subject, size, runs, 100 * named / runs)
         for key in ("error_rate", "ecuas_1"):
-            yield check(f"the first is not among the best by {key}", subject, size, runs, 100 * lost[key] / runs)
+            yield check(
+                f"the first is not among the best by {key}",
+                subject,
+                size,
+                runs,
+                100 * lost[key] / runs,
+            )
 
 
 def swapped_p_value(first, second, value, rng, draws=499):
@@ -243,7 +273,9 @@ def of_order(metric):
 
 VALUES = {
     Key("error_rate"): lambda correct, q: 1 - correct.mean(axis=1),
-    Key("ecuas", 1.0): lambda correct, q: ecuas_cost(candidate_cost=1.0 - correct, uncertainty=1 - q, n=1).mean(axis=1),
+    Key("ecuas", 1.0): lambda correct, q: ecuas_cost(
+        candidate_cost=1.0 - correct, uncertainty=1 - q, n=1
+    ).mean(axis=1),
     Key("auroc"): of_order(auroc),
     Key("aurc"): of_order(aurc),
 }
@@ -256,7 +288,9 @@ def powers(size, runs):
         rng = np.random.default_rng((23, run))
         normal = rng.normal(size=(4, size))
         z = np.sqrt(0.6) * normal[0] + np.sqrt(0.4) * normal[1:3]
-        p, q, worse = (stats.beta(4, 1.5).ppf(stats.norm.cdf(one)) for one in (*z, z[1] - 5 / math.sqrt(size)))
+        p, q, worse = (
+            stats.beta(4, 1.5).ppf(stats.norm.cdf(one)) for one in (*z, z[1] - 5 / math.sqrt(size))
+        )
         blurred = 1 / (1 + np.exp(-np.log(q / (1 - q)) - 22 / math.sqrt(size) * normal[3]))
         first = answers(rng, p), p
         second = {"means": (answers(rng, worse), worse), "order": (answers(rng, q), blurred)}
@@ -264,7 +298,9 @@ def powers(size, runs):
             other = second["means" if key.entry.cost else "order"]
             (row,) = compare_systems(systems_of((first, other)), only=[key])
             counts[f"power for {key}, engine"] += row.p <= 0.05
-            counts[f"power for {key}, permutations"] += swapped_p_value(first, other, value, rng) <= 0.05
+            counts[f"power for {key}, permutations"] += (
+                swapped_p_value(first, other, value, rng) <= 0.05
+            )
     for name, count in counts.items():
         yield check(*name.split(", "), size, runs, 100 * count / runs)
 
@@ -288,7 +324,9 @@ def planned(size, runs):
             yield check("planned power of 80 %", f"{key}, {kind}", needed, runs, 100 * count / runs)
 
 
-SUBJECTS = {subject.__name__: subject for subject in (differences, strips, families, powers, planned)}
+SUBJECTS = {
+    subject.__name__: subject for subject in (differences, strips, families, powers, planned)
+}
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)

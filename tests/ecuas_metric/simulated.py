@@ -31,12 +31,20 @@ def verbalized(rng, size):
 def two_point(rng, size, share=0.6, confidences=(1.0, 0.5), errors=(0.01, 0.3)):
     """As a language model says it: this share of the answers with the first confidence, all others with the second."""
     sure = rng.random(size) < share
-    return np.where(sure, *confidences), (rng.random(size) >= np.where(sure, *errors)).astype(int), {}
+    return (
+        np.where(sure, *confidences),
+        (rng.random(size) >= np.where(sure, *errors)).astype(int),
+        {},
+    )
 
 
 def three_point(rng, size):
     q = rng.choice([0.9, 0.95, 1.0], size, p=[0.3, 0.3, 0.4])
-    return q, (rng.random(size) < np.select([q == 0.9, q == 0.95], [0.75, 0.85], 0.97)).astype(int), {}
+    return (
+        q,
+        (rng.random(size) < np.select([q == 0.9, q == 0.95], [0.75, 0.85], 0.97)).astype(int),
+        {},
+    )
 
 
 def near_perfect_order(rng, size):
@@ -54,7 +62,11 @@ def refusals(rng, size):
     """40 % of the answers have confidence 0, of which 5 % are right."""
     p, correct, _ = calibrated(rng, size)
     refused = rng.random(size) < 0.4
-    return np.where(refused, 0.0, p), np.where(refused, rng.random(size) < 0.05, correct).astype(int), {}
+    return (
+        np.where(refused, 0.0, p),
+        np.where(refused, rng.random(size) < 0.05, correct).astype(int),
+        {},
+    )
 
 
 def isotonic(rng, size):
@@ -85,7 +97,9 @@ def pareto_weights(rng, size):
 def alike(rng, groups, correlation):
     """Groups whose confidences and answers are alike."""
     normal = np.sqrt(correlation) * rng.normal(size=(2, groups.max() + 1))[:, groups]
-    p, answer = stats.norm.cdf(normal + np.sqrt(1 - correlation) * rng.normal(size=(2, len(groups))))
+    p, answer = stats.norm.cdf(
+        normal + np.sqrt(1 - correlation) * rng.normal(size=(2, len(groups)))
+    )
     q = stats.beta(4, 1.5).ppf(p)
     return q, (answer < q).astype(int), {"groups": groups}
 
@@ -98,13 +112,23 @@ def zipf_groups(rng, size):
     """Groups, every fifth sample one, whose sizes fall as 1, 1/2, 1/3 .."""
     count = max(size // 5, 10)
     shares = 1 / np.arange(1, count + 1)
-    return alike(rng, np.concatenate([np.arange(count), rng.choice(count, size - count, p=shares / shares.sum())]), 0.5)
+    return alike(
+        rng,
+        np.concatenate(
+            [np.arange(count), rng.choice(count, size - count, p=shares / shares.sum())]
+        ),
+        0.5,
+    )
 
 
 def weighted_groups(rng, size):
     """40 groups of different weights."""
     q, correct, options = alike(rng, np.arange(size) * 40 // size, 0.3)
-    return q, correct, options | {"sample_weight": np.exp(rng.normal(0, 0.6, 40))[options["groups"]]}
+    return (
+        q,
+        correct,
+        options | {"sample_weight": np.exp(rng.normal(0, 0.6, 40))[options["groups"]]},
+    )
 
 
 def giant_group(rng, size):
@@ -141,7 +165,11 @@ def rare_tenfold(rng, size):
     p, correct, _ = calibrated(rng, size)
     posterior = np.stack([p, 0.998 * (1 - p), 0.002 * (1 - p)], axis=1)
     label = np.where(rng.random(size) < 0.01, 2, 1 - correct)
-    return posterior, label, {"cost": np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [10.0, 10.0, 0.0]])}
+    return (
+        posterior,
+        label,
+        {"cost": np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [10.0, 10.0, 0.0]])},
+    )
 
 
 def asymmetric_costs(rng, size):

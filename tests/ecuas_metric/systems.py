@@ -82,7 +82,11 @@ def counted_sorts(num_samples):
     def look(frame, event, called):
         if event == "c_call" and getattr(called, "__name__", "") in ("sort", "argsort"):
             array = getattr(called, "__self__", None)
-            if isinstance(array, np.ndarray) and array.dtype.kind in "fu" and array.size >= num_samples:
+            if (
+                isinstance(array, np.ndarray)
+                and array.dtype.kind in "fu"
+                and array.size >= num_samples
+            ):
                 sorts.append(array.shape)
 
     before = sys.getprofile()

@@ -8,7 +8,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from ecuas_metric import Metric, add_metric, compare_systems, confidence_system, make_report, remove_metric
+from ecuas_metric import (
+    Metric,
+    add_metric,
+    compare_systems,
+    confidence_system,
+    make_report,
+    remove_metric,
+)
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.metric import Key
@@ -27,14 +34,18 @@ def missed(data):
 def half_risk(data):
     """Return the risk of the surer half of the answers: a function of the groups that has no line of its own."""
     groups = data.groups
-    half = np.clip(groups.weight.sum() / 2 - (np.cumsum(groups.weight) - groups.weight), 0.0, groups.weight)
+    half = np.clip(
+        groups.weight.sum() / 2 - (np.cumsum(groups.weight) - groups.weight), 0.0, groups.weight
+    )
     share = half / np.where(groups.weight > 0, groups.weight, 1.0)
     return (groups.cost * share).sum() / half.sum()
 
 
 TEXTS = {"description": "Made up", "assesses": "both", "higher_is_better": False}
 ENTRIES = {
-    "mean": Metric(name="missed", title="Missed", needs="confidences", cost=missed, range=(0.0, 1.0), **TEXTS),
+    "mean": Metric(
+        name="missed", title="Missed", needs="confidences", cost=missed, range=(0.0, 1.0), **TEXTS
+    ),
     "value": Metric(name="half_risk", title="Half", value=half_risk, range=(0.0, 1.0), **TEXTS),
 }
 
@@ -51,14 +62,18 @@ def outputs(rng):
     hardness = rng.random(SIZE)
     outputs = {}
     for name, skill in (("good", 0.9), ("bad", 0.6)):
-        confidence = np.clip(skill - 0.3 * hardness + rng.normal(0, 0.15, SIZE), 0.01, 0.99).round(2)
+        confidence = np.clip(skill - 0.3 * hardness + rng.normal(0, 0.15, SIZE), 0.01, 0.99).round(
+            2
+        )
         outputs[name] = (rng.random(SIZE) < confidence).astype(int), confidence
     return outputs
 
 
 def systems_of(outputs, **options):
     ids = [str(k) for k in range(SIZE)]
-    return {name: confidence_system(*output, ids=ids, **options) for name, output in outputs.items()}
+    return {
+        name: confidence_system(*output, ids=ids, **options) for name, output in outputs.items()
+    }
 
 
 def test_it_has_a_value_a_column_an_interval_a_test_and_a_plan(metric, outputs):
@@ -83,10 +98,14 @@ def test_its_interval_is_about_the_bootstraps(metric, outputs):
     key = Key(metric.name)
     widths = []
     for method in ("analytic", "percentile"):
-        system = systems_of(outputs, confidence_level=0.95, interval_method=method, n_resamples=500)["good"]
+        system = systems_of(
+            outputs, confidence_level=0.95, interval_method=method, n_resamples=500
+        )["good"]
         estimate = compute_results(system, only=[key]).estimates[key]
         widths.append(estimate.high - estimate.low)
-    assert 0.8 * widths[1] < widths[0] < 1.8 * widths[1]  # the bootstrap does not know what was not seen
+    assert (
+        0.8 * widths[1] < widths[0] < 1.8 * widths[1]
+    )  # the bootstrap does not know what was not seen
 
 
 def test_bounds_of_unlabelled_answers_are_right_or_not_known(metric, outputs):
@@ -109,13 +128,17 @@ def test_bounds_of_unlabelled_answers_are_right_or_not_known(metric, outputs):
 def files(outputs, tmp_path):
     paths = []
     for name, (correct, confidence) in outputs.items():
-        table = pa.table({"id": list(map(str, range(SIZE))), "confidence": confidence, "correct": correct})
+        table = pa.table(
+            {"id": list(map(str, range(SIZE))), "confidence": confidence, "correct": correct}
+        )
         paths.append(str(tmp_path / f"{name}.parquet"))
         parquet.write_table(table, paths[-1])
     return paths
 
 
-@pytest.mark.parametrize("command", ["score", "score --interval 0.9", "compare", "plan", "score --out-of-core"])
+@pytest.mark.parametrize(
+    "command", ["score", "score --interval 0.9", "compare", "plan", "score --out-of-core"]
+)
 def test_the_command_knows_it_by_key_and_title(metric, outputs, files, command, tmp_path, capsys):
     key = Key(metric.name)
     good = compute_results(confidence_system(*outputs["good"]), only=[key])

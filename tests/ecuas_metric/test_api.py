@@ -48,7 +48,12 @@ from .systems import EVERY_OPTION, confidence_systems, posterior_systems
 
 Y_TRUE = ["cat", "dog", "dog"]
 Y_PROB = [[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]]
-SCORES = {"ece": functools.partial(ece_score, n_bins=3), "auroc": auroc_score, "aurc": aurc_score, "augrc": augrc_score}
+SCORES = {
+    "ece": functools.partial(ece_score, n_bins=3),
+    "auroc": auroc_score,
+    "aurc": aurc_score,
+    "augrc": augrc_score,
+}
 ORDERS = st.sampled_from([0, 0.5, 1, 2.5, np.inf])
 
 
@@ -71,22 +76,38 @@ def test_cross_val_score_is_arithmetic_on_each_fold(kept):
         assert -score == pytest.approx(np.mean(r**2 + 2 * wrong * (1 - r) / u_max))
 
 
-@given(posterior_systems(), ORDERS, st.sampled_from(["zero_one", "log"]), st.booleans(), st.booleans())
+@given(
+    posterior_systems(), ORDERS, st.sampled_from(["zero_one", "log"]), st.booleans(), st.booleans()
+)
 @pytest.mark.filterwarnings("ignore")
 def test_ecuas_score_is_that_of_score_posteriors(system, n, cost, normalize, has_weights):
     q, truth = system
-    options = {"n": n, "cost": cost, "normalize": normalize, "renormalize": True, "labels": range(q.shape[1])}
+    options = {
+        "n": n,
+        "cost": cost,
+        "normalize": normalize,
+        "renormalize": True,
+        "labels": range(q.shape[1]),
+    }
     options["sample_weight"] = np.arange(1.0, len(q) + 1) if has_weights else None
     values = score_posteriors(truth, 0.99 * q, **options)
     score = ecuas_score(truth, 0.99 * q, **options)
-    assert score == pytest.approx(values[f"{'normalized_' if normalize else ''}ecuas_{n:g}"], nan_ok=True)
+    assert score == pytest.approx(
+        values[f"{'normalized_' if normalize else ''}ecuas_{n:g}"], nan_ok=True
+    )
 
 
-@given(posterior_systems(), st.sampled_from([list("abcde"), [-3, 0, 2, 5, 7]]), st.randoms(use_true_random=False))
+@given(
+    posterior_systems(),
+    st.sampled_from([list("abcde"), [-3, 0, 2, 5, 7]]),
+    st.randoms(use_true_random=False),
+)
 @pytest.mark.filterwarnings("ignore")
 def test_names_of_classes_change_nothing_and_columns_are_those_of_log_loss(system, names, random):
     q, truth = system
-    assume(all(np.count_nonzero(row == row.max()) == 1 for row in q))  # else the first column of the best answers
+    assume(
+        all(np.count_nonzero(row == row.max()) == 1 for row in q)
+    )  # else the first column of the best answers
     names = np.array(random.sample(names, q.shape[1]))
     sorted_q = q[:, np.argsort(names)]  # the columns in the order of the names
     ours = score_posteriors(names[truth], sorted_q, labels=np.sort(names))
@@ -99,7 +120,9 @@ def test_names_of_classes_change_nothing_and_columns_are_those_of_log_loss(syste
 def test_scores_of_confidences_are_those_of_score_confidences(system, n, num_classes, has_weights):
     confidence, correct = system
     weight = {"sample_weight": np.arange(1.0, len(correct) + 1) if has_weights else None}
-    expected = score_confidences(correct, confidence, n=n, num_classes=num_classes, n_bins=3, **weight)
+    expected = score_confidences(
+        correct, confidence, n=n, num_classes=num_classes, n_bins=3, **weight
+    )
     for name, score in SCORES.items():
         assert score(correct, confidence, **weight) == pytest.approx(expected[name], nan_ok=True)
         assert type(score(correct, confidence)) is float
@@ -122,7 +145,12 @@ INPUTS = {
     "posteriors": (score_posteriors, [0, 1, 1], Y_PROB),
     "costs": (of_costs, [0.0, 2.0, 1.0], [0.1, 0.5, 1.2]),
 }
-CASES = [(form, name) for name, option in OPTIONS.items() for form in option.forms if name != "max_uncertainty"]
+CASES = [
+    (form, name)
+    for name, option in OPTIONS.items()
+    for form in option.forms
+    if name != "max_uncertainty"
+]
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +178,9 @@ def test_every_option_gives_what_compute_gives(form, name, modules):
 
 @pytest.mark.parametrize("form", INPUTS)
 def test_docstrings_name_every_option(form):
-    named = re.search(r"Every option of `compute` for \w+: (.*?)\.\n", INPUTS[form][0].__doc__, flags=re.DOTALL)[1]
+    named = re.search(
+        r"Every option of `compute` for \w+: (.*?)\.\n", INPUTS[form][0].__doc__, flags=re.DOTALL
+    )[1]
     assert re.split(r",\s+", named) == [name for of, name in CASES if of == form]
 
 
@@ -175,8 +205,12 @@ ONE_FOLD = PredefinedSplit([0] * 3 + [-1] * 6)
 AB, CD = ["cat", "dog"], ["dog", "cat"]
 TWO_ROWS = [[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]
 UNSORTED = "Sort them, and the columns of y_prob with them."
-NUMBERED = "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
-POSITIVE = "y_prob must lie in [0, 1] where it has shape (N,), the probability of the second class; got"
+NUMBERED = (
+    "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
+)
+POSITIVE = (
+    "y_prob must lie in [0, 1] where it has shape (N,), the probability of the second class; got"
+)
 BAD = [  # the rules themselves are those of test_inputs and test_options
     (lambda: ecuas_score(["cat", "cow", "dog"], Y_PROB, labels=AB), f"y_true must be among the labels {AB}; got 'cow'"),
     (lambda: ecuas_score([0, 1, 1], Y_PROB, labels=list("01")), "y_true must be among the labels ['0', '1']; got 0 at"),
@@ -233,13 +267,34 @@ def test_errors_speak_of_the_callers_arguments(call, message):
 
 
 WARNED = [
-    (lambda: auroc_score([1, 1], [0.5, 0.4]), "auroc is nan: it needs both correct and incorrect samples."),
-    (lambda: ecuas_score([0, 0], [0.2, 0.1], labels=[0, 1], normalize=True), "The naive system costs nothing, so"),
-    (lambda: confidence_ecuas_score([1, 0], [0.9, 0.1], num_classes=2), "1 of 2 samples (50.0%) have an unc"),
-    (lambda: score_confidences([1, 0], [0.9, None], missing_confidence=0.5), "1 of 2 confidences are missing"),
-    (lambda: score_costs(candidate_cost=[0, 1], uncertainty=[0.1, 3], max_uncertainty=1), "1 of 2 samples (50.0%)"),
-    (lambda: ecuas_score([0, 1, 1], [0, 1, 0]), "All predictions are 0 or 1 and count as probabilities of the sec"),
-    (lambda: auroc_score([0, 0, 1, 1] * 20, [0.9, 0.8, 0.3, 0.2] * 20), "Wrong answers have higher confidences"),
+    (
+        lambda: auroc_score([1, 1], [0.5, 0.4]),
+        "auroc is nan: it needs both correct and incorrect samples.",
+    ),
+    (
+        lambda: ecuas_score([0, 0], [0.2, 0.1], labels=[0, 1], normalize=True),
+        "The naive system costs nothing, so",
+    ),
+    (
+        lambda: confidence_ecuas_score([1, 0], [0.9, 0.1], num_classes=2),
+        "1 of 2 samples (50.0%) have an unc",
+    ),
+    (
+        lambda: score_confidences([1, 0], [0.9, None], missing_confidence=0.5),
+        "1 of 2 confidences are missing",
+    ),
+    (
+        lambda: score_costs(candidate_cost=[0, 1], uncertainty=[0.1, 3], max_uncertainty=1),
+        "1 of 2 samples (50.0%)",
+    ),
+    (
+        lambda: ecuas_score([0, 1, 1], [0, 1, 0]),
+        "All predictions are 0 or 1 and count as probabilities of the sec",
+    ),
+    (
+        lambda: auroc_score([0, 0, 1, 1] * 20, [0.9, 0.8, 0.3, 0.2] * 20),
+        "Wrong answers have higher confidences",
+    ),
 ]
 
 
@@ -270,7 +325,11 @@ def test_arrays_are_positional_and_everything_else_is_named():
         assert all(one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD) for one in options), name
 
 
-OWN_DEFAULTS = {"n", "max_uncertainty", "predictions_are"}  # one number; none of costs; what a file's columns say
+OWN_DEFAULTS = {
+    "n",
+    "max_uncertainty",
+    "predictions_are",
+}  # one number; none of costs; what a file's columns say
 
 
 def test_defaults_are_those_of_the_table_of_options():
@@ -289,7 +348,9 @@ def test_margins_are_the_logits_of_the_second_class(rng):
     margin = rng.normal(size=50)
     expected = ecuas_score(y, 1 / (1 + np.exp(-margin)))
     assert ecuas_score(y, margin, predictions_are="logits") == pytest.approx(expected, rel=1e-12)
-    assert ecuas_score(y, -np.log1p(np.exp(-margin)), predictions_are="log_probabilities") == pytest.approx(expected)
+    assert ecuas_score(
+        y, -np.log1p(np.exp(-margin)), predictions_are="log_probabilities"
+    ) == pytest.approx(expected)
 
 
 @pytest.mark.filterwarnings("ignore:All predictions are 0 or 1")
@@ -303,7 +364,9 @@ def test_columns_of_a_data_frame_are_found_by_their_names(rng):
     y = names[rng.integers(0, 3, 50)]
     shuffled = pd.DataFrame(y_prob, columns=names)[["ship", "cat", "dog"]]
     assert ecuas_score(y, shuffled) == ecuas_score(y, y_prob)
-    assert ecuas_score(y, shuffled.set_axis(["c", "a", "b"], axis=1)) == ecuas_score(y, shuffled.to_numpy())
+    assert ecuas_score(y, shuffled.set_axis(["c", "a", "b"], axis=1)) == ecuas_score(
+        y, shuffled.to_numpy()
+    )
 
 
 def test_systems_of_other_orders_have_no_table_together():

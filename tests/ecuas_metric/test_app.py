@@ -6,7 +6,9 @@ from gradio_client import Client
 
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:.*silent_downcasting", "ignore:The copy keyword"),
+    pytest.mark.filterwarnings(
+        "ignore::DeprecationWarning", "ignore:.*silent_downcasting", "ignore:The copy keyword"
+    ),
 ]
 
 
@@ -43,8 +45,16 @@ FORMS = [  # other forms, which an own reader would guess at, and what is no tab
         "confidence, correct\n0.9, yes",
         "confidence, correct\n0.9, 1, 0\n0.8, 1, 1",
     ),
-    *("p_1, label\n0.9, 1\n0.2, 0", "uncertainty, correct\n0.1, 1", "system, confidence, correct\n1, 0.9, 1"),
-    *("confidence, correct, weight\n0.9, 1, 2", "confidence; correct\n0,9; 1", "label, p_1, p_2\n1, 0.4, 0.6"),
+    *(
+        "p_1, label\n0.9, 1\n0.2, 0",
+        "uncertainty, correct\n0.1, 1",
+        "system, confidence, correct\n1, 0.9, 1",
+    ),
+    *(
+        "confidence, correct, weight\n0.9, 1, 2",
+        "confidence; correct\n0,9; 1",
+        "label, p_1, p_2\n1, 0.4, 0.6",
+    ),
 ]
 
 
@@ -56,7 +66,11 @@ FORMS = [  # other forms, which an own reader would guess at, and what is no tab
         (f"{HEADER}0.9, 1\n0.8, 0", "-1", "n must be >= 0"),
         (f"{HEADER}0.9, 1\n0.8, 0", "many", "n takes numbers, separated by commas; got 'many'."),
         (f"{HEADER}0.9, 1\n0.8, 0", "", "n must not be empty; got shape (0,)."),
-        (f"{HEADER}0.9, 2\n0.8, 1", "0", "Class labels? Then the other columns must be the probabilities of all"),
+        (
+            f"{HEADER}0.9, 2\n0.8, 1",
+            "0",
+            "Class labels? Then the other columns must be the probabilities of all",
+        ),
         (f"{HEADER}0.9, 1\n0.8,", "0", "nan"),
         (
             "p_0, p_1, label\n0.9, 0.2, 1",
@@ -98,7 +112,14 @@ def test_columns_may_stand_in_any_order(separator, app):
 
 def test_the_page_needs_nothing_that_is_not_beside_it_on_the_hub(app):
     tree = ast.parse(Path(app.__file__).read_text(encoding="utf-8"))
-    modules = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    modules = {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     origins = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert modules | origins == {*("io", "sys", "collections.abc", "pathlib", "typing", "evaluate", "gradio", "pandas")}
+    assert modules | origins == {
+        *("io", "sys", "collections.abc", "pathlib", "typing", "evaluate", "gradio", "pandas")
+    }
     assert app.core.__name__.startswith("evaluate_modules.")

@@ -9,7 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ecuas_metric import InputError, compare_systems, confidence_system, make_report, posterior_system
+from ecuas_metric import (
+    InputError,
+    compare_systems,
+    confidence_system,
+    make_report,
+    posterior_system,
+)
 from ecuas_metric.basis import FACTS, Basis, Digest, Origin, Purpose, differing, why_not_comparable
 from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.reporting import cli
@@ -52,7 +58,12 @@ ONE = Basis(
     unlabelled="wrong",
     resolution="12 bins",
 )
-OTHER = {"ties": "optimistic", "version": "0.0.1", "grading": (("correct_from", "0.7"),), "reading": ()}
+OTHER = {
+    "ties": "optimistic",
+    "version": "0.0.1",
+    "grading": (("correct_from", "0.7"),),
+    "reading": (),
+}
 
 
 def changed(name):
@@ -72,7 +83,9 @@ def changed(name):
 def system(*, seed=0, size=SIZE, ids=True, **options):
     generator = np.random.default_rng(seed)
     names = [f"q{k}" for k in range(size)] if ids else None
-    return confidence_system(generator.random(size) < 0.7, generator.random(size).round(2), ids=names, **options)
+    return confidence_system(
+        generator.random(size) < 0.7, generator.random(size).round(2), ids=names, **options
+    )
 
 
 def test_every_field_is_a_fact():
@@ -98,7 +111,9 @@ def test_every_field_changed_alone_is_refused_or_said_to_be_harmless(name, purpo
 def test_what_assesses_the_confidences_only_needs_the_same_answers():
     other = replace(ONE, answers=Digest("other answers"))
     for key in (Key(name, 0.5 if metric.parameter else None) for name, metric in METRICS.items()):
-        assert why_not_comparable(ONE, other, key=key) == (["answers"] if key.assesses == "confidences" else [])
+        assert why_not_comparable(ONE, other, key=key) == (
+            ["answers"] if key.assesses == "confidences" else []
+        )
         assert why_not_comparable(ONE, ONE, key=key) == []
 
 
@@ -112,7 +127,9 @@ def test_digests_follow_the_ids_and_not_the_order_of_the_rows(rng):
     }
     order = rng.permutation(SIZE)
     basis = confidence_system(**rows).basis
-    assert confidence_system(**{name: values[order] for name, values in rows.items()}).basis == basis
+    assert (
+        confidence_system(**{name: values[order] for name, values in rows.items()}).basis == basis
+    )
     for name in ("sample_weight", "groups", "ids"):
         values = np.array(["new", *rows["ids"][1:]]) if name == "ids" else rows[name][::-1]
         other = confidence_system(**rows | {name: values})
@@ -154,13 +171,20 @@ def test_true_classes_and_costs_are_compared(rng):
     labels = rng.integers(0, 3, SIZE)
     one = posterior_system(labels, posteriors, labels=range(3))
     other = posterior_system((labels + 1) % 3, posteriors, labels=range(3))
-    dear = posterior_system(labels, posteriors, labels=range(3), cost=[[0, 1, 9], [1, 0, 1], [9, 1, 0]])
+    dear = posterior_system(
+        labels, posteriors, labels=range(3), cost=[[0, 1, 9], [1, 0, 1], [9, 1, 0]]
+    )
     assert why_not_comparable(one.basis, other.basis) == ["true classes"]
     assert "costs" in why_not_comparable(one.basis, dear.basis)
 
 
 def test_an_origin_becomes_part_of_the_basis_and_of_the_signature():
-    origin = Origin(recipe="ab", reading=(("scale", "100"),), grading=(("correct_from", "0.5"),), unlabelled="wrong")
+    origin = Origin(
+        recipe="ab",
+        reading=(("scale", "100"),),
+        grading=(("correct_from", "0.5"),),
+        unlabelled="wrong",
+    )
     basis = replace(system(), origin=origin).basis
     assert "|grading:correct_from=0.5|reading:scale=100|recipe:ab|unlabelled:wrong|" in str(basis)
     assert why_not_comparable(basis, system().basis) == ["rules of grading"]
@@ -172,7 +196,9 @@ def test_files_of_other_costs_have_no_best_value_out_of_core_either(tmp_path, rn
 
     for name, size in (("k3", 3), ("k5", 5)):
         posteriors = rng.dirichlet(np.ones(size), SIZE)
-        columns = {f"p_{k}": posteriors[:, k] for k in range(size)} | {"label": rng.integers(0, size, SIZE)}
+        columns = {f"p_{k}": posteriors[:, k] for k in range(size)} | {
+            "label": rng.integers(0, size, SIZE)
+        }
         parquet.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
     files = [str(tmp_path / f"{name}.parquet") for name in ("k3", "k5")]
     for more in ([], ["--out-of-core"]):
@@ -199,7 +225,9 @@ def compared_in(node):
     return []
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "ecuas_metric").rglob("*.py")), ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "ecuas_metric").rglob("*.py")), ids=lambda file: file.stem
+)
 def test_no_name_of_a_metric_is_compared_outside_its_entry(file):
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         for expression in compared_in(node):

@@ -9,7 +9,13 @@ from scipy import stats
 
 from ecuas_metric import calibration, calibration_p_value, ece_score, score_confidences
 from ecuas_metric.calibration import Weighting, ece_debiased, squared_gap
-from tests.ecuas_metric.simulated import calibrated, independent_seeds, overconfident, reweighted, two_point
+from tests.ecuas_metric.simulated import (
+    calibrated,
+    independent_seeds,
+    overconfident,
+    reweighted,
+    two_point,
+)
 
 RUNS = 10_000
 
@@ -70,23 +76,38 @@ def test_several_sets_of_weights_give_what_each_gives_alone(rng):
     weights = rng.integers(0, 3, (5, 40)) * 1.0
     for groups in (None, rng.integers(0, 9, 40)):
         together = ece_debiased(q, wrong, weighting=Weighting(weights, groups=groups))
-        alone = [ece_debiased(q, wrong, weighting=Weighting(weight, groups=groups)) for weight in weights]
+        alone = [
+            ece_debiased(q, wrong, weighting=Weighting(weight, groups=groups)) for weight in weights
+        ]
         np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-9)
 
 
 def test_without_pairs_there_is_nothing_to_say():
     assert ece_score([1, 0], [0.2, 0.9], debiased=True) == 0
-    values = score_confidences([1, 0], [0.2, 0.9], calibration=True, confidence_level=0.95, interval_method="analytic")
+    values = score_confidences(
+        [1, 0], [0.2, 0.9], calibration=True, confidence_level=0.95, interval_method="analytic"
+    )
     assert math.isnan(values["ece_debiased_low"])
 
 
 @pytest.mark.parametrize("method", ["analytic", "percentile"])
 def test_its_interval_is_around_it_whatever_the_method(method, rng):
     q = rng.beta(4, 1.5, 300)
-    options = {"calibration": True, "interval_method": method, "n_resamples": 20, "confidence_level": 0.95}
+    options = {
+        "calibration": True,
+        "interval_method": method,
+        "n_resamples": 20,
+        "confidence_level": 0.95,
+    }
     for power in (1, 3):
         values = score_confidences((rng.random(300) < q**power).astype(int), q, **options)
-        assert 0 <= values["ece_debiased_low"] <= values["ece_debiased"] <= values["ece_debiased_high"] <= 1
+        assert (
+            0
+            <= values["ece_debiased_low"]
+            <= values["ece_debiased"]
+            <= values["ece_debiased_high"]
+            <= 1
+        )
         assert (values["ece_debiased_low"] > 0) == (power == 3)
         assert math.isnan(values["ece_low"])
         assert "calibration_p_low" not in values
@@ -102,7 +123,9 @@ def test_its_interval_is_that_of_its_delta_method():
     values = score_confidences(correct, np.repeat(accuracy + gaps, size), **options)
     half = 1.96 * math.sqrt((gaps**2 * accuracy * (1 - accuracy)).sum() / 4 / size / 0.1)
     assert values["ece_debiased"] == pytest.approx(math.sqrt(0.1), rel=1e-3)
-    assert (values["ece_debiased_high"] - values["ece_debiased_low"]) / 2 == pytest.approx(half, rel=0.05)
+    assert (values["ece_debiased_high"] - values["ece_debiased_low"]) / 2 == pytest.approx(
+        half, rel=0.05
+    )
 
 
 def test_of_one_confidence_it_is_the_binomial_test_of_the_number_of_errors():
@@ -120,7 +143,9 @@ def test_counts_are_repetition_to_the_last_digit(rng):
     q = rng.random(60).round(1)
     correct = rng.integers(0, 2, 60)
     counts = rng.integers(1, 4, 60)
-    weighted = score_confidences(correct, q, sample_weight=counts, weights_are="counts", calibration=True)
+    weighted = score_confidences(
+        correct, q, sample_weight=counts, weights_are="counts", calibration=True
+    )
     repeated = calibration_p_value(np.repeat(correct, counts), np.repeat(q, counts))
     assert weighted["calibration_p"] == repeated
 
@@ -169,6 +194,8 @@ def test_calibrated_systems_are_refuted_in_5_percent_of_samples(system, size):
     rejected = 0
     for data, seed in independent_seeds(RUNS):
         q, correct, options = system(np.random.default_rng(data), size)
-        rejected += calibration_p_value(correct, q, n_resamples=199, random_state=seed, **options) <= 0.05
+        rejected += (
+            calibration_p_value(correct, q, n_resamples=199, random_state=seed, **options) <= 0.05
+        )
     print(f"\n| {system.__name__} | {size} | {100 * rejected / RUNS:.2f} |", end="", flush=True)
     assert rejected / RUNS <= 0.058  # it is exact: 0.05, and 3.7 standard errors

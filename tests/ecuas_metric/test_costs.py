@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecuas_metric import costs, score_confidences, score_costs, score_posteriors
-from ecuas_metric.costs import accepted, ecuas_cost, fixed_reject_cost, largest_uncertainty, weighted_cost
+from ecuas_metric.costs import (
+    accepted,
+    ecuas_cost,
+    fixed_reject_cost,
+    largest_uncertainty,
+    weighted_cost,
+)
 from ecuas_metric.options import DEFAULTS, Options
 from tests.ecuas_metric import oracle
 
@@ -37,7 +43,9 @@ def test_weighted_cost_with_the_papers_weights_is_ecuas(shares, c, n, largest):
     u = np.array(shares) * largest
     cost = np.full(len(u), c)
     ours = weighted(u, cost, weight_function=weight_of(n, largest), max_uncertainty=largest)
-    np.testing.assert_allclose(ours, ecuas(u, cost, n=n, max_uncertainty=largest), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        ours, ecuas(u, cost, n=n, max_uncertainty=largest), rtol=1e-9, atol=1e-12
+    )
 
 
 def peak(centre, width):
@@ -76,13 +84,17 @@ def test_weights_that_are_no_weights_are_refused(weight):
     def some(gamma):
         return weight if gamma > 0.6 else 1.0
 
-    message = f"^weight_function must be finite and non-negative; got {weight} at a reject cost of 0.6"
+    message = (
+        f"^weight_function must be finite and non-negative; got {weight} at a reject cost of 0.6"
+    )
     with pytest.raises(ValueError, match=message):
         weighted([0.5], [1.0], weight_function=some)
 
 
 def test_break_points_lie_where_reject_costs_do():
-    with pytest.raises(ValueError, match=r"^break_points must lie in \[0, 0\.5\]; got 0\.7 at index 1 \(1 of 2\)"):
+    with pytest.raises(
+        ValueError, match=r"^break_points must lie in \[0, 0\.5\]; got 0\.7 at index 1 \(1 of 2\)"
+    ):
         weighted([0.5], [1.0], weight_function=np.cos, max_uncertainty=0.5, break_points=[0.1, 0.7])
 
 
@@ -99,14 +111,18 @@ def test_a_divergent_weight_is_fine_for_samples_that_cost_nothing_and_an_error_f
 def test_costs_are_those_of_decimals():
     orders = (0, 1e-12, 1e-3, 0.5, 1, 2, 128, 1000, 10**6)
     uncertainties = (0, 1e-300, 1e-9, 1e-7, 1e-4, 0.3, 0.5, 1 - 1e-7)
-    for n, largest, u, c in itertools.product(orders, (0.5, 0.9, 1.0, 2.5), uncertainties, (0, 1, 4)):
+    for n, largest, u, c in itertools.product(
+        orders, (0.5, 0.9, 1.0, 2.5), uncertainties, (0, 1, 4)
+    ):
         expected = float(oracle.ecuas(u, c, n, largest))
         ours = ecuas([min(u, largest)], [c], n=n, max_uncertainty=largest)[0]
         assert ours == pytest.approx(expected, rel=1e-12, abs=1e-300), (n, largest, u, c)
 
 
 @given(COST, ORDER, LARGEST)
-def test_at_the_largest_uncertainty_and_above_the_cost_is_1_whatever_the_candidate_costs(c, n, largest):
+def test_at_the_largest_uncertainty_and_above_the_cost_is_1_whatever_the_candidate_costs(
+    c, n, largest
+):
     for order in (n, np.inf):
         assert ecuas([largest], [c], n=order, max_uncertainty=largest)[0] == 1
         with pytest.warns(UserWarning, match=r"^1 of 2 samples \(50\.0%\)"):
@@ -211,7 +227,9 @@ def test_a_solver_in_floats_finds_what_integers_give(monkeypatch):
     matrices = list(random_matrices(100))
     expected = [largest_uncertainty(matrix) for matrix in matrices]
     monkeypatch.setattr(costs, "LARGEST_EXACT", 0)
-    np.testing.assert_allclose([largest_uncertainty(matrix) for matrix in matrices], expected, rtol=1e-9)
+    np.testing.assert_allclose(
+        [largest_uncertainty(matrix) for matrix in matrices], expected, rtol=1e-9
+    )
 
 
 @pytest.mark.parametrize(
@@ -236,12 +254,16 @@ def test_a_decision_that_never_costs_anything_is_refused_and_named():
 
 
 def test_what_cannot_be_verified_is_refused_for_that_reason(monkeypatch):
-    with pytest.raises(ValueError, match=r"^cost must have a largest uncertainty that can be verified; got one"):
+    with pytest.raises(
+        ValueError, match=r"^cost must have a largest uncertainty that can be verified; got one"
+    ):
         largest_uncertainty(np.array([[0, 5e-324], [5e-324, 0]]))
     with pytest.raises(ValueError, match=r"got one between 0 and 0\. Leave out"):
         largest_uncertainty(np.array([[0, 1e200, 0], [5e-324, 0, 0], [0, 0, 5e-324]]))
     monkeypatch.setattr(costs, "LARGEST_EXACT", 0)
-    monkeypatch.setattr(costs, "_strategies", lambda matrix: (np.array([1.0, 0.0]), np.array([0.5, 0.5])))
+    monkeypatch.setattr(
+        costs, "_strategies", lambda matrix: (np.array([1.0, 0.0]), np.array([0.5, 0.5]))
+    )
     with pytest.raises(ValueError, match=r"got one between 0 and 5\. Leave out"):
         largest_uncertainty(np.array([[0.0, 1.0], [10.0, 0.0]]))
 

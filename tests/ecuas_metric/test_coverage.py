@@ -13,8 +13,17 @@ LEAST = 92.5  # % of the intervals that must hold the true value,
 ONE_SIDE = 5.0  # % at most whose truth lies beyond one side,
 CHANCE = 2.5  # but for so many standard errors of what the simulations leave open
 WIDEST = {50: 2.0, 100: 2.0}  # times the width of the sampling distribution; 1.5 for more samples,
-MARKED = 50.0  # unless a note marks at least so many % of the intervals: they rest on what was not seen
-FEW = ("one_percent_wrong", "two_percent_wrong", "four_percent_wrong", "rare", "two_percent_right", "few_right")
+MARKED = (
+    50.0  # unless a note marks at least so many % of the intervals: they rest on what was not seen
+)
+FEW = (
+    "one_percent_wrong",
+    "two_percent_wrong",
+    "four_percent_wrong",
+    "rare",
+    "two_percent_right",
+    "few_right",
+)
 
 
 def margin(percent, count):
@@ -24,7 +33,9 @@ def margin(percent, count):
 def reasons_against(row):
     """Yield what is wrong with a cell of simulations."""
     count = int(row["intervals"])
-    below, above, width, noted = (float(row[name]) for name in ("truth_below", "truth_above", "width", "noted"))
+    below, above, width, noted = (
+        float(row[name]) for name in ("truth_below", "truth_above", "width", "noted")
+    )
     least = 100 * float(row["level"]) - 2.5
     if 100 - below - above < least - margin(least, count):
         yield f"holds {100 - below - above:.1f} %"
@@ -35,7 +46,9 @@ def reasons_against(row):
         yield f"is {width:.2f} times as wide"
 
 
-@pytest.mark.parametrize(("name", "size"), [("calibrated", 100), ("two_point", 100), ("mostly_sure", 50)])
+@pytest.mark.parametrize(
+    ("name", "size"), [("calibrated", 100), ("two_point", 100), ("mostly_sure", 50)]
+)
 def test_intervals_hold_the_true_value(name, size, monkeypatch):
     monkeypatch.setattr(coverage, "TRUTH_SIZE", 200_000)
     for row in cells(name, size, 60):
@@ -48,7 +61,10 @@ def test_intervals_hold_the_true_value(name, size, monkeypatch):
 @pytest.mark.parametrize("name", ALL)
 def test_intervals_of_every_system_hold_the_true_value(name, size):
     for row in cells(name, size, 400):
-        if "normalized" not in row["metric"] and (name, row["metric"]) != ("isotonic", "coverage_0.1"):
+        if "normalized" not in row["metric"] and (name, row["metric"]) != (
+            "isotonic",
+            "coverage_0.1",
+        ):
             assert row["intervals"] < 100 or not [*reasons_against(row)], row
 
 

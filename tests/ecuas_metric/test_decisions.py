@@ -39,8 +39,14 @@ def test_the_log_cost_is_entropy_and_cross_entropy(system):
     assert decisions.max_uncertainty == math.log(q.shape[1])
 
 
-@given(posterior_systems(), st.sampled_from(["zero_one", "log"]), st.sampled_from([0.9991, 1 - 1e-7, 1 + 1e-7, 1.0009]))
-def test_the_three_forms_of_a_posterior_agree_and_rows_within_the_tolerance_are_divided(system, cost, factor):
+@given(
+    posterior_systems(),
+    st.sampled_from(["zero_one", "log"]),
+    st.sampled_from([0.9991, 1 - 1e-7, 1 + 1e-7, 1.0009]),
+)
+def test_the_three_forms_of_a_posterior_agree_and_rows_within_the_tolerance_are_divided(
+    system, cost, factor
+):
     q, labels = system
     gaps = np.diff(np.sort(q, axis=1))
     assume(((gaps == 0) | (gaps > 1e-9)).all())  # else the logarithm makes ties
@@ -55,7 +61,9 @@ def test_the_three_forms_of_a_posterior_agree_and_rows_within_the_tolerance_are_
         if form == "logits" or values.max() <= 1:
             ours = posterior_decisions(values, labels, cost=cost, predictions_are=form)
             for name in ("uncertainty", "candidate_cost", "cross_entropy", "brier_score"):
-                np.testing.assert_allclose(getattr(ours, name), getattr(expected, name), rtol=1e-9, atol=1e-9)
+                np.testing.assert_allclose(
+                    getattr(ours, name), getattr(expected, name), rtol=1e-9, atol=1e-9
+                )
 
 
 @pytest.mark.parametrize("label", [[2, 1], [1, 2]])
@@ -69,7 +77,9 @@ def test_logits_keep_uncertainties_that_1_minus_q_loses():
     decisions = posterior_decisions(logits, np.array([0, 1]), predictions_are="logits")
     expected = [np.logaddexp(0, -5) - logsumexp(logits[0]), np.log(2) - 300]
     np.testing.assert_allclose(np.log(decisions.uncertainty), expected, rtol=1e-12)
-    np.testing.assert_allclose(decisions.cross_entropy, decisions.uncertainty, rtol=1e-12)  # -log(1 - u) = u for tiny u
+    np.testing.assert_allclose(
+        decisions.cross_entropy, decisions.uncertainty, rtol=1e-12
+    )  # -log(1 - u) = u for tiny u
 
 
 def test_a_true_class_of_probability_0_is_read_as_epsilon():
@@ -77,7 +87,9 @@ def test_a_true_class_of_probability_0_is_read_as_epsilon():
     with np.errstate(divide="ignore"):
         log_q = np.log(q)
     for values, form in ((q, "probabilities"), (log_q, "log_probabilities")):
-        ours = posterior_decisions(values, np.array([1]), epsilon=1e-4, cost="log", predictions_are=form)
+        ours = posterior_decisions(
+            values, np.array([1]), epsilon=1e-4, cost="log", predictions_are=form
+        )
         assert ours.candidate_cost[0] == ours.cross_entropy[0] == pytest.approx(math.log(1e4))
         assert ours.uncertainty[0] == 0
 
@@ -87,7 +99,9 @@ def test_equal_expected_costs_go_to_the_first_decision(order, rng):
     """Of rows of decimals, full of ties, by the fractions that they stand for."""
     cuts = np.sort(rng.integers(0, 11, (1200, 4)), axis=1)
     tenths = np.diff(cuts, axis=1, prepend=0, append=10)
-    hundredths = np.array([[0, 100, 30, 70], [200, 0, 30, 10], [100, 100, 30, 20], [40, 300, 30, 0], [100, 50, 30, 0]])
+    hundredths = np.array(
+        [[0, 100, 30, 70], [200, 0, 30, 10], [100, 100, 30, 20], [40, 300, 30, 0], [100, 50, 30, 0]]
+    )
     expected = tenths @ hundredths
     labels = rng.integers(0, 5, 1200)
     ours = posterior_decisions(np.array(tenths / 10, order=order), labels, cost=hundredths / 100)
@@ -148,7 +162,9 @@ def test_log_probabilities_a_little_above_0_are_probabilities_of_1(cost):
 @given(distributions(2), distributions(2), ORDERS)
 def test_proper_posteriors_other_than_the_true_ones_never_gain(cost, p, q, n):
     def expected(posterior):
-        decisions = posterior_decisions(np.array([posterior, posterior]), np.array([0, 1]), cost=cost)
+        decisions = posterior_decisions(
+            np.array([posterior, posterior]), np.array([0, 1]), cost=cost
+        )
         return p @ costs_of(decisions, n)
 
     assert expected(p) <= expected(q) + 1e-9

@@ -47,7 +47,9 @@ def data(form, seed=0, size=7):
 
 
 def load(form, folder, **more):
-    return evaluate.load(SCRIPT, "graded" if form == "costs" else None, cache_dir=str(folder), **more)
+    return evaluate.load(
+        SCRIPT, "graded" if form == "costs" else None, cache_dir=str(folder), **more
+    )
 
 
 def results(module, way, predictions, references, **options):
@@ -63,7 +65,9 @@ def results(module, way, predictions, references, **options):
 
 
 def direct(form, predictions, references, options):
-    return compute(form, np.asarray(predictions), np.asarray(references), checked_options(**options))
+    return compute(
+        form, np.asarray(predictions), np.asarray(references), checked_options(**options)
+    )
 
 
 @pytest.fixture
@@ -92,7 +96,9 @@ def test_three_ways_in_files_and_in_memory(form, way, keep_in_memory, tmp_path):
 
 def test_keys_in_order(ecuas, tmp_path):
     rest = ["error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"]
-    values = ecuas.compute(predictions=CONFIDENCE, references=CORRECT, n=[2, 0.5, np.inf], reject_costs=0.3)
+    values = ecuas.compute(
+        predictions=CONFIDENCE, references=CORRECT, n=[2, 0.5, np.inf], reject_costs=0.3
+    )
     areas = ["aurc", "augrc"]
     at = ["expected_cost_0.3", "coverage_0.3", "selective_risk_0.3"]
     assert list(values) == [*rest, *areas, "ecuas_2", "ecuas_0.5", "ecuas_inf", *at]
@@ -101,7 +107,9 @@ def test_keys_in_order(ecuas, tmp_path):
     for cost in ("log", [[0, 1], [1, 0], [2, 2]]):
         values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1, cost=cost)
         assert list(values) == ["risk", "cross_entropy", "brier_score", *areas, "ecuas_1"]
-    values = load("costs", tmp_path).compute(predictions=[0.5], references=[2.5], max_uncertainty=1.6, n=1)
+    values = load("costs", tmp_path).compute(
+        predictions=[0.5], references=[2.5], max_uncertainty=1.6, n=1
+    )
     assert list(values) == ["risk", *areas, "ecuas_1"]
 
 
@@ -109,7 +117,10 @@ PAIR = {"predictions": [[0.5, 0.5]], "references": [1]}
 BAD = [
     ({"predictions": [0.1, np.inf], "references": [1, 0]}, "predictions must lie in"),
     ({"predictions": [[0.5, 0.4]], "references": [0]}, "predictions must have rows that sum to 1"),
-    ({"predictions": [0.5, 0.5], "references": [1]}, "predictions and references must have the same length; got 2 and"),
+    (
+        {"predictions": [0.5, 0.5], "references": [1]},
+        "predictions and references must have the same length; got 2 and",
+    ),
     ({"predictions": [], "references": []}, "predictions must not be empty"),
     (PAIR | {"n": -1}, "n must be >= 0"),
     (PAIR | {"reject_costs": 1.5}, "reject_costs must lie in"),
@@ -130,17 +141,31 @@ def test_after_an_error_the_module_is_usable_at_once(keep_in_memory, tmp_path, e
         assert not list(tmp_path.rglob("*.arrow"))
         # A lock still held would make Evaluate wait, then take a file of another name.
         module.add_batch(predictions=CONFIDENCE, references=CORRECT)
-        assert all(path.name == "default_experiment-1-0.arrow" for path in tmp_path.rglob("*.arrow"))
+        assert all(
+            path.name == "default_experiment-1-0.arrow" for path in tmp_path.rglob("*.arrow")
+        )
         assert module.compute() == expected
 
 
 REFUSED = [
     ("add_batch", {"predictions": [2.0], "references": [1]}, "predictions must lie"),
-    ("add_batch", {"predictions": POSTERIORS, "references": LABELS}, r"predictions .*\(N,\); got \(N, 3\)"),
+    (
+        "add_batch",
+        {"predictions": POSTERIORS, "references": LABELS},
+        r"predictions .*\(N,\); got \(N, 3\)",
+    ),
     ("add_batch", {"predictions": [0.5], "references": []}, "references must not be empty"),
     ("add_batch", {"predictions": [], "references": [1]}, "predictions must not be empty"),
-    ("add_batch", {"predictions": [1], "references": [1], "label": [1]}, "the inputs must be predictions and refer"),
-    ("add", {"prediction": 0.5, "reference": 1, "label": 1}, "the inputs must be predictions and references; got 'l"),
+    (
+        "add_batch",
+        {"predictions": [1], "references": [1], "label": [1]},
+        "the inputs must be predictions and refer",
+    ),
+    (
+        "add",
+        {"prediction": 0.5, "reference": 1, "label": 1},
+        "the inputs must be predictions and references; got 'l",
+    ),
     ("compute", {"n": -1}, "n must be"),
     ("compute", {"predictions": [2.0], "references": [1]}, "predictions must lie"),
     ("compute", {"bins": 3}, "compute takes no option 'bins'"),
@@ -149,7 +174,10 @@ REFUSED = [
 
 def test_an_empty_or_bad_batch_or_option_leaves_what_was_added(ecuas, expected):
     """test_metric_with_non_standard_feature_names: ours are predictions and references."""
-    assert {name for features in ecuas.features for name in features} == {"predictions", "references"}
+    assert {name for features in ecuas.features for name in features} == {
+        "predictions",
+        "references",
+    }
     ecuas.add_batch(predictions=np.empty((0, 3)), references=[])
     for confidence, correct in zip(CONFIDENCE, CORRECT, strict=True):
         ecuas.add(predictions=confidence, references=correct)  # as in Evaluate's own docstring
@@ -162,7 +190,9 @@ def test_an_empty_or_bad_batch_or_option_leaves_what_was_added(ecuas, expected):
 def test_an_error_of_all_samples_together_empties_the_module(ecuas, expected, tmp_path):
     for _ in range(2):
         ecuas.add_batch(predictions=CONFIDENCE, references=CORRECT)
-        with pytest.raises(ValueError, match="^predictions and groups must have the same length; got 4 and 1"):
+        with pytest.raises(
+            ValueError, match="^predictions and groups must have the same length; got 4 and 1"
+        ):
             ecuas.compute(groups=[1])
         assert not list(tmp_path.rglob("*.arrow"))
     assert ecuas.compute(predictions=CONFIDENCE, references=CORRECT) == expected
@@ -173,7 +203,10 @@ def test_an_error_of_all_samples_together_empties_the_module(ecuas, expected, tm
 def test_modules_of_one_experiment_side_by_side(keep_in_memory, tmp_path):
     """test_concurrent_metrics, test_separate_experiments_in_parallel: the second one waits, and takes another file."""
     samples = [data("posteriors", seed, size=6)[:2] for seed in (0, 1)]
-    modules = [load("posteriors", tmp_path, experiment_id="both", keep_in_memory=keep_in_memory) for _ in samples]
+    modules = [
+        load("posteriors", tmp_path, experiment_id="both", keep_in_memory=keep_in_memory)
+        for _ in samples
+    ]
     for rows in (slice(0, 1), slice(1, 3)):
         for module, (predictions, references) in zip(modules, samples, strict=True):
             module.add_batch(predictions=predictions[rows], references=references[rows])
@@ -213,11 +246,15 @@ def shares_of(function, count):
 
 
 def load_share(form, folder, process, count=2):
-    return load(form, folder, num_process=count, process_id=process, experiment_id="shares", timeout=20)
+    return load(
+        form, folder, num_process=count, process_id=process, experiment_id="shares", timeout=20
+    )
 
 
 @pytest.mark.parametrize(("way", "form", "parts", "late"), SHARES)
-def test_shares_of_several_processes_are_one_also_where_some_are_empty(way, form, parts, late, tmp_path):
+def test_shares_of_several_processes_are_one_also_where_some_are_empty(
+    way, form, parts, late, tmp_path
+):
     """test_distributed_metrics: process 0 has the values of all samples, whoever comes late; the others None."""
     predictions, references, options = data(form, size=9)
     ahead = f"*-{(late + 1) % len(parts)}.arrow.lock"  # of another process, which is there before the late one
@@ -226,7 +263,9 @@ def test_shares_of_several_processes_are_one_also_where_some_are_empty(way, form
         module = load_share(form, tmp_path, process, len(parts))
         if process == late:
             until(lambda: list(tmp_path.rglob(ahead)))
-        return results(module, way, predictions[parts[process]], references[parts[process]], **options)
+        return results(
+            module, way, predictions[parts[process]], references[parts[process]], **options
+        )
 
     first, *others = shares_of(share, len(parts))
     order = np.concatenate([np.arange(9)[rows] for rows in parts])
@@ -235,7 +274,9 @@ def test_shares_of_several_processes_are_one_also_where_some_are_empty(way, form
     assert not list(tmp_path.rglob("*.arrow"))
 
 
-@pytest.mark.parametrize(("other", "rule"), [(CONFIDENCE, "one form"), ([[0.5, 0.5]], "the same number of classes")])
+@pytest.mark.parametrize(
+    ("other", "rule"), [(CONFIDENCE, "one form"), ([[0.5, 0.5]], "the same number of classes")]
+)
 def test_shares_of_another_form_are_refused(other, rule, tmp_path):
     def share(process):
         predictions = other if process else POSTERIORS
@@ -247,7 +288,9 @@ def test_shares_of_another_form_are_refused(other, rule, tmp_path):
 
 
 @pytest.mark.e2e
-def test_two_processes_give_what_one_gives_with_nothing_but_numpy_and_what_evaluate_brings(tmp_path, expected):
+def test_two_processes_give_what_one_gives_with_nothing_but_numpy_and_what_evaluate_brings(
+    tmp_path, expected
+):
     """This process is the second one: it must come while the first one waits, which is when that holds its lock."""
     about = {"num_process": 2, "experiment_id": "two", "cache_dir": str(tmp_path)}
     code = (
@@ -257,7 +300,9 @@ def test_two_processes_give_what_one_gives_with_nothing_but_numpy_and_what_evalu
         f"module = evaluate.load({SCRIPT!r}, process_id=0, **{about})\n"
         f"print(module.compute(predictions={CONFIDENCE[:1]}, references={CORRECT[:1]}))\n"
     )
-    first = subprocess.Popen([sys.executable, "-c", code], env=os.environ | BARE, stdout=subprocess.PIPE, text=True)
+    first = subprocess.Popen(
+        [sys.executable, "-c", code], env=os.environ | BARE, stdout=subprocess.PIPE, text=True
+    )
     until(lambda: list(tmp_path.rglob("*-0.arrow.lock")) or first.poll() is not None)
     assert first.poll() is None
     second = evaluate.load(SCRIPT, process_id=1, **about)
@@ -308,12 +353,16 @@ def test_containers_of_any_library(library, form, tmp_path):
         predictions = np.asarray(given[0], np.float64)
         references = np.asarray(given[1], np.float64 if form == "costs" else np.int64)
     expected = direct(form, predictions, references, options)
-    for way in WAYS if library != "arrow" else WAYS[:2]:  # Evaluate's `add` takes no scalars of Arrow either
+    for way in (
+        WAYS if library != "arrow" else WAYS[:2]
+    ):  # Evaluate's `add` takes no scalars of Arrow either
         assert results(module, way, *given, **options) == expected
 
 
 def test_an_unknown_configuration_is_named():
-    with pytest.raises(ValueError, match="^the configuration must be 'default' or 'graded'; got 'gradde'"):
+    with pytest.raises(
+        ValueError, match="^the configuration must be 'default' or 'graded'; got 'gradde'"
+    ):
         evaluate.load(SCRIPT, "gradde")
 
 
@@ -330,13 +379,19 @@ def test_a_combination_gives_what_its_modules_give(form, way, tmp_path):
     expected = direct(form, predictions, references, options | {"n": 1})
 
     def found(modules, **how):
-        return results(evaluate.combine(modules, **how), way, predictions, references, **options, n=1)
+        return results(
+            evaluate.combine(modules, **how), way, predictions, references, **options, n=1
+        )
 
     one = load(form, tmp_path)
     other = load(form, tmp_path, experiment_id="other")
     assert found([one]) == expected
-    assert found({"mine": one}, force_prefix=True) == {f"mine_{key}": value for key, value in expected.items()}
-    assert found([one, other]) == {f"ecuas_{i}_{key}": expected[key] for i in (0, 1) for key in expected}
+    assert found({"mine": one}, force_prefix=True) == {
+        f"mine_{key}": value for key, value in expected.items()
+    }
+    assert found([one, other]) == {
+        f"ecuas_{i}_{key}": expected[key] for i in (0, 1) for key in expected
+    }
     if form != "costs" and way == "compute":
         assert found([SCRIPT]) == expected
 
@@ -344,10 +399,15 @@ def test_a_combination_gives_what_its_modules_give(form, way, tmp_path):
 def test_the_options_of_compute_are_spelled_out_as_in_the_table(ecuas, expected):
     """Evaluate's own test of a module allows no `**kwargs`: a reader of the signature sees what there is."""
     _, _, *spelled = inspect.signature(ecuas._compute).parameters.values()
-    assert {parameter.name: parameter.default for parameter in spelled} == dataclasses.asdict(DEFAULTS)
+    assert {parameter.name: parameter.default for parameter in spelled} == dataclasses.asdict(
+        DEFAULTS
+    )
     assert [parameter.name for parameter in spelled] == list(OPTIONS)
     assert all(parameter.kind is parameter.POSITIONAL_OR_KEYWORD for parameter in spelled)
-    assert ecuas.compute(predictions=CONFIDENCE, references=CORRECT, **dataclasses.asdict(DEFAULTS)) == expected
+    assert (
+        ecuas.compute(predictions=CONFIDENCE, references=CORRECT, **dataclasses.asdict(DEFAULTS))
+        == expected
+    )
 
 
 def test_the_information_names_its_sources_and_reads_its_own_file(ecuas, expected, tmp_path):
@@ -355,7 +415,14 @@ def test_the_information_names_its_sources_and_reads_its_own_file(ecuas, expecte
     assert ecuas.compute() == expected
     ecuas.info.write_to_directory(str(tmp_path))
     read = evaluate.MetricInfo.from_directory(str(tmp_path))
-    for name in ("description", "citation", "inputs_description", "homepage", "license", "reference_urls"):
+    for name in (
+        "description",
+        "citation",
+        "inputs_description",
+        "homepage",
+        "license",
+        "reference_urls",
+    ):
         assert getattr(read, name) == getattr(ecuas.info, name) != ""
     assert read.reference_urls == ["https://arxiv.org/abs/2605.20490"]
 
@@ -364,11 +431,15 @@ def test_evaluates_test_of_a_module_in_its_repository(tmp_path, monkeypatch):
     """LocalModuleTest.test_load on what is published as Evaluate's own, in the folder where it would lie there."""
     stage(PARTS["metric"], tmp_path / "metrics" / "ecuas", "evaluate-metric")
     monkeypatch.chdir(tmp_path)
-    module = importlib.import_module(evaluate.loading.evaluation_module_factory("metrics/ecuas", "metric").module_path)
+    module = importlib.import_module(
+        evaluate.loading.evaluation_module_factory("metrics/ecuas", "metric").module_path
+    )
     main = evaluate.loading.import_main_class(module.__name__)
     parameters = inspect.signature(main._compute).parameters.values()
     assert all(parameter.kind != parameter.VAR_KEYWORD for parameter in parameters)
     load_there = evaluate.load
-    monkeypatch.setattr("evaluate.load", lambda name, *more, **named: load_there(f"metrics/{name}", *more, **named))
+    monkeypatch.setattr(
+        "evaluate.load", lambda name, *more, **named: load_there(f"metrics/{name}", *more, **named)
+    )
     done = doctest.testmod(module, raise_on_error=True)
     assert (done.failed, done.attempted > 1) == (0, True)

@@ -19,8 +19,12 @@ def test_an_error_has_fields():
 def test_each_surface_renders_the_same_fields_in_its_own_words():
     error = InputError("n_bins", "not_whole", value="n_bins", advice="count_from_0")
     words = {"n_bins": "--bins", "count_from_0": "Start at 0."}
-    assert error.render(words) == "--bins must be whole numbers; got 'n_bins'. Start at 0."  # a value stays as it is
-    assert str(error.reword({"n_bins": "bins", "count_from_0": "divide_by_100"})).startswith("bins must be")
+    assert (
+        error.render(words) == "--bins must be whole numbers; got 'n_bins'. Start at 0."
+    )  # a value stays as it is
+    assert str(error.reword({"n_bins": "bins", "count_from_0": "divide_by_100"})).startswith(
+        "bins must be"
+    )
     assert str(error) == "n_bins must be whole numbers; got 'n_bins'. Count from 0."
 
 
@@ -33,4 +37,7 @@ def test_a_note_is_a_fact_and_what_to_make_of_it():
     note = Note("hard_decisions", {"what": "confidences"}, "check_cost")
     fact = "All predictions are 0 or 1 and count as confidences."
     assert str(note) == f"{fact} {ADVICE['check_cost']}"
-    assert note.render({"check_cost": "--num-classes is too small."}) == f"{fact} --num-classes is too small."
+    assert (
+        note.render({"check_cost": "--num-classes is too small."})
+        == f"{fact} --num-classes is too small."
+    )

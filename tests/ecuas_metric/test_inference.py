@@ -32,7 +32,9 @@ def test_neighbours_add_up_at_their_mean_uncertainty(rng):
 
 def estimates(predictions, references, form="confidences", level=0.95, **options):
     options = checked_options(confidence_level=level, **options)
-    found = compute_results(prepare(form, np.asarray(predictions, float), np.asarray(references), options))
+    found = compute_results(
+        prepare(form, np.asarray(predictions, float), np.asarray(references), options)
+    )
     return {str(key): estimate for key, estimate in found.estimates.items()}, found.notes
 
 
@@ -109,7 +111,9 @@ def test_a_state_has_the_limits_of_memory(seed):
     state = results_of(state, normalize=True, confidence_level=0.95)
     for key, one in state.estimates.items():
         expected = memory[str(key)]
-        np.testing.assert_allclose((one.low, one.high), (expected.low, expected.high), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            (one.low, one.high), (expected.low, expected.high), rtol=1e-9, atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("skewness", [-3.0, -0.5, -1e-4, 0.0, 1e-4, 0.5, 3.0])
@@ -154,11 +158,15 @@ def test_intervals_of_differences_leave_out_0_if_and_only_if_p_is_less_than_alph
 
 def test_turned_systems_have_turned_differences(rng):
     q, correct = rng.random((2, 80)).round(2), rng.integers(0, 2, (2, 80))
-    systems = [confidence_system(*one, confidence_level=0.95) for one in zip(correct, q, strict=True)]
+    systems = [
+        confidence_system(*one, confidence_level=0.95) for one in zip(correct, q, strict=True)
+    ]
     ours = compare_systems(dict(zip("ab", systems, strict=True)))
     theirs = compare_systems(dict(zip("ba", systems[::-1], strict=True)))
     for one, other in zip(ours, theirs, strict=True):
-        assert (one.low, one.high, one.p) == pytest.approx((-other.high, -other.low, other.p), nan_ok=True, abs=1e-9)
+        assert (one.low, one.high, one.p) == pytest.approx(
+            (-other.high, -other.low, other.p), nan_ok=True, abs=1e-9
+        )
 
 
 def test_a_system_differs_from_itself_by_no_more_than_one_answer_could(rng):
@@ -169,15 +177,21 @@ def test_a_system_differs_from_itself_by_no_more_than_one_answer_could(rng):
         if not math.isnan(row.p):
             assert row.p == 1
             assert row.low < 0 < row.high
-    (rate,) = (row for row in compare_systems({"a": system, "b": system}) if str(row.key) == "error_rate")
-    exact = stats.binomtest(0, 50).proportion_ci().high - 0.5 / 50  # moved by half an answer, not by a whole one
+    (rate,) = (
+        row for row in compare_systems({"a": system, "b": system}) if str(row.key) == "error_rate"
+    )
+    exact = (
+        stats.binomtest(0, 50).proportion_ci().high - 0.5 / 50
+    )  # moved by half an answer, not by a whole one
     assert (rate.low, rate.high) == pytest.approx((-exact, exact), rel=0.03)
 
 
 def test_one_dominant_weight_has_no_interval_and_a_reason():
     for weight in ([1000.0, 1.0], [1e7, *np.ones(5000)], [1e4, *np.ones(100)]):
         size = len(weight)
-        found, notes = estimates(np.linspace(0.2, 0.9, size), np.arange(size) % 2, sample_weight=weight)
+        found, notes = estimates(
+            np.linspace(0.2, 0.9, size), np.arange(size) % 2, sample_weight=weight
+        )
         assert all(math.isnan(one.low) for one in found.values())
         assert [note.id for note in notes] == ["too_few_units"]
 
@@ -191,7 +205,15 @@ def test_no_width_jumps_when_one_answer_changes():
         correct[((np.arange(wrong) + 0.5) / wrong * 600).astype(int)] = 0
         for key, ends in limits(q, correct, n=(0, 1)).items():
             widths.setdefault(key, []).append(np.ptp(ends))
-    for key in ("error_rate", "auroc", "aurc", "augrc", "ecuas_0", "ecuas_1", "confidence_cross_entropy"):
+    for key in (
+        "error_rate",
+        "auroc",
+        "aurc",
+        "augrc",
+        "ecuas_0",
+        "ecuas_1",
+        "confidence_cross_entropy",
+    ):
         change = np.abs(np.diff(np.log(widths[key])))[15:]
         assert change.max() < 0.05, key
 
@@ -215,7 +237,9 @@ def test_strata_of_equal_means_are_none_and_a_small_one_with_weight_widens(rng):
     few = np.arange(400) < 3
     weight = np.where(few, 0.15 / 3, 0.85 / 397)
     alike = replace(extremes, influence=np.where(few, 0.0, influence))
-    assert design_of(400, weight=weight, strata=few).effect(alike).variance > 0.5  # three that agree are no certainty
+    assert (
+        design_of(400, weight=weight, strata=few).effect(alike).variance > 0.5
+    )  # three that agree are no certainty
 
 
 def test_groups_of_one_are_none_and_those_alike_count_once(rng):
@@ -223,7 +247,9 @@ def test_groups_of_one_are_none_and_those_alike_count_once(rng):
     extremes = Extremes(influence, influence + 1, np.ones(60, np.bool_))
     single = design_of(60, groups=np.arange(60)).effect(extremes)
     assert (single.variance, single.added) == pytest.approx((1, 1), abs=0.05)
-    copies = Extremes(*(np.repeat(values, 5) for values in (influence, influence + 1)), np.ones(300, np.bool_))
+    copies = Extremes(
+        *(np.repeat(values, 5) for values in (influence, influence + 1)), np.ones(300, np.bool_)
+    )
     together = design_of(300, groups=np.repeat(np.arange(60), 5)).effect(copies)
     assert together.variance == pytest.approx(5 * 60 / 59, rel=0.1)
     assert Design(np.ones(300), np.repeat(np.arange(60), 5)).num_units == pytest.approx(60)
@@ -233,7 +259,9 @@ def test_an_average_of_equal_parts_is_as_sure_as_all_of_them():
     side = Side(0.5, 0.1, 0.3)
     part = Inference(0.5, side, side, 0.0, 1.0)
     four = average([part] * 4)
-    assert (four.lower.centre, four.lower.deviation, four.lower.skewness) == pytest.approx((0.5, 0.05, 0.15))
+    assert (four.lower.centre, four.lower.deviation, four.lower.skewness) == pytest.approx(
+        (0.5, 0.05, 0.15)
+    )
     assert average([part]).limits(0.9) == pytest.approx(part.limits(0.9))
 
 
@@ -241,7 +269,9 @@ def test_what_was_not_seen_is_told_with_its_place(rng):
     q = np.where(np.arange(120) < 69, 1.0, 0.5)
     _, notes = estimates(q, (q == 1) | (rng.random(120) > 0.3), n=0)
     (note,) = (note for note in notes if note.id == "unseen")
-    assert note.fact.startswith("No mistake was seen among 69 answers with confidence 1; at up to 16 each")
+    assert note.fact.startswith(
+        "No mistake was seen among 69 answers with confidence 1; at up to 16 each"
+    )
     assert "ecuas_0" in note.fact
     assert "unseen" not in [note.id for note in estimates(q, np.arange(120) % 4 > 0, n=0)[1]]
 

@@ -31,25 +31,85 @@ TRUTH = "references must be 0 (incorrect) or 1 (correct); got"
 @pytest.mark.parametrize(
     ("check", "predictions", "references", "message"),
     [
-        (confidences, [0.1, 87.0, 12.0], [1] * 3, f"{UNIT} 87.0 at index 1 (2 of 3). {ADVICE['divide_by_100']}"),
-        (confidences, [-0.3, -0.2], [1, 1], f"{UNIT} -0.3 at index 0 (2 of 2). {ADVICE['exponentiate']}"),
+        (
+            confidences,
+            [0.1, 87.0, 12.0],
+            [1] * 3,
+            f"{UNIT} 87.0 at index 1 (2 of 3). {ADVICE['divide_by_100']}",
+        ),
+        (
+            confidences,
+            [-0.3, -0.2],
+            [1, 1],
+            f"{UNIT} -0.3 at index 0 (2 of 2). {ADVICE['exponentiate']}",
+        ),
         (confidences, [0.2, INF], [1, 0], f"{UNIT} inf at index 1 (1 of 2)."),
-        (confidences, [0, 2, 1], [0, 2, 2], f"{UNIT} 2.0 at index 1 (1 of 3). {ADVICE['pass_posteriors']}"),
-        (confidences, [0.2, 0.3], [1, 2], f"{TRUTH} 2 at index 1 (1 of 2). {ADVICE['pass_posteriors']}"),
-        (confidences, [0.2, 0.3], [0.5, 1], f"{TRUTH} 0.5 at index 0 (1 of 2). {ADVICE['choose_lowest_grade']}"),
+        (
+            confidences,
+            [0, 2, 1],
+            [0, 2, 2],
+            f"{UNIT} 2.0 at index 1 (1 of 3). {ADVICE['pass_posteriors']}",
+        ),
+        (
+            confidences,
+            [0.2, 0.3],
+            [1, 2],
+            f"{TRUTH} 2 at index 1 (1 of 2). {ADVICE['pass_posteriors']}",
+        ),
+        (
+            confidences,
+            [0.2, 0.3],
+            [0.5, 1],
+            f"{TRUTH} 0.5 at index 0 (1 of 2). {ADVICE['choose_lowest_grade']}",
+        ),
         (confidences, [0.2, 0.3], [NAN, 1], f"{TRUTH} nan at index 0 (1 of 2)."),
         (confidences, [], [], "predictions must not be empty; got shape (0,)."),
         (confidences, ["0.2", "0.3"], [1, 0], "predictions must be numbers; got '0.2' at index 0."),
-        (confidences, [0.2, "x", None], [1, 0, 1], "predictions must be numbers; got 'x' at index 1."),
+        (
+            confidences,
+            [0.2, "x", None],
+            [1, 0, 1],
+            "predictions must be numbers; got 'x' at index 1.",
+        ),
         (confidences, [1j], [1], "predictions must be numbers; got 1j at index 0."),
-        (confidences, [10**400], [1], "predictions must be numbers of float64; got one of 401 digits."),
+        (
+            confidences,
+            [10**400],
+            [1],
+            "predictions must be numbers of float64; got one of 401 digits.",
+        ),
         (confidences, None, [1], "predictions must be one-dimensional; got shape ()."),
         (posteriors, [[1, 0], [1]], [0, 1], f"{LENGTH} 1 at index 1."),
-        (posteriors, [[1]], [0], f"predictions must have K >= 2 classes; got shape (1, 1). {ADVICE['pass_flat_list']}"),
-        (posteriors, [[0.5, 0.5]], [2], f"{LABELS} 2 at index 0 (1 of 1). {ADVICE['count_from_0']}"),
-        (posteriors, [[0.5, 0.5]], [-1], f"{LABELS} -1 at index 0 (1 of 1). {ADVICE['count_from_0']}"),
-        (posteriors, [[0.5, 0.5]], [0.5], "references must be whole numbers; got 0.5 at index 0 (1 of 1)."),
-        (posteriors, [[0.5, 0.5]], [NAN], "references must be whole numbers; got nan at index 0 (1 of 1)."),
+        (
+            posteriors,
+            [[1]],
+            [0],
+            f"predictions must have K >= 2 classes; got shape (1, 1). {ADVICE['pass_flat_list']}",
+        ),
+        (
+            posteriors,
+            [[0.5, 0.5]],
+            [2],
+            f"{LABELS} 2 at index 0 (1 of 1). {ADVICE['count_from_0']}",
+        ),
+        (
+            posteriors,
+            [[0.5, 0.5]],
+            [-1],
+            f"{LABELS} -1 at index 0 (1 of 1). {ADVICE['count_from_0']}",
+        ),
+        (
+            posteriors,
+            [[0.5, 0.5]],
+            [0.5],
+            "references must be whole numbers; got 0.5 at index 0 (1 of 1).",
+        ),
+        (
+            posteriors,
+            [[0.5, 0.5]],
+            [NAN],
+            "references must be whole numbers; got nan at index 0 (1 of 1).",
+        ),
         (posteriors, [[], []], [0, 1], "predictions must not be empty; got shape (2, 0)."),
         (costs, [0.1, -0.1], [0, 1], f"predictions {NON_NEGATIVE} -0.1 at index 1 (1 of 2)."),
         (costs, [NAN, INF], [0, 1], f"predictions {NON_NEGATIVE} nan at index 0 (2 of 2)."),
@@ -64,15 +124,31 @@ def test_arrays_that_are_not_of_their_form_are_refused(check, predictions, refer
 @pytest.mark.parametrize(
     ("form", "rows", "message"),
     [
-        ("probabilities", [[0.5, 0.5], [0.5, 0.4]], f"{SUMS} 0.9 at index 1 (1 of 2). {ADVICE['name_logits']}"),
-        ("probabilities", [[0.33, 0.66], [0.5, 0.5]], f"{SUMS} 0.99 at index 0 (1 of 2). {ADVICE['divide_by_sums']}"),
-        ("probabilities", [[2.0, -1.0], [0.5, 0.5]], f"{UNIT} 2.0 at index (0, 0) (1 of 2). {ADVICE['name_form']}"),
+        (
+            "probabilities",
+            [[0.5, 0.5], [0.5, 0.4]],
+            f"{SUMS} 0.9 at index 1 (1 of 2). {ADVICE['name_logits']}",
+        ),
+        (
+            "probabilities",
+            [[0.33, 0.66], [0.5, 0.5]],
+            f"{SUMS} 0.99 at index 0 (1 of 2). {ADVICE['divide_by_sums']}",
+        ),
+        (
+            "probabilities",
+            [[2.0, -1.0], [0.5, 0.5]],
+            f"{UNIT} 2.0 at index (0, 0) (1 of 2). {ADVICE['name_form']}",
+        ),
         (
             "probabilities",
             [[90.0, 10.0], [50.0, 49.9]],
             f"{UNIT} 90.0 at index (0, 0) (2 of 2). {ADVICE['divide_by_100']}",
         ),
-        ("probabilities", [[0.5, 0.5], [0.5, NAN]], "predictions must not be NaN; got nan at index (1, 1) (1 of 2)."),
+        (
+            "probabilities",
+            [[0.5, 0.5], [0.5, NAN]],
+            "predictions must not be NaN; got nan at index (1, 1) (1 of 2).",
+        ),
         (
             "log_probabilities",
             [[-1.0, -1.0]],
@@ -97,7 +173,9 @@ def test_float32_softmax_rows_pass(rng):
 
 
 def test_missing_confidences_are_an_error_or_counted():
-    with pytest.raises(ValueError, match=r"^predictions must not be NaN; got nan at index 1 \(1 of 2\)"):
+    with pytest.raises(
+        ValueError, match=r"^predictions must not be NaN; got nan at index 1 \(1 of 2\)"
+    ):
         fill_missing(np.array([0.3, NAN]))
     filled, (note,) = fill_missing(np.array([0.3, NAN]), missing_confidence=0.5)
     assert (filled.tolist(), note.id) == ([0.3, 0.5], "missing")
@@ -114,10 +192,23 @@ SERIES = pd.Series([1, 0, 1], index=["a", "b", "c"])
     [
         ([1 - 1e-15], [1 - 1e-15]),
         (np.array([0.9, None, 0.4], dtype=object), [0.9, NAN, 0.4]),
-        *((missing, [0.1, NAN]) for missing in ([0.1, None], pd.Series([0.1, None], index=[7, 9]), MASKED)),
+        *(
+            (missing, [0.1, NAN])
+            for missing in ([0.1, None], pd.Series([0.1, None], index=[7, 9]), MASKED)
+        ),
         (pd.array([0.1, pd.NA], dtype="Float64"), [0.1, NAN]),
-        *((lists, ROWS) for lists in (pd.Series(ROWS), pd.Series([np.array(row) for row in ROWS]), pa.array(ROWS))),
-        *((ones, [1, 0, 1]) for ones in ((True, False, True), np.array([1.0, 0, 1]), SERIES, SERIES.astype("Int64"))),
+        *(
+            (lists, ROWS)
+            for lists in (
+                pd.Series(ROWS),
+                pd.Series([np.array(row) for row in ROWS]),
+                pa.array(ROWS),
+            )
+        ),
+        *(
+            (ones, [1, 0, 1])
+            for ones in ((True, False, True), np.array([1.0, 0, 1]), SERIES, SERIES.astype("Int64"))
+        ),
     ],
 )
 def test_equal_values_in_any_container_are_equal_arrays_and_missing_ones_are_nan(values, expected):
@@ -130,7 +221,10 @@ def test_tensors_are_taken():
     """Gradients and bfloat16 must be taken off first."""
     torch = pytest.importorskip("torch")
     said = torch.tensor([0.25, 0.5], dtype=torch.bfloat16, requires_grad=True)
-    assert [values.tolist() for values in confidences(said, torch.tensor([1, 0]))] == [[0.25, 0.5], [1, 0]]
+    assert [values.tolist() for values in confidences(said, torch.tensor([1, 0]))] == [
+        [0.25, 0.5],
+        [1, 0],
+    ]
 
 
 def test_what_lies_outside_by_rounding_is_clipped_and_noted():
@@ -147,5 +241,7 @@ def test_rows_of_rounded_probabilities_are_divided_by_their_sums_and_counted():
     array = np.array([[0.66, 0.33], [0.5, 0.5], [0.5, 0.4994], [0.5, 0.2]])
     divided, (note,) = divide_by_sums(array)
     assert divided[0].tolist() == [0.66 / 0.99, 0.33 / 0.99]
-    assert divided[1:].tolist() == array[1:].tolist()  # as they are: exact, within the usual tolerance, and no rounding
+    assert (
+        divided[1:].tolist() == array[1:].tolist()
+    )  # as they are: exact, within the usual tolerance, and no rounding
     assert note.fact == "1 of 4 rows do not sum to 1 (by up to 0.01) and are divided by their sums."

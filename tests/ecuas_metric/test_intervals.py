@@ -24,8 +24,12 @@ class Found(NamedTuple):
 
 def results(predictions, references, form="confidences", **options):
     options = checked_options(confidence_level=0.95, **options)
-    found = compute_results(prepare(form, np.asarray(predictions, float), np.asarray(references), options))
-    return {str(key): Found(*astuple(estimate)) for key, estimate in found.estimates.items()}, found.notes
+    found = compute_results(
+        prepare(form, np.asarray(predictions, float), np.asarray(references), options)
+    )
+    return {
+        str(key): Found(*astuple(estimate)) for key, estimate in found.estimates.items()
+    }, found.notes
 
 
 def test_where_all_are_accepted_the_expected_cost_is_the_error_rate(rng):
@@ -44,7 +48,12 @@ def test_what_would_not_hold_is_withheld_and_said(rng):
 
 
 @pytest.mark.parametrize(
-    "options", [{"groups": ["doc"] * 5}, {"strata": range(5)}, {"groups": range(5), "strata": [0, 0, 0, 0, 1]}]
+    "options",
+    [
+        {"groups": ["doc"] * 5},
+        {"strata": range(5)},
+        {"groups": range(5), "strata": [0, 0, 0, 0, 1]},
+    ],
 )
 def test_one_unit_in_a_stratum_has_no_interval(options):
     values, notes = results([0.9, 0.8, 0.7, 0.4, 0.6], [1, 0, 1, 0, 1], **options)
@@ -70,7 +79,9 @@ def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
     p = rng.random(60)
     correct = (rng.random(60) < p).astype(int)
     added = {"normalize": True, "decompose": True, "reject_costs": 0.3, "calibration": True}
-    system = prepare("confidences", p, correct, checked_options(confidence_level=0.95, n_resamples=5, **added))
+    system = prepare(
+        "confidences", p, correct, checked_options(confidence_level=0.95, n_resamples=5, **added)
+    )
     for key, estimate in compute_results(system).estimates.items():
         (found,) = compute_results(system, only=[key]).estimates.values()
         np.testing.assert_equal(found, estimate, err_msg=str(key))
@@ -79,7 +90,11 @@ def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
 def test_analytic_intervals_are_about_the_bootstraps(rng):
     p = rng.beta(4, 1.5, 2000)
     correct = (rng.random(2000) < p).astype(int)
-    options = {"reject_costs": (0.2, 0.4), "normalize": True, "sample_weight": rng.random(2000) + 0.5}
+    options = {
+        "reject_costs": (0.2, 0.4),
+        "normalize": True,
+        "sample_weight": rng.random(2000) + 0.5,
+    }
     ours, _ = results(p, correct, **options)
     theirs, _ = results(p, correct, interval_method="percentile", n_resamples=2000, **options)
     assert theirs.pop("ece")[0] == ours["ece"][0]
@@ -103,7 +118,13 @@ def test_no_limit_lies_outside_the_range_of_its_metric(right, high, rng):
     """Few right answers as few wrong ones: AURC at most 1, AUGRC 1/2, ECUAS_n what the surest mistake costs."""
     correct = rng.permutation(np.arange(60) < right).astype(int)
     found, _ = results(rng.uniform(0, high, 60).round(3), correct, n=(0, 1, 128), reject_costs=0.1)
-    largest = {"aurc": 1, "augrc": 0.5, "ecuas_0": -math.log(1e-7), "ecuas_1": 2, "ecuas_128": 129 / 128}
+    largest = {
+        "aurc": 1,
+        "augrc": 0.5,
+        "ecuas_0": -math.log(1e-7),
+        "ecuas_1": 2,
+        "ecuas_128": 129 / 128,
+    }
     for key, (value, low, top) in found.items():
         if key == "ece" or math.isnan(low):
             continue
@@ -118,7 +139,9 @@ def test_losses_of_two_classes_have_the_intervals_of_confidences(rng):
     found, _ = results(np.stack([1 - q, q], axis=1), correct, "posteriors")
     for key, factor in (("cross_entropy", 1), ("brier_score", 2)):
         of_confidence = np.array(found[f"confidence_{key}"])
-        assert np.array(found[key]) == pytest.approx(factor * of_confidence, rel=1e-6), key  # but for the floor
+        assert np.array(found[key]) == pytest.approx(factor * of_confidence, rel=1e-6), (
+            key
+        )  # but for the floor
 
 
 def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):
@@ -131,14 +154,20 @@ def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):
 
 def test_what_a_naive_system_costs_has_no_interval_where_a_rare_class_may_cost_most(rng):
     q, label = rng.dirichlet(np.ones(3), 400), rng.integers(0, 3, 400)
-    found, _ = results(q, label, "posteriors", normalize=True, cost=[[0, 1, 2], [1, 0, 1], [2, 1, 0]], n=0)
-    has_none = [math.isnan(found[f"normalized_{key}"].low) for key in ("ecuas_0", "risk", "brier_score")]
+    found, _ = results(
+        q, label, "posteriors", normalize=True, cost=[[0, 1, 2], [1, 0, 1], [2, 1, 0]], n=0
+    )
+    has_none = [
+        math.isnan(found[f"normalized_{key}"].low) for key in ("ecuas_0", "risk", "brier_score")
+    ]
     assert has_none == [True, True, False]
 
 
 def test_groups_without_weight_hold_no_events(rng):
     weight = np.repeat([1.0, 0.0], [80, 20])
-    options = checked_options(confidence_level=0.95, groups=np.arange(100) // 5, sample_weight=weight)
+    options = checked_options(
+        confidence_level=0.95, groups=np.arange(100) // 5, sample_weight=weight
+    )
     system = prepare("confidences", rng.random(100), (weight > 0).astype(int), options)
     assert np.isfinite(risk_band(system, np.array([0.5, 1.0])).high).all()
 
@@ -159,7 +188,9 @@ def test_the_bias_of_small_samples_is_that_of_the_formula():
         groups = tie_groups(u, (generator.random(30) < u).astype(float))
         values.append(aurc(groups))
         biases.append(AURC.bias(Data(None, None, grouped=groups), float(values[-1]), 30))
-    assert np.mean(values) - np.mean(biases) == pytest.approx(0.25, abs=3 * np.std(values) / np.sqrt(1500))
+    assert np.mean(values) - np.mean(biases) == pytest.approx(
+        0.25, abs=3 * np.std(values) / np.sqrt(1500)
+    )
     assert np.mean(values) - 0.25 > 3 * np.std(values) / np.sqrt(1500)
 
 
@@ -168,9 +199,13 @@ def test_a_normalised_value_of_confidences_equal_to_the_accuracy_is_not_certain(
     """It is that of the naive system, 1, if the true accuracy is as observed, and larger if it is any other."""
     correct = np.arange(size) < 0.8 * size
     values, _ = results(np.full(size, 0.8), correct, normalize=True)
-    brier, cross_entropy = (values[f"normalized_confidence_{key}"] for key in ("brier_score", "cross_entropy"))
+    brier, cross_entropy = (
+        values[f"normalized_confidence_{key}"] for key in ("brier_score", "cross_entropy")
+    )
     assert [brier.value, cross_entropy.value] == pytest.approx([1, 1])
-    assert 1 - 2 / size < min(brier.low, cross_entropy.low) <= max(brier.low, cross_entropy.low) <= 1
+    assert (
+        1 - 2 / size < min(brier.low, cross_entropy.low) <= max(brier.low, cross_entropy.low) <= 1
+    )
     for p in stats.binomtest(int(correct.sum()), size).proportion_ci(method="wilson"):
         assert brier.high >= (p * 0.04 + (1 - p) * 0.64) / (p * (1 - p)) * (1 - 1e-9)
         loss = -p * np.log(0.8) - (1 - p) * np.log(0.2)
@@ -191,4 +226,6 @@ def test_limits_of_graded_costs_become_those_of_a_mean():
     u, cost = np.linspace(0, 1, 200_000), np.resize([0.0, 1.0, 2.5], 200_000)
     risk = results(u, cost, "costs", max_uncertainty=1.0)[0]["risk"]
     half = 1.96 * cost.std() / np.sqrt(len(cost))
-    assert (risk.low, risk.high) == pytest.approx((cost.mean() - half, cost.mean() + half), abs=0.03 * half)
+    assert (risk.low, risk.high) == pytest.approx(
+        (cost.mean() - half, cost.mean() + half), abs=0.03 * half
+    )

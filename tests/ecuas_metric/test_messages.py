@@ -73,7 +73,9 @@ def missing_in(tree: ast.AST, known: Mapping[str, str]) -> list[str]:
     missing = []
     for call, arguments in calls_in(tree):
         fields = arguments.get("fields", ast.Dict([], []))
-        if not isinstance(fields, ast.Dict) or any(keyword.arg is None for keyword in call.keywords):
+        if not isinstance(fields, ast.Dict) or any(
+            keyword.arg is None for keyword in call.keywords
+        ):
             continue
         names = {*arguments, *ADDED, *(getattr(key, "value", None) for key in fields.keys)}
         for text in ids_of(arguments):
@@ -83,7 +85,12 @@ def missing_in(tree: ast.AST, known: Mapping[str, str]) -> list[str]:
 
 
 def constants() -> set[object]:
-    return {node.value for tree in MODULES.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    return {
+        node.value
+        for tree in MODULES.values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+    }
 
 
 @pytest.mark.parametrize("path", MODULES)
@@ -116,10 +123,14 @@ def test_no_sentence_is_compared_or_a_key():
 def test_an_id_is_of_one_table_and_no_argument():
     tables = (messages.INPUT_RULES, messages.FILE_RULES, messages.ADVICE, messages.NOTES)
     assert len(messages.SENTENCES) == sum(map(len, tables))
-    named = [arguments.get("argument") for tree in MODULES.values() for _, arguments in calls_in(tree)]
+    named = [
+        arguments.get("argument") for tree in MODULES.values() for _, arguments in calls_in(tree)
+    ]
     names = {getattr(name, "value", "") for name in named} | OPTIONS.keys()
     assert not messages.SENTENCES.keys() & names
-    assert all(identifier.isidentifier() and identifier.islower() for identifier in messages.SENTENCES)
+    assert all(
+        identifier.isidentifier() and identifier.islower() for identifier in messages.SENTENCES
+    )
 
 
 def test_an_error_is_added_as_the_guide_says(monkeypatch):

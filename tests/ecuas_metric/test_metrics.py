@@ -33,7 +33,9 @@ def systems(draw):
     form = draw(st.sampled_from(["confidences", "posteriors", "log", "matrix", "costs"]))
     if form in ("confidences", "costs"):
         predictions, references = draw(confidence_systems())
-        references = references if form == "confidences" else references * draw(st.sampled_from([1.0, 2.5]))
+        references = (
+            references if form == "confidences" else references * draw(st.sampled_from([1.0, 2.5]))
+        )
         options = {"max_uncertainty": 1.0, "decompose": True} if form == "costs" else EVERYTHING
         return form, predictions, references, options
     predictions, references = draw(posterior_systems())
@@ -109,7 +111,9 @@ def test_title_subject_direction_form_and_place_of_every_metric():
         assert metric.title == title.replace("_", " "), name
         assert metric.assesses == assesses, name
         assert metric.higher_is_better is TRAITS[direction], name
-        assert [metric.applies(one) for one in systems] == [TRAITS[form](one) for one in systems], name
+        assert [metric.applies(one) for one in systems] == [TRAITS[form](one) for one in systems], (
+            name
+        )
         assert metric.column == int(column), name
         assert metric.description, name
     assert place(Key("ecuas", 1.0, "normalized")) > place(Key("selective_risk", 0.1))
@@ -128,13 +132,17 @@ def test_the_registry_is_what_the_forms_give_together():
     for form, predictions, references, options in FORMS:
         system = prepare(form, predictions, references, checked_options(**SETTINGS, **options))
         keys |= compute_results(system).estimates.keys()
-    assert {key.metric for key in keys} == {name for name, one in METRICS.items() if one.when not in ("ratio", "named")}
+    assert {key.metric for key in keys} == {
+        name for name, one in METRICS.items() if one.when not in ("ratio", "named")
+    }
     assert {key.variant for key in keys} == set(VARIANTS)
 
 
 def weights_of(data, references):
     size = len(references)
-    weights = data.draw(st.lists(st.sampled_from([0, 1, 2, 0.3, 1.7, 40]), min_size=size, max_size=size))
+    weights = data.draw(
+        st.lists(st.sampled_from([0, 1, 2, 0.3, 1.7, 40]), min_size=size, max_size=size)
+    )
     assume(any(weights))
     return np.array(weights)
 
@@ -148,24 +156,38 @@ def test_the_order_of_rows_and_rows_of_weight_0_do_not_matter(system, data, rand
     weights = weights_of(data, references)
     options = options | INTERVALS
     order = [row for row in order if weights[row]]
-    moved = score(form, predictions[order], references[order], sample_weight=weights[order], **options)
+    moved = score(
+        form, predictions[order], references[order], sample_weight=weights[order], **options
+    )
     same(moved, score(form, predictions, references, sample_weight=weights, **options))
 
 
-SIZED = ("aurc", "ece_debiased", "calibration_p")  # AURC has a finer curve of more samples, the others know chance
+SIZED = (
+    "aurc",
+    "ece_debiased",
+    "calibration_p",
+)  # AURC has a finer curve of more samples, the others know chance
 
 
 @given(systems(), st.data())
 def test_whole_weights_are_repetition(system, data):
     form, predictions, references, options = system
-    weights = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(references), max_size=len(references))))
+    weights = np.array(
+        data.draw(st.lists(st.integers(0, 3), min_size=len(references), max_size=len(references)))
+    )
     assume(weights.any())
-    repeated = score(form, np.repeat(predictions, weights, axis=0), np.repeat(references, weights), **options)
-    counts = score(form, predictions, references, sample_weight=weights, weights_are="counts", **options)
+    repeated = score(
+        form, np.repeat(predictions, weights, axis=0), np.repeat(references, weights), **options
+    )
+    counts = score(
+        form, predictions, references, sample_weight=weights, weights_are="counts", **options
+    )
     importance = score(form, predictions, references, sample_weight=weights, **options)
     same(counts, repeated)
     for key, value in importance.items():
-        assert key.startswith(SIZED) or value == pytest.approx(repeated[key], rel=1e-9, abs=1e-12, nan_ok=True), key
+        assert key.startswith(SIZED) or value == pytest.approx(
+            repeated[key], rel=1e-9, abs=1e-12, nan_ok=True
+        ), key
 
 
 @given(systems(), st.data(), st.sampled_from([0.3, 2, 1000, 1e-200, 1e200]))
@@ -175,7 +197,9 @@ def test_the_unit_of_weights_does_not_matter_and_equal_ones_are_none(system, dat
     scaled = score(form, predictions, references, sample_weight=weights * unit, **options)
     same(scaled, score(form, predictions, references, sample_weight=weights, **options))
     options = options | INTERVALS
-    equal = score(form, predictions, references, sample_weight=np.full(len(references), unit), **options)
+    equal = score(
+        form, predictions, references, sample_weight=np.full(len(references), unit), **options
+    )
     same(equal, score(form, predictions, references, **options))
 
 
@@ -205,11 +229,15 @@ def test_input_is_never_written_to_and_blocks_change_nothing(system):
 @given(systems())
 def test_one_sample_is_enough(system):
     form, predictions, references, options = system
-    values = score(form, predictions[:1], references[:1], **options | INTERVALS, interval_method="percentile")
+    values = score(
+        form, predictions[:1], references[:1], **options | INTERVALS, interval_method="percentile"
+    )
     assert values["aurc"] == values.get("error_rate", values.get("risk"))
     assert values["augrc"] == values["aurc"] / 2
     assert all(type(value) is float for value in values.values())
-    assert all(math.isnan(value) for key, value in values.items() if key.endswith(("_low", "_high")))
+    assert all(
+        math.isnan(value) for key, value in values.items() if key.endswith(("_low", "_high"))
+    )
 
 
 @given(systems())
@@ -219,7 +247,9 @@ def test_intervals_change_no_value_and_have_two_limits_in_order(system):
     with_limits = score(form, predictions, references, **options | INTERVALS)
     same({key: with_limits[key] for key in values}, values)
     estimated = [key for key in values if key != "calibration_p"]
-    assert set(with_limits) == set(values) | {f"{key}{end}" for key in estimated for end in ("_low", "_high")}
+    assert set(with_limits) == set(values) | {
+        f"{key}{end}" for key in estimated for end in ("_low", "_high")
+    }
     for key in estimated:
         low = with_limits[f"{key}_low"]
         high = with_limits[f"{key}_high"]
@@ -237,14 +267,20 @@ def test_resamples_without_any_weight_have_no_value():
 
 @pytest.mark.parametrize("correct", [0, 1])
 @pytest.mark.parametrize("unit", [1.0, 1e5, 1e-300])
-def test_nothing_to_divide_by_is_nan_also_where_fractional_weights_do_not_add_up(correct, unit, rng):
+def test_nothing_to_divide_by_is_nan_also_where_fractional_weights_do_not_add_up(
+    correct, unit, rng
+):
     for weight in (*unit * (rng.random((10, 10)) + 0.01), None):
         options = checked_options(normalize=True, sample_weight=weight)
-        results = compute_results(prepare("confidences", np.full(10, 0.5), np.full(10, correct), options))
+        results = compute_results(
+            prepare("confidences", np.full(10, 0.5), np.full(10, correct), options)
+        )
         values = results.flat()
         assert np.isnan(values["normalized_confidence_cross_entropy"])
         assert np.isnan(values["normalized_confidence_brier_score"])
-        assert str(results.notes[-1]).startswith("The naive system costs nothing, so these are nan when normalized:")
+        assert str(results.notes[-1]).startswith(
+            "The naive system costs nothing, so these are nan when normalized:"
+        )
 
 
 @given(confidence_systems())
@@ -276,7 +312,13 @@ def test_nothing_is_noted_or_warned_of_where_nothing_is_wrong(rng):
 def test_a_number_changes_with_the_bins_if_and_only_if_its_metric_says_so(rng):
     q = rng.random(300)
     correct = rng.integers(0, 2, 300)
-    options = {"n_resamples": 20, "decompose": True, "normalize": True, "reject_costs": 0.2, "calibration": True}
+    options = {
+        "n_resamples": 20,
+        "decompose": True,
+        "normalize": True,
+        "reject_costs": 0.2,
+        "calibration": True,
+    }
     named = []
     for name, metric in METRICS.items():
         if metric.when == "named":

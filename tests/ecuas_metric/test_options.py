@@ -35,12 +35,20 @@ WEIGHT = "sample_weight must be finite and non-negative"
         ("n", [[0, 1]], "n must be one-dimensional; got shape (1, 2)."),
         ("reject_costs", "a", "reject_costs must be numbers; got 'a' at index 0."),
         ("reject_costs", -1, "reject_costs must be >= 0; got -1.0 at index 0 (1 of 1)."),
-        ("cost", [[0, 1], [1]], "cost must have rows of one length (2 in the first); got 1 at index 1."),
+        (
+            "cost",
+            [[0, 1], [1]],
+            "cost must have rows of one length (2 in the first); got 1 at index 1.",
+        ),
         ("normalize", "no", "normalize must be True or False; got 'no'."),
         ("decompose", 1, "decompose must be True or False; got 1."),
         ("num_classes", 1, "num_classes must be a whole number in [2, inf]; got 1."),
         ("num_classes", 2.5, "num_classes must be a whole number in [2, inf]; got 2.5."),
-        ("predictions_are", "odds", f"predictions_are must be one of {str(POSTERIOR_FORMS)[1:-1]}; got 'odds'."),
+        (
+            "predictions_are",
+            "odds",
+            f"predictions_are must be one of {str(POSTERIOR_FORMS)[1:-1]}; got 'odds'.",
+        ),
         ("cost", "quadratic", "cost must be one of 'zero_one', 'log'; got 'quadratic'."),
         ("missing_confidence", 2, "missing_confidence must be a number in [0, 1]; got 2."),
         ("n_bins", 0, "n_bins must be a whole number in [1, 2.14748e+09]; got 0."),
@@ -56,7 +64,11 @@ WEIGHT = "sample_weight must be finite and non-negative"
         ("sample_weight", [1j], "sample_weight must be numbers; got 1j at index 0."),
         ("sample_weight", [[1, 1]], "sample_weight must be one-dimensional; got shape (1, 2)."),
         ("sample_weight", [0, 0], "sample_weight must not be all zero; got 2 zeros."),
-        ("confidence_level", np.array([0.9]), "confidence_level must be a number in (0, 1); got array([0.9])."),
+        (
+            "confidence_level",
+            np.array([0.9]),
+            "confidence_level must be a number in (0, 1); got array([0.9]).",
+        ),
     ],
 )
 def test_values_out_of_range_are_refused(option, value, message):
@@ -80,7 +92,10 @@ def test_groups_name_one_for_every_sample(got):
 
 
 def test_an_unknown_option_names_the_known_ones():
-    with pytest.raises(TypeError, match=r"^compute takes no option 'bins'; it takes n, num_classes, .*sample_weight"):
+    with pytest.raises(
+        TypeError,
+        match=r"^compute takes no option 'bins'; it takes n, num_classes, .*sample_weight",
+    ):
         checked_options(bins=10)
 
 
@@ -98,22 +113,61 @@ SHAPE = "predictions must have shape (N,) where they are positive_probabilities;
 @pytest.mark.parametrize(
     ("form", "options", "message"),
     [
-        ("posteriors", {"num_classes": 3}, "num_classes requires confidences; the input is posteriors."),
+        (
+            "posteriors",
+            {"num_classes": 3},
+            "num_classes requires confidences; the input is posteriors.",
+        ),
         ("confidences", {"cost": "log"}, "cost requires posteriors; the input is confidences."),
-        ("confidences", {"decisions": [0]}, "decisions requires posteriors; the input is confidences."),
-        ("costs", {"predictions_are": "logits"}, "predictions_are requires posteriors; the input is costs."),
-        ("confidences", {"max_uncertainty": 1}, "max_uncertainty requires costs; the input is confidences."),
-        ("costs", {"normalize": True}, "normalize requires confidences or posteriors; the input is costs."),
-        ("costs", {}, "max_uncertainty is missing: the uncertainty of a system that knows nothing."),
-        *(("confidences", {name: [1]}, f"predictions and {name} must have the same length") for name in PER_SAMPLE),
-        ("confidences", {"num_classes": 10, "reject_costs": [0.2, 0.91]}, f"{REJECT} 0.91 at index 1 (1 of 2)."),
-        ("confidences", {"num_classes": 10, "reject_costs": np.inf}, f"{REJECT} inf at index 0 (1 of 1)."),
+        (
+            "confidences",
+            {"decisions": [0]},
+            "decisions requires posteriors; the input is confidences.",
+        ),
+        (
+            "costs",
+            {"predictions_are": "logits"},
+            "predictions_are requires posteriors; the input is costs.",
+        ),
+        (
+            "confidences",
+            {"max_uncertainty": 1},
+            "max_uncertainty requires costs; the input is confidences.",
+        ),
+        (
+            "costs",
+            {"normalize": True},
+            "normalize requires confidences or posteriors; the input is costs.",
+        ),
+        (
+            "costs",
+            {},
+            "max_uncertainty is missing: the uncertainty of a system that knows nothing.",
+        ),
+        *(
+            ("confidences", {name: [1]}, f"predictions and {name} must have the same length")
+            for name in PER_SAMPLE
+        ),
+        (
+            "confidences",
+            {"num_classes": 10, "reject_costs": [0.2, 0.91]},
+            f"{REJECT} 0.91 at index 1 (1 of 2).",
+        ),
+        (
+            "confidences",
+            {"num_classes": 10, "reject_costs": np.inf},
+            f"{REJECT} inf at index 0 (1 of 1).",
+        ),
         ("posteriors", {"cost": [[0, 1]]}, f"{MATRIX} shape (1, 2)."),
         ("posteriors", {"cost": [0, 1]}, f"{MATRIX} shape (2,)."),
         ("posteriors", {"cost": [[0, 1], [-1, 0]]}, f"{COSTS} -1.0 at index (1, 0) (1 of 4)."),
         ("posteriors", {"cost": [[0, np.inf], [1, 0]]}, f"{COSTS} inf at index (0, 1) (1 of 4)."),
         ("posteriors", {"predictions_are": "positive_probabilities"}, f"{SHAPE} shape (2, 2)."),
-        ("posteriors", {"predictions_are": "logits", "renormalize": True}, "renormalize requires probabilities; got"),
+        (
+            "posteriors",
+            {"predictions_are": "logits", "renormalize": True},
+            "renormalize requires probabilities; got",
+        ),
     ],
 )
 def test_options_that_do_not_fit_the_input_are_refused(form, options, message):
@@ -124,7 +178,9 @@ def test_options_that_do_not_fit_the_input_are_refused(form, options, message):
 def test_the_table_has_every_option_whose_default_is_none_or_passes_its_check():
     assert list(OPTIONS) == [field.name for field in dataclasses.fields(Options)]
     assert not any(is_set(checked_options(**dict.fromkeys(OPTIONS)), name) for name in OPTIONS)
-    assert all(option.help[0].isupper() and option.help[-1] not in ".;" for option in OPTIONS.values())
+    assert all(
+        option.help[0].isupper() and option.help[-1] not in ".;" for option in OPTIONS.values()
+    )
     assert str(checked_options(n=-0.0).n) == "(0.0,)"
     for name, option in OPTIONS.items():
         default = getattr(DEFAULTS, name)
@@ -133,19 +189,32 @@ def test_the_table_has_every_option_whose_default_is_none_or_passes_its_check():
 
 
 def test_counts_are_kept_and_others_add_up_to_their_effective_number():
-    assert checked_options(sample_weight=[2, 0, 3], weights_are="counts").sample_weight.tolist() == [2, 0, 3]
+    assert checked_options(
+        sample_weight=[2, 0, 3], weights_are="counts"
+    ).sample_weight.tolist() == [2, 0, 3]
     for size in (1e-310, 1e-200, 100, 1e308):
-        np.testing.assert_allclose(checked_options(sample_weight=[size, 0, size]).sample_weight, [1, 0, 1])
+        np.testing.assert_allclose(
+            checked_options(sample_weight=[size, 0, size]).sample_weight, [1, 0, 1]
+        )
     ours = checked_options(sample_weight=[0.1, 0.0, 0.3]).sample_weight
     assert ours == pytest.approx([0.4, 0, 1.2])  # 0.4^2 / (0.1^2 + 0.3^2) = 1.6
     for weight in (1.5, 2.0**53):
-        message = "^sample_weight must be whole numbers where weights_are='counts'; got .* at index 1"
+        message = (
+            "^sample_weight must be whole numbers where weights_are='counts'; got .* at index 1"
+        )
         with pytest.raises(ValueError, match=message):
             checked_options(sample_weight=[1, weight], weights_are="counts")
 
 
 CHANGES_NO_NUMBER = {"normalize", "decompose"}  # they add keys
-OF_INTERVALS = {"confidence_level", "interval_method", "n_resamples", "random_state", "groups", "strata"}
+OF_INTERVALS = {
+    "confidence_level",
+    "interval_method",
+    "n_resamples",
+    "random_state",
+    "groups",
+    "strata",
+}
 
 
 @pytest.mark.parametrize("option", sorted(set(OPTIONS) - CHANGES_NO_NUMBER))
@@ -162,7 +231,10 @@ def signature(options):
 
 
 def test_groups_show_where_a_test_depends_on_them():
-    lines = [signature(checked_options(calibration=True, groups=groups)) for groups in (None, [0, 1], [0, 0])]
+    lines = [
+        signature(checked_options(calibration=True, groups=groups))
+        for groups in (None, [0, 1], [0, 0])
+    ]
     assert len(set(lines)) == 3
 
 
@@ -171,9 +243,17 @@ def test_numbers_are_signed_in_full_in_order_and_whatever_their_type():
         return signature(checked_options(confidence_level=0.95, **options))
 
     assert sign(n=0.1234567) != sign(n=0.12345674)
-    assert sign(cost=[[0, 1], [1, 0]]) == sign(cost=np.array([[0.0, 1], [1, 0]])) != sign(cost=[[0, 2], [1, 0]])
+    assert (
+        sign(cost=[[0, 1], [1, 0]])
+        == sign(cost=np.array([[0.0, 1], [1, 0]]))
+        != sign(cost=[[0, 2], [1, 0]])
+    )
     for name in ("sample_weight", "groups"):
-        assert sign(**{name: [1, 2, 3]}) == sign(**{name: np.array([1.0, 2.0, 3.0])}) != sign(**{name: [3, 2, 1]})
+        assert (
+            sign(**{name: [1, 2, 3]})
+            == sign(**{name: np.array([1.0, 2.0, 3.0])})
+            != sign(**{name: [3, 2, 1]})
+        )
     line = sign(max_uncertainty=1.6)  # graded input has no classes
     assert "|cost:graded|" in line
     assert "|K:" not in line
@@ -190,7 +270,10 @@ def test_the_module_signs_as_a_report_does_and_knows_k_of_the_posteriors_it_comp
     (tmp_path / "a.csv").write_text("confidence,correct,w\n0.5,1,0.5\n0.7,0,1.5\n0.6,1,2.5\n")
     submissions = read_submissions(tmp_path / "a.csv", columns={"weight": "w"})
     module = evaluate.load("ecuas_metric/ecuas.py", cache_dir=str(tmp_path))
-    for options in ({}, {"confidence_level": 0.9}):  # the samples are sorted where there are intervals
+    for options in (
+        {},
+        {"confidence_level": 0.9},
+    ):  # the samples are sorted where there are intervals
         system = prepare_submissions(submissions, n=1, **options)["a"]
         of_arrays = str(system.basis).replace(f"|recipe:{submissions[0].recipe.digest()}", "")
         assert of_arrays == module.signature(n=1, sample_weight=[0.5, 1.5, 2.5], **options)

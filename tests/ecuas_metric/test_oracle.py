@@ -55,7 +55,12 @@ def test_confidences(way, rng):
         expected = oracle.numbers_of(system, **ARGUMENTS)
         expected |= oracle.normalized(expected, oracle.naive_of_confidences(system))
         options |= {"num_classes": num_classes or None, "normalize": True}
-        same(compute("confidences", hundredths / 100, correct, checked_options(**OPTIONS, **options)), expected)
+        same(
+            compute(
+                "confidences", hundredths / 100, correct, checked_options(**OPTIONS, **options)
+            ),
+            expected,
+        )
 
 
 @pytest.mark.parametrize("way", ["none", "counts", "importance"])
@@ -84,7 +89,9 @@ MATRIX = [[0, 1, 0.5], [4, 0, 0.5], [1, 2, 0.5]]
 LARGEST = {
     "zero_one": lambda num_classes: 1 - 1 / Decimal(num_classes),
     "log": lambda num_classes: oracle.entropy([1 / Decimal(num_classes)] * num_classes),
-    "matrix": lambda num_classes: Decimal("0.5"),  # of the last decision, to which the others can be made as dear
+    "matrix": lambda num_classes: Decimal(
+        "0.5"
+    ),  # of the last decision, to which the others can be made as dear
 }
 
 
@@ -117,7 +124,9 @@ def random_posteriors(rng, size, num_classes):
 def test_posteriors(cost, way, rng):
     for _ in range(DATA_SETS // 2):
         size = int(rng.integers(1, 6))
-        num_classes = {"zero_one": int(rng.integers(2, 5)), "log": 2, "matrix": 3}[cost]  # of 2, equal entropies tie
+        num_classes = {"zero_one": int(rng.integers(2, 5)), "log": 2, "matrix": 3}[
+            cost
+        ]  # of 2, equal entropies tie
         q = random_posteriors(rng, size, num_classes)
         labels = rng.integers(0, num_classes, size)
         weight, options = weights_of(rng, size, way)
@@ -131,12 +140,15 @@ def test_posteriors(cost, way, rng):
         largest = LARGEST[cost](num_classes)
         unit = Decimal(4 if cost == "matrix" else 1)  # the largest cost
         is_zero_one = cost == "zero_one"
-        system = oracle.Oracle(u, c, confidence if is_zero_one else None, largest, weight, way == "counts", unit)
+        system = oracle.Oracle(
+            u, c, confidence if is_zero_one else None, largest, weight, way == "counts", unit
+        )
         expected = oracle.numbers_of(system, **ARGUMENTS)
         truth = np.eye(num_classes, dtype=int)[labels].tolist()
         log_scores = [oracle.cross_entropy(row[k]) for row, k in zip(rows, labels, strict=True)]
         square_scores = [
-            sum((p - x) ** 2 for p, x in zip(*pair, strict=True)) for pair in zip(rows, truth, strict=True)
+            sum((p - x) ** 2 for p, x in zip(*pair, strict=True))
+            for pair in zip(rows, truth, strict=True)
         ]
         expected["cross_entropy"] = oracle.mean(weight, log_scores)
         expected["brier_score"] = oracle.mean(weight, square_scores)

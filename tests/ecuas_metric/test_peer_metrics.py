@@ -43,20 +43,42 @@ PRINTED = [
     (prr, {"max_rejection": 0.5}, 0.5134380571159471, 1e-12),
     (e_aurc, {}, 0.1358882906510658, 1e-12),  # fd-shifts c4467ae, e-aurc / 1000
     (error_average_precision, {}, 0.7642857142857142, 1e-12),  # fd-shifts, failap_err
-    (fpr_at_tpr, {}, 0.6, 1e-12),  # fd-shifts, fpr@95tpr; torch-uncertainty 0.13.0, FPR95(pos_label=1), in float32
-    (risk_at_coverage, {"coverage": 0.5}, 0.3333333333333333, 1e-12),  # torch-uncertainty, RiskAtxCov
+    (
+        fpr_at_tpr,
+        {},
+        0.6,
+        1e-12,
+    ),  # fd-shifts, fpr@95tpr; torch-uncertainty 0.13.0, FPR95(pos_label=1), in float32
+    (
+        risk_at_coverage,
+        {"coverage": 0.5},
+        0.3333333333333333,
+        1e-12,
+    ),  # torch-uncertainty, RiskAtxCov
     (risk_at_coverage, {"coverage": 0.8}, 0.3, 1e-12),
     (risk_at_coverage, {"coverage": 0.9}, 0.36363636363636365, 1e-12),
-    (coverage_at_risk, {"risk": 0.05}, 0.1666666716337204, 1e-7),  # torch-uncertainty, CovAtxRisk, in float32
+    (
+        coverage_at_risk,
+        {"risk": 0.05},
+        0.1666666716337204,
+        1e-7,
+    ),  # torch-uncertainty, CovAtxRisk, in float32
     (coverage_at_risk, {"risk": 0.2}, 0.4166666567325592, 1e-7),
     (coverage_at_risk, {"risk": 0.3}, 0.8333333134651184, 1e-7),
     (mce, {}, 0.57, 1e-12),  # netcal 1.4.0, MCE(10); fd-shifts, mce
     (ece_equal_mass, {}, 0.3608333333333334, 1e-12),  # netcal, ECE(10, equal_intervals=False)
     (ece_equal_mass, {"n_bins": 5}, 0.1508333333333333, 1e-12),
     (ece_equal_mass, {"n_bins": 3}, 0.10083333333333333, 1e-12),
-    (smooth_ece, {}, 0.0973076508441185, 1e-3),  # relplot 1.0.3, smECE: on a mesh of 200, by ten halvings
+    (
+        smooth_ece,
+        {},
+        0.0973076508441185,
+        1e-3,
+    ),  # relplot 1.0.3, smECE: on a mesh of 200, by ten halvings
 ]
-ANSWERS = st.lists(st.tuples(st.sampled_from([0.1, 0.5, 0.9, 1.0]), st.integers(0, 1)), min_size=1, max_size=6)
+ANSWERS = st.lists(
+    st.tuples(st.sampled_from([0.1, 0.5, 0.9, 1.0]), st.integers(0, 1)), min_size=1, max_size=6
+)
 SAMPLES = st.lists(st.tuples(UNIT, st.integers(0, 1)), min_size=1, max_size=30)
 
 
@@ -183,7 +205,9 @@ def test_a_whole_weight_is_as_many_equal_answers(metric, options, answers, data)
     sizes = st.lists(st.integers(0, 4), min_size=len(correct), max_size=len(correct))
     rows = np.array([data.draw(sizes), data.draw(sizes)], float)
     assume((rows.sum(axis=1) > 0).all())
-    repeated = [groups_of(np.repeat(confidence, row), np.repeat(correct, row)) for row in rows.astype(int)]
+    repeated = [
+        groups_of(np.repeat(confidence, row), np.repeat(correct, row)) for row in rows.astype(int)
+    ]
     expected = [metric(groups, **options) for groups in repeated]
     weighted = metric(groups_of(confidence, correct, rows), **options)
     np.testing.assert_allclose(weighted, expected, atol=1e-9)
@@ -192,7 +216,9 @@ def test_a_whole_weight_is_as_many_equal_answers(metric, options, answers, data)
 @pytest.mark.parametrize(("metric", "options"), WEIGHED[-6:])
 @given(SAMPLES, st.data())
 def test_shares_lie_between_0_and_1_whatever_the_weights(metric, options, answers, data):
-    weights = st.lists(st.sampled_from([0.0, 1e-3, 0.3, 1.7, 40.0]), min_size=len(answers), max_size=len(answers))
+    weights = st.lists(
+        st.sampled_from([0.0, 1e-3, 0.3, 1.7, 40.0]), min_size=len(answers), max_size=len(answers)
+    )
     weight = np.array(data.draw(weights))
     assume(weight.any())
     value = metric(groups_of(*columns_of(answers), weight), **options)
@@ -204,7 +230,9 @@ def test_shares_lie_between_0_and_1_whatever_the_weights(metric, options, answer
 def test_continuous_in_the_weights(metric, answers, data):
     """Also where the weight of a group is 0 or 1, but not where the last answer of a kind vanishes."""
     confidence, correct = columns_of([*answers, (0.5, 1), (0.5, 0)])
-    sizes = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.3]), min_size=len(answers), max_size=len(answers))
+    sizes = st.lists(
+        st.sampled_from([0.0, 0.5, 1.0, 2.3]), min_size=len(answers), max_size=len(answers)
+    )
     weight = np.array([*data.draw(sizes), 1.5, 0.5])
     value = metric(groups_of(confidence, correct, weight))
     for step in (1e-7, 2e-4):
@@ -302,7 +330,9 @@ def test_a_line_has_the_standard_error_of_new_samples(metric, line, at, rng):
         groups = groups_of(confidence, rng.random(500) < confidence)
         values.append(metric(groups, at))
         errors.append(np.std(line(groups, at).at(groups.cost)) / np.sqrt(500))
-    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.08)  # two standard errors of that of 400
+    assert np.mean(errors) == pytest.approx(
+        np.std(values), rel=0.08
+    )  # two standard errors of that of 400
 
 
 NAMED = {
@@ -381,5 +411,7 @@ def test_confidences_of_posteriors_are_their_largest_probabilities(name, rng):
         posterior_system(labels, posteriors),
         confidence_system(correct.astype(int), posteriors.max(axis=1)),
     ]
-    values = [compute_results(system, only=[Key(name)]).estimates[Key(name)].value for system in systems]
+    values = [
+        compute_results(system, only=[Key(name)]).estimates[Key(name)].value for system in systems
+    ]
     assert values[0] == same(values[1])

@@ -17,21 +17,40 @@ from docs import blocks
 from tests.conftest import ROOT
 
 PUBLIC = [name for name in ecuas_metric.__all__ if name != "__version__"]
-HEAVY = ("datasets", "evaluate", "gradio", "matplotlib", "numpy", "pandas", "pyarrow", "scipy", "sklearn", "torch")
+HEAVY = (
+    "datasets",
+    "evaluate",
+    "gradio",
+    "matplotlib",
+    "numpy",
+    "pandas",
+    "pyarrow",
+    "scipy",
+    "sklearn",
+    "torch",
+)
 
 
 def test_type_checkers_see_the_same_names():
     """They read the imports that do not run."""
     tree = ast.parse(inspect.getsource(ecuas_metric))
-    block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+    block = next(
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
     imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
-    assert {alias.asname: node.module for node in imports for alias in node.names} == ecuas_metric._MODULES
+    assert {
+        alias.asname: node.module for node in imports for alias in node.names
+    } == ecuas_metric._MODULES
     assert [ast.unparse(node) for node in block.body if node not in imports] == ["__version__: str"]
     assert (ROOT / "ecuas_metric" / "py.typed").exists()
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match=r"^module 'ecuas_metric' has no attribute 'ecuas_scores'$"):
+    with pytest.raises(
+        AttributeError, match=r"^module 'ecuas_metric' has no attribute 'ecuas_scores'$"
+    ):
         _ = ecuas_metric.ecuas_scores
 
 
@@ -51,7 +70,10 @@ assert main(["score", *files]) == main(["compare", *files]) == 0"""
     [
         ("import ecuas_metric, triviaqa_subset; dir(ecuas_metric); dir(triviaqa_subset)", []),
         (COMMANDS, []),
-        (f"{SCORE}; ecuas_score([0, 1], [0.1, 0.8]); score_posteriors([0, 1], [0.1, 0.8])", ["numpy"]),
+        (
+            f"{SCORE}; ecuas_score([0, 1], [0.1, 0.8]); score_posteriors([0, 1], [0.1, 0.8])",
+            ["numpy"],
+        ),
         (COMPARE, ["numpy", "pyarrow", "scipy"]),
     ],
     ids=["packages", "command", "arrays", "files"],
@@ -62,8 +84,14 @@ def test_no_library_is_imported_before_it_is_needed(code, loaded, tmp_path, offl
     csv.write_csv(table, tmp_path / "b.csv")
     (tmp_path / "c.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
     known = {*HEAVY, "huggingface_hub", "tqdm", "transformers"}
-    call = [sys.executable, "-c", f"{code}\nimport sys\nprint()\nprint(*sorted({known} & set(sys.modules)))"]
-    ran = subprocess.run(call, cwd=tmp_path, env=offline, capture_output=True, text=True, check=True)
+    call = [
+        sys.executable,
+        "-c",
+        f"{code}\nimport sys\nprint()\nprint(*sorted({known} & set(sys.modules)))",
+    ]
+    ran = subprocess.run(
+        call, cwd=tmp_path, env=offline, capture_output=True, text=True, check=True
+    )
     assert ran.stdout.splitlines()[-1].split() == loaded
 
 

@@ -69,7 +69,9 @@ KINDS = {
     "uniform": lambda rng: rng.random(5000),
     "tenths": lambda rng: rng.random(5000).round(1),
     "both signs": lambda rng: rng.normal(size=5000),
-    "close": lambda rng: 1 - rng.random(5000) * 1e-12,  # the same in all bits that leave place for a position
+    "close": lambda rng: (
+        1 - rng.random(5000) * 1e-12
+    ),  # the same in all bits that leave place for a position
     "few close": lambda rng: np.append(rng.random(4990), 0.3 + rng.integers(0, 9, 10) * 1e-16),
     "zeros": lambda rng: np.copysign(rng.integers(0, 2, 5000) * 1e-300, rng.normal(size=5000)),
     "a column": lambda rng: rng.random((5000, 2))[:, 1],

@@ -4,7 +4,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import InputError, decide, decide_confidences, ecuas_score, score_confidences, score_posteriors
+from ecuas_metric import (
+    InputError,
+    decide,
+    decide_confidences,
+    ecuas_score,
+    score_confidences,
+    score_posteriors,
+)
 
 
 def cost_of(rows, reject_cost, candidate_cost):
@@ -22,18 +29,24 @@ def test_the_mean_cost_of_what_is_decided_is_the_expected_cost(seed):
     expected = q @ matrix
     reject_cost = float(expected.min(axis=1)[seed % 60])
     rows = decide(q, cost=matrix, reject_cost=reject_cost)
-    np.testing.assert_allclose(expected[np.arange(60), rows.decision], expected.min(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        expected[np.arange(60), rows.decision], expected.min(axis=1), rtol=1e-12
+    )
     np.testing.assert_allclose(rows.uncertainty, expected.min(axis=1), rtol=1e-12)
     assert rows.accepted[seed % 60]
     assert (rows.accepted == (rows.uncertainty <= reject_cost * (1 + 1e-12))).all()
     scores = score_posteriors(labels, q, cost=matrix, reject_costs=reject_cost)
     scored = scores[f"expected_cost_{reject_cost:g}"]
-    assert cost_of(rows, reject_cost, matrix[labels, rows.decision]) == pytest.approx(scored, rel=1e-14)
+    assert cost_of(rows, reject_cost, matrix[labels, rows.decision]) == pytest.approx(
+        scored, rel=1e-14
+    )
 
 
 @pytest.mark.parametrize("form", ["probabilities", "log_probabilities", "logits"])
 def test_ties_and_forms_are_those_of_the_scores(form, rng):
-    q = rng.integers(1, 4, (300, 3)) / 4  # of few values: ties between classes, and with the reject cost
+    q = (
+        rng.integers(1, 4, (300, 3)) / 4
+    )  # of few values: ties between classes, and with the reject cost
     q /= q.sum(axis=1, keepdims=True)
     labels = rng.integers(0, 3, 300)
     values = q if form == "probabilities" else np.log(q) + (form == "logits")
@@ -52,9 +65,13 @@ def test_the_mean_cost_of_accepted_confidences_is_the_expected_cost(num_classes,
     correct = rng.integers(0, 2, 200)
     for reject_cost in (0.0, 0.1, 0.3, 0.5):
         rows = decide_confidences(confidence, reject_cost, num_classes=num_classes)
-        scores = score_confidences(correct, confidence, reject_costs=reject_cost, num_classes=num_classes)
+        scores = score_confidences(
+            correct, confidence, reject_costs=reject_cost, num_classes=num_classes
+        )
         assert rows.decision is None
-        assert cost_of(rows, reject_cost, 1 - correct) == pytest.approx(scores[f"expected_cost_{reject_cost:g}"])
+        assert cost_of(rows, reject_cost, 1 - correct) == pytest.approx(
+            scores[f"expected_cost_{reject_cost:g}"]
+        )
 
 
 def test_costs_and_decisions_by_name_are_those_of_the_matrix(rng):
@@ -63,7 +80,10 @@ def test_costs_and_decisions_by_name_are_those_of_the_matrix(rng):
     truth = np.array(classes)[rng.integers(0, 3, 50)]
     weights = {"eel": 4, "cat": 1, "dog": 2}
     matrix = np.array([1, 2, 4])[:, None] * (1 - np.eye(3))
-    tables = {name: dict(zip(["x", "y"], row, strict=True)) for name, row in zip(classes, matrix[:, :2], strict=True)}
+    tables = {
+        name: dict(zip(["x", "y"], row, strict=True))
+        for name, row in zip(classes, matrix[:, :2], strict=True)
+    }
     assert ecuas_score(truth, q, cost=weights) == ecuas_score(truth, q, cost=matrix)
     assert score_posteriors(truth[:1], q[:1], cost=weights) == score_posteriors(
         [truth[0]], q[:1], cost=matrix, labels=classes
@@ -72,7 +92,9 @@ def test_costs_and_decisions_by_name_are_those_of_the_matrix(rng):
     for rows in (
         decide(q, cost=weights, reject_cost=0.5),
         decide(q, cost=matrix, labels=classes, reject_cost=0.5),
-        decide(pd.DataFrame(q, columns=classes)[["eel", "cat", "dog"]], cost=matrix, reject_cost=0.5),
+        decide(
+            pd.DataFrame(q, columns=classes)[["eel", "cat", "dog"]], cost=matrix, reject_cost=0.5
+        ),
     ):
         assert rows.decision.tolist() == np.array(classes)[numbered.decision].tolist()
         np.testing.assert_array_equal(rows.uncertainty, numbered.uncertainty)
@@ -89,9 +111,18 @@ def test_costs_and_decisions_by_name_are_those_of_the_matrix(rng):
     [
         (lambda: decide([[0.5, 0.5]], reject_cost=10), "reject_cost must lie in [0, 0.5]"),
         (lambda: decide([[0.5, 0.6]], reject_cost=0.1), "y_prob must have rows that sum to 1"),
-        (lambda: decide([[0.5, 0.5]], reject_cost=0.1, cost="log"), "decide cannot be used with cost='log'"),
-        (lambda: decide([[0.5, 0.5]], reject_cost=0.1, labels=["a"]), "labels must have as many classes"),
-        (lambda: decide([[0.5, 0.5]], reject_cost=0.1, cost={"a": 1}), "labels must have as many classes"),
+        (
+            lambda: decide([[0.5, 0.5]], reject_cost=0.1, cost="log"),
+            "decide cannot be used with cost='log'",
+        ),
+        (
+            lambda: decide([[0.5, 0.5]], reject_cost=0.1, labels=["a"]),
+            "labels must have as many classes",
+        ),
+        (
+            lambda: decide([[0.5, 0.5]], reject_cost=0.1, cost={"a": 1}),
+            "labels must have as many classes",
+        ),
         (
             lambda: decide([[1, 0]], reject_cost=0.1, cost={"a": 1}, labels=["a", "b"]),
             "cost must have the costs of each",

@@ -43,10 +43,18 @@ def test_each_resample_has_the_values_of_its_counts_as_weights(rng, form, design
     (counts,) = bootstrap_weights(SIZE, Resampling(COUNT, groups=system.options.groups))
     together = all_values(system, counts)
     for row, drawn in enumerate(counts.astype(np.float64)):
-        weight = drawn if system.options.sample_weight is None else drawn * system.options.sample_weight
-        ties = tie_groups(system.decisions.rank_by, system.decisions.candidate_cost, sample_weight=weight)
-        alone = all_values(replace(system, ties=ties, options=system.options.replace(sample_weight=weight)))
-        assert {key: values[row] for key, values in together.items()} == pytest.approx(alone, rel=1e-12, abs=1e-15)
+        weight = (
+            drawn if system.options.sample_weight is None else drawn * system.options.sample_weight
+        )
+        ties = tie_groups(
+            system.decisions.rank_by, system.decisions.candidate_cost, sample_weight=weight
+        )
+        alone = all_values(
+            replace(system, ties=ties, options=system.options.replace(sample_weight=weight))
+        )
+        assert {key: values[row] for key, values in together.items()} == pytest.approx(
+            alone, rel=1e-12, abs=1e-15
+        )
 
 
 @pytest.mark.parametrize("place", [0, 1, 50, 998, 999])
@@ -62,13 +70,19 @@ def test_one_error_is_seen_wherever_it_is(place):
 
 
 def test_a_resample_without_a_draw_has_no_value():
-    drawn = ResampledTies(np.arange(3.0), np.array([0.0, 1.0, 0.0]), Resamples(np.zeros((1, 3), np.uint16)))
+    drawn = ResampledTies(
+        np.arange(3.0), np.array([0.0, 1.0, 0.0]), Resamples(np.zeros((1, 3), np.uint16))
+    )
     with np.errstate(invalid="ignore"):
         assert np.isnan([aurc(drawn), auroc(drawn), augrc(drawn)]).all()
 
 
 def test_samples_need_not_be_sorted(rng):
-    rank, cost, counts = rng.random(300), rng.integers(0, 2, 300) / 1.0, rng.integers(0, 3, (4, 300))
+    rank, cost, counts = (
+        rng.random(300),
+        rng.integers(0, 2, 300) / 1.0,
+        rng.integers(0, 3, (4, 300)),
+    )
     order = np.argsort(rank)
     unsorted = ResampledTies(rank, cost, Resamples(counts))
     ordered = ResampledTies(rank[order], cost[order], Resamples(counts[:, order]))

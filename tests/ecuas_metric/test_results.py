@@ -22,7 +22,9 @@ def test_probabilities_of_class_1_are_posteriors_of_two_classes(system):
     positive, label = system
     posteriors = np.stack([1 - positive, positive], axis=1)
     expected = compute("posteriors", posteriors, label, checked_options())
-    assert compute("confidences", positive, label, POSITIVE) == pytest.approx(expected, nan_ok=True, rel=0, abs=0)
+    assert compute("confidences", positive, label, POSITIVE) == pytest.approx(
+        expected, nan_ok=True, rel=0, abs=0
+    )
 
 
 def test_probabilities_of_class_1_may_not_be_missing():
@@ -35,7 +37,9 @@ def test_rounded_posteriors_have_the_numbers_of_their_shares():
     exact = rounded / rounded.sum(axis=1, keepdims=True)
     labels = np.array([0, 1])
     options = checked_options(renormalize=True)
-    assert compute("posteriors", rounded, labels, options) == compute("posteriors", exact, labels, checked_options())
+    assert compute("posteriors", rounded, labels, options) == compute(
+        "posteriors", exact, labels, checked_options()
+    )
     with pytest.raises(ValueError, match="must have rows that sum to 1"):
         prepare("posteriors", np.array([[0.5, 0.4]]), np.array([0]), options)
 
@@ -50,10 +54,14 @@ def test_rounded_posteriors_have_the_numbers_of_their_shares():
     ],
 )
 def test_predicted_classes_and_clipped_values_are_computed_with_and_noted(confidence, used, notes):
-    system = prepare("confidences", np.array(confidence, float), np.array([0, 1, 0]), checked_options())
+    system = prepare(
+        "confidences", np.array(confidence, float), np.array([0, 1, 0]), checked_options()
+    )
     assert system.decisions.confidence.tolist() == used
     assert [note.id for note in system.notes] == notes
-    posteriors = prepare("posteriors", np.array([[1 + 1e-7, -1e-9]]), np.array([0]), checked_options())
+    posteriors = prepare(
+        "posteriors", np.array([[1 + 1e-7, -1e-9]]), np.array([0]), checked_options()
+    )
     assert posteriors.decisions.uncertainty.tolist() == [0]
 
 
@@ -68,9 +76,14 @@ def test_systems_results_and_comparisons_print_as_something_readable(rng):
     frame = results.to_frame()
     rows = compare_systems(systems)
     assert repr(systems["a"]).startswith("<System: 80 samples with confidences, mean cost ")
-    assert line.split(maxsplit=1)[1] == f"{estimate.value:.4g} [{estimate.low:.4g}, {estimate.high:.4g}]"
+    assert (
+        line.split(maxsplit=1)[1]
+        == f"{estimate.value:.4g} [{estimate.low:.4g}, {estimate.high:.4g}]"
+    )
     assert frame.loc["ecuas_1"].tolist() == list(astuple(estimate))
-    assert frame["low"].isna().tolist() == [math.isnan(one.low) for one in results.estimates.values()]
+    assert frame["low"].isna().tolist() == [
+        math.isnan(one.low) for one in results.estimates.values()
+    ]
     assert repr(rows).splitlines() == list(map(str, rows))
     assert rows.to_frame()["key"].tolist() == [str(row.key) for row in rows]
     assert "ecuas_1" in rows._repr_html_()
@@ -94,7 +107,9 @@ def test_keys_are_known_without_their_numbers(form, predictions, fixed):
     names = ["decompose"] if form == "costs" else ["decompose", "normalize", "calibration"]
     for reject_costs, *flags in itertools.product([(), (0.1, 0.3)], *[[False, True]] * len(names)):
         asked = dict(zip(names, flags, strict=True))
-        options = checked_options(n=(0, 2), n_resamples=9, reject_costs=reject_costs, **asked, **fixed)
+        options = checked_options(
+            n=(0, 2), n_resamples=9, reject_costs=reject_costs, **asked, **fixed
+        )
         system = prepare(form, predictions, references, options)
         keys = value_keys(system)
         assert keys == list(compute_results(system).estimates)

@@ -24,7 +24,9 @@ def system(rng):
 
 
 def percentile(system, **options):
-    options = checked_options(**{"confidence_level": 0.95, "interval_method": "percentile"} | options)
+    options = checked_options(
+        **{"confidence_level": 0.95, "interval_method": "percentile"} | options
+    )
     return compute_results(prepare("confidences", *system, options))
 
 
@@ -44,7 +46,9 @@ def test_draws_are_multinomial_and_the_same_in_any_chunks(size, part, monkeypatc
     assert stats.chisquare(weights.sum(axis=0)).pvalue > 1e-3
     assert weights.var(axis=0) == pytest.approx(np.full(size, 1 - 1 / size), rel=0.15)
     parts = weights[:, : size // part * part].reshape(4000, -1, part).sum(axis=2)
-    assert parts.var(axis=0) == pytest.approx(np.full(size // part, part * (1 - part / size)), rel=0.15)
+    assert parts.var(axis=0) == pytest.approx(
+        np.full(size // part, part * (1 - part / size)), rel=0.15
+    )
     assert np.corrcoef(weights[:, :2].T)[0, 1] == pytest.approx(-1 / (size - 1), abs=0.06)
     monkeypatch.setattr(inputs, "CHUNK_ROWS", 2)
     for num_bytes in (1, 37, 600, 10**6):
@@ -65,12 +69,16 @@ def test_strata_keep_their_sizes():
     strata = np.array([0] * 7 + [1] * 3)
     weights = all_weights(10, Resampling(100, strata=strata))
     assert (weights[:, :7].sum(axis=1) == 7).all()
-    both = all_weights(10, Resampling(100, strata=strata, groups=np.array([0, 0, 1, 1, 2, 2, 3, 4, 4, 5])))
+    both = all_weights(
+        10, Resampling(100, strata=strata, groups=np.array([0, 0, 1, 1, 2, 2, 3, 4, 4, 5]))
+    )
     assert (both[:, [0, 2, 4, 6]].sum(axis=1) == 4).all()
 
 
 def test_a_group_in_two_strata_is_an_error():
-    with pytest.raises(ValueError, match="^groups must each lie in one stratum; got one in two, at sample 1"):
+    with pytest.raises(
+        ValueError, match="^groups must each lie in one stratum; got one in two, at sample 1"
+    ):
         all_weights(2, Resampling(10, groups=np.array([0, 0]), strata=np.array([0, 1])))
 
 
@@ -86,7 +94,9 @@ def variance_of(data):
 def test_the_interval_of_a_skewed_statistic_is_scipys(level, rng):
     """To the last digits: the same generator, asked in the same way, draws the same resamples."""
     data = rng.exponential(size=60)
-    ours, _ = intervals(variance_of(data), 60, resampling=Resampling(2000, random_state=5), confidence_level=level)
+    ours, _ = intervals(
+        variance_of(data), 60, resampling=Resampling(2000, random_state=5), confidence_level=level
+    )
     theirs = stats.bootstrap(
         (data,), np.var, n_resamples=2000, rng=5, method="percentile", confidence_level=level
     ).confidence_interval
@@ -142,7 +152,9 @@ def test_every_metric_of_every_form_gets_an_interval_around_its_value(rng):
 
 def test_one_group_a_sample_is_no_groups(system):
     plain = percentile(system, n_resamples=30).flat()
-    ranks = np.argsort(np.argsort(-system[0]))  # groups are numbered in the order in which samples are sorted
+    ranks = np.argsort(
+        np.argsort(-system[0])
+    )  # groups are numbered in the order in which samples are sorted
     grouped = percentile(system, n_resamples=30, groups=ranks).flat()
     assert grouped == pytest.approx(plain, rel=1e-12, nan_ok=True)
 
@@ -152,9 +164,12 @@ def test_grouped_copies_give_the_interval_of_the_originals(system):
     copies = np.repeat(system[0], 10), np.repeat(system[1], 10)
     whole = np.repeat(np.arange(300), 10)
     found = [
-        percentile(given, n_resamples=400, groups=of) for given, of in ((system, None), (copies, None), (copies, whole))
+        percentile(given, n_resamples=400, groups=of)
+        for given, of in ((system, None), (copies, None), (copies, whole))
     ]
-    original, naive, grouped = (np.ptp(astuple(results.estimates[Key("ecuas", 1)])[1:]) for results in found)
+    original, naive, grouped = (
+        np.ptp(astuple(results.estimates[Key("ecuas", 1)])[1:]) for results in found
+    )
     assert grouped == pytest.approx(original, rel=0.15)
     assert naive < 0.5 * original
 

@@ -12,7 +12,11 @@ from scipy.special import digamma
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from ecuas_metric import confidence_ecuas_score
-from ecuas_metric.calibration import confidence_bins, confidence_brier_cost, confidence_cross_entropy_cost
+from ecuas_metric.calibration import (
+    confidence_bins,
+    confidence_brier_cost,
+    confidence_cross_entropy_cost,
+)
 from ecuas_metric.metric import Data
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import AUGRC, augrc, aurc, auroc
@@ -29,7 +33,9 @@ def test_auroc_and_scores_of_confidences_are_scikit_learns(system):
     confidence, correct = system
     wrong = 1.0 - correct
     if 0 < correct.sum() < len(correct):
-        assert auroc(groups_of(confidence, correct)) == pytest.approx(roc_auc_score(correct, confidence))
+        assert auroc(groups_of(confidence, correct)) == pytest.approx(
+            roc_auc_score(correct, confidence)
+        )
     clipped = np.clip(confidence, 1e-7, 1 - 1e-7)
     ce = confidence_cross_entropy_cost(1 - confidence, wrong).mean()
     brier = confidence_brier_cost(1 - confidence, wrong).mean()

@@ -39,7 +39,9 @@ def test_numbers_and_notes_are_those_of_memory(form, rng):
     expected = compute_results(rows.system(**more_of(rows)))
     assert list(results.estimates) == list(expected.estimates)
     for key, estimate in results.estimates.items():
-        assert estimate.value == pytest.approx(expected.estimates[key].value, abs=1e-12, rel=1e-12), key
+        assert estimate.value == pytest.approx(
+            expected.estimates[key].value, abs=1e-12, rel=1e-12
+        ), key
         assert estimate.lower_bound is None
     assert sorted(map(str, results.notes)) == sorted(map(str, expected.notes))
 
@@ -83,7 +85,9 @@ def test_a_system_in_memory_gives_its_summary(rng):
     one = results_of(summary_of(system), confidence_level=0.9)
     memory = compute_results(system)
     for key, estimate in memory.estimates.items():
-        assert astuple(one.estimates[key])[:3] == pytest.approx(astuple(estimate), rel=1e-9, nan_ok=True)
+        assert astuple(one.estimates[key])[:3] == pytest.approx(
+            astuple(estimate), rel=1e-9, nan_ok=True
+        )
     assert one.basis.level == memory.basis.level
 
 
@@ -144,7 +148,9 @@ def test_a_summary_has_a_size_that_does_not_grow(rng):
 @pytest.mark.parametrize("form", ["confidences", "costs", "posteriors"])
 def test_bins_order_like_what_is_in_them(form, rng):
     state = FORMS[form](rng, 9).state()
-    q = np.concatenate([rng.random(300), rng.random(100) ** 50, 1 - rng.random(100) ** 50, [0.0, 1.0, 1e-300]])
+    q = np.concatenate(
+        [rng.random(300), rng.random(100) ** 50, 1 - rng.random(100) ** 50, [0.0, 1.0, 1e-300]]
+    )
     rank = np.unique(-q if form == "confidences" else q * state.basis.max_uncertainty)
     bins = bins_of(rank, state.none, state.options)
     assert (np.diff(bins, axis=0) >= 0).all()
@@ -162,7 +168,9 @@ def test_tied_rows_widen_no_bounds(rng, few_bins):
 def test_costs_that_hardly_differ_have_their_standard_errors_and_equal_ones_have_none(rng):
     """A variance is the difference of two sums, whose digits must not run out before it does."""
     confidence = 1 - 1e-4 * (1 + rng.random(500))
-    rows = Rows("confidences", confidence, np.ones(500, int), {"n": [1], "reject_costs": [1e-7]})  # all are rejected
+    rows = Rows(
+        "confidences", confidence, np.ones(500, int), {"n": [1], "reject_costs": [1e-7]}
+    )  # all are rejected
     estimates = results_of(merge(cut(rows, 3, rng))).estimates
     error = np.std((1 - confidence) ** 2, ddof=1) / np.sqrt(500)
     assert estimates[Key("ecuas", 1.0)].standard_error == pytest.approx(error, rel=1e-6)
@@ -184,19 +192,29 @@ def test_a_metric_of_a_users_own_has_its_value_from_parts(rng):
         rows = FORMS["confidences"](rng, 200)
         results = results_of(merge(cut(rows, 3, rng)), confidence_level=0.9)
         expected = compute_results(rows.system(confidence_level=0.9)).estimates[Key("bold")]
-        assert astuple(results.estimates[Key("bold")])[:3] == pytest.approx(astuple(expected), rel=1e-9)
+        assert astuple(results.estimates[Key("bold")])[:3] == pytest.approx(
+            astuple(expected), rel=1e-9
+        )
     finally:
         remove_metric(own)
 
 
 def test_notes_count_what_was_repaired_in_all_parts_once(rng):
-    notes = [note.fact for note in results_of(merge(cut(FORMS["repaired confidences"](rng, 50), 4, rng))).notes]
+    notes = [
+        note.fact
+        for note in results_of(merge(cut(FORMS["repaired confidences"](rng, 50), 4, rng))).notes
+    ]
     assert "1 of 50 confidences are missing (NaN) and count as 0.5." in notes
     assert len(notes) == len(set(notes))
     hard = merge([state_of("confidences", [q], [1], checked_options()) for q in (0.0, 1.0, 1.0)])
     assert "hard_decisions" in [note.id for note in results_of(hard).notes]
     correct = np.repeat([0, 1], 200)
-    wrong_way = state_of("confidences", np.where(correct, 0.2, 0.8) + rng.random(400) / 10, correct, checked_options())
+    wrong_way = state_of(
+        "confidences",
+        np.where(correct, 0.2, 0.8) + rng.random(400) / 10,
+        correct,
+        checked_options(),
+    )
     assert "inverted" in [note.id for note in results_of(merge([wrong_way, wrong_way])).notes]
 
 
@@ -214,10 +232,14 @@ def test_ten_billion_rows_have_finite_numbers(form, rng):
 
 
 def test_one_row_and_one_class_are_undefined_as_in_memory():
-    results = results_of(state_of("confidences", [0.9], [1], checked_options()), confidence_level=0.95)
+    results = results_of(
+        state_of("confidences", [0.9], [1], checked_options()), confidence_level=0.95
+    )
     assert math.isnan(results.flat()["auroc"])
     assert [note.id for note in results.notes].count("auroc_undefined") == 1
-    with pytest.raises(InputError, match="must have rows that are judged and have a weight; got 1 rows"):
+    with pytest.raises(
+        InputError, match="must have rows that are judged and have a weight; got 1 rows"
+    ):
         results_of(state_of("confidences", [0.9], [1], checked_options(), sample_weight=[0.0]))
 
 
@@ -236,7 +258,11 @@ def test_rows_of_weight_0_are_counted_and_no_more(form, rng):
 def test_curves_are_those_of_the_rows(form, rng):
     rows = FORMS[form](rng, 120)
     whole, system = rows.state(), rows.system()
-    drawn = (curves.risk_coverage, curves.reject_cost_curve, lambda s: curves.order_curve(s, n=[0, 1, np.inf]))
+    drawn = (
+        curves.risk_coverage,
+        curves.reject_cost_curve,
+        lambda s: curves.order_curve(s, n=[0, 1, np.inf]),
+    )
     for curve in drawn:
         theirs = dataclasses.asdict(curve(system))
         for field, mine in dataclasses.asdict(curve(system_of(whole))).items():
@@ -258,7 +284,10 @@ OTHERS = {  # of what a part may differ, and what the refusal names
 
 @pytest.mark.parametrize(("reason", "change"), OTHERS.items())
 def test_parts_that_depend_on_other_things_are_not_merged(reason, change):
-    parts = [state_of("confidences", [0.5, 0.9], [0, 1], checked_options(**given)) for given in ({}, change)]
+    parts = [
+        state_of("confidences", [0.5, 0.9], [0, 1], checked_options(**given))
+        for given in ({}, change)
+    ]
     with pytest.raises(InputError, match=f"they differ in their .*{reason}"):
         merge(parts)
     weighted = state_of("confidences", [0.5], [1], checked_options(), sample_weight=[2.0])
@@ -307,9 +336,16 @@ def test_counts_that_are_none_are_refused(counts, message):
     ],
 )
 def test_bad_rows_are_refused_as_in_memory(changes, argument, index):
-    given = {"predictions": [0.5, 0.5], "references": [0, 1], "options": checked_options(), **changes}
+    given = {
+        "predictions": [0.5, 0.5],
+        "references": [0, 1],
+        "options": checked_options(),
+        **changes,
+    }
     with pytest.raises(InputError) as raised:
         state_of("confidences", **given)
     assert (argument in raised.value.argument, raised.value.index) == (True, index)
     if "options" in changes:
-        assert raised.value.advice == ("score_all_in_memory" if argument == "groups" else "pass_weights_to_state")
+        assert raised.value.advice == (
+            "score_all_in_memory" if argument == "groups" else "pass_weights_to_state"
+        )

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from ecuas_metric import InputError, choose_reject_cost, confidence_system, posterior_system, score_confidences
+from ecuas_metric import (
+    InputError,
+    choose_reject_cost,
+    confidence_system,
+    posterior_system,
+    score_confidences,
+)
 from ecuas_metric.results import as_given
 from ecuas_metric.thresholds import _p_of_risk
 
@@ -56,7 +62,9 @@ def test_a_certified_risk_is_exceeded_in_at_most_5_percent(kind, size):
         u, right, groups = drawn(kind, np.random.default_rng([seed, size]), size)
         choice = choose_reject_cost(confidence_system(right, 1 - u, groups=groups), max_risk=RISK)
         count = np.searchsorted(many[order], choice.reject_cost + 1e-12, side="right")
-        exceeded += not np.isnan(choice.reject_cost) and count > 0 and risks[count - 1] > RISK + 3e-4
+        exceeded += (
+            not np.isnan(choice.reject_cost) and count > 0 and risks[count - 1] > RISK + 3e-4
+        )
     assert exceeded <= 50 + 3 * np.sqrt(50)
 
 
@@ -68,7 +76,9 @@ def test_a_budget_is_used_as_far_as_ties_let(budget, rng):
     u = np.unique(1 - confidence)
     rejected = np.array([(1 - confidence > t + 1e-12).mean() for t in u])
     assert choice.reject_cost == pytest.approx(u[rejected <= budget].min())
-    scores = score_confidences(correct, confidence, reject_costs=choice.reject_cost, confidence_level=0.95)
+    scores = score_confidences(
+        correct, confidence, reject_costs=choice.reject_cost, confidence_level=0.95
+    )
     key = f"{choice.reject_cost:g}"
     for name, estimate in (
         ("coverage", choice.coverage),
@@ -85,9 +95,13 @@ def test_none_can_be_certified_and_about_how_many_answers_would_do(rng):
     assert np.isnan(few.reject_cost)
     needed = few.num_samples_needed
     assert 60 <= needed <= 200
-    enough = choose_reject_cost(confidence_system(np.ones(2 * needed, int), np.full(2 * needed, 0.99)), max_risk=RISK)
+    enough = choose_reject_cost(
+        confidence_system(np.ones(2 * needed, int), np.full(2 * needed, 0.99)), max_risk=RISK
+    )
     assert enough.coverage.value == 1
-    never = choose_reject_cost(confidence_system(rng.integers(0, 2, 400), np.full(400, 0.9)), max_risk=RISK)
+    never = choose_reject_cost(
+        confidence_system(rng.integers(0, 2, 400), np.full(400, 0.9)), max_risk=RISK
+    )
     assert never.num_samples_needed is None
 
 
@@ -105,7 +119,9 @@ def test_bets_of_costs_and_groups_are_valid_and_weaker_than_binomial_tails(rng):
     correct = np.arange(500) >= 10
     exact = as_given(confidence_system(correct, np.full(500, 0.9)))
     grouped = as_given(confidence_system(correct, np.full(500, 0.9), groups=np.arange(500)))
-    p, weaker = (_p_of_risk(*one, np.ones(500, bool), risk=RISK, largest=1.0) for one in (exact, grouped))
+    p, weaker = (
+        _p_of_risk(*one, np.ones(500, bool), risk=RISK, largest=1.0) for one in (exact, grouped)
+    )
     assert p < weaker < 0.05
 
 

@@ -59,9 +59,20 @@ class Client(NamedTuple):
 def client(shared_hub, tmp_path_factory):
     """Return a client that knows nothing but the address of the Hub, and has an empty cache."""
     home = tmp_path_factory.mktemp("client")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))}
-    quiet = {"HF_UPDATE_DOWNLOAD_COUNTS": "0", "HF_HUB_DISABLE_XET": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
-    env = clean | quiet | BARE | {"PYTHONDONTWRITEBYTECODE": "1", "HF_ENDPOINT": shared_hub.url, "HF_HOME": str(home)}
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(("HF_", "PYTHON"))
+    }
+    quiet = {
+        "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+        "HF_HUB_DISABLE_XET": "1",
+        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    }
+    env = (
+        clean
+        | quiet
+        | BARE
+        | {"PYTHONDONTWRITEBYTECODE": "1", "HF_ENDPOINT": shared_hub.url, "HF_HOME": str(home)}
+    )
     call, pipe = [sys.executable, "-c", CLIENT], subprocess.PIPE
     with subprocess.Popen(call, cwd=home, env=env, stdin=pipe, stdout=pipe, text=True) as process:
         yield Client(home, process)
@@ -69,7 +80,11 @@ def client(shared_hub, tmp_path_factory):
 
 
 def files_of(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def build_with_text(built, committed):
@@ -77,7 +92,9 @@ def build_with_text(built, committed):
     files = {name: str(committed / "data" / f"{name}.parquet") for name in CONFIGURATIONS}
     tables = {name: Dataset.from_parquet(file, keep_in_memory=True) for name, file in files.items()}
     for name in ("curated", "kept", "pool"):
-        tables[name] = tables[name].add_column("question", [f"What is {id}?" for id in tables[name]["question_id"]])
+        tables[name] = tables[name].add_column(
+            "question", [f"What is {id}?" for id in tables[name]["question_id"]]
+        )
     write(tables, built)
 
 
@@ -99,7 +116,9 @@ def staged(tmp_path_factory):
     """Stage the three parts once, without text; tests that change files copy them first."""
     folder = tmp_path_factory.mktemp("staged")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(staging, "BUILT", folder / "nothing")  # a dataset with text may have been built in this tree
+        patch.setattr(
+            staging, "BUILT", folder / "nothing"
+        )  # a dataset with text may have been built in this tree
         for name, part in PARTS.items():
             staging.stage(part, folder / name, "NAME")
     return folder
@@ -117,7 +136,9 @@ def online(monkeypatch):
 @pytest.fixture
 def publish(staged, hub, online, monkeypatch, capsys):
     """Return a function that runs the command on parts that are staged already, and checked."""
-    monkeypatch.setattr(command, "stage", lambda part, out, _: shutil.copytree(staged / part.name, out))
+    monkeypatch.setattr(
+        command, "stage", lambda part, out, _: shutil.copytree(staged / part.name, out)
+    )
     monkeypatch.setattr(command, "check", lambda *_: None)
 
     def publish(namespace, part="dataset", *flags, url=hub.url):

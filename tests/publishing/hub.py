@@ -57,7 +57,9 @@ class Hub:
         made.commit("files", files)
         return made
 
-    def misbehave(self, path: str, status: object, error: str = "as asked", after: bool = False) -> None:
+    def misbehave(
+        self, path: str, status: object, error: str = "as asked", after: bool = False
+    ) -> None:
         """Answer requests of this path with this status and error, before or `after` doing what they ask.
 
         Instead of a status: "cut" the connection, or a function to call once before doing as asked.
@@ -87,7 +89,9 @@ async def misbehaving(request: Request, answer):
 
 
 def refuse(status: int, error: str, code: str = "") -> HTTPException:
-    return HTTPException(status, error, {"X-Error-Message": error, **({"X-Error-Code": code} if code else {})})
+    return HTTPException(
+        status, error, {"X-Error-Message": error, **({"X-Error-Code": code} if code else {})}
+    )
 
 
 async def writer(request: Request, ns: str = "", rights: str = "Authorization error.") -> None:
@@ -102,7 +106,11 @@ async def writer(request: Request, ns: str = "", rights: str = "Authorization er
 async def repository(request: Request, kind: str, ns: str, name: str) -> Repository:
     """Find the repository of a request; only who is logged in learns that one is unknown."""
     if (kind, f"{ns}/{name}") not in hub.repositories:
-        raise refuse(404 if "authorization" in request.headers else 401, "Repository not found", "RepoNotFound")
+        raise refuse(
+            404 if "authorization" in request.headers else 401,
+            "Repository not found",
+            "RepoNotFound",
+        )
     return hub.repositories[kind, f"{ns}/{name}"]
 
 
@@ -126,7 +134,11 @@ IN = "/api/{kind}/{ns}/{name}"
 def entry(path: str, content: bytes) -> dict:
     size = len(content)
     made = {"type": "file", "path": path, "size": size}
-    lfs = {"lfs": {"oid": sha256(content), "size": size, "pointerSize": 128}} if path.endswith(LFS) else {}
+    lfs = (
+        {"lfs": {"oid": sha256(content), "size": size, "pointerSize": 128}}
+        if path.endswith(LFS)
+        else {}
+    )
     return made | {"oid": hashlib.sha1(b"blob %d\0%b" % (size, content)).hexdigest()} | lfs
 
 
@@ -146,8 +158,12 @@ async def create(request: Request):
     rights = f"You don't have the rights to create a {asked['type']} under this namespace"
     await writer(request, asked["organization"], rights)
     if (kind, id) in hub.repositories:
-        return JSONResponse({"error": "You already created this repo", "url": f"{hub.url}/{kind}/{id}"}, 409)
-    hub.repositories[kind, id] = Repository(kind, asked.get("visibility") == "private", asked.get("sdk"))
+        return JSONResponse(
+            {"error": "You already created this repo", "url": f"{hub.url}/{kind}/{id}"}, 409
+        )
+    hub.repositories[kind, id] = Repository(
+        kind, asked.get("visibility") == "private", asked.get("sdk")
+    )
     return {"url": f"{hub.url}/{kind}/{id}"}
 
 
@@ -178,15 +194,26 @@ async def lfs_put(request: Request, oid: str):
 
 @app.post(IN + "/commit/{revision}", **WRITES)
 async def commit(request: Request, kind: str, ns: str, name: str, known: Known, found: Found):
-    (_, header), *lines = (json.loads(line).values() for line in (await request.body()).splitlines())
+    (_, header), *lines = (
+        json.loads(line).values() for line in (await request.body()).splitlines()
+    )
     if header.get("parentCommit") not in (None, found.oid):
         raise refuse(412, "A commit has happened since. Please refresh and try again.")
-    read = {"file": lambda file: base64.b64decode(file["content"]), "lfsFile": lambda file: hub.uploaded[file["oid"]]}
-    received = {file["path"]: read.get(kind_of, lambda _: None)(file) for kind_of, file in lines}  # else "deletedFile"
+    read = {
+        "file": lambda file: base64.b64decode(file["content"]),
+        "lfsFile": lambda file: hub.uploaded[file["oid"]],
+    }
+    received = {
+        file["path"]: read.get(kind_of, lambda _: None)(file) for kind_of, file in lines
+    }  # else "deletedFile"
     if "create_pr" in request.query_params:  # which changes nothing until somebody merges it
         known.pulls.append(received)
         there = f"{hub.url}/{kind}/{ns}/{name}"
-        return {"commitUrl": f"{there}/commit/0", "commitOid": "0" * 40, "pullRequestUrl": f"{there}/discussions/1"}
+        return {
+            "commitUrl": f"{there}/commit/0",
+            "commitOid": "0" * 40,
+            "pullRequestUrl": f"{there}/discussions/1",
+        }
     oid = known.commit(header["summary"], received)
     return {"commitUrl": f"{hub.url}/{kind}/{ns}/{name}/commit/{oid}", "commitOid": oid}
 
@@ -212,10 +239,16 @@ async def tree(found: Found, folder: str = "", recursive: bool = False):
     inside = [path for path in found.files if path.startswith(prefix)]
     if folder and not inside:
         raise refuse(404, f"{folder} does not exist", "EntryNotFound")
-    folders = {prefix + path.removeprefix(prefix).split("/")[0] for path in inside if "/" in path.removeprefix(prefix)}
+    folders = {
+        prefix + path.removeprefix(prefix).split("/")[0]
+        for path in inside
+        if "/" in path.removeprefix(prefix)
+    }
     flat = [path for path in inside if recursive or "/" not in path.removeprefix(prefix)]
     files = [entry(path, found.files[path]) for path in flat]
-    return files + [{"type": "directory", "path": path, "oid": "0" * 40} for path in sorted(folders)]
+    return files + [
+        {"type": "directory", "path": path, "oid": "0" * 40} for path in sorted(folders)
+    ]
 
 
 @app.api_route("/{kind}/{ns}/{name}/resolve/{revision}/{path:path}", methods=["GET", "HEAD"])
@@ -226,6 +259,11 @@ async def resolve(request: Request, found: Found, path: str):
     headers = {"ETag": f'"{sha256(content)}"', "X-Repo-Commit": found.oid}
     if "range" not in request.headers:
         return Response(content, headers=headers, media_type="application/octet-stream")
-    first, last = (int(end or len(content)) for end in request.headers["range"].removeprefix("bytes=").split("-"))
+    first, last = (
+        int(end or len(content))
+        for end in request.headers["range"].removeprefix("bytes=").split("-")
+    )
     headers["Content-Range"] = f"bytes {first}-{min(last, len(content) - 1)}/{len(content)}"
-    return Response(content[first : last + 1], 206, headers=headers, media_type="application/octet-stream")
+    return Response(
+        content[first : last + 1], 206, headers=headers, media_type="application/octet-stream"
+    )

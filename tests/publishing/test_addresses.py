@@ -18,7 +18,10 @@ pytestmark = pytest.mark.e2e
 @pytest.fixture
 def there(hub, online, monkeypatch):
     """Let hf:// be the Hub on loopback."""
-    for name, end in (("ENDPOINT", ""), ("HUGGINGFACE_CO_URL_TEMPLATE", "/{repo_id}/resolve/{revision}/{filename}")):
+    for name, end in (
+        ("ENDPOINT", ""),
+        ("HUGGINGFACE_CO_URL_TEMPLATE", "/{repo_id}/resolve/{revision}/{filename}"),
+    ):
         monkeypatch.setattr(f"huggingface_hub.constants.{name}", hub.url + end)
     HfFileSystem.clear_instance_cache()
     yield hub
@@ -33,14 +36,23 @@ def test_files_on_the_hub_are_read(there, tmp_path, capsys):
     assert (row["system"], row["ecuas_1"]) == ("gpt", pytest.approx(0.67))
     capsys.readouterr()
     assert cli.main(["score", "hf://datasets/runs/outputs/none.csv"]) == 2
-    assert capsys.readouterr().err == "ecuas: hf://datasets/runs/outputs/none.csv: there is no such file.\n"
+    assert (
+        capsys.readouterr().err
+        == "ecuas: hf://datasets/runs/outputs/none.csv: there is no such file.\n"
+    )
 
 
-def test_of_parquet_on_the_hub_only_the_columns_that_are_needed_are_fetched(there, tmp_path, rng, monkeypatch, capsys):
+def test_of_parquet_on_the_hub_only_the_columns_that_are_needed_are_fetched(
+    there, tmp_path, rng, monkeypatch, capsys
+):
     (tmp_path / "data").mkdir()
     for i in range(2):
         q = rng.random(2000).round(3)
-        columns = {"text": [rng.bytes(1000) for _ in q], "confidence": q, "correct": rng.random(2000) < q}
+        columns = {
+            "text": [rng.bytes(1000) for _ in q],
+            "confidence": q,
+            "correct": rng.random(2000) < q,
+        }
         pd.DataFrame(columns).to_parquet(tmp_path / "data" / f"{i}.parquet", row_group_size=500)
     files = {f"data/{path.name}": path.read_bytes() for path in (tmp_path / "data").iterdir()}
     there.put("datasets", "runs/logs", files)

@@ -18,7 +18,9 @@ from tests.publishing.hub import hub as running
 AGAIN = "Run this again later: what is there is not sent again."
 RIGHTS = "If it is a matter of rights, use a token with write access, or another --namespace."
 NO_RIGHTS = "You don't have the rights to create a dataset under this namespace"
-TAKEN = f"the name NAME/{DATASET} is taken by something else: choose another --namespace, or rename it."
+TAKEN = (
+    f"the name NAME/{DATASET} is taken by something else: choose another --namespace, or rename it."
+)
 LOST = f"HUB cannot be reached, or not its storage (.*). {AGAIN}"
 FAILED = f"HUB refused NAME/{DATASET} with status 500: as asked. {AGAIN}"
 
@@ -68,16 +70,27 @@ def refused(done):
 
 
 @pytest.mark.parametrize(("path", "answer", "after", "line"), FAULTS)
-def test_a_fault_is_one_line_without_a_signed_address_and_a_rerun_finishes_it(path, answer, after, line, hub, publish):
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell turns off in the background
+def test_a_fault_is_one_line_without_a_signed_address_and_a_rerun_finishes_it(
+    path, answer, after, line, hub, publish
+):
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # which a shell turns off in the background
     namespace = f"faulty-{FAULTS.index((path, answer, after, line))}"
     hub.uploaded.clear()
     hub.misbehave(path, *answer, after=after)
     done = publish(namespace)
     if line is None:
-        assert done == Result(130, "", "publish: stopped. Run this again: what is there is not sent again.\n")
+        assert done == Result(
+            130, "", "publish: stopped. Run this again: what is there is not sent again.\n"
+        )
     else:
-        pattern = re.escape(line).replace(r"\.\*", ".*").replace("HUB", re.escape(hub.url)).replace("NAME", namespace)
+        pattern = (
+            re.escape(line)
+            .replace(r"\.\*", ".*")
+            .replace("HUB", re.escape(hub.url))
+            .replace("NAME", namespace)
+        )
         assert re.fullmatch(pattern, refused(done))
         assert "Signature" not in done.error
     hub.fault = None
@@ -97,22 +110,40 @@ def test_an_outage_that_passes_is_waited_for(hub, publish, monkeypatch):
     ("token", "namespace", "line"),
     [
         (None, "new", "publish: not logged in: run `hf auth login`, or set HF_TOKEN."),
-        ("hf_wrong", "new", "publish: HUB does not accept the token: run `hf auth login`, or set HF_TOKEN."),
+        (
+            "hf_wrong",
+            "new",
+            "publish: HUB does not accept the token: run `hf auth login`, or set HF_TOKEN.",
+        ),
         (READ, "new", f"dataset: HUB refused new/{DATASET} with status 403: {NO_RIGHTS}. {RIGHTS}"),
-        (TOKEN, STRANGER, f"dataset: HUB refused {STRANGER}/{DATASET} with status 403: {NO_RIGHTS}. {RIGHTS}"),
+        (
+            TOKEN,
+            STRANGER,
+            f"dataset: HUB refused {STRANGER}/{DATASET} with status 403: {NO_RIGHTS}. {RIGHTS}",
+        ),
     ],
 )
-def test_who_may_not_write_is_told_so_and_nothing_is_sent(token, namespace, line, hub, publish, monkeypatch):
+def test_who_may_not_write_is_told_so_and_nothing_is_sent(
+    token, namespace, line, hub, publish, monkeypatch
+):
     monkeypatch.delenv("HF_TOKEN")
     if token:
         monkeypatch.setenv("HF_TOKEN", token)
     done = publish(namespace)
-    assert (done.status, done.out, done.error.splitlines()[0]) == (2, "", line.replace("HUB", hub.url))
+    assert (done.status, done.out, done.error.splitlines()[0]) == (
+        2,
+        "",
+        line.replace("HUB", hub.url),
+    )
     assert sent(namespace) is None
 
 
-def test_what_is_there_is_not_overwritten_taken_for_private_or_moved(hub, publish, staged, monkeypatch):
-    recipes = hub.put("datasets", f"taken/{DATASET}", {"README.md": b"recipes", "recipes.csv": b"soup"})
+def test_what_is_there_is_not_overwritten_taken_for_private_or_moved(
+    hub, publish, staged, monkeypatch
+):
+    recipes = hub.put(
+        "datasets", f"taken/{DATASET}", {"README.md": b"recipes", "recipes.csv": b"soup"}
+    )
     before = recipes.commits[-1].files
     assert refused(publish("taken")) == TAKEN.replace("NAME", "taken")
     assert recipes.commits[-1].files == before
@@ -126,12 +157,16 @@ def test_what_is_there_is_not_overwritten_taken_for_private_or_moved(hub, publis
     first = sent("public").commits[1].oid
     assert publish("public").out.endswith(f"unchanged {first[:7]}, tag {TAG}")
     (staged / "dataset/LICENSE").write_text("another")
-    hub.misbehave("/preupload/", lambda: sent("public").commit("theirs", {"thumb [1].jpg": b"thumb"}))
+    hub.misbehave(
+        "/preupload/", lambda: sent("public").commit("theirs", {"thumb [1].jpg": b"thumb"})
+    )
     line = f"public/{DATASET} was changed by someone else at the same time: run this again."
     assert refused(publish("public")) == line
     assert sent("public").commits[-1].summary == "theirs"
     kept = "; kept, since this version has no such files (--delete): thumb [1].jpg"
-    assert publish("public").out.endswith(f"tag {TAG} stays at {first[:7]}: raise the version to tag this{kept}")
+    assert publish("public").out.endswith(
+        f"tag {TAG} stays at {first[:7]}: raise the version to tag this{kept}"
+    )
     assert publish("public", "dataset", "--delete").out.endswith("; deleted: thumb [1].jpg")
     assert set(sent("public").commits[-1].files) == {".gitattributes", "a.parquet", "LICENSE"}
     assert sent("public").tags == {TAG: first}
@@ -153,7 +188,11 @@ def test_a_plan_without_programs_holds_back_nothing_else(hub, publish):
     reason = "with status 402: Hosting Gradio Spaces requires PRO."
     metric = f"metric: {hub.url} refused free/ecuas {reason}{command.STATIC}"
     summary = "publish: not sent: metric, space, see above; 1 of 3 were."
-    assert done.error.splitlines() == [metric, f"space: {hub.url} refused free/ecuas-demo {reason}", summary]
+    assert done.error.splitlines() == [
+        metric,
+        f"space: {hub.url} refused free/ecuas-demo {reason}",
+        summary,
+    ]
     hub.fault = None
     assert publish("free", "metric", "--static").status == 0
     assert hub.repositories["spaces", "free/ecuas"].sdk == "static"

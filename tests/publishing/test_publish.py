@@ -32,7 +32,9 @@ def published(hub, publish):
         assert (done.status, done.error, done.out.count("committed")) == (0, "", 3)
 
 
-def test_each_part_is_one_commit_and_one_tag_with_the_files_that_are_staged(published, publish, hub, staged):
+def test_each_part_is_one_commit_and_one_tag_with_the_files_that_are_staged(
+    published, publish, hub, staged
+):
     for name, place in REPOSITORIES.items():
         repository = hub.repositories[place]
         _, commit = repository.commits
@@ -40,7 +42,11 @@ def test_each_part_is_one_commit_and_one_tag_with_the_files_that_are_staged(publ
         assert commit.files == {".gitattributes": b".gitattributes"} | files_of(staged / name)
     before = len(hub.requests)
     assert publish("NAME", "all").out.count(" unchanged ") == 3
-    assert not [request for request in hub.requests[before:] if request.startswith("PUT") or "/commit/" in request]
+    assert not [
+        request
+        for request in hub.requests[before:]
+        if request.startswith("PUT") or "/commit/" in request
+    ]
 
 
 LOAD = """
@@ -70,11 +76,15 @@ def test_the_clients_load_everything_back_and_run_the_printed_snippet(published,
     assert values == pytest.approx([(0.01 + 0.36 + 2 * 0.4) / 2] * 2)
     assert (names, differ) == (CONFIGURATIONS, [])
     assert files_of(Path(snapshot)) == hub.repositories[REPOSITORIES["metric"]].commits[-1].files
-    (code,) = re.findall(r"```python\n(.*?)```", (root / "docs/publishing.md").read_text(), flags=re.DOTALL)
+    (code,) = re.findall(
+        r"```python\n(.*?)```", (root / "docs/publishing.md").read_text(), flags=re.DOTALL
+    )
     assert client.run(code + "print(ecuas.name, len(curated))").out == "ecuas 455\n"
 
 
-def test_every_part_is_checked_before_any_is_sent(hub, staged, online, tmp_path, monkeypatch, capsys):
+def test_every_part_is_checked_before_any_is_sent(
+    hub, staged, online, tmp_path, monkeypatch, capsys
+):
     before = len(hub.requests)
     monkeypatch.setattr(staging, "check_loads", lambda *_: None)
     monkeypatch.setattr(staging, "BUILT", tmp_path / "nothing")
@@ -86,9 +96,13 @@ def test_every_part_is_checked_before_any_is_sent(hub, staged, online, tmp_path,
         assert f"{name}: would go to {hub.url}/{kind}/{id}\n" in out
         for file, content in files_of(staged / name).items():
             assert f"  {len(content):>9,}  {file}\n" in out
-    monkeypatch.setattr(staging, "get_token", lambda: "import demo, launch")  # in the last one alone
+    monkeypatch.setattr(
+        staging, "get_token", lambda: "import demo, launch"
+    )  # in the last one alone
     assert command.main(arguments) == 2
-    assert re.fullmatch(r"publish: files must not hold the token in use; .* Remove it\.\n", capsys.readouterr().err)
+    assert re.fullmatch(
+        r"publish: files must not hold the token in use; .* Remove it\.\n", capsys.readouterr().err
+    )
     assert (len(hub.requests), [*tmp_path.iterdir()]) == (before, [])
 
 
@@ -105,7 +119,9 @@ except SystemExit as done:
 
 def test_a_result_is_sent_to_be_kept_by_the_printed_command(published, hub, root, client, tmp_path):
     (tmp_path / "graded.csv").write_text("question_id,correct\nq1,1\n")
-    (command_line,) = re.findall(r"^hf upload .*$", (root / "docs/publishing.md").read_text(), flags=re.MULTILINE)
+    (command_line,) = re.findall(
+        r"^hf upload .*$", (root / "docs/publishing.md").read_text(), flags=re.MULTILINE
+    )
     words = command_line.replace("graded.csv", str(tmp_path / "graded.csv")).split()
     done = client.run(f"import os\nos.environ['HF_TOKEN'] = {TOKEN!r}\nCOMMAND = {words}\n{SEND}")
     assert not done.status, done.error
@@ -114,7 +130,9 @@ def test_a_result_is_sent_to_be_kept_by_the_printed_command(published, hub, root
     assert len(repository.commits) == 2
 
 
-ONLINE, OFFLINE = (f"import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = {off}\n" for off in (False, True))
+ONLINE, OFFLINE = (
+    f"import os, evaluate\nevaluate.config.HF_EVALUATE_OFFLINE = {off}\n" for off in (False, True)
+)
 OUT_OF_REACH = f"""{ONLINE}
 evaluate.config.HUB_EVALUATE_URL, there = "http://127.0.0.1:9/", evaluate.config.HUB_EVALUATE_URL  # nobody listens
 evaluate.load("ecuas")
@@ -143,23 +161,37 @@ def test_the_registered_metric_loads_wherever_the_hub_is_and_leaves_what_evaluat
 ):
     assert command.main(["register"]) == 0
     (script,), files = cache.rglob("ecuas.py"), files_of(cache)
-    assert capsys.readouterr().out == f'evaluate.load("ecuas") is version {__version__}: {script.parent}\n'
+    assert (
+        capsys.readouterr().out
+        == f'evaluate.load("ecuas") is version {__version__}: {script.parent}\n'
+    )
     assert command.main(["register"]) == 0
     assert files_of(cache) == files
-    for surroundings in (OFFLINE, OUT_OF_REACH, ONLINE, ONLINE + f"os.environ['HF_TOKEN'] = {TOKEN!r}\n"):
+    for surroundings in (
+        OFFLINE,
+        OUT_OF_REACH,
+        ONLINE,
+        ONLINE + f"os.environ['HF_TOKEN'] = {TOKEN!r}\n",
+    ):
         done = client.run(surroundings + BARE)
         assert done.out == "ECUAS_n 0.25\n", done.error
     original = registration.SCRIPT.read_bytes()
-    registration.SCRIPT.write_bytes(original.replace(b"ECUAS_n is the expected", b"Second: ECUAS_n is the expected"))
+    registration.SCRIPT.write_bytes(
+        original.replace(b"ECUAS_n is the expected", b"Second: ECUAS_n is the expected")
+    )
     registration.register("1.0.0")
     registration.SCRIPT.unlink()  # the cache does not need it
     assert client.run(OFFLINE + BARE).out == "Second: 0.25\n"
     assert command.main(["unregister"]) == 0
     assert capsys.readouterr().out.endswith("removed 1 registered version\n")
-    assert client.run(OFFLINE + BARE).error.rstrip().splitlines()[-1].startswith("FileNotFoundError")
+    assert (
+        client.run(OFFLINE + BARE).error.rstrip().splitlines()[-1].startswith("FileNotFoundError")
+    )
 
     hub.put(
-        "spaces", "evaluate-metric/ecuas", {path.name: path.read_bytes() for path in (staged / "metric").glob("*.py")}
+        "spaces",
+        "evaluate-metric/ecuas",
+        {path.name: path.read_bytes() for path in (staged / "metric").glob("*.py")},
     )
     client.run(ONLINE + BARE)
     fetched = files_of(cache)
@@ -182,12 +214,23 @@ configs:
 
 def test_trivia_qa_and_the_authors_release_come_from_the_hub(hub, root, tmp_path, client):
     rows = [row | {"question_source": "x"} for row in write_curation(tmp_path / "curation")]
-    authors = [{"question": row["question"], "llm": llm} for row in rows[200:500] for llm in ("one", "two")]
-    files = dict.fromkeys(("rc.nocontext/train.parquet", "rc/all.parquet"), pd.DataFrame(rows[:3]).to_parquet())
+    authors = [
+        {"question": row["question"], "llm": llm} for row in rows[200:500] for llm in ("one", "two")
+    ]
+    files = dict.fromkeys(
+        ("rc.nocontext/train.parquet", "rc/all.parquet"), pd.DataFrame(rows[:3]).to_parquet()
+    )
     files |= {"README.md": CARD, "rc.nocontext/all.parquet": pd.DataFrame(rows).to_parquet()}
     hub.put("datasets", HUB["path"], files)
     hub.put("datasets", AUTHORS, {"test.parquet": pd.DataFrame(authors).to_parquet()})
-    options = ["--curation", str(tmp_path / "curation"), "--selection", "authors", "--out", str(tmp_path / "built")]
+    options = [
+        "--curation",
+        str(tmp_path / "curation"),
+        "--selection",
+        "authors",
+        "--out",
+        str(tmp_path / "built"),
+    ]
     code = f"import sys\nsys.path.append({str(root)!r})\nfrom triviaqa_subset.build import main\nmain({options})"
     remark = "300 questions of authors instead of ours, reweighted; 0 of its 300 questions are not in the pool"
     assert remark in (done := client.run(code)).out, done.error

@@ -11,7 +11,15 @@ from evaluate.loading import get_imports
 from huggingface_hub import DatasetCard, SpaceCard
 
 from publishing import staging
-from publishing.staging import PARTS, STATIC_METRIC, check, check_files, check_loads, check_tables, imported
+from publishing.staging import (
+    PARTS,
+    STATIC_METRIC,
+    check,
+    check_files,
+    check_loads,
+    check_tables,
+    imported,
+)
 from tests.publishing.conftest import CONFIGURATIONS, build_with_text, files_of
 
 ADDRESSES = {
@@ -21,10 +29,16 @@ ADDRESSES = {
 }
 
 
-def test_the_parts_have_their_files_and_come_in_the_order_that_any_account_can_have(staged, tmp_path):
+def test_the_parts_have_their_files_and_come_in_the_order_that_any_account_can_have(
+    staged, tmp_path
+):
     assert list(PARTS) == ["dataset", "metric", "space"]
-    siblings = [f"{name}.py" for kind, name, *_ in get_imports(staging.SCRIPT) if kind == "internal"]
-    assert siblings == imported(staging.SCRIPT)  # Evaluate finds imports by line, the staging by syntax
+    siblings = [
+        f"{name}.py" for kind, name, *_ in get_imports(staging.SCRIPT) if kind == "internal"
+    ]
+    assert siblings == imported(
+        staging.SCRIPT
+    )  # Evaluate finds imports by line, the staging by syntax
     page = {"app.py", "requirements.txt", "README.md", "LICENSE", "thumbnail.png"}
     assert set(files_of(staged / "metric")) == {"ecuas.py", *siblings, *page}
     tables = {f"data/{name}.parquet" for name in CONFIGURATIONS}
@@ -45,7 +59,9 @@ def test_the_parts_have_their_files_and_come_in_the_order_that_any_account_can_h
 def test_what_is_staged_now_is_fit_to_be_sent_and_its_page_can_be_read_and_leads_on(name, staged):
     folder = staged / name
     check_files(folder)
-    data = (DatasetCard if name == "dataset" else SpaceCard).load(folder / "README.md").data.to_dict()
+    data = (
+        (DatasetCard if name == "dataset" else SpaceCard).load(folder / "README.md").data.to_dict()
+    )
     if name == "dataset":
         assert {"pretty_name", "license", "language", "task_categories"} <= set(data)
         assert [config.get("default", False) for config in data["configs"]].count(True) == 1
@@ -69,9 +85,14 @@ def test_examples_load_from_the_hub_but_those_of_the_demo_from_beside_it(staged)
     for page in (metric, usage, (staged / "metric/ecuas.py").read_text()):
         assert 'evaluate.load("NAME/ecuas")' in page
     assert "ecuas_metric/ecuas.py" not in metric + dataset
-    assert set(re.findall(r"load_dataset\((.*?)[,)]", dataset + usage)) == {'"NAME/triviaqa-curated"'}
+    assert set(re.findall(r"load_dataset\((.*?)[,)]", dataset + usage)) == {
+        '"NAME/triviaqa-curated"'
+    }
     assert "in a clone;" not in usage
-    assert 'evaluate.load("ecuas_metric/ecuas.py")' in (staged / "space/ecuas_metric/README.md").read_text()
+    assert (
+        'evaluate.load("ecuas_metric/ecuas.py")'
+        in (staged / "space/ecuas_metric/README.md").read_text()
+    )
 
 
 SECRETS = {
@@ -86,7 +107,15 @@ SECRETS = {
 
 
 def test_caches_tests_and_hidden_files_secrets_and_paths_are_found(tmp_path, monkeypatch):
-    for name in ("__pycache__/a", "a.pyc", ".env", ".cache/x", "test_a.py", "tests/a.csv", "a.lock"):
+    for name in (
+        "__pycache__/a",
+        "a.pyc",
+        ".env",
+        ".cache/x",
+        "test_a.py",
+        "tests/a.csv",
+        "a.lock",
+    ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
         message = f"^caches, tests and hidden files must not be sent; got {re.escape(name)}"
@@ -96,20 +125,28 @@ def test_caches_tests_and_hidden_files_secrets_and_paths_are_found(tmp_path, mon
     monkeypatch.setenv("HF_TOKEN", "in use here")
     for content, what in SECRETS.items():
         (tmp_path / "costs.py").write_text("first = 1\n" + content)
-        with pytest.raises(ValueError, match=f"^files must not hold {what}; costs.py does, in line 2. Remove it.$"):
+        with pytest.raises(
+            ValueError, match=f"^files must not hold {what}; costs.py does, in line 2. Remove it.$"
+        ):
             check_files(tmp_path)
 
 
-def test_a_dataset_that_was_built_goes_with_its_text_unless_the_build_is_an_older_one(tmp_path, root, monkeypatch):
+def test_a_dataset_that_was_built_goes_with_its_text_unless_the_build_is_an_older_one(
+    tmp_path, root, monkeypatch
+):
     build_with_text(tmp_path / "built", root / "triviaqa_subset")
     monkeypatch.setattr(staging, "BUILT", tmp_path / "built")
     dataset = tmp_path / "dataset"
     staging.stage(PARTS["dataset"], dataset, "NAME")
     check_tables(dataset)
     questions = pq.read_table(dataset / "data/curated.parquet").to_pylist()
-    assert {row["question"] for row in questions} == {f"What is {row['question_id']}?" for row in questions}
+    assert {row["question"] for row in questions} == {
+        f"What is {row['question_id']}?" for row in questions
+    }
     shutil.copy(dataset / "data/answers.parquet", dataset / "data/pool.parquet")
-    with pytest.raises(ValueError, match=r"^pool\.parquet is not that of triviaqa_subset/data: run"):
+    with pytest.raises(
+        ValueError, match=r"^pool\.parquet is not that of triviaqa_subset/data: run"
+    ):
         check_tables(dataset)
 
 
@@ -122,15 +159,21 @@ def test_what_does_not_load_or_has_evaluates_own_version_is_found(staged, tmp_pa
     with pytest.raises(ValueError, match=r"^the staged metric does not run, .*costs\.py"):
         check_loads(STATIC_METRIC, metric)
     (tmp_path / "app.py").write_text("open('/dev/full', 'wb', 0).write(b'x')")
-    with pytest.raises(OSError, match=r"^no space left in .* to check the staged space: set TMPDIR\.$"):
+    with pytest.raises(
+        OSError, match=r"^no space left in .* to check the staged space: set TMPDIR\.$"
+    ):
         check_loads(PARTS["space"], tmp_path)
 
 
 def test_every_file_of_a_package_is_in_its_wheel(root):
     """What is not a module is listed in pyproject.toml."""
-    for package, listed in tomllib.loads((root / "pyproject.toml").read_text())["tool"]["setuptools"][
-        "package-data"
-    ].items():
+    for package, listed in tomllib.loads((root / "pyproject.toml").read_text())["tool"][
+        "setuptools"
+    ]["package-data"].items():
         taken = {path for pattern in listed for path in (root / package).glob(pattern)}
-        files = {path for path in (root / package).rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+        files = {
+            path
+            for path in (root / package).rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        }
         assert {path for path in files if path.suffix != ".py"} == taken

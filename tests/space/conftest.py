@@ -28,7 +28,9 @@ def contrast(first, second):
     def luminance(color):
         parts = re.findall(r"[\d.]+", color)[:3] if "(" in color else bytes.fromhex(color[1:])
         channels = np.array([float(part) for part in parts]) / 255
-        linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+        linear = np.where(
+            channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4
+        )
         return linear @ [0.2126, 0.7152, 0.0722]
 
     dark, light = sorted([luminance(first), luminance(second)])

@@ -18,38 +18,59 @@ from triviaqa_subset.grading import answer_sha256, label_bank
 def sheet(frame):
     frame = frame.reset_index(drop=True)
     correct = frame["correct"] if "correct" in frame else pd.Series(np.nan, frame.index)
-    return Answers(frame[["question_id", "answer", "confidence"]], correct, np.arange(len(frame)) + 2)
+    return Answers(
+        frame[["question_id", "answer", "confidence"]], correct, np.arange(len(frame)) + 2
+    )
 
 
 @pytest.fixture
 def mine():
     """One answer to every question of the subset, which the bank has for some of them."""
     ids = subset.questions_of("curated")["question_id"]
-    return pd.DataFrame({"question_id": ids, "answer": "London.", "confidence": np.linspace(0, 1, len(ids))})
+    return pd.DataFrame(
+        {"question_id": ids, "answer": "London.", "confidence": np.linspace(0, 1, len(ids))}
+    )
 
 
 def test_the_bank_decides_what_it_knows_and_the_visitor_what_it_does_not(mine):
     graded = answers.grade_answers(sheet(mine), "curated")
     bank = label_bank()
-    known = np.array([(question, answer_sha256("London.")) in bank for question in mine["question_id"]])
+    known = np.array(
+        [(question, answer_sha256("London.")) in bank for question in mine["question_id"]]
+    )
     assert graded.open_questions() == mine["question_id"][~known].tolist()
-    counts = f"Of 455 answers were decided: {sum(known)} by the label bank. {sum(~known)} are unknown."
+    counts = (
+        f"Of 455 answers were decided: {sum(known)} by the label bank. {sum(~known)} are unknown."
+    )
     assert graded.summary() == counts
-    said = mine.assign(correct=[1.0] * 300 + [np.nan] * 155)  # of what the bank knows it decides nothing
+    said = mine.assign(
+        correct=[1.0] * 300 + [np.nan] * 155
+    )  # of what the bank knows it decides nothing
     for rule, missing in (("bounds", sum(~known[300:])), ("wrong", 0)):
         decided = answers.grade_answers(sheet(said), "curated", rule=rule).frame
         assert (decided["decided_by"] == "you")[:300].equals(pd.Series(~known[:300]))
         assert decided["correct"].isna().sum() == missing
     shuffled = answers.grade_answers(sheet(mine.sample(frac=1, random_state=1)), "curated")
     pd.testing.assert_frame_equal(shuffled.frame, graded.frame)
-    assert "28 of 455 questions are answered" in answers.grade_answers(sheet(mine.head(28)), "curated").summary()
+    assert (
+        "28 of 455 questions are answered"
+        in answers.grade_answers(sheet(mine.head(28)), "curated").summary()
+    )
 
 
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        (lambda frame: pd.concat([frame, frame.head(1)]), {}, "must not be repeated; got '.*' in row [0-9]+ "),
-        (lambda frame: frame.assign(question_id=["q1", *frame["question_id"][1:]]), {}, "asked; got 'q1' in row 2 "),
+        (
+            lambda frame: pd.concat([frame, frame.head(1)]),
+            {},
+            "must not be repeated; got '.*' in row [0-9]+ ",
+        ),
+        (
+            lambda frame: frame.assign(question_id=["q1", *frame["question_id"][1:]]),
+            {},
+            "asked; got 'q1' in row 2 ",
+        ),
         (lambda frame: frame, {"rule": "drop"}, "must count as one of bounds, wrong; got 'drop'"),
         (lambda frame: frame, {"asked": "x"}, "Questions must be one of curated, kept; got 'x'"),
     ],
@@ -59,10 +80,14 @@ def test_what_is_not_asked_or_not_there_is_refused(change, options, message, min
         answers.grade_answers(sheet(change(mine)), **{"asked": "curated", **options})
 
 
-@pytest.mark.parametrize(("asked", "rule"), [("curated", "wrong"), ("curated", "bounds"), ("kept", "wrong")])
+@pytest.mark.parametrize(
+    ("asked", "rule"), [("curated", "wrong"), ("curated", "bounds"), ("kept", "wrong")]
+)
 def test_graded_answers_are_scored_alike_from_their_file(asked, rule, mine, tmp_path):
     """It carries weights and strata; digits are all there, and no text is a formula in a spreadsheet."""
-    frame = mine.assign(answer=["=1+1", *["London."] * 454], confidence=[0.1 + 0.2, 1e-17, *mine["confidence"][2:]])
+    frame = mine.assign(
+        answer=["=1+1", *["London."] * 454], confidence=[0.1 + 0.2, 1e-17, *mine["confidence"][2:]]
+    )
     graded = answers.grade_answers(sheet(frame.head(400)), asked, rule=rule)
     graded.write(tmp_path / "mine.csv")
     written = pd.read_csv(tmp_path / "mine.csv", dtype=str)
@@ -74,7 +99,11 @@ def test_graded_answers_are_scored_alike_from_their_file(asked, rule, mine, tmp_
 
 
 def test_without_text_gold_answers_decide_by_their_hashes():
-    rows = {"question_id": ["qb_5701", "jp_3200"], "answer": ["The answer is **X**.", "Silver"], "confidence": 0.5}
+    rows = {
+        "question_id": ["qb_5701", "jp_3200"],
+        "answer": ["The answer is **X**.", "Silver"],
+        "confidence": 0.5,
+    }
     graded = answers.grade_answers(sheet(pd.DataFrame(rows)), "kept")
     assert graded.frame.set_index("question_id")["decided_by"].to_dict() == {
         "qb_5701": "exact",
@@ -87,7 +116,9 @@ def random_result(rng):
     asked = str(rng.choice(subset.ASKED))
     ids = subset.questions_of(asked)["question_id"]
     ids = ids[rng.random(len(ids)) < rng.random()]
-    confidence = 10 ** (-9 * rng.random(len(ids))) if rng.random() < 0.5 else rng.random(len(ids)).round(2)
+    confidence = (
+        10 ** (-9 * rng.random(len(ids))) if rng.random() < 0.5 else rng.random(len(ids)).round(2)
+    )
     correct = rng.choice([0.0, 1.0, np.nan], len(ids))
     frame = pd.DataFrame({"question_id": ids, "confidence": confidence, "correct": correct})
     rule = str(rng.choice(answers.RULES_OF_OTHERS))
@@ -101,8 +132,14 @@ def test_a_link_holds_the_whole_result_or_there_is_none(number, rng):
         assert token or len(graded.frame) > 400  # with fewer there is always room
         if token and len(graded.frame):
             name, again = links.unpack(token)
-            pd.testing.assert_frame_equal(again.frame, graded.frame[again.frame.columns])  # bit by bit
-            assert (name, again.asked, again.rule) == ("µ (self-reported)", graded.asked, graded.rule)
+            pd.testing.assert_frame_equal(
+                again.frame, graded.frame[again.frame.columns]
+            )  # bit by bit
+            assert (name, again.asked, again.rule) == (
+                "µ (self-reported)",
+                graded.asked,
+                graded.rule,
+            )
 
 
 def token_of(content):
@@ -121,13 +158,20 @@ BROKEN = [  # what is in a link: text, bytes that are packed, or what differs fr
     *({"more": 1}, {"asked": "../pool"}, {"asked": None}, {"rule": "drop"}),
     *({"states": "1"}, {"states": "9" * 455}, {"states": "3" * 455, "confidence": []}),
     *({"confidence": [0.5]}, {"confidence": [0.5] * 9}, {"confidence": [[0.5], {}, None]}),
-    *({"confidence": [first, 0, 1]} for first in (10**400, 2, -1e308, float("nan"), "0.5", True, None)),
+    *(
+        {"confidence": [first, 0, 1]}
+        for first in (10**400, 2, -1e308, float("nan"), "0.5", True, None)
+    ),
 ]
 
 
 @pytest.mark.parametrize("content", BROKEN, ids=lambda content: str(content)[:30])
 def test_a_broken_link_is_an_error(content):
-    token = content if isinstance(content, str) else token_of(good(**content) if isinstance(content, dict) else content)
+    token = (
+        content
+        if isinstance(content, str)
+        else token_of(good(**content) if isinstance(content, dict) else content)
+    )
     with refused("The link is not one of this page's, or is not whole"):
         links.unpack(token)
 
@@ -135,10 +179,19 @@ def test_a_broken_link_is_an_error(content):
 @pytest.mark.parametrize(
     ("forged", "shown"),
     [
-        *((name, "a model") for name in ("GEMINI 2.5 Pro · verbalized", "1. gemini-2.5-pro (checked)", "\0", "")),
-        *((name, "a model") for name in ("gemini-2.5-pro", "\uff47emini-2.5-pro", "g\u0435mini-2.5-pro")),  # Cyrillic
+        *(
+            (name, "a model")
+            for name in ("GEMINI 2.5 Pro · verbalized", "1. gemini-2.5-pro (checked)", "\0", "")
+        ),
+        *(
+            (name, "a model")
+            for name in ("gemini-2.5-pro", "\uff47emini-2.5-pro", "g\u0435mini-2.5-pro")
+        ),  # Cyrillic
         *(("\u202eorp-5.2-inimeg", "orp-5.2-inimeg"), ("\U0001d54f" * 200, "\U0001d54f" * 60)),
-        *((name, name) for name in ("../../etc/passwd", "<script>alert(1)</script>", "gemini-4-ultra")),
+        *(
+            (name, name)
+            for name in ("../../etc/passwd", "<script>alert(1)</script>", "gemini-4-ultra")
+        ),
     ],
 )
 def test_a_forged_name_is_never_one_of_the_datasets_and_is_marked(forged, shown):

@@ -27,7 +27,11 @@ def test_results_come_back_and_errors_of_input_and_defects_too():
 
 @pytest.mark.parametrize(
     ("call", "patience"),
-    [((signal.raise_signal, signal.SIGKILL), 60), ((bytes, 2 * bounded.MEMORY), 60), ((signal.pause,), 0)],
+    [
+        ((signal.raise_signal, signal.SIGKILL), 60),
+        ((bytes, 2 * bounded.MEMORY), 60),
+        ((signal.pause,), 0),
+    ],
 )
 def test_what_is_stopped_is_an_error_and_nothing_more(call, patience, monkeypatch):
     monkeypatch.setattr(bounded, "PATIENCE", patience)

@@ -17,17 +17,30 @@ from tests.conftest import ROOT
 from tests.space.conftest import contrast
 
 CHROMIUM = shutil.which("chromium")
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
+)
 pytestmark = [
     pytest.mark.e2e,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium (Debian: apt-get install chromium)"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="there is no chromium (Debian: apt-get install chromium)"
+    ),
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
 ]
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
 QUIET += ["--disable-component-update", "--disable-sync"]
 TABS = ["Score", "TriviaQA", "Code"]
 WIDTHS = {"phone": 390, "desk": 1280, "wide": 1920}
-EXAMPLES = {"classifier": "a classifier's posteriors", "verbal_model": "three question-answering systems"}
+EXAMPLES = {
+    "classifier": "a classifier's posteriors",
+    "verbal_model": "three question-answering systems",
+}
 CLIPPED = """() => {
     const right = e => { const text = document.createRange(); text.selectNodeContents(e);
         return text.getBoundingClientRect().right };
@@ -46,10 +59,16 @@ def window(page):
     from playwright.sync_api import sync_playwright
 
     faults = []
-    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET) as browser:
+    with (
+        sync_playwright() as playwright,
+        playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET) as browser,
+    ):
         tab = browser.new_page(accept_downloads=True)
         tab.set_default_timeout(60_000)
-        tab.on("request", lambda r: None if r.url.startswith((page, "data:", "blob:")) else faults.append(r.url))
+        tab.on(
+            "request",
+            lambda r: None if r.url.startswith((page, "data:", "blob:")) else faults.append(r.url),
+        )
         tab.on("pageerror", lambda error: faults.append(str(error)))
         yield tab, faults
 
@@ -60,7 +79,9 @@ def tab(window, page):
     tab, faults = window
     dress(tab, "desk", "light")
     tab.goto(page)
-    tab.add_style_tag(content="* { transition: none !important }")  # colours of another theme are there at once
+    tab.add_style_tag(
+        content="* { transition: none !important }"
+    )  # colours of another theme are there at once
     tab.get_by_role("button", name="Score", exact=True).wait_for()
     yield tab
     assert not faults
@@ -103,15 +124,24 @@ def walk(tab, key, to):
 
 
 def put(locator, value):
-    locator.evaluate("(e, v) => { e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})) }", value)
+    locator.evaluate(
+        "(e, v) => { e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})) }", value
+    )
 
 
 def test_the_first_screen_asks_answers_and_is_used_by_keyboard_alone(tab):
     for width in WIDTHS:
         dress(tab, width, "light")
         form = tab.get_by_role("heading", name="Score your own")
-        first = [tab.get_by_text("1 no better than no system."), tab.get_by_label("if an answer is wrong?").first]
-        for seen in (*first, tab.locator(".verdict").first, tab.locator(".jump").first if width == "phone" else form):
+        first = [
+            tab.get_by_text("1 no better than no system."),
+            tab.get_by_label("if an answer is wrong?").first,
+        ]
+        for seen in (
+            *first,
+            tab.locator(".verdict").first,
+            tab.locator(".jump").first if width == "phone" else form,
+        ):
             assert sum(map(seen.bounding_box().get, ("y", "height"))) <= 900
     texts, tags = zip(*walk(tab, "Tab", to=f"Load {EXAMPLES['classifier']}"), strict=True)
     assert {"BUTTON", "SUMMARY", "INPUT", "A"} <= set(tags)
@@ -124,9 +154,13 @@ def test_the_first_screen_asks_answers_and_is_used_by_keyboard_alone(tab):
 def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     verdict = tab.locator(".verdict").first
     slider = tab.get_by_role("slider", name=re.compile("Reject cost")).first
-    wrong, rejected = (tab.get_by_label(f"if an answer is {what}?").first for what in ("wrong", "not used"))
+    wrong, rejected = (
+        tab.get_by_label(f"if an answer is {what}?").first for what in ("wrong", "not used")
+    )
     assert verdict.inner_text() == "At reject cost 0.10, calibrated_model is clearly cheapest."
-    system = prepare_submissions(read_submissions(ROOT / "space/examples/calibrated_model.csv"))["calibrated_model"]
+    system = prepare_submissions(read_submissions(ROOT / "space/examples/calibrated_model.csv"))[
+        "calibrated_model"
+    ]
     for row in (0, 9, 57, 99, 29):
         put(slider, row)
         curve = reject_cost_curve(system, reject_cost=[(row + 1) / 100])
@@ -136,11 +170,17 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     assert verdict.inner_text().startswith("At reject cost 0.30, it is too close to call between ")
     assert (rejected.input_value(), tab.locator(".costs .best").count()) == ("3", 0)
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    for form, start in (("text", "At reject cost 0.30"), ("Markdown", "**At reject cost 0.30"), ("image", "")):
+    for form, start in (
+        ("text", "At reject cost 0.30"),
+        ("Markdown", "**At reject cost 0.30"),
+        ("image", ""),
+    ):
         tab.locator(f".copy[data-form={form}]").first.click()
         tab.locator(f".copy[data-form={form}]", has_text="copied").wait_for()
         assert tab.evaluate("navigator.clipboard.readText().catch(() => '')").startswith(start)
-    assert tab.evaluate("navigator.clipboard.read().then((items) => items[0].types)") == ["image/png"]
+    assert tab.evaluate("navigator.clipboard.read().then((items) => items[0].types)") == [
+        "image/png"
+    ]
     put(wrong, "5")
     assert slider.evaluate("e => e.value") == "59"
     assert tab.locator(".costs .best .who").all_inner_texts() == ["overconfident_model"]
@@ -152,7 +192,11 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     put(tab.get_by_role("slider", name=re.compile("Share that people")), "0.3")
     tab.get_by_text(re.compile("^classifier: reject cost 0.* accepted 0.7")).wait_for()
     tab.get_by_role("tab", name="Score").focus()
-    for step, name in (("ArrowRight", "triviaqa"), ("ArrowRight", "code"), ("ArrowLeft", "triviaqa")):
+    for step, name in (
+        ("ArrowRight", "triviaqa"),
+        ("ArrowRight", "code"),
+        ("ArrowLeft", "triviaqa"),
+    ):
         tab.keyboard.press(step)
         assert f"tab={name}" in tab.url
     tab.reload()
@@ -164,7 +208,9 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     assert verdict.inner_text() == said
 
 
-def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_of_them_is_deleted(tab, app, tmp_path):
+def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_of_them_is_deleted(
+    tab, app, tmp_path
+):
     from gradio.route_utils import delete_files_created_by_app
     from gradio.utils import get_upload_folder
 
@@ -172,7 +218,11 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
     for name, content, message in (
         ("large.csv", "x" * (uploads.MAX_BYTES + 1), "exceed the maximum allowed size of 20"),
         ("book.xlsx", "PK", "Invalid file type: book.xlsx. Only .csv"),
-        ("a.csv", "system,p_true,verdict\nfirst,0.75,1\nfirst,0.25,0\nsecond,0.5,1\n", "under Options, “Columns”"),
+        (
+            "a.csv",
+            "system,p_true,verdict\nfirst,0.75,1\nfirst,0.25,0\nsecond,0.5,1\n",
+            "under Options, “Columns”",
+        ),
     ):
         (tmp_path / name).write_text(content)
         tab.locator("input[type=file]").first.set_input_files(str(tmp_path / name))
@@ -207,7 +257,12 @@ def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_
 
 def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address(tab, tmp_path):
     go(tab, "TriviaQA")
-    assert tab.locator("table.rates tbody tr").first.inner_text().split()[:4] == ["1", "to", "2", "gemini-2.5-pro"]
+    assert tab.locator("table.rates tbody tr").first.inner_text().split()[:4] == [
+        "1",
+        "to",
+        "2",
+        "gemini-2.5-pro",
+    ]
     assert tab.locator("table.board").bounding_box()["width"] <= tab.viewport_size["width"]
     tab.get_by_label("Show systems with").fill("qwen")
     assert tab.locator("table.board tbody tr:visible").count() == 4
@@ -217,10 +272,16 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address
         assert tab.locator("table.board tbody th").first.inner_text().startswith(first)
     tab.get_by_role("button", name="What the paper prints").click()
     tab.get_by_role("button", name="ECUAS_0 ↓").click()
-    numbers = [float(text) for text in tab.locator("table.sorted td:nth-child(2)").all_inner_texts()]
+    numbers = [
+        float(text) for text in tab.locator("table.sorted td:nth-child(2)").all_inner_texts()
+    ]
     assert numbers == sorted(numbers)
     assert "by=ecuas_0" in tab.url
-    rows = ("question_id,answer,confidence,correct", "odql_14427,London.,0.2,", "sfq_178,my own,0.9,1")
+    rows = (
+        "question_id,answer,confidence,correct",
+        "odql_14427,London.,0.2,",
+        "sfq_178,my own,0.9,1",
+    )
     (tmp_path / "mine.csv").write_text("\n".join(rows))
     tab.locator("input[type=file]").last.set_input_files(str(tmp_path / "mine.csv"))
     tab.get_by_role("button", name="Grade and score").click()
@@ -246,16 +307,27 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address
 WCAG = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 LOOKS = {
     "type": "rule",
-    "values": ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"],
+    "values": [
+        "color-contrast",
+        "link-in-text-block",
+        "scrollable-region-focusable",
+        "target-size",
+    ],
 }
 ALL = dict.fromkeys(product(WIDTHS, ("light", "dark")), WCAG)
 
 
 @pytest.mark.parametrize(  # axe takes seconds: of a second width and theme it tries what may look different there
-    "looks", [{("desk", "light"): WCAG, ("phone", "dark"): LOOKS}, pytest.param(ALL, marks=pytest.mark.slow)]
+    "looks",
+    [
+        {("desk", "light"): WCAG, ("phone", "dark"): LOOKS},
+        pytest.param(ALL, marks=pytest.mark.slow),
+    ],
 )
 def test_every_tab_is_free_of_barriers_and_fits_a_long_name(looks, tab, tmp_path):
-    rows = "".join(f"{name},{q},{c}\n" for name in ("long" * 50, "short") for q, c in ((0.5, 1), (0.7, 0)))
+    rows = "".join(
+        f"{name},{q},{c}\n" for name in ("long" * 50, "short") for q, c in ((0.5, 1), (0.7, 0))
+    )
     (tmp_path / "a.csv").write_text("system,confidence,correct\n" + rows)
     tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "a.csv"))
     wait_for(tab, "longlong")
@@ -268,12 +340,22 @@ def test_every_tab_is_free_of_barriers_and_fits_a_long_name(looks, tab, tmp_path
         tab.locator(f"[role=tabpanel]:visible {shown}:visible").first.wait_for()
         for (width, theme), rules in looks.items():
             dress(tab, width, theme)
-            assert title != "Score" or name.bounding_box()["width"] <= (150 if width == "phone" else 320)
+            assert title != "Score" or name.bounding_box()["width"] <= (
+                150 if width == "phone" else 320
+            )
             background = tab.evaluate("getComputedStyle(document.body).backgroundColor")
             assert (contrast(background, "#000000") < 5) == (theme == "dark")
-            found = axe.Axe().run(tab, options={"resultTypes": ["violations"], "runOnly": rules}).response["violations"]
+            found = (
+                axe.Axe()
+                .run(tab, options={"resultTypes": ["violations"], "runOnly": rules})
+                .response["violations"]
+            )
             serious = [one for one in found if one["impact"] in ("serious", "critical")]
-            assert [(one["id"], str(one["nodes"])[:500]) for one in serious] == [], (title, width, theme)
+            assert [(one["id"], str(one["nodes"])[:500]) for one in serious] == [], (
+                title,
+                width,
+                theme,
+            )
             assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), title
             assert tab.evaluate(CLIPPED) == [], title
     tab.get_by_role("button", name="The metric card").click()

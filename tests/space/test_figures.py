@@ -30,16 +30,27 @@ def figures_in(html):
         tree = ElementTree.fromstring(figure)
         curves = next(node for node in tree.iter() if node.get("class") == "curves")
         _, *x, _, y_low, y_high, names = json.loads(curves.get("data-axes"))
-        scales = {"y": (y_high, y_low, figures.TOP, figures.HEIGHT), "x": (*x, figures.LEFT, figures.WIDTH)}
+        scales = {
+            "y": (y_high, y_low, figures.TOP, figures.HEIGHT),
+            "x": (*x, figures.LEFT, figures.WIDTH),
+        }
         for side, (start, end, first, length) in list(scales.items())[: 1 if names else 2]:
             for tick in tree.iterfind(f".//text[@class='{side} tick']"):
-                close(start + (float(tick.get(side)) - first) / length * (end - start), float(tick.text))
-        drawn[tree.find(".//h3").text] = {node.get("data-name"): points_of(node, *x, y_low, y_high) for node in curves}
+                close(
+                    start + (float(tick.get(side)) - first) / length * (end - start),
+                    float(tick.text),
+                )
+        drawn[tree.find(".//h3").text] = {
+            node.get("data-name"): points_of(node, *x, y_low, y_high) for node in curves
+        }
     return drawn
 
 
 def points_of(node, x_low, x_high, y_low, y_high):
-    bars = [bar.get("d").replace("V", ",").replace("M", " ") for bar in node.findall("path[@class='bars']")]
+    bars = [
+        bar.get("d").replace("V", ",").replace("M", " ")
+        for bar in node.findall("path[@class='bars']")
+    ]
     bands = [band.get("points") for band in node.findall("polygon")]
     parts = []
     for part in (node.find("path").get("d")[1:], *bands, *bars):
@@ -52,14 +63,18 @@ def points_of(node, x_low, x_high, y_low, y_high):
 
 def close(drawn, computed, rounded=0.0):
     """Two decimals of a drawing's units, of which a plot has hundreds."""
-    np.testing.assert_allclose(drawn, computed, atol=0.01 * (1 + np.max(np.abs(computed))) / figures.HEIGHT + rounded)
+    np.testing.assert_allclose(
+        drawn, computed, atol=0.01 * (1 + np.max(np.abs(computed))) / figures.HEIGHT + rounded
+    )
 
 
 def systems_of(form, rng):
     options = {"confidence_level": 0.95}
     if form == "posteriors":
         posteriors = rng.dirichlet(np.ones(3), 200)
-        return {name: posterior_system(rng.integers(0, 3, 200), posteriors, **options) for name in "ab"}
+        return {
+            name: posterior_system(rng.integers(0, 3, 200), posteriors, **options) for name in "ab"
+        }
     if form == "tied":
         return {"a": confidence_system([1, 0] * 40, [0.9] * 40 + [0.3] * 40, **options)}
     if form == "weighted":
@@ -103,7 +118,9 @@ def test_intervals_and_colours_are_drawn_where_there_are_some(rng):
 
 @pytest.mark.parametrize(("theme", "ground"), [("", "#ffffff"), (".dark ", "#27272a")])
 def test_lines_are_told_apart_by_colour_and_by_dashes(theme, ground):
-    colours = re.findall(rf"^{re.escape(theme)}\.slot-\d {{ --line: (#\w+)", STYLE, flags=re.MULTILINE)
+    colours = re.findall(
+        rf"^{re.escape(theme)}\.slot-\d {{ --line: (#\w+)", STYLE, flags=re.MULTILINE
+    )
     assert len(colours) == figures.NUM_SLOTS
     assert all(contrast(colour, ground) >= 3 for colour in colours)
     assert len(set(re.findall("--dashes: ([^;]+);", STYLE))) >= figures.NUM_SLOTS - 1

@@ -15,8 +15,20 @@ from space.uploads import plain_text, read_uploads
 from tests.conftest import ROOT
 
 ELSEWHERE = {  # advice of functions and flags that the page has not
-    *("pass_truth_first", "score_as_confidences", "score_as_posteriors", "sort_labels", "fit_posteriors"),
-    *("convert_or_score_in_memory", "pass_weights_to_state", "write_state", "log_samples", "save_details"),
+    *(
+        "pass_truth_first",
+        "score_as_confidences",
+        "score_as_posteriors",
+        "sort_labels",
+        "fit_posteriors",
+    ),
+    *(
+        "convert_or_score_in_memory",
+        "pass_weights_to_state",
+        "write_state",
+        "log_samples",
+        "save_details",
+    ),
 }
 
 
@@ -30,12 +42,22 @@ def test_the_tables_hold_every_cell_of_the_reports_grid(files):
     styles = slots(report.results)
     first, folded = markup.report_tables(report, grid, styles).split("<details", 1)
     titles = re.findall(r'<th scope="col">(.*?)</th>', first)
-    assert [text_of(title) for title in titles] == ["system", "ECUAS_0 ↓", "ECUAS_1 ↓", "ECUAS_128 ↓"]
+    assert [text_of(title) for title in titles] == [
+        "system",
+        "ECUAS_0 ↓",
+        "ECUAS_1 ↓",
+        "ECUAS_128 ↓",
+    ]
     assert "N = 120." in first
     assert report.signature in text_of(folded)
     rows = re.findall(r"<tr>(.*?)</tr>", folded, flags=re.DOTALL)
-    cells = [[text_of(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows]
-    expected = [[cell.text.replace(" [", " ★[" if cell.is_best else "[") for cell in row] for row in grid.rows]
+    cells = [
+        [text_of(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in rows
+    ]
+    expected = [
+        [cell.text.replace(" [", " ★[" if cell.is_best else "[") for cell in row]
+        for row in grid.rows
+    ]
     assert cells[0] == grid.header
     assert cells[1:] == expected
     marked = dict(re.findall(r'swatch (slot-\d)"></i><bdi>(\w+)<', folded))
@@ -44,7 +66,13 @@ def test_the_tables_hold_every_cell_of_the_reports_grid(files):
 
 @pytest.mark.parametrize("advice", sorted(ADVICE.keys() - ELSEWHERE))
 def test_no_advice_speaks_of_python_or_of_the_command(advice):
-    fields = {"columns": {"confidence": "p"}, "share": 0.5, "low": "no", "high": "yes", "words": "ja"}
+    fields = {
+        "columns": {"confidence": "p"},
+        "share": 0.5,
+        "low": "no",
+        "high": "yes",
+        "words": "ja",
+    }
     shown = markup.in_words(FileError("a.csv", "unlabelled", advice=advice, **fields))
     assert not re.search("_|={|--|'", shown.partition(". ")[2])
 
@@ -52,7 +80,10 @@ def test_no_advice_speaks_of_python_or_of_the_command(advice):
 def test_errors_are_one_line_in_the_words_of_the_page_and_nothing_hides_or_reorders_text():
     said = markup.in_words(InputError("num_classes", "must be a whole number", value=2.5))
     assert said == "Number of possible answers K must be a whole number; got 2.5."
-    assert markup.in_words(InputError("n", "must\nbe \u202e" + "x" * 1000)) == ("n must be " + "x" * 1000)[:600]
+    assert (
+        markup.in_words(InputError("n", "must\nbe \u202e" + "x" * 1000))
+        == ("n must be " + "x" * 1000)[:600]
+    )
     assert plain_text("a\u202eb\u2066c\u200fd\x00e\r\n\tf \u2028 g\u200b") == "abcde f g"
     assert plain_text("שלום µ 模型" + "x" * 999) == "שלום µ 模型" + "x" * 191
     shown = '<div class="message note" role="status">use <code>ecuas &lt;b&gt;</code></div>'
@@ -62,8 +93,16 @@ def test_errors_are_one_line_in_the_words_of_the_page_and_nothing_hides_or_reord
 def test_a_published_page_links_the_three_repositories_and_a_clone_its_folders():
     addresses = re.findall(r"\]\((.*?)\)", markup.links("somebody"))
     kinds = {"space": "spaces", "dataset": "datasets"}
-    places = {f"https://huggingface.co/{kinds[part.repo_type]}/somebody/{part.repo_name}" for part in PARTS.values()}
-    assert {link.removesuffix("/tree/main") for link in addresses} == {*places, "https://arxiv.org/abs/2605.20490"}
-    assert "spaces/somebody/ecuas-demo/resolve/main/thumbnail.png" in markup.previews("a", "b", "somebody")
+    places = {
+        f"https://huggingface.co/{kinds[part.repo_type]}/somebody/{part.repo_name}"
+        for part in PARTS.values()
+    }
+    assert {link.removesuffix("/tree/main") for link in addresses} == {
+        *places,
+        "https://arxiv.org/abs/2605.20490",
+    }
+    assert "spaces/somebody/ecuas-demo/resolve/main/thumbnail.png" in markup.previews(
+        "a", "b", "somebody"
+    )
     assert "huggingface.co" not in markup.links() + markup.previews("a", "b")
     assert sum((ROOT / folder).is_dir() for folder in re.findall("`(.*?)`", markup.links())) == 3

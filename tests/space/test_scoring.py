@@ -27,7 +27,10 @@ def test_numbers_are_separated_as_people_do_and_what_is_none_is_an_error():
 
 
 def test_empty_controls_ask_for_the_defaults_and_say_what_the_options_mean():
-    empty = {name: "" if control.kind is not bool else False for name, control in scoring.CONTROLS.items()}
+    empty = {
+        name: "" if control.kind is not bool else False
+        for name, control in scoring.CONTROLS.items()
+    }
     defaults = {name: control.default for name, control in scoring.CONTROLS.items()}
     assert scoring.options_of(empty) == scoring.options_of(defaults) == {}
     for name in LABELS:

@@ -17,7 +17,10 @@ from publishing.staging import PARTS, stage
 from space import uploads
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.e2e, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")]
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
+]
 WEB = httpx.Client(timeout=None)  # however busy the machine is
 VISITORS = 8  # more than are scored at once
 SHARED = "* To create a public link, set `share=True` in `launch()`.\n"
@@ -37,14 +40,20 @@ def called(page, name, **given):
 
 def result_of(address):
     """Wait for a result, and return it or the error."""
-    found = json.loads(re.search(r"event: (?:complete|error)\ndata: (.*)", WEB.get(address).text)[1])
+    found = json.loads(
+        re.search(r"event: (?:complete|error)\ndata: (.*)", WEB.get(address).text)[1]
+    )
     return found[0] if isinstance(found, list) else found
 
 
 def test_functions_have_names_types_and_descriptions_and_the_page_previews(page):
     functions = WEB.get(f"{page}gradio_api/info").json()["named_endpoints"]
     assert all(function["description"] for function in functions.values())
-    types = {value["python_type"]["type"] for function in functions.values() for value in function["parameters"]}
+    types = {
+        value["python_type"]["type"]
+        for function in functions.values()
+        for value in function["parameters"]
+    }
     assert not types & {"", "Any"}
     html = WEB.get(page).text
     for name in ("og:title", "og:description", "og:type", "twitter:card", "twitter:title"):
@@ -58,43 +67,72 @@ def test_uploads_above_the_limit_are_refused_and_others_cannot_be_found(page):
     content = b"confidence,correct\n0.123,1\n"
     folder = Path(sent(page, "a.csv", content).json()[0]).parent
     assert re.fullmatch("[0-9a-f]{64}", folder.name)
-    assert folder.name != hashlib.sha256(content).hexdigest()  # else whoever guesses the content could confirm it
-    for guess in (folder, folder.parent, folder.parent / hashlib.sha256(content).hexdigest() / "a.csv"):
+    assert (
+        folder.name != hashlib.sha256(content).hexdigest()
+    )  # else whoever guesses the content could confirm it
+    for guess in (
+        folder,
+        folder.parent,
+        folder.parent / hashlib.sha256(content).hexdigest() / "a.csv",
+    ):
         assert WEB.get(f"{page}gradio_api/file={guess}").status_code == 403
 
 
 def test_no_file_of_the_server_is_served_or_scored(page, app, tmp_path):
     (tmp_path / "secret.csv").write_text("confidence,correct\n0.5,1\n")
-    paths = [*map(str, (ROOT / "pyproject.toml", app.__file__, EXAMPLE, tmp_path / "secret.csv")), "/etc/passwd"]
+    paths = [
+        *map(str, (ROOT / "pyproject.toml", app.__file__, EXAMPLE, tmp_path / "secret.csv")),
+        "/etc/passwd",
+    ]
     for path in (*paths, "/proc/self/environ", "../../etc/passwd", "file:///etc/passwd"):
         assert WEB.get(f"{page}gradio_api/file={path}").status_code in (403, 404), path
     for path in paths:
         for file in (path, {"path": path, "meta": {"_type": "gradio.FileData"}}):
             for call in (called(page, "grade", file=file), called(page, "score", files=[file])):
-                assert re.search("is no upload of this page|not uploaded by a user", result_of(call)["error"])
+                assert re.search(
+                    "is no upload of this page|not uploaded by a user", result_of(call)["error"]
+                )
 
 
 def test_what_there_is_not_is_not_found_and_every_body_has_a_limit(page, app):
     for path in ("queue/join", "run/predict", "api/nothing", "call/nothing"):
-        answer = WEB.post(f"{page}gradio_api/{path}", json={"fn_index": 9999, "data": [], "session_hash": "x"})
+        answer = WEB.post(
+            f"{page}gradio_api/{path}", json={"fn_index": 9999, "data": [], "session_hash": "x"}
+        )
         assert answer.status_code in (404, 422), path
         assert "detail" in answer.json()
     body = b'{"data": ["' + b"x" * (app.MAX_BODY + 1) + b'"]}'
     for path in ("call/score", "queue/join", "mcp/"):
-        for content in (body, (body[i : i + 2**20] for i in range(0, len(body), 2**20))):  # the latter says no length
-            answer = WEB.post(f"{page}gradio_api/{path}", content=content, headers={"content-type": "application/json"})
+        for content in (
+            body,
+            (body[i : i + 2**20] for i in range(0, len(body), 2**20)),
+        ):  # the latter says no length
+            answer = WEB.post(
+                f"{page}gradio_api/{path}",
+                content=content,
+                headers={"content-type": "application/json"},
+            )
             assert answer.status_code == 413 or (content is not body and answer.status_code >= 400)
 
 
 def test_as_it_is_published_it_runs_by_itself(tmp_path):
     stage(PARTS["space"], tmp_path / "stage", "somebody")
-    env = os.environ | {"GRADIO_SERVER_NAME": "127.0.0.1", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1"}
+    env = os.environ | {
+        "GRADIO_SERVER_NAME": "127.0.0.1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
     call, folder = [sys.executable, "app.py"], tmp_path / "stage"
     with subprocess.Popen(call, cwd=folder, env=env, stdout=subprocess.PIPE, text=True) as process:
         try:
             printed = "".join(iter(process.stdout.readline, SHARED))  # at the end of a launch
             page = re.search(r"URL: +(http\S+)", printed)[1] + "/"
-            assert result_of(called(page, "score", files=[EXAMPLE.read_text()]))["rows"][0]["error_rate"] == 0.25
+            assert (
+                result_of(called(page, "score", files=[EXAMPLE.read_text()]))["rows"][0][
+                    "error_rate"
+                ]
+                == 0.25
+            )
             assert "somebody/ecuas-demo" in WEB.get(page).text
         finally:
             process.terminate()
@@ -117,7 +155,10 @@ def test_visitors_at_once_get_their_own_answers_and_notes(page):
 
 AGENT = {  # what an agent calls -> what the answer has
     "score": ({"files": ["confidence,correct\n0.5,1\n0.7,0\n"], "n": 5}, '"ecuas_5": '),
-    "threshold": ({"files": ["confidence,correct\n0.5,1\n0.7,0\n"], "budget": 0.5}, '"reject_cost": 0.'),
+    "threshold": (
+        {"files": ["confidence,correct\n0.5,1\n0.7,0\n"], "budget": 0.5},
+        '"reject_cost": 0.',
+    ),
     "leaderboard": ({}, "gemini-2.5-pro"),
     "grade": ({"file": "question_id,answer,confidence\nodql_14427,London.,0.2\n"}, '"answered": 1'),
 }
@@ -135,12 +176,21 @@ def test_an_agent_calls_every_function_with_files(page):
 
     async def ask():
         address = f"{page}gradio_api/mcp/"
-        async with streamablehttp_client(address) as (read, write, _), ClientSession(read, write) as session:
+        async with (
+            streamablehttp_client(address) as (read, write, _),
+            ClientSession(read, write) as session,
+        ):
             await session.initialize()
-            tools = {tool.name.removeprefix("ECUAS_"): tool for tool in (await session.list_tools()).tools}
+            tools = {
+                tool.name.removeprefix("ECUAS_"): tool
+                for tool in (await session.list_tools()).tools
+            }
             assert set(tools) == set(AGENT)
             assert "$defs" not in str([tool.inputSchema for tool in tools.values()])
-            calls = [*((name, given) for name, (given, _) in AGENT.items()), ("score", {"files": files})]
+            calls = [
+                *((name, given) for name, (given, _) in AGENT.items()),
+                ("score", {"files": files}),
+            ]
             calls.append(("score", {"files": files, "n": -1}))
             return [await session.call_tool(tools[name].name, given) for name, given in calls]
 

@@ -10,7 +10,10 @@ import pytest
 from space import subset
 from tests.conftest import ROOT
 
-TABLES = {name: pd.read_parquet(ROOT / f"triviaqa_subset/data/{name}.parquet") for name in ("systems", "published")}
+TABLES = {
+    name: pd.read_parquet(ROOT / f"triviaqa_subset/data/{name}.parquet")
+    for name in ("systems", "published")
+}
 PUBLISHED = TABLES["published"].query("task == 0")
 
 
@@ -22,13 +25,17 @@ def test_a_systems_own_right_and_wrong_stands_where_the_system_stands(asked):
     assert [row.error_rate.value for row in known] == sorted(row.error_rate.value for row in known)
     assert len(known) == 14  # is_true has the answers of sequence_posterior
     for row in known[::5]:
-        theirs = TABLES["systems"].query("llm == @row.system and method == @subset.METHODS.index(@row.method)")
+        theirs = TABLES["systems"].query(
+            "llm == @row.system and method == @subset.METHODS.index(@row.method)"
+        )
         correct = theirs.set_index("question_id")["correct"].astype(float)[questions.index]
         rate = np.average(1 - correct, weights=questions["weight"])
         mine, *others = subset.rows_with(asked, "mine", correct, "yours")
         assert mine.error_rate.value == pytest.approx(rate) == pytest.approx(row.error_rate.value)
         assert mine.error_rate.low < rate < mine.error_rate.high
-        copied = next(other for other in others if (other.system, other.method) == (row.system, row.method))
+        copied = next(
+            other for other in others if (other.system, other.method) == (row.system, row.method)
+        )
         assert (mine.first, mine.last) == (copied.first, copied.last)
         assert subset.record(mine)["place"] == [mine.first, mine.last]
 
@@ -41,9 +48,13 @@ def test_what_is_missing_or_unknown_leaves_an_interval_and_no_place(rng):
     assert tuple(known) == subset.known_rows("curated")
     low = questions[correct.index[correct == 0]].sum()
     high = low + questions.sum() - questions[correct.dropna().index].sum()
-    assert (mine.error_rate.low, mine.error_rate.high) == pytest.approx((low / questions.sum(), high / questions.sum()))
+    assert (mine.error_rate.low, mine.error_rate.high) == pytest.approx(
+        (low / questions.sum(), high / questions.sum())
+    )
     assert subset.record(mine)["place"] is subset.record(mine)["error_rate"]["value"] is None
-    row = re.search('<tr class="own">.*?</tr>', subset.board_html("curated", [mine, *known]), flags=re.DOTALL)[0]
+    row = re.search(
+        '<tr class="own">.*?</tr>', subset.board_html("curated", [mine, *known]), flags=re.DOTALL
+    )[0]
     assert "28 of 455 answered, 23 known to be right or wrong: no place" in row
     assert "self-reported, not checked" in row
     assert "<bdi>&lt;b&gt;mine</bdi>" in row
@@ -55,13 +66,17 @@ def test_what_was_sent_to_be_kept_has_its_place_link_and_date(monkeypatch, tmp_p
     best = subset.known_rows("kept")[0]
     questions = subset.questions_of("kept")["question_id"]
     correct = subset.known_labels("kept")[best.system, best.method]
-    frame = pd.DataFrame({"question_id": questions, "correct": correct, "link": "https://h/m", "date": "2026-11-22"})
+    frame = pd.DataFrame(
+        {"question_id": questions, "correct": correct, "link": "https://h/m", "date": "2026-11-22"}
+    )
     (tmp_path / "submissions").mkdir()
     frame.to_csv(tmp_path / "submissions" / "a <b>.csv", index=False)
     frame[1:].to_csv(tmp_path / "submissions" / "part.csv", index=False)
     monkeypatch.setattr(subset, "FOLDER", tmp_path)
     for function in ("submissions", "known_labels", "known_rows"):
-        monkeypatch.setattr(subset, function, functools.cache(getattr(subset, function).__wrapped__))
+        monkeypatch.setattr(
+            subset, function, functools.cache(getattr(subset, function).__wrapped__)
+        )
     rows = {row.system: row for row in subset.known_rows("kept")}
     mine = rows["a <b>"]
     assert "part" not in rows
@@ -76,4 +91,7 @@ def test_what_the_paper_prints_stands_apart_as_printed():
     numbers = np.array(re.findall(r"<td>([\d.]+)", html), float).reshape(-1, 4)
     expected = PUBLISHED.sort_values("ecuas_1")[["ecuas_0", "ecuas_1", "ecuas_128", "error_rate"]]
     np.testing.assert_allclose(numbers, expected, atol=5e-4)
-    assert "differ in their selections of questions and rules of grading, so they may not be ranked" in html
+    assert (
+        "differ in their selections of questions and rules of grading, so they may not be ranked"
+        in html
+    )

@@ -13,7 +13,13 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Reading
 from space import bounded, uploads
 from space.markup import in_words
-from tests.ecuas_metric.files.test_runs import eval_file, inspect_log, inspect_sample, lm_eval_row, written
+from tests.ecuas_metric.files.test_runs import (
+    eval_file,
+    inspect_log,
+    inspect_sample,
+    lm_eval_row,
+    written,
+)
 from tests.space.refusals import refused
 
 ROW = b"confidence,correct\n0.5,1\n"
@@ -27,7 +33,9 @@ def texts(text, rows):
 
 def bomb(column, values):
     """Return a Parquet file of few kilobytes that unfolds to gigabytes."""
-    table = pa.table({"confidence": np.ones(len(values)), "correct": np.ones(len(values)), column: values})
+    table = pa.table(
+        {"confidence": np.ones(len(values)), "correct": np.ones(len(values)), column: values}
+    )
     pq.write_table(table, buffer := io.BytesIO(), compression="zstd")
     return buffer.getvalue()
 
@@ -35,28 +43,55 @@ def bomb(column, values):
 BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page says of it
     "empty.csv": (b"", "empty.csv is empty."),
     "header.csv": (b"confidence,correct\n", "the file has no rows."),
-    "picture.csv": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40, "it is not UTF-8 text. Save it as UTF-8."),
+    "picture.csv": (
+        b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40,
+        "it is not UTF-8 text. Save it as UTF-8.",
+    ),
     "zeros.csv": (b"\0" * 5000, "UTF-16 without a mark, or no text"),
-    "which.csv": (b"label,p_0,p_1,confidence,correct\n1,0,1,1,1\n", "confidences and posteriors.* Name it under"),
+    "which.csv": (
+        b"label,p_0,p_1,confidence,correct\n1,0,1,1,1\n",
+        "confidences and posteriors.* Name it under",
+    ),
     "other.csv": (
         b"a,b\n1,2\n",
         "neither confidence and correct, nor label .* Name them under Options, “Columns”: confid",
     ),
-    "unlabelled.csv": (b"confidence,correct\n0.5,\n0.4,1\n", "Choose how to treat them under Options, “Answers wit"),
+    "unlabelled.csv": (
+        b"confidence,correct\n0.5,\n0.4,1\n",
+        "Choose how to treat them under Options, “Answers wit",
+    ),
     "separators.csv": (b"," * 19_000_000, r"must have at most 5,000 columns; got 1,000,001\."),
     "billion.csv": (b"".join(b"c%d," % i for i in range(3000)) + b"\n" + b"1\n" * 300_000, MEMORY),
     "keys.jsonl": (b"".join(b'{"k%d":1}\n' % i for i in range(30_000)), MEMORY),
-    "keys.json": (b"{%s}" % b",".join(b'"k%d":[1]' % i for i in range(30_000)), "at most 5,000 columns"),
-    "name.csv": (b"x" * 10_000_000 + b",confidence,correct\n1,0.5,1\n", "field larger than|takes more memory"),
+    "keys.json": (
+        b"{%s}" % b",".join(b'"k%d":[1]' % i for i in range(30_000)),
+        "at most 5,000 columns",
+    ),
+    "name.csv": (
+        b"x" * 10_000_000 + b",confidence,correct\n1,0.5,1\n",
+        "field larger than|takes more memory",
+    ),
     "text.parquet": (lambda: bomb("question", texts("x" * 10**7, 1000)), MEMORY),
-    "list.parquet": (lambda: bomb("question", pa.ListArray.from_arrays(range(1001), texts("x" * 10**7, 1000))), MEMORY),
+    "list.parquet": (
+        lambda: bomb("question", pa.ListArray.from_arrays(range(1001), texts("x" * 10**7, 1000))),
+        MEMORY,
+    ),
     "cut.parquet": (lambda: b"PAR1" + b"x" * 50 + b"PAR1", "Parquet"),
     "deep.json": (b"[" * 20_000, "the JSON is nested too deeply."),
-    "systems.csv": (b"system," + ROW[:19] + b"".join(b"s%d,0.5,1\n" % i for i in range(60)), "must be at most 50"),
+    "systems.csv": (
+        b"system," + ROW[:19] + b"".join(b"s%d,0.5,1\n" % i for i in range(60)),
+        "must be at most 50",
+    ),
     "book.xlsx": (b"PK\x03\x04", "must have one of the suffixes .csv"),
-    "many.csv": (b"x" * (uploads.MAX_BYTES + 1), r"must have at most [\d,]+ bytes; .* Use the command `ecuas`\."),
+    "many.csv": (
+        b"x" * (uploads.MAX_BYTES + 1),
+        r"must have at most [\d,]+ bytes; .* Use the command `ecuas`\.",
+    ),
 }
-READ = {"text.parquet": uploads.read_answers, "list.parquet": uploads.read_answers}  # what else reads files
+READ = {
+    "text.parquet": uploads.read_answers,
+    "list.parquet": uploads.read_answers,
+}  # what else reads files
 
 
 def marks_of(name):
@@ -70,14 +105,18 @@ def test_every_bad_file_is_a_readable_error_and_none_takes_all_memory(name, tmp_
     monkeypatch.setattr(bounded, "MEMORY", bounded.MEMORY // 4)  # sooner than on the page
     (content, message), path = BAD[name], tmp_path / name
     path.write_bytes(content() if callable(content) else content)
-    before, own = (resource.getrusage(of).ru_maxrss for of in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF))
+    before, own = (
+        resource.getrusage(of).ru_maxrss for of in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)
+    )
     with pytest.raises(InputError) as caught:
         READ[name](str(path)) if name in READ else uploads.read_uploads([str(path)])
     shown = in_words(caught.value)
     assert re.search(message, shown)
     assert not re.search(f"{tmp_path}| --", shown)
     assert name in shown or shown.startswith(("Systems ", "Names of systems "))
-    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss  # kB, at the peak; a child begins as we are
+    after = resource.getrusage(
+        resource.RUSAGE_CHILDREN
+    ).ru_maxrss  # kB, at the peak; a child begins as we are
     assert after <= max(before, own + bounded.MEMORY / 1024)
 
 
@@ -87,7 +126,10 @@ def test_what_is_missing_or_too_much_is_refused_before_it_is_read(tmp_path):
         Path(path).write_bytes(b"x" * (uploads.MAX_BYTES - 1))
     for files, message in (
         (paths[:1] * 2000, r"^Files must be at most 50; got 2,000\."),
-        (paths, r"^All files together must have at most 62,914,560 bytes; got 83,886,076\. Use the command `ecuas`\.$"),
+        (
+            paths,
+            r"^All files together must have at most 62,914,560 bytes; got 83,886,076\. Use the command `ecuas`\.$",
+        ),
         ([str(tmp_path / "gone.csv")], r"^gone\.csv does not exist\.$"),
     ):
         with refused(message):
@@ -101,8 +143,14 @@ def test_answers_are_read_as_text_or_refused(tmp_path):
         path.write_text("\n".join(rows).replace(",", separator), encoding="utf-8-sig")
         assert uploads.read_answers(str(path)).frame["answer"].tolist() == ["007", "None", ""]
     for content, message in (
-        ("question_id,text\nq1,x\n", r"^Answers must have columns .*; answer is missing among question_id, text\."),
-        ("question_id,answer,confidence\nq1," + "x" * 1001 + ",1\n", "column 'answer' must have at most 1,000 char"),
+        (
+            "question_id,text\nq1,x\n",
+            r"^Answers must have columns .*; answer is missing among question_id, text\.",
+        ),
+        (
+            "question_id,answer,confidence\nq1," + "x" * 1001 + ",1\n",
+            "column 'answer' must have at most 1,000 char",
+        ),
     ):
         path.write_text(content)
         with refused(message):
@@ -120,25 +168,38 @@ def test_columns_are_named_for_all_files_and_names_show_as_they_are_and_stay_dif
     assert [one.name for one in systems] == ["x 1", "x 2", "x 1 (2)", "x 2 (2)"]
 
 
-def test_what_is_large_or_packed_is_read_by_another_process_which_gets_nothing_of_gradio(tmp_path, monkeypatch):
+def test_what_is_large_or_packed_is_read_by_another_process_which_gets_nothing_of_gradio(
+    tmp_path, monkeypatch
+):
     class NamedString(str):
         """As Gradio's of that name, which is what the page is given for a file."""
 
     passed = []
     monkeypatch.setattr(uploads, "bounded", lambda _, paths, *others: passed.extend(paths))
-    contents = {"wide.csv": b",;\t|" * 25 * 101, "a.parquet": b"PAR1", "a.jsonl": ROW * 500, "a.csv": ROW * 500}
+    contents = {
+        "wide.csv": b",;\t|" * 25 * 101,
+        "a.parquet": b"PAR1",
+        "a.jsonl": ROW * 500,
+        "a.csv": ROW * 500,
+    }
     for name, content in contents.items():
         (tmp_path / name).write_bytes(content)
         with suppress(InputError):  # where it is read here
             uploads.read_uploads([NamedString(tmp_path / name)])
-    assert [(Path(path).name, type(path)) for path in passed] == [(name, str) for name in list(contents)[:3]]
+    assert [(Path(path).name, type(path)) for path in passed] == [
+        (name, str) for name in list(contents)[:3]
+    ]
 
 
 def test_the_files_of_a_run_are_read_as_they_are_and_named_after_their_file(tmp_path):
-    file = written(tmp_path / "a1b2c3", [lm_eval_row(i, i % 4, [-1.0, -2.0, -3.0, -4.0]) for i in range(5)])
+    file = written(
+        tmp_path / "a1b2c3", [lm_eval_row(i, i % 4, [-1.0, -2.0, -3.0, -4.0]) for i in range(5)]
+    )
     (submission,) = uploads.read_uploads([str(file)])
     assert (submission.name, submission.predictions.shape) == (file.stem, (5, 4))
     assert submission.recipe.source == file.name
-    log = eval_file(tmp_path / "log.eval", inspect_log([inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)]))
+    log = eval_file(
+        tmp_path / "log.eval", inspect_log([inspect_sample(i, "CI"[i % 2], 0.5) for i in range(4)])
+    )
     (submission,) = uploads._read([str(log)], Reading())
     assert (submission.name, submission.references.tolist()) == ("org/model", [1, 0, 1, 0])

@@ -17,12 +17,17 @@ from space import verdict
 from space.figures import slots
 from tests.conftest import ROOT
 
-EXAMPLES = [ROOT / "space" / "examples" / f"{name}_model.csv" for name in ("calibrated", "overconfident", "verbal")]
+EXAMPLES = [
+    ROOT / "space" / "examples" / f"{name}_model.csv"
+    for name in ("calibrated", "overconfident", "verbal")
+]
 
 
 @pytest.fixture(scope="module")
 def examples():
-    return prepare_submissions([one for path in EXAMPLES for one in read_submissions(path)], confidence_level=0.95)
+    return prepare_submissions(
+        [one for path in EXAMPLES for one in read_submissions(path)], confidence_level=0.95
+    )
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +48,12 @@ def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decisi
     assert at(decision, 0.3).alone()[:2] == ["overconfident_model", "calibrated_model"]
     assert at(decision, 0.6).alone() == ["overconfident_model"]
     stretches = verdict.stretches(decision)
-    assert [winner for winner, *_ in stretches] == [None, "calibrated_model", None, "overconfident_model"]
+    assert [winner for winner, *_ in stretches] == [
+        None,
+        "calibrated_model",
+        None,
+        "overconfident_model",
+    ]
     lows, highs = zip(*((low, high) for _, low, high in stretches), strict=True)
     assert (0, *highs) == (*lows, 1)  # the strip covers the slider
     html = verdict.as_html(decision, slots(examples))
@@ -54,9 +64,21 @@ def test_the_example_has_a_clear_choice_that_changes_with_the_reject_cost(decisi
 def test_numbers_are_those_of_the_comparison(examples, decision):
     """At one reject cost the same call, for that cost alone, gives difference, interval and best systems."""
     systems = {**examples, verdict.NOTHING: verdict.rejecting_system(examples["verbal_model"])}
-    rows = {(row.first, row.second): row for row in compare_systems(systems, only=[Key("expected_cost", 0.6)])}
+    rows = {
+        (row.first, row.second): row
+        for row in compare_systems(systems, only=[Key("expected_cost", 0.6)])
+    }
     row, rival = rows["calibrated_model", "overconfident_model"], at(decision, 0.6).rivals[0]
-    for field in ("first", "second", "difference", "low", "high", "p", "p_first_best", "second_value"):
+    for field in (
+        "first",
+        "second",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "p_first_best",
+        "second_value",
+    ):
         chance = 0.01 if field == "p_first_best" else 0.0  # of other draws
         assert getattr(rival, field) == pytest.approx(getattr(row, field), abs=chance), field
 
@@ -68,7 +90,11 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     decision = verdict.decide({"a": system})
     u_max = system.decisions.max_uncertainty
     assert decision.reject_costs[-1] == pytest.approx(u_max, abs=0.01)
-    answers = {"candidate_cost": 1 - correct, "uncertainty": 1 - confidence, "max_uncertainty": u_max}
+    answers = {
+        "candidate_cost": 1 - correct,
+        "uncertainty": 1 - confidence,
+        "max_uncertainty": u_max,
+    }
     ours = [fixed_reject_cost(**answers, reject_cost=cost).mean() for cost in decision.reject_costs]
     np.testing.assert_allclose(decision.costs["a"], ours)
     np.testing.assert_allclose(decision.costs[verdict.NOTHING], decision.reject_costs)
@@ -81,10 +107,16 @@ def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too()
     decision = verdict.decide({f"s{i}": system for i in range(19)})
     assert any(" and 17 more." in said(call) for call in decision.calls)
     decision = verdict.decide({"<u>": system, "b": system})
-    assert re.search(r"0\.50, <u> and b cost the same\. *Cost per question: [\d.]+ each\.$", said(at(decision, 0.5)))
+    assert re.search(
+        r"0\.50, <u> and b cost the same\. *Cost per question: [\d.]+ each\.$",
+        said(at(decision, 0.5)),
+    )
     html = verdict.as_html(decision, slots(["<u>", "b"]))
     assert "<u>" not in html
-    assert "<b><bdi>&lt;u&gt;</bdi></b>" in json.loads(unescape(re.search(r'data-all="([^"]*)"', html)[1]))["said"][49]
+    assert (
+        "<b><bdi>&lt;u&gt;</bdi></b>"
+        in json.loads(unescape(re.search(r'data-all="([^"]*)"', html)[1]))["said"][49]
+    )
 
 
 def test_too_much_to_test_is_said():
@@ -101,18 +133,26 @@ def simulated_pair(rng, size, gain=0.0):
     for name, extra in (("first", 0.0), ("second", gain)):
         difficulty = np.where(rng.random(size) < 0.5, hard, rng.random(size))
         confidence = np.clip(0.75 + 0.1 * rng.normal(size=size), 0.3, 0.999)
-        systems[name] = confidence_system((difficulty < 0.85 + extra).astype(int), confidence, confidence_level=0.95)
+        systems[name] = confidence_system(
+            (difficulty < 0.85 + extra).astype(int), confidence, confidence_level=0.95
+        )
     return systems
 
 
 @pytest.mark.slow
-def test_a_winner_is_named_anywhere_in_5_percent_of_equal_pairs_and_a_better_one_in_75_at_a_power_of_80(rng):
+def test_a_winner_is_named_anywhere_in_5_percent_of_equal_pairs_and_a_better_one_in_75_at_a_power_of_80(
+    rng,
+):
     """Of 200 pairs, up to 16 are no sign against 5 % (binomial); planning from a large sample gives the other size."""
     rival = at(verdict.decide(simulated_pair(rng, 30_000, 0.1)), 0.3).rivals[0]
-    size = round(30_000 * ((rival.high - rival.low) / 2 / 1.96 * (1.96 + 0.8416) / rival.difference) ** 2)
+    size = round(
+        30_000 * ((rival.high - rival.low) / 2 / 1.96 * (1.96 + 0.8416) / rival.difference) ** 2
+    )
     named = {verdict.NOTHING: 0, "first": 0, "second": 0, None: 0}
     for _ in range(200):
-        for winner in {winner for winner, *_ in verdict.stretches(verdict.decide(simulated_pair(rng, 455)))}:
+        for winner in {
+            winner for winner, *_ in verdict.stretches(verdict.decide(simulated_pair(rng, 455)))
+        }:
             named[winner] += 1
     assert named["first"] + named["second"] <= 16
     better = [at(verdict.decide(simulated_pair(rng, size, 0.1)), 0.3).alone() for _ in range(200)]

@@ -26,7 +26,9 @@ RECORD = re.compile(
     r"fastest|smallest|southerly|northerly|easterly|westerly|last|only|best-selling)\b",
     re.I | re.S,
 )
-BROKEN = re.compile(r"\?.*\w.*\?|\.{3}$|[a-z]$")  # two questions, or a text that stops without an end
+BROKEN = re.compile(
+    r"\?.*\w.*\?|\.{3}$|[a-z]$"
+)  # two questions, or a text that stops without an end
 OPEN = re.compile(
     r"^(?:name|give)\b|\bused for\b|\bmade with\b|\bknown for\b|\bpopular\b|\bwhat (?:word )?links\b|"
     r"\bassociated with\b|\blinked\b|\boverlook|\bperhaps\b|\bbetter known\b|\bor\b.*\bor\b",
@@ -100,13 +102,19 @@ def further(question: str, aliases: list[str]) -> list[str]:
     forms = {" ".join(parts) for parts in words.values()}
     counts = Counter(word for parts in words.values() for word in set(parts))
     rare = {word for word, count in counts.items() if word in SIDES and count < FEW * len(aliases)}
-    return [alias for alias, parts in words.items() if rare.intersection(parts) or _is_of(parts, forms)]
+    return [
+        alias for alias, parts in words.items() if rare.intersection(parts) or _is_of(parts, forms)
+    ]
 
 
 def _is_of(words: list[str], forms: Collection[str]) -> bool:
     for place, word in enumerate(words):
         is_whole = " ".join(words[place + 1 :]) in forms
-        if place and word in ("of", "in", "on", "for", "from", "by", "at", "to", "about", "s") and is_whole:
+        if (
+            place
+            and word in ("of", "in", "on", "for", "from", "by", "at", "to", "about", "s")
+            and is_whole
+        ):
             return not SAME.issuperset(words[:place])
     return False
 

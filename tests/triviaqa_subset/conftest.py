@@ -20,7 +20,12 @@ def labels():
 @pytest.fixture(scope="session")
 def rows_of_text(shared):
     """The texts of the pool's questions and of the judged answers."""
-    return list(map(json.loads, (shared / "triviaqa" / "pool_text.jsonl").read_text(encoding="utf-8").splitlines()))
+    return list(
+        map(
+            json.loads,
+            (shared / "triviaqa" / "pool_text.jsonl").read_text(encoding="utf-8").splitlines(),
+        )
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -57,7 +57,9 @@ WRONG_BY_ANOTHER = (
 )  # fmt: skip
 MADE = {
     "UPPER": str.upper,
-    "FULLWIDTH": lambda text: "".join(chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text),
+    "FULLWIDTH": lambda text: "".join(
+        chr(ord(char) + 0xFEE0) if "!" <= char <= "~" else char for char in text
+    ),
     "INVISIBLE": lambda text: "\u200d".join(text),
     "STRUCK": lambda text: "".join(char + "\u0336" for char in text),
 }
@@ -71,20 +73,33 @@ DECIDED = ("exact", "official", "contained", "refusal")
 Texts = dict[str, list[object]]
 
 
-def read_texts(file: Path, dropped: dict[str, list[str]] | None = None) -> tuple[Texts, pd.DataFrame]:
+def read_texts(
+    file: Path, dropped: dict[str, list[str]] | None = None
+) -> tuple[Texts, pd.DataFrame]:
     """Return the pool's questions as `grade` takes them, without dropped aliases, and the judged answers in clear."""
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").split("\n") if line]
     texts = {row["question_id"]: row for row in read_source(str(file))}
-    golds = [row["answer"] for row in (texts if dropped is None else drop_aliases(texts, dropped)).values()]
-    dataset = {name: [row[name] for row in rows] for name in ("question_id", "question")} | {"answer": golds}
-    return dataset, pd.DataFrame([{"question_id": r["question_id"], **answer} for r in rows for answer in r["answers"]])
+    golds = [
+        row["answer"]
+        for row in (texts if dropped is None else drop_aliases(texts, dropped)).values()
+    ]
+    dataset = {name: [row[name] for row in rows] for name in ("question_id", "question")} | {
+        "answer": golds
+    }
+    return dataset, pd.DataFrame(
+        [{"question_id": r["question_id"], **answer} for r in rows for answer in r["answers"]]
+    )
 
 
 def systematic(dataset: Texts, questions: int = 300) -> dict[str, pd.DataFrame]:
     """Return the right and the not right answers to the first questions that have an alias of letters."""
     golds = {}
     for own, gold in zip(dataset["question_id"], dataset["answer"], strict=True):
-        aliases = [alias for alias in gold["aliases"] if normalize_answer(alias) == alias.lower() and len(alias) > 2]
+        aliases = [
+            alias
+            for alias in gold["aliases"]
+            if normalize_answer(alias) == alias.lower() and len(alias) > 2
+        ]
         if aliases and len(golds) < questions:
             golds[own] = aliases[len(golds) % len(aliases)]
     others = dict(zip(golds, [*golds.values()][1:] + [*golds.values()][:1], strict=True))
@@ -106,7 +121,10 @@ def _dressed(form: str, x: str, y: str) -> str:
 def rates(dataset: Texts, judged: pd.DataFrame) -> pd.DataFrame:
     """Return what each rule makes of the systematic set and of the judged answers, without the label bank."""
     correct = judged["correct"].astype(bool)
-    sets = systematic(dataset) | {"judged correct": judged[correct], "judged incorrect": judged[~correct]}
+    sets = systematic(dataset) | {
+        "judged correct": judged[correct],
+        "judged incorrect": judged[~correct],
+    }
     no_bank = {"question_id": [], "answer_sha256": [], "correct": []}
     rows = []
     for rule in RULES:
@@ -114,7 +132,9 @@ def rates(dataset: Texts, judged: pd.DataFrame) -> pd.DataFrame:
             if rule == "containment" and "another hand" in name:
                 continue
             grades = grade(answers, dataset, bank=no_bank, rule=rule)
-            accepted, rejected, unknown = (grades.correct.count(label) for label in (True, False, None))
+            accepted, rejected, unknown = (
+                grades.correct.count(label) for label in (True, False, None)
+            )
             ways = [grades.counts[way] for way in DECIDED]
             rows.append((rule, name, len(answers), accepted, rejected, unknown, *ways))
     header = ["rule", "answers", "number", "accepted", "rejected", "unknown", *DECIDED]

@@ -25,7 +25,9 @@ OWN = read_once(FOLDER / "curation").questions
 IDS = OWN["question_id"].tolist()
 BY_START = OWN["question_id"][OWN["question_sha256"] == ""].tolist()
 HASHED = set(OWN["question_id"][OWN["aliases_sha256"] != ""])
-TWICE = OWN["question_id"][OWN["pool_positions"].str.len() == 2].iloc[0]  # a question that was drawn twice
+TWICE = OWN["question_id"][OWN["pool_positions"].str.len() == 2].iloc[
+    0
+]  # a question that was drawn twice
 
 
 def split_rows():
@@ -43,7 +45,9 @@ COPIES = [i for i, row in enumerate(SOURCES["split"]) if row["question_id"] == T
 
 
 def fingerprint(folder):
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+    return {
+        str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
 
 
 def table(out, name="curated"):
@@ -98,21 +102,31 @@ def test_whatever_the_source_the_texts_are_the_same_and_a_split_is_redrawn(tmp_p
 
 
 @pytest.mark.e2e
-def test_a_list_of_aliases_replaces_the_answer_and_what_of_a_source_is_unchecked_is_reported(tmp_path, invented):
+def test_a_list_of_aliases_replaces_the_answer_and_what_of_a_source_is_unchecked_is_reported(
+    tmp_path, invented
+):
     other = [own for own in IDS if own in HASHED][:5]
-    aliases = {own: [f"City {own}", "city"] for own in IDS} | {own: ["Lutetia"] for own in other} | {other[0]: []}
-    rows = [{"question_id": own, "question": as_row(own)["question"], "aliases": aliases[own]} for own in sorted(IDS)]
+    aliases = (
+        {own: [f"City {own}", "city"] for own in IDS}
+        | {own: ["Lutetia"] for own in other}
+        | {other[0]: []}
+    )
+    rows = [
+        {"question_id": own, "question": as_row(own)["question"], "aliases": aliases[own]}
+        for own in sorted(IDS)
+    ]
     lines = build(tmp_path / "o", source=write_rows(tmp_path / "s.jsonl", rows), curation=invented)
     assert lines[:4] == [
         "the source has the pool's questions only: joined by question_id, the redraw was not checked",
-        "question texts checked by hash: 977 of 977; by that of their first 200 characters: " + ", ".join(BY_START),
+        "question texts checked by hash: 977 of 977; by that of their first 200 characters: "
+        + ", ".join(BY_START),
         f"gold aliases checked by hash: 763 of 977; other than those of the curation: 5 ({', '.join(other[:3])}, ...)",
         "questions without a gold alias in this source: 1",
     ]
     pool = table(tmp_path / "o", "pool").set_index("question_id")
-    assert {own: (gold["value"], list(gold["aliases"])) for own, gold in pool["answer"].items()} == {
-        own: (None, names) for own, names in aliases.items()
-    }
+    assert {
+        own: (gold["value"], list(gold["aliases"])) for own, gold in pool["answer"].items()
+    } == {own: (None, names) for own, names in aliases.items()}
     assert pool["question"].to_dict() == {own: as_row(own)["question"] for own in IDS}
 
 
@@ -124,15 +138,24 @@ def test_without_text_a_source_is_checked_and_changes_nothing(tmp_path, invented
     assert fingerprint(tmp_path / "checked") == fingerprint(built)  # another build, the same bytes
 
 
-def test_the_real_split_is_redrawn_and_the_real_texts_lose_the_dropped_aliases(tmp_path, shared, rows_of_text):
+def test_the_real_split_is_redrawn_and_the_real_texts_lose_the_dropped_aliases(
+    tmp_path, shared, rows_of_text
+):
     texts = {row["question_id"]: row for row in rows_of_text}
     split = (shared / "triviaqa" / "validation_ids.txt").read_text().split()
     assert len(split) == 17_944
     rows = [texts.get(own, {"aliases": ["x"]}) | {"question_id": own} for own in split]
-    source = write_rows(tmp_path / "s.parquet", [{"question": "", **row, "answers": None} for row in rows])
-    redrawn, alone = (draw_pool(read_source(str(f)), OWN) for f in (source, shared / "triviaqa" / "pool_text.jsonl"))
+    source = write_rows(
+        tmp_path / "s.parquet", [{"question": "", **row, "answers": None} for row in rows]
+    )
+    redrawn, alone = (
+        draw_pool(read_source(str(f)), OWN)
+        for f in (source, shared / "triviaqa" / "pool_text.jsonl")
+    )
     assert replace(alone, redrawn=True) == redrawn
-    assert {own: row["question"] for own, row in redrawn.texts.items()} == {own: texts[own]["question"] for own in IDS}
+    assert {own: row["question"] for own, row in redrawn.texts.items()} == {
+        own: texts[own]["question"] for own in IDS
+    }
     assert list(redrawn.aliases.values()) == [True] * 763
     assert set(redrawn.by_start) == {own for own, row in texts.items() if row["truncated"]}
     for own, dropped in zip(IDS, OWN["dropped_aliases"], strict=True):
@@ -150,25 +173,45 @@ def edited(place=2, **values):
 
 
 def restarted(rows):
-    return [r | {"question": "x" + r["question"][1:]} if r["question_id"] in BY_START else r for r in rows]
+    return [
+        r | {"question": "x" + r["question"][1:]} if r["question_id"] in BY_START else r
+        for r in rows
+    ]
 
 
-LISTS = r"\S+: answer must have aliases, normalized_aliases \(lists\); got .* at index 2 \(1 of 977\)\."
+LISTS = (
+    r"\S+: answer must have aliases, normalized_aliases \(lists\); got .* at index 2 \(1 of 977\)\."
+)
 TYPES = r"\S+ must have question_id, question \(text\) and answer \{.*\}; .*"
 ROWS = "pool rows must be those of the curation; got "
 TEXT = ROWS + r"another text of "
 COPY = TEXT + rf"{TWICE} at index \d+ \(1 of 1000\)\. The source has 1200 rows, the split 17944\."
 ORDER = r"(\S+ instead of \S+ at index \d+,? ){3}\(\d+ of 1000\)\. The source has 1199 rows, the split 17944\."
 BAD_SOURCES = {
-    "drop": (lambda rows: rows[1:], r"source must have all 977 questions of the pool; \S+ is missing \(1 of 977\)\."),
-    "repeat": (lambda rows: [*rows, rows[7]], r"question_id must be unique .*; got '\S+' at index 7 \(2 of 978\)\."),
+    "drop": (
+        lambda rows: rows[1:],
+        r"source must have all 977 questions of the pool; \S+ is missing \(1 of 977\)\.",
+    ),
+    "repeat": (
+        lambda rows: [*rows, rows[7]],
+        r"question_id must be unique .*; got '\S+' at index 7 \(2 of 978\)\.",
+    ),
     "reword": (edited(question="Another?"), TEXT + r"\S+ at index \d+ \(1 of 977\)\."),
-    "unname": (edited(question=None), r"\S+: question must be given; got None at index 2 \(1 of 977\)\."),
+    "unname": (
+        edited(question=None),
+        r"\S+: question must be given; got None at index 2 \(1 of 977\)\.",
+    ),
     "misanswer": (edited(answer=OTHERS | {"aliases": "City"}), LISTS),
     "mistype": (edited(answer=OTHERS | {"aliases": [7]}), TYPES),
-    "misalias": (lambda rows: [r | {"answer": OTHERS} for r in rows], r"gold aliases must .* \(763 of 763\)\."),
+    "misalias": (
+        lambda rows: [r | {"answer": OTHERS} for r in rows],
+        r"gold aliases must .* \(763 of 763\)\.",
+    ),
     "restart": (restarted, TEXT + r".*\(10 of 977\)\."),
-    "stranger": (lambda rows: [*rows, as_row("other_1")], r"source must be the whole split .*; got 978 rows .*\."),
+    "stranger": (
+        lambda rows: [*rows, as_row("other_1")],
+        r"source must be the whole split .*; got 978 rows .*\.",
+    ),
     "split, reordered": (lambda rows: rows[1:], ROWS + ORDER),
     "split, first copy": (edited(COPIES[0], question="Another?"), COPY),
     "split, second copy": (edited(COPIES[1], question="Another?"), COPY),
@@ -178,7 +221,9 @@ BAD_SOURCES = {
 @pytest.mark.parametrize("name", BAD_SOURCES)
 def test_a_bad_source_stops_the_build_and_leaves_the_old(name, tmp_path, invented, built, capsys):
     spoil, message = BAD_SOURCES[name]
-    source = write_rows(tmp_path / "s.jsonl", spoil(SOURCES["split" if name.startswith("split") else "pool"]))
+    source = write_rows(
+        tmp_path / "s.jsonl", spoil(SOURCES["split" if name.startswith("split") else "pool"])
+    )
     assert main(["--source", source, "--curation", str(invented), "--out", str(built)]) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -192,7 +237,9 @@ def bad(invented, tmp_path_factory):
     (folder / "s.parquet").write_bytes(b"PAR1 nonsense")
     (folder / "r.csv").write_text("idx,text\n1,a\n")
     (folder / "q.csv").write_text(f"question\nAnother?\nA long one{LONG * 2}\n")
-    labels = pd.read_csv(shutil.copytree(invented, folder / "c") / "questions.csv", dtype=str, keep_default_na=False)
+    labels = pd.read_csv(
+        shutil.copytree(invented, folder / "c") / "questions.csv", dtype=str, keep_default_na=False
+    )
     labels.loc[0, "weight"] = "1.7"
     labels.to_csv(folder / "c" / "questions.csv", index=False)
     return folder
@@ -203,15 +250,29 @@ def bad(invented, tmp_path_factory):
     [
         ("--source {}/s.parquet", ".*s.parquet.*"),
         ("--source {}/s.jsonl", r".*No such file or directory: '\S+s.jsonl'"),
-        ("--without-text --selection {}/r.csv", r"\S+ must have a column question_id or question; got idx, text\."),
-        ("--without-text --selection {}/q.csv", r"\S+ must have questions of the pool in question; got none, the .*"),
-        ("--without-text --curation {}/c", r"questions: weight must be the stratum's .*; got 1\.7 at index 0 .*"),
+        (
+            "--without-text --selection {}/r.csv",
+            r"\S+ must have a column question_id or question; got idx, text\.",
+        ),
+        (
+            "--without-text --selection {}/q.csv",
+            r"\S+ must have questions of the pool in question; got none, the .*",
+        ),
+        (
+            "--without-text --curation {}/c",
+            r"questions: weight must be the stratum's .*; got 1\.7 at index 0 .*",
+        ),
         # Out of reach of the Hub
-        ("", r".*'mandarjoshi/trivia_qa'.*Without network give the rows as a local file with --source\."),
+        (
+            "",
+            r".*'mandarjoshi/trivia_qa'.*Without network give the rows as a local file with --source\.",
+        ),
         ("--without-text --selection authors", ".*'ErikErnst/triviaqa-extended-subset'.*"),
     ],
 )
-def test_what_cannot_be_built_is_said_in_a_line_and_leaves_the_old(arguments, message, bad, built, capsys):
+def test_what_cannot_be_built_is_said_in_a_line_and_leaves_the_old(
+    arguments, message, bad, built, capsys
+):
     assert main([*arguments.format(bad).split(), "--out", str(built)]) == 2
     assert re.fullmatch(f"build: {message}\n", capsys.readouterr().err)
 
@@ -228,7 +289,9 @@ def test_a_failure_between_data_and_card_puts_the_data_back(tmp_path, built):
 def test_a_selection_by_id_or_by_text(column, suffix, with_texts, tmp_path, invented):
     """Also of texts of which only the start has a hash."""
     questions = read_once(invented).questions
-    wanted = [as_row(own)[column] for own in (*IDS[100:300], IDS[150], *BY_START)]  # one of them twice
+    wanted = [
+        as_row(own)[column] for own in (*IDS[100:300], IDS[150], *BY_START)
+    ]  # one of them twice
     release = pd.DataFrame({column: [*wanted, "somewhere else"], "llm": "x"})
     file = tmp_path / f"release{suffix}"
     release.to_csv(file, index=False) if suffix == ".csv" else release.to_parquet(file)
@@ -254,7 +317,10 @@ def test_the_earlier_selections_can_be_built(tmp_path):
 
 def test_another_selection_than_the_first_kept_is_refused():
     selected = OWN["selected"] & (OWN.index != OWN["selected"].idxmax())
-    with pytest.raises(ValueError, match=r"^questions: selected must be 1 for the first \{.*\} kept .*; got '\w+' at"):
+    with pytest.raises(
+        ValueError,
+        match=r"^questions: selected must be 1 for the first \{.*\} kept .*; got '\w+' at",
+    ):
         check_ours(OWN.assign(selected=selected))
 
 
@@ -264,14 +330,23 @@ def test_weights_are_inverse_sampling_rates_and_need_every_stratum():
     ours = weights(questions, OWN["selected"])
     for stratum, size in (("exact_match_all", 256), ("reviewed", 199)):
         expected = (kept[stratum] / kept.sum()) / (size / 455)
-        np.testing.assert_allclose(ours[OWN["selected"] & (OWN["stratum"] == stratum)], expected, rtol=1e-14)
+        np.testing.assert_allclose(
+            ours[OWN["selected"] & (OWN["stratum"] == stratum)], expected, rtol=1e-14
+        )
     assert np.isnan(ours[~OWN["selected"]]).all()
-    with pytest.raises(ValueError, match=r"^the selection must have questions of every stratum; got none of reviewed"):
+    with pytest.raises(
+        ValueError,
+        match=r"^the selection must have questions of every stratum; got none of reviewed",
+    ):
         weights(questions, OWN["selected"] & (OWN["stratum"] == "exact_match_all"))
 
 
 def test_where_a_build_goes_by_default(monkeypatch, capsys):
     monkeypatch.setattr(building, "build", lambda out, **options: [])
-    for arguments, folder in ("--without-text", FOLDER), ("--without-text --selection authors", BUILT), ("", BUILT):
+    for arguments, folder in (
+        ("--without-text", FOLDER),
+        ("--without-text --selection authors", BUILT),
+        ("", BUILT),
+    ):
         assert main(arguments.split()) == 0
         assert capsys.readouterr().out == f"written to {folder}\n"

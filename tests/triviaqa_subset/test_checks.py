@@ -3,7 +3,15 @@
 import pandas as pd
 import pytest
 
-from tests.triviaqa_subset.checks import CHECKS, asked, dissent, further, member, offensive, stranger
+from tests.triviaqa_subset.checks import (
+    CHECKS,
+    asked,
+    dissent,
+    further,
+    member,
+    offensive,
+    stranger,
+)
 from tests.triviaqa_subset.dressings import read_texts
 from triviaqa_subset.matching import plain, sha256
 
@@ -22,13 +30,21 @@ def texts(shared):
 @pytest.fixture(scope="module")
 def hits(texts, labels):
     """What each rule finds: of each question the aliases, or nothing in particular."""
-    found = {(own, rule): list(check(*text)) for own, text in texts.items() for rule, check in CHECKS.items()}
-    return {key: hit for key, hit in found.items() if hit} | {(own, "dissent"): [] for own in dissent(labels.systems)}
+    found = {
+        (own, rule): list(check(*text))
+        for own, text in texts.items()
+        for rule, check in CHECKS.items()
+    }
+    return {key: hit for key, hit in found.items() if hit} | {
+        (own, "dissent"): [] for own in dissent(labels.systems)
+    }
 
 
 def test_no_hit_is_undecided_and_no_decision_is_about_nothing(hits, labels):
     assert len({own for own, _ in hits}) > 400
-    decided = {(row.question_id, row.rule) for row in labels.decisions.itertuples() if row.rule not in READ}
+    decided = {
+        (row.question_id, row.rule) for row in labels.decisions.itertuples() if row.rule not in READ
+    }
     assert decided == set(hits)
 
 
@@ -36,10 +52,14 @@ def test_no_kept_question_contains_an_accepted_answer(texts, labels):
     kept = labels.questions[labels.questions["decision"] == "keep"]
     for own, dropped in zip(kept["question_id"], kept["dropped_aliases"], strict=True):
         question, aliases = texts[own]
-        assert not list(asked(question, [alias for alias in aliases if sha256(plain(alias)) not in dropped])), own
+        assert not list(
+            asked(question, [alias for alias in aliases if sha256(plain(alias)) not in dropped])
+        ), own
 
 
-def test_a_decision_on_aliases_drops_some_of_those_found_and_not_all_of_the_source(hits, texts, labels):
+def test_a_decision_on_aliases_drops_some_of_those_found_and_not_all_of_the_source(
+    hits, texts, labels
+):
     dropped = labels.aliases.groupby("question_id")["alias_sha256"].agg(set)
     for own, hashes in dropped.items():
         assert hashes < {sha256(plain(alias)) for alias in texts[own][1] if plain(alias)}, own
@@ -60,10 +80,24 @@ QUESTION = "Who wrote “The Iliad”, and what is Homer's full name?"
 
 
 def test_a_rule_on_aliases_finds_those_that_break_it():
-    assert list(asked(QUESTION, ["Homer", "homer's", "Ome", "The Iliad!"])) == ["Homer", "homer's", "The Iliad!"]
-    assert stranger(QUESTION, ["Homer", "homeros", "Homer (poet)", "Virgil", "Vergil"]) == ["Vergil", "Virgil"]
+    assert list(asked(QUESTION, ["Homer", "homer's", "Ome", "The Iliad!"])) == [
+        "Homer",
+        "homer's",
+        "The Iliad!",
+    ]
+    assert stranger(QUESTION, ["Homer", "homeros", "Homer (poet)", "Virgil", "Vergil"]) == [
+        "Vergil",
+        "Virgil",
+    ]
     assert list(offensive(QUESTION, ["a Spastic", "Homer"])) == ["a Spastic"]
-    aliases = ["Homer", "City of Homer", "Weather in Homer", "Homer climate", "Ulysses (Homer)", "Homer (poet)"]
+    aliases = [
+        "Homer",
+        "City of Homer",
+        "Weather in Homer",
+        "Homer climate",
+        "Ulysses (Homer)",
+        "Homer (poet)",
+    ]
     assert further(QUESTION, aliases) == ["Weather in Homer", "Homer climate"]
     assert list(member(QUESTION, aliases)) == ["Ulysses (Homer)"]
 
@@ -81,7 +115,11 @@ def test_each_wording_is_found_by_its_rules():
 
 def test_dissent_needs_the_same_wrong_answer_of_enough_models():
     systems = pd.DataFrame(
-        {"question_id": ["q"] * 5 + ["r"], "answer_sha256": ["a"] * 4 + ["b"] * 2, "llm": [*"wxyzw", "w"]}
+        {
+            "question_id": ["q"] * 5 + ["r"],
+            "answer_sha256": ["a"] * 4 + ["b"] * 2,
+            "llm": [*"wxyzw", "w"],
+        }
         | {"exact_match": False, "correct": [False] * 3 + [True] + [False] * 2}
     )
     assert dissent(systems, 3) == ["q"]

@@ -25,10 +25,18 @@ ANSWERS = pd.DataFrame(
     | {"debatable": [True], "cut": [False]}
 )
 SYSTEMS = pd.DataFrame(
-    {"question_id": ["q1"], "llm": ["m"], "method": ["verbalized"], "exact_match": [False], "correct": [True]}
+    {
+        "question_id": ["q1"],
+        "llm": ["m"],
+        "method": ["verbalized"],
+        "exact_match": [False],
+        "correct": [True],
+    }
     | {"answer_sha256": ["cd"]}
 )
-GOLD_HASHES = pd.DataFrame({"question_id": ["q1"], "source": ["triviaqa"], "gold_sha256": [["01", "ab"]]})
+GOLD_HASHES = pd.DataFrame(
+    {"question_id": ["q1"], "source": ["triviaqa"], "gold_sha256": [["01", "ab"]]}
+)
 GOLD = {"value": "A", "aliases": ["A"], "normalized_aliases": ["a"]}
 TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for own in ("q1", "q2")}
 
@@ -36,7 +44,9 @@ TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for ow
 def made(texts):
     none = pd.DataFrame()
     selected = pd.Series([True, False], index=QUESTIONS.index)
-    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS, errata=none, decisions=none, gold=GOLD_HASHES, aliases=none)
+    labels = Labels(
+        QUESTIONS, ANSWERS, SYSTEMS, errata=none, decisions=none, gold=GOLD_HASHES, aliases=none
+    )
     return make_configurations(labels, selected, np.array([1.5, np.nan]), texts)
 
 
@@ -47,11 +57,23 @@ def test_the_rows_without_text():
         "curated": [{"question_id": "q1", "stratum": 1, "weight": 1.5, "pool_position": 0}],
         "kept": [{"question_id": "q1", "stratum": 1, "weight": 1.0, "pool_position": 0}],
         "pool": [
-            {"question_id": "q1", "pool_positions": [0, 2], "stratum": 1, "decision": "keep", "reason": 0}
+            {
+                "question_id": "q1",
+                "pool_positions": [0, 2],
+                "stratum": 1,
+                "decision": "keep",
+                "reason": 0,
+            }
             | {"selected": True, "in_curation_1": False, "in_curation_2": True}
             | {"question_sha256": "ab", "question_start_sha256": None, "aliases_sha256": "01"}
             | {"dropped_aliases": ["23"]},
-            {"question_id": "q2", "pool_positions": [1], "stratum": 0, "decision": "discard", "reason": 3}
+            {
+                "question_id": "q2",
+                "pool_positions": [1],
+                "stratum": 0,
+                "decision": "discard",
+                "reason": 3,
+            }
             | {"selected": False, "in_curation_1": True, "in_curation_2": True}
             | {"question_sha256": None, "question_start_sha256": "ef", "aliases_sha256": None}
             | {"dropped_aliases": []},
@@ -67,13 +89,17 @@ def test_text_is_added_to_the_questions_only_and_what_is_written_loads_by_its_ca
     write(full, tmp_path / "copy", "two questions")
     card = DatasetCard.load(tmp_path / "copy" / "README.md")
     assert card.data.license == "unknown"
-    assert card.text == "\n> This copy: two questions.\n" + DatasetCard.load(FOLDER / "README.md").text
+    assert (
+        card.text == "\n> This copy: two questions.\n" + DatasetCard.load(FOLDER / "README.md").text
+    )
     assert [config["config_name"] for config in card.data.configs] == list(full)
     for name, table in full.items():
         texts = set(table.column_names) - set(bare[name].column_names)
         assert texts == ({"question", "answer"} if name in ("curated", "kept", "pool") else set())
         assert table.remove_columns(list(texts)).to_list() == bare[name].to_list()
-        loaded = load_dataset(str(tmp_path / "copy"), name, split="validation", cache_dir=str(tmp_path / "cache"))
+        loaded = load_dataset(
+            str(tmp_path / "copy"), name, split="validation", cache_dir=str(tmp_path / "cache")
+        )
         assert loaded.features == table.features
         assert loaded.to_list() == table.to_list()
     assert [full["pool"][1]["question"], full["curated"][0]["answer"]] == ["q2?", GOLD]

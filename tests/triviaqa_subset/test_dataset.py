@@ -21,11 +21,21 @@ from triviaqa_subset.folders import FOLDER
 PRINTED = ("error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score", "ecuas_0", "ecuas_1",
            "ecuas_128")  # fmt: skip
 SELECTED = {"exact_match_all": 256, "reviewed": 199}
-ROWS = {"curated": 455, "kept": 918, "pool": 977, "systems": 20_517, "answers": 2683, "gold": 975, "published": 42}
+ROWS = {
+    "curated": 455,
+    "kept": 918,
+    "pool": 977,
+    "systems": 20_517,
+    "answers": 2683,
+    "gold": 975,
+    "published": 42,
+}
 PAPER_NAMES = {"sequence_posterior": "Seq. Post.", "is_true": "Is True", "verbalized": "Verbalized"}
 THEIRS = {"confidence_cross_entropy": "confidence_ce", "confidence_brier_score": "confidence_brier"}
 CURATION = FOLDER / "curation"
-FEATURES = dict(zip(ROWS, (CURATED, CURATED, POOL, SYSTEMS, ANSWERS, GOLD_FEATURES, PUBLISHED), strict=True))
+FEATURES = dict(
+    zip(ROWS, (CURATED, CURATED, POOL, SYSTEMS, ANSWERS, GOLD_FEATURES, PUBLISHED), strict=True)
+)
 STRATA = tuple(SELECTED)
 
 
@@ -44,7 +54,9 @@ asked = systems.merge(pool, on="question_id").assign(weight=systems["question_id
 OF = dict(list(asked.groupby(["llm", "method"])))
 ANSWERING = [system for system in OF if system[1] != "is_true"]  # with answers of their own
 card = DatasetCard.load(FOLDER / "README.md")
-page = (FOLDER.parent / "docs" / "dataset.md").read_text(encoding="utf-8")  # how the dataset was made
+page = (FOLDER.parent / "docs" / "dataset.md").read_text(
+    encoding="utf-8"
+)  # how the dataset was made
 
 
 def words(text):
@@ -57,12 +69,17 @@ def section(text, title):
 
 
 def cells(text):
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", text, re.M)]
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in re.findall(r"^\|.*\|$", text, re.M)
+    ]
 
 
 def place(text, name):
     """Return the rows of a table that is made of the data, without its header."""
-    return cells(text.split(f"<!-- {name}: checked by tests -->\n")[1].split(f"\n<!-- end of {name} -->")[0])[2:]
+    return cells(
+        text.split(f"<!-- {name}: checked by tests -->\n")[1].split(f"\n<!-- end of {name} -->")[0]
+    )[2:]
 
 
 def decimals(*values):
@@ -76,17 +93,24 @@ def test_the_committed_data_is_what_the_build_makes_now(labels, tmp_path, capsys
     assert capsys.readouterr().out.splitlines() == [first, *rows, f"written to {tmp_path}"]
     for name in FEATURES:
         pd.testing.assert_frame_equal(read(name, tmp_path), read(name), check_exact=True)
-        group = pq.read_metadata(tmp_path / "data" / f"{name}.parquet").row_group(0)  # with page indexes for the Hub
+        group = pq.read_metadata(tmp_path / "data" / f"{name}.parquet").row_group(
+            0
+        )  # with page indexes for the Hub
         assert all(group.column(i).has_offset_index for i in range(group.num_columns))
     assert (tmp_path / "README.md").read_bytes() == (FOLDER / "README.md").read_bytes()
-    sums = dict(reversed(line.split("  ")) for line in (tmp_path / "data" / "SHA256SUMS").read_text().splitlines())
+    sums = dict(
+        reversed(line.split("  "))
+        for line in (tmp_path / "data" / "SHA256SUMS").read_text().splitlines()
+    )
     files = (tmp_path / "data").glob("*.parquet")
     assert sums == {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
     assert len((FOLDER / "README.md").read_text().splitlines()) <= 300
 
 
 def test_no_question_or_answer_text_is_in_the_project(root, rows_of_text):
-    files = [path for part in (FOLDER, root / "tests") for path in part.rglob("*") if path.is_file()]
+    files = [
+        path for part in (FOLDER, root / "tests") for path in part.rglob("*") if path.is_file()
+    ]
     everything = b"\n".join(path.read_bytes() for path in files if path.suffix != ".pyc")
     questions = {row["question"].removesuffix("...") for row in rows_of_text}
     long = {a["answer"] for row in rows_of_text for a in row["answers"] if len(a["answer"]) > 25}
@@ -94,7 +118,10 @@ def test_no_question_or_answer_text_is_in_the_project(root, rows_of_text):
 
 
 def test_the_metadata_and_the_example_of_the_card():
-    assert (card.data.license, card.data.to_dict()["size_categories"]) == ("apache-2.0", ["10K<n<100K"])
+    assert (card.data.license, card.data.to_dict()["size_categories"]) == (
+        "apache-2.0",
+        ["10K<n<100K"],
+    )
     (example,) = re.findall(r"^```json\n(.*?)\n```", card.text, re.M)
     assert json.loads(example) == curated.iloc[0].to_dict()
 
@@ -112,14 +139,24 @@ def test_the_python_of_the_card_runs_as_written_and_loads_every_configuration(ca
 
 def test_the_columns_of_the_card_are_those_of_the_data():
     said = {}
-    for names, kind, _ in cells(card.text[card.text.index("## Columns") : card.text.index("## Grade")]):
+    for names, kind, _ in cells(
+        card.text[card.text.index("## Columns") : card.text.index("## Grade")]
+    ):
         kinds = kind.split(", ") if ", " in kind else [kind] * 99
-        said |= {name: one for name, one in zip(names.split(", "), kinds, strict=False) if one and name not in said}
+        said |= {
+            name: one
+            for name, one in zip(names.split(", "), kinds, strict=False)
+            if one and name not in said
+        }
     forms = {"Value": "{0.dtype}", "ClassLabel": "class label", "List": "list of {0.feature.dtype}"}
     features = {name: feature for table in FEATURES.values() for name, feature in table.items()}
-    types = {name: forms[type(feature).__name__].format(feature) for name, feature in features.items()}
+    types = {
+        name: forms[type(feature).__name__].format(feature) for name, feature in features.items()
+    }
     texts = {"question": "string", "answer": "struct"}
-    assert {name: kind for name, kind in said.items() if name not in ("column", "---")} == types | texts
+    assert {
+        name: kind for name, kind in said.items() if name not in ("column", "---")
+    } == types | texts
 
 
 def error_rates(column):
@@ -147,12 +184,16 @@ def test_the_tables_of_systems_are_made_of_the_data():
         assert [*on_card[system][:3], *on_card[system][4:6]] == rates
         wrong, gone = ~own["correct"], own["decision"] == "discard"
         right = ~wrong & (own["stratum"] == "reviewed")
-        assert discards[system] == decimals(gone[wrong].mean(), gone[right].mean(), wrong[~gone].mean(), wrong.mean())
+        assert discards[system] == decimals(
+            gone[wrong].mean(), gone[right].mean(), wrong[~gone].mean(), wrong.mean()
+        )
         others = systems[~systems["exact_match"] & (systems["llm"] != system[0])]
         answered = {*zip(others["question_id"], others["answer_sha256"], strict=True)}
         keys = zip(own["question_id"], own["answer_sha256"], strict=True)
         left = ~own["exact_match"] & np.array([key not in answered for key in keys])
-        error, alone, open_wrong = (own["weight"][rows].sum() / 455 for rows in (wrong, left, left & wrong))
+        error, alone, open_wrong = (
+            own["weight"][rows].sum() / 455 for rows in (wrong, left, left & wrong)
+        )
         low, high = error - open_wrong, error + alone - open_wrong
         expected = decimals(error, alone, 1 - open_wrong / alone, low / (1 - alone), high)
         assert unlabelled[system] == [*expected, f"{low:.3f} to {high:.3f}"]
@@ -160,14 +201,24 @@ def test_the_tables_of_systems_are_made_of_the_data():
     assert float(discards[best][3]) > 1.5 * float(discards[best][2])
     assert float(unlabelled[best][4]) > 2 * float(unlabelled[best][0])
     added, kept = zip(*changed, strict=True)
-    assert f"divides the error rate by {1 / max(kept):.1f} to {1 / min(kept):.1f}" in words(card.text)
-    assert f"added up to {max(added):.3f} to the error rates of seven language models" in ADVICE["unlabelled_are_wrong"]
-    assert f"models on TriviaQA to {min(kept):.2f} to {max(kept):.2f} of their values" in ADVICE["unlabelled_dropped"]
+    assert f"divides the error rate by {1 / max(kept):.1f} to {1 / min(kept):.1f}" in words(
+        card.text
+    )
+    assert (
+        f"added up to {max(added):.3f} to the error rates of seven language models"
+        in ADVICE["unlabelled_are_wrong"]
+    )
+    assert (
+        f"models on TriviaQA to {min(kept):.2f} to {max(kept):.2f} of their values"
+        in ADVICE["unlabelled_dropped"]
+    )
 
 
 def test_the_published_figures_are_the_papers_and_stand_beside_ours(shared):
     found, tables = read("published"), shared / "paper" / "tables"
-    judge = pd.read_csv(tables / "llm_vs_human_labels.csv").set_index(["llm", "method"])["error_rate_llm"]
+    judge = pd.read_csv(tables / "llm_vs_human_labels.csv").set_index(["llm", "method"])[
+        "error_rate_llm"
+    ]
     for task, rows in found.groupby("task"):
         paper = pd.read_csv(tables / f"{task}.csv").set_index(["llm", "method"])
         assert len(rows) == len(paper) == 21
@@ -185,7 +236,10 @@ def test_the_published_figures_are_the_papers_and_stand_beside_ours(shared):
             assert ours == pytest.approx(by_labels[row["llm"], row["method"]][:2], abs=1e-12)
             if row["method"] != "is_true":
                 beside = on_card[row["llm"], row["method"]]
-                assert [float(beside[3]), float(beside[6])] == [row["error_rate"], row["error_rate_by_judge"]]
+                assert [float(beside[3]), float(beside[6])] == [
+                    row["error_rate"],
+                    row["error_rate_by_judge"],
+                ]
 
 
 def test_what_the_card_says_of_the_error_rates_holds():
@@ -209,10 +263,15 @@ def test_what_the_card_says_of_the_error_rates_holds():
         f"as much as {455 / (curated['weight'] ** 2).mean():.0f} equally weighted ones",
     ):
         assert said in text
-    wide = systems.pivot(index="question_id", columns=["llm", "method"], values="answer_sha256").fillna("")
+    wide = systems.pivot(
+        index="question_id", columns=["llm", "method"], values="answer_sha256"
+    ).fillna("")
     assert len({tuple(column) for column in wide.to_numpy().T}) == 14
     pairs = list(itertools.combinations(ANSWERING, 2))
-    signs = [[np.sign(round(455 * (of[a][0] - of[b][0]))) for of in (by_labels, by_match)] for a, b in pairs]
+    signs = [
+        [np.sign(round(455 * (of[a][0] - of[b][0]))) for of in (by_labels, by_match)]
+        for a, b in pairs
+    ]
     assert len(pairs) == 91
     assert sum(a * b < 0 for a, b in signs) == 2
     assert sum(a * b == 0 and a != b for a, b in signs) == 3
@@ -226,7 +285,10 @@ def test_the_numbers_of_both_pages_are_those_of_the_data(labels):
     dropped = labels.aliases["question_id"]
     pro = asked[(asked["llm"] == "gemini-2.5-pro") & (asked["method"] != "is_true")]
     gone, reviewed = pro["decision"] == "discard", pro["stratum"] == "reviewed"
-    shares = {c: gone[reviewed & (pro["correct"] == c)].groupby(pro["method"]).mean() for c in (False, True)}
+    shares = {
+        c: gone[reviewed & (pro["correct"] == c)].groupby(pro["method"]).mean()
+        for c in (False, True)
+    }
     errors = [(~rows["correct"]).groupby(rows["method"]).mean() for rows in (pro, pro[~gone])]
     for said in (
         f"judged correct ({answers['correct'].sum()} answers)",
@@ -247,7 +309,10 @@ def test_the_numbers_of_both_pages_are_those_of_the_data(labels):
         f"{reasons['time_dependent']} time-dependent, {reasons['offensive']} offensive.",
         f"{strata['exact_match_all']} of 977 (27 %)",
         f"where N_h of the N = {kept.sum()} kept",
-        *(f"| {s} | {kept[s]} | {n} | {kept[s] / kept.sum() / (n / 455):.6f} |" for s, n in SELECTED.items()),
+        *(
+            f"| {s} | {kept[s]} | {n} | {kept[s] / kept.sum() / (n / 455):.6f} |"
+            for s, n in SELECTED.items()
+        ),
         f"{len(dropped):,} aliases of {dropped.nunique()} questions are dropped",
     ):
         assert said in second
@@ -258,7 +323,11 @@ def test_the_numbers_of_both_pages_are_those_of_the_data(labels):
     three = changed[(changed["curation"] == "3") & (changed["column"] == "label")]["question_id"]
     assert len(selected & set(three)) == 1
     hashes = pool["question_sha256"]  # of a text that was cut off: null, and not another question's
-    assert (hashes.isna().sum(), hashes[pool["selected"]].isna().sum(), hashes.dropna().is_unique) == (10, 6, True)
+    assert (
+        hashes.isna().sum(),
+        hashes[pool["selected"]].isna().sum(),
+        hashes.dropna().is_unique,
+    ) == (10, 6, True)
     assert pool["pool_positions"].str[0].is_monotonic_increasing  # in the order of the draws
     flags = [pool[name] for name in ("in_curation_1", "in_curation_2", "selected")]
     assert [(a & ~b).sum() for a, b in itertools.pairwise(flags)] == [5, 1]
@@ -269,19 +338,31 @@ def test_the_numbers_of_both_pages_are_those_of_the_data(labels):
 def test_the_tables_of_rules_decisions_and_errata_are_those_of_the_logs(labels):
     for rule, *counts in place(page, "decisions"):
         own = labels.decisions["decision"][labels.decisions["rule"] == rule]
-        assert list(map(int, counts)) == [len(own), *((own == kind).sum() for kind in ("keep", "alias", "discard"))]
+        assert list(map(int, counts)) == [
+            len(own),
+            *((own == kind).sum() for kind in ("keep", "alias", "discard")),
+        ]
     rows, errata = place(page, "errata"), labels.errata
     shown = {(curation, own, why) for curation, ids, _, _, why in rows for own in ids.split(", ")}
     assert shown == set(zip(errata["curation"], errata["question_id"], errata["why"], strict=True))
     measured = pd.read_csv(CURATION / "rates.csv").itertuples()  # measured again in test_grading
-    for row, (_, rule, name, number, *counts) in zip(place(card.text, "grading"), measured, strict=True):
+    for row, (_, rule, name, number, *counts) in zip(
+        place(card.text, "grading"), measured, strict=True
+    ):
         assert sum(counts[:3]) == number
-        assert row[:6] == [rule, name, f"{number:,}", *(f"{100 * count / number:.1f} %" for count in counts[:3])]
+        assert row[:6] == [
+            rule,
+            name,
+            f"{number:,}",
+            *(f"{100 * count / number:.1f} %" for count in counts[:3]),
+        ]
 
 
 def test_the_detectable_differences_of_the_card():
     rows = {row[0]: row[1] for row in cells(section(card.text, "How much it can tell"))[2:]}
-    wide = asked[asked["method"] == "sequence_posterior"].pivot(index="question_id", columns="llm", values="correct")
+    wide = asked[asked["method"] == "sequence_posterior"].pivot(
+        index="question_id", columns="llm", values="correct"
+    )
     wide, own = wide.astype(float), pool.set_index("question_id").loc[wide.index]
     kept, selected = own["decision"] == "keep", own["selected"]
     power = norm.ppf(0.975) + norm.ppf(0.8)
@@ -301,11 +382,16 @@ def test_the_stability_of_the_ranking_is_measured(rng):
     """The 199 questions of the stratum with errors are drawn again, as the 455 were."""
     kept = asked[(asked["method"] == "sequence_posterior") & (asked["decision"] == "keep")]
     wrong = 1.0 - kept.pivot(index="question_id", columns="llm", values="correct").astype(float)
-    reviewed = wrong[wrong.index.isin(set(pool["question_id"][pool["stratum"] == "reviewed"]))].to_numpy()
+    reviewed = wrong[
+        wrong.index.isin(set(pool["question_id"][pool["stratum"] == "reviewed"]))
+    ].to_numpy()
     share = len(reviewed) / len(wrong)
     draws = share * np.array([rng.permutation(reviewed)[:199].mean(axis=0) for _ in range(2000)])
     ranks = np.argsort(wrong.mean(axis=0).to_numpy())
     assert (np.argsort(draws, axis=1) == ranks).all(axis=1).mean() == pytest.approx(0.54, abs=0.03)
-    assert f"{draws.std(axis=0).min():.3f} (the strongest) to {draws.std(axis=0).max():.3f}" in words(card.text)
+    assert (
+        f"{draws.std(axis=0).min():.3f} (the strongest) to {draws.std(axis=0).max():.3f}"
+        in words(card.text)
+    )
     ours = np.argsort([by_labels[llm, "sequence_posterior"][1] for llm in wrong])
     assert np.flatnonzero(ours != ranks).tolist() == [4, 5]

@@ -16,19 +16,33 @@ DATASET = {
     "question_id": ["q1", "q2", "q3"],
     "question": ["Capital of France?", "Author of Emma?", "Two plus two?"],
     "answer": [
-        {"value": "Paris", "aliases": ["Paris", "Paris (France)"], "normalized_aliases": ["paris", "city of light"]},
+        {
+            "value": "Paris",
+            "aliases": ["Paris", "Paris (France)"],
+            "normalized_aliases": ["paris", "city of light"],
+        },
         {"value": "Jane Austen", "aliases": ["Jane Austen"], "normalized_aliases": ["jane austen"]},
         {"value": None, "aliases": [], "normalized_aliases": ["(4)"]},
     ],
 }
 BANK = {
     "question_id": ["q1", "q2"],
-    "answer_sha256": [hashlib.sha256(b"lutetia").hexdigest(), hashlib.sha256(b"charlotte bronte").hexdigest()],
+    "answer_sha256": [
+        hashlib.sha256(b"lutetia").hexdigest(),
+        hashlib.sha256(b"charlotte bronte").hexdigest(),
+    ],
     "correct": [True, False],
 }
 MINE = {
     "question_id": ["q1", "q1", "q2", "q2", "q2", "q3"],
-    "answer": ["**Paris**.", "Lutetia", "Charlotte Bronte (novelist)", "Miss Austen", "miss austen.", ""],
+    "answer": [
+        "**Paris**.",
+        "Lutetia",
+        "Charlotte Bronte (novelist)",
+        "Miss Austen",
+        "miss austen.",
+        "",
+    ],
 }
 
 
@@ -38,18 +52,26 @@ def counts(**given):
 
 def one(answer, question_id="q1", **options):
     """Grade one answer: what was decided, and by what."""
-    grades = grade({"question_id": [question_id], "answer": [answer]}, DATASET, **{"bank": BANK} | options)
+    grades = grade(
+        {"question_id": [question_id], "answer": [answer]}, DATASET, **{"bank": BANK} | options
+    )
     return grades.correct[0], grades.decided_by[0]
 
 
 def bank_of(answer, correct, **more):
-    return {"question_id": ["q1"], "answer_sha256": [answer_sha256(answer)], "correct": [correct]} | more
+    return {
+        "question_id": ["q1"],
+        "answer_sha256": [answer_sha256(answer)],
+        "correct": [correct],
+    } | more
 
 
 UNLABELLED = (None, "unlabelled")
 TWO = {name: [*bank_of("Lutetia", True)[name], *bank_of("Lyon", False)[name]] for name in BANK}
 CONTAINED = {"rule": "containment"}
-JUDGED_WHOLE = {"bank": bank_of("Lutetia", True, full_sha256=[hashlib.sha256(b"Lutetia (or Lyon)").hexdigest()])}
+JUDGED_WHOLE = {
+    "bank": bank_of("Lutetia", True, full_sha256=[hashlib.sha256(b"Lutetia (or Lyon)").hexdigest()])
+}
 
 
 @pytest.mark.parametrize(
@@ -85,7 +107,15 @@ def test_what_decides(answer, options, expected):
     assert one(answer, **options) == expected
 
 
-ASKED = ["Lutetia", "lutetia.", "Lutetia (no, Lyon)", "Lutetia (or Lyon)", "**Lutetia**", "Lutetia?", "Nice (Lutetia)"]
+ASKED = [
+    "Lutetia",
+    "lutetia.",
+    "Lutetia (no, Lyon)",
+    "Lutetia (or Lyon)",
+    "**Lutetia**",
+    "Lutetia?",
+    "Nice (Lutetia)",
+]
 
 
 def test_grades_do_not_depend_on_order_duplicates_or_the_judges_record():
@@ -93,7 +123,9 @@ def test_grades_do_not_depend_on_order_duplicates_or_the_judges_record():
 
     def graded(answers, record):
         def judge(question, answer, gold):
-            return record.setdefault(judge_key(question, answer), None if "Nice" in answer else "Lyon" not in answer)
+            return record.setdefault(
+                judge_key(question, answer), None if "Nice" in answer else "Lyon" not in answer
+            )
 
         mine = {"question_id": ["q1"] * len(answers), "answer": answers}
         grades = grade(mine, DATASET, bank={name: [] for name in BANK}, judge=judge)
@@ -104,11 +136,15 @@ def test_grades_do_not_depend_on_order_duplicates_or_the_judges_record():
     chance = random.Random(0)
     for _ in range(50):
         record = {}
-        for answers in (chance.choices(ASKED, k=10) for _ in range(2)):  # two runs that share a record
+        for answers in (
+            chance.choices(ASKED, k=10) for _ in range(2)
+        ):  # two runs that share a record
             assert graded(answers, record) == [alone[answer] for answer in answers]
 
 
-@pytest.mark.parametrize("form", [dict, Dataset.from_dict, lambda data: pd.DataFrame(data, index=[9] * 6)])
+@pytest.mark.parametrize(
+    "form", [dict, Dataset.from_dict, lambda data: pd.DataFrame(data, index=[9] * 6)]
+)
 def test_columns_of_any_form_are_decided_once_in_the_order_of_the_rules(form):
     correct = [True, True, False, None, None, False]
     decided_by = ["exact", "bank", "bank", "unlabelled", "unlabelled", "refusal"]
@@ -140,10 +176,28 @@ NO_VERDICT = r"judge must return True, False or None; got .* for q2, 'x'\.$"
 @pytest.mark.parametrize(
     ("answer", "question_id", "options", "error", "message"),
     [
-        *((one, "q2", {}, TypeError, r"answer must be text; got .* at index 1 \(1 of 2\)\. Pass") for one in (None, 4)),
-        ("a", "q9", {}, ValueError, r"question_id must be in the dataset; got 'q9' at index 1 \(1 of 2\)\. Drop"),
-        ("a", "q2", {"rule": "fuzzy"}, ValueError, r"rule must be one of equality, containment; got 'fuzzy'\.$"),
-        *(("x", "q2", {"judge": lambda *_, it=it: it}, TypeError, NO_VERDICT) for it in ("yes", 0.5, float("nan"))),
+        *(
+            (one, "q2", {}, TypeError, r"answer must be text; got .* at index 1 \(1 of 2\)\. Pass")
+            for one in (None, 4)
+        ),
+        (
+            "a",
+            "q9",
+            {},
+            ValueError,
+            r"question_id must be in the dataset; got 'q9' at index 1 \(1 of 2\)\. Drop",
+        ),
+        (
+            "a",
+            "q2",
+            {"rule": "fuzzy"},
+            ValueError,
+            r"rule must be one of equality, containment; got 'fuzzy'\.$",
+        ),
+        *(
+            ("x", "q2", {"judge": lambda *_, it=it: it}, TypeError, NO_VERDICT)
+            for it in ("yes", 0.5, float("nan"))
+        ),
     ],
 )
 def test_what_cannot_be_graded_is_an_error(answer, question_id, options, error, message):
@@ -153,11 +207,14 @@ def test_what_cannot_be_graded_is_an_error(answer, question_id, options, error, 
 
 def test_without_text_salted_hashes_decide_the_same():
     hashes = [
-        gold_sha256(own, gold["aliases"]) for own, gold in zip(DATASET["question_id"], DATASET["answer"], strict=True)
+        gold_sha256(own, gold["aliases"])
+        for own, gold in zip(DATASET["question_id"], DATASET["answer"], strict=True)
     ]
     bare = {"question_id": DATASET["question_id"], "gold_sha256": hashes}
     assert grade(MINE, bare, bank=BANK) == grade(MINE, DATASET, bank=BANK)
-    message = r"^dataset must have questions and gold answers if there is a judge; it has none\. Build"
+    message = (
+        r"^dataset must have questions and gold answers if there is a judge; it has none\. Build"
+    )
     with pytest.raises(ValueError, match=message):
         grade(MINE, bare, judge=lambda *_: True)
     here, there = (set(gold_sha256(own, ["Paris"])) for own in ("q1", "q2"))
@@ -166,7 +223,9 @@ def test_without_text_salted_hashes_decide_the_same():
 
 def test_the_hashes_that_come_with_the_package_decide_as_the_texts_do(judged, labels):
     dataset, _ = judged
-    aliases = dict(zip(dataset["question_id"], (gold["aliases"] for gold in dataset["answer"]), strict=True))
+    aliases = dict(
+        zip(dataset["question_id"], (gold["aliases"] for gold in dataset["answer"]), strict=True)
+    )
     for row in labels.gold[labels.gold["source"] == "triviaqa"].itertuples():
         assert gold_sha256(row.question_id, aliases[row.question_id]) == row.gold_sha256
     bare = {"question_id": dataset["question_id"]}
@@ -178,10 +237,14 @@ def test_the_hashes_that_come_with_the_package_decide_as_the_texts_do(judged, la
 def judged(shared, labels):
     """The dataset with its texts, and the judged answers in clear with their labels."""
     questions = labels.questions.set_index("question_id")
-    dataset, answers = read_texts(shared / "triviaqa" / "pool_text.jsonl", questions["dropped_aliases"].to_dict())
+    dataset, answers = read_texts(
+        shared / "triviaqa" / "pool_text.jsonl", questions["dropped_aliases"].to_dict()
+    )
     known = labels.answers.set_index(["question_id", "answer_sha256"])["correct"]
     keys = [hashlib.sha256(text.encode()).hexdigest() for text in answers["normalized"]]
-    return dataset, answers.assign(correct=known.loc[list(zip(answers["question_id"], keys, strict=True))].to_numpy())
+    return dataset, answers.assign(
+        correct=known.loc[list(zip(answers["question_id"], keys, strict=True))].to_numpy()
+    )
 
 
 def test_every_judged_answer_has_its_label(judged):
@@ -208,7 +271,11 @@ def test_the_rates_of_the_rules_are_those_of_the_card_and_as_good_as_they_must_b
 
 def test_every_gold_alias_is_a_match_and_neither_it_nor_a_correct_answer_a_refusal(judged):
     dataset, answers = judged
-    pairs = [(i, a) for i, gold in zip(dataset["question_id"], dataset["answer"], strict=True) for a in gold["aliases"]]
+    pairs = [
+        (i, a)
+        for i, gold in zip(dataset["question_id"], dataset["answer"], strict=True)
+        for a in gold["aliases"]
+    ]
     texts = [*(alias for _, alias in pairs), *answers["answer"][answers["correct"]]]
     assert not [text for text in texts if is_refusal(text)]
     grades = grade(pd.DataFrame(pairs, columns=["question_id", "answer"]), dataset)

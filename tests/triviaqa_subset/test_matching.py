@@ -71,11 +71,15 @@ def test_equality_is_contained_and_an_alias_in_its_own_dress_is_equal(answer, al
     assert held or not equal
     if normalize_officially(answer):
         assert exact_match(answer, [*aliases, answer])
-        if undress(answer) == answer and any(map(str.isalnum, answer)):  # it has no dress of its own, nor is one
+        if undress(answer) == answer and any(
+            map(str.isalnum, answer)
+        ):  # it has no dress of its own, nor is one
             assert exact_match(f"**{answer}**\u200b", [answer])
 
 
-@pytest.mark.parametrize("dress", ["The {}", "{}!", "Orle\u0301ans,", "*{}*", "({})", "\u2018{}\u2019", "ORL\u00c9ANS"])
+@pytest.mark.parametrize(
+    "dress", ["The {}", "{}!", "Orle\u0301ans,", "*{}*", "({})", "\u2018{}\u2019", "ORL\u00c9ANS"]
+)
 def test_the_official_form_forgives_how_an_answer_is_written(dress):
     answer = dress.format("Orl\u00e9ans")
     for alias in ("Orl\u00e9ans", "Orle\u0301ans", "Orleans"):
@@ -102,13 +106,36 @@ OTHERS = [
 
 
 def test_what_says_nothing_of_the_answer_is_taken_off_and_no_more():
-    assert [dress for dress in DRESSES if not exact_match(dress.replace("X", "Paris"), ALIASES)] == []
+    assert [
+        dress for dress in DRESSES if not exact_match(dress.replace("X", "Paris"), ALIASES)
+    ] == []
     assert [other for other in OTHERS if exact_match(other.replace("X", "Paris"), ALIASES)] == []
 
 
 def test_numbers_are_compared_as_numbers():
-    same = ("1296", "1,296", "1296.", "**1,296**", "The answer is 1,296.", "(1296)", "1. 1296", "1296 (95%)")
-    other = ("1-296", "1296%", "1296 %", ">1296", "<1296", "1296+", "$1296", "-1296", "1,2,96", "12,96", "1296 (5)")
+    same = (
+        "1296",
+        "1,296",
+        "1296.",
+        "**1,296**",
+        "The answer is 1,296.",
+        "(1296)",
+        "1. 1296",
+        "1296 (95%)",
+    )
+    other = (
+        "1-296",
+        "1296%",
+        "1296 %",
+        ">1296",
+        "<1296",
+        "1296+",
+        "$1296",
+        "-1296",
+        "1,2,96",
+        "12,96",
+        "1296 (5)",
+    )
     assert [answer for answer in same if not exact_match(answer, ["1296"])] == []
     assert [answer for answer in other if exact_match(answer, ["1296"])] == []
     for alias in ("4-0", "100%", "9/11", "$5", "10:04"):
@@ -136,10 +163,14 @@ def test_a_mark_that_doubts_nothing_a_kind_years_or_another_alias_is_dress(answe
     assert exact_match(answer, ALIASES)
 
 
-@pytest.mark.parametrize(("answer", "alias"), [("-40", "40"), ("Paris?", "Paris"), ("~Paris", "Paris"), ("≠5", "5")])
+@pytest.mark.parametrize(
+    ("answer", "alias"), [("-40", "40"), ("Paris?", "Paris"), ("~Paris", "Paris"), ("≠5", "5")]
+)
 @pytest.mark.parametrize("wide", [False, True])
 def test_a_sign_of_doubt_or_a_minus_is_part_of_the_answer(answer, alias, wide):
-    given = "".join(chr(ord(char) + 0xFEE0) if wide and "!" <= char <= "~" else char for char in answer)
+    given = "".join(
+        chr(ord(char) + 0xFEE0) if wide and "!" <= char <= "~" else char for char in answer
+    )
     assert not exact_match(given, [alias])
     assert exact_match(f"It is {given}", [answer])
 
@@ -147,6 +178,11 @@ def test_a_sign_of_doubt_or_a_minus_is_part_of_the_answer(answer, alias, wide):
 def test_containment_goes_by_words_and_an_alias_of_nothing_matches_nothing():
     assert contains("It is 19!", gold_forms(["19"]))
     assert exact_match("In “Paris”, of course", ["Paris!"], rule="containment")
-    for answer, alias in (("1914", "19"), ("parish", "Paris"), ("anything", "(band)"), ("", "(band)")):
+    for answer, alias in (
+        ("1914", "19"),
+        ("parish", "Paris"),
+        ("anything", "(band)"),
+        ("", "(band)"),
+    ):
         for rule in RULES:
             assert not exact_match(answer, [alias], rule=rule)

@@ -9,5 +9,7 @@ def test_public_names_are_listed_and_found_by_attribute():
     assert set(triviaqa_subset.__all__) <= set(dir(triviaqa_subset))
     for name in triviaqa_subset.__all__:
         assert getattr(triviaqa_subset, name).__name__ == name
-    with pytest.raises(AttributeError, match=r"^module 'triviaqa_subset' has no attribute 'nothing'$"):
+    with pytest.raises(
+        AttributeError, match=r"^module 'triviaqa_subset' has no attribute 'nothing'$"
+    ):
         _ = triviaqa_subset.nothing

@@ -13,7 +13,9 @@ AROUND = " \n\t*\"'.,:ĠĊ▁"
 def sequence_posterior(logprobs: Sequence[float]) -> float:
     r"""Return the probability of a sequence of tokens, :math:`q_e = \exp \sum_t \log p(x_t | x_{<t})`."""
     if not logprobs or not all(value <= ROUNDING for value in logprobs):
-        raise ValueError(f"logprobs must be at most 0, of at least one token; got {list(logprobs)[:3]}.")
+        raise ValueError(
+            f"logprobs must be at most 0, of at least one token; got {list(logprobs)[:3]}."
+        )
     return min(1.0, math.exp(math.fsum(logprobs)))
 
 
@@ -31,11 +33,20 @@ def is_true(
     high = (true + unknown) / total
     if not true + false or high - low > EXACT_ENOUGH:
         listed = f"the {len(first)} likeliest tokens" if len(first) > 1 else "the likeliest tokens"
-        return None, f'"True" and "False" must both be among {listed}; the confidence is from {low:.3f} to {high:.3f}'
+        return (
+            None,
+            f'"True" and "False" must both be among {listed}; the confidence is from {low:.3f} to {high:.3f}',
+        )
     if not false:
-        return low, f'"False" is not listed: the confidence is a lower bound, at most {high - low:.1e} off'
+        return (
+            low,
+            f'"False" is not listed: the confidence is a lower bound, at most {high - low:.1e} off',
+        )
     if not true:
-        return high, f'"True" is not listed: the confidence is an upper bound, at most {high - low:.1e} off'
+        return (
+            high,
+            f'"True" is not listed: the confidence is an upper bound, at most {high - low:.1e} off',
+        )
     return true / (true + false), None
 
 
@@ -54,9 +65,13 @@ def semantic_confidence(
 ) -> tuple[str, float]:
     """Return the commonest meaning in its commonest wording, and its share (Kuhn, Gal and Farquhar, ICLR 2023)."""
     if not samples or len(samples) != len(meanings):
-        raise ValueError(f"samples must have a meaning each; got {len(samples)} and {len(meanings)}.")
+        raise ValueError(
+            f"samples must have a meaning each; got {len(samples)} and {len(meanings)}."
+        )
     commonest, count = Counter(meanings).most_common(1)[0]
-    wordings = Counter(sample for sample, meaning in zip(samples, meanings, strict=True) if meaning == commonest)
+    wordings = Counter(
+        sample for sample, meaning in zip(samples, meanings, strict=True) if meaning == commonest
+    )
     return max(wordings, key=lambda wording: wordings[wording]), count / len(samples)
 
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log, write_eval_log
 from inspect_ai.scorer import Score
 
-Verdict = tuple[str, str]  # of the first judge and of the second: C, I, or nan where it left an answer open
+Verdict = tuple[
+    str, str
+]  # of the first judge and of the second: C, I, or nan where it left an answer open
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ def _judged(sample: EvalSample, other: EvalSample | None) -> list[tuple[str, Sco
     for method, score in (sample.scores or {}).items():
         judged = scores.get(method)
         if judged is None or judged.answer != score.answer:
-            raise ValueError(f"the logs must have the same answers; they differ in {method} of sample {sample.id}.")
+            raise ValueError(
+                f"the logs must have the same answers; they differ in {method} of sample {sample.id}."
+            )
         if any("judge" in (each.metadata or {}) for each in (score, judged)):
             pairs.append((method, score, judged))
     return pairs
@@ -81,7 +85,9 @@ def _judged(sample: EvalSample, other: EvalSample | None) -> list[tuple[str, Sco
 
 def compare_logs(arguments: Sequence[str] | None = None) -> None:
     """Print the agreement, and write the log."""
-    parser = argparse.ArgumentParser(prog="python -m triviaqa_subset.elicitation.judges", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m triviaqa_subset.elicitation.judges", description=__doc__
+    )
     for name in ("first", "second", "output"):
         parser.add_argument(name)
     files = parser.parse_args(arguments)

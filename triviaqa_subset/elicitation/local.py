@@ -37,13 +37,19 @@ def _reset(api: "Api", name: str) -> list[int]:
     """Replace the generation_config, say what of it is not used, and return the tokens that end a turn."""
     config = api.model.generation_config
     settings = config.to_diff_dict()
-    dropped = {key: value for key, value in settings.items() if key not in SET_BY_US and not key.startswith("_")}
+    dropped = {
+        key: value
+        for key, value in settings.items()
+        if key not in SET_BY_US and not key.startswith("_")
+    }
     if dropped:
         getLogger(__name__).warning("%s: its generation_config is not used: %s", name, dropped)
     ends = settings.get("eos_token_id")
     listed = ends if isinstance(ends, list) else [ends]
     numbers = sorted({*listed, api.tokenizer.eos_token_id} - {None})
-    api.model.generation_config = type(config)(eos_token_id=numbers or None, pad_token_id=api.tokenizer.pad_token_id)
+    api.model.generation_config = type(config)(
+        eos_token_id=numbers or None, pad_token_id=api.tokenizer.pad_token_id
+    )
     return numbers
 
 
@@ -82,8 +88,12 @@ async def _generate(
         sampling = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0}
     output = await ask(config=config.model_copy(update=sampling | {"logprobs": True}), **request)
     reply = output.choices[0]
-    likeliest = reply.logprobs.content if reply.logprobs else []  # which are not the tokens of a sample
-    length = next((place for place, token in enumerate(likeliest) if token.token in ends), len(likeliest))
+    likeliest = (
+        reply.logprobs.content if reply.logprobs else []
+    )  # which are not the tokens of a sample
+    length = next(
+        (place for place, token in enumerate(likeliest) if token.token in ends), len(likeliest)
+    )
     has_ended = length < len(likeliest)
     if is_sampled:
         tokens = api.tokenizer(output.completion, add_special_tokens=False)["input_ids"]

@@ -9,7 +9,9 @@ from string import ascii_uppercase
 
 import yaml
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model, messages_from_openai
-from inspect_ai.model._generate_config import active_generate_config  # --extra-body, --seed and --temperature
+from inspect_ai.model._generate_config import (
+    active_generate_config,
+)  # --extra-body, --seed and --temperature
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from ..labels import METHODS
@@ -81,7 +83,9 @@ class Interview:
     async def is_true(self) -> Outcome:
         """Return the answer with the probability of "True", when the model is asked whether it is right."""
         answer = (await self._first_answer()).text
-        config = GenerateConfig(temperature=0.0, logprobs=True, top_logprobs=self.setup.top_logprobs)
+        config = GenerateConfig(
+            temperature=0.0, logprobs=True, top_logprobs=self.setup.top_logprobs
+        )
         reply = await self._ask("is_true", config, answer=answer)
         if not reply.text:
             return Outcome(answer, None, _why_empty(reply))
@@ -110,12 +114,16 @@ class Interview:
             next_seed = None if seed is None else seed + number
             config = GenerateConfig(temperature=self.setup.temperature, seed=next_seed)
             samples.append((await self._ask_answer(config)).text)
-        answer, share = confidences.semantic_confidence(samples, [normalize_answer(text) for text in samples])
+        answer, share = confidences.semantic_confidence(
+            samples, [normalize_answer(text) for text in samples]
+        )
         return Outcome(answer, share)
 
     async def _first_answer(self) -> Reply:
         if self._answer is None:
-            top = self.setup.top_logprobs if self.choices else 2  # one alternative tells rounding from no distribution
+            top = (
+                self.setup.top_logprobs if self.choices else 2
+            )  # one alternative tells rounding from no distribution
             self._answer = await self._ask_answer(GenerateConfig(logprobs=True, top_logprobs=top))
         return self._answer
 
@@ -139,11 +147,17 @@ class Interview:
         **fields: str,
     ) -> Reply:
         """Ask, and return the body of the reply."""
-        choices = "\n".join(f"{letter}. {text}" for letter, text in zip(self.letters, self.choices, strict=False))
-        messages = render(self.prompts[prompt], {"question": self.state.input_text, "choices": choices} | fields)
+        choices = "\n".join(
+            f"{letter}. {text}" for letter, text in zip(self.letters, self.choices, strict=False)
+        )
+        messages = render(
+            self.prompts[prompt], {"question": self.state.input_text, "choices": choices} | fields
+        )
         start = prefill(messages)
         if self.setup.prefill == "text":
-            messages = [{"role": "user", "content": "\n\n".join(message["content"] for message in messages)}]
+            messages = [
+                {"role": "user", "content": "\n\n".join(message["content"] for message in messages)}
+            ]
         elif self.setup.prefill == "none" and start:
             messages = messages[:-1]
         elif self.setup.prefill == "continue" and start:
@@ -159,7 +173,9 @@ def elicit(methods: Sequence[str] = METHODS, **options: object) -> Solver:
     setup = Setup(**options)  # type: ignore[arg-type]
     unknown = [method for method in methods if method not in EVERY_METHOD]
     if unknown or not methods:
-        raise ValueError(f"methods must be among {', '.join(EVERY_METHOD)}; got {', '.join(unknown) or 'none'}.")
+        raise ValueError(
+            f"methods must be among {', '.join(EVERY_METHOD)}; got {', '.join(unknown) or 'none'}."
+        )
     prompts = load_prompts(setup.task)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -191,7 +207,10 @@ def load_prompts(task: str) -> dict[str, Messages]:
 
 def render(messages: Messages, fields: Mapping[str, str]) -> Messages:
     """Return the messages with the fields filled in, in one pass: braces inside a value are left as they are."""
-    return [each | {"content": FIELD.sub(lambda field: fields[field[1]], each["content"])} for each in messages]
+    return [
+        each | {"content": FIELD.sub(lambda field: fields[field[1]], each["content"])}
+        for each in messages
+    ]
 
 
 def prefill(messages: Messages) -> str:
@@ -214,7 +233,9 @@ def _why_empty(reply: Reply) -> str:
 def _check_whole(reply: Reply) -> None:
     """Raise `Unusable` if the answer, the first line of the reply, was cut itself, or is reasoning."""
     if reply.is_cut and ("\n" not in reply.text or THINKING.match(reply.text)):
-        raise Unusable(f"the answer must end within --max-tokens; got {reply.text[:60]!r}, which was cut. {LONGER}")
+        raise Unusable(
+            f"the answer must end within --max-tokens; got {reply.text[:60]!r}, which was cut. {LONGER}"
+        )
 
 
 def _from_first_word(tokens: list[Token]) -> list[Token]:

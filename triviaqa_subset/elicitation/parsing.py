@@ -31,11 +31,15 @@ KEYWORD = r"(?:\bwith\s+(?:an?\s+)?)?\b(?:probability|confidence)\b"
 ABOUT = r"(?:(?:about|around|roughly|approximately|nearly|almost)\s+)?"
 OPENING = rf"[\s*_~<\"'(\[`]*{ABOUT}"
 CLOSING = re.compile(r"[\s*_>\"')\].`]*")
-LABELLED = re.compile(rf"{KEYWORD}[^:=\n\d]{{0,40}}?(?::|=|\bis\b|\bof\b){OPENING}{DIGITS}", re.IGNORECASE)
+LABELLED = re.compile(
+    rf"{KEYWORD}[^:=\n\d]{{0,40}}?(?::|=|\bis\b|\bof\b){OPENING}{DIGITS}", re.IGNORECASE
+)
 AT_THE_END = (
     re.compile(rf"[,;(\n]{OPENING}{KEYWORD}[ \t]+{DIGITS}", re.IGNORECASE),
     re.compile(rf"\n{OPENING}{DIGITS}"),
-    re.compile(r"[,;(]\s*(?P<number>\d*\.\d+|\d+(?=\s*[%\uff05]))"),  # "Boeing (747)" states nothing
+    re.compile(
+        r"[,;(]\s*(?P<number>\d*\.\d+|\d+(?=\s*[%\uff05]))"
+    ),  # "Boeing (747)" states nothing
 )
 UNREADABLE = re.compile(rf"{KEYWORD}[\s*_]*[:=]", re.IGNORECASE)
 # Where the probability may be stated once more: on its line, and on the next ones while they are labelled too.
@@ -165,7 +169,11 @@ def choice_letter(reply: str, choices: Sequence[str]) -> str | None:
     if named:
         return named[1].upper()
     texts = [normalize_answer(choice) for choice in choices]
-    same = [letter for letter, text in zip(letters, texts, strict=True) if text == normalize_answer(reply)]
+    same = [
+        letter
+        for letter, text in zip(letters, texts, strict=True)
+        if text == normalize_answer(reply)
+    ]
     return same[0] if len(same) == 1 else None
 
 
@@ -188,7 +196,9 @@ def _why_missing(statements: Sequence[Statement], answer: str) -> str | None:
     for reason, pattern in OTHER_MEANINGS.items():
         if pattern.search(stated.context):
             return reason
-    if _has_rival(stated) or any(_differ(stated.number, earlier.number) for earlier in statements[:-1]):
+    if _has_rival(stated) or any(
+        _differ(stated.number, earlier.number) for earlier in statements[:-1]
+    ):
         return SEVERAL
     if stated.number.value is None:
         return UNREAD
@@ -200,7 +210,9 @@ def _is_plain(stated: Statement, answer: str) -> bool:
     text = stated.passage.string
     start = max(text.rfind("\n", 0, stated.passage.start("number")) + 1, 0)
     is_beside_answer = not text[:start].strip()
-    before = text[stated.passage.start() if is_beside_answer else start : stated.passage.start("number")]
+    before = text[
+        stated.passage.start() if is_beside_answer else start : stated.passage.start("number")
+    ]
     before = before.removeprefix("- ")  # of a list
     after = text[stated.number.end :].partition("\n")[0]
     known = PLAIN.union(WORD.findall(answer.lower()))
@@ -277,7 +289,9 @@ def _from_json(text: str, missing: str) -> Outcome:
     fields = _json_fields(text)
     answers = [fields[name] for name in ("guess", "answer") if isinstance(fields.get(name), str)]
     answer = " ".join(str(answers[0]).split()) if answers else ""
-    values = {_json_number(fields[name]) for name in ("probability", "confidence") if name in fields}
+    values = {
+        _json_number(fields[name]) for name in ("probability", "confidence") if name in fields
+    }
     if len(values) > 1:
         return Outcome(answer, None, SEVERAL)
     confidence = values.pop() if values else None

@@ -23,11 +23,15 @@ def triviaqa_samples(questions: str, dataset: str | None) -> list[Sample]:
     rows = pq.read_table(folder / "data" / f"{questions}.parquet").to_pylist()
     if "question" not in rows[0]:
         how = "Build it with text first: python -m triviaqa_subset.build."
-        raise ValueError(f"dataset must have the texts of its questions; got {folder} without. {how}")
+        raise ValueError(
+            f"dataset must have the texts of its questions; got {folder} without. {how}"
+        )
     strata = list(STRATA)
     for row in rows:
         row["stratum"] = strata[row["stratum"]]
-        row["answer"] = list(dict.fromkeys(row["answer"]["aliases"] + row["answer"]["normalized_aliases"]))
+        row["answer"] = list(
+            dict.fromkeys(row["answer"]["aliases"] + row["answer"]["normalized_aliases"])
+        )
     return [own_sample(row) for row in rows]
 
 
@@ -55,11 +59,15 @@ def own_sample(row: RawRow, separator: str | None = None) -> Sample:
     """Return the sample of a row; with `choices` its `answer` is the text of one, its letter or its number from 0."""
     question = row.get("question")
     choices = _texts(row.get("choices"), separator)
-    answers = _letter(row.get("answer"), choices) if choices else _texts(row.get("answer"), separator)
+    answers = (
+        _letter(row.get("answer"), choices) if choices else _texts(row.get("answer"), separator)
+    )
     if not isinstance(question, str) or not question or not answers:
         rule = "a question (text) and an answer, a text or several; or choices, and one of them, its letter or number"
         raise ValueError(f"a row must have {rule}; got {row!r:.80}.")
-    metadata: dict[str, object] = {name: str(row[name]) for name in ("stratum", "decision") if row.get(name)}
+    metadata: dict[str, object] = {
+        name: str(row[name]) for name in ("stratum", "decision") if row.get(name)
+    }
     if row.get("weight") not in (None, ""):
         metadata["weight"] = float(str(row["weight"]))
     return Sample(

@@ -27,14 +27,18 @@ PREAMBLE = r"(?:(?:Sure|Certainly|Of course|Okay|Here)\b[^\n]{0,80}|[^\n]{0,80}:
 FENCE = r"\s*```\w*\n"
 LABEL = r"(?:(?:my|the)\s+)?(?:(?:best|final)\s+)?(?:guess|answer)\s*:"
 CUT = ("max_tokens", "model_length")
-NO_DISTRIBUTION = "the log-probabilities are all 0 and no other token has any: they are not those of the model"
+NO_DISTRIBUTION = (
+    "the log-probabilities are all 0 and no other token has any: they are not those of the model"
+)
 ABOVE_ONE = "the listed tokens have more than the whole probability: these are not natural logarithms, as of base 10"
 ROUNDED = 0.02  # above 1, of twenty log-probabilities with two digits
 ESCAPED = re.compile(r"<0x[0-9A-Fa-f]{2}>|bytes:(?:\\x[0-9a-fA-F]{2})+")
 # The characters that a byte-level vocabulary, such as GPT-2's, writes for the 256 bytes.
 PRINTABLE = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
 OTHERS = [byte for byte in range(0x100) if byte not in PRINTABLE]
-ALPHABET = {chr(byte): byte for byte in PRINTABLE} | {chr(0x100 + place): byte for place, byte in enumerate(OTHERS)}
+ALPHABET = {chr(byte): byte for byte in PRINTABLE} | {
+    chr(0x100 + place): byte for place, byte in enumerate(OTHERS)
+}
 MARKS = {"\u0120": b" ", "\u010a": b"\n", "\u0109": b"\t", "\u2581": b" "}  # Ġ Ċ ĉ ▁
 
 
@@ -100,7 +104,9 @@ def body(reply: Reply, prefill: str = "") -> Reply:
     if reply.tokens is None:
         return replace(reply, text=text)
     tokens = _spelling_tokens(reply.tokens, reply, [answer, text], prefill)
-    return replace(reply, text=text, tokens=tokens, missing="the tokens do not spell the text of the reply")
+    return replace(
+        reply, text=text, tokens=tokens, missing="the tokens do not spell the text of the reply"
+    )
 
 
 def first_line(tokens: list[Token]) -> list[Token]:
@@ -143,7 +149,11 @@ def _tokens(entries: "list[Logprob]") -> list[Token]:
     """Return the tokens; where each has its bytes, with the text that these make."""
     tokens = []
     for entry, text in zip(entries, _texts(entries), strict=True):
-        top = [(other.token, other.logprob) for other in entry.top_logprobs or () if other.logprob > -math.inf]
+        top = [
+            (other.token, other.logprob)
+            for other in entry.top_logprobs or ()
+            if other.logprob > -math.inf
+        ]
         tokens.append(Token(text, entry.logprob, top))
     return tokens
 
@@ -151,7 +161,9 @@ def _tokens(entries: "list[Logprob]") -> list[Token]:
 def _texts(entries: "list[Logprob]") -> list[str]:
     names = [entry.token for entry in entries]
     pieces = [entry.bytes for entry in entries]
-    codes = [list(map(ord, name)) for name in names]  # which some providers of Inspect give as the bytes
+    codes = [
+        list(map(ord, name)) for name in names
+    ]  # which some providers of Inspect give as the bytes
     if None in pieces or pieces == codes or not any(pieces):
         return names
     texts = decode([bytes(piece or ()) for piece in pieces])
@@ -194,14 +206,19 @@ def _spelling_tokens(
     tokens = _without_end(listed, reply.text)
     joined = "".join(token.text for token in tokens)
     starts = [0, _reasoning(joined)]
-    if reply.reasoning and joined.endswith(reply.text):  # taken out of the text, with no mark of its end
+    if reply.reasoning and joined.endswith(
+        reply.text
+    ):  # taken out of the text, with no mark of its end
         starts.append(len(joined) - len(reply.text))
     for start in starts:
         candidate = _after(tokens, start)
         for text in texts:
             pieces = respell([token.text for token in candidate], text)
             if pieces is not None:
-                respelt = [replace(token, text=piece) for token, piece in zip(candidate, pieces, strict=True)]
+                respelt = [
+                    replace(token, text=piece)
+                    for token, piece in zip(candidate, pieces, strict=True)
+                ]
                 return _after(respelt, _echo("".join(pieces), prefill))
     return None
 
@@ -219,7 +236,11 @@ def _after(tokens: list[Token], length: int) -> list[Token]:
 def _without_end(tokens: list[Token], text: str) -> list[Token]:
     """Drop special tokens at the end that are not in the text; an empty token is an end of turn too."""
     kept = list(tokens)
-    while kept and END_OF_TURN.fullmatch(kept[-1].text) and not (kept[-1].text and text.endswith(kept[-1].text)):
+    while (
+        kept
+        and END_OF_TURN.fullmatch(kept[-1].text)
+        and not (kept[-1].text and text.endswith(kept[-1].text))
+    ):
         kept.pop()
     return kept
 

@@ -6,7 +6,16 @@ from typing import TypeVar
 from inspect_ai import Task, task
 from inspect_ai.dataset import Sample
 from inspect_ai.model import GenerateConfig, Model, get_model, model_roles
-from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, metric, scorer, value_to_float
+from inspect_ai.scorer import (
+    Metric,
+    SampleScore,
+    Score,
+    Scorer,
+    Target,
+    metric,
+    scorer,
+    value_to_float,
+)
 from inspect_ai.solver import TaskState
 
 from ..grading import Grade, grade
@@ -46,7 +55,10 @@ def _task(
 @task(name="ecuas/triviaqa")
 @_of_ecuas
 def triviaqa(
-    methods: Names = METHODS, questions: str = "curated", dataset: str | None = None, **options: object
+    methods: Names = METHODS,
+    questions: str = "curated",
+    dataset: str | None = None,
+    **options: object,
 ) -> Task:
     """Ask the curated TriviaQA questions, or those of another configuration, `kept` or `pool`."""
     return _task(triviaqa_samples(questions, dataset), "triviaqa", methods, options)
@@ -87,14 +99,20 @@ def _scorer(method: str) -> Callable[..., Scorer]:
             outcome = state.store.get(method)
             answer = outcome["answer"]
             correct, decided_by = await _grade(state, list(target), answer)
-            metadata = {"confidence": outcome["confidence"], "model": outcome["model"], "decided_by": decided_by}
+            metadata = {
+                "confidence": outcome["confidence"],
+                "model": outcome["model"],
+                "decided_by": decided_by,
+            }
             if outcome.get("posteriors"):
                 metadata["posteriors"] = outcome["posteriors"]
             if decided_by == "judge":
                 metadata["judge"] = str(get_model(role="grader"))
             explanation = outcome["explanation"]
             if correct is None:
-                return Score.unscored(answer=answer or "", explanation=explanation, metadata=metadata)
+                return Score.unscored(
+                    answer=answer or "", explanation=explanation, metadata=metadata
+                )
             return Score(
                 value="C" if correct else "I",
                 answer=answer,

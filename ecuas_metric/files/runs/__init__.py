@@ -10,11 +10,30 @@ from ...errors import Note
 from .inspect_ai import INSPECT
 from .lighteval import LIGHTEVAL
 from .lm_eval import LM_EVAL
-from .parts import RUN_FIELDS, RunOptions, RunPart, differing_settings, files_in, names_of, pool_tasks, refuse_totals
+from .parts import (
+    RUN_FIELDS,
+    RunOptions,
+    RunPart,
+    differing_settings,
+    files_in,
+    names_of,
+    pool_tasks,
+    refuse_totals,
+)
 
-__all__ = ["RUN_FIELDS", "RUN_FILE", "RunOptions", "RunPart", "names_of", "pool_tasks", "read_parts"]
+__all__ = [
+    "RUN_FIELDS",
+    "RUN_FILE",
+    "RunOptions",
+    "RunPart",
+    "names_of",
+    "pool_tasks",
+    "read_parts",
+]
 _READERS = (LM_EVAL, LIGHTEVAL, INSPECT)
-RUN_FILE = re.compile("|".join(fnmatch.translate(name) for reader in _READERS for name in reader.names))
+RUN_FILE = re.compile(
+    "|".join(fnmatch.translate(name) for reader in _READERS for name in reader.names)
+)
 
 
 def read_parts(

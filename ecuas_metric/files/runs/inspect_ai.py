@@ -26,7 +26,15 @@ from .parts import Column, Fields, Place, Reader, RunOptions, RunPart
 
 _ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
 _NEEDED = (b'"eval"', b'"task"', b'"model"', b'"version"')
-_LARGE = {"messages", "output", "store", "events", "events_data", "timelines", "attachments"}  # of a sample
+_LARGE = {
+    "messages",
+    "output",
+    "store",
+    "events",
+    "events_data",
+    "timelines",
+    "attachments",
+}  # of a sample
 _CONFIDENCE = "metadata.confidence"  # of a score
 _VERDICTS = {
     "C": 1.0,
@@ -39,7 +47,14 @@ _VERDICTS = {
     "false": 0.0,
 }  # Inspect's
 _BESIDE = {"eval-set.json", "logs.json"}  # the logs of an eval set
-_ASKED_BY = ("limit", "sample_id", "epochs", "message_limit", "token_limit", "time_limit")  # of the configuration
+_ASKED_BY = (
+    "limit",
+    "sample_id",
+    "epochs",
+    "message_limit",
+    "token_limit",
+    "time_limit",
+)  # of the configuration
 _ARGUMENTS = ("metadata", "model_args", "model_generate_config", "task_args")  # of the header
 _LONGEST = 40  # characters of a setting in the name of a system
 
@@ -126,7 +141,10 @@ def _stated(
     name: str,
 ) -> list[object]:
     """Return the values of the field of a dotted name, of the scores or else of their samples."""
-    holders = [score if _keeps(score, name) else sample for score, sample in zip(scores, samples, strict=True)]
+    holders = [
+        score if _keeps(score, name) else sample
+        for score, sample in zip(scores, samples, strict=True)
+    ]
     return [value_at(holder, name) for holder in holders]
 
 
@@ -175,7 +193,9 @@ def _grades(
                 keys=list(value),
                 name=name,
             )
-    return np.array([parts.in_file(file, row, _grade, value) for row, value in enumerate(values, 1)])
+    return np.array(
+        [parts.in_file(file, row, _grade, value) for row, value in enumerate(values, 1)]
+    )
 
 
 def _grade(value: object) -> float:
@@ -216,7 +236,9 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
         scorers = _scorers_in(log, options)
         for scorer in scorers:
             part = part_of_scorer(log, scorer, options)
-            read.append(part if len(scorers) == 1 else replace(part, model=f"{part.model} {scorer}"))
+            read.append(
+                part if len(scorers) == 1 else replace(part, model=f"{part.model} {scorer}")
+            )
     return read
 
 
@@ -244,14 +266,20 @@ def _latest(logs: Iterable[Log]) -> list[Log]:
 
 
 def _scored(log: Log) -> set[tuple[str, object]]:
-    return {(str(sample["id"]), sample.get("epoch", 1)) for sample in log.samples if sample.get("scores")}
+    return {
+        (str(sample["id"]), sample.get("epoch", 1))
+        for sample in log.samples
+        if sample.get("scores")
+    }
 
 
 def _named(logs: Sequence[Log]) -> list[Log]:
     """Return logs whose systems are named by their model, and by the settings in which its runs of a task differ."""
     named = []
     for log in logs:
-        same = [other.settings for other in logs if (other.model, other.task) == (log.model, log.task)]
+        same = [
+            other.settings for other in logs if (other.model, other.task) == (log.model, log.task)
+        ]
         differing = parts.differing_settings(same)
         texts = [f"{name}={log.settings.get(name, 'default')[:_LONGEST]}" for name in differing]
         named.append(
@@ -281,7 +309,9 @@ def _scorers_in(log: Log, options: RunOptions) -> list[str]:
         return [parts.only(names, options.filter, log.file, "scorer")]
     if options.confidence:
         raise FileError(log.file, "no_field", name=name)
-    raise FileError(log.file, "scorer_without_confidence", advice="name_confidence_field", scorers=names)
+    raise FileError(
+        log.file, "scorer_without_confidence", advice="name_confidence_field", scorers=names
+    )
 
 
 def _require_end(log: Log, scored: int, options: RunOptions) -> None:
@@ -313,7 +343,9 @@ def _keeps(row: Fields | None, name: str) -> bool:
 
 
 def _is_log(file: Path) -> bool:
-    return file.name not in _BESIDE and parts.starts_with(file, [b"PK"] if file.suffix == ".eval" else _NEEDED)
+    return file.name not in _BESIDE and parts.starts_with(
+        file, [b"PK"] if file.suffix == ".eval" else _NEEDED
+    )
 
 
 def _read_log(file: Path) -> Log:
@@ -346,7 +378,10 @@ def _by_its_rules(file: Path) -> Fields:
 
 def _log_of(file: Path, document: Fields) -> Log:
     run = document["eval"]
-    listed = {(sample.get("epoch", 1), str(sample["id"])): sample for sample in document.get("samples") or ()}
+    listed = {
+        (sample.get("epoch", 1), str(sample["id"])): sample
+        for sample in document.get("samples") or ()
+    }
     samples = [listed[key] for key in sorted(listed)]
     valid = [sample for sample in samples if not sample.get("invalidation")]
     invalidated = len(samples) - len(valid)
@@ -406,7 +441,10 @@ def _arguments(run: Fields, plan: Fields) -> dict[str, object]:
 def _roles(run: Fields) -> dict[str, object]:
     """Return the models that judge, by their roles."""
     roles = run.get("model_roles") or {}
-    return {role: value_at(config, "model") if isinstance(config, dict) else config for role, config in roles.items()}
+    return {
+        role: value_at(config, "model") if isinstance(config, dict) else config
+        for role, config in roles.items()
+    }
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:

@@ -27,7 +27,10 @@ def _is_details(file: Path) -> bool:
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read files of details: one part per model, task and number of choices."""
     details = {file: _rows(file, options) for file in files}
-    places = [Place(file, _model(file), str(rows[0]["doc"].get("task_name"))) for file, rows in details.items()]
+    places = [
+        Place(file, _model(file), str(rows[0]["doc"].get("task_name")))
+        for file, rows in details.items()
+    ]
     read: list[RunPart] = []
     for place in parts.once(places, options):
         read.extend(_of_task(place, details[place.file], options))
@@ -36,7 +39,11 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
 
 def _rows(file: Path, options: RunOptions) -> list[Fields]:
     """Return the samples of a file; without tokens and texts, which are most of it, unless a field is named."""
-    names = None if options.confidence or options.per_sample else ["doc", "metric", "model_response.logprobs"]
+    names = (
+        None
+        if options.confidence or options.per_sample
+        else ["doc", "metric", "model_response.logprobs"]
+    )
     with pq.ParquetFile(file) as details:
         rows: list[Fields] = details.read(columns=names).to_pylist()
     if not rows:
@@ -53,9 +60,14 @@ def _of_task(
     choices = np.array([len(sample["doc"].get("choices") or ()) for sample in samples])
     rows = np.arange(1, len(samples) + 1)
     if (counts != choices).any() or counts.min() < 2:
-        answers = [Answer(str(sample["doc"].get("id")), sample["metric"] or {}, sample) for sample in samples]
+        answers = [
+            Answer(str(sample["doc"].get("id")), sample["metric"] or {}, sample)
+            for sample in samples
+        ]
         rule = "answers_of_lighteval"
-        yield parts.part_in_words(place, rows, answers, options, tool=_TOOL, metrics=_METRICS, rule=rule)
+        yield parts.part_in_words(
+            place, rows, answers, options, tool=_TOOL, metrics=_METRICS, rule=rule
+        )
         return
     for number in np.unique(counts).tolist():
         same = rows[counts == number]
@@ -80,7 +92,9 @@ def _choices(
     docs = [sample["doc"] for sample in samples]
     if options.length != "none":
         size = parts.LENGTHS[options.length]
-        scores = scores / np.array([[max(size(text), 1) for text in doc["choices"]] for doc in docs])
+        scores = scores / np.array(
+            [[max(size(text), 1) for text in doc["choices"]] for doc in docs]
+        )
     labels = []
     for row, doc in zip(rows.tolist(), docs, strict=True):
         labels.append(

@@ -16,12 +16,24 @@ from ...inputs import Floats, Ints
 from . import parts
 from .parts import Answer, Fields, Place, Reader, RunOptions, RunPart
 
-BY_LENGTH = {"none": "acc", "chars": "acc_norm", "bytes": "acc_bytes"}  # which tell whether lengths are as lm-eval's
-_NAME = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl(\.gz)?")
+BY_LENGTH = {
+    "none": "acc",
+    "chars": "acc_norm",
+    "bytes": "acc_bytes",
+}  # which tell whether lengths are as lm-eval's
+_NAME = re.compile(
+    r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl(\.gz)?"
+)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 _LARGE = {"doc", "resps", "arguments"}
-_METRICS = ("exact_match", "acc", "f1", "em", "mc1")  # of a task in which the model writes its answer
+_METRICS = (
+    "exact_match",
+    "acc",
+    "f1",
+    "em",
+    "mc1",
+)  # of a task in which the model writes its answer
 _RECORD = {"true_choice", "log_likelihoods"}  # keys of every `ChoiceRecord`
 _TOOL = "lm-eval samples"
 
@@ -83,7 +95,9 @@ def _of_task(place: Place, options: RunOptions) -> Iterator[RunPart]:
         answers = [Answer(sample.id, sample.row, sample.row) for sample in samples]
         rows = _lines(samples)
         rule = "answers_of_lm_eval"
-        yield parts.part_in_words(place, rows, answers, options, tool=_TOOL, metrics=_METRICS, rule=rule)
+        yield parts.part_in_words(
+            place, rows, answers, options, tool=_TOOL, metrics=_METRICS, rule=rule
+        )
         return
     if not counts.all():
         raise FileError(
@@ -111,7 +125,9 @@ def _choices(
         posteriors = parts.log_posteriors(scores / _lengths(samples, scores, label, options.length))
     columns = {
         "id": [sample.id for sample in samples],
-        **parts.named_columns([sample.row for sample in samples], options.per_sample, place.file, rows),
+        **parts.named_columns(
+            [sample.row for sample in samples], options.per_sample, place.file, rows
+        ),
         "label": label,
         "posteriors": posteriors,
     }
@@ -192,7 +208,9 @@ def _accuracies(file: Path, samples: Sequence[Sample]) -> Floats:
 
 
 def _are_decided_of_two(scores: Floats, acc: Floats) -> bool:
-    return bool(scores.shape[1] == 2 and (scores[:, 0] != scores[:, 1]).all() and not np.isnan(acc).any())
+    return bool(
+        scores.shape[1] == 2 and (scores[:, 0] != scores[:, 1]).all() and not np.isnan(acc).any()
+    )
 
 
 def _readings(samples: Sequence[Sample]) -> dict[str, Ints]:
@@ -267,7 +285,11 @@ def _results(file: Path) -> Iterator[Fields]:
     """Yield the results of the same time beside a file of samples, or else any others, the latest first."""
     named = _NAME.fullmatch(file.name)
     same = file.with_name(f"results_{named['time']}.json") if named else file
-    found = [same] if named and same.exists() else sorted(file.parent.glob("results_*.json"), reverse=True)
+    found = (
+        [same]
+        if named and same.exists()
+        else sorted(file.parent.glob("results_*.json"), reverse=True)
+    )
     for results in found:
         yield json.loads(results.read_text(encoding="utf-8"))
 
@@ -277,7 +299,9 @@ def _settings(place: Place) -> dict[str, str]:
     for results in _results(place.file):
         config = (results.get("configs") or {}).get(place.task) or {}
         names = ("doc_to_text", "description", "num_fewshot", "target_delimiter")
-        settings = {name: config.get(name) for name in names} | {"chat_template": results.get("chat_template_sha")}
+        settings = {name: config.get(name) for name in names} | {
+            "chat_template": results.get("chat_template_sha")
+        }
         return {name: str(value) for name, value in settings.items() if value not in (None, "")}
     return {}
 
@@ -286,7 +310,9 @@ def _samples(file: Path, options: RunOptions) -> list[Sample]:
     """Return the lines of a file that have the requested filter, or the only one."""
     kept: list[Sample] = []
     filters: list[str] = []
-    named = {name.split(".")[0] for name in (options.confidence, *options.per_sample.values()) if name}
+    named = {
+        name.split(".")[0] for name in (options.confidence, *options.per_sample.values()) if name
+    }
     for number, row in _rows(file):
         filters.append(str(row.get("filter", "none")))
         if options.filter in (None, filters[-1]):
@@ -319,7 +345,9 @@ def _sample(
     try:
         scores = tuple(float(response[0]) for response in responses)
     except (TypeError, ValueError):  # of a filter that keeps all repeats
-        raise InputError("filtered_resps", "not_one_log_likelihood_each", value=responses[0]) from None
+        raise InputError(
+            "filtered_resps", "not_one_log_likelihood_each", value=responses[0]
+        ) from None
     small = {name: value for name, value in row.items() if name not in left_out}
     identifier = str(row.get("doc_hash", row["doc_id"]))
     return Sample(
@@ -346,7 +374,11 @@ def _is_samples(file: Path) -> bool:
         row = json.loads(line) if line else None
     except (ValueError, OSError, EOFError, RecursionError):
         return False
-    return row.keys() >= _NEEDED if isinstance(row, dict) else not line and file.name.startswith("samples_")
+    return (
+        row.keys() >= _NEEDED
+        if isinstance(row, dict)
+        else not line and file.name.startswith("samples_")
+    )
 
 
 def _open_lines(file: Path) -> IO[str]:

@@ -105,7 +105,10 @@ class RunPart:
         columns = {role: values for role, values in self.columns.items() if role != "posteriors"}
         roles = {role: role for role in columns}
         if "posteriors" in self.columns:
-            choices = {f"choice_{k}": values for k, values in enumerate(np.asarray(self.columns["posteriors"]).T)}
+            choices = {
+                f"choice_{k}": values
+                for k, values in enumerate(np.asarray(self.columns["posteriors"]).T)
+            }
             columns |= choices
             roles["posteriors"] = "+".join(choices)
         return columns, roles
@@ -134,7 +137,10 @@ def part_of(
         total = np.asarray(columns["weight"]).sum()
         facts = [*facts, Note("run_weighted", {"count": len(rows), "sum": total})]
     notes = [Note("run", {"facts": "; ".join(map(str, facts))})]
-    for rule, values in (("run_of_one_answer", answers), ("run_of_one_confidence", columns.get("confidence", ()))):
+    for rule, values in (
+        ("run_of_one_answer", answers),
+        ("run_of_one_confidence", columns.get("confidence", ())),
+    ):
         distinct = set(values)
         if len(rows) >= FEW and len(distinct) == 1:
             notes.append(
@@ -155,7 +161,12 @@ def part_of(
 
 
 def part_of_choices(
-    place: Place, rows: Ints, columns: Mapping[str, Column], tool: str, facts: Sequence[Note] = (), **fields: Any
+    place: Place,
+    rows: Ints,
+    columns: Mapping[str, Column],
+    tool: str,
+    facts: Sequence[Note] = (),
+    **fields: Any,
 ) -> RunPart:
     """Return the part of the log-posteriors (N, K) of choices."""
     posteriors = np.asarray(columns["posteriors"])
@@ -191,13 +202,17 @@ def part_in_words(
     wanted = [options.correct] if options.correct else metrics
     metric = next(filter(answers[0].grades.__contains__, wanted), None)
     if metric is None or name is None:
-        raise FileError(place.file, rule if metric else "no_metric_of_right", advice="name_confidence_field")
+        raise FileError(
+            place.file, rule if metric else "no_metric_of_right", advice="name_confidence_field"
+        )
     fields = [answer.fields for answer in answers]
     columns: dict[str, Column] = {
         "id": [answer.id for answer in answers],
         **named_columns(fields, options.per_sample, place.file, rows),
         "correct": [answer.grades.get(metric) for answer in answers],
-        "confidence": confidences_in([value_at(each, name) for each in fields], name, place.file, rows),
+        "confidence": confidences_in(
+            [value_at(each, name) for each in fields], name, place.file, rows
+        ),
     }
     fact = Note(
         "run_of_answers",
@@ -232,7 +247,10 @@ def pool_tasks(
 ) -> list[RunPart]:
     """Return one part per model: of all its tasks with the same number of choices, and of those in words."""
     if as_strata:
-        parts = [replace(part, columns={**part.columns, "stratum": [part.task] * len(part.rows)}) for part in parts]
+        parts = [
+            replace(part, columns={**part.columns, "stratum": [part.task] * len(part.rows)})
+            for part in parts
+        ]
     kinds: dict[tuple[str, int | None], list[RunPart]] = {}
     for part in parts:
         kinds.setdefault((part.model, part.num_classes), []).append(part)
@@ -286,7 +304,9 @@ def _with_task(
         columns.setdefault("group", columns["id"])
     for role in ("id", "group", "stratum"):
         if role in columns:
-            columns[role] = [text if text == part.task else f"{part.task} {text}" for text in columns[role]]
+            columns[role] = [
+                text if text == part.task else f"{part.task} {text}" for text in columns[role]
+            ]
     return columns
 
 
@@ -324,7 +344,11 @@ def only(
 def files_in(place: Path, *patterns: str) -> list[Path]:
     """Return a file, or those below a folder in order, whose names fit one of the patterns."""
     files = place.rglob("*") if place.is_dir() else [place]
-    return sorted(file for file in files if any(fnmatchcase(file.name, name) for name in patterns) and file.is_file())
+    return sorted(
+        file
+        for file in files
+        if any(fnmatchcase(file.name, name) for name in patterns) and file.is_file()
+    )
 
 
 def starts_with(
@@ -355,7 +379,10 @@ def once(places: Sequence[Place], options: RunOptions) -> list[Place]:
 
 def refuse_two(place: Place, before: Path) -> None:
     """Raise the FileError of two files of one run."""
-    names = [path.name if before.name != place.file.name else str(path.parent) for path in (before, place.file)]
+    names = [
+        path.name if before.name != place.file.name else str(path.parent)
+        for path in (before, place.file)
+    ]
     got = " and ".join(names)
     raise FileError(
         place.file,
@@ -393,7 +420,11 @@ def true_choice(target: object, choices: Sequence[str]) -> int:
         return true_choice(target[0], choices)
     if isinstance(target, str) and choices.count(target) == 1:
         return choices.index(target)
-    if isinstance(target, (int, np.integer)) and not isinstance(target, bool) and 0 <= target < len(choices):
+    if (
+        isinstance(target, (int, np.integer))
+        and not isinstance(target, bool)
+        and 0 <= target < len(choices)
+    ):
         return int(target)
     raise InputError("target", "no_one_right_choice", value=target)
 
@@ -408,7 +439,11 @@ def log_posteriors(
     if not are_finite.all():
         row = int(np.argmin(are_finite))
         rule = "log_likelihoods_not_finite"
-        raise (InputError("choices", rule, index=row) if rows is None else FileError(file, rule, row=int(rows[row])))
+        raise (
+            InputError("choices", rule, index=row)
+            if rows is None
+            else FileError(file, rule, row=int(rows[row]))
+        )
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
 
 
@@ -448,7 +483,9 @@ def named_columns(
                 raise FileError(file, "no_value", column=name, row=row, value=value)
             if role == "weight" and not isinstance(value, (int, float)):
                 raise FileError(file, "no_numbers", column=name, row=row, value=value)
-        columns[role] = np.array(values, dtype=np.float64) if role == "weight" else list(map(str, values))
+        columns[role] = (
+            np.array(values, dtype=np.float64) if role == "weight" else list(map(str, values))
+        )
     return columns
 
 

@@ -38,7 +38,11 @@ def named_keys(text: str | None, form: Decisions) -> list[Key]:
 
     Those with a parameter are named with it: risk_at_coverage_0.9.
     """
-    keys = [Key(name) for name, metric in METRICS.items() if metric.when == "named" and metric.applies(form)]
+    keys = [
+        Key(name)
+        for name, metric in METRICS.items()
+        if metric.when == "named" and metric.applies(form)
+    ]
     names = _names_of(keys)
     named: dict[Key, None] = {}
     for word in map(_simple, _words_of(text or "")):

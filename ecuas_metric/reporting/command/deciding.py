@@ -48,7 +48,9 @@ CostFlag = Annotated[
 ]
 
 
-def cost_of_flag(text: str | None, submissions: Sequence[Submission]) -> tuple[str | Floats, list[object] | None]:
+def cost_of_flag(
+    text: str | None, submissions: Sequence[Submission]
+) -> tuple[str | Floats, list[object] | None]:
     """Return a cost by a matrix or a file, in the order of the classes of posteriors, and the names of decisions."""
     first = submissions[0]
     if first.form != "posteriors":
@@ -84,17 +86,27 @@ def _costs_in(path: Path) -> Mapping[object, object]:
 def decide_rows(
     *,
     files: Files,
-    reject_cost: Annotated[float | None, Flag("reject what is expected to cost more; required", "COST")] = None,
+    reject_cost: Annotated[
+        float | None, Flag("reject what is expected to cost more; required", "COST")
+    ] = None,
     cost: CostFlag = None,
     columns: ColumnsFlag = (),
     scale: ScaleFlag = "1",
     labels: LabelsFlag = None,
     num_classes: Annotated[float | None, option("num_classes", "K")] = None,
-    predictions_are: Annotated[str | None, option("predictions_are", choices=POSTERIOR_FORMS)] = None,
+    predictions_are: Annotated[
+        str | None, option("predictions_are", choices=POSTERIOR_FORMS)
+    ] = None,
     missing_confidence: Annotated[float | None, option("missing_confidence", "Q")] = None,
-    calibrate_on: Annotated[str | None, Flag("recalibrate by a fit on this labelled file", "FILE")] = None,
-    calibrate: Annotated[str, Flag("method of that fit", choices=METHODS, needs=("calibrate_on",))] = METHODS[0],
-    output: Annotated[Sequence[str], Flag("write to a .csv or .json file instead; repeatable", "FILE")] = (),
+    calibrate_on: Annotated[
+        str | None, Flag("recalibrate by a fit on this labelled file", "FILE")
+    ] = None,
+    calibrate: Annotated[
+        str, Flag("method of that fit", choices=METHODS, needs=("calibrate_on",))
+    ] = METHODS[0],
+    output: Annotated[
+        Sequence[str], Flag("write to a .csv or .json file instead; repeatable", "FILE")
+    ] = (),
 ) -> Notes:
     """Decide for the rows of files, whose truth is unknown, by the rule that is scored."""
     if reject_cost is None:
@@ -112,7 +124,9 @@ def decide_rows(
     reading = reading.with_columns(columns_of_files(columns, [File(None, "")])[0])
     fits: dict[str, Recalibration] = {}
     if calibrate_on is not None:
-        for labelled in read_files([calibrate_on], rows, groups=None, metric=metric, outputs=output):
+        for labelled in read_files(
+            [calibrate_on], rows, groups=None, metric=metric, outputs=output
+        ):
             (system,) = prepare_submissions([labelled], **options).values()
             logs, _ = log_posteriors_of(labelled, system)
             fits[labelled.name] = fit_to_logs(logs, labelled.references, method=calibrate)
@@ -127,7 +141,9 @@ def decide_rows(
             _refuse_posteriors({"labels": labels, "predictions_are": predictions_are})
         of_form = options if submission.form == "confidences" else {**options, "cost": matrix}
         try:
-            (system,) = prepare_submissions([submission], **of_form, reject_costs=reject_cost).values()
+            (system,) = prepare_submissions(
+                [submission], **of_form, reject_costs=reject_cost
+            ).values()
         except InputError as error:
             error.argument = "reject_cost" if error.argument == "reject_costs" else error.argument
             raise
@@ -140,7 +156,9 @@ def decide_rows(
     return notes
 
 
-def _show_rows(records: Sequence[Record], signature: str, output: Sequence[str], reject_cost: float) -> None:
+def _show_rows(
+    records: Sequence[Record], signature: str, output: Sequence[str], reject_cost: float
+) -> None:
     """Write what is decided, or print it."""
     if not output:
         print(to_csv(records, signature), end="")
@@ -165,27 +183,41 @@ def _fit_of(name: str, fits: Mapping[str, Recalibration]) -> Recalibration | Non
     return fits[name] if name in fits else next(iter(fits.values()), None)
 
 
-def _records(submission: Submission, decided: RowDecisions, names: Sequence[object] | None) -> Iterator[Record]:
+def _records(
+    submission: Submission, decided: RowDecisions, names: Sequence[object] | None
+) -> Iterator[Record]:
     """Yield what is written of each row."""
-    places = submission.source.rows.tolist() if submission.ids is None else submission.ids.to_pylist()
+    places = (
+        submission.source.rows.tolist() if submission.ids is None else submission.ids.to_pylist()
+    )
     which = "row" if submission.ids is None else "id"
     for row, place in enumerate(places):
         record = {"system": submission.name, which: place}
         if decided.decision is not None:
             number = int(decided.decision[row])
             record["decision"] = number if names is None else names[number]
-        yield {**record, "uncertainty": float(decided.uncertainty[row]), "accepted": bool(decided.accepted[row])}
+        yield {
+            **record,
+            "uncertainty": float(decided.uncertainty[row]),
+            "accepted": bool(decided.accepted[row]),
+        }
 
 
-def _decided(submission: Submission, system: System, fitted: Recalibration | None, reject_cost: float) -> RowDecisions:
+def _decided(
+    submission: Submission, system: System, fitted: Recalibration | None, reject_cost: float
+) -> RowDecisions:
     """Return what is decided for a prepared submission, recalibrated if there is a fit."""
     options = system.options
-    logs = None if fitted is None else fitted.apply_to_logs(log_posteriors_of(submission, system)[0])
+    logs = (
+        None if fitted is None else fitted.apply_to_logs(log_posteriors_of(submission, system)[0])
+    )
     if submission.form == "confidences":
         confidence = submission.predictions if logs is None else np.exp(logs[:, 1])
         missing = options.missing_confidence
         classes = options.num_classes
-        return decide_confidences(confidence, reject_cost, num_classes=classes, missing_confidence=missing)
+        return decide_confidences(
+            confidence, reject_cost, num_classes=classes, missing_confidence=missing
+        )
     form = options.predictions_are if logs is None else "log_probabilities"
     predictions = submission.predictions if logs is None else logs
     return decide(predictions, cost=options.cost, reject_cost=reject_cost, predictions_are=form)
@@ -199,30 +231,41 @@ def choose_threshold(
     labels: LabelsFlag = None,
     groups: GroupColumn = None,
     num_classes: Annotated[float | None, option("num_classes", "K")] = None,
-    predictions_are: Annotated[str | None, option("predictions_are", choices=POSTERIOR_FORMS)] = None,
+    predictions_are: Annotated[
+        str | None, option("predictions_are", choices=POSTERIOR_FORMS)
+    ] = None,
     missing_confidence: Annotated[float | None, option("missing_confidence", "Q")] = None,
     cost: CostFlag = None,
-    budget: Annotated[float | None, Flag("reject at most this share, which people can review", "SHARE")] = None,
+    budget: Annotated[
+        float | None, Flag("reject at most this share, which people can review", "SHARE")
+    ] = None,
     max_risk: Annotated[
         float | None, Flag("accept as many as keep their mean cost at most this, certified", "RISK")
     ] = None,
     interval: Annotated[float, Flag("level of the certificate and of intervals", "LEVEL")] = LEVEL,
-    digits: Annotated[int, Flag("digits after the decimal point", "N", [str(digits) for digits in range(16)])] = 3,
+    digits: Annotated[
+        int, Flag("digits after the decimal point", "N", [str(digits) for digits in range(16)])
+    ] = 3,
     output: Annotated[
-        Sequence[str], Flag("also write the table to a .md, .tex, .txt, .csv or .json file; repeatable", "FILE")
+        Sequence[str],
+        Flag("also write the table to a .md, .tex, .txt, .csv or .json file; repeatable", "FILE"),
     ] = (),
 ) -> Notes:
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
     table = Output(digits=digits, output=output)
     table.check()
     metric = MetricOptions(
-        num_classes=num_classes, predictions_are=predictions_are, missing_confidence=missing_confidence
+        num_classes=num_classes,
+        predictions_are=predictions_are,
+        missing_confidence=missing_confidence,
     )
     rows = RowFlags(**asdict(columns), right=right, labels=labels)
     submissions = read_files(files, rows, groups=groups, metric=metric, outputs=output)
     matrix, _ = cost_of_flag(cost, submissions)
     options = metric.options(rows) | ({} if cost is None else {"cost": matrix})
     systems = prepare_submissions(submissions, **options)
-    grid, records = chosen_costs(systems, budget=budget, max_risk=max_risk, level=interval, digits=digits)
+    grid, records = chosen_costs(
+        systems, budget=budget, max_risk=max_risk, level=interval, digits=digits
+    )
     table.show(grid, records, recipes=recipes_of(submissions))
     return [(name, note) for name, system in systems.items() for note in system.notes]

@@ -92,12 +92,18 @@ class Parameter:
 class Command:
     """A subcommand: the functions that do it, and its help."""
 
-    forms: Mapping[str, Callable[..., Any]]  # by the parameter that chooses each; "" where none is given
+    forms: Mapping[
+        str, Callable[..., Any]
+    ]  # by the parameter that chooses each; "" where none is given
     usage: str
     description: str = ""
     epilog: str = ""
-    switches: Mapping[str, Flag] = field(default_factory=dict)  # of the choosing parameters, those that no function has
-    hints: Mapping[str, str] = field(default_factory=dict)  # what to do instead of a flag that it has not
+    switches: Mapping[str, Flag] = field(
+        default_factory=dict
+    )  # of the choosing parameters, those that no function has
+    hints: Mapping[str, str] = field(
+        default_factory=dict
+    )  # what to do instead of a flag that it has not
 
     def parameters(self) -> dict[str, Parameter]:
         """Return the parameters of all forms by their names."""
@@ -170,13 +176,17 @@ def parse(name: str, commands: Mapping[str, Command], argv: Sequence[str]) -> Ca
     return functools.partial(call, function, arguments)
 
 
-def _require_sense(parameter: Parameter, arguments: Mapping[str, object], hints: Mapping[str, str]) -> None:
+def _require_sense(
+    parameter: Parameter, arguments: Mapping[str, object], hints: Mapping[str, str]
+) -> None:
     """Raise UsageError if a parameter is missing, or there without what it needs."""
     if parameter.is_required and not arguments.get(parameter.name):
         raise UsageError(f"{parameter.text} is missing. {hints[parameter.text]}")
     needs = parameter.flag.needs
     if needs and parameter.name in arguments and arguments.keys().isdisjoint(needs):
-        raise UsageError(f"{parameter.text} has no effect without {' or '.join(map(flag_of, needs))}.")
+        raise UsageError(
+            f"{parameter.text} has no effect without {' or '.join(map(flag_of, needs))}."
+        )
 
 
 def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:

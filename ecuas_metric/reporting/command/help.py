@@ -130,7 +130,9 @@ COMMANDS = {
         hints={"--by": _NO_PARTS, "FILE": "A plan needs two, or --error-rates instead."},
     ),
     "report": Command({"": in_memory.write_for_paper}, "FILE [FILE ...]", _FILES),
-    "decide": Command({"": deciding.decide_rows}, "FILE [FILE ...] --reject-cost COST", _FILES, _DECIDE),
+    "decide": Command(
+        {"": deciding.decide_rows}, "FILE [FILE ...] --reject-cost COST", _FILES, _DECIDE
+    ),
     "threshold": Command({"": deciding.choose_threshold}, "FILE [FILE ...]", _FILES, _DECIDE),
     "read": Command({"": recipes.show_recipes}, "FILE [FILE ...]", _FILES),
     "merge": Command({"": out_of_core.merge_states}, "FILE [FILE ...]", epilog=_METRICS),

@@ -80,7 +80,12 @@ from .parameters import (
 )
 from .reading import read_files, recipes_of
 
-_DEPENDENT = ("interval", "calibration", "calibrate", "explain")  # what groups of samples matter for in `score`
+_DEPENDENT = (
+    "interval",
+    "calibration",
+    "calibrate",
+    "explain",
+)  # what groups of samples matter for in `score`
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,12 +101,17 @@ class SystemFlags:
         return {} if self.cost is None else {"cost": cost_of_flag(self.cost, submissions)[0]}
 
     def with_recalibrated(
-        self, systems: dict[str, System], submissions: Sequence[Submission], options: Mapping[str, object]
+        self,
+        systems: dict[str, System],
+        submissions: Sequence[Submission],
+        options: Mapping[str, object],
     ) -> dict[str, System]:
         """Return the systems, each with its recalibrated version if that is asked for."""
         if self.calibrate is None:
             return systems
-        return add_recalibrated(systems, submissions, method=self.calibrate, folds=self.folds, **options)
+        return add_recalibrated(
+            systems, submissions, method=self.calibrate, folds=self.folds, **options
+        )
 
 
 def score_in_memory(
@@ -128,9 +138,19 @@ def score_in_memory(
     draws = {"n_resamples": resamples, "random_state": seed}
     _refuse_draws(draws, [calibration, explain, interval_method != DEFAULTS.interval_method])
     options = metric.options(rows) | draws
-    options |= {"calibration": calibration, "confidence_level": interval, "interval_method": interval_method}
+    options |= {
+        "calibration": calibration,
+        "confidence_level": interval,
+        "interval_method": interval_method,
+    }
     submissions = read_files(
-        files, rows, groups=groups, part=by, metric=metric, unlabelled="bounds", outputs=output.output
+        files,
+        rows,
+        groups=groups,
+        part=by,
+        metric=metric,
+        unlabelled="bounds",
+        outputs=output.output,
     )
     options |= made.options(submissions)
     systems, unlabelled = prepare_open(submissions, **options)
@@ -170,40 +190,62 @@ def compare_in_memory(
     made: SystemFlags,
     metric: BinnedOptions,
     interval: Annotated[
-        float, Flag("level of the intervals of differences; p-values up to 1 - LEVEL are significant", "LEVEL")
+        float,
+        Flag(
+            "level of the intervals of differences; p-values up to 1 - LEVEL are significant",
+            "LEVEL",
+        ),
     ] = LEVEL,
     seed: Seed = DEFAULTS.random_state,
-    only: Annotated[str | None, Flag("show only significant differences", choices=("significant",))] = None,
+    only: Annotated[
+        str | None, Flag("show only significant differences", choices=("significant",))
+    ] = None,
     output: Output,
-    figures: Annotated[str | None, Flag("draw the differences with their intervals, a panel per metric", "DIR")] = None,
+    figures: Annotated[
+        str | None, Flag("draw the differences with their intervals, a panel per metric", "DIR")
+    ] = None,
 ) -> Notes:
     """Print the differences between all pairs of systems, with intervals and tests."""
     output.check()
     options = metric.options(rows) | {"confidence_level": interval, "random_state": seed}
     submissions = read_files(
-        files, rows, groups=groups, stratum=within, pool_tasks=pool_tasks, metric=metric, outputs=output.output
+        files,
+        rows,
+        groups=groups,
+        stratum=within,
+        pool_tasks=pool_tasks,
+        metric=metric,
+        outputs=output.output,
     )
     _require_pairs(submissions, rows)
     options |= made.options(submissions)
-    systems = made.with_recalibrated(prepare_submissions(submissions, **options), submissions, options)
+    systems = made.with_recalibrated(
+        prepare_submissions(submissions, **options), submissions, options
+    )
     keys = _metrics_of(output, systems, options_set(options))
     compared = compare_systems(systems, only=keys)
     differences = _in_order(compared, keys)
     alpha = round(1 - interval, 12)
     digits = output.digits_of((row.low, row.high) for row in differences)
-    above = introduction(systems, differences, alpha=alpha, digits=digits, by_position=rows.by_position)
+    above = introduction(
+        systems, differences, alpha=alpha, digits=digits, by_position=rows.by_position
+    )
     shown = differences
     if only is not None:
         shown = [row for row in differences if is_significant(row, alpha)]
         above.append(f"{len(shown)} of {len(differences)} differences are significant and shown.")
     bases = {name: basis_of_comparison(system) for name, system in systems.items()}
     line = " ; ".join(dict.fromkeys(map(str, bases.values())))
-    grid = comparison_grid(shown, line, level=interval, tests=num_tests(differences), digits=digits, above=above)
+    grid = comparison_grid(
+        shown, line, level=interval, tests=num_tests(differences), digits=digits, above=above
+    )
     text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha)
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
     if within is not None:
         names = _names_of_strata(systems, submissions)
-        by_part = {names[stratum]: rows for stratum, rows in compare_within(systems, only=keys).items()}
+        by_part = {
+            names[stratum]: rows for stratum, rows in compare_within(systems, only=keys).items()
+        }
         grid = within_grid(by_part, within, line, level=interval, digits=digits)
         output.show_below(grid, _records_within(by_part), "within")
     if figures:
@@ -216,7 +258,9 @@ def _records_within(by_part: Mapping[str, Iterable[Comparison]]) -> list[Record]
     return [{"within": part, **fields_of(row)} for part, rows in by_part.items() for row in rows]
 
 
-def _names_of_strata(systems: Mapping[str, System], submissions: Sequence[Submission]) -> dict[int, str]:
+def _names_of_strata(
+    systems: Mapping[str, System], submissions: Sequence[Submission]
+) -> dict[int, str]:
     """Return what the files call the number of each stratum."""
     first = submissions[0]
     _, options = as_given(systems[first.name])
@@ -243,8 +287,12 @@ def plan_of_files(
 ) -> Notes:
     """Print how many samples a comparison like that of two systems needs."""
     output.check()
-    options = metric.options(rows) | {"confidence_level": LEVEL}  # which no number of a plan depends on
-    submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output)
+    options = metric.options(rows) | {
+        "confidence_level": LEVEL
+    }  # which no number of a plan depends on
+    submissions = read_files(
+        files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output
+    )
     _require_one_task(submissions)
     systems = prepare_submissions(submissions, **options)
     keys = _metrics_of(output, systems, options_set(options))
@@ -259,7 +307,9 @@ def plan_of_error_rates(
     error_rates: Annotated[
         tuple[float, ...], Flag("expected error rates of two systems, instead of files", "A,B")
     ] = (),
-    correlation: Annotated[float, Flag("expected correlation of their costs on the same sample", "R")] = CORRELATION,
+    correlation: Annotated[
+        float, Flag("expected correlation of their costs on the same sample", "R")
+    ] = CORRELATION,
     auroc: Annotated[float, Flag("expected AUROC of their confidences", "AUROC")] = EXPECTED_AUROC,
     n: OrdersN = DEFAULTS.n,
     target: Target,
@@ -270,7 +320,10 @@ def plan_of_error_rates(
     keys = [Key(ERROR_RATE.name), *(Key(ECUAS_N.name, order) for order in checked_options(n=n).n)]
     options = [*options_set({"n": n}), *(["auroc"] if auroc != EXPECTED_AUROC else [])]
     chosen = chosen_keys(output.metrics, keys, options)
-    plans = [plan_of_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target)) for key in chosen]
+    plans = [
+        plan_of_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target))
+        for key in chosen
+    ]
     _show_plans(plans, target, output)
     return []
 
@@ -289,16 +342,22 @@ def write_for_paper(
     output: Annotated[str, Flag("the folder", "DIR")] = "paper",
 ) -> Notes:
     """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
-    submissions = read_files(files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=[])
+    submissions = read_files(
+        files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=[]
+    )
     _require_pairs(submissions, rows)
     options = metric.options(rows) | {"confidence_level": interval} | made.options(submissions)
-    systems = made.with_recalibrated(prepare_submissions(submissions, **options), submissions, options)
+    systems = made.with_recalibrated(
+        prepare_submissions(submissions, **options), submissions, options
+    )
     print(*lines_of(recipes_of(submissions)), sep="\n")
     print_paths(write_paper(systems, output))
     return _notes_of(systems)
 
 
-def _metrics_of(output: Output, systems: Mapping[str, System], options: Sequence[str]) -> list[Key] | None:
+def _metrics_of(
+    output: Output, systems: Mapping[str, System], options: Sequence[str]
+) -> list[Key] | None:
     """Return the requested metrics, on which options that are set must have an effect; None is all."""
     if output.metrics is None:
         return None
@@ -313,7 +372,9 @@ def _notes_of(systems: Mapping[str, System]) -> Notes:
     for name, system in systems.items():
         for note in system.notes:
             has_bounds = note.advice == MEANING["wrong"]
-            notes.append((name, replace(note, advice="unlabelled_without_bounds") if has_bounds else note))
+            notes.append(
+                (name, replace(note, advice="unlabelled_without_bounds") if has_bounds else note)
+            )
     return notes
 
 
@@ -344,17 +405,23 @@ def _require_one_task(submissions: Iterable[Submission]) -> None:
     """Raise InputError if systems have parts: a comparison needs the same questions of all systems."""
     parts = list(dict.fromkeys(one.part for one in submissions if one.part))
     if len(parts) > 1:
-        raise InputError("a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task")
+        raise InputError(
+            "a comparison", "several_tasks", got="; ".join(parts[:9]), advice="choose_task"
+        )
 
 
-def _show_averages(averages: Report | None, keys: Iterable[Key], by: str, output: ReportOutput) -> Notes:
+def _show_averages(
+    averages: Report | None, keys: Iterable[Key], by: str, output: ReportOutput
+) -> Notes:
     """Print the macro-averages over parts, write them beside the files of the table, and return their notes."""
     if averages is None:
         return []
     chosen = [key for key in keys if key in averages.keys]
     grid = report_grid(averages, digits=output.digits, keys=output.columns_of(chosen))
     above = [f"Macro-averages over {by}; N counts its values.", *grid.above]
-    grid = replace(grid, above=above, legend=(), hint="")  # which stands below the table of the parts
+    grid = replace(
+        grid, above=above, legend=(), hint=""
+    )  # which stands below the table of the parts
     output.show_below(grid, report_records(averages, keys=chosen), "macro")
     return averages.notes()
 
@@ -371,5 +438,7 @@ def _show_plans(
     is_planned = target.difference is not None
     levels = {"power": target.power, "alpha": target.alpha}
     line = str(next(iter((bases or {}).values()), ""))
-    grid = plan_grid(plans, planned=is_planned, digits=output.digits_of(()), signature=line, **levels)
+    grid = plan_grid(
+        plans, planned=is_planned, digits=output.digits_of(()), signature=line, **levels
+    )
     output.show(grid, [fields_of(one) for one in plans], recipes=recipes, bases=bases)

@@ -39,7 +39,11 @@ if TYPE_CHECKING:  # they take a tenth of a second to import, which commands in 
     from ...summary import Summary, SummaryResults
 
 StateFile = Annotated[
-    str | None, Flag("with --out-of-core: save the state in this file, and skip files that it already includes", "FILE")
+    str | None,
+    Flag(
+        "with --out-of-core: save the state in this file, and skip files that it already includes",
+        "FILE",
+    ),
 ]
 Engine = Annotated[
     str,
@@ -79,18 +83,28 @@ def score_out_of_core(
         from ...scale.storage import read_collection
 
         before = read_collection(state).files if state and Path(state).exists() else {}
-        collection, recipes = _collect(score_files, files, columns, by, metric, state_file=state, progress=True)
+        collection, recipes = _collect(
+            score_files, files, columns, by, metric, state_file=state, progress=True
+        )
         if before:
             notes.append(("", Note("rows_in_state", {"count": len(before), "file": state})))
-    reading = {"normalize": metric.normalize, "decompose": metric.decompose, "confidence_level": interval}
+    reading = {
+        "normalize": metric.normalize,
+        "decompose": metric.decompose,
+        "confidence_level": interval,
+    }
     added = options_set(metric.options(columns), is_binned=bool(figures or state))
-    notes += [("", note) for note in dict.fromkeys(note for recipe in recipes for note in recipe.notes)]
+    notes += [
+        ("", note) for note in dict.fromkeys(note for recipe in recipes for note in recipe.notes)
+    ]
     return _show(collection, reading, added, output, figures, recipes) + notes
 
 
 def merge_states(
     *,
-    files: Annotated[list[str], Flag("written by `ecuas score --out-of-core --state FILE`", "FILE")],
+    files: Annotated[
+        list[str], Flag("written by `ecuas score --out-of-core --state FILE`", "FILE")
+    ],
     state: Annotated[str | None, Flag("write the merged states to this file", "FILE")] = None,
     interval: Interval = None,
     normalize: Normalize = False,
@@ -123,7 +137,9 @@ def _save(path: str | None, collection: Collection) -> None:
         write_collection(path, collection)
 
 
-def _reading(files: Sequence[File], columns: ReadingFlags, by: str | None, metric: BinnedOptions) -> Reading:
+def _reading(
+    files: Sequence[File], columns: ReadingFlags, by: str | None, metric: BinnedOptions
+) -> Reading:
     """Return what flags, or else a recipe, say of all files alike."""
     of_files = columns_of_files(columns.columns, files)
     if any(one != of_files[0] for one in of_files):
@@ -146,7 +162,9 @@ def _collect(
     from ...scale.rows import STATE_OPTIONS
 
     files = [parse_file(text) for text in texts]
-    options = {name: value for name, value in metric.options(columns).items() if name in STATE_OPTIONS}
+    options = {
+        name: value for name, value in metric.options(columns).items() if name in STATE_OPTIONS
+    }
     recipes: list[Recipe] = []
     collection = engine(
         [file.path if file.name is None else (file.name, file.path) for file in files],
@@ -161,7 +179,11 @@ def _collect(
 
 
 def _results(
-    states: Mapping[str, Summary], reading: Mapping[str, Any], metrics: str | None, *, with_errors: bool
+    states: Mapping[str, Summary],
+    reading: Mapping[str, Any],
+    metrics: str | None,
+    *,
+    with_errors: bool,
 ) -> dict[str, SummaryResults]:
     from ...summary import results_of
 
@@ -192,9 +214,17 @@ def _show(
     records: list[Record] = []
     for record in report_records(report, keys=keys):
         records.append({**record, **_bounds(results[str(record["system"])], keys)})
-    output.show_report(report, keys, records, notes=_bounds_lines(results, output.columns_of(keys)), recipes=recipes)
+    output.show_report(
+        report,
+        keys,
+        records,
+        notes=_bounds_lines(results, output.columns_of(keys)),
+        recipes=recipes,
+    )
     if figures:
-        print_paths(write_figures({name: system_of(collection.states[name]) for name in results}, figures))
+        print_paths(
+            write_figures({name: system_of(collection.states[name]) for name in results}, figures)
+        )
     return [(name, note) for name, note in report.notes() if note.id not in (*BELOW, "bounded")]
 
 
@@ -207,7 +237,9 @@ def _unlabelled(results: Mapping[str, SummaryResults]) -> dict[str, Unlabelled]:
         for note in one.notes:
             if note.id == UNLABELLED and one.basis.weights is None:
                 fields: dict[str, Any] = dict(note.fields)
-                shares[name] = Unlabelled(str(one.basis.unlabelled), np.zeros(0, np.bool_), fields["share"])
+                shares[name] = Unlabelled(
+                    str(one.basis.unlabelled), np.zeros(0, np.bool_), fields["share"]
+                )
     return shares
 
 
@@ -215,8 +247,12 @@ def _bounds_lines(results: Mapping[str, SummaryResults], keys: Iterable[Key]) ->
     """Yield a line for each system with what its inexact numbers are at least and at most."""
     shown = list(keys)
     for name, one in results.items():
-        bounds = {key: (one.estimates[key].lower_bound, one.estimates[key].upper_bound) for key in shown}
-        texts = [f"{key} in [{_digits(*pair)}]" for key, pair in bounds.items() if pair[0] is not None]
+        bounds = {
+            key: (one.estimates[key].lower_bound, one.estimates[key].upper_bound) for key in shown
+        }
+        texts = [
+            f"{key} in [{_digits(*pair)}]" for key, pair in bounds.items() if pair[0] is not None
+        ]
         if texts:
             yield f"{name}: bounds, since not all uncertainties are told apart: {', '.join(texts)}."
 
@@ -233,4 +269,9 @@ def _digits(low: float | None, high: float | None) -> str:
 def _bounds(results: SummaryResults, keys: Iterable[Key]) -> dict[str, float]:
     flat = results.flat()
     ends = ("lower_bound", "upper_bound", "standard_error")
-    return {f"{key}_{end}": flat[f"{key}_{end}"] for key in keys for end in ends if f"{key}_{end}" in flat}
+    return {
+        f"{key}_{end}": flat[f"{key}_{end}"]
+        for key in keys
+        for end in ends
+        if f"{key}_{end}" in flat
+    }

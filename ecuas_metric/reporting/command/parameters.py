@@ -23,7 +23,9 @@ from ..tables import Grid, Record, check_suffix, screen_of, to_text, write
 from .flags import Flag
 
 
-def option(name: str, metavar: str = "", *, choices: Sequence[str] = (), needs: tuple[str, ...] = ()) -> Flag:
+def option(
+    name: str, metavar: str = "", *, choices: Sequence[str] = (), needs: tuple[str, ...] = ()
+) -> Flag:
     """Return the flag of an option of the metric, which its table explains."""
     text = OPTIONS[name].help
     return Flag(text[0].lower() + text[1:], metavar, choices, needs)
@@ -56,12 +58,19 @@ Interval = Annotated[float | None, Flag("intervals at this level, e.g. 0.95", "L
 GroupColumn = Annotated[str | None, Flag(GROUPS, "COLUMN")]
 NumResamples = Annotated[int, option("n_resamples", "B")]
 Seed = Annotated[int, option("random_state", "SEED")]
-Figures = Annotated[str | None, Flag("draw risk-coverage, cost, reliability and ECUAS_n curves", "DIR")]
-Calibrate = Annotated[str | None, Flag("add each system after cross-validated recalibration", choices=METHODS)]
+Figures = Annotated[
+    str | None, Flag("draw risk-coverage, cost, reliability and ECUAS_n curves", "DIR")
+]
+Calibrate = Annotated[
+    str | None, Flag("add each system after cross-validated recalibration", choices=METHODS)
+]
 Folds = Annotated[int, Flag("number of folds for --calibrate", "K", needs=("calibrate",))]
 RightFlag = Annotated[
     str | None,
-    Flag("the word or number for a correct answer, or that and the one for a wrong answer: 1/2", "WORD"),
+    Flag(
+        "the word or number for a correct answer, or that and the one for a wrong answer: 1/2",
+        "WORD",
+    ),
 ]
 ColumnsFlag = Annotated[
     Sequence[str],
@@ -74,11 +83,17 @@ ColumnsFlag = Annotated[
 ]
 ScaleFlag = Annotated[
     str,
-    Flag("largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH", "MAX"),
+    Flag(
+        "largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH",
+        "MAX",
+    ),
 ]
 LabelsFlag = Annotated[
     str | None,
-    Flag("names of all classes in the order of the posteriors, if the columns are not named after them", "CLASS,.."),
+    Flag(
+        "names of all classes in the order of the posteriors, if the columns are not named after them",
+        "CLASS,..",
+    ),
 ]
 OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
 
@@ -90,7 +105,8 @@ class Columns:
     columns: ColumnsFlag = ()
     scale: ScaleFlag = "1"
     correct_from: Annotated[
-        float | None, Flag("if grades are not 0 or 1, answers with at least this grade are correct", "GRADE")
+        float | None,
+        Flag("if grades are not 0 or 1, answers with at least this grade are correct", "GRADE"),
     ] = None
     unlabelled: Annotated[
         str | None,
@@ -112,7 +128,10 @@ class ReadingFlags(Columns):
     labels: LabelsFlag = None
     recipe: Annotated[
         str | None,
-        Flag("read files as this recipe says, which `ecuas read --output` wrote; other flags change it", "FILE"),
+        Flag(
+            "read files as this recipe says, which `ecuas read --output` wrote; other flags change it",
+            "FILE",
+        ),
     ] = None
 
 
@@ -120,18 +139,29 @@ class ReadingFlags(Columns):
 class RowFlags(ReadingFlags):
     """How files are read whose rows are in memory."""
 
-    tasks: Annotated[str | None, Flag("for runs of evaluation tools: read only these tasks", "TASK,..")] = None
+    tasks: Annotated[
+        str | None, Flag("for runs of evaluation tools: read only these tasks", "TASK,..")
+    ] = None
     filter: Annotated[
         str | None,
         Flag("for runs: the filter (lm-eval) or scorer (Inspect), if there are several", "NAME"),
     ] = None
-    partial: Annotated[bool, Flag("for runs: also read those that did not end, as far as they came")] = False
+    partial: Annotated[
+        bool, Flag("for runs: also read those that did not end, as far as they came")
+    ] = False
     choice_length: Annotated[
         str,
-        Flag("for runs: divide log-likelihoods of choices by their lengths, like acc_norm", choices=tuple(BY_LENGTH)),
+        Flag(
+            "for runs: divide log-likelihoods of choices by their lengths, like acc_norm",
+            choices=tuple(BY_LENGTH),
+        ),
     ] = "none"
-    common: Annotated[bool, Flag("keep only samples whose ids all systems have; a note counts those left out")] = False
-    by_position: Annotated[bool, Flag("pair the samples of different systems by row instead of by id")] = False
+    common: Annotated[
+        bool, Flag("keep only samples whose ids all systems have; a note counts those left out")
+    ] = False
+    by_position: Annotated[
+        bool, Flag("pair the samples of different systems by row instead of by id")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +170,9 @@ class MetricOptions:
 
     n: OrdersN = DEFAULTS.n
     num_classes: Annotated[float | None, option("num_classes", "K")] = None
-    predictions_are: Annotated[str | None, option("predictions_are", choices=POSTERIOR_FORMS)] = None
+    predictions_are: Annotated[str | None, option("predictions_are", choices=POSTERIOR_FORMS)] = (
+        None
+    )
     renormalize: Annotated[bool, option("renormalize")] = False
     reject_costs: Annotated[tuple[float, ...], option("reject_costs", "COST,..")] = ()
     normalize: Normalize = False
@@ -150,7 +182,9 @@ class MetricOptions:
 
     def options(self, columns: Columns) -> dict[str, object]:
         """Return the options of `compute` that these are; InputError if weights mean something and there are none."""
-        is_weighted = columns.weight or any(re.search(r"\bweight\s*=", text) for text in columns.columns)
+        is_weighted = columns.weight or any(
+            re.search(r"\bweight\s*=", text) for text in columns.columns
+        )
         if self.weights_are is not None and not is_weighted:
             raise InputError("weights_are", "idle_without_weight")
         return {_NAMES.get(name, name): value for name, value in dataclasses.asdict(self).items()}
@@ -167,7 +201,9 @@ class BinnedOptions(MetricOptions):
 class Target:
     """What a planned comparison is to find."""
 
-    samples: Annotated[int | None, Flag("number of samples (default: as in the files, or 1000)", "N")] = None
+    samples: Annotated[
+        int | None, Flag("number of samples (default: as in the files, or 1000)", "N")
+    ] = None
     difference: Annotated[
         float | None, Flag("difference to be detected (default: the observed or expected one)", "D")
     ] = None
@@ -180,7 +216,10 @@ class Output:
     """What is shown, and where it is written."""
 
     metrics: Annotated[
-        str | None, Flag("compute only these metrics, given by key or by the name shown in tables", "METRIC,..")
+        str | None,
+        Flag(
+            "compute only these metrics, given by key or by the name shown in tables", "METRIC,.."
+        ),
     ] = None
     digits: Annotated[
         int | None,
@@ -191,7 +230,8 @@ class Output:
         ),
     ] = None
     output: Annotated[
-        Sequence[str], Flag("also write the table to a .md, .tex, .txt, .csv or .json file; repeatable", "FILE")
+        Sequence[str],
+        Flag("also write the table to a .md, .tex, .txt, .csv or .json file; repeatable", "FILE"),
     ] = ()
 
     def check(self) -> None:
@@ -242,7 +282,9 @@ class Output:
 class ReportOutput(Output):
     """What is shown of a report, and where it is written."""
 
-    full: Annotated[bool, Flag("show all metrics, not only the main ones; .csv and .json always have all")] = False
+    full: Annotated[
+        bool, Flag("show all metrics, not only the main ones; .csv and .json always have all")
+    ] = False
 
     def check(self) -> None:
         """Raise FileError if a file has no format, and InputError if all metrics and some are asked for."""

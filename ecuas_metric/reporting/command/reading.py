@@ -17,7 +17,9 @@ from ...files.submissions import Submission, read_run, submissions_of
 from .flags import flag_of
 from .parameters import MetricOptions, ReadingFlags, RowFlags
 
-ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")  # the commas that are in no column's name
+ROLES = re.compile(
+    rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)"
+)  # the commas that are in no column's name
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
 NOT_OF_CHOICES = (
     "scale",
@@ -87,7 +89,9 @@ def reading_of(rows: ReadingFlags, metric: MetricOptions, unlabelled: str | None
     if rows.labels is not None:
         labels = next(csv.reader([rows.labels], skipinitialspace=True))
     rule = rows.unlabelled or unlabelled
-    return Reading(rule, labels, rows.correct_from, scale_of(rows.scale), metric.predictions_are, rows.right)
+    return Reading(
+        rule, labels, rows.correct_from, scale_of(rows.scale), metric.predictions_are, rows.right
+    )
 
 
 def by_recipe(reading: Reading, path: str | None) -> Reading:
@@ -140,10 +144,19 @@ def _require_known(column: str) -> None:
         from difflib import get_close_matches
 
         near = get_close_matches(match[1], NAMES, 1, 0)
-        raise InputError("--columns", "unknown_role", value=match[1], advice="near_role", roles=list(NAMES), near=near)
+        raise InputError(
+            "--columns",
+            "unknown_role",
+            value=match[1],
+            advice="near_role",
+            roles=list(NAMES),
+            near=near,
+        )
 
 
-def _columns_meant(of: str, files: Sequence[File], special: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _columns_meant(
+    of: str, files: Sequence[File], special: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
     """Return the columns of the files with a path, a file name or a name, or those of a system in the one file."""
     meant = []
     for one, columns in zip(files, special, strict=True):
@@ -234,6 +247,8 @@ def _with_names(read: Sequence[ReadFile], *, has_parts: bool) -> list[Submission
     names = distinct_names(names, files, stems)
     for name, (_, one) in zip(names, submissions, strict=True):
         if names.count(name) > 1:
-            raise FileError(one.source.file, "same_name_in_other_file", advice="name_files", name=name)
+            raise FileError(
+                one.source.file, "same_name_in_other_file", advice="name_files", name=name
+            )
         renamed.append(one._replace(name=name))
     return renamed

@@ -20,12 +20,16 @@ def show_recipes(
     columns: Columns,
     right: RightFlag = None,
     labels: LabelsFlag = None,
-    output: Annotated[str | None, Flag("write the recipe to this file, for --recipe", "FILE")] = None,
+    output: Annotated[
+        str | None, Flag("write the recipe to this file, for --recipe", "FILE")
+    ] = None,
 ) -> Notes:
     """Print how files are read, and what their columns hold."""
     rows = RowFlags(**asdict(columns), right=right, labels=labels)
     outputs = [] if output is None else [output]
-    submissions = read_files(files, rows, groups=None, metric=MetricOptions(), unlabelled="bounds", outputs=outputs)
+    submissions = read_files(
+        files, rows, groups=None, metric=MetricOptions(), unlabelled="bounds", outputs=outputs
+    )
     by_file: dict[str, dict[str, Recipe]] = {}
     for recipe in filter(None, recipes_of(submissions)):
         by_file.setdefault(recipe.source, {})[recipe.said()] = recipe

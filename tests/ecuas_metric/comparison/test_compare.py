@@ -17,7 +17,11 @@ from tests.ecuas_metric.files.submitted import submission
 
 OPTIONS = {"confidence_level": 0.95, "n_resamples": 400, "interval_method": "percentile"}
 ARRAYS = np.array([0.5, 0.6, 0.7]), np.array([0, 1, 1])
-KINDS = [([3, 1, 2], ["1", "2", "3"]), (["007", "x", "7"], ["7", "007", "x"]), (["2", "10"], [10, 2])]
+KINDS = [
+    ([3, 1, 2], ["1", "2", "3"]),
+    (["007", "x", "7"], ["7", "007", "x"]),
+    (["2", "10"], [10, 2]),
+]
 
 
 @pytest.fixture
@@ -35,26 +39,42 @@ def outputs(rng):
 
 def systems_of(outputs, *, ids=None, **options):
     checked, ids = checked_options(**OPTIONS | options), ids or {}
-    return {name: prepare("confidences", *arrays, checked, ids=ids.get(name)) for name, arrays in outputs.items()}
+    return {
+        name: prepare("confidences", *arrays, checked, ids=ids.get(name))
+        for name, arrays in outputs.items()
+    }
 
 
 def rows_of(outputs, **options):
-    return {(row.first, row.second, str(row.key)): row for row in compare_systems(systems_of(outputs, **options))}
+    return {
+        (row.first, row.second, str(row.key)): row
+        for row in compare_systems(systems_of(outputs, **options))
+    }
 
 
 @pytest.mark.parametrize("count", [False, True])
 def test_differences_are_those_of_the_metrics(outputs, count, rng):
-    counts = {"sample_weight": rng.integers(0, 3, 400), "weights_are": "counts", "groups": np.arange(400) // 5}
+    counts = {
+        "sample_weight": rng.integers(0, 3, 400),
+        "weights_are": "counts",
+        "groups": np.arange(400) // 5,
+    }
     options = counts if count else {}
     values = {name: all_values(system) for name, system in systems_of(outputs, **options).items()}
     for (first, second, _), row in rows_of(outputs, **options).items():
-        assert row.difference == pytest.approx(values[first][row.key] - values[second][row.key], abs=1e-12)
+        assert row.difference == pytest.approx(
+            values[first][row.key] - values[second][row.key], abs=1e-12
+        )
         assert row.low <= row.difference <= row.high or row.key == Key("ece")
 
 
-def test_pairing_makes_the_interval_of_similar_systems_narrow_and_their_difference_significant(outputs):
+def test_pairing_makes_the_interval_of_similar_systems_narrow_and_their_difference_significant(
+    outputs,
+):
     rows = rows_of(outputs)
-    paired, unpaired = (rows["calibrated", other, "ecuas_1"] for other in ("overconfident", "other"))
+    paired, unpaired = (
+        rows["calibrated", other, "ecuas_1"] for other in ("overconfident", "other")
+    )
     assert paired.high - paired.low < 0.7 * (unpaired.high - unpaired.low)
     row = rows["calibrated", "overconfident", "ecuas_0"]
     assert row.high < 0
@@ -68,7 +88,9 @@ def test_a_metric_compared_alone_has_the_rows_that_it_has_among_all(outputs):
     for key in (Key("auroc"), Key("aurc"), Key("error_rate"), *of_ecuas):
         alone = compare_systems(systems, only=[key])
         # But for what is adjusted for all tests.
-        assert [astuple(row)[:7] for row in alone] == [astuple(row)[:7] for row in every if row.key == key]
+        assert [astuple(row)[:7] for row in alone] == [
+            astuple(row)[:7] for row in every if row.key == key
+        ]
 
 
 def test_a_system_against_itself_has_no_difference(outputs):
@@ -89,14 +111,20 @@ def test_swapping_systems_flips_the_sign(outputs):
         swapped = back[second, first, key]
         assert swapped.comparable == row.comparable
         assert swapped.p == pytest.approx(row.p, rel=1e-9, nan_ok=True)
-        assert other[3:6] + other[9:] == pytest.approx(turned[3:6] + turned[9:], abs=0.01, nan_ok=True)  # other draws
+        assert other[3:6] + other[9:] == pytest.approx(
+            turned[3:6] + turned[9:], abs=0.01, nan_ok=True
+        )  # other draws
 
 
 def test_numbers_of_confidences_are_marked_where_the_answers_differ(outputs):
     only_confidences = {"ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"}
-    for (first, second, key), row in rows_of(outputs, normalize=True, decompose=True, n=1, n_resamples=20).items():
+    for (first, second, key), row in rows_of(
+        outputs, normalize=True, decompose=True, n=1, n_resamples=20
+    ).items():
         same_answers = {first, second} == {"calibrated", "overconfident"}
-        is_of_both = row.key.metric not in only_confidences and row.key.variant != "calibration_loss"
+        is_of_both = (
+            row.key.metric not in only_confidences and row.key.variant != "calibration_loss"
+        )
         assert row.comparable == (same_answers or is_of_both), (first, second, key)
 
 
@@ -105,9 +133,17 @@ def test_within_strata_each_is_compared_alone_and_p_holds_for_all(outputs):
     within = compare_within(systems_of(outputs, strata=part), only=[Key("error_rate"), Key("aurc")])
     assert [*within] == [0, 1, 2]
     for stratum, rows in within.items():
-        alone = {name: [values[part == stratum] for values in arrays] for name, arrays in outputs.items()}
-        for row, expected in zip(rows, compare_systems(systems_of(alone), only=[row.key for row in rows]), strict=True):
-            assert (row.difference, row.low, row.p) == (expected.difference, expected.low, expected.p)
+        alone = {
+            name: [values[part == stratum] for values in arrays] for name, arrays in outputs.items()
+        }
+        for row, expected in zip(
+            rows, compare_systems(systems_of(alone), only=[row.key for row in rows]), strict=True
+        ):
+            assert (row.difference, row.low, row.p) == (
+                expected.difference,
+                expected.low,
+                expected.p,
+            )
             assert row.p_adjusted == min(3 * expected.p_adjusted, 1)
     with pytest.raises(InputError, match="strata"):
         compare_within(systems_of(outputs))
@@ -117,7 +153,9 @@ def test_differences_that_rest_on_unseen_mistakes_say_so_and_of_which_system(rng
     sure = np.where(np.arange(120) < 69, 1.0, 0.5)
     vague = np.full(120, 0.6)
     correct = ((sure == 1) | (rng.random(120) > 0.3)).astype(int)
-    compared = compare_systems(systems_of({"sure": (sure, correct), "vague": (vague, correct)}, n=0))
+    compared = compare_systems(
+        systems_of({"sure": (sure, correct), "vague": (vague, correct)}, n=0)
+    )
     (note,) = (note for name, note in compared.notes if name == "sure")
     assert note.fact.startswith("No mistake was seen among 69 answers with confidence 1")
     assert "ecuas_0" in note.fact
@@ -126,8 +164,12 @@ def test_differences_that_rest_on_unseen_mistakes_say_so_and_of_which_system(rng
 
 def test_one_wrong_answer_each_is_no_evidence_on_auroc():
     rng = np.random.default_rng(0)
-    arrays = {name: (rng.random(100), np.arange(100) != wrong) for name, wrong in (("a", 17), ("b", 60))}
-    row = rows_of({name: (p, correct.astype(int)) for name, (p, correct) in arrays.items()})["a", "b", "auroc"]
+    arrays = {
+        name: (rng.random(100), np.arange(100) != wrong) for name, wrong in (("a", 17), ("b", 60))
+    }
+    row = rows_of({name: (p, correct.astype(int)) for name, (p, correct) in arrays.items()})[
+        "a", "b", "auroc"
+    ]
     assert row.p > 0.2
 
 
@@ -147,15 +189,22 @@ def test_an_interval_is_about_the_bootstraps(outputs):
         if row.key != Key("ece"):
             weights = np.vstack(list(bootstrap_weights(400, Resampling(1000))))
             pair = systems[first], systems[second]
-            values = [all_values(system, weights[:, system.order], [row.key])[row.key] for system in pair]
+            values = [
+                all_values(system, weights[:, system.order], [row.key])[row.key] for system in pair
+            ]
             low, high = np.quantile(values[0] - values[1], [0.025, 0.975])
             one_answer = 0.02  # which the bootstrap does not know, at most
-            assert (row.low, row.high) == pytest.approx((low, high), abs=0.15 * (high - low) + one_answer), row
+            assert (row.low, row.high) == pytest.approx(
+                (low, high), abs=0.15 * (high - low) + one_answer
+            ), row
 
 
 def test_intervals_and_p_values_agree(outputs, rng):
     weight, groups = rng.random(400), np.arange(400) // 5
-    for options in ({}, {"sample_weight": weight, "groups": groups, "n_resamples": 100, "confidence_level": 0.9}):
+    for options in (
+        {},
+        {"sample_weight": weight, "groups": groups, "n_resamples": 100, "confidence_level": 0.9},
+    ):
         alpha = 1 - options.get("confidence_level", 0.95)
         for row in rows_of(outputs, normalize=True, **options).values():
             if not np.isnan(row.low):
@@ -168,7 +217,9 @@ def test_intervals_and_p_values_agree(outputs, rng):
 def test_equal_weights_are_no_weights(outputs):
     """And the way of weights is another one in the code."""
     for tied in (False, True):
-        arrays = {name: (p.round(1) if tied else p, correct) for name, (p, correct) in outputs.items()}
+        arrays = {
+            name: (p.round(1) if tied else p, correct) for name, (p, correct) in outputs.items()
+        }
         plain = rows_of(arrays, n_resamples=50, reject_costs=0.3)
         weighted = rows_of(arrays, n_resamples=50, reject_costs=0.3, sample_weight=np.ones(400))
         for key, row in plain.items():
@@ -179,17 +230,31 @@ def test_equal_weights_are_no_weights(outputs):
 def test_ids_bring_samples_together_and_ties_too_are_resampled_alike(outputs, rng):
     tied = {name: (rng.integers(0, 5, 60) / 4, rng.integers(0, 2, 60)) for name in "abc"}
     for arrays, moved in ((outputs, ("overconfident", "other")), (tied, "b")):
-        there, here = with_ids(arrays, n_resamples=50), with_ids(arrays, moved=moved, rng=rng, n_resamples=50)
+        there, here = (
+            with_ids(arrays, n_resamples=50),
+            with_ids(arrays, moved=moved, rng=rng, n_resamples=50),
+        )
         assert compare_systems(there) == compare_systems(here)
 
 
 def test_weights_and_groups_follow_the_ids(outputs, rng):
-    options = {"sample_weight": 10 ** rng.uniform(-6, 3, 400), "groups": np.arange(400) // 4, "n_resamples": 50}
-    there, here = (with_ids(outputs, moved=moved, rng=rng, **options) for moved in ((), ("overconfident", "other")))
+    options = {
+        "sample_weight": 10 ** rng.uniform(-6, 3, 400),
+        "groups": np.arange(400) // 4,
+        "n_resamples": 50,
+    }
+    there, here = (
+        with_ids(outputs, moved=moved, rng=rng, **options)
+        for moved in ((), ("overconfident", "other"))
+    )
     for row, same in zip(compare_systems(here), compare_systems(there), strict=True):
-        assert astuple(row)[3:-1] == pytest.approx(astuple(same)[3:-1], abs=1e-12, nan_ok=True), row.key
+        assert astuple(row)[3:-1] == pytest.approx(astuple(same)[3:-1], abs=1e-12, nan_ok=True), (
+            row.key
+        )
     others = with_ids({"other": outputs["other"]}, **options | {"sample_weight": rng.random(400)})
-    with pytest.raises(InputError, match="^calibrated and other cannot be paired: these differ: weights"):
+    with pytest.raises(
+        InputError, match="^calibrated and other cannot be paired: these differ: weights"
+    ):
         compare_systems(there | others)
 
 
@@ -198,7 +263,10 @@ def with_ids(outputs, *, moved=(), rng=None, **options):
     systems = {}
     for name, arrays in outputs.items():
         order = rng.permutation(len(arrays[0])) if name in moved else np.arange(len(arrays[0]))
-        own = {option: values[order] if option in PER_SAMPLE else values for option, values in options.items()}
+        own = {
+            option: values[order] if option in PER_SAMPLE else values
+            for option, values in options.items()
+        }
         ids = {name: [f"q{i}" for i in order]}
         systems |= systems_of({name: [array[order] for array in arrays]}, ids=ids, **own)
     return systems
@@ -209,7 +277,12 @@ def small(*, ids="abc", arrays=ARRAYS, **options):
 
 
 def of_classes(labels):
-    return prepare("posteriors", np.array([[0.6, 0.4], [0.3, 0.7]]), np.array(labels), checked_options(**OPTIONS))
+    return prepare(
+        "posteriors",
+        np.array([[0.6, 0.4], [0.3, 0.7]]),
+        np.array(labels),
+        checked_options(**OPTIONS),
+    )
 
 
 @pytest.mark.parametrize(
@@ -218,14 +291,26 @@ def of_classes(labels):
         ([small()], "^a comparison needs at least two systems; got 1"),
         ([small(), small(ids="abd")], "^one and two have different samples.*'c' is not in two"),
         ([small(), small(ids="abb")], "^two: sample ids must be unique; got 'b' repeatedly"),
-        ([small(), small(ids=None)], "^one and two cannot be paired: only one of them has sample ids"),
+        (
+            [small(), small(ids=None)],
+            "^one and two cannot be paired: only one of them has sample ids",
+        ),
         (
             [small(ids=None), small(ids=None, arrays=np.eye(2, dtype=int))],
             "these differ: numbers of samples",
         ),
-        ([of_classes([0, 1]), of_classes([1, 1])], "^one and two cannot be paired: these differ: .*true classes"),
-        ([small(), small(sample_weight=[1, 2, 3])], "^one and two cannot be paired: these differ: weights"),
-        ([small(confidence_level=None)] * 2, "^confidence_level is missing: the level of the intervals of differences"),
+        (
+            [of_classes([0, 1]), of_classes([1, 1])],
+            "^one and two cannot be paired: these differ: .*true classes",
+        ),
+        (
+            [small(), small(sample_weight=[1, 2, 3])],
+            "^one and two cannot be paired: these differ: weights",
+        ),
+        (
+            [small(confidence_level=None)] * 2,
+            "^confidence_level is missing: the level of the intervals of differences",
+        ),
     ],
 )
 def test_systems_that_do_not_match_are_refused(systems, message):
@@ -237,12 +322,17 @@ def test_systems_that_do_not_match_are_refused(systems, message):
 def test_ids_are_the_same_whatever_kind_of_file_they_are_in(ids, others, rng):
     order = order_of("two", others, "one", ids)
     assert [str(others[row]) for row in order] == [str(value) for value in ids]
-    parts = [submission(name, rng, size=len(ids), ids=values) for name, values in (("one", ids), ("two", others))]
+    parts = [
+        submission(name, rng, size=len(ids), ids=values)
+        for name, values in (("one", ids), ("two", others))
+    ]
     assert differing(one.basis for one in prepare_submissions(parts).values()) == []
     assert [len(part.predictions) for part in in_common(parts)] == [len(ids)] * 2
     parts[1] = parts[1]._replace(ids=as_ids(from_values([*others[:-1], "none"])))
     assert differing(one.basis for one in prepare_submissions(parts).values()) == ["questions"]
-    assert [set(map(str, part.ids.tolist())) for part in in_common(parts)] == [set(map(str, others[:-1]))] * 2
+    assert [set(map(str, part.ids.tolist())) for part in in_common(parts)] == [
+        set(map(str, others[:-1]))
+    ] * 2
 
 
 def test_what_is_left_of_common_samples_stays_together(rng):
@@ -250,7 +340,11 @@ def test_what_is_left_of_common_samples_stays_together(rng):
     one = one._replace(unlabelled=Unlabelled("bounds", np.arange(5) < 2, 0.1))
     two = submission("two", rng, size=3, ids=list("fdb"))
     left, right = in_common([one, two])
-    assert (left.ids.tolist(), left.per_sample["groups"], left.source.rows.tolist()) == (["b", "d"], ["w", "y"], [3, 5])
+    assert (left.ids.tolist(), left.per_sample["groups"], left.source.rows.tolist()) == (
+        ["b", "d"],
+        ["w", "y"],
+        [3, 5],
+    )
     assert left.unlabelled.rows.tolist() == [True, False]
     np.testing.assert_array_equal(left.predictions, one.predictions[[1, 3]])
     np.testing.assert_array_equal(right.references, two.references[[1, 2]])

@@ -70,18 +70,24 @@ def false_alarms(kind, size, num_systems, *, runs=RUNS, **options):
     for data, seed in simulated.independent_seeds(runs):
         one, of_kind = kind(np.random.default_rng(data), size)
         common = {"confidence_level": 0.95, "random_state": seed, "n": (0, 1)} | of_kind | options
-        rows = compare_systems({str(i): confidence_system(*one(), **common) for i in range(num_systems)})
+        rows = compare_systems(
+            {str(i): confidence_system(*one(), **common) for i in range(num_systems)}
+        )
         alone[""] += any(row.p_adjusted <= ALPHA for row in rows)
         for row in rows:
             if (row.first, row.second) == ("0", "1"):
                 alone[str(row.key)] += row.p <= ALPHA
                 outside[str(row.key)] += row.p_first_best <= ALPHA
-    return [{key: 100 * count / runs for key, count in counts.items()} for counts in (alone, outside)]
+    return [
+        {key: 100 * count / runs for key, count in counts.items()} for counts in (alone, outside)
+    ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [100, 455])
-@pytest.mark.parametrize("kind", [alike, tenths, rare, rare_at_random, weighted, grouped, two_scales])
+@pytest.mark.parametrize(
+    "kind", [alike, tenths, rare, rare_at_random, weighted, grouped, two_scales]
+)
 def test_a_pair_that_is_alike_is_rarely_significant(kind, size):
     alone, _ = false_alarms(kind, size, 2, normalize=kind is not two_scales)
     alone = {key: share for key, share in alone.items() if kind is not two_scales or key in ORDERS}

@@ -40,20 +40,31 @@ def test_the_deviation_of_an_error_rate_is_that_of_the_discordant_pairs(rng):
 
 def test_weights_and_groups_count(rng):
     outputs = pair(rng, 300)
-    repeated = {name: tuple(np.repeat(array, 2) for array in arrays) for name, arrays in outputs.items()}
+    repeated = {
+        name: tuple(np.repeat(array, 2) for array in arrays) for name, arrays in outputs.items()
+    }
     both = systems_of(outputs), systems_of(repeated, groups=np.arange(600) // 2)
-    plain, grouped = ({plan.key: plan for plan in plan_of_systems(one)}[Key("ecuas", 1.0)] for one in both)
-    assert grouped.detectable == pytest.approx(plain.detectable, rel=3e-3)  # twice the samples say nothing new
+    plain, grouped = (
+        {plan.key: plan for plan in plan_of_systems(one)}[Key("ecuas", 1.0)] for one in both
+    )
+    assert grouped.detectable == pytest.approx(
+        plain.detectable, rel=3e-3
+    )  # twice the samples say nothing new
     assert grouped.needed == pytest.approx(2 * plain.needed, rel=5e-3)
 
 
 @pytest.mark.parametrize(("power", "alpha"), [(0.8, 0.05), (0.9, 0.01), (0.5, 0.2)])
-@pytest.mark.parametrize("spread", [NORMAL, Spread(0.4, Moments(1.0, 1.0, 0.16, -0.1, 1.0, -2.0, 4.0, -8.0))])
+@pytest.mark.parametrize(
+    "spread", [NORMAL, Spread(0.4, Moments(1.0, 1.0, 0.16, -0.1, 1.0, -2.0, 4.0, -8.0))]
+)
 def test_what_n_detects_needs_n(spread, power, alpha):
     plan = plan_of(Key("error_rate"), 0.03, spread, 500, power=power, alpha=alpha)
     back = plan_of(Key("error_rate"), plan.detectable, spread, 500, power=power, alpha=alpha)
     assert back.needed == 500
-    assert plan_of(Key("error_rate"), 0.03, spread, plan.needed, power=power, alpha=alpha).detectable <= 0.03 + 1e-9
+    assert (
+        plan_of(Key("error_rate"), 0.03, spread, plan.needed, power=power, alpha=alpha).detectable
+        <= 0.03 + 1e-9
+    )
 
 
 def test_a_plan_is_that_of_normal_means_but_for_the_one_answer_more():
@@ -62,7 +73,11 @@ def test_a_plan_is_that_of_normal_means_but_for_the_one_answer_more():
     assert plan.detectable == pytest.approx(z * 0.4 / math.sqrt(500), rel=1e-3)
     assert plan.needed == pytest.approx((z * 0.4 / 0.03) ** 2, abs=2)
     added = Spread(0.4, Moments(1.0, 1.0, 0.16, 0.0, 1.0, -2.0, 4.0, -8.0))
-    assert plan.detectable < plan_of(Key("error_rate"), -0.03, added, 500).detectable < plan.detectable + 2.0 / 500
+    assert (
+        plan.detectable
+        < plan_of(Key("error_rate"), -0.03, added, 500).detectable
+        < plan.detectable + 2.0 / 500
+    )
 
 
 def test_samples_that_never_differ_plan_nothing():
@@ -75,11 +90,15 @@ def test_the_model_has_the_rates_it_is_given(rng):
     a, b = 0.3 * 0.7, 0.1 * 0.9
     assert plan.difference == pytest.approx(0.2)
     assert plan.deviation == pytest.approx(math.sqrt(a + b - 0.4 * math.sqrt(a * b)))
-    assert plan_of_rates(Key("ecuas", 1.0), (0.2, 0.2), correlation=1).deviation == pytest.approx(0, abs=1e-6)
+    assert plan_of_rates(Key("ecuas", 1.0), (0.2, 0.2), correlation=1).deviation == pytest.approx(
+        0, abs=1e-6
+    )
     assert plan_of_rates(Key("ecuas", 0.0), (0.2, 0.2)).needed is None
     # At a large n an ECUAS_n is the error rate, of whatever confidences.
     large = plan_of_rates(Key("ecuas", 1e6), (0.3, 0.1), correlation=0.2)
-    assert (large.difference, large.deviation) == pytest.approx((plan.difference, plan.deviation), rel=0.01)
+    assert (large.difference, large.deviation) == pytest.approx(
+        (plan.difference, plan.deviation), rel=0.01
+    )
 
 
 @pytest.mark.parametrize(
@@ -91,7 +110,10 @@ def test_the_model_has_the_rates_it_is_given(rng):
         ({"power": 0.01}, "^power must be above half of alpha"),
         ({"samples": 0}, "^samples must be at least 1; got 0"),
         ({"correlation": 2.0}, r"^correlation must be a number in \[-1, 1\]"),
-        ({"key": Key("aurc")}, "^a plan without files knows metrics that are means of costs only; got 'aurc'"),
+        (
+            {"key": Key("aurc")},
+            "^a plan without files knows metrics that are means of costs only; got 'aurc'",
+        ),
     ],
 )
 def test_what_cannot_be_planned_is_refused(given, message):
@@ -102,7 +124,21 @@ def test_what_cannot_be_planned_is_refused(given, message):
 
 def test_the_command_plans_with_files_and_without(files, tmp_path, capsys):
     files, output = [*map(str, files)], tmp_path / "plan.json"
-    assert cli.main(["plan", *files, "--difference", "0.1", "--metrics", "er,auroc", "--output", str(output)]) == 0
+    assert (
+        cli.main(
+            [
+                "plan",
+                *files,
+                "--difference",
+                "0.1",
+                "--metrics",
+                "er,auroc",
+                "--output",
+                str(output),
+            ]
+        )
+        == 0
+    )
     assert "detectable with N = 120" in capsys.readouterr().out
     row, _ = json.loads(output.read_text())["rows"]
     assert row["difference"] == 0.1

@@ -44,12 +44,18 @@ def completions(correct):
 
 
 def brute_force(confidence, correct, options):
-    decisions = (confidence_decisions(confidence, one, num_classes=options.num_classes) for one in completions(correct))
+    decisions = (
+        confidence_decisions(confidence, one, num_classes=options.num_classes)
+        for one in completions(correct)
+    )
     found = [
-        all_values(system, only=value_keys(system) + NAMED) for system in (ranked(one, options) for one in decisions)
+        all_values(system, only=value_keys(system) + NAMED)
+        for system in (ranked(one, options) for one in decisions)
     ]
     table = np.array([list(each.values()) for each in found])
-    limits = zip(np.fmin.reduce(table), np.fmax.reduce(table), strict=True)  # of those that are defined
+    limits = zip(
+        np.fmin.reduce(table), np.fmax.reduce(table), strict=True
+    )  # of those that are defined
     return dict(zip(found[0], limits, strict=True))
 
 
@@ -58,7 +64,9 @@ def assert_tight(confidence, correct, options):
     bounds = unlabelled_bounds(confidence, correct, options, only=expected)
     assert list(bounds) == list(expected)
     for key, limits in expected.items():
-        np.testing.assert_allclose(astuple(bounds[key]), limits, rtol=1e-9, atol=1e-9, err_msg=str(key))
+        np.testing.assert_allclose(
+            astuple(bounds[key]), limits, rtol=1e-9, atol=1e-9, err_msg=str(key)
+        )
 
 
 @given(st.sampled_from([(1.0,), WEIGHTS]).flatmap(open_systems), st.sampled_from([None, 2, 4]))
@@ -66,7 +74,9 @@ def test_the_bounds_are_those_of_all_completions(system, num_classes):
     confidence, correct, weight = system
     if weight.sum() >= 1:  # AURC needs as much
         weights = {"sample_weight": weight} if (weight != 1).any() else {}
-        assert_tight(confidence, correct, checked_options(**OPTIONS, num_classes=num_classes, **weights))
+        assert_tight(
+            confidence, correct, checked_options(**OPTIONS, num_classes=num_classes, **weights)
+        )
 
 
 @pytest.mark.parametrize("seed", seeds(2, 60))
@@ -75,7 +85,9 @@ def test_auroc_of_ties_of_many_weights(seed):
     rng = np.random.default_rng(seed)
     confidence = rng.choice([0.3, 0.5, 0.9], size=10)
     correct = np.where(rng.random(10) < 0.7, np.nan, rng.random(10) < 0.5)
-    assert_tight(confidence, correct, checked_options(sample_weight=rng.choice([0.5, 1.0, 2.5], size=10)))
+    assert_tight(
+        confidence, correct, checked_options(sample_weight=rng.choice([0.5, 1.0, 2.5], size=10))
+    )
 
 
 @given(open_systems(weights=WEIGHTS))
@@ -84,7 +96,9 @@ def test_bounds_of_too_many_sums_contain_those_of_all_completions(system):
     options = checked_options(sample_weight=weight + 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(metric, "MAX_SUMS", 0)
-        bounds = unlabelled_bounds(confidence, correct, options, only=brute_force(confidence, correct, options))
+        bounds = unlabelled_bounds(
+            confidence, correct, options, only=brute_force(confidence, correct, options)
+        )
     for key, (low, high) in brute_force(confidence, correct, options).items():
         if not np.isnan(low):
             assert bounds[key].low <= low + 1e-9
@@ -102,14 +116,19 @@ def test_judging_an_answer_never_widens_the_bounds(system):
             judged[index] = verdict
             for key, bounds in unlabelled_bounds(confidence, judged, options).items():
                 low, high = astuple(bounds)
-                assert np.isnan(low) or wide[key].low <= low + 1e-9 <= high + 2e-9 <= wide[key].high + 3e-9
+                assert (
+                    np.isnan(low)
+                    or wide[key].low <= low + 1e-9 <= high + 2e-9 <= wide[key].high + 3e-9
+                )
 
 
 @given(open_systems(weights=(1.0, 3.0)), st.data())
 def test_what_is_missing_can_be_anything_within_the_bounds_and_both_ends_occur(system, data):
     """Confidences and labels: of means of costs; metrics of the order have no bounds then."""
     confidence, correct, weight = system
-    missing = np.array(data.draw(st.lists(st.booleans(), min_size=len(weight), max_size=len(weight))))
+    missing = np.array(
+        data.draw(st.lists(st.booleans(), min_size=len(weight), max_size=len(weight)))
+    )
     missing[0] = True
     open_confidence = np.where(missing, np.nan, confidence)
     options = checked_options(**OPTIONS, sample_weight=weight)
@@ -118,13 +137,20 @@ def test_what_is_missing_can_be_anything_within_the_bounds_and_both_ends_occur(s
     assert Key("auroc") not in bounds
     values = {key: [] for key in bounds}
     for labels in completions(correct):
-        fills = [np.where(labels == 1, right, wrong) for right, wrong in itertools.product((0.0, 1.0), repeat=2)]
+        fills = [
+            np.where(labels == 1, right, wrong)
+            for right, wrong in itertools.product((0.0, 1.0), repeat=2)
+        ]
         for fill in [*fills, confidence]:
-            decisions = confidence_decisions(np.where(missing, fill, confidence), labels, num_classes=None)
+            decisions = confidence_decisions(
+                np.where(missing, fill, confidence), labels, num_classes=None
+            )
             for key, value in all_values(ranked(decisions, options), only=list(bounds)).items():
                 values[key].append(value)
     for key, limits in bounds.items():
-        assert [min(values[key]), max(values[key])] == pytest.approx([limits.low, limits.high], rel=1e-9)
+        assert [min(values[key]), max(values[key])] == pytest.approx(
+            [limits.low, limits.high], rel=1e-9
+        )
 
 
 @pytest.mark.parametrize(

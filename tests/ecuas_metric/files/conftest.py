@@ -20,7 +20,11 @@ def score(tmp_path, monkeypatch, capsys):
         code = cli.main(["score", path, *flags, "--output", "out.json"])
         rows = json.loads(Path("out.json").read_text(encoding="utf-8"))["rows"] if code == 0 else []
         captured = capsys.readouterr()
-        return code, rows, captured.err if code else captured.out.partition("\n")[0] + "\n" + captured.err
+        return (
+            code,
+            rows,
+            captured.err if code else captured.out.partition("\n")[0] + "\n" + captured.err,
+        )
 
     return score
 

@@ -25,7 +25,10 @@ CHOSEN["confidence"] = FOUR.max(axis=1)
 def of_decisions(confidence, wrong, max_uncertainty):
     """Return the error rate, and ECUAS_1 written out."""
     u = (1 - confidence) / max_uncertainty
-    return {"error_rate": np.mean(wrong), "ecuas_1": np.mean(u**2 + wrong * 2 / max_uncertainty * (1 - u))}
+    return {
+        "error_rate": np.mean(wrong),
+        "ecuas_1": np.mean(u**2 + wrong * 2 / max_uncertainty * (1 - u)),
+    }
 
 
 def of_answers(confidence, wrong, max_uncertainty=1):
@@ -34,7 +37,9 @@ def of_answers(confidence, wrong, max_uncertainty=1):
 
 
 def of_posteriors(posteriors, label):
-    found = of_decisions(posteriors.max(axis=1), posteriors.argmax(axis=1) != label, 1 - 1 / posteriors.shape[1])
+    found = of_decisions(
+        posteriors.max(axis=1), posteriors.argmax(axis=1) != label, 1 - 1 / posteriors.shape[1]
+    )
     return found | {"cross_entropy": log_loss(label, posteriors)}
 
 
@@ -58,7 +63,9 @@ def judged(right, wrong):
 
 def by_class(order=(0, 1, 2, 3)):
     """Return posteriors as mappings of classes, in some order."""
-    return [dict(zip(CLASSES[[*order]].tolist(), row, strict=True)) for row in FOUR[:, order].tolist()]
+    return [
+        dict(zip(CLASSES[[*order]].tolist(), row, strict=True)) for row in FOUR[:, order].tolist()
+    ]
 
 
 def content_of(table, suffix):
@@ -69,12 +76,18 @@ def content_of(table, suffix):
         return table.encode()
     if suffix == ".npz":
         buffer = io.BytesIO()
-        arrays = {str(name) or "arr_0": np.array(one.tolist()) for name, one in table.items() if one.dtype != object}
+        arrays = {
+            str(name) or "arr_0": np.array(one.tolist())
+            for name, one in table.items()
+            if one.dtype != object
+        }
         np.savez(buffer, **arrays)
         return buffer.getvalue()
     if suffix == ".parquet":
         return table.to_parquet()
     if suffix not in (".json", ".jsonl"):
         return table.to_csv(index=False).encode(errors="replace")
-    rows = [dict(zip(table.columns, row, strict=True)) for row in table.to_numpy(dtype=object).tolist()]
+    rows = [
+        dict(zip(table.columns, row, strict=True)) for row in table.to_numpy(dtype=object).tolist()
+    ]
     return (json.dumps(rows) if suffix == ".json" else "\n".join(map(json.dumps, rows))).encode()

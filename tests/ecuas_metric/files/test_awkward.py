@@ -104,13 +104,22 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         },
         "other words": ("a.csv --right wahr", judged("wahr", "falsch")),
         "codes": ("a.csv --right 1/2", BASE.assign(correct=2 - C)),
-        "a percent sign in each cell": ("a.csv", BASE.assign(confidence=[f"{100 * q:.2f} %" for q in Q])),
+        "a percent sign in each cell": (
+            "a.csv",
+            BASE.assign(confidence=[f"{100 * q:.2f} %" for q in Q]),
+        ),
         "percentages": ("a.csv --scale 100", BASE.assign(confidence=(100 * Q).round(2))),
         "another scale": ("a.csv --scale 1:6", BASE.assign(confidence=1 + 5 * Q)),
-        "decimal commas in quotes": ("a.csv", BASE.assign(confidence=[f"{q}".replace(".", ",") for q in Q])),
+        "decimal commas in quotes": (
+            "a.csv",
+            BASE.assign(confidence=[f"{q}".replace(".", ",") for q in Q]),
+        ),
         "decimal commas between tabs": ("a.tsv", BASE.to_csv(index=False, sep="\t", decimal=",")),
         "upper case": ("a.csv", BASE.rename(columns=str.upper)),
-        "classes beside them": ("a.csv", BASE.assign(label="x", gold="y", prediction="z", predicted="x")),
+        "classes beside them": (
+            "a.csv",
+            BASE.assign(label="x", gold="y", prediction="z", predicted="x"),
+        ),
         "counts of classes beside them": (
             "a.csv",
             BASE.assign(label=["yes", "no"] * (N // 2), n_yes=3, n_no=4),
@@ -121,7 +130,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv --columns correct=1-error",
             named("correct", "error", np.where(C, "no", "yes")),
         ),
-        "a name that begins with 1-": ("a.csv --columns 'confidence=1-p'", named("confidence", "1-p", Q)),
+        "a name that begins with 1-": (
+            "a.csv --columns 'confidence=1-p'",
+            named("confidence", "1-p", Q),
+        ),
         "a name with a sign": (
             "a.csv --scale 100 --columns 'confidence=conf (%)'",
             named("confidence", "conf (%)", (100 * Q).round(2)),
@@ -129,7 +141,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "Inspect's question": ("a.csv", BASE.rename(columns={"id": "question"})),
     },
     "posteriors": {
-        "columns named 0, 1, .. with the index": ("a.csv", pd.DataFrame(FOUR).assign(label=LABEL).to_csv()),
+        "columns named 0, 1, .. with the index": (
+            "a.csv",
+            pd.DataFrame(FOUR).assign(label=LABEL).to_csv(),
+        ),
         "logits": (
             "a.csv --predictions-are logits",
             pd.DataFrame(np.log(FOUR) + 1).add_prefix("logit_").assign(label=LABEL),
@@ -139,7 +154,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             FROM_1.assign(y=LABEL),
         ),
         "counted from 1": ("a.csv", FROM_1.assign(label=LABEL + 1)),
-        "several predicted classes beside them": ("a.csv", POSTERIORS.assign(prediction=1, predicted="x")),
+        "several predicted classes beside them": (
+            "a.csv",
+            POSTERIORS.assign(prediction=1, predicted="x"),
+        ),
         "npz of Trainer.predict": (
             "a.npz --predictions-are logits",
             {"predictions": np.log(FOUR) + 3, "label_ids": LABEL},
@@ -155,13 +173,25 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv",
             BY_NAME.rename(columns={"cat": "none"}).replace({"y_true": {"cat": "none"}}),
         ),
-        "a list as NumPy prints it": ("a.csv", pd.DataFrame({"label": LABEL, "probabilities": [*map(str, FOUR)]})),
-        "a list as JSON": ("a.csv", pd.DataFrame({"label": LABEL, "probs": map(json.dumps, FOUR.tolist())})),
+        "a list as NumPy prints it": (
+            "a.csv",
+            pd.DataFrame({"label": LABEL, "probabilities": [*map(str, FOUR)]}),
+        ),
+        "a list as JSON": (
+            "a.csv",
+            pd.DataFrame({"label": LABEL, "probs": map(json.dumps, FOUR.tolist())}),
+        ),
         **{
-            f"lists in {suffix}": (f"a{suffix}", pd.DataFrame({"label": LABEL, "posteriors": FOUR.tolist()}))
+            f"lists in {suffix}": (
+                f"a{suffix}",
+                pd.DataFrame({"label": LABEL, "posteriors": FOUR.tolist()}),
+            )
             for suffix in (".parquet", ".jsonl")
         },
-        "a mapping of classes": ("a.jsonl", pd.DataFrame({"label": CLASSES[LABEL], "probs": by_class()})),
+        "a mapping of classes": (
+            "a.jsonl",
+            pd.DataFrame({"label": CLASSES[LABEL], "probs": by_class()}),
+        ),
         "mappings and labels in another order": (
             "a.csv --labels ship,horse,dog,cat",
             mapped([0, 1, 2, 3], CLASSES[LABEL]),
@@ -175,7 +205,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             'a.csv --columns "label=truth,posteriors=cat of it+dog of it+horse of it+ship of it" --labels 0,1,2,3',
             BY_NAME[CLASSES].add_suffix(" of it").assign(truth=LABEL),
         ),
-        "a predicted class called label": ("a.csv", POSTERIORS.assign(y_true=LABEL, label=FOUR.argmax(axis=1))),
+        "a predicted class called label": (
+            "a.csv",
+            POSTERIORS.assign(y_true=LABEL, label=FOUR.argmax(axis=1)),
+        ),
         "percentages": ("a.csv --scale 100", POSTERIORS * [100, 100, 100, 100, 1]),
     },
     "rounded posteriors": {"two digits": ("a.csv --renormalize", POSTERIORS.round(2))},
@@ -195,7 +228,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv --predictions-are logits",
             pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}),
         ),
-        "a column called y_pred": ("a.csv --columns positive=y_pred", BINARY.set_axis(["y_true", "y_pred"], axis=1)),
+        "a column called y_pred": (
+            "a.csv --columns positive=y_pred",
+            BINARY.set_axis(["y_true", "y_pred"], axis=1),
+        ),
     },
     "one of four classes": {
         "predicted and true class": ("a.csv", CHOSEN),
@@ -221,22 +257,34 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "grades of 0 and 100": (BASE.assign(correct=100 * C), "--right 100/0", "confidences"),
     "percentages": (BASE.assign(confidence=(100 * Q).round(2)), "--scale 100", "confidences"),
     "negative ratings": (BASE.assign(confidence=RATING - 3), "--scale=-2:2", "rated"),
-    "words of another language": (judged("richtig", "falsch"), "--right richtig/falsch", "confidences"),
+    "words of another language": (
+        judged("richtig", "falsch"),
+        "--right richtig/falsch",
+        "confidences",
+    ),
     "systems without ids, of texts": (
         SYSTEMS.rename(columns={"id": "prompt"}),
         "--columns system=method",
         "confidences",
     ),
     "an unknown column of systems": (SYSTEMS, "--columns system=method", "confidences"),
-    "the class that was chosen": (CHOSEN_OF_TWO, "--columns confidence=prob,predicted=pred", "confidence of two"),
+    "the class that was chosen": (
+        CHOSEN_OF_TWO,
+        "--columns confidence=prob,predicted=pred",
+        "confidence of two",
+    ),
     "P(spam) as confidence": (
         pd.DataFrame({"label": SPAM[Y], "predicted": SPAM[(P > 0.5) * 1], "confidence": P}),
         "--columns label=label,positive=confidence --labels ham,spam",
         "binary",
     ),
     "the right answers": (
-        pd.DataFrame({"answer": np.where(C, "yes", "no"), "correct": "yes", "confidence": Q}).assign(
-            correct=lambda rows: np.where(SOME, np.where(rows["answer"] == "yes", "no", "yes"), rows["answer"])
+        pd.DataFrame(
+            {"answer": np.where(C, "yes", "no"), "correct": "yes", "confidence": Q}
+        ).assign(
+            correct=lambda rows: np.where(
+                SOME, np.where(rows["answer"] == "yes", "no", "yes"), rows["answer"]
+            )
         ),
         "--columns label=correct,predicted=answer",
         "",
@@ -254,17 +302,28 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
 }
 REFUSED = {  # a file, what the refusal says, and flags
-    "no header": (BASE[["confidence", "correct"]].to_csv(index=False, header=False), "The first row must contain"),
-    "an older encoding": (BASE.assign(note="\u00e9").to_csv(index=False).encode("cp1252"), "Save it as UTF-8"),
+    "no header": (
+        BASE[["confidence", "correct"]].to_csv(index=False, header=False),
+        "The first row must contain",
+    ),
+    "an older encoding": (
+        BASE.assign(note="\u00e9").to_csv(index=False).encode("cp1252"),
+        "Save it as UTF-8",
+    ),
     "logarithms of confidences": (BASE.assign(confidence=np.log(Q)), "Take their exponential"),
-    "few on another scale": (BASE.assign(confidence=np.where(SOME, 100, Q)), "must lie on one scale; 192"),
+    "few on another scale": (
+        BASE.assign(confidence=np.where(SOME, 100, Q)),
+        "must lie on one scale; 192",
+    ),
     "few on another scale, told": (
         BASE.assign(confidence=np.where(SOME, 100, Q)),
         "in row 3 (192 of 200).",
         "--scale 100",
     ),
     "percent signs in some cells": (
-        BASE.assign(confidence=[f"{q:.0%}" if some else f"{q}" for q, some in zip(Q, SOME, strict=True)]),
+        BASE.assign(
+            confidence=[f"{q:.0%}" if some else f"{q}" for q, some in zip(Q, SOME, strict=True)]
+        ),
         "written in one way; most are with decimal points; got",
     ),
     "points between thousands": (
@@ -285,31 +344,83 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "a title above the table": (f"Results,,\n{TEXT}", "has no names of columns; got Results"),
     "UTF-16 without a mark": (TEXT.encode("utf-16-le"), "it is UTF-16 without a mark"),
-    "a header within": (BASE[["confidence", "correct"]].to_csv(index=False) * 2, "Leave such rows out"),
+    "a header within": (
+        BASE[["confidence", "correct"]].to_csv(index=False) * 2,
+        "Leave such rows out",
+    ),
     "a repeated header": (f"{TEXT}id,confidence,correct\n", "unlike all others"),
-    "entropy": (named("confidence", "entropy", -np.log(Q + 1e-3)), "but no confidence; its columns are id (200 texts"),
-    "logits of confidences": (BASE.assign(confidence=np.log(Q + 1e-3) + 2), "Map it to a probability in [0, 1] first"),
-    "a missing code": (BASE.assign(correct=np.where(SOME, 99, C)), "got 99.0 in row 2 (8 of 200). No verdict?"),
-    "counts": (BASE.assign(correct=np.arange(N) % 3 * 45 + 10), "must be 0 (incorrect) or 1 (correct); got 10.0"),
-    "three words": (BASE.assign(correct=np.where(SOME, "maybe", np.where(C, "yes", "no"))), "'maybe' in row 2"),
+    "entropy": (
+        named("confidence", "entropy", -np.log(Q + 1e-3)),
+        "but no confidence; its columns are id (200 texts",
+    ),
+    "logits of confidences": (
+        BASE.assign(confidence=np.log(Q + 1e-3) + 2),
+        "Map it to a probability in [0, 1] first",
+    ),
+    "a missing code": (
+        BASE.assign(correct=np.where(SOME, 99, C)),
+        "got 99.0 in row 2 (8 of 200). No verdict?",
+    ),
+    "counts": (
+        BASE.assign(correct=np.arange(N) % 3 * 45 + 10),
+        "must be 0 (incorrect) or 1 (correct); got 10.0",
+    ),
+    "three words": (
+        BASE.assign(correct=np.where(SOME, "maybe", np.where(C, "yes", "no"))),
+        "'maybe' in row 2",
+    ),
     "a third word, told": (
         BASE.assign(correct=np.where(SOME, "maybe", np.where(C, "ja", "nein"))),
         "must hold ja, nein, or nothing; got 'maybe'",
         "--right ja/nein",
     ),
-    "words of two pairs": (BASE.assign(correct=np.where(C, "yes", "wrong")), "two codes, wrong and yes: which"),
-    "ignored rows": (POSTERIORS.assign(label=np.where(SOME, -100, LABEL)), "rows that do not count? Leave these out."),
-    "ignored rows of -1": (POSTERIORS.assign(label=np.where(SOME, -1, LABEL)), "rows that do not count?"),
+    "words of two pairs": (
+        BASE.assign(correct=np.where(C, "yes", "wrong")),
+        "two codes, wrong and yes: which",
+    ),
+    "ignored rows": (
+        POSTERIORS.assign(label=np.where(SOME, -100, LABEL)),
+        "rows that do not count? Leave these out.",
+    ),
+    "ignored rows of -1": (
+        POSTERIORS.assign(label=np.where(SOME, -1, LABEL)),
+        "rows that do not count?",
+    ),
     "labels of -1 and 1": (BINARY.assign(y_true=2 * Y - 1), "--labels A,B"),
     "labels of 1 and 2": (BINARY.assign(y_true=1 + Y), "--labels A,B"),
-    "text classes": (pd.DataFrame({"label": SPAM[Y], "prob": P}), "must hold numbers of classes; got "),
-    "text classes in numbered columns": (POSTERIORS.assign(label=CLASSES[LABEL]), "--labels A,B,.."),
-    "P(chosen class) alone": (pd.DataFrame({"label": Y, "prob": MAX}), "0.5 or higher in every row"),
-    "classes in two cases": (CHOSEN.replace({"predicted": {"ship": "Ship"}}), "differ in upper and lower case only"),
-    "numbers of mapped classes": (mapped([3, 0, 1, 2], LABEL), "must name the same classes", "--labels 0,1,2,3"),
-    "a class without a column": (BY_NAME.drop(columns="ship"), "has label = y_true, but no posteriors"),
-    "both forms": (POSTERIORS.assign(confidence=0.5, correct=1), "confidence=confidence or label=label"),
-    "two sets of posteriors": (POSTERIORS.join(FROM_1.set_axis([f"p_{k}" for k in range(4)], axis=1)), "several sets"),
+    "text classes": (
+        pd.DataFrame({"label": SPAM[Y], "prob": P}),
+        "must hold numbers of classes; got ",
+    ),
+    "text classes in numbered columns": (
+        POSTERIORS.assign(label=CLASSES[LABEL]),
+        "--labels A,B,..",
+    ),
+    "P(chosen class) alone": (
+        pd.DataFrame({"label": Y, "prob": MAX}),
+        "0.5 or higher in every row",
+    ),
+    "classes in two cases": (
+        CHOSEN.replace({"predicted": {"ship": "Ship"}}),
+        "differ in upper and lower case only",
+    ),
+    "numbers of mapped classes": (
+        mapped([3, 0, 1, 2], LABEL),
+        "must name the same classes",
+        "--labels 0,1,2,3",
+    ),
+    "a class without a column": (
+        BY_NAME.drop(columns="ship"),
+        "has label = y_true, but no posteriors",
+    ),
+    "both forms": (
+        POSTERIORS.assign(confidence=0.5, correct=1),
+        "confidence=confidence or label=label",
+    ),
+    "two sets of posteriors": (
+        POSTERIORS.join(FROM_1.set_axis([f"p_{k}" for k in range(4)], axis=1)),
+        "several sets",
+    ),
     "roles that no form has": (
         POSTERIORS,
         "no form of input with correct, posteriors",
@@ -329,13 +440,20 @@ REFUSED = {  # a file, what the refusal says, and flags
         "yes or no, or such a pair; got",
         "--columns correct=answer,confidence=confidence",
     ),
-    "a role that there is not": (CHOSEN, "Is it predicted?", "--columns label=label,prediction=predicted"),
+    "a role that there is not": (
+        CHOSEN,
+        "Is it predicted?",
+        "--columns label=label,prediction=predicted",
+    ),
     "percent signs on a scale": (
         BASE.assign(confidence=[f"{q:.0%}" for q in Q]),
         "Per cent signs are read as they are, without --scale",
         "--scale 100",
     ),
-    "a pipeline's output": (CHOSEN.set_axis(["true", "label", "score"], axis=1), "score (numbers from"),
+    "a pipeline's output": (
+        CHOSEN.set_axis(["true", "label", "score"], axis=1),
+        "score (numbers from",
+    ),
     "DeepEval": (
         pd.DataFrame({"score": Q, "success": Q > 0.5, "threshold": 0.5}),
         "its columns are score (numbers from",
@@ -344,22 +462,45 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.DataFrame({"custom_id": range(N), "response": "x", "error": None}),
         "error (empty)",
     ),
-    "commas in the header of tabs": ("in full, confidence, correct\tnotes, etc\n0.5\tx\n", "its columns are"),
+    "commas in the header of tabs": (
+        "in full, confidence, correct\tnotes, etc\n0.5\tx\n",
+        "its columns are",
+    ),
     **{
-        f"several columns, {columns}": (BASE.assign(lang=1), "has no column", f"--columns {columns}")
-        for columns in ("weight=lang+id", "correct=correct+lang", "label=lang+id,positive=confidence")
+        f"several columns, {columns}": (
+            BASE.assign(lang=1),
+            "has no column",
+            f"--columns {columns}",
+        )
+        for columns in (
+            "weight=lang+id",
+            "correct=correct+lang",
+            "label=lang+id,positive=confidence",
+        )
     },
 }
 NOTED = {  # a file, flags, and what is said beside the number
     "a column of weights": (BASE.assign(weight=1 + C), "", "not used: weight (2 values)"),
-    "a column of strata": (BASE.assign(stratum=np.arange(N) % 2), "", "not used: stratum (2 values)"),
+    "a column of strata": (
+        BASE.assign(stratum=np.arange(N) % 2),
+        "",
+        "not used: stratum (2 values)",
+    ),
     "several samples of a question": (
         pd.concat([BASE, BASE]),
         "--interval 0.95",
         "200 of 400 ids in column 'id' occur more than once. Samples of one id depend on each other: without --groups",
     ),
-    "inverted": (BASE.assign(confidence=1 - Q), "", "Wrong answers have higher confidences than right ones"),
-    "the probability of the other class": (BINARY.assign(y_prob=1 - P), "", "--columns positive=1-y_prob."),
+    "inverted": (
+        BASE.assign(confidence=1 - Q),
+        "",
+        "Wrong answers have higher confidences than right ones",
+    ),
+    "the probability of the other class": (
+        BINARY.assign(y_prob=1 - P),
+        "",
+        "--columns positive=1-y_prob.",
+    ),
     "perfect": (BASE.assign(correct=(Q > 0.5) * 1), "", "is one column computed from the other?"),
     "K of classes": (CHOSEN, "", "K is 4. For free text, use --num-classes inf."),
     "a first class that never occurs": (
@@ -367,7 +508,11 @@ NOTED = {  # a file, flags, and what is said beside the number
         "",
         "Class 0 never occurs, and all other classes up to 3 do: are labels counted from 0?",
     ),
-    "hard posteriors": (POSTERIORS.assign(**dict(zip(POSTERIORS, np.eye(4)[LABEL].T, strict=False))), "", "are 0 or 1"),
+    "hard posteriors": (
+        POSTERIORS.assign(**dict(zip(POSTERIORS, np.eye(4)[LABEL].T, strict=False))),
+        "",
+        "are 0 or 1",
+    ),
     "systems without ids": (
         SYSTEMS.drop(columns="id"),
         "",
@@ -379,14 +524,18 @@ NOTED = {  # a file, flags, and what is said beside the number
         "--columns system=method.",
     ),
     "right answers that are true or false": (
-        BASE.assign(correct=np.arange(N) % 2 == 0, answer=(np.arange(N) % 2 == 0) == (np.arange(N) % 5 > 0)),
+        BASE.assign(
+            correct=np.arange(N) % 2 == 0, answer=(np.arange(N) % 2 == 0) == (np.arange(N) % 5 > 0)
+        ),
         "",
         "and 'answer' those of the system? --columns label=correct,predicted=answer if it does",
     ),
 }
 
 
-@pytest.mark.parametrize(("whose", "case"), [(whose, case) for whose, cases in TAKEN.items() for case in cases])
+@pytest.mark.parametrize(
+    ("whose", "case"), [(whose, case) for whose, cases in TAKEN.items() for case in cases]
+)
 def test_files_give_their_numbers(whose, case, assert_scores):
     assert len(assert_scores(whose, *TAKEN[whose][case])) == 1
 
@@ -438,15 +587,25 @@ def test_every_column_is_used_or_named_and_a_recipe_is_taken_back(score, tmp_pat
     assert score("b.csv --recipe r.json")[0] == 0
 
 
-SIDE_BY_SIDE = BASE.rename(columns={"confidence": "a_p", "correct": "a_ok"}).assign(b_p=1 - Q, b_ok=C)
+SIDE_BY_SIDE = BASE.rename(columns={"confidence": "a_p", "correct": "a_ok"}).assign(
+    b_p=1 - Q, b_ok=C
+)
 FLAGS = "--columns a:confidence=a_p,correct=a_ok --columns b:confidence=1-b_p,correct=b_ok"
 
 
-def test_systems_side_by_side_are_named_one_by_one_and_kept_in_a_recipe(score, assert_scores, tmp_path):
-    columns = {"a": {"confidence": "a_p", "correct": "a_ok"}, "b": {"confidence": "1-b_p", "correct": "b_ok"}}
+def test_systems_side_by_side_are_named_one_by_one_and_kept_in_a_recipe(
+    score, assert_scores, tmp_path
+):
+    columns = {
+        "a": {"confidence": "a_p", "correct": "a_ok"},
+        "b": {"confidence": "1-b_p", "correct": "b_ok"},
+    }
     assert assert_scores("confidences", f"a.csv {FLAGS}", SIDE_BY_SIDE) == ["a", "b"]
     document = json.loads((tmp_path / "out.json").read_text())
-    assert document["read"][1] == "read a.csv: 200 rows; b: confidence = 1-b_p, correct = b_ok, id = id"
+    assert (
+        document["read"][1]
+        == "read a.csv: 200 rows; b: confidence = 1-b_p, correct = b_ok, id = id"
+    )
     assert [recipe["system"] for recipe in document["recipes"]] == ["a", "b"]
     assert document["basis"]["a"]["recipe"] == document["recipes"][0]["digest"]
     (tmp_path / "out.json").rename(tmp_path / "before.json")
@@ -454,10 +613,16 @@ def test_systems_side_by_side_are_named_one_by_one_and_kept_in_a_recipe(score, a
     one, two = read_submissions("a.csv", columns=columns)
     assert (one.recipe.unused, one.predictions.tolist(), two.name) == ((), Q.tolist(), "b")
     assert one.recipe.digest() == read_submissions("a.csv", columns=columns["a"])[0].recipe.digest()
-    (task, other) = read_submissions("a.csv", columns=columns | {"part": "b_ok", "b": columns["a"]})[::2]
+    (task, other) = read_submissions(
+        "a.csv", columns=columns | {"part": "b_ok", "b": columns["a"]}
+    )[::2]
     assert (task.name, other.name) == ("a 0", "b 0")
     SIDE_BY_SIDE.to_parquet(tmp_path / "a.parquet")
-    for flags in (f"a.parquet --out-of-core {FLAGS}", f"a.csv a.parquet {FLAGS}", "a.csv --columns b.csv:id=id"):
+    for flags in (
+        f"a.parquet --out-of-core {FLAGS}",
+        f"a.csv a.parquet {FLAGS}",
+        "a.csv --columns b.csv:id=id",
+    ):
         code, _, said = score(flags)
         assert (code, said.startswith("ecuas: --columns")) == (2, True)
 
@@ -481,7 +646,11 @@ def test_what_is_not_judged_bounds_the_numbers(score, capsys):
     assert low < TRUTH["confidences"]["error_rate"] < high
     _, (wrong,), _ = score("a.csv --unlabelled wrong")
     _, (left,), _ = score("a.csv --unlabelled drop")
-    assert (wrong["error_rate"], left["N"], left["error_rate"]) == (high, 180, pytest.approx(low / 0.9))
+    assert (wrong["error_rate"], left["N"], left["error_rate"]) == (
+        high,
+        180,
+        pytest.approx(low / 0.9),
+    )
     assert cli.main(["compare", "a.csv", "a.csv"]) == 2
     assert cli.main(["score", "a.csv", "--explain"]) == 2
     err = capsys.readouterr().err
@@ -493,9 +662,14 @@ def test_groups_and_ids_of_several_columns(score):
     table = BASE.assign(lang=np.arange(N) % 2, doc=np.arange(N) % 20 // 2)
     table["both"] = table["lang"] * 100 + table["doc"]
     command = "a.csv --interval 0.95 --metrics ER --columns group="
-    limits = {name: score(command + name, table)[1][0]["error_rate_low"] for name in ("both", "lang+doc", "lang")}
+    limits = {
+        name: score(command + name, table)[1][0]["error_rate_low"]
+        for name in ("both", "lang+doc", "lang")
+    }
     assert limits["lang+doc"] == pytest.approx(limits["both"], rel=1e-12)
-    assert limits["lang"] <= limits["both"] + 1e-12  # of groups that vary no more than independent answers
+    assert (
+        limits["lang"] <= limits["both"] + 1e-12
+    )  # of groups that vary no more than independent answers
 
 
 def test_the_first_part_of_a_joined_id_that_repeats_is_a_group(tmp_path):
@@ -509,7 +683,9 @@ def test_the_first_part_of_a_joined_id_that_repeats_is_a_group(tmp_path):
 def test_ids_of_which_none_is_shared_have_ways_out(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     BASE.to_csv("a.csv", index=False)
-    BASE.assign(id=np.arange(N), key=BASE["id"]).sample(frac=1, random_state=0).to_csv("b.csv", index=False)
+    BASE.assign(id=np.arange(N), key=BASE["id"]).sample(frac=1, random_state=0).to_csv(
+        "b.csv", index=False
+    )
     compare = ["compare", "a.csv", "b.csv", "--metrics", "ecuas_1", "--output", "out.json"]
     for flags in ([], ["--common"]):
         assert cli.main([*compare, *flags]) == 2
@@ -517,15 +693,47 @@ def test_ids_of_which_none_is_shared_have_ways_out(tmp_path, monkeypatch, capsys
     for way, is_same in (["--by-position"], False), (["--columns", "b.csv:id=key"], True):
         assert cli.main([*compare, *way]) == 0
         (row,) = json.loads((tmp_path / "out.json").read_text())["rows"]
-        assert (row["high"] - row["low"] < 0.05) == is_same  # else one more answer is not all that differs
+        assert (
+            row["high"] - row["low"] < 0.05
+        ) == is_same  # else one more answer is not all that differs
 
 
 KINDS = [
-    *(pa.bool_(), pa.int8(), pa.uint64(), pa.float16(), pa.float32(), pa.decimal128(5, 2), pa.decimal256(40, 2)),
-    *(pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.string_view(), pa.date32(), pa.time64("us")),
-    *(pa.timestamp("ns"), pa.timestamp("us", tz="UTC"), pa.duration("s"), pa.null(), pa.list_(pa.float64())),
-    *(pa.large_list(pa.int8()), pa.list_(pa.float32(), 2), pa.struct([("a", pa.float64()), ("b", pa.float64())])),
-    *(pa.map_(pa.string(), pa.float64()), pa.dictionary(pa.int32(), pa.string()), pa.dictionary(pa.int8(), pa.int64())),
+    *(
+        pa.bool_(),
+        pa.int8(),
+        pa.uint64(),
+        pa.float16(),
+        pa.float32(),
+        pa.decimal128(5, 2),
+        pa.decimal256(40, 2),
+    ),
+    *(
+        pa.string(),
+        pa.large_string(),
+        pa.binary(),
+        pa.large_binary(),
+        pa.string_view(),
+        pa.date32(),
+        pa.time64("us"),
+    ),
+    *(
+        pa.timestamp("ns"),
+        pa.timestamp("us", tz="UTC"),
+        pa.duration("s"),
+        pa.null(),
+        pa.list_(pa.float64()),
+    ),
+    *(
+        pa.large_list(pa.int8()),
+        pa.list_(pa.float32(), 2),
+        pa.struct([("a", pa.float64()), ("b", pa.float64())]),
+    ),
+    *(
+        pa.map_(pa.string(), pa.float64()),
+        pa.dictionary(pa.int32(), pa.string()),
+        pa.dictionary(pa.int8(), pa.int64()),
+    ),
     *(pa.run_end_encoded(pa.int32(), pa.float64()), pa.binary_view(), pa.month_day_nano_interval()),
 ]
 CELLS = ([1, 0, 1], ["1", "0", None], [None] * 3, [[0.5, 0.5]] * 3, [{"a": 0.5, "b": 0.5}] * 3)
@@ -535,16 +743,29 @@ CELLS = ([1, 0, 1], ["1", "0", None], [None] * 3, [[0.5, 0.5]] * 3, [{"a": 0.5, 
 def test_any_type_in_any_role_is_read_or_refused(kind, tmp_path):
     answers = pa.table({"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]})
     classes = pa.table({"label": [1, 0, 1], "prob": [0.9, 0.4, 0.5]})
-    tables = dict.fromkeys(["confidence", "correct", "id", "group", "weight", "system", "other"], answers)
+    tables = dict.fromkeys(
+        ["confidence", "correct", "id", "group", "weight", "system", "other"], answers
+    )
     tables |= {"label": classes, "prob": classes, "probs": classes.drop_columns("prob")}
     for (role, table), values in product(tables.items(), CELLS):
         try:
             column = pa.array(values, kind)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, ValueError):
+        except (
+            pa.ArrowInvalid,
+            pa.ArrowTypeError,
+            pa.ArrowNotImplementedError,
+            TypeError,
+            ValueError,
+        ):
             continue
         one = table.drop_columns([role] * (role in table.column_names)).append_column(role, column)
-        with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_file(file, one.schema) as writer:
+        with (
+            pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file,
+            pa.ipc.new_file(file, one.schema) as writer,
+        ):
             writer.write_table(one)
         columns = {role: role} if role in ("group", "weight") else {}
         with suppress(InputError):  # of which the fuzz knows that it is one line
-            prepare_submissions(read_submissions(tmp_path / "a.arrow", columns=columns), missing_confidence=0.5)
+            prepare_submissions(
+                read_submissions(tmp_path / "a.arrow", columns=columns), missing_confidence=0.5
+            )

@@ -12,12 +12,29 @@ from ecuas_metric.messages import ADVICE
 from ecuas_metric.reporting.words import COMMAND_WORDS
 
 PERCENTAGES = "id,confidence,correct\na,1,1\n\nb,87,0\nc,92,1\n"
-OUT_OF_RANGE = {"argument": "predictions", "rule": "out_of_unit_interval", "value": 87.0, "got": "87.0", "index": 1}
+OUT_OF_RANGE = {
+    "argument": "predictions",
+    "rule": "out_of_unit_interval",
+    "value": 87.0,
+    "got": "87.0",
+    "index": 1,
+}
 OUT_OF_RANGE |= {"count": 2, "total": 3, "advice": "divide_by_100"}
 
 
-OF_FUNCTIONS = {"number_classes", "pass_truth_first", "score_as_confidences", "score_as_posteriors", "sort_labels"}
-OF_FUNCTIONS |= {"fit_posteriors", "log_samples", "pass_weights_to_state", "set_shift"}  # or of another command
+OF_FUNCTIONS = {
+    "number_classes",
+    "pass_truth_first",
+    "score_as_confidences",
+    "score_as_posteriors",
+    "sort_labels",
+}
+OF_FUNCTIONS |= {
+    "fit_posteriors",
+    "log_samples",
+    "pass_weights_to_state",
+    "set_shift",
+}  # or of another command
 
 
 @pytest.fixture
@@ -53,7 +70,12 @@ def test_an_error_of_a_file_also_has_file_column_and_row(write):
 def test_an_option_that_does_not_fit_a_file(write):
     submissions = read_submissions(write("a.csv", "confidence,correct\n0.9,1\n"))
     error = caught(prepare_submissions, submissions, reject_costs=2)
-    assert (error.file, error.argument, error.value, error.row) == ("a.csv", "reject_costs", 2, None)
+    assert (error.file, error.argument, error.value, error.row) == (
+        "a.csv",
+        "reject_costs",
+        2,
+        None,
+    )
     said = "a.csv: reject_costs must lie in [0, 1], the largest sensible uncertainty; got 2.0 at index 0 (1 of 1)."
     assert str(error) == said
     assert error.render(COMMAND_WORDS).startswith("a.csv: --reject-costs must lie in [0, 1]")
@@ -61,24 +83,51 @@ def test_an_option_that_does_not_fit_a_file(write):
 
 @pytest.mark.parametrize("advice", sorted(ADVICE.keys() - OF_FUNCTIONS))
 def test_the_command_has_its_own_words_for_what_only_python_has(advice):
-    fields = {"columns": {"label": "y"}, "share": 0.5, "low": 1, "high": 2, "words": "yes/no", "ids": "id"}
-    said = FileError("x", "", advice=advice, **fields).render(COMMAND_WORDS).replace("--scale=", "--scale ")
+    fields = {
+        "columns": {"label": "y"},
+        "share": 0.5,
+        "low": 1,
+        "high": 2,
+        "words": "yes/no",
+        "ids": "id",
+    }
+    said = (
+        FileError("x", "", advice=advice, **fields)
+        .render(COMMAND_WORDS)
+        .replace("--scale=", "--scale ")
+    )
     assert not any(python in said for python in ("=", "_", "shape")) or "--columns" in said, said
 
 
 @pytest.mark.parametrize("name", ["n_bins", "num_classes", "random_state", "predictions", "n"])
 def test_a_file_or_a_system_may_be_called_as_an_option_is(name, score):
     fact = f"{name}.csv: column 'confidence' must lie in [0, 1]; got 87.0 in row 4 (2 of 3)."
-    assert score(f"{name}.csv", PERCENTAGES) == (2, [], f"ecuas: {fact} Percentages? --scale 100 divides by 100.\n")
-    assert score(f"nothing/{name}.csv") == (2, [], f"ecuas: nothing/{name}.csv: there is no such file.\n")
-    assert "--missing-confidence" in score("a.csv", f"system,confidence,correct\n{name},,1\n{name},0.5,0\n")[2]
+    assert score(f"{name}.csv", PERCENTAGES) == (
+        2,
+        [],
+        f"ecuas: {fact} Percentages? --scale 100 divides by 100.\n",
+    )
+    assert score(f"nothing/{name}.csv") == (
+        2,
+        [],
+        f"ecuas: nothing/{name}.csv: there is no such file.\n",
+    )
+    assert (
+        "--missing-confidence"
+        in score("a.csv", f"system,confidence,correct\n{name},,1\n{name},0.5,0\n")[2]
+    )
     code, (row,), said = score("a.csv --missing-confidence 0.5 --metrics ecuas_0")
     assert (code, row["system"]) == (0, name)
-    assert said.partition("\n")[2] == f"note: {name}: 1 of 2 confidences are missing (NaN) and count as 0.5.\n"
+    assert (
+        said.partition("\n")[2]
+        == f"note: {name}: 1 of 2 confidences are missing (NaN) and count as 0.5.\n"
+    )
 
 
 def test_errors_travel_between_processes(write):
-    errors = [caught(read_submissions, path) for path in (write("a.csv", PERCENTAGES), "nothing.csv")]
+    errors = [
+        caught(read_submissions, path) for path in (write("a.csv", PERCENTAGES), "nothing.csv")
+    ]
     for error in (*errors, caught(confidences, [0.9, 87.0], [1, 0]), caught(compare_systems, {})):
         there = pickle.loads(pickle.dumps(error))
         assert type(there) is type(error)
@@ -101,5 +150,7 @@ def test_reports_made_at_once_do_not_mix(recwarn):
         at_once = list(pool.map(report, [missing for _ in range(3) for missing in range(4)]))
     assert [one.notes() for one in at_once] == [one.notes() for one in alone] * 3
     assert len({str(one.notes()) for one in alone}) == 4
-    assert [one.results["a"].flat() for one in at_once[1:4]] == [one.results["a"].flat() for one in alone[1:]]
+    assert [one.results["a"].flat() for one in at_once[1:4]] == [
+        one.results["a"].flat() for one in alone[1:]
+    ]
     assert not recwarn.list

@@ -22,9 +22,36 @@ from tests.ecuas_metric.files.tables import (
 SUFFIXES = (".csv", ".jsonl", ".json", ".parquet", ".npz")
 SECONDS = 20  # of the processor, for one file
 TOKENS = [b"\n", b"\r", b"\t", b" ", b"9" * 40, b"\xff", b"\xe2\x80\xa8", b"\0"]
-TOKENS += b'nan inf -1 1e999 " , [ ] { } : null prob_1 label correct confidence =1+1 true % ; | #'.split()
-ODD = [None, float("nan"), float("inf"), -1, 1.0000001, 7, 10**30, True, "", "85%", "0,5", "N", "yes", "-", "\u2028"]
-ODD += ["[0.5, 0.5]", "[[[", "{'a': 1}", [0.5, 0.5], [], {"a": 0.5}, [{"label": "a", "score": 1}], [[1, 2], [3]]]
+TOKENS += (
+    b'nan inf -1 1e999 " , [ ] { } : null prob_1 label correct confidence =1+1 true % ; | #'.split()
+)
+ODD = [
+    None,
+    float("nan"),
+    float("inf"),
+    -1,
+    1.0000001,
+    7,
+    10**30,
+    True,
+    "",
+    "85%",
+    "0,5",
+    "N",
+    "yes",
+    "-",
+    "\u2028",
+]
+ODD += [
+    "[0.5, 0.5]",
+    "[[[",
+    "{'a': 1}",
+    [0.5, 0.5],
+    [],
+    {"a": 0.5},
+    [{"label": "a", "score": 1}],
+    [[1, 2], [3]],
+]
 ODD += [{"a": {"b": [1]}}]
 NAMES = ",confidence,Correct,label,prob,prob_0,prob_1,probs,system,id,index,y_true,y_pred,scores,prob_a,data,columns,0"
 
@@ -56,7 +83,9 @@ def disturbed(frame, rng):
             names[column] = name_from(rng)
             frame = frame.set_axis(names, axis=1)
         elif kind == 5:
-            frame = pd.concat([frame, frame.iloc[:, [column]].set_axis([name_from(rng)], axis=1)], axis=1)
+            frame = pd.concat(
+                [frame, frame.iloc[:, [column]].set_axis([name_from(rng)], axis=1)], axis=1
+            )
         elif kind == 6 and frame.shape[1] > 1:
             frame = frame.iloc[:, [k for k in range(frame.shape[1]) if k != column]]
         else:
@@ -133,6 +162,8 @@ def test_whole_files_are_scored(suffix, tmp_path, capsys):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("count", "seed"), [(100, 0), pytest.param(3000, 1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("count", "seed"), [(100, 0), pytest.param(3000, 1, marks=pytest.mark.slow)]
+)
 def test_broken_files_are_answered_in_one_line(count, seed, tmp_path, capsys):
     assert run(count, seed, tmp_path, capsys) > count / 20

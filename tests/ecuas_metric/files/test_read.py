@@ -38,7 +38,10 @@ def test_compressed_files_hold_what_was_compressed(suffix, tmp_path):
 def test_other_formats_hold_the_same(tmp_path):
     FRAME.to_feather(tmp_path / "a.feather")
     table = pa.Table.from_pandas(FRAME)
-    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+    with (
+        pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file,
+        pa.ipc.new_stream(file, table.schema) as stream,
+    ):
         stream.write_table(table)
     np.savez(tmp_path / "a.npz", **{name: FRAME[name].to_numpy() for name in FRAME})
     FRAME.to_csv(tmp_path / "a.dat", index=False)
@@ -49,9 +52,14 @@ def test_other_formats_hold_the_same(tmp_path):
 
 
 def test_columns_of_runs_are_their_values(tmp_path):
-    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 2], pa.int32()), pa.array(FRAME["correct"]))
+    runs = pa.RunEndEncodedArray.from_arrays(
+        pa.array([1, 2], pa.int32()), pa.array(FRAME["correct"])
+    )
     table = pa.table({"confidence": FRAME["confidence"], "correct": runs})
-    with pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+    with (
+        pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file,
+        pa.ipc.new_stream(file, table.schema) as stream,
+    ):
         stream.write_table(table)
     assert cells(tmp_path / "a.arrow") == FRAME.to_numpy().tolist()
 
@@ -75,7 +83,9 @@ def test_excel_files(tmp_path):
         read_sheet(tmp_path / "b.xlsx")
 
 
-@pytest.mark.parametrize("content", [CSV, gzip.compress(CSV, mtime=0), b'{"confidence": 0.9, "correct": 1}\n'])
+@pytest.mark.parametrize(
+    "content", [CSV, gzip.compress(CSV, mtime=0), b'{"confidence": 0.9, "correct": 1}\n']
+)
 def test_standard_input_is_known_by_how_it_begins(content, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
     assert cells("-")[0] == [0.9, 1]
@@ -97,11 +107,15 @@ def test_comments_before_the_header_are_skipped_and_counted(tmp_path):
 @pytest.mark.parametrize("name", ["gpt.csv", "part.csv"])
 def test_a_folder_of_systems_is_no_table(name, tmp_path):
     FRAME.to_csv(tmp_path / name)
-    with pytest.raises(ValueError, match=r"is a folder, and not of the parts of one table\. Name its files\."):
+    with pytest.raises(
+        ValueError, match=r"is a folder, and not of the parts of one table\. Name its files\."
+    ):
         read_sheet(tmp_path)
 
 
-@pytest.mark.parametrize("values", [["b", None, "a", "b"], [[1], None, [2], [1]]])  # Arrow encodes no lists
+@pytest.mark.parametrize(
+    "values", [["b", None, "a", "b"], [[1], None, [2], [1]]]
+)  # Arrow encodes no lists
 def test_codes_tell_values_and_where_there_is_none(values):
     known, codes = encode(pa.array(values))
     assert [None if code == -1 else known[code] for code in codes] == values

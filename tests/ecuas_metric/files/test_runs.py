@@ -26,7 +26,10 @@ def lm_eval_row(number, label, scores, *, target=None, choices=CHOICES, **more):
         "doc_id": number,
         "doc": {"question": f"What colour is thing {number}?", "choices": choices, "label": label},
         "target": str(label) if target is None else target,
-        "arguments": {f"gen_args_{k}": {"arg_0": "What?", "arg_1": f" {text}"} for k, text in enumerate(choices)},
+        "arguments": {
+            f"gen_args_{k}": {"arg_0": "What?", "arg_1": f" {text}"}
+            for k, text in enumerate(choices)
+        },
         "resps": [[[str(score), "False"]] for score in scores],
         "filtered_resps": [[str(score), "False"] for score in scores],
         "filter": "none",
@@ -39,17 +42,28 @@ def lm_eval_row(number, label, scores, *, target=None, choices=CHOICES, **more):
 def written(folder, rows, task="colors", time=TIME):
     folder.mkdir(exist_ok=True)
     file = folder / f"samples_{task}_{time}.jsonl"
-    file.write_text(rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows))
+    file.write_text(
+        rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows)
+    )
     return file
 
 
 def inspect_log(samples, model="org/model"):
-    return {"version": 2, "status": "success", "eval": {"task": "things", "model": model}, "samples": samples}
+    return {
+        "version": 2,
+        "status": "success",
+        "eval": {"task": "things", "model": model},
+        "samples": samples,
+    }
 
 
 def inspect_sample(number, value, confidence, epoch=1, scorer="match"):
     metadata = {} if confidence is None else {"confidence": confidence}
-    return {"id": number, "epoch": epoch, "scores": {scorer: {"value": value, "metadata": metadata}}}
+    return {
+        "id": number,
+        "epoch": epoch,
+        "scores": {scorer: {"value": value, "metadata": metadata}},
+    }
 
 
 def json_file(folder, samples, **more):
@@ -60,9 +74,14 @@ def json_file(folder, samples, **more):
 
 def eval_file(path, log):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", json.dumps({key: value for key, value in log.items() if key != "samples"}))
+        archive.writestr(
+            "header.json",
+            json.dumps({key: value for key, value in log.items() if key != "samples"}),
+        )
         for sample in log["samples"]:
-            archive.writestr(f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample))
+            archive.writestr(
+                f"samples/{sample['id']}_epoch_{sample['epoch']}.json", json.dumps(sample)
+            )
     return path
 
 
@@ -78,9 +97,14 @@ def scores(rng):
 
 @pytest.fixture
 def lm_eval(tmp_path, scores):
-    rows = [lm_eval_row(i, int(label), list(row)) for i, (row, label) in enumerate(zip(*scores, strict=True))]
+    rows = [
+        lm_eval_row(i, int(label), list(row))
+        for i, (row, label) in enumerate(zip(*scores, strict=True))
+    ]
     file = written(tmp_path / "org__model", rows)
-    (tmp_path / "org__model" / f"results_{TIME}.json").write_text(json.dumps({"model_name": "org/model"}))
+    (tmp_path / "org__model" / f"results_{TIME}.json").write_text(
+        json.dumps({"model_name": "org/model"})
+    )
     return file
 
 
@@ -103,7 +127,10 @@ def lighteval(tmp_path, scores):
 
 @pytest.mark.parametrize(
     ("tool", "begin"),
-    [("lm_eval", "lm-eval samples, task colors,"), ("lighteval", "lighteval details, task colors|0,")],
+    [
+        ("lm_eval", "lm-eval samples, task colors,"),
+        ("lighteval", "lighteval details, task colors|0,"),
+    ],
 )
 def test_choices_are_posteriors(tool, begin, request, tmp_path, scores, capsys):
     (values, labels), file = scores, request.getfixturevalue(tool)
@@ -157,12 +184,18 @@ def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
     """lm-eval divides by the lengths of the choices, which do not begin with the space before each, unless they do."""
     values, labels = rng.normal(-3, 1, size=(100, 4)), rng.integers(0, 4, 100)
     choices = [*CHOICES[:3], "Gelb wie Öl"]
-    for length, name, size in (("chars", "acc_norm", len), ("bytes", "acc_bytes", lambda text: len(text.encode()))):
+    for length, name, size in (
+        ("chars", "acc_norm", len),
+        ("bytes", "acc_bytes", lambda text: len(text.encode())),
+    ):
         for space in ("", " "):
             scaled = values / np.array([size(space + text) for text in choices])
             rows = [
-                lm_eval_row(i, int(label), list(row), choices=choices) | {name: float(best == label)}
-                for i, (row, label, best) in enumerate(zip(values, labels, scaled.argmax(axis=1), strict=True))
+                lm_eval_row(i, int(label), list(row), choices=choices)
+                | {name: float(best == label)}
+                for i, (row, label, best) in enumerate(
+                    zip(values, labels, scaled.argmax(axis=1), strict=True)
+                )
             ]
             submission = only(written(tmp_path / "m", rows), length=length)
             assert submission.predictions == pytest.approx(log_softmax(scaled, axis=1), abs=1e-12)
@@ -172,23 +205,33 @@ def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
     ("choices", "targets"),
     [
         *((CHOICES, targets) for targets in ("0123", "ABCD", CHOICES)),
-        *(([*"1230"], targets) for targets in ("0123", "1230")),  # an index, though it is the text of another choice
+        *(
+            ([*"1230"], targets) for targets in ("0123", "1230")
+        ),  # an index, though it is the text of another choice
     ],
 )
 def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, targets):
     pairs = enumerate(zip(*scores, strict=True))
-    rows = [lm_eval_row(i, int(k), list(row), target=targets[k], choices=choices) for i, (row, k) in pairs]
+    rows = [
+        lm_eval_row(i, int(k), list(row), target=targets[k], choices=choices)
+        for i, (row, k) in pairs
+    ]
     assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
     place = scores[1].tolist().index(1)
     unknown = [*rows[:place], rows[place] | {"target": "of none"}, *rows[place + 1 :]]
     for wrong in (unknown, [row | {"acc": 1 - row["acc"]} for row in rows]):
-        with pytest.raises(ValueError, match="targets must be an index, a letter or the text of a choice, and agree"):
+        with pytest.raises(
+            ValueError,
+            match="targets must be an index, a letter or the text of a choice, and agree",
+        ):
             read_submissions(written(tmp_path / "m", wrong))
 
 
 def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
     sizes, scores = [2, 3] * 4, [-1.0, -2.0, -3.0]
-    rows = [lm_eval_row(i, i % 2, scores[:size], choices=CHOICES[:size]) for i, size in enumerate(sizes)]
+    rows = [
+        lm_eval_row(i, i % 2, scores[:size], choices=CHOICES[:size]) for i, size in enumerate(sizes)
+    ]
     two, three = read_submissions(written(tmp_path / "m", rows))
     assert (two.predictions.shape, three.predictions.shape) == ((4, 2), (4, 3))
     assert (two.name, three.name) == ("m colors, 2 choices", "m colors, 3 choices")
@@ -203,10 +246,17 @@ def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path):
     with pytest.raises(ValueError, match=r"has no such task; got 'x', not colors, other\."):
         read_parts(tmp_path, RunOptions(tasks=["x"]))
     written(lm_eval.parent, rows, time="2027-01-01T00-00-00.000000")
-    with pytest.raises(ValueError, match=r"has more than one run of task colors by org/model.*Give the file of one"):
+    with pytest.raises(
+        ValueError, match=r"has more than one run of task colors by org/model.*Give the file of one"
+    ):
         read_parts(tmp_path)
-    (lm_eval.parent / "results_2027-01-01T00-00-00.000000.json").write_text(json.dumps({"model_name": "org/other"}))
-    assert [part.model for part in read_parts(tmp_path, RunOptions(tasks=["colors"]))] == ["org/model", "org/other"]
+    (lm_eval.parent / "results_2027-01-01T00-00-00.000000.json").write_text(
+        json.dumps({"model_name": "org/other"})
+    )
+    assert [part.model for part in read_parts(tmp_path, RunOptions(tasks=["colors"]))] == [
+        "org/model",
+        "org/other",
+    ]
 
 
 def test_lm_eval_tasks_whose_samples_are_unlike_others(tmp_path):
@@ -216,8 +266,12 @@ def test_lm_eval_tasks_whose_samples_are_unlike_others(tmp_path):
     rows = [lm_eval_row(i, label, scores, **same) for i, (label, scores) in enumerate(pairs)]
     submission = only(written(tmp_path / "m", rows))
     assert submission.references.tolist() == [0, 1, 1]
-    assert submission.notes[0].fact.endswith("3 questions, 2 choices; which is right follows from acc.")
-    doubled = lm_eval_row(0, 2, [-4.0, -3.0, -2.0, -9.0, -1.0, -1.0, -1.0, 0.0], choices=CHOICES * 2)
+    assert submission.notes[0].fact.endswith(
+        "3 questions, 2 choices; which is right follows from acc."
+    )
+    doubled = lm_eval_row(
+        0, 2, [-4.0, -3.0, -2.0, -9.0, -1.0, -1.0, -1.0, 0.0], choices=CHOICES * 2
+    )
     doubled |= {"acc_mutual_info": 1.0, "acc": 1.0}
     assert only(written(tmp_path / "m", [doubled])).predictions.shape == (1, 4)
 
@@ -225,7 +279,10 @@ def test_lm_eval_tasks_whose_samples_are_unlike_others(tmp_path):
 def test_lm_eval_lines_end_where_newlines_are(tmp_path, lm_eval):
     """Prompts hold other separators of lines; a compressed file is read as it is."""
     text = lm_eval.read_text().replace("What?", "What?\u2028\x85")
-    for name, content in ((lm_eval.name, text.encode()), (f"{lm_eval.name}.gz", gzip.compress(text.encode()))):
+    for name, content in (
+        (lm_eval.name, text.encode()),
+        (f"{lm_eval.name}.gz", gzip.compress(text.encode())),
+    ):
         file = tmp_path / "other" / name
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(content)
@@ -234,11 +291,15 @@ def test_lm_eval_lines_end_where_newlines_are(tmp_path, lm_eval):
 
 
 def test_answers_in_words_have_the_confidence_that_is_named(tmp_path):
-    rows = [{"doc_id": i, "target": "x", "filtered_resps": ["a"], "arguments": {}} for i in range(6)]
+    rows = [
+        {"doc_id": i, "target": "x", "filtered_resps": ["a"], "arguments": {}} for i in range(6)
+    ]
     for grades in (lambda grade: {"acc": 0.0, "exact_match": grade}, lambda grade: {"f1": grade}):
         graded = [row | grades(i / 5) | {"doc": {"sure": 10 * i + 5}} for i, row in enumerate(rows)]
         file = written(tmp_path / "m", graded)
-        (submission,) = read_submissions(file, columns={"confidence": "doc.sure"}, correct_from=0.6, scale=100)
+        (submission,) = read_submissions(
+            file, columns={"confidence": "doc.sure"}, correct_from=0.6, scale=100
+        )
         assert submission.predictions == pytest.approx([0.05, 0.15, 0.25, 0.35, 0.45, 0.55])
         assert submission.references.tolist() == [0, 0, 0, 1, 1, 1]
     with pytest.raises(ValueError, match=r"has no field doc\.surely\.$"):
@@ -250,7 +311,9 @@ def test_lighteval_details_that_cannot_be_used(lighteval):
     frame = pd.read_parquet(lighteval)
     frame["model_response"] = [{"text": ["red"]}] * len(frame)
     frame.to_parquet(lighteval)
-    with pytest.raises(ValueError, match=r"holds answers in words, without log-probabilities of choices\. Name the"):
+    with pytest.raises(
+        ValueError, match=r"holds answers in words, without log-probabilities of choices\. Name the"
+    ):
         read_submissions(lighteval)
     frame["doc"] = [doc | {"specific": {"p": 0.25}} for doc in frame["doc"]]
     frame.to_parquet(lighteval)
@@ -264,25 +327,39 @@ def test_lighteval_details_that_cannot_be_used(lighteval):
 @pytest.mark.parametrize("suffix", [".json", ".eval"])
 def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     values, q = ["C", "I", "N", 1, 0.0, True], rng.random(12)
-    samples = [inspect_sample(i, values[i % 6], float(q[i + 6 * (e - 1)]), e) for e in (1, 2) for i in range(6)]
-    path = json_file(tmp_path, samples) if suffix == ".json" else eval_file(tmp_path / "a.eval", inspect_log(samples))
+    samples = [
+        inspect_sample(i, values[i % 6], float(q[i + 6 * (e - 1)]), e)
+        for e in (1, 2)
+        for i in range(6)
+    ]
+    path = (
+        json_file(tmp_path, samples)
+        if suffix == ".json"
+        else eval_file(tmp_path / "a.eval", inspect_log(samples))
+    )
     submission = only(path)
     fact = "Inspect log, task things, scorer match, 6 samples in 2 epochs, which are groups."
     assert submission.notes[0].fact == fact
-    assert sorted(submission.per_sample["groups"]) == sorted(str(i) for i in range(6) for _ in range(2))
+    assert sorted(submission.per_sample["groups"]) == sorted(
+        str(i) for i in range(6) for _ in range(2)
+    )
     found = score_confidences(submission.references, submission.predictions)
     assert found == pytest.approx(score_confidences([1, 0, 0, 1, 0, 1] * 2, q))
 
 
 def test_grades_count_as_correct_from_the_one_that_is_given(tmp_path):
-    file = json_file(tmp_path, [inspect_sample(i, value, 0.5) for i, value in enumerate(["C", "P", 0.4, "N"])])
+    file = json_file(
+        tmp_path, [inspect_sample(i, value, 0.5) for i, value in enumerate(["C", "P", 0.4, "N"])]
+    )
     assert read_submissions(file, correct_from=0.5)[0].references.tolist() == [1, 1, 0, 0]
 
 
 def test_a_log_that_was_cut_off_is_said_to_be_one(tmp_path):
     path = eval_file(tmp_path / "a.eval", inspect_log([inspect_sample(1, "C", 0.5)]))
     path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(ValueError, match=r"a\.eval: must be a log of Inspect; got File is not a zip file"):
+    with pytest.raises(
+        ValueError, match=r"a\.eval: must be a log of Inspect; got File is not a zip file"
+    ):
         read_submissions(path)
 
 
@@ -306,8 +383,14 @@ def test_several_tasks_are_not_compared_unless_pooled(lm_eval, tmp_path, capsys)
 @pytest.mark.parametrize(
     ("keys", "message"),
     [
-        ("results configs versions n-shot", "lm-eval without samples. Run it again with --log_samples"),
-        ("config_general results config_tasks", "lighteval without samples. Run it again with --save-details"),
+        (
+            "results configs versions n-shot",
+            "lm-eval without samples. Run it again with --log_samples",
+        ),
+        (
+            "config_general results config_tasks",
+            "lighteval without samples. Run it again with --save-details",
+        ),
     ],
 )
 def test_results_without_samples_name_the_flag_that_keeps_them(tmp_path, keys, message):
@@ -331,31 +414,53 @@ def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
 
 def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
     samples = [inspect_sample(i, "CI"[i % 2], 0.5) for i in range(3)]
-    planned = inspect_log([])["eval"] | {"dataset": {"sample_ids": [*range(4)]}, "config": {"epochs": 2}}
+    planned = inspect_log([])["eval"] | {
+        "dataset": {"sample_ids": [*range(4)]},
+        "config": {"epochs": 2},
+    }
     for status in ("error", "cancelled", "started"):
         path = json_file(tmp_path, samples, eval=planned, status=status)
-        with pytest.raises(ValueError, match=f"did not end; got status {status}, 3 of 8 planned samples scored. Read "):
+        with pytest.raises(
+            ValueError,
+            match=f"did not end; got status {status}, 3 of 8 planned samples scored. Read ",
+        ):
             read_submissions(path)
         fact = only(path, partial=True).notes[0].fact
-        assert fact.endswith(f"3 samples; partial: 3 of 8 planned samples are scored, status {status}.")
-    path = json_file(tmp_path, [*samples, {"id": 9, "epoch": 1, "scores": {}, "error": {}}])  # some of a run may fail
-    assert only(path).notes[0].fact.endswith("3 samples; partial: 3 of 4 planned samples are scored.")
+        assert fact.endswith(
+            f"3 samples; partial: 3 of 8 planned samples are scored, status {status}."
+        )
+    path = json_file(
+        tmp_path, [*samples, {"id": 9, "epoch": 1, "scores": {}, "error": {}}]
+    )  # some of a run may fail
+    assert (
+        only(path).notes[0].fact.endswith("3 samples; partial: 3 of 4 planned samples are scored.")
+    )
 
 
 def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlabelled(tmp_path):
-    samples = [inspect_sample(i, value, 0.5) for i, value in enumerate(["C", "I", float("nan"), "C"])]
+    samples = [
+        inspect_sample(i, value, 0.5) for i, value in enumerate(["C", "I", float("nan"), "C"])
+    ]
     for weight, sample in enumerate(samples, 1):
         sample["metadata"] = {"weight": weight, "stratum": "ab"[weight % 2]}
-        sample["scores"]["said"] = {"value": "C", "metadata": {"confidence": None if weight > 2 else "80 %"}}
+        sample["scores"]["said"] = {
+            "value": "C",
+            "metadata": {"confidence": None if weight > 2 else "80 %"},
+        }
         sample["scores"]["other"] = {"value": "C", "metadata": {}}
     json_file(tmp_path / "set", samples)
-    (tmp_path / "set" / "logs.json").write_text('{"a.eval": {"eval": {"task": "", "model": ""}, "version": 2}}')
+    (tmp_path / "set" / "logs.json").write_text(
+        '{"a.eval": {"eval": {"task": "", "model": ""}, "version": 2}}'
+    )
     match, said = read_submissions(tmp_path / "set", unlabelled="bounds")
     assert (match.name, said.name) == ("org/model match", "org/model said")
     assert match.unlabelled.rows.tolist() == [False, False, True, False]
     assert said.predictions == pytest.approx([0.8, 0.8, np.nan, np.nan], nan_ok=True)
     for submission in (match, said):
-        assert submission.per_sample == {"sample_weight": [1.0, 2.0, 3.0, 4.0], "strata": ["b", "a", "b", "a"]}
+        assert submission.per_sample == {
+            "sample_weight": [1.0, 2.0, 3.0, 4.0],
+            "strata": ["b", "a", "b", "a"],
+        }
     total = "; 2 of 4 without a confidence; weighted: 4 samples with weights that add up to 10."
     assert said.notes[0].fact.endswith(total)
     del samples[1]["metadata"]["weight"]
@@ -376,7 +481,9 @@ def test_lm_eval_targets_are_those_that_the_plug_in_recorded(tmp_path, scores):
     (submission,) = read_submissions(written(tmp_path / "m", rows), columns=columns)
     assert submission.per_sample["sample_weight"] == [float(i) for i in range(30)]
     rows[3]["ecuas_1"] = record_of_sample([0, 1], CHOICES, scores[0][3][:, None])
-    with pytest.raises(ValueError, match="must have one right choice in each sample; got '2' in row 4"):
+    with pytest.raises(
+        ValueError, match="must have one right choice in each sample; got '2' in row 4"
+    ):
         read_submissions(written(tmp_path / "m", rows))
 
 
@@ -384,7 +491,9 @@ def test_results_of_the_authors_code_are_a_table(tmp_path):
     """As `callm.models.evaluator` writes them: newlines in questions are escaped, no confidence is `nan`."""
     rows = ['"Q1, ""quoted""\\n","[\'a\', \'b\']",x,0.844422,No,,r\n', "Q2,['a'],x,nan,Yes,,r\n"]
     file = tmp_path / "evaluation_results.csv"
-    header = "Question,Gold Answers,Predicted Answer,Confidence,Correct,Evaluator Response,Raw Output\n"
+    header = (
+        "Question,Gold Answers,Predicted Answer,Confidence,Correct,Evaluator Response,Raw Output\n"
+    )
     file.write_text(header + "".join(rows))
     submission = only(file)
     assert submission.predictions == pytest.approx([0.844422, np.nan], nan_ok=True)
@@ -393,7 +502,10 @@ def test_results_of_the_authors_code_are_a_table(tmp_path):
 
 
 def test_one_of_several_filters_is_chosen(tmp_path):
-    lines = [LINE, LINE | {"filter": "strict", "filtered_resps": LINE["filtered_resps"][::-1], "acc": None}]
+    lines = [
+        LINE,
+        LINE | {"filter": "strict", "filtered_resps": LINE["filtered_resps"][::-1], "acc": None},
+    ]
     file = written(tmp_path / "m", lines)
     assert [only(file, filter=name).predictions.argmax() for name in ("none", "strict")] == [0, 3]
     with pytest.raises(FileError, match="has no filter 'c'; got 'c', not none, strict"):

@@ -53,9 +53,15 @@ def test_posteriors_in_columns_are_put_in_the_order_of_their_numbers(prefix, tmp
 
 
 def test_a_column_of_systems_is_several_systems(tmp_path):
-    path = write(tmp_path / "a.csv", "model,llm,confidence,correct,id\na,x,0.9,1,1\nb,x,0.8,0,1\na,y,0.7,1,2\n")
+    path = write(
+        tmp_path / "a.csv",
+        "model,llm,confidence,correct,id\na,x,0.9,1,1\nb,x,0.8,0,1\na,y,0.7,1,2\n",
+    )
     submissions = read_submissions(path)
-    assert {submission.name: submission.ids.tolist() for submission in submissions} == {"a": ["1", "2"], "b": ["1"]}
+    assert {submission.name: submission.ids.tolist() for submission in submissions} == {
+        "a": ["1", "2"],
+        "b": ["1"],
+    }
     submissions = read_submissions(path, columns={"system": "model+llm"})
     assert [submission.name for submission in submissions] == ["a x", "b x", "a y"]
 
@@ -67,12 +73,19 @@ def test_columns_can_be_named(tmp_path):
     assert submission.per_sample == {"sample_weight": [2, 3], "groups": ["a", "b"]}
 
 
-@pytest.mark.parametrize(("weight", "share", "said"), [("", 1 / 3, "33.3%"), ("w", 0.5, "50.0% by weight")])
+@pytest.mark.parametrize(
+    ("weight", "share", "said"), [("", 1 / 3, "33.3%"), ("w", 0.5, "50.0% by weight")]
+)
 def test_unlabelled_answers_are_an_error_or_counted(weight, share, said, tmp_path):
     path = write(tmp_path / "a.csv", "confidence,correct,id,w\n0.9,1,x,1\n0.8,,y,2\n0.7,0,z,1\n")
-    with pytest.raises(ValueError, match=r"'correct' has no value in row 3 \(1 of 3\)\. Label them, count them as"):
+    with pytest.raises(
+        ValueError, match=r"'correct' has no value in row 3 \(1 of 3\)\. Label them, count them as"
+    ):
         read_submissions(path)
-    kept, left = (["x", "y", "z"], [1, 0, 0], [False, True, False]), (["x", "z"], [1, 0], [False, False])
+    kept, left = (
+        (["x", "y", "z"], [1, 0, 0], [False, True, False]),
+        (["x", "z"], [1, 0], [False, False]),
+    )
     for rule, (ids, truth, rows) in {"bounds": kept, "wrong": kept, "drop": left}.items():
         submission = only(path, unlabelled=rule, columns={"weight": weight} if weight else None)
         assert (submission.ids.tolist(), submission.references.tolist()) == (ids, truth)
@@ -99,16 +112,23 @@ def test_ids_are_the_same_text_in_every_kind_of_file(tmp_path):
 
 @pytest.mark.parametrize("name", ["doc_id", "qid", "question", "index", "example_id"])
 def test_ids_have_the_names_that_tools_give_them(name, tmp_path):
-    assert only(write(tmp_path / "a.csv", BASE.rename(columns={"id": name}))).ids.tolist() == BASE["id"].tolist()
+    assert (
+        only(write(tmp_path / "a.csv", BASE.rename(columns={"id": name}))).ids.tolist()
+        == BASE["id"].tolist()
+    )
 
 
 def test_small_percentages_of_classes_are_on_no_other_scale(tmp_path):
     percentages = "p_0,p_1,p_2,label\n99.2,0.5,0.3,0\n0.4,99.1,0.5,1\n"
     submission = only(write(tmp_path / "a.csv", percentages), scale="100")
-    np.testing.assert_allclose(submission.predictions, [[0.992, 0.005, 0.003], [0.004, 0.991, 0.005]])
+    np.testing.assert_allclose(
+        submission.predictions, [[0.992, 0.005, 0.003], [0.004, 0.991, 0.005]]
+    )
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".json", ".parquet", ".npz", ".arrow", ".xlsx"])
+@pytest.mark.parametrize(
+    "suffix", [".csv", ".jsonl", ".json", ".parquet", ".npz", ".arrow", ".xlsx"]
+)
 def test_empty_files_have_no_rows(suffix, tmp_path):
     with pytest.raises(FileError, match="the file has no rows"):
         read_submissions(write(tmp_path / f"a{suffix}", ""))

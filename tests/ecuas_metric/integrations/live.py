@@ -19,9 +19,13 @@ def run(tool, folder, *arguments, code=0, program="bin/python", **variables):
     command = ROOT / ".venv-integrations" / tool / program
     if not command.exists():
         pytest.skip(f"{tool} is not installed: make test-integrations")
-    env = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "COLUMNS": "1000"} | variables
+    env = (
+        os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1", "COLUMNS": "1000"} | variables
+    )
     env["HF_HOME"] = str(folder / "home")
-    done = subprocess.run([command, *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [command, *arguments], cwd=folder, env=env, capture_output=True, text=True, check=False
+    )
     assert code in (None, done.returncode), (done.stdout + done.stderr)[-3000:]
     return done
 
@@ -30,8 +34,13 @@ def arithmetic(correct, confidence, largest=1.0, weights=None):
     """Return error rate, ECUAS_0 and ECUAS_1, sample by sample."""
     uncertainty, wrong = 1 - np.array(confidence), 1 - np.array(correct)
     samples = list(zip(uncertainty.tolist(), wrong.tolist(), strict=True))
-    values = {f"ecuas_{n}": [float(ecuas(*sample, n, largest)) for sample in samples] for n in (0, 1)}
-    return {name: np.average(costs, weights=weights) for name, costs in (values | {"error_rate": wrong}).items()}
+    values = {
+        f"ecuas_{n}": [float(ecuas(*sample, n, largest)) for sample in samples] for n in (0, 1)
+    }
+    return {
+        name: np.average(costs, weights=weights)
+        for name, costs in (values | {"error_rate": wrong}).items()
+    }
 
 
 def score(path, *flags):

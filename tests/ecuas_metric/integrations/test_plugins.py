@@ -16,7 +16,12 @@ from sklearn.svm import LinearSVC
 
 from ecuas_metric import ecuas_score, score_posteriors
 from ecuas_metric.files.runs.lm_eval import record_of_sample
-from ecuas_metric.integrations.choices import HIGHER_IS_BETTER, aggregation, metrics_of_choices, warn_once
+from ecuas_metric.integrations.choices import (
+    HIGHER_IS_BETTER,
+    aggregation,
+    metrics_of_choices,
+    warn_once,
+)
 from ecuas_metric.integrations.lighteval import metrics_of_samples
 from ecuas_metric.integrations.sklearn import ecuas_scorer
 from ecuas_metric.integrations.transformers import compute_metrics
@@ -42,12 +47,16 @@ def of_folds(X, y, folds, missing=(None, None, None), **options):
 def test_the_scorer_is_minus_ecuas_of_each_fold_which_may_lack_classes_on_either_side(rng):
     for names in (["no", "yes"], ["bird", "cat", "dog"]):
         X, y = classified(rng, names)
-        found = cross_validate(LogisticRegression(), X, y, scoring={"a": ecuas_scorer(n=0)}, cv=KFold(3))
+        found = cross_validate(
+            LogisticRegression(), X, y, scoring={"a": ecuas_scorer(n=0)}, cv=KFold(3)
+        )
         assert found["test_a"] == of_folds(X, y, KFold(3).split(X), n=0)
     bird, cat, dog = (np.flatnonzero(y == name).tolist() for name in names)
     folds = [(range(90), bird), (bird + cat, range(90)), (bird + dog, cat)]
     folds = [tuple(map(np.asarray, fold)) for fold in folds]
-    found = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(), cv=folds, error_score="raise")
+    found = cross_validate(
+        LogisticRegression(), X, y, scoring=ecuas_scorer(), cv=folds, error_score="raise"
+    )
     assert found["test_score"] == of_folds(X, y, folds, missing=(None, 2, 1))
 
 
@@ -58,17 +67,25 @@ def test_the_scorer_is_one_of_scikit_learns(rng):
     with sklearn.config_context(enable_metadata_routing=True):
         scoring = {"a": ecuas_scorer().set_score_request(sample_weight=True)}
         routed = LogisticRegression().set_fit_request(sample_weight=False)
-        found = cross_validate(routed, X, y, scoring=scoring, params={"sample_weight": weight}, cv=folds)
+        found = cross_validate(
+            routed, X, y, scoring=scoring, params={"sample_weight": weight}, cv=folds
+        )
     assert found["test_a"] == of_folds(X, y, folds.split(X), sample_weight=weight)
     tuned = TunedThresholdClassifierCV(model, scoring=ecuas_scorer(n=3), cv="prefit", refit=False)
     certain = np.where(tuned.fit(X, y).predict(X) == y, 0, 2.0)  # at an uncertainty of 0, 1 / u_M
     assert tuned.best_score_ == pytest.approx(-certain.mean() * 4 / 3)
-    each = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(n=0), cv=folds)["test_score"]
-    path = LogisticRegressionCV(Cs=[1.0], scoring=ecuas_scorer(n=0), cv=folds).fit(X, y)  # makes a scorer of its own
+    each = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(n=0), cv=folds)[
+        "test_score"
+    ]
+    path = LogisticRegressionCV(Cs=[1.0], scoring=ecuas_scorer(n=0), cv=folds).fit(
+        X, y
+    )  # makes a scorer of its own
     assert np.ravel(path.scores_["yes"]) == pytest.approx(each, abs=1e-3)
     scoring = {"a": ecuas_scorer(), "b": "accuracy"}
     found = check_scoring(model, scoring=scoring)(model, X, y, sample_weight=weight)["a"]
-    assert found == pytest.approx(-ecuas_score(y, model.predict_proba(X), sample_weight=weight), abs=1e-12)
+    assert found == pytest.approx(
+        -ecuas_score(y, model.predict_proba(X), sample_weight=weight), abs=1e-12
+    )
     search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=scoring, refit="a")
     assert search.fit(X, y).best_params_ == {"C": 1.0}
     fitted = CalibratedClassifierCV(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
@@ -81,8 +98,14 @@ def test_the_scorer_is_one_of_scikit_learns(rng):
 
 def test_the_trainers_metrics_take_what_trainers_pass(rng):
     """Ignored tokens, classes that do not occur, bfloat16, batches, hidden states; several labels are refused."""
-    logits, labels, ignored = rng.normal(size=(5, 7, 3)), rng.integers(0, 3, (5, 7)), rng.random((5, 7)) < 0.3
-    given = SimpleNamespace(predictions=(logits, "hidden"), label_ids=np.where(ignored, -100, labels))
+    logits, labels, ignored = (
+        rng.normal(size=(5, 7, 3)),
+        rng.integers(0, 3, (5, 7)),
+        rng.random((5, 7)) < 0.3,
+    )
+    given = SimpleNamespace(
+        predictions=(logits, "hidden"), label_ids=np.where(ignored, -100, labels)
+    )
     expected = score_posteriors(labels[~ignored], logits[~ignored], predictions_are="logits", n=2)
     assert compute_metrics(n=2, shift=False)(given) == expected
     expected = score_posteriors(labels[:, 1:][~ignored[:, 1:]], logits[:, :-1][~ignored[:, 1:]], n=2,
@@ -105,7 +128,10 @@ def test_the_trainers_metrics_take_what_trainers_pass(rng):
     diverged = compute(SimpleNamespace(predictions=logits * np.nan, label_ids=labels))
     assert diverged.keys() == expected.keys()
     assert np.isnan(list(diverged.values())).all()
-    for label_ids, what in (((labels, labels), "one column of labels"), (np.ones((40, 4)), "one class for each row")):
+    for label_ids, what in (
+        ((labels, labels), "one column of labels"),
+        (np.ones((40, 4)), "one class for each row"),
+    ):
         with pytest.raises(ValueError, match=what):
             compute(SimpleNamespace(predictions=logits, label_ids=label_ids))
 
@@ -113,13 +139,21 @@ def test_the_trainers_metrics_take_what_trainers_pass(rng):
 def test_aggregations_are_the_metrics_of_the_samples(rng):
     labels, logits = rng.integers(0, 4, 20).tolist(), rng.normal(size=(20, 4)).tolist()
     choices = ["red", "green", "blue", "grey"]
-    targets = [*labels[:5], *(choices[label] for label in labels[5:10]), *([label] for label in labels[10:])]
+    targets = [
+        *labels[:5],
+        *(choices[label] for label in labels[5:10]),
+        *([label] for label in labels[10:]),
+    ]
     pairs = [[(score, False) for score in row] for row in logits]
-    records = [record_of_sample(target, choices, of) for target, of in zip(targets, pairs, strict=True)]
+    records = [
+        record_of_sample(target, choices, of) for target, of in zip(targets, pairs, strict=True)
+    ]
     expected = score_posteriors(labels, logits, predictions_are="logits", n=(0, 1))
     flat = [[label, *row] for label, row in zip(labels, logits, strict=True)]
     expected = {name: expected[name] for name in HIGHER_IS_BETTER}
-    assert {name: aggregation(name)(records) for name in expected} == pytest.approx(expected, abs=1e-12)
+    assert {name: aggregation(name)(records) for name in expected} == pytest.approx(
+        expected, abs=1e-12
+    )
     assert metrics_of_samples(flat) == pytest.approx(expected, abs=1e-12)
 
 
@@ -128,7 +162,11 @@ def test_aggregations_are_the_metrics_of_the_samples(rng):
     [
         ([0, 1], [(-1.0, True)] * 3, "must have one right choice in each sample"),
         (3, [(-1.0, True)] * 3, "must have one right choice in each sample"),
-        ("b", [(-1.0, True)] * 3, "must have one right choice in each sample"),  # which occurs twice
+        (
+            "b",
+            [(-1.0, True)] * 3,
+            "must have one right choice in each sample",
+        ),  # which occurs twice
         (1, [[(-1.0, True)] * 2] * 3, "must have one log-likelihood of each choice"),
         (1, [(-np.inf, True)] * 3, "must have finite log-likelihoods"),
     ],
@@ -136,7 +174,9 @@ def test_aggregations_are_the_metrics_of_the_samples(rng):
 def test_samples_without_a_number_are_nan_with_a_reason(caplog, target, results, why):
     warn_once.cache_clear()
     good = record_of_sample(1, ["a", "b", "b"], [(-1.0, True), (-2.0, False), (-3.0, False)])
-    assert np.isnan(aggregation("ecuas_1")([good, record_of_sample(target, ["a", "b", "b"], results)]))
+    assert np.isnan(
+        aggregation("ecuas_1")([good, record_of_sample(target, ["a", "b", "b"], results)])
+    )
     assert why in caplog.text
 
 
@@ -147,7 +187,9 @@ def test_a_plug_in_takes_few_samples_and_any_option(rng, caplog):
     system = {"y_true": [3, 3], "y_prob": scores, "labels": range(4), "predictions_are": "logits"}
     for name, options in (("ecuas_2", {"n": 2}), ("normalized_brier_score", {"normalize": True})):
         found = metrics_of_choices([3, 3], scores, names=[name], **options)
-        assert found[name] == pytest.approx(score_posteriors(**system, **options)[name], nan_ok=True)
+        assert found[name] == pytest.approx(
+            score_posteriors(**system, **options)[name], nan_ok=True
+        )
     assert np.isnan(metrics_of_choices([0, 1], [[-1.0, -2.0], scores[0]])["ecuas_1"])
     assert "choices must be as many in every question" in caplog.text
 
@@ -173,19 +215,37 @@ def test_the_recipes_for_a_model_of_transformers_agree(tmp_path, monkeypatch, ca
     pytest.importorskip("torchmetrics", reason="needs the extra `torchmetrics`")
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
-    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
-    model = transformers.BertForSequenceClassification(transformers.BertConfig(vocab_size=20, num_labels=3, **sizes))
+    sizes = {
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 1,
+        "intermediate_size": 8,
+    }
+    model = transformers.BertForSequenceClassification(
+        transformers.BertConfig(vocab_size=20, num_labels=3, **sizes)
+    )
     samples = [{"input_ids": row, "labels": int(row[0]) % 3} for row in torch.randint(20, (36, 4))]
     trainer = recipe("transformers", model=model, train=samples[:12], test=samples[12:])["trainer"]
     live = float(capsys.readouterr().out.split()[-1])
     with torch.no_grad():
         loader = torch.utils.data.DataLoader(samples[12:], batch_size=5)
-        streamed = recipe("torchmetrics", model=model, batches=loader)["metric"].compute()["ecuas_1"].item()
-    vars(trainer.args).update(batch_eval_metrics=True, per_device_eval_batch_size=5, eval_accumulation_steps=1)
+        streamed = (
+            recipe("torchmetrics", model=model, batches=loader)["metric"]
+            .compute()["ecuas_1"]
+            .item()
+        )
+    vars(trainer.args).update(
+        batch_eval_metrics=True, per_device_eval_batch_size=5, eval_accumulation_steps=1
+    )
     lacking = [sample for sample in samples[12:] if sample["labels"] != 2]
     batched = trainer.evaluate(lacking)["eval_ecuas_1"]
     trainer.compute_metrics = None
     for tested, found in ((samples[12:], live), (samples[12:], streamed), (lacking, batched)):
-        logits, labels = trainer.predict(tested).predictions, [sample["labels"] for sample in tested]
-        expected = score_posteriors(labels, logits, predictions_are="logits", labels=range(3))["ecuas_1"]
+        logits, labels = (
+            trainer.predict(tested).predictions,
+            [sample["labels"] for sample in tested],
+        )
+        expected = score_posteriors(labels, logits, predictions_are="logits", labels=range(3))[
+            "ecuas_1"
+        ]
         assert found == pytest.approx(expected, rel=1e-6)  # logits of float32

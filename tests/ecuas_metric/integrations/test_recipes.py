@@ -9,7 +9,11 @@ from tests.ecuas_metric.integrations.live import arithmetic, close, run, score
 
 pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
 C, Q = [1, 0, 1], [0.9, 0.4, 0.7]
-SAID = [("Paris", "Paris", 0.9), ("Rome", "Oslo", 0.4), ("Oslo", "Oslo", 0.7)]  # what, the truth, how sure
+SAID = [
+    ("Paris", "Paris", 0.9),
+    ("Rome", "Oslo", 0.4),
+    ("Oslo", "Oslo", 0.7),
+]  # what, the truth, how sure
 SCRIPTS = {  # what stands before the recipe, or writes its file
     "uqlm": """
 from uqlm import BlackBoxUQ
@@ -39,9 +43,14 @@ file.rename("test_run.json")
 """,
 }
 TITLES = {"deepeval": "DeepEval"}
-TESTS = [{"vars": {"said": f"{a} {q}"}, "assert": [{"type": "equals", "value": right}]} for a, right, q in SAID]
+TESTS = [
+    {"vars": {"said": f"{a} {q}"}, "assert": [{"type": "equals", "value": right}]}
+    for a, right, q in SAID
+]
 PROMPTFOO = {
-    "promptfooconfig.yaml": json.dumps({"prompts": ["{{said}}"], "providers": ["file://provider.js"], "tests": TESTS}),
+    "promptfooconfig.yaml": json.dumps(
+        {"prompts": ["{{said}}"], "providers": ["file://provider.js"], "tests": TESTS}
+    ),
     "provider.js": """module.exports = class {
   id() { return 'said'; }
   async callApi(prompt) {
@@ -85,5 +94,7 @@ def test_the_recipe_for_promptfoo(tmp_path):
     quiet = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1"}
     quiet["PROMPTFOO_CONFIG_DIR"] = str(tmp_path / "home")
     arguments = ["eval", "--no-cache", "--no-table", "--no-progress-bar", "-o", "promptfoo.jsonl"]
-    run("promptfoo", tmp_path, *arguments, code=None, program="node_modules/.bin/promptfoo", **quiet)
+    run(
+        "promptfoo", tmp_path, *arguments, code=None, program="node_modules/.bin/promptfoo", **quiet
+    )
     assert close(scored(tmp_path, "promptfoo"), arithmetic(C, Q))

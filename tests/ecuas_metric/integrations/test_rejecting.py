@@ -28,7 +28,9 @@ def test_scikit_learns_checks_pass(calibration):
 def test_where_no_map_is_best_posteriors_stay_with_a_warning():
     X = np.append(np.arange(20.0), np.arange(40.0, 60.0))[:, None]  # far apart, whatever the folds
     model = RejectingClassifier(LogisticRegression(), calibration="affine")
-    with pytest.warns(UserWarning, match=r"^Posteriors are left as they are: references must not be told apart"):
+    with pytest.warns(
+        UserWarning, match=r"^Posteriors are left as they are: references must not be told apart"
+    ):
         model.fit(X, X[:, 0] > 30)
     assert model.recalibration_ is None
 
@@ -37,7 +39,9 @@ def test_where_no_map_is_best_posteriors_stay_with_a_warning():
 def test_decisions_and_costs_are_those_of_the_functions(calibration, rng):
     X, y = classified(rng, ["bird", "cat", "dog"])
     forest = RandomForestClassifier(20, random_state=0)  # posteriors of 0
-    model = RejectingClassifier(forest, cost=COST, reject_cost=0.3, calibration=calibration).fit(X[:60], y[:60])
+    model = RejectingClassifier(forest, cost=COST, reject_cost=0.3, calibration=calibration).fit(
+        X[:60], y[:60]
+    )
     posteriors = forest.fit(X[:60], y[:60]).predict_proba(X[60:])
     if calibration:
         folds = stratified_folds(5, grouped=False)
@@ -45,7 +49,10 @@ def test_decisions_and_costs_are_those_of_the_functions(calibration, rng):
         codes = np.unique(y[:60], return_inverse=True)[1]
         posteriors = fit_recalibration(out_of_fold, codes).apply(posteriors)
     rows = decide(posteriors, cost=COST, reject_cost=0.3)
-    assert model.predict(X[60:]).tolist() == np.where(rows.accepted, rows.decision.astype(object), "rejected").tolist()
+    assert (
+        model.predict(X[60:]).tolist()
+        == np.where(rows.accepted, rows.decision.astype(object), "rejected").tolist()
+    )
     scores = score_posteriors(y[60:], posteriors, cost=MATRIX, labels=list(COST), reject_costs=0.3)
     costs = model.decision_costs(X[60:], y[60:])
     assert costs.mean() == pytest.approx(scores["expected_cost_0.3"], abs=1e-12)
@@ -57,17 +64,27 @@ def test_decisions_and_costs_are_those_of_the_functions(calibration, rng):
 def test_pipelines_grids_and_folds_that_lack_a_class(rng):
     X, y = classified(rng, ["bird", "cat", "dog"])
     order = np.argsort(y, kind="stable")  # of three folds each lacks one in training
-    model = RejectingClassifier(make_pipeline(StandardScaler(), LogisticRegression()), cost=COST, reject_cost=0.3)
+    model = RejectingClassifier(
+        make_pipeline(StandardScaler(), LogisticRegression()), cost=COST, reject_cost=0.3
+    )
     ours = cross_val_score(model, X[order], y[order], cv=KFold(3), error_score="raise")
     scorer = ecuas_scorer(cost=COST, reject_cost=0.3)
-    theirs = cross_val_score(model, X[order], y[order], cv=KFold(3), scoring=scorer, error_score="raise")
+    theirs = cross_val_score(
+        model, X[order], y[order], cv=KFold(3), scoring=scorer, error_score="raise"
+    )
     assert ours == pytest.approx(theirs)
     labelled = {"cost": MATRIX, "labels": list(COST), "reject_cost": 0.3}
     scorer = ecuas_scorer(**labelled)
-    assert cross_val_score(model, X[order], y[order], cv=KFold(3), scoring=scorer) == pytest.approx(theirs)
+    assert cross_val_score(model, X[order], y[order], cv=KFold(3), scoring=scorer) == pytest.approx(
+        theirs
+    )
     matrix = RejectingClassifier(model.estimator, **labelled)
-    assert cross_val_score(matrix, X[order], y[order], cv=KFold(3), error_score="raise") == pytest.approx(theirs)
-    grid = GridSearchCV(model, {"estimator__logisticregression__C": [1e-6, 1.0], "calibration": [None, "affine"]})
+    assert cross_val_score(
+        matrix, X[order], y[order], cv=KFold(3), error_score="raise"
+    ) == pytest.approx(theirs)
+    grid = GridSearchCV(
+        model, {"estimator__logisticregression__C": [1e-6, 1.0], "calibration": [None, "affine"]}
+    )
     assert grid.fit(X, y).best_params_["estimator__logisticregression__C"] == 1.0
     assert grid.best_score_ == pytest.approx(max(grid.cv_results_["mean_test_score"]))
 
@@ -95,7 +112,9 @@ def test_the_mean_cost_of_new_rows_lies_in_the_interval_of_held_out_ones(num_cla
     for seed in range(200):
         rng = np.random.default_rng(seed)
         q = rng.dirichlet(np.ones(num_classes), 20_000)
-        truth = (rng.random((20_000, 1)) > np.cumsum(q, axis=1)).sum(axis=1).clip(max=num_classes - 1)
+        truth = (
+            (rng.random((20_000, 1)) > np.cumsum(q, axis=1)).sum(axis=1).clip(max=num_classes - 1)
+        )
         cost = rng.random((num_classes, 3)) + 0.05
         gamma = float(np.quantile((q @ cost).min(axis=1), 0.6))
         options = {"cost": cost, "reject_costs": gamma, "confidence_level": 0.95}

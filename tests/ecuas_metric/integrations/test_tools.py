@@ -58,8 +58,13 @@ TRUTH = {
 def of_choices(samples, task, weighted=False):
     """Return arithmetic of pairs of the text of a question and the log-likelihoods of its choices."""
     questions = {question["question"]: question for question in QUESTIONS}
-    asked, posteriors = [questions[text] for text, _ in samples], softmax([scores for _, scores in samples], axis=1)
-    correct = posteriors.argmax(axis=1) == [question[TRUTH.get(task, "label")] for question in asked]
+    asked, posteriors = (
+        [questions[text] for text, _ in samples],
+        softmax([scores for _, scores in samples], axis=1),
+    )
+    correct = posteriors.argmax(axis=1) == [
+        question[TRUTH.get(task, "label")] for question in asked
+    ]
     weights = [question["weight"] for question in asked] if weighted else None
     return arithmetic(correct, posteriors.max(axis=1), 1 - 1 / posteriors.shape[1], weights)
 
@@ -98,7 +103,10 @@ def lm_eval(tmp_path_factory):
     (folder / "docs.jsonl").write_text(JSON_LINES)
     shutil.copytree(ROOT / "ecuas_metric" / "integrations" / "lm_eval_tasks", folder / "tasks")
     data = f"dataset_path: json\ndataset_kwargs: {{data_files: {{test: {folder / 'docs.jsonl'}}}}}\ntest_split: test\n"
-    tasks = {name: f"include: _ecuas_template.yaml\ntask: {name}\n{data}{text}" for name, text in LM_EVAL.items()}
+    tasks = {
+        name: f"include: _ecuas_template.yaml\ntask: {name}\n{data}{text}"
+        for name, text in LM_EVAL.items()
+    }
     plain = "metric_list: [{metric: acc}, {metric: acc_norm}, {metric: acc_bytes}]\n"
     tasks["plain"] = f"task: plain\noutput_type: multiple_choice\n{data}{LABEL}{plain}"
     mean = "aggregate_metric_list: [{metric: ecuas_1, aggregation: mean, weight_by_size: true}]\n"
@@ -106,7 +114,16 @@ def lm_eval(tmp_path_factory):
     for name, text in tasks.items():
         (folder / "tasks" / f"{name}.yaml").write_text(text)
     names = ",".join(["together", "plain", *LM_EVAL.keys() - {"index", "computed"}])
-    arguments = ["--model", "dummy", "--tasks", names, "--include_path", "tasks", "--output_path", "out"]
+    arguments = [
+        "--model",
+        "dummy",
+        "--tasks",
+        names,
+        "--include_path",
+        "tasks",
+        "--output_path",
+        "out",
+    ]
     said = run("lm-eval", folder, "-m", "lm_eval", *arguments, "--log_samples").stderr
     (results,) = (folder / "out").rglob("results_*.json")
     live = {}
@@ -121,11 +138,17 @@ def lm_eval(tmp_path_factory):
     def expected(task, **options):
         name, _, chosen = task.partition(" ")
         (file,) = (folder / "out").rglob(f"samples_{name}_*.jsonl")
-        lines = [line for line in map(json.loads, file.read_text().splitlines()) if line["filter"] in (chosen, "none")]
+        lines = [
+            line
+            for line in map(json.loads, file.read_text().splitlines())
+            if line["filter"] in (chosen, "none")
+        ]
         number = 2 if task in ("computed", "contexts") else 3  # others come after them
         scores = [[float(pair[0]) for pair in line["filtered_resps"]][:number] for line in lines]
         return of_choices(
-            [(line["doc"]["question"], of) for line, of in zip(lines, scores, strict=True)], task, **options
+            [(line["doc"]["question"], of) for line, of in zip(lines, scores, strict=True)],
+            task,
+            **options,
         )
 
     return Ran(folder / "out", live, said, read, expected)
@@ -198,7 +221,10 @@ def lighteval(tmp_path_factory):
         (folder / name).write_text(text)
     done = run("lighteval", folder, "run.py", *LIGHTEVAL)
     (results,) = (folder / "out").rglob("results_*.json")
-    live = {name.removesuffix("|0"): of for name, of in json.loads(results.read_text())["results"].items()}
+    live = {
+        name.removesuffix("|0"): of
+        for name, of in json.loads(results.read_text())["results"].items()
+    }
 
     def read(task, *flags):
         return score(folder / "out", "--tasks", f"{task}|0", *flags)
@@ -206,20 +232,34 @@ def lighteval(tmp_path_factory):
     def expected(task, out="out", **options):
         (file,) = (folder / out).rglob(f"details_{task}|0_*.parquet")
         rows = pq.read_table(file, columns=["doc", "model_response"]).to_pylist()
-        return of_choices([(row["doc"]["query"], row["model_response"]["logprobs"]) for row in rows], task, **options)
+        return of_choices(
+            [(row["doc"]["query"], row["model_response"]["logprobs"]) for row in rows],
+            task,
+            **options,
+        )
 
     return Ran(folder / "out", live, done.stdout + done.stderr, read, expected)
 
 
-FLAGS = {"filters one": ("--filter", "one"), "filters two": ("--filter", "two")}  # what the reader must be told
+FLAGS = {
+    "filters one": ("--filter", "one"),
+    "filters two": ("--filter", "two"),
+}  # what the reader must be told
 SEVERAL_RIGHT = "must have one right choice in each sample"
 REFUSED = {
-    **dict.fromkeys((("lm_eval", task) for task in ("several", "outside", "unnamed")), SEVERAL_RIGHT),
+    **dict.fromkeys(
+        (("lm_eval", task) for task in ("several", "outside", "unnamed")), SEVERAL_RIGHT
+    ),
     ("lm_eval", "kept"): "must have one log-likelihood of each choice",
     **dict.fromkeys((("lighteval", task) for task in ("several", "sometimes")), SEVERAL_RIGHT),
 }
 TASKS = {"lm_eval": [*LM_EVAL, "filters one", "filters two"], "lighteval": LIGHTEVAL}
-AGREE = [(tool, task) for tool, tasks in TASKS.items() for task in tasks if task not in ("filters", "uneven")]
+AGREE = [
+    (tool, task)
+    for tool, tasks in TASKS.items()
+    for task in tasks
+    if task not in ("filters", "uneven")
+]
 
 
 @pytest.mark.parametrize(("tool", "task"), [case for case in AGREE if case not in REFUSED])
@@ -228,7 +268,9 @@ def test_plug_in_reader_and_arithmetic_agree(request, tool, task):
     expected, (rows, said) = ran.expected(task), ran.read(task, *FLAGS.get(task, ()))
     ((row,), live) = rows.values(), ran.live[task]
     assert close(row, expected), said
-    assert close(row, {name: live[name] for name in (["ecuas_1"] if task == "mutual" else HIGHER_IS_BETTER)})
+    assert close(
+        row, {name: live[name] for name in (["ecuas_1"] if task == "mutual" else HIGHER_IS_BETTER)}
+    )
     if task in ("mutual", "stock"):  # beside the tool's own metrics
         assert live["acc"] == pytest.approx(1 - row["error_rate"])
 
@@ -248,14 +290,19 @@ def test_what_the_reader_refuses_is_nan_for_the_same_reason_and_ends_nothing(req
         ("lighteval", "doc.specific.weight", "group:_average", ("group:a", "group:b")),
     ],
 )
-def test_questions_have_weights_and_any_number_of_choices_and_tasks_have_groups(request, tool, weight, group, members):
+def test_questions_have_weights_and_any_number_of_choices_and_tasks_have_groups(
+    request, tool, weight, group, members
+):
     ran = request.getfixturevalue(tool)
     rows, said = ran.read("index", "--weight", weight)
     assert close(*rows.values(), ran.expected("index", weighted=True))
     assert "40 samples with weights that add up to 100" in said
     assert math.isnan(ran.live["uneven"]["ecuas_1"])
     assert "must be as many in every question" in ran.said
-    assert sorted(name.rpartition(", ")[2] for name in ran.read("uneven")[0]) == ["2 choices", "3 choices"]
+    assert sorted(name.rpartition(", ")[2] for name in ran.read("uneven")[0]) == [
+        "2 choices",
+        "3 choices",
+    ]
     mean = np.mean([ran.live[task]["ecuas_1"] for task in members])
     assert ran.live[group]["ecuas_1"] == pytest.approx(mean, abs=1e-12)
 
@@ -264,7 +311,9 @@ def test_lm_evals_filters_are_asked_for_and_its_own_tasks_are_read(lm_eval):
     assert "has several filters" in lm_eval.read("filters")[1]
     for length, name in BY_LENGTH.items():
         (row,) = lm_eval.read("plain", "--choice-length", length)[0].values()
-        assert lm_eval.live["plain"][name or "acc"] == pytest.approx(1 - row["error_rate"], abs=1e-12)
+        assert lm_eval.live["plain"][name or "acc"] == pytest.approx(
+            1 - row["error_rate"], abs=1e-12
+        )
 
 
 def test_fewer_samples_of_lighteval_are_those_that_were_run(lighteval):

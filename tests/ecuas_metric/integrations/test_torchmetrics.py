@@ -25,11 +25,17 @@ def updated(*rows, **options):
 
 
 def numbers(metric):
-    return {name: value.item() for name, value in metric.compute().items() if not name.endswith("standard_error")}
+    return {
+        name: value.item()
+        for name, value in metric.compute().items()
+        if not name.endswith("standard_error")
+    }
 
 
 def of_logits(labels, logits, **options):
-    return score_posteriors(labels, logits, predictions_are="logits", n=1, labels=range(3), **options)
+    return score_posteriors(
+        labels, logits, predictions_are="logits", n=1, labels=range(3), **options
+    )
 
 
 def test_batches_add_up_to_all_rows(rng):
@@ -37,14 +43,18 @@ def test_batches_add_up_to_all_rows(rng):
     metric, weighted = plug.ECUAS(n=(0, 1)), plug.ECUAS(n=(0, 1))
     for rows in np.array_split(np.arange(300), 70):  # more batches than are kept apart
         batch = torch.tensor(confidence[rows], requires_grad=True), torch.tensor(correct[rows])
-        assert metric(*batch)["error_rate"] == pytest.approx(1 - correct[rows].mean())  # the numbers of the batch
+        assert metric(*batch)["error_rate"] == pytest.approx(
+            1 - correct[rows].mean()
+        )  # the numbers of the batch
         weighted.update(*batch, sample_weight=weight[rows])
     assert len(metric.parts) <= 64
     expected = score_confidences(correct, confidence, n=(0, 1))
     for same in (metric, copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), metric.clone()):
         assert numbers(same) == pytest.approx(expected, abs=1e-12)
     expected = score_confidences(correct, confidence, n=(0, 1), sample_weight=weight)
-    assert numbers(weighted) == pytest.approx(expected, abs=1e-6)  # weights are rounded to parts of a billion
+    assert numbers(weighted) == pytest.approx(
+        expected, abs=1e-6
+    )  # weights are rounded to parts of a billion
     other = updated(confidence[:9], correct[:9], n=(0, 1))
     other.merge_state(metric)
     doubled = np.r_[correct[:9], correct], np.r_[confidence[:9], confidence]
@@ -58,13 +68,21 @@ def test_logits_in_a_collection(rng):
     from torchmetrics.classification import MulticlassAccuracy
 
     logits, labels = rng.normal(size=(90, 3)), rng.integers(0, 3, 90)
-    ecuas, one = plug.ECUAS(**LOGITS, metric_options={"sync_on_compute": False}), plug.ECUAS(**LOGITS, only="ecuas_1")
-    both = MetricCollection({"accuracy": MulticlassAccuracy(3, average="micro"), "ecuas": ecuas, "one": one})
+    ecuas, one = (
+        plug.ECUAS(**LOGITS, metric_options={"sync_on_compute": False}),
+        plug.ECUAS(**LOGITS, only="ecuas_1"),
+    )
+    both = MetricCollection(
+        {"accuracy": MulticlassAccuracy(3, average="micro"), "ecuas": ecuas, "one": one}
+    )
     both.update(torch.tensor(logits[:7]), torch.tensor(labels[:7]))
     both.reset()
     for rows in np.array_split(np.arange(90), 4):
         both.update(torch.tensor(logits[rows]), torch.tensor(labels[rows]))
-    found, expected = {name: value.item() for name, value in both.compute().items()}, of_logits(labels, logits)
+    found, expected = (
+        {name: value.item() for name, value in both.compute().items()},
+        of_logits(labels, logits),
+    )
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
     assert found["accuracy"] == pytest.approx(1 - found["error_rate"], abs=1e-6)
     assert found["one"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
@@ -74,34 +92,46 @@ def test_logits_in_a_collection(rng):
 
 
 def test_shapes_of_tokens_ignored_labels_and_bfloat16(rng):
-    logits, labels = torch.tensor(rng.normal(size=(4, 5, 3))).to(torch.bfloat16), rng.integers(0, 3, (4, 5))
+    logits, labels = (
+        torch.tensor(rng.normal(size=(4, 5, 3))).to(torch.bfloat16),
+        rng.integers(0, 3, (4, 5)),
+    )
     rows, weight, ignored = logits.double().numpy(), rng.random((4, 5)), rng.random((4, 5)) < 0.3
     targets = torch.tensor(np.where(ignored, -100, labels))
     for given in (logits, logits.movedim(-1, 1)):
         metric = updated(given, targets, **LOGITS, shift=False)
-        assert metric(given, torch.full_like(targets, -100)) == {}  # a batch of which nothing is evaluated
-        assert numbers(metric) == pytest.approx(of_logits(labels[~ignored], rows[~ignored]), abs=1e-12)
+        assert (
+            metric(given, torch.full_like(targets, -100)) == {}
+        )  # a batch of which nothing is evaluated
+        assert numbers(metric) == pytest.approx(
+            of_logits(labels[~ignored], rows[~ignored]), abs=1e-12
+        )
     causal = ~ignored[:, 1:]
     expected = of_logits(labels[:, 1:][causal], rows[:, :-1][causal])
-    assert numbers(updated(logits, targets, **LOGITS, shift=True)) == pytest.approx(expected, abs=1e-12)
+    assert numbers(updated(logits, targets, **LOGITS, shift=True)) == pytest.approx(
+        expected, abs=1e-12
+    )
     with pytest.raises(ValueError, match="shift must be set for logits of tokens"):
         updated(logits, targets, **LOGITS)
     kept = labels != 0
     expected = of_logits(labels[kept], rows[kept], sample_weight=weight[kept])
-    assert numbers(updated(logits, labels, weight, **LOGITS, ignore_index=0, shift=False)) == pytest.approx(
-        expected, abs=1e-6
-    )
+    assert numbers(
+        updated(logits, labels, weight, **LOGITS, ignore_index=0, shift=False)
+    ) == pytest.approx(expected, abs=1e-6)
 
 
 def test_the_axis_of_the_classes_is_asked_for_where_two_fit(rng):
-    square, labels = torch.tensor(rng.normal(size=(4, 3, 3))), torch.tensor(rng.integers(0, 3, (4, 3)))
+    square, labels = (
+        torch.tensor(rng.normal(size=(4, 3, 3))),
+        torch.tensor(rng.integers(0, 3, (4, 3))),
+    )
     with pytest.raises(ValueError, match="class_axis must be 1 or -1"):
         updated(square, labels, **LOGITS)
     for axis in (1, -1):
         expected = of_logits(labels.reshape(-1), square.movedim(axis, -1).reshape(-1, 3).numpy())
-        assert numbers(updated(square, labels, **LOGITS, class_axis=axis, shift=False)) == pytest.approx(
-            expected, abs=1e-12
-        )
+        assert numbers(
+            updated(square, labels, **LOGITS, class_axis=axis, shift=False)
+        ) == pytest.approx(expected, abs=1e-12)
     with pytest.raises(ValueError, match="labels must be one class for each row of predictions"):
         updated(square, labels[:3], **LOGITS)
 
@@ -114,13 +144,19 @@ def test_one_number_is_tracked_and_drawn(rng):
     confidence = rng.random((3, 50))
     correct = rng.random((3, 50)) < confidence
     values = [score_confidences(*rows)["ecuas_1"] for rows in zip(correct, confidence, strict=True)]
-    tracker, running = MetricTracker(plug.ECUAS(only="ecuas_1"), False), Running(plug.ECUAS(only="ecuas_1"), window=2)
+    tracker, running = (
+        MetricTracker(plug.ECUAS(only="ecuas_1"), False),
+        Running(plug.ECUAS(only="ecuas_1"), window=2),
+    )
     for rows in zip(*map(torch.tensor, (confidence, correct)), strict=True):
         tracker.increment()
         tracker.update(*rows)
         running(*rows)
     assert [value.item() for value in tracker.compute_all()] == pytest.approx(values, abs=1e-12)
-    assert tracker.best_metric(return_step=True) == (pytest.approx(min(values)), int(np.argmin(values)))
+    assert tracker.best_metric(return_step=True) == (
+        pytest.approx(min(values)),
+        int(np.argmin(values)),
+    )
     assert running.compute().item() == pytest.approx(np.mean(values[1:]), abs=1e-12)
     for only in ("ecuas_1", None):
         assert updated(confidence[0], correct[0], only=only).plot()[1] is not None
@@ -132,7 +168,9 @@ def test_accelerate_gathers_what_a_batch_repeats(rng):
     accelerate = pytest.importorskip("accelerate", reason="needs the extra `local`")
     accelerator, metric = accelerate.Accelerator(cpu=True), plug.ECUAS(**LOGITS)
     logits, labels = torch.tensor(rng.normal(size=(10, 3))), torch.tensor(rng.integers(0, 3, 10))
-    loader = accelerator.prepare(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(logits, labels), 4))
+    loader = accelerator.prepare(
+        torch.utils.data.DataLoader(torch.utils.data.TensorDataset(logits, labels), 4)
+    )
     for batch in loader:
         metric.update(*accelerator.gather_for_metrics(tuple(batch)))
     assert numbers(metric) == pytest.approx(of_logits(labels, logits.numpy()), abs=1e-12)
@@ -162,9 +200,16 @@ dist.destroy_process_group()
 
 @pytest.mark.e2e
 def test_two_processes_of_which_one_has_no_rows(tmp_path, offline, rng):
-    calls = [[sys.executable, "-W", "ignore", "-c", PROCESS, str(rank), str(tmp_path / "store")] for rank in range(2)]
-    started = [subprocess.Popen(call, stdout=subprocess.PIPE, env=offline, text=True) for call in calls]
-    printed = [json.loads(process.communicate(timeout=120)[0].splitlines()[-1]) for process in started]
+    calls = [
+        [sys.executable, "-W", "ignore", "-c", PROCESS, str(rank), str(tmp_path / "store")]
+        for rank in range(2)
+    ]
+    started = [
+        subprocess.Popen(call, stdout=subprocess.PIPE, env=offline, text=True) for call in calls
+    ]
+    printed = [
+        json.loads(process.communicate(timeout=120)[0].splitlines()[-1]) for process in started
+    ]
     confidence, correct = rng.random(100), rng.integers(0, 2, 100)
     expected = score_confidences(correct, confidence, n=(0, 1))
     for found in itertools.chain(*printed):

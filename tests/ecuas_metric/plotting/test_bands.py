@@ -7,13 +7,22 @@ from ecuas_metric.plotting.bands import accuracy_band, order_band, reject_cost_b
 from ecuas_metric.plotting.curves import reject_cost_curve, reliability, risk_coverage
 from ecuas_metric.results import compute_results
 
-OPTIONS = {"confidence_level": 0.9, "interval_method": "analytic", "n": (0, 1), "reject_costs": (0.3, 1.0)}
+OPTIONS = {
+    "confidence_level": 0.9,
+    "interval_method": "analytic",
+    "n": (0, 1),
+    "reject_costs": (0.3, 1.0),
+}
 
 
 @pytest.fixture(params=["plain", "sample_weight", "groups", "strata", "tied"])
 def system(request, rng):
     p = rng.integers(1, 10, 400) / 10 if request.param == "tied" else rng.random(400)
-    given = {"sample_weight": rng.random(400), "groups": np.arange(400) // 4, "strata": np.arange(400) % 2}
+    given = {
+        "sample_weight": rng.random(400),
+        "groups": np.arange(400) // 4,
+        "strata": np.arange(400) % 2,
+    }
     options = OPTIONS | {name: values for name, values in given.items() if name == request.param}
     return confidence_system((rng.random(400) < p).astype(int), p, **options)
 

@@ -10,7 +10,13 @@ from ecuas_metric.decisions import confidence_decisions, cost_decisions, posteri
 from ecuas_metric.errors import InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import aurc
-from ecuas_metric.plotting.curves import confidence_cost, order_curve, reject_cost_curve, reliability, risk_coverage
+from ecuas_metric.plotting.curves import (
+    confidence_cost,
+    order_curve,
+    reject_cost_curve,
+    reliability,
+    risk_coverage,
+)
 from ecuas_metric.results import ranked
 from tests.ecuas_metric.systems import confidence_systems, values
 
@@ -68,13 +74,19 @@ def test_the_area_under_the_reject_cost_curve_is_ecuas(n, rng):
 
 
 def test_whole_weights_are_repetition(rng):
-    confidence, correct, weights = rng.random(40).round(1), rng.integers(0, 2, 40), rng.integers(0, 3, 40)
+    confidence, correct, weights = (
+        rng.random(40).round(1),
+        rng.integers(0, 2, 40),
+        rng.integers(0, 3, 40),
+    )
     weighted = of_confidences(confidence, correct, sample_weight=weights)
     repeated = of_confidences(np.repeat(confidence, weights), np.repeat(correct, weights))
     for curve in (risk_coverage, reject_cost_curve, reliability, order_curve):
         for name, ours in dataclasses.asdict(curve(weighted)).items():
             if name != "counts":
-                np.testing.assert_allclose(ours, getattr(curve(repeated), name), atol=1e-12, err_msg=name)
+                np.testing.assert_allclose(
+                    ours, getattr(curve(repeated), name), atol=1e-12, err_msg=name
+                )
 
 
 @given(confidence_systems())
@@ -89,7 +101,10 @@ def test_ece_is_the_gap_of_the_reliability_bins(system):
 
 def test_reliability_needs_confidences():
     decisions = cost_decisions(np.array([0.2]), np.array([0.0]), max_uncertainty=1.0)
-    with pytest.raises(InputError, match=r"^a reliability diagram needs confidences: a system under the 0-1 cost\.$"):
+    with pytest.raises(
+        InputError,
+        match=r"^a reliability diagram needs confidences: a system under the 0-1 cost\.$",
+    ):
         reliability(ranked(decisions, checked_options()))
 
 
@@ -101,7 +116,9 @@ def test_cost_against_confidence(n, num_classes):
     assert curve.correct[0] == curve.incorrect[0] == 1
     assert (np.diff(curve.correct) <= 0).all()
     assert (np.diff(curve.incorrect) >= -1e-12).all()
-    middle = ecuas_cost(candidate_cost=[1.0], uncertainty=1 - curve.confidence[[100]], n=n, max_uncertainty=u_max)
+    middle = ecuas_cost(
+        candidate_cost=[1.0], uncertainty=1 - curve.confidence[[100]], n=n, max_uncertainty=u_max
+    )
     assert curve.incorrect[100] == pytest.approx(middle[0])
 
 

@@ -3,20 +3,32 @@ import pytest
 
 from ecuas_metric import confidence_system
 from ecuas_metric.plotting import figures
-from ecuas_metric.plotting.figures import COLORS, FEW_SAMPLES, order_figure, reject_cost_figure, risk_coverage_figure
+from ecuas_metric.plotting.figures import (
+    COLORS,
+    FEW_SAMPLES,
+    order_figure,
+    reject_cost_figure,
+    risk_coverage_figure,
+)
 from ecuas_metric.plotting.forest import Bar, Panel, forest_figure
 
 
 @pytest.fixture
 def systems(rng):
     return {
-        f"system {i}": confidence_system((rng.random(60) < (confidence := rng.random(60))).astype(int), confidence)
+        f"system {i}": confidence_system(
+            (rng.random(60) < (confidence := rng.random(60))).astype(int), confidence
+        )
         for i in range(len(COLORS) + 1)
     }
 
 
-@pytest.mark.parametrize("draw", [risk_coverage_figure, reject_cost_figure, figures.reliability_figure, order_figure])
-def test_every_system_is_named_and_more_than_six_have_a_panel_each_with_the_others_in_grey(draw, systems):
+@pytest.mark.parametrize(
+    "draw", [risk_coverage_figure, reject_cost_figure, figures.reliability_figure, order_figure]
+)
+def test_every_system_is_named_and_more_than_six_have_a_panel_each_with_the_others_in_grey(
+    draw, systems
+):
     figure, legends = draw(systems), []
     for legend in (*figure.legends, figure.axes[0].get_legend()):
         legends += [text.get_text() for text in legend.texts] if legend else []
@@ -25,25 +37,40 @@ def test_every_system_is_named_and_more_than_six_have_a_panel_each_with_the_othe
     if draw is not figures.reliability_figure:
         assert "the other systems" in legends
         for axes in figure.axes:
-            assert sum(line.get_color() == "0.8" for line in axes.lines if len(line.get_xdata())) == 6
+            assert (
+                sum(line.get_color() == "0.8" for line in axes.lines if len(line.get_xdata())) == 6
+            )
         assert (len(draw(dict(list(systems.items())[:6])).axes), len(figure.axes)) == (1, 7)
 
 
-@pytest.mark.parametrize("draw", [risk_coverage_figure, reject_cost_figure, figures.reliability_figure, order_figure])
+@pytest.mark.parametrize(
+    "draw", [risk_coverage_figure, reject_cost_figure, figures.reliability_figure, order_figure]
+)
 def test_intervals_are_bands_where_there_is_a_level(draw, rng):
     confidence = rng.random(80)
     correct = (rng.random(80) < confidence).astype(int)
-    plain, banded = (draw({"a": confidence_system(correct, confidence, **o)}) for o in ({}, {"confidence_level": 0.9}))
+    plain, banded = (
+        draw({"a": confidence_system(correct, confidence, **o)})
+        for o in ({}, {"confidence_level": 0.9})
+    )
     assert len(banded.axes[0].collections) > len(plain.axes[0].collections) == 0
 
 
 def test_few_samples_of_a_bin_are_visible_and_all_are_counted():
     confidence = [0.95] * 300 + [0.55] * FEW_SAMPLES + [0.15] * (FEW_SAMPLES - 1)
-    figure = figures.reliability_figure({"model": confidence_system([1] * len(confidence), confidence)})
+    figure = figures.reliability_figure(
+        {"model": confidence_system([1] * len(confidence), confidence)}
+    )
     accuracy, counts = figure.axes
-    hollow = [line for line in accuracy.lines if line.get_markerfacecolor() == "white" and len(line.get_xdata())]
+    hollow = [
+        line
+        for line in accuracy.lines
+        if line.get_markerfacecolor() == "white" and len(line.get_xdata())
+    ]
     assert [line.get_xdata().round(2).tolist() for line in hollow] == [[0.15]]
-    joined = [line for line in accuracy.lines if line.get_marker() == "o" and line.get_linestyle() == "-"]
+    joined = [
+        line for line in accuracy.lines if line.get_marker() == "o" and line.get_linestyle() == "-"
+    ]
     assert [line.get_xdata().round(2).tolist() for line in joined] == [[0.55, 0.95]]
     assert [text.get_text() for text in counts.texts if text.get_text()] == ["4", "5", "300"]
     assert figure.legends[0].texts[0].get_text() == "fewer than 5 samples"
@@ -52,7 +79,9 @@ def test_few_samples_of_a_bin_are_visible_and_all_are_counted():
 @pytest.mark.parametrize("count", [1, 5])
 def test_panels_have_room_whatever_their_number(count, systems, recwarn):
     """Matplotlib warns where labels leave no room for an axis."""
-    many = dict(zip((f"a-long-name-{i}_verbalized" for i in range(count)), systems.values(), strict=False))
+    many = dict(
+        zip((f"a-long-name-{i}_verbalized" for i in range(count)), systems.values(), strict=False)
+    )
     bars = [Bar(name, 0.1, -0.1, 0.2) for name in many]
     for figure in (
         figures.reliability_figure(many),
@@ -63,14 +92,30 @@ def test_panels_have_room_whatever_their_number(count, systems, recwarn):
 
 
 def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
-    limits = {"a - b": (0.05, 0.2), "a - c": (-0.05, 0.2), "a - d": (-0.2, -0.05), "b - c": (np.nan, np.nan)}
+    limits = {
+        "a - b": (0.05, 0.2),
+        "a - c": (-0.05, 0.2),
+        "a - d": (-0.2, -0.05),
+        "b - c": (np.nan, np.nan),
+    }
     bars = [Bar(name, 0.1, *both) for name, both in limits.items()]
     (axes,) = forest_figure([Panel("ER", "first - second", bars)], caption="not drawn: ECE").axes
     assert [label.get_text() for label in axes.get_yticklabels()] == list(limits)
-    points = [line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 1]
+    points = [
+        line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 1
+    ]
     filled = [line.get_markerfacecolor() != "white" for line in points]
     assert filled[:4] == [True, False, True, False]
-    assert len([line for line in axes.lines if line.get_marker() == "None" and len(line.get_xdata()) == 2]) == 1 + 3
+    assert (
+        len(
+            [
+                line
+                for line in axes.lines
+                if line.get_marker() == "None" and len(line.get_xdata()) == 2
+            ]
+        )
+        == 1 + 3
+    )
 
 
 def test_names_are_shown_as_they_are_and_files_are_written_reproducibly(systems, tmp_path):
@@ -78,7 +123,9 @@ def test_names_are_shown_as_they_are_and_files_are_written_reproducibly(systems,
     drawn = risk_coverage_figure(named), risk_coverage_figure(named)
     texts = [text.get_text() for text in drawn[0].axes[0].get_legend().texts]
     assert [text.replace("\\", "").replace("\u200b", "") for text in texts] == list(named)
-    first, second = (figures.save(figure, tmp_path / str(k) / "figure") for k, figure in enumerate(drawn))
+    first, second = (
+        figures.save(figure, tmp_path / str(k) / "figure") for k, figure in enumerate(drawn)
+    )
     assert [path.suffix for path in first] == [".png", ".svg"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
@@ -87,4 +134,6 @@ def test_the_papers_figure_1_has_a_panel_for_each_n():
     figure = figures.confidence_cost_figure((0, 1), (2, None))
     assert [axes.get_title() for axes in figure.axes] == ["n = 0", "n = 1"]
     solid, dashed = figure.axes[1].lines[:2]
-    np.testing.assert_allclose([solid.get_ydata()[-1], dashed.get_ydata()[-1]], [0, 4], atol=1e-6)  # epsilon
+    np.testing.assert_allclose(
+        [solid.get_ydata()[-1], dashed.get_ydata()[-1]], [0, 4], atol=1e-6
+    )  # epsilon

@@ -3,7 +3,11 @@ from hypothesis import strategies as st
 
 from ecuas_metric.plotting.names import short_names
 
-WORDS = st.lists(st.sampled_from(["gpt", "llama", "8b", "chat", "greedy", "v0.1", "a" * 40]), min_size=1, max_size=6)
+WORDS = st.lists(
+    st.sampled_from(["gpt", "llama", "8b", "chat", "greedy", "v0.1", "a" * 40]),
+    min_size=1,
+    max_size=6,
+)
 
 
 @given(st.lists(WORDS.map("_".join), min_size=1, max_size=12, unique=True))
@@ -22,6 +26,9 @@ def test_names_that_are_short_stay_and_one_that_is_long_loses_its_middle():
 
 def test_no_word_is_cut_at_an_end_and_a_name_that_others_begin_with_is_not_lost():
     names = [f"experiment_of_november/model-{size}/predictions.csv" for size in ("7B", "70B")]
-    assert list(short_names(names, longest=21).values()) == ["…7B/predictions.csv", "…70B/predictions.csv"]
+    assert list(short_names(names, longest=21).values()) == [
+        "…7B/predictions.csv",
+        "…70B/predictions.csv",
+    ]
     names = ["a_long_name_of_a_random_forest", "a_long_name_of_a_random_forest_calibrated"]
     assert all(text.strip("…") for text in short_names(names, longest=20).values())

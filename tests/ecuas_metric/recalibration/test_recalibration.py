@@ -33,7 +33,11 @@ def test_affine_of_two_classes_is_logistic_regression(rng):
     scores, labels = miscalibrated(rng, num_classes=2, bias=(0.0, 0.7))
     ours = apply_affine(fit_affine(scores, labels), scores)
     difference = (scores[:, 1] - scores[:, 0])[:, None]
-    theirs = LogisticRegression(C=np.inf, tol=1e-10).fit(difference, labels).predict_log_proba(difference)
+    theirs = (
+        LogisticRegression(C=np.inf, tol=1e-10)
+        .fit(difference, labels)
+        .predict_log_proba(difference)
+    )
     np.testing.assert_allclose(ours, theirs, atol=1e-4)
 
 
@@ -79,7 +83,9 @@ def separation_is_reported(fit, scores, labels):
     try:
         fit(scores, labels)
     except ValueError as error:
-        return str(error).startswith("references must not be told apart by the scores: the cross-entropy falls for")
+        return str(error).startswith(
+            "references must not be told apart by the scores: the cross-entropy falls for"
+        )
     return False
 
 
@@ -105,7 +111,8 @@ def test_a_temperature_exists_unless_every_answer_is_right_is_positive_and_has_n
     assert fitted.scale > 0
     assert not fitted.bias.any()
     with pytest.raises(
-        ValueError, match=r"^log_posteriors must rise with the true class; got a best scale of -.*Reversed"
+        ValueError,
+        match=r"^log_posteriors must rise with the true class; got a best scale of -.*Reversed",
     ):
         fit_temperature(-scores, labels)
     assert fit_affine(-scores, labels).scale < 0
@@ -114,7 +121,11 @@ def test_a_temperature_exists_unless_every_answer_is_right_is_positive_and_has_n
 def test_isotonic_is_scikit_learns(rng):
     confidence, correct = rng.random(200), rng.integers(0, 2, 200)
     new = rng.random(50)
-    theirs = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(confidence, correct).predict(new)
+    theirs = (
+        IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+        .fit(confidence, correct)
+        .predict(new)
+    )
     np.testing.assert_allclose(apply_isotonic(fit_isotonic(confidence, correct), new), theirs)
 
 
@@ -130,10 +141,14 @@ def test_the_default_folds_keep_groups_together(rng):
     assert folds.all()
 
 
-@pytest.mark.parametrize(("splitter", "groups"), [(KFold(4), None), (GroupKFold(3), np.arange(200) // 6)])
+@pytest.mark.parametrize(
+    ("splitter", "groups"), [(KFold(4), None), (GroupKFold(3), np.arange(200) // 6)]
+)
 def test_each_sample_is_recalibrated_by_the_other_folds(splitter, groups, rng):
     scores, labels = miscalibrated(rng, num_samples=200)
-    ours = cross_validated(fit_affine, apply_affine, scores, labels, splitter=splitter, groups=groups)
+    ours = cross_validated(
+        fit_affine, apply_affine, scores, labels, splitter=splitter, groups=groups
+    )
     for train, test in splitter.split(scores, groups=groups):
         held_out = apply_affine(fit_affine(scores[train], labels[train]), scores[test])
         np.testing.assert_array_equal(ours[test], held_out)
@@ -143,15 +158,23 @@ def test_each_sample_is_recalibrated_by_the_other_folds(splitter, groups, rng):
     ("call", "message"),
     [
         (lambda: fit_affine([[0.0, np.nan]], [0]), "^log_posteriors must be finite; got nan"),
-        (lambda: fit_affine(np.eye(3), [0, 1, 0]), "^references must have a sample of each of the 3 classes; got none"),
-        (lambda: fit_affine([0.1, 0.2], [0, 1]), r"^log_posteriors must have shape \(N, K\), K >= 2; got shape \(2,\)"),
+        (
+            lambda: fit_affine(np.eye(3), [0, 1, 0]),
+            "^references must have a sample of each of the 3 classes; got none",
+        ),
+        (
+            lambda: fit_affine([0.1, 0.2], [0, 1]),
+            r"^log_posteriors must have shape \(N, K\), K >= 2; got shape \(2,\)",
+        ),
         (lambda: fit_affine([[0.0, 1.0]], [2]), r"^references must be labels in \[0, 2\)"),
         (
             lambda: cross_validated(fit_isotonic, apply_isotonic, [0.1, 0.2], [0, 1]),
             "^scores must have at least as many samples as folds, 5; got 2",
         ),
         (
-            lambda: cross_validated(fit_affine, apply_affine, np.eye(9, 2), [0] * 6 + [1] * 3, splitter=KFold(3)),
+            lambda: cross_validated(
+                fit_affine, apply_affine, np.eye(9, 2), [0] * 6 + [1] * 3, splitter=KFold(3)
+            ),
             "^fold 3 of 3 cannot be fitted: references must have a sample of each",
         ),
     ],
@@ -191,13 +214,19 @@ def test_what_is_deployed_is_the_fit_row_by_row_also_from_json(method, rng):
     np.testing.assert_allclose(ours[:, 1], theirs, atol=1e-7)
     again = Recalibration.from_json(fitted.to_json())
     np.testing.assert_array_equal(np.vstack([again.apply(row[None]) for row in q]), ours)
-    np.testing.assert_allclose(fit_recalibration(q[:, 1], labels, method=method).apply(q[:, 1]), ours[:, 1], atol=1e-9)
+    np.testing.assert_allclose(
+        fit_recalibration(q[:, 1], labels, method=method).apply(q[:, 1]), ours[:, 1], atol=1e-9
+    )
     rows = rng.permutation(300)
-    np.testing.assert_allclose(fit_recalibration(q[rows], labels[rows], method=method).apply(q), ours, atol=1e-6)
+    np.testing.assert_allclose(
+        fit_recalibration(q[rows], labels[rows], method=method).apply(q), ours, atol=1e-6
+    )
 
 
 def test_a_recalibration_of_other_classes_or_another_method_is_refused(rng):
-    with pytest.raises(InputError, match="must not be isotonic for posteriors of more than two classes"):
+    with pytest.raises(
+        InputError, match="must not be isotonic for posteriors of more than two classes"
+    ):
         fit_recalibration(rng.dirichlet(np.ones(3), 9), np.arange(9) % 3, method="isotonic")
     with pytest.raises(InputError, match="must be one of 'affine', 'temperature', 'isotonic'"):
         fit_recalibration([0.5, 0.4], [0, 1], method="platt")

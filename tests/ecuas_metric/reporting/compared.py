@@ -17,5 +17,10 @@ def row(first, second, key, difference, p=0.001, *, comparable=True):
 
 def rows_of(values, key=ER, p=0.001, **options):
     pairs = itertools.combinations(values, 2)
-    rows = (row(a, b, key, values[a] - values[b], p(a, b) if callable(p) else p, **options) for a, b in pairs)
-    return [replace(one, first_value=values[one.first], second_value=values[one.second]) for one in rows]
+    rows = (
+        row(a, b, key, values[a] - values[b], p(a, b) if callable(p) else p, **options)
+        for a, b in pairs
+    )
+    return [
+        replace(one, first_value=values[one.first], second_value=values[one.second]) for one in rows
+    ]

@@ -31,7 +31,9 @@ def written(tmp_path_factory):
     ids = [f"q{i}" for i in range(90)]
 
     def frame():
-        return pd.DataFrame({"id": ids, "confidence": rng.random(90).round(3), "correct": rng.integers(0, 2, 90)})
+        return pd.DataFrame(
+            {"id": ids, "confidence": rng.random(90).round(3), "correct": rng.integers(0, 2, 90)}
+        )
 
     frame().to_csv(path / "gpt.csv", sep=";", decimal=",", index=False, encoding="utf-8-sig")
     frame().to_csv(path / "labelled.csv", index=False)
@@ -40,7 +42,9 @@ def written(tmp_path_factory):
     for name, rows in (("llama", llama), ("short", llama[1:])):
         rows.to_json(path / f"{name}.jsonl", orient="records", lines=True)
     runs = pd.concat([frame().assign(llm=llm, method="is_true") for llm in ("small", "large")])
-    runs = runs.rename(columns={"confidence": "p_true", "correct": "grade"}).astype({"p_true": np.float32})
+    runs = runs.rename(columns={"confidence": "p_true", "correct": "grade"}).astype(
+        {"p_true": np.float32}
+    )
     runs.to_parquet(path / "runs.parquet", index=False)
     runs = pd.concat([frame().assign(system=name, document=np.arange(90) // 3) for name in "ab"])
     runs.to_csv(path / "runs.csv", index=False)
@@ -57,9 +61,14 @@ def folder(written, tmp_path, monkeypatch):
 
 def examples():
     commands = re.findall(
-        r"^  (ecuas [a-z]+ .*)$", "".join(one.epilog for one in COMMANDS.values()), flags=re.MULTILINE
+        r"^  (ecuas [a-z]+ .*)$",
+        "".join(one.epilog for one in COMMANDS.values()),
+        flags=re.MULTILINE,
     )
-    return [pytest.param(command, marks=[pytest.mark.e2e] * ("--figures" in command)) for command in commands]
+    return [
+        pytest.param(command, marks=[pytest.mark.e2e] * ("--figures" in command))
+        for command in commands
+    ]
 
 
 @pytest.mark.parametrize("command", examples())
@@ -69,9 +78,17 @@ def test_the_examples_of_the_help_work(command, folder, capsys):
     if "--output table.tex" in command:
         assert (folder / "table.tex").exists()
         names = {path.name for path in (folder / "plots").iterdir()}
-        assert {"risk_coverage.png", "reject_cost.svg", "reliability.png", "ecuas_against_n.svg"} <= names
+        assert {
+            "risk_coverage.png",
+            "reject_cost.svg",
+            "reliability.png",
+            "ecuas_against_n.svg",
+        } <= names
     elif "--figures" in command:
-        assert {path.name for path in (folder / "plots").iterdir()} == {"differences.png", "differences.svg"}
+        assert {path.name for path in (folder / "plots").iterdir()} == {
+            "differences.png",
+            "differences.svg",
+        }
 
 
 def run(folder, *arguments):
@@ -95,12 +112,19 @@ def test_compare_pairs_by_id(folder, capsys):
     assert "AUROC ↑†" in out
     assert cli.main(["compare", "gpt.csv", "short.jsonl"]) == 2
     fact = "gpt and short have different samples, and cannot be compared: 'q0' is not in short (1 missing, 0 extra)."
-    assert capsys.readouterr().err == f"ecuas: {fact} --common compares them on the ids they share.\n"
+    assert (
+        capsys.readouterr().err == f"ecuas: {fact} --common compares them on the ids they share.\n"
+    )
     assert cli.main(["compare", "gpt.csv", "short.jsonl", "--common"]) == 0
-    assert "note: gpt: 1 of 90 samples left out, because other systems do not have them." in capsys.readouterr().err
+    assert (
+        "note: gpt: 1 of 90 samples left out, because other systems do not have them."
+        in capsys.readouterr().err
+    )
 
 
-def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_begins_with_it(folder, capsys):
+def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_begins_with_it(
+    folder, capsys
+):
     for name in ("one", "two"):
         (folder / f"{name}.csv").write_text(TINY)
     assert cli.main(["compare", "one.csv", "two.csv"]) == 2
@@ -117,7 +141,13 @@ def many(folder, rng, count=12):
     names = [f"a-model-of-size-{i}-with-a-long-name_verbalized_greedy" for i in range(count)]
     for i, name in enumerate(names):
         p = rng.random(60)
-        frame = pd.DataFrame({"id": range(60), "confidence": p, "correct": (rng.random(60) < p ** (i + 1)).astype(int)})
+        frame = pd.DataFrame(
+            {
+                "id": range(60),
+                "confidence": p,
+                "correct": (rng.random(60) < p ** (i + 1)).astype(int),
+            }
+        )
         frame.to_csv(f"{name}.csv", index=False)
     return [f"{name}.csv" for name in names]
 
@@ -134,7 +164,9 @@ def test_twelve_systems_fit_a_screen_and_files_have_every_difference(folder, cap
 def test_significant_differences_can_be_shown_alone(folder, capsys, rng):
     common = ["compare", *many(folder, rng, 4), "--metrics", "ECUAS_1,ER"]
     rows = run(folder, *common)
-    assert capsys.readouterr().out.count("\nECUAS_1 ↓  ") == 2  # in the summary, and once in the table
+    assert (
+        capsys.readouterr().out.count("\nECUAS_1 ↓  ") == 2
+    )  # in the summary, and once in the table
     assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
     significant = run(folder, *common, "--only", "significant")
     assert significant == [row for row in rows if row["p_adjusted"] <= 0.05]
@@ -145,7 +177,9 @@ def test_significant_differences_can_be_shown_alone(folder, capsys, rng):
 def test_systems_of_different_questions_have_no_best(folder, capsys):
     assert cli.main(["score", "gpt.csv", "short.jsonl"]) == 0
     _, _, out = capsys.readouterr().out.partition("\n")
-    assert out.startswith("No best value is marked: these differ between the systems: numbers of samples, questions.\n")
+    assert out.startswith(
+        "No best value is marked: these differ between the systems: numbers of samples, questions.\n"
+    )
     assert BEST not in out
     assert cli.main(["score", "gpt.csv", "short.jsonl", "--common"]) == 0
     out = capsys.readouterr()
@@ -159,9 +193,15 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
         ("score nothing.csv", "nothing.csv: there is no such file."),
         ("score gpt.csv --n low", "--n takes numbers, separated by commas; got 'low'."),
         ("score gpt.csv --n -1", "--n must be >= 0 (inf allowed); got -1.0 at index 0 (1 of 1)."),
-        ("score gpt.csv --reject-costs 2", "gpt.csv: --reject-costs must lie in [0, 1], the largest"),
+        (
+            "score gpt.csv --reject-costs 2",
+            "gpt.csv: --reject-costs must lie in [0, 1], the largest",
+        ),
         ("score gpt.csv --bins 0", "--bins must be a whole number in"),
-        ("score gpt.csv --columns confidence", "--columns takes ROLE=COLUMN pairs; got 'confidence'."),
+        (
+            "score gpt.csv --columns confidence",
+            "--columns takes ROLE=COLUMN pairs; got 'confidence'.",
+        ),
         (
             "score gpt.csv --columns three.csv:id=p",
             "--columns names a file or system that is not there; got 'three",
@@ -171,17 +211,47 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
             "score gpt.csv --metrics ER --normalize",
             "--normalize has no effect on what --metrics names; got",
         ),
-        ("score gpt.csv --metrics ER,ECE --n 2", "--n has no effect on what --metrics names; got error_rate, ece."),
-        ("score gpt.csv --metrics ER --bins 3", "--bins has no effect on what --metrics names; got error_rate."),
-        ("score gpt.csv --metrics ECUAS --reject-costs 0.1", "--reject-costs has no effect on what --metrics names"),
-        ("score gpt.csv --metrics ER --full", "--full has no effect beside --metrics, which names what is shown."),
-        ("plan --error-rates 0.3,0.2 --metrics ER --auroc 0.9", "--auroc has no effect on what --metrics names"),
-        ("plan gpt.csv llama.jsonl --metrics ECE", "--metrics must name a metric that can be planned; got ECE."),
+        (
+            "score gpt.csv --metrics ER,ECE --n 2",
+            "--n has no effect on what --metrics names; got error_rate, ece.",
+        ),
+        (
+            "score gpt.csv --metrics ER --bins 3",
+            "--bins has no effect on what --metrics names; got error_rate.",
+        ),
+        (
+            "score gpt.csv --metrics ECUAS --reject-costs 0.1",
+            "--reject-costs has no effect on what --metrics names",
+        ),
+        (
+            "score gpt.csv --metrics ER --full",
+            "--full has no effect beside --metrics, which names what is shown.",
+        ),
+        (
+            "plan --error-rates 0.3,0.2 --metrics ER --auroc 0.9",
+            "--auroc has no effect on what --metrics names",
+        ),
+        (
+            "plan gpt.csv llama.jsonl --metrics ECE",
+            "--metrics must name a metric that can be planned; got ECE.",
+        ),
         ("compare gpt.csv llama.jsonl --metrics n-ecuas_0", "--metrics must be among "),
-        ("score gpt.csv --interval 95", "the level of intervals must be a number in (0, 1); got 95.0. A per"),
-        ("score gpt.csv --output a.doc", "a.doc: a table can be written as .md, .tex, .txt, .csv, .json.\n"),
-        ("score logits.csv --predictions-are probabilities", "logits.csv: column 'logit_0..logit_2' must"),
-        ("score gpt.csv logits.csv", "systems of one table must have one form; gpt.csv holds confidences"),
+        (
+            "score gpt.csv --interval 95",
+            "the level of intervals must be a number in (0, 1); got 95.0. A per",
+        ),
+        (
+            "score gpt.csv --output a.doc",
+            "a.doc: a table can be written as .md, .tex, .txt, .csv, .json.\n",
+        ),
+        (
+            "score logits.csv --predictions-are probabilities",
+            "logits.csv: column 'logit_0..logit_2' must",
+        ),
+        (
+            "score gpt.csv logits.csv",
+            "systems of one table must have one form; gpt.csv holds confidences",
+        ),
         ("compare gpt.csv", "a comparison needs at least two systems; got 1."),
     ],
 )
@@ -193,7 +263,9 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, capsy
     assert captured.out == ""
 
 
-@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.when != "ratio"])
+@pytest.mark.parametrize(
+    "name", [name for name, metric in METRICS.items() if metric.when != "ratio"]
+)
 def test_a_name_of_the_help_is_taken_or_the_error_says_what_to_add(name, folder, capsys):
     for file in (["gpt.csv"], ["logits.csv", "--predictions-are", "logits"]):
         arguments = ["score", *file, "--metrics", name]
@@ -233,7 +305,13 @@ def test_systems_have_the_names_they_are_given_or_those_that_tell_their_files_ap
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(TINY)
     rows = run(folder, "score", *files, "GPT=one.csv", "--metrics", "ece,ecuas_0")
-    assert [row["system"] for row in rows] == ["one.csv", "one.tsv", "a/results", "b/results", "GPT"]
+    assert [row["system"] for row in rows] == [
+        "one.csv",
+        "one.tsv",
+        "a/results",
+        "b/results",
+        "GPT",
+    ]
     assert [set(row) for row in rows] == [{"system", "N", "ece", "ecuas_0", "must_not_rank"}] * 5
     assert cli.main(["score", "GPT=one.csv", "GPT=one.tsv"]) == 2
     assert capsys.readouterr().err.endswith("Name them: NAME=FILE.\n")
@@ -242,7 +320,12 @@ def test_systems_have_the_names_they_are_given_or_those_that_tell_their_files_ap
 def test_files_have_columns_of_their_own(folder, capsys):
     (folder / "one.csv").write_text("p,correct\n0.9,1\n0.4,0\n")
     (folder / "two.csv").write_text('"p(a, b)",ok\n0.9,1\n0.4,0\n')
-    columns = ["--columns", "one.csv:confidence=p,two:confidence=p(a, b)", "--columns", "two:correct=ok"]
+    columns = [
+        "--columns",
+        "one.csv:confidence=p,two:confidence=p(a, b)",
+        "--columns",
+        "two:correct=ok",
+    ]
     assert cli.main(["score", "one.csv", "two=two.csv", *columns, "--metrics", "error_rate"]) == 0
     assert capsys.readouterr().out.count("0.500") == 2
 
@@ -251,12 +334,24 @@ def test_files_have_columns_of_their_own(folder, capsys):
     ("arguments", "message"),
     [
         ("score a.csv --colums x", "there is no --colums. Did you mean --columns?"),
-        ("score a.csv --eror-rates 1", "there is no --eror-rates. Did you mean --error-rates of ecuas plan?"),
+        (
+            "score a.csv --eror-rates 1",
+            "there is no --eror-rates. Did you mean --error-rates of ecuas plan?",
+        ),
         ("score a.csv --output-file b.md", "there is no --output-file. Did you mean --output?"),
-        ("score a.csv --weigh w", "there is no --weigh. Did you mean --weight?"),  # not taken for it
+        (
+            "score a.csv --weigh w",
+            "there is no --weigh. Did you mean --weight?",
+        ),  # not taken for it
         ("merge a.state --qqq", "there is no --qqq; see ecuas merge --help."),
-        ("compare a.csv --by x", "ecuas compare takes no --by, which is of ecuas score. Compare one part at a time: "),
-        ("plan a.csv b.csv --calibrate affine", "ecuas plan takes no --calibrate, which is of ecuas score and ecuas "),
+        (
+            "compare a.csv --by x",
+            "ecuas compare takes no --by, which is of ecuas score. Compare one part at a time: ",
+        ),
+        (
+            "plan a.csv b.csv --calibrate affine",
+            "ecuas plan takes no --calibrate, which is of ecuas score and ecuas ",
+        ),
         (
             "compare a.csv --interval-method analytic",
             "ecuas compare takes no --interval-method, which is of ecuas score.",
@@ -268,8 +363,14 @@ def test_files_have_columns_of_their_own(folder, capsys):
         ("score --only x", "ecuas score takes no --only, which is of ecuas compare."),
         ("score", "FILE is missing. See ecuas score --help."),
         ("score a.csv --folds 3", "--folds has no effect without --calibrate."),
-        ("score a.csv --seed 3", "--seed has no effect without --interval-method percentile or bca, --calibration or "),
-        ("score a.csv --interval 0.9 --interval-method analytic --resamples 9", "--resamples has no effect without"),
+        (
+            "score a.csv --seed 3",
+            "--seed has no effect without --interval-method percentile or bca, --calibration or ",
+        ),
+        (
+            "score a.csv --interval 0.9 --interval-method analytic --resamples 9",
+            "--resamples has no effect without",
+        ),
         ("score a.csv --weights-are counts", "--weights-are has no effect without --weight."),
         ("score a.csv --bins x", "--bins takes a whole number; got 'x'."),
         ("score a.csv --engine duckdb", "--engine must be one of local, spark; got 'duckdb'."),
@@ -284,7 +385,9 @@ def test_flags_that_mean_nothing_are_one_line_that_says_what_does(arguments, mes
     assert captured.out == ""
 
 
-@pytest.mark.parametrize("drawing", ["--calibration", "--explain", "--interval 0.9 --interval-method percentile"])
+@pytest.mark.parametrize(
+    "drawing", ["--calibration", "--explain", "--interval 0.9 --interval-method percentile"]
+)
 def test_random_draws_have_a_seed_where_there_are_any(drawing, folder):
     assert cli.main(["score", "gpt.csv", *drawing.split(), "--seed", "3", "--resamples", "50"]) == 0
 
@@ -297,8 +400,18 @@ def test_a_plan_says_whose_difference_it_has(flags, header, folder, capsys):
 
 def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
     files = ["gpt.csv", "caf\u00e9 \u03bb=llama.jsonl"]
-    command = [sys.executable, "-m", "ecuas_metric.reporting", "score", *files, "--metrics", "ecuas_0,ece"]
-    run = subprocess.run(command, check=True, capture_output=True, env=offline | {"PYTHONIOENCODING": "cp1252"})
+    command = [
+        sys.executable,
+        "-m",
+        "ecuas_metric.reporting",
+        "score",
+        *files,
+        "--metrics",
+        "ecuas_0,ece",
+    ]
+    run = subprocess.run(
+        command, check=True, capture_output=True, env=offline | {"PYTHONIOENCODING": "cp1252"}
+    )
     shown = run.stdout.decode("cp1252")
     assert "ECUAS_0 v" in shown
     assert "\n# These assess" in shown  # as in the header, though cp1252 has the dagger
@@ -306,7 +419,9 @@ def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
 
 
 def test_an_interruption_is_no_traceback(folder, capsys, monkeypatch):
-    monkeypatch.setattr(in_memory, "make_report", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(
+        in_memory, "make_report", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
+    )
     assert cli.main(["score", "gpt.csv", "--output", "out.json"]) == 130
     assert capsys.readouterr().err == "ecuas: interrupted\n"
     assert not (folder / "out.json").exists()
@@ -314,14 +429,20 @@ def test_an_interruption_is_no_traceback(folder, capsys, monkeypatch):
 
 def test_a_closed_pipe_is_silent(folder, offline):
     command = f"{sys.executable} -m ecuas_metric.reporting score gpt.csv llama.jsonl | true"
-    run = subprocess.run(["bash", "-o", "pipefail", "-c", command], env=offline, capture_output=True)
+    run = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], env=offline, capture_output=True
+    )
     assert (run.returncode, run.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize(("name", "said"), [(["out.md"], "out.md: No space left."), ([], "[Errno 28] No space left")])
+@pytest.mark.parametrize(
+    ("name", "said"), [(["out.md"], "out.md: No space left."), ([], "[Errno 28] No space left")]
+)
 def test_a_file_is_replaced_whole_or_not_at_all(name, said, folder, monkeypatch, capsys):
     (folder / "out.md").write_text("before")
-    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left", *name)))
+    monkeypatch.setattr(
+        os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left", *name))
+    )
     assert cli.main(["score", "gpt.csv", "--output", "out.md"]) == 2
     assert capsys.readouterr().err == f"ecuas: {said}\n"
     assert (folder / "out.md").read_text() == "before"
@@ -330,11 +451,20 @@ def test_a_file_is_replaced_whole_or_not_at_all(name, said, folder, monkeypatch,
 
 def test_every_option_has_a_flag_or_a_column_except_six():
     without = set(OPTIONS) - set(FLAGS) - set(OPTION_OF_ROLE.values())
-    assert without == {"calibration", "confidence_level", "cost", "decisions", "epsilon", "max_uncertainty"}
+    assert without == {
+        "calibration",
+        "confidence_level",
+        "cost",
+        "decisions",
+        "epsilon",
+        "max_uncertainty",
+    }
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_help_explains_every_flag_and_every_abbreviation_of_tables_and_signatures(command, capsys):
+def test_the_help_explains_every_flag_and_every_abbreviation_of_tables_and_signatures(
+    command, capsys
+):
     with pytest.raises(SystemExit, match="0"):
         cli.main([command, "--help"])
     shown = capsys.readouterr().out
@@ -363,5 +493,7 @@ def test_an_input_is_never_overwritten(folder, capsys):
     (folder / "link.csv").symlink_to(folder / "gpt.csv")
     for output in ("gpt.csv", "./gpt.csv", "link.csv"):
         assert cli.main(["score", "llama.jsonl", "gpt.csv", "--output", output]) == 2
-        assert capsys.readouterr().err.startswith(f"ecuas: {output}: this file is read, and would be overwritten.")
+        assert capsys.readouterr().err.startswith(
+            f"ecuas: {output}: this file is read, and would be overwritten."
+        )
     assert (folder / "gpt.csv").read_bytes() == before

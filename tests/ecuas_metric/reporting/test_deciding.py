@@ -6,7 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import choose_reject_cost, confidence_system, decide, decide_confidences, fit_recalibration
+from ecuas_metric import (
+    choose_reject_cost,
+    confidence_system,
+    decide,
+    decide_confidences,
+    fit_recalibration,
+)
 from ecuas_metric.reporting.cli import main
 
 CLASSES = ["cat", "dog", "eel"]
@@ -48,7 +54,9 @@ def test_answers_are_accepted_as_the_function_does(calibrate, files):
     more = ["--calibrate-on", "answers.csv", "--calibrate", calibrate] if calibrate else []
     confidence = answers["confidence"].to_numpy()
     if calibrate:
-        confidence = fit_recalibration(confidence, answers["correct"], method=calibrate).apply(confidence)
+        confidence = fit_recalibration(confidence, answers["correct"], method=calibrate).apply(
+            confidence
+        )
     rows = decided("new_answers.csv", "--reject-cost", "0.15", *more)
     expected = decide_confidences(confidence, 0.15)
     assert rows["id"].tolist() == answers["id"].astype(str).tolist()
@@ -66,7 +74,9 @@ def test_answers_are_accepted_as_the_function_does(calibrate, files):
     ],
 )
 @pytest.mark.parametrize("order", [CLASSES, ["eel", "cat", "dog"]])
-def test_posteriors_are_decided_as_the_function_does_by_costs_in_every_form(text, cost, names, order, files):
+def test_posteriors_are_decided_as_the_function_does_by_costs_in_every_form(
+    text, cost, names, order, files
+):
     _, classes = files
     place = [CLASSES.index(name) for name in order]
     if text == "1,0;3,0;0,2":
@@ -80,8 +90,24 @@ def test_posteriors_are_decided_as_the_function_does_by_costs_in_every_form(text
     calibrated = decided("new_classes.csv", "--calibrate-on", "classes.csv", "--reject-cost", "0.4")
     codes = classes["label"].map(CLASSES.index)
     q = fit_recalibration(classes[CLASSES].to_numpy(), codes).apply(classes[CLASSES].to_numpy())
-    np.testing.assert_allclose(calibrated["uncertainty"], decide(q, reject_cost=0.4).uncertainty, atol=1e-7)
-    assert main(["score", "classes.csv", *labels, "--reject-costs", "0.4", *more, "--output", "score.json"]) == 0
+    np.testing.assert_allclose(
+        calibrated["uncertainty"], decide(q, reject_cost=0.4).uncertainty, atol=1e-7
+    )
+    assert (
+        main(
+            [
+                "score",
+                "classes.csv",
+                *labels,
+                "--reject-costs",
+                "0.4",
+                *more,
+                "--output",
+                "score.json",
+            ]
+        )
+        == 0
+    )
     scored = written("score.json")["rows"][0]
     table = 1 - np.eye(3) if text is None else cost
     costs = np.where(expected.accepted, table[codes, expected.decision], 0.4)
@@ -95,14 +121,18 @@ def test_a_threshold_is_that_of_the_function(options, files, capsys):
     flag = f"--{name.replace('_', '-')}"
     assert main(["threshold", "answers.csv", flag, str(value), "--output", "out.json"]) == 0
     row = written("out.json")["rows"][0]
-    choice = choose_reject_cost(confidence_system(answers["correct"], answers["confidence"]), **options)
+    choice = choose_reject_cost(
+        confidence_system(answers["correct"], answers["confidence"]), **options
+    )
     printed = capsys.readouterr().out
     if np.isnan(choice.reject_cost):
         assert row["reject_cost"] is None
         assert row["num_samples_needed"] == choice.num_samples_needed
         assert ("none; about" if choice.num_samples_needed else "none; no number") in printed
     else:
-        assert (row["reject_cost"], row["risk_low"]) == pytest.approx((choice.reject_cost, choice.risk.low))
+        assert (row["reject_cost"], row["risk_low"]) == pytest.approx(
+            (choice.reject_cost, choice.risk.low)
+        )
         assert float(f"{choice.reject_cost:.12g}") == pytest.approx(choice.reject_cost)
 
 
@@ -112,12 +142,17 @@ def test_a_threshold_is_that_of_the_function(options, files, capsys):
         ("decide new_answers.csv", "--reject-cost is missing: what it costs to reject a row."),
         ("decide new_answers.csv --reject-cost 2", "--reject-cost must lie in [0, 1]"),
         ("decide new_answers.csv --reject-cost 0.1 --cost 0,1;1,0", "--cost requires posteriors"),
-        ("decide new_classes.csv --labels cat,dog,eel --reject-cost 0.1 --cost x", "--cost must be numbers as 0,5;1,0"),
+        (
+            "decide new_classes.csv --labels cat,dog,eel --reject-cost 0.1 --cost x",
+            "--cost must be numbers as 0,5;1,0",
+        ),
         ("decide cost.csv --reject-cost 0.1", "cost.csv"),
         ("threshold answers.csv", "ecuas threshold takes one of --budget and --max-risk"),
         ("score classes.csv --cost answers.csv", "--cost must have the costs of each class"),
     ],
 )
-def test_what_cannot_be_decided_is_refused_in_the_words_of_the_command(arguments, message, files, capsys):
+def test_what_cannot_be_decided_is_refused_in_the_words_of_the_command(
+    arguments, message, files, capsys
+):
     assert main(arguments.split()) == 2
     assert message in capsys.readouterr().err

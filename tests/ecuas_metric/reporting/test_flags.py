@@ -92,13 +92,28 @@ INPUTS = {  # kind of input, command -> what stands before the flag
     **{("run", command): ["run"] for command in IN_MEMORY},
     ("run", "threshold"): ["run", "--budget", "0.2"],
     ("parquet", "score"): ["table.parquet", "--out-of-core"],
-    **{(form, "threshold"): ["table.csv", "--budget", "0.2"] for form in ("confidences", "posteriors")},
-    **{(form, "decide"): ["table.csv", "--reject-cost", "0.2"] for form in ("confidences", "posteriors")},
+    **{
+        (form, "threshold"): ["table.csv", "--budget", "0.2"]
+        for form in ("confidences", "posteriors")
+    },
+    **{
+        (form, "decide"): ["table.csv", "--reject-cost", "0.2"]
+        for form in ("confidences", "posteriors")
+    },
     ("states", "merge"): ["one.state", "two.state"],
     ("rates", "plan"): ["--error-rates", "0.3,0.25"],
 }
 OWN_INPUT = {  # flags that say what to do about something, which an input of their own has
-    *("by", "by_position", "common", "correct_from", "filter", "labels", "missing_confidence", "pool_tasks"),
+    *(
+        "by",
+        "by_position",
+        "common",
+        "correct_from",
+        "filter",
+        "labels",
+        "missing_confidence",
+        "pool_tasks",
+    ),
     *("predictions_are", "renormalize", "right", "scale", "tasks", "unlabelled"),
 }
 SIZE = 30
@@ -137,13 +152,20 @@ def table_of(kind, flag):
             label = number % 3
             logits = rng.normal(size=(SIZE, 3)) + np.eye(3)[label]
             shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-            shares = logits if flag == "predictions_are" else shares.round(2 if flag == "renormalize" else 9)
+            shares = (
+                logits
+                if flag == "predictions_are"
+                else shares.round(2 if flag == "renormalize" else 9)
+            )
             truth, outputs = "label", [f"prob_{k}" for k in range(3)]
             own = {"label": label} | dict(zip(outputs, shares.T, strict=True))
         else:
             confidence = rng.random(SIZE)
             truth, outputs = "correct", ["confidence"]
-            own = {"confidence": confidence, "correct": (rng.random(SIZE) < confidence).astype(float)}
+            own = {
+                "confidence": confidence,
+                "correct": (rng.random(SIZE) < confidence).astype(float),
+            }
         frames.append(pd.DataFrame(per_sample | own | {"system": system}))
     return change_for(pd.concat(frames, ignore_index=True), flag, outputs, truth)
 
@@ -160,7 +182,9 @@ def write_run(flag):
                 by_length = float(np.argmax(scores / lengths) == i % 3)
                 more = {"metrics": ["acc", "acc_norm"], "acc_norm": by_length}
                 first = 100 if flag == "by_position" and model == "b" else 0
-                row = lm_eval_row(first + i, i % 3, scores.tolist(), choices=["a", "bcd", "ef"], **more)
+                row = lm_eval_row(
+                    first + i, i % 3, scores.tolist(), choices=["a", "bcd", "ef"], **more
+                )
                 row["doc"] |= {"w": 1 + i % 4, "g": i // 2}
                 rows.append(row)
             if flag == "filter":
@@ -180,7 +204,9 @@ def write_input(kind, flag):
     elif kind == "states":
         for name in ("one", "two"):
             table_of(kind, "").replace({"system": {"a": name}}).to_parquet(f"{name}.parquet")
-            assert main(["score", f"{name}.parquet", "--out-of-core", "--state", f"{name}.state"]) == 0
+            assert (
+                main(["score", f"{name}.parquet", "--out-of-core", "--state", f"{name}.state"]) == 0
+            )
     elif kind != "rates":
         table_of(kind, flag).to_csv("table.csv", index=False)
 
@@ -208,10 +234,20 @@ def quick(tmp_path, monkeypatch):
     """No figure is drawn, and no Spark is started."""
     monkeypatch.chdir(tmp_path)
     for module in (in_memory, out_of_core):
-        monkeypatch.setattr(module, "write_figures", lambda systems, folder: [Path(folder, "curve.png")])
-    monkeypatch.setattr(paper, "write_figures", lambda _, folder, **__: folder.mkdir(exist_ok=True) or [])
-    monkeypatch.setattr(in_memory, "write_differences", lambda rows, folder, alpha: [Path(folder, "differences.png")])
-    for module in [name for name in sys.modules if name.startswith("pyspark.")]:  # another test may have had them
+        monkeypatch.setattr(
+            module, "write_figures", lambda systems, folder: [Path(folder, "curve.png")]
+        )
+    monkeypatch.setattr(
+        paper, "write_figures", lambda _, folder, **__: folder.mkdir(exist_ok=True) or []
+    )
+    monkeypatch.setattr(
+        in_memory,
+        "write_differences",
+        lambda rows, folder, alpha: [Path(folder, "differences.png")],
+    )
+    for module in [
+        name for name in sys.modules if name.startswith("pyspark.")
+    ]:  # another test may have had them
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "pyspark", None)
 
@@ -227,7 +263,9 @@ def test_a_flag_has_a_phrase_of_help_and_a_word_in_capitals_for_its_value(comman
 
 
 @pytest.mark.parametrize(("kind", "command"), INPUTS)
-def test_every_flag_changes_something_or_is_refused_by_its_name(kind, command, quick, tmp_path, capsys, monkeypatch):
+def test_every_flag_changes_something_or_is_refused_by_its_name(
+    kind, command, quick, tmp_path, capsys, monkeypatch
+):
     """The flags are those of the signatures: one without a row in `VALUES` is a KeyError."""
     begin = [command, *INPUTS[kind, command]]
     parameters = COMMANDS[command].parameters()
@@ -241,7 +279,9 @@ def test_every_flag_changes_something_or_is_refused_by_its_name(kind, command, q
             write_input(kind, name)
             capsys.readouterr()
         monkeypatch.chdir(folder)
-        exact = begin if name == "digits" or "digits" not in parameters else [*begin, "--digits", "12"]
+        exact = (
+            begin if name == "digits" or "digits" not in parameters else [*begin, "--digits", "12"]
+        )
         beside = [text_of(other, kind) for other in BESIDE.get(name, []) if other in parameters]
         for base in (exact, *([*exact, *other] for other in beside)):
             place = folder, *base
@@ -249,7 +289,9 @@ def test_every_flag_changes_something_or_is_refused_by_its_name(kind, command, q
             if base != exact and before[place][0] == 2:
                 continue  # what stands beside it is refused
             after = effect([*base, *text_of(name, kind)], capsys)
-            is_refused = after[0] == 2 and any(text in after[2] for text in (flag_of(name), SUBJECT.get(name, "\n\n")))
+            is_refused = after[0] == 2 and any(
+                text in after[2] for text in (flag_of(name), SUBJECT.get(name, "\n\n"))
+            )
             if not is_refused and (after[0] != 0 or before[place] == after):
                 idle.append((base, name, after[2]))
     assert not idle

@@ -19,7 +19,12 @@ def logs(tmp_path_factory):
     path, rng, parts = tmp_path_factory.mktemp("logs"), np.random.default_rng(0), []
     for i, q in enumerate(rng.random((2, 300)).round(2)):
         model = np.array(["a", "b"])[np.arange(300) % 2]
-        columns = {"id": np.arange(300) // 2, "model": model, "confidence": q, "correct": rng.random(300) < q}
+        columns = {
+            "id": np.arange(300) // 2,
+            "model": model,
+            "confidence": q,
+            "correct": rng.random(300) < q,
+        }
         parts.append(pa.table(columns))
         pq.write_table(parts[-1], path / f"{i}.parquet")
     table = pa.concat_tables(parts).drop_columns(["id"])
@@ -44,12 +49,21 @@ OF_THREE = {"p_cat": P / 2, "p_dog": P / 2, "p_eel": 1 - P}
 NAMES = np.array(["cat", "dog", "eel"])[np.arange(60) % 3]
 AS_TEXT = {  # what no engine adds up
     "words": ({"confidence": P, "correct": np.where(Y, "yes", "no")}, ()),
-    "a word for right": ({"confidence": P, "correct": np.where(Y, "ja", "nein")}, ("--right", "ja")),
+    "a word for right": (
+        {"confidence": P, "correct": np.where(Y, "ja", "nein")},
+        ("--right", "ja"),
+    ),
     "percentages": ({"confidence": [f"{100 * p:.1f}%" for p in P], "correct": Y}, ()),
     "names of classes": (OF_THREE | {"label": NAMES}, ()),
     "classes in another order": (OF_THREE | {"label": NAMES}, ("--labels", "eel,cat,dog")),
-    "mappings": ({"posteriors": [{"a": p, "b": 1 - p} for p in P], "label": np.where(Y, "a", "b")}, ()),
-    "nested fields": ({"out": [{"p": p} for p in P], "correct": Y}, ("--columns", "confidence=out.p")),
+    "mappings": (
+        {"posteriors": [{"a": p, "b": 1 - p} for p in P], "label": np.where(Y, "a", "b")},
+        (),
+    ),
+    "nested fields": (
+        {"out": [{"p": p} for p in P], "correct": Y},
+        ("--columns", "confidence=out.p"),
+    ),
     "complements": ({"doubt": P, "correct": Y}, ("--columns", "confidence=1-doubt")),
     "dropped answers": (
         {"confidence": P, "correct": np.where(P < 0.2, np.nan, Y)},
@@ -69,29 +83,47 @@ LAYOUTS = {  # columns, flags
     "grades": ({"confidence": P, "correct": Y / 2}, ()),
     "grades with a limit": ({"confidence": P, "correct": Y / 2}, ("--correct-from", "0.5")),
     "two scales": ({"confidence": np.where(Y, 100 * P, P), "correct": Y}, ("--scale", "100")),
-    "marks of ignored rows": ({"prob_0": P, "prob_1": 1 - P, "label": np.where(P < 0.1, -100, Y)}, ()),
+    "marks of ignored rows": (
+        {"prob_0": P, "prob_1": 1 - P, "label": np.where(P < 0.1, -100, Y)},
+        (),
+    ),
     "weights on the edges of bins": (
         {"confidence": [0.6, 0.7, 0.5] * 20, "correct": [0, 1, 0] * 20, "w": [2, 3, 3] * 20},
         ("--weight", "w"),
     ),
-    "decimals": ({"confidence": [Decimal("0.85"), Decimal("0.9")] * 30, "correct": [1, 0] * 30}, ()),
+    "decimals": (
+        {"confidence": [Decimal("0.85"), Decimal("0.9")] * 30, "correct": [1, 0] * 30},
+        (),
+    ),
     "class False": ({"p_False": 1 - P, "label": Y == 1}, ("--columns", "positive=p_False")),
     "counts that are no numbers of rows": (
         {"confidence": P, "correct": Y, "w": P},
         ("--weight", "w", "--weights-are", "counts"),
     ),
-    "counts without wrong ones": ({"confidence": P, "correct": Y, "n": Y + 1}, ("--columns", "count=n")),
+    "counts without wrong ones": (
+        {"confidence": P, "correct": Y, "n": Y + 1},
+        ("--columns", "count=n"),
+    ),
     "parts by the label": ({"prob_0": 1 - P, "prob_1": P, "label": Y}, ("--by", "label")),
     "ties on paper": ({"label": [1, 1, 1, 0], "prob_1": [0.7, 0.3, 0.8, 0.2]}, ()),
     "margins": ({"prob": 6 * P - 3, "label": Y}, ()),
     "inverted confidences": ({"confidence": np.where(Y, P / 2, (P + 1) / 2), "correct": Y}, ()),
     "a perfect order": ({"confidence": np.where(Y, (P + 1) / 2, P / 2), "correct": Y}, ()),
     "a column that is not used": ({"confidence": P, "correct": Y, "weight": P}, ()),
-    "labels from 1": ({"prob_0": P, "prob_1": (1 - P) / 2, "prob_2": (1 - P) / 2, "label": Y + 1}, ()),
+    "labels from 1": (
+        {"prob_0": P, "prob_1": (1 - P) / 2, "prob_2": (1 - P) / 2, "label": Y + 1},
+        (),
+    ),
     "hard predictions": ({"confidence": Y, "correct": 1 - Y}, ()),
     "uncertainties above u_M": ({"confidence": P, "correct": Y}, ("--num-classes", "2")),
-    "missing confidences": ({"confidence": np.where(P < 0.2, np.nan, P), "correct": Y}, ("--missing-confidence", "0")),
-    "weights and intervals": ({"confidence": P, "correct": Y, "w": P}, ("--weight", "w", "--interval", "0.9")),
+    "missing confidences": (
+        {"confidence": np.where(P < 0.2, np.nan, P), "correct": Y},
+        ("--missing-confidence", "0"),
+    ),
+    "weights and intervals": (
+        {"confidence": P, "correct": Y, "w": P},
+        ("--weight", "w", "--interval", "0.9"),
+    ),
     "every variant": (
         {"model": ["a", "b"] * 30, "confidence": P, "correct": Y},
         ("--normalize", "--decompose", "--reject-costs", "0.2", "--interval", "0.9"),
@@ -99,31 +131,43 @@ LAYOUTS = {  # columns, flags
     **AS_TEXT,
     "all right": ({"confidence": P, "correct": np.ones(60, int)}, ()),
 }
-KNOWN_TO_ONE_ENGINE = ("state", "weights")  # how finely, and digests of columns of which no engine has all rows
+KNOWN_TO_ONE_ENGINE = (
+    "state",
+    "weights",
+)  # how finely, and digests of columns of which no engine has all rows
 
 
 def facts_of(signature):
     """Return what each system's numbers depend on, as far as both engines know it."""
     lines = signature.split(" ; ")
     return {
-        frozenset(part for part in line.split("|") if part.split(":")[0] not in KNOWN_TO_ONE_ENGINE) for line in lines
+        frozenset(part for part in line.split("|") if part.split(":")[0] not in KNOWN_TO_ONE_ENGINE)
+        for line in lines
     }
 
 
 @pytest.mark.parametrize(("columns", "flags"), LAYOUTS.values(), ids=LAYOUTS)
-def test_numbers_notes_marks_and_basis_do_not_depend_on_where_the_rows_are(columns, flags, tmp_path, capsys):
+def test_numbers_notes_marks_and_basis_do_not_depend_on_where_the_rows_are(
+    columns, flags, tmp_path, capsys
+):
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
     said = []
     tables = []
     for engine in ((), ("--out-of-core",)):
         written = tmp_path / f"{len(said)}.json"
-        code = main(["score", str(tmp_path / "a.parquet"), *flags, *engine, "--output", str(written)])
+        code = main(
+            ["score", str(tmp_path / "a.parquet"), *flags, *engine, "--output", str(written)]
+        )
         captured = capsys.readouterr()
         table = {"rows": [], "signature": ""} if code else json.loads(written.read_text())
         tables.append({row["system"]: row for row in table["rows"]})
         notes = sorted(line for line in captured.err.splitlines() if line.startswith("note: "))
         rule = re.split(r"; got | in row |\. ", captured.err)[0] if code else notes
-        marks = [line.split("  ")[0] for line in captured.out.splitlines() for _ in range(line.count("●"))]
+        marks = [
+            line.split("  ")[0]
+            for line in captured.out.splitlines()
+            for _ in range(line.count("●"))
+        ]
         said.append((code, rule, marks, facts_of(table["signature"])))
     assert said[0] == said[1]
     in_memory, out_of_core = tables
@@ -132,24 +176,36 @@ def test_numbers_notes_marks_and_basis_do_not_depend_on_where_the_rows_are(colum
         numbers = {key: value for key, value in row.items() if isinstance(value, float)}
         other = out_of_core[name]
         assert {key: other[key] for key in numbers} == pytest.approx(numbers, rel=1e-9, abs=1e-12)
-        assert {key: other[key] for key in row.keys() - numbers} == {key: row[key] for key in row.keys() - numbers}
+        assert {key: other[key] for key in row.keys() - numbers} == {
+            key: row[key] for key in row.keys() - numbers
+        }
 
 
 def test_a_name_stands_before_those_of_its_columns(logs, tmp_path, capsys):
     files = f"A={logs}/0.parquet", f"B={logs}/1.parquet"
     for engine in ((), ("--out-of-core",)):
         printed(capsys, "score", *files, "--by", "model", *engine, "--output", tmp_path / "t.json")
-        assert [row["system"] for row in rows_of(tmp_path / "t.json")] == ["A a", "A b", "B a", "B b"]
+        assert [row["system"] for row in rows_of(tmp_path / "t.json")] == [
+            "A a",
+            "A b",
+            "B a",
+            "B b",
+        ]
 
 
 def test_files_of_one_name_in_two_folders_are_two_systems(logs, tmp_path, capsys):
     for folder in ("x", "y"):
         (tmp_path / folder).mkdir()
-        pq.write_table(pq.read_table(logs / "one.parquet").drop_columns(["model"]), tmp_path / folder / "a.parquet")
+        pq.write_table(
+            pq.read_table(logs / "one.parquet").drop_columns(["model"]),
+            tmp_path / folder / "a.parquet",
+        )
     paths = [str(tmp_path / folder / "a.parquet") for folder in ("x", "y")]
     for engine in ((), ("--out-of-core",)):
         printed(capsys, "score", *paths, *engine, "--output", tmp_path / "t.json")
-        assert [row["system"] for row in rows_of(tmp_path / "t.json")] == [path[: -len(".parquet")] for path in paths]
+        assert [row["system"] for row in rows_of(tmp_path / "t.json")] == [
+            path[: -len(".parquet")] for path in paths
+        ]
 
 
 def test_a_file_of_states_grows_and_merges(logs, tmp_path, capsys):
@@ -157,17 +213,30 @@ def test_a_file_of_states_grows_and_merges(logs, tmp_path, capsys):
     for i, state_of in enumerate(states):
         printed(capsys, "score", logs / f"{i}.parquet", "--out-of-core", "--state", state_of)
     both = printed(capsys, "merge", *states, "--state", tmp_path / "both.state").out
-    assert both == printed(capsys, "score", f"{logs}/[01].parquet", "--out-of-core").out.partition("\n")[2]
+    assert (
+        both
+        == printed(capsys, "score", f"{logs}/[01].parquet", "--out-of-core").out.partition("\n")[2]
+    )
     assert both == printed(capsys, "merge", tmp_path / "both.state").out
     error = printed(capsys, "score", logs / "1.parquet", "--out-of-core", "--state", states[0]).err
-    assert f"note: The rows of 1 file(s) are in {states[0]} already, read as they were then." in error
+    assert (
+        f"note: The rows of 1 file(s) are in {states[0]} already, read as they were then." in error
+    )
     assert states[0].read_bytes() == (tmp_path / "both.state").read_bytes()
 
 
 def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatch):
     for name, value in (("MOST_GROUPS", 1), ("LINEAR", 8.0), ("ROOT", 4.0)):
         monkeypatch.setattr(summary, name, value)
-    out = printed(capsys, "score", logs / "all.parquet", "--out-of-core", "--full", "--output", logs / "t.json").out
+    out = printed(
+        capsys,
+        "score",
+        logs / "all.parquet",
+        "--out-of-core",
+        "--full",
+        "--output",
+        logs / "t.json",
+    ).out
     row = rows_of(logs / "t.json")[0]
     assert row["auroc_lower_bound"] < row["auroc"] < row["auroc_upper_bound"]
     assert "error_rate_lower_bound" not in row
@@ -183,7 +252,10 @@ def of_classes(count, rng):
 
 
 UNRANKED = {  # two systems, flags, what differs
-    "numbers of classes": (lambda rng: [of_classes(3, rng), of_classes(5, rng)], "numbers of classes K"),
+    "numbers of classes": (
+        lambda rng: [of_classes(3, rng), of_classes(5, rng)],
+        "numbers of classes K",
+    ),
     "numbers of samples": (
         lambda rng: [{"confidence": rng.random(n), "correct": np.arange(n) % 2} for n in (30, 40)],
         "numbers of samples",
@@ -192,7 +264,9 @@ UNRANKED = {  # two systems, flags, what differs
 
 
 @pytest.mark.parametrize(("make", "reason"), UNRANKED.values(), ids=UNRANKED)
-def test_what_may_not_be_ranked_is_not_marked_and_the_reason_is_named(make, reason, rng, tmp_path, capsys):
+def test_what_may_not_be_ranked_is_not_marked_and_the_reason_is_named(
+    make, reason, rng, tmp_path, capsys
+):
     """As in memory, out of core and from merged states."""
     paths = []
     for name, columns in zip(("one", "two"), make(rng), strict=True):
@@ -217,8 +291,14 @@ def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("score {0}/0.parquet --columns uncertainty=confidence,cost=correct", "0.parquet: has costs, which are read"),
-        ("score {0}/0.parquet --out-of-core --unlabelled bounds", "--unlabelled of a state must be wrong or drop"),
+        (
+            "score {0}/0.parquet --columns uncertainty=confidence,cost=correct",
+            "0.parquet: has costs, which are read",
+        ),
+        (
+            "score {0}/0.parquet --out-of-core --unlabelled bounds",
+            "--unlabelled of a state must be wrong or drop",
+        ),
         ("score {0}/none --out-of-core", "none: there is no such Parquet file"),
         ("score {0}/empty.parquet --out-of-core", "ecuas: the files have no rows."),
         ("score {0}/0.parquet --out-of-core --columns confidence=p.q", "has no column 'p.q'"),
@@ -226,7 +306,10 @@ def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
         ("score {0}/0.parquet --out-of-core --scale 0", "--scale must be a number in (0, inf)"),
         ("merge {0}/0.parquet", "is a Parquet file, but not one of states"),
         ("merge {0}/a.state --state {0}/a.state", "is there already"),
-        ("compare {0}/0.parquet --out-of-core", "takes no --out-of-core, which is of ecuas score. States do not say"),
+        (
+            "compare {0}/0.parquet --out-of-core",
+            "takes no --out-of-core, which is of ecuas score. States do not say",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_one_line(arguments, message, logs, capsys):
@@ -242,6 +325,14 @@ def test_a_recipe_is_taken_back(columns, flags, tmp_path, capsys):
     printed(capsys, "read", tmp_path / "a.parquet", *flags, "--output", tmp_path / "recipe.json")
     tables = []
     for more in (flags, ("--recipe", tmp_path / "recipe.json")):
-        printed(capsys, "score", tmp_path / "a.parquet", *more, "--out-of-core", "--output", tmp_path / "t.json")
+        printed(
+            capsys,
+            "score",
+            tmp_path / "a.parquet",
+            *more,
+            "--out-of-core",
+            "--output",
+            tmp_path / "t.json",
+        )
         tables.append(json.loads((tmp_path / "t.json").read_text()))
     assert tables[0] == tables[1]

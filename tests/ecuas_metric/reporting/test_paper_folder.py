@@ -35,7 +35,9 @@ def test_the_document_stands_alone_and_names_no_command(folder):
         else:
             assert stack.pop() == name
     assert not stack
-    assert {"booktabs", "graphicx", "threeparttable"} <= set(re.search(r"\\usepackage\{(.*)\}", text)[1].split(","))
+    assert {"booktabs", "graphicx", "threeparttable"} <= set(
+        re.search(r"\\usepackage\{(.*)\}", text)[1].split(",")
+    )
     drawings = re.findall(r"\\includegraphics.*?\{(.*?)\}", text)
     assert len(drawings) == 4
     for drawing in drawings:
@@ -46,11 +48,18 @@ def test_the_document_stands_alone_and_names_no_command(folder):
     assert "ecuas compare" not in text
     assert "ecuas score" not in text
     header = re.search(r"\\toprule\n(.*) \\\\", text)[1]
-    assert re.findall(r"[A-Z]{2,}", header) == ["ER", "AURC", "ECUAS", "ECUAS", "ECUAS"]  # as wide as a page
+    assert re.findall(r"[A-Z]{2,}", header) == [
+        "ER",
+        "AURC",
+        "ECUAS",
+        "ECUAS",
+        "ECUAS",
+    ]  # as wide as a page
     signature = text.partition("Computed by ecuas")[2]
     assert max(map(len, re.split(r"\s|\\allowbreak", signature))) < 40
     assert all(
-        "#" not in line and "[-]" not in line.replace(r"\item{} [-]", "").replace(" [-]", "") for line in printed
+        "#" not in line and "[-]" not in line.replace(r"\item{} [-]", "").replace(" [-]", "")
+        for line in printed
     )
 
 
@@ -70,11 +79,18 @@ def test_the_paragraph_and_the_numbers_are_those_of_the_systems(folder):
 
 def test_the_paragraph_says_what_was_recalibrated(folder, monkeypatch):
     monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
-    assert main(["report", "b.csv", "--calibrate", "affine", "--folds", "3", "--output", "paper"]) == 0
-    assert "named with 'affine' are recalibrated in 3-fold cross-validation." in (folder / "methods.txt").read_text()
+    assert (
+        main(["report", "b.csv", "--calibrate", "affine", "--folds", "3", "--output", "paper"]) == 0
+    )
+    assert (
+        "named with 'affine' are recalibrated in 3-fold cross-validation."
+        in (folder / "methods.txt").read_text()
+    )
 
 
 @pytest.mark.e2e
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_it_compiles(folder):
-    subprocess.run(["pdflatex", "-halt-on-error", "results.tex"], cwd=folder, check=True, capture_output=True)
+    subprocess.run(
+        ["pdflatex", "-halt-on-error", "results.tex"], cwd=folder, check=True, capture_output=True
+    )

@@ -25,7 +25,9 @@ def overconfident():
 
 
 def written(folder, **columns):
-    columns.setdefault("id", [f"q{k:03}" for k in range(len(next(iter(columns.values()))))])  # folds go by their order
+    columns.setdefault(
+        "id", [f"q{k:03}" for k in range(len(next(iter(columns.values()))))]
+    )  # folds go by their order
     frame = pd.DataFrame({name: np.asarray(values).tolist() for name, values in columns.items()})
     frame.to_json(folder / "a.jsonl", orient="records", lines=True, double_precision=15)
     return str(folder / "a.jsonl")
@@ -34,7 +36,20 @@ def written(folder, **columns):
 def recalibrated(folder, method, *more, **columns):
     """Return what the command writes for a system: rows by name, and the signature."""
     out = folder / "table.json"
-    assert main(["score", written(folder, **columns), "--calibrate", method, *more, "--output", str(out)]) == 0
+    assert (
+        main(
+            [
+                "score",
+                written(folder, **columns),
+                "--calibrate",
+                method,
+                *more,
+                "--output",
+                str(out),
+            ]
+        )
+        == 0
+    )
     content = json.loads(out.read_text())
     return {row["system"]: row for row in content["rows"]}, content["signature"]
 
@@ -60,13 +75,22 @@ def test_confidences_as_a_logistic_regression_out_of_fold_has_them(overconfident
 def test_groups_stay_together_and_folds_are_as_many_as_asked_for(overconfident, tmp_path):
     q, correct = overconfident
     groups = np.arange(300) // 3
-    more, columns = ("--folds", "3", "--groups", "document"), {"confidence": q, "correct": correct, "document": groups}
+    more, columns = (
+        ("--folds", "3", "--groups", "document"),
+        {"confidence": q, "correct": correct, "document": groups},
+    )
     rows, line = recalibrated(tmp_path, "isotonic", *more, **columns)
     expected = np.empty(300)
-    for train, test in StratifiedGroupKFold(3, shuffle=True, random_state=42).split(q, correct, groups):
-        model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q[train], correct[train])
+    for train, test in StratifiedGroupKFold(3, shuffle=True, random_state=42).split(
+        q, correct, groups
+    ):
+        model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(
+            q[train], correct[train]
+        )
         expected[test] = model.predict(q[test])
-    assert rows["a, isotonic"]["ecuas_1"] == pytest.approx(score_confidences(correct, expected)["ecuas_1"], abs=1e-9)
+    assert rows["a, isotonic"]["ecuas_1"] == pytest.approx(
+        score_confidences(correct, expected)["ecuas_1"], abs=1e-9
+    )
     assert "|recal:isotonic/3/42/ids|" in line
 
 
@@ -91,12 +115,18 @@ def test_the_order_of_the_rows_changes_nothing(method, columns, overconfident, t
 
 
 @pytest.mark.parametrize("method", ["isotonic", "affine"])
-@pytest.mark.parametrize("more", ["--interval 0.95 --reject-costs 0.1", "--interval 0.95", "--reject-costs 0.1"])
-def test_intervals_at_a_reject_cost_of_isotonic_maps_have_a_note(method, more, overconfident, tmp_path, capsys):
+@pytest.mark.parametrize(
+    "more", ["--interval 0.95 --reject-costs 0.1", "--interval 0.95", "--reject-costs 0.1"]
+)
+def test_intervals_at_a_reject_cost_of_isotonic_maps_have_a_note(
+    method, more, overconfident, tmp_path, capsys
+):
     q, correct = overconfident
     recalibrated(tmp_path, method, *more.split(), confidence=q, correct=correct)
     is_said = method == "isotonic" and more.count("--") == 2
-    assert ("note: a, isotonic: Intervals take the isotonic maps as given" in capsys.readouterr().err) == is_said
+    assert (
+        "note: a, isotonic: Intervals take the isotonic maps as given" in capsys.readouterr().err
+    ) == is_said
 
 
 @pytest.mark.parametrize("form", ["probabilities", "log_probabilities", "logits", "positive"])
@@ -118,7 +148,9 @@ def test_a_temperature_of_many_classes(tmp_path):
     logits = rng.normal(size=(400, 3)) * 1.5
     label = (logits + rng.gumbel(size=logits.shape)).argmax(axis=1)
     columns = {f"logit_{k}": 4 * logits[:, k] for k in range(3)}
-    rows, _ = recalibrated(tmp_path, "temperature", "--predictions-are", "logits", label=label, **columns)
+    rows, _ = recalibrated(
+        tmp_path, "temperature", "--predictions-are", "logits", label=label, **columns
+    )
     perfect = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     assert rows["a, temperature"]["error_rate"] == rows["a"]["error_rate"]
     assert rows["a, temperature"]["ecuas_1"] == pytest.approx(ecuas_score(label, perfect), abs=0.01)
@@ -139,10 +171,22 @@ def test_a_confidence_of_exactly_1_is_read_as_less_and_said(overconfident, tmp_p
 @pytest.mark.parametrize(
     ("columns", "method", "message"),
     [
-        (ANSWERS | {"correct": [1] * 30}, "affine", "a.jsonl: column 'correct' must contain more than one class to"),
-        (ANSWERS | {"correct": [0] * 3 + [1] * 27}, "affine", "of each class as there are folds, 5; got 3 of 0"),
+        (
+            ANSWERS | {"correct": [1] * 30},
+            "affine",
+            "a.jsonl: column 'correct' must contain more than one class to",
+        ),
+        (
+            ANSWERS | {"correct": [0] * 3 + [1] * 27},
+            "affine",
+            "of each class as there are folds, 5; got 3 of 0",
+        ),
         (ANSWERS | {"correct": [0, 1] * 15}, "affine --folds 1", "must be at least 2; got 1"),
-        (CLASSES, "isotonic", "--calibrate must not be isotonic for posteriors of more than two classes"),
+        (
+            CLASSES,
+            "isotonic",
+            "--calibrate must not be isotonic for posteriors of more than two classes",
+        ),
     ],
 )
 def test_what_cannot_be_recalibrated(tmp_path, capsys, columns, method, message):
@@ -150,11 +194,20 @@ def test_what_cannot_be_recalibrated(tmp_path, capsys, columns, method, message)
     assert message in capsys.readouterr().err
 
 
-def test_a_recalibrated_system_takes_no_others_name_and_stands_in_the_signature(tmp_path, rng, capsys):
+def test_a_recalibrated_system_takes_no_others_name_and_stands_in_the_signature(
+    tmp_path, rng, capsys
+):
     q = rng.random(200)
     for name in ("m", "m, affine", "n"):
         rows = np.column_stack([np.arange(200), q, rng.random(200) < q])
-        np.savetxt(tmp_path / f"{name}.csv", rows, delimiter=",", header="id,confidence,correct", comments="", fmt="%g")
+        np.savetxt(
+            tmp_path / f"{name}.csv",
+            rows,
+            delimiter=",",
+            header="id,confidence,correct",
+            comments="",
+            fmt="%g",
+        )
     paths = {name: str(tmp_path / f"{name}.csv") for name in ("m", "m, affine", "n")}
     assert main(["score", paths["m"], paths["m, affine"], "--calibrate", "affine"]) == 2
     assert "is the name of another system" in capsys.readouterr().err

@@ -41,16 +41,29 @@ def test_every_system_has_the_numbers_of_the_metric_with_intervals_behind_them(s
     report = make_report(prepare_submissions(submissions, **options))
     assert list(report.results) == ["one", "two", "=three"]
     for one in submissions:
-        expected = compute("confidences", one.predictions, one.references, checked_options(**options))
+        expected = compute(
+            "confidences", one.predictions, one.references, checked_options(**options)
+        )
         assert report.results[one.name].flat() == pytest.approx(expected, nan_ok=True)
     text = report_grid(report, keys=[Key("ecuas", 2.0)], digits=2).rows[0][2].text
     values = report.results["one"].flat()
-    assert text == f"{values['ecuas_2']:.2f} [{values['ecuas_2_low']:.2f}, {values['ecuas_2_high']:.2f}]"
+    assert (
+        text
+        == f"{values['ecuas_2']:.2f} [{values['ecuas_2_low']:.2f}, {values['ecuas_2_high']:.2f}]"
+    )
 
 
 def test_what_is_computed_alone_has_the_same_numbers(rng):
-    options = {"normalize": True, "decompose": True, "reject_costs": 0.2, "confidence_level": 0.9, "n_resamples": 20}
-    systems = {"one": posterior_system(rng.integers(0, 3, 90), rng.dirichlet([1, 1, 1], 90), **options)}
+    options = {
+        "normalize": True,
+        "decompose": True,
+        "reject_costs": 0.2,
+        "confidence_level": 0.9,
+        "n_resamples": 20,
+    }
+    systems = {
+        "one": posterior_system(rng.integers(0, 3, 90), rng.dirichlet([1, 1, 1], 90), **options)
+    }
     for key, whole in make_report(systems).results["one"].estimates.items():
         alone = make_report(systems, only=[key]).results["one"].estimates
         assert list(alone) == [key]
@@ -58,20 +71,34 @@ def test_what_is_computed_alone_has_the_same_numbers(rng):
 
 
 def test_metrics_have_the_names_that_tables_show(submissions):
-    keys = make_report(prepare_submissions(submissions, normalize=True, reject_costs=(0.2, 0.3))).keys
+    keys = make_report(
+        prepare_submissions(submissions, normalize=True, reject_costs=(0.2, 0.3))
+    ).keys
     for names in ("ecuas_0,error_rate", "ECUAS_0, ER", "ECUAS_0 ↓,Error_Rate"):
         assert chosen_keys(names, keys) == [Key("ecuas", 0.0), Key("error_rate")]
-    of_each_name = ["ecuas_0", "ecuas_1", "ecuas_128", "coverage_0.2", "coverage_0.3"]  # and none that is normalised
+    of_each_name = [
+        "ecuas_0",
+        "ecuas_1",
+        "ecuas_128",
+        "coverage_0.2",
+        "coverage_0.3",
+    ]  # and none that is normalised
     assert [*map(str, chosen_keys("ecuas, cov", keys))] == of_each_name
 
 
 @pytest.mark.parametrize("have_same_answers", [False, True])
-def test_columns_are_ordered_and_the_best_is_marked_unless_the_answers_differ(have_same_answers, submissions, rng):
+def test_columns_are_ordered_and_the_best_is_marked_unless_the_answers_differ(
+    have_same_answers, submissions, rng
+):
     if have_same_answers:
         submissions = [submission(name, rng, correct=submissions[0].references) for name in "abc"]
     report = make_report(prepare_submissions(submissions, reject_costs=0.2, decompose=True))
     assert list(report.keys) == sorted(report.keys, key=place)
-    not_ranked = set() if have_same_answers else {key for key in report.keys if key.assesses == "confidences"}
+    not_ranked = (
+        set()
+        if have_same_answers
+        else {key for key in report.keys if key.assesses == "confidences"}
+    )
     assert set(report.not_comparable) == not_ranked
     grid = report_grid(report)
     assert any("Do not rank" in note for note in grid.notes) != have_same_answers
@@ -79,13 +106,18 @@ def test_columns_are_ordered_and_the_best_is_marked_unless_the_answers_differ(ha
         better = METRICS[key.metric].higher_is_better
         values = [results.estimates[key].value for results in report.results.values()]
         best = None if better is None or key in not_ranked else (max if better else min)(values)
-        assert [row[column].is_best for row in grid.rows] == [value == best for value in values], key
+        assert [row[column].is_best for row in grid.rows] == [value == best for value in values], (
+            key
+        )
         assert ("†" in grid.header[column]) == (key in not_ranked)
 
 
 def test_ids_of_another_order_do_not_make_answers_differ(rng):
     correct, order = rng.integers(0, 2, 60), rng.permutation(60)
-    one, two = (submission(str(i), rng, correct=correct[ids], ids=ids) for i, ids in enumerate((np.arange(60), order)))
+    one, two = (
+        submission(str(i), rng, correct=correct[ids], ids=ids)
+        for i, ids in enumerate((np.arange(60), order))
+    )
     systems = prepare_submissions([one, two], confidence_level=0.9, n_resamples=10)
     assert not make_report(systems).not_comparable
     assert all(row.comparable for row in compare_systems(systems))
@@ -93,29 +125,43 @@ def test_ids_of_another_order_do_not_make_answers_differ(rng):
 
 def test_weights_and_groups_of_the_file_are_used(rng):
     weights = [1.0, 3.0] * 30
-    one = submission("one", rng, per_sample={"sample_weight": weights, "groups": ["a", "b", "c"] * 20})
+    one = submission(
+        "one", rng, per_sample={"sample_weight": weights, "groups": ["a", "b", "c"] * 20}
+    )
     system = prepare_submissions([one], confidence_level=0.9)["one"]
-    assert as_given(system)[1].sample_weight == pytest.approx(np.array(weights) * 0.4)  # 4^2 / (1^2 + 3^2) = 1.6 of 4
+    assert as_given(system)[1].sample_weight == pytest.approx(
+        np.array(weights) * 0.4
+    )  # 4^2 / (1^2 + 3^2) = 1.6 of 4
     assert system.options.groups.max() == 2
 
 
 def test_errors_speak_of_files(rng):
-    with pytest.raises(ValueError, match=r"^systems must have different names; got 'one' repeatedly\.$"):
+    with pytest.raises(
+        ValueError, match=r"^systems must have different names; got 'one' repeatedly\.$"
+    ):
         prepare_submissions([submission("one", rng), submission("one", rng)])
     one = submission("one", rng)
     one.predictions[4] = np.nan
-    with pytest.raises(ValueError, match=r"^one\.csv: column 'confidence' must not be NaN; got nan in row 6 \(1 of 60"):
+    with pytest.raises(
+        ValueError,
+        match=r"^one\.csv: column 'confidence' must not be NaN; got nan in row 6 \(1 of 60",
+    ):
         prepare_submissions([one])
 
 
 def test_answers_left_out_are_noted(rng):
     fields = {"count": 3, "total": 60, "share": 0.05, "by_weight": ""}
     one = submission("one", rng, notes=(Note("unlabelled_answers", fields, "unlabelled_dropped"),))
-    two = submission("two", rng, notes=(Note("unlabelled_answers", fields | {"count": 4}, "unlabelled_dropped"),))
+    two = submission(
+        "two", rng, notes=(Note("unlabelled_answers", fields | {"count": 4}, "unlabelled_dropped"),)
+    )
     report = make_report(prepare_submissions([one, two]))
     assert report.notes() == [("one", one.notes[0]), ("two", two.notes[0])]
     notes = report_grid(report, keys=[]).notes
-    listed = [f"{name}: {count} of 60 answers (5.0%) are unlabelled." for name, count in (("one", 3), ("two", 4))]
+    listed = [
+        f"{name}: {count} of 60 answers (5.0%) are unlabelled."
+        for name, count in (("one", 3), ("two", 4))
+    ]
     assert notes == [*listed, ADVICE["unlabelled_dropped"]]
 
 
@@ -130,24 +176,40 @@ def test_open_answers_bound_every_number_and_no_estimate_is_shown(rng):
     open_, judged = opened("open", rng, "bounds"), submission("judged", rng)
     with pytest.raises(InputError, match=r"^open\.csv: has no label for some answers\. Label them"):
         prepare_submissions([open_, judged])
-    for options in ({}, {"confidence_level": 0.9, "n_resamples": 9, "normalize": True}):  # sorted or not
+    for options in (
+        {},
+        {"confidence_level": 0.9, "n_resamples": 9, "normalize": True},
+    ):  # sorted or not
         systems, unlabelled = prepare_open([open_, judged], **options)
         assert list(unlabelled) == ["open"]
         report = make_report(systems, unlabelled=unlabelled)
         correct = np.where(open_.unlabelled.rows, np.nan, open_.references)
         expected = unlabelled_bounds(open_.predictions, correct, checked_options())
         assert report.bounds == {"open": expected}
-        assert all(math.isnan(estimate.value) for estimate in report.results["open"].estimates.values())
-        assert report.results["judged"].flat() == make_report({"judged": systems["judged"]}).results["judged"].flat()
+        assert all(
+            math.isnan(estimate.value) for estimate in report.results["open"].estimates.values()
+        )
+        assert (
+            report.results["judged"].flat()
+            == make_report({"judged": systems["judged"]}).results["judged"].flat()
+        )
         grid = report_grid(report, keys=[Key("error_rate")])
         low, high = astuple(expected[Key("error_rate")])
         assert grid.header == ["system", "N", "unlabelled", "ER ↓"]
-        assert [cell.text for cell in grid.rows[0]] == ["open", "60", "0.100", f"{low:.3f} to {high:.3f}"]
+        assert [cell.text for cell in grid.rows[0]] == [
+            "open",
+            "60",
+            "0.100",
+            f"{low:.3f} to {high:.3f}",
+        ]
         assert grid.rows[1][2].text == "0.000"
         assert not any(cell.is_best for row in report_grid(report).rows for cell in row)
         first, second = report_records(report)
         assert (first["unlabelled"], second["unlabelled"]) == (0.1, 0.0)
-        assert report.signature.split(" ; ")[0].replace("|unlabelled:bounds", "") == report.signature.split(" ; ")[1]
+        assert (
+            report.signature.split(" ; ")[0].replace("|unlabelled:bounds", "")
+            == report.signature.split(" ; ")[1]
+        )
         assert (first["auroc_min"], first["auroc_max"]) == astuple(expected[Key("auroc")])
         assert "auroc_min" not in second
     kinds = {note.id for note in report.results["open"].notes}
@@ -161,7 +223,9 @@ def test_answers_counted_as_wrong_have_a_number_and_bounds(rng):
     bounds = report.bounds["one"][Key("error_rate")]
     low, high = bounds.low, bounds.high
     assert report.results["one"].estimates[Key("error_rate")].value == high
-    assert (low, high) == pytest.approx(((60 - one.references.sum() - 6) / 60, 1 - one.references.mean()))
+    assert (low, high) == pytest.approx(
+        ((60 - one.references.sum() - 6) / 60, 1 - one.references.mean())
+    )
     (row,) = report_grid(report, keys=[Key("error_rate")]).rows
     assert row[-1].text == f"{high:.3f} ({low:.3f} to {high:.3f})"
     assert prepare_submissions([one]).keys() == systems.keys()
@@ -171,7 +235,9 @@ def test_a_table_shows_the_main_metrics_and_names_the_others(submissions):
     report = make_report(prepare_submissions(submissions))
     text = str(report)
     detail = {key for key in report.keys if key.entry.only_in_full}
-    assert {title(key) for key in report.keys if title(key) in text} == {title(key) for key in {*report.keys} - detail}
+    assert {title(key) for key in report.keys if title(key) in text} == {
+        title(key) for key in {*report.keys} - detail
+    }
     assert (
         report_grid(report, keys=main_keys(report.keys)).hint
         == "not shown: CE conf, BS conf, AUGRC (ecuas score --full)"
@@ -182,7 +248,15 @@ def test_a_table_shows_the_main_metrics_and_names_the_others(submissions):
 
 @pytest.mark.parametrize(
     ("widths", "digits"),
-    [([], 3), ([0.1], 3), ([0.01], 3), ([0.009], 4), ([0.1, 0.0004], 5), ([0.0, math.nan], 3), ([1e-300], 12)],
+    [
+        ([], 3),
+        ([0.1], 3),
+        ([0.01], 3),
+        ([0.009], 4),
+        ([0.1, 0.0004], 5),
+        ([0.0, math.nan], 3),
+        ([1e-300], 12),
+    ],
 )
 def test_digits_tell_the_limits_of_intervals_apart(widths, digits):
     assert digits_for([(None, None), *((0.0, width) for width in widths)]) == digits
@@ -197,7 +271,10 @@ def test_a_metric_has_a_title_with_its_arrow():
 def test_equal_systems_share_the_mark_whatever_the_order_of_their_rows(rng):
     p, correct = rng.random(200), rng.integers(0, 2, 200)
     order = rng.permutation(200)
-    systems = {"one": confidence_system(correct, p), "two": confidence_system(correct[order], p[order])}
+    systems = {
+        "one": confidence_system(correct, p),
+        "two": confidence_system(correct[order], p[order]),
+    }
     systems["worse"] = confidence_system(correct, 1 - p)
     rows = report_grid(make_report(systems)).rows
     assert [cell.is_best for cell in rows[0]] == [cell.is_best for cell in rows[1]]
@@ -207,10 +284,19 @@ def test_equal_systems_share_the_mark_whatever_the_order_of_their_rows(rng):
 def test_each_system_is_sorted_once_for_tables_comparisons_and_figures(level, rng, monkeypatch):
     monkeypatch.setattr(np, "lexsort", None)  # it would not be counted
     monkeypatch.setattr(figures, "save", lambda figure, path, **_: [path.name])
-    options = {"normalize": True, "decompose": True, "reject_costs": 0.2, "n_resamples": 10, "confidence_level": level}
+    options = {
+        "normalize": True,
+        "decompose": True,
+        "reject_costs": 0.2,
+        "n_resamples": 10,
+        "confidence_level": level,
+    }
     correct = rng.integers(0, 2, 211)
     with counted_sorts(211) as sorts:
-        systems = {name: confidence_system(correct, rng.random(211).round(2), **options) for name in ("one", "two")}
+        systems = {
+            name: confidence_system(correct, rng.random(211).round(2), **options)
+            for name in ("one", "two")
+        }
         make_report(systems)
         if level is not None:
             compare_systems(systems)
@@ -218,5 +304,7 @@ def test_each_system_is_sorted_once_for_tables_comparisons_and_figures(level, rn
     # Older versions of NumPy sort the places of both systems together to find the distinct ones.
     assert [size for size in sorts if size == (211,)] == [(211,)] * 2
     assert drawn == ["risk_coverage", "reject_cost", "ecuas_against_n", "reliability"]
-    by_log_cost = posterior_system([0, 1], [[0.6, 0.4], [0.3, 0.7]], cost="log")  # which has no confidences
+    by_log_cost = posterior_system(
+        [0, 1], [[0.6, 0.4], [0.3, 0.7]], cost="log"
+    )  # which has no confidences
     assert write_figures({"one": by_log_cost}, "") == drawn[:-1]

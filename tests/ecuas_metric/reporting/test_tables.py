@@ -12,12 +12,24 @@ import pytest
 
 from ecuas_metric.reporting import tables
 from ecuas_metric.reporting.report import make_report, prepare_submissions, report_records
-from ecuas_metric.reporting.tables import BEST, Cell, Grid, Screen, screen_of, to_latex, to_markdown, to_text
+from ecuas_metric.reporting.tables import (
+    BEST,
+    Cell,
+    Grid,
+    Screen,
+    screen_of,
+    to_latex,
+    to_markdown,
+    to_text,
+)
 from tests.ecuas_metric.files.submitted import submission
 
 SMALL = Grid(
     ["system", "ER ↓", "ECUAS_0 ↓†"],
-    [[Cell("a|b & 100%_x"), Cell("0.100", True), Cell("0.500")], [Cell("c"), Cell("0.250"), Cell("0.400", True)]],
+    [
+        [Cell("a|b & 100%_x"), Cell("0.100", True), Cell("0.500")],
+        [Cell("c"), Cell("0.250"), Cell("0.400", True)],
+    ],
     ["† a note"],
     "ecuas|n:0|v:1",
     best="best value",
@@ -103,7 +115,9 @@ def test_latex_escapes_names_and_sets_subscripts():
     text = to_latex(SMALL)
     assert r"a$|$b \& 100\%\_x & \textbf{0.100} & 0.500 \\" in text
     assert r"ECUAS$_{0}$ $\downarrow$$^\dagger$" in text
-    assert "[$-$0.5, +0.1]" in to_latex(replace(SMALL, rows=[[Cell("GPT-2"), Cell("[-0.5, +0.1]"), Cell("")]]))
+    assert "[$-$0.5, +0.1]" in to_latex(
+        replace(SMALL, rows=[[Cell("GPT-2"), Cell("[-0.5, +0.1]"), Cell("")]])
+    )
     assert "\n{}[base] &" in to_latex(replace(SMALL, rows=[[Cell("[base]"), Cell("1"), Cell("2")]]))
     assert r"\item{} $^\dagger$ a note" in text
     assert "see ecuas" not in text
@@ -121,13 +135,17 @@ def test_latex_compiles(tmp_path):
         + r"\end{document}"
     )
     (tmp_path / "a.tex").write_text(document)
-    subprocess.run(["pdflatex", "-halt-on-error", "a.tex"], cwd=tmp_path, check=True, capture_output=True)
+    subprocess.run(
+        ["pdflatex", "-halt-on-error", "a.tex"], cwd=tmp_path, check=True, capture_output=True
+    )
 
 
 def test_csv_and_json_hold_all_digits_and_no_formula(rng):
     names = ["two", "a=-+@", "=a()", "+a()", "-a()", "@a()"]
     report = make_report(prepare_submissions(submission(name, rng) for name in names))
-    rows = list(csv.DictReader(io.StringIO(tables.to_csv(report_records(report), report.signature))))
+    rows = list(
+        csv.DictReader(io.StringIO(tables.to_csv(report_records(report), report.signature)))
+    )
     assert [row["system"] for row in rows] == [*names[:2], *(f"'{name}" for name in names[2:])]
     assert float(rows[0]["ecuas_0"]) == report.results["two"].flat()["ecuas_0"]
     assert rows[0]["signature"] == report.signature
@@ -144,7 +162,8 @@ def test_html_is_escaped_and_holds_every_cell():
 
 
 @pytest.mark.parametrize(
-    ("width", "count", "is_turned"), [(80, 3, True), (120, 4, True), (200, 2, False), (80, 7, False)]
+    ("width", "count", "is_turned"),
+    [(80, 3, True), (120, 4, True), (200, 2, False), (80, 7, False)],
 )
 def test_few_systems_with_intervals_fit_a_terminal_turned(width, count, is_turned):
     numbers = [Cell("0.310 [0.265, 0.358]", is_best=name == "a") for name in "abcdef"]
@@ -159,9 +178,13 @@ def test_few_systems_with_intervals_fit_a_terminal_turned(width, count, is_turne
         assert [line.split()[0] for line in lines] == [f"ECUAS_{n}" for n in range(6)]
 
 
-@pytest.mark.parametrize("name", ["new\nline", "tab\there", "\u202eturned", "漢字🙂", "e\u0301", "`|*<b>"])
+@pytest.mark.parametrize(
+    "name", ["new\nline", "tab\there", "\u202eturned", "漢字🙂", "e\u0301", "`|*<b>"]
+)
 def test_odd_names_break_no_row_and_no_column(name):
-    grid = Grid(["system", "ER"], [[Cell(name), Cell("0.1")], [Cell("b" * 20), Cell("0.2")]], [], "")
+    grid = Grid(
+        ["system", "ER"], [[Cell(name), Cell("0.1")], [Cell("b" * 20), Cell("0.2")]], [], ""
+    )
     plain = replace(grid, rows=[[Cell("a"), Cell("0.1")], grid.rows[1]])
     for form in (to_text, to_markdown, to_latex):
         assert len(form(grid).splitlines()) == len(form(plain).splitlines())

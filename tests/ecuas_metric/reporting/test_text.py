@@ -38,12 +38,18 @@ def test_a_winner_is_better_significantly_and_comparable(key, difference, p, com
 
 
 def test_two_systems_have_one_sentence_a_metric():
-    assert said({"a": 0.1, "b": 0.3}) == ["ER ↓  a is best, significantly: 0.100 against 0.300 (adjusted p = 0.001)."]
+    assert said({"a": 0.1, "b": 0.3}) == [
+        "ER ↓  a is best, significantly: 0.100 against 0.300 (adjusted p = 0.001)."
+    ]
     (line,) = said({"a": 0.1, "b": 0.3}, AUROC, 0.4)
     end = "b has the best value, which may be due to chance: 0.300 against 0.100 (adjusted p = 0.400)."
     assert line.endswith(end)
     assert said({"a": 0.1, "b": 0.1}, p=1.0) == ["ER ↓  no difference: 0.100 each."]
     assert said({"a": 0.1, "b": math.nan}, AUROC, math.nan) == ["AUROC ↑  undefined for b."]
+    (untested,) = said({"a": 0.1, "b": 0.3}, Key("ece"), math.nan)
+    assert untested.endswith(
+        "a has the best value: 0.100 against 0.300; no valid test of the difference is known."
+    )
     assert said({"a": 0.1, "b": 0.3}, COVERAGE) == ["Cov_0.2: neither high nor low is better."]
     (line,) = said({"a": 0.1, "b": 0.3}, AUROC, comparable=False)
     assert line.startswith("AUROC ↑†: no winner, since the systems' answers differ")
@@ -52,8 +58,14 @@ def test_two_systems_have_one_sentence_a_metric():
 @pytest.mark.parametrize(
     ("significant", "said_of_it"),
     [
-        (lambda pair: True, "is best, significantly: 0.100 against 0.200 for c (adjusted p = 0.010)."),
-        (lambda pair: False, "has the best value, which may be due to chance: 0.100 against 0.200 for c (adjusted p ="),
+        (
+            lambda pair: True,
+            "is best, significantly: 0.100 against 0.200 for c (adjusted p = 0.010).",
+        ),
+        (
+            lambda pair: False,
+            "has the best value, which may be due to chance: 0.100 against 0.200 for c (adjusted p =",
+        ),
         (lambda pair: pair == {"c", "d"}, "has the best value, which may be due to chance: "),
         (lambda pair: pair != {"b", "c"}, "is best, significantly but for c: "),
         (lambda pair: pair == {"b", "d"}, "is best, significantly but for c, a: "),
@@ -80,8 +92,12 @@ def test_the_best_is_named_for_small_and_large_n_as_the_command_does(submissions
     for sentence, key in ((small, "ecuas_0"), (large, "ecuas_128")):
         (line,) = summary([row for row in rows if str(row.key) == key], alpha=0.05)
         assert sentence.endswith(line.partition("↓  ")[2])
-    assert small.startswith("For users to whom a mistake is much worse than a rejection, by ECUAS_0: ")
-    assert large.startswith("For users to whom a rejection is nearly as bad as a mistake, by ECUAS_128: ")
+    assert small.startswith(
+        "For users to whom a mistake is much worse than a rejection, by ECUAS_0: "
+    )
+    assert large.startswith(
+        "For users to whom a rejection is nearly as bad as a mistake, by ECUAS_128: "
+    )
     assert f"adjusted for {num_tests(rows)} tests" in how
 
 
@@ -92,9 +108,14 @@ HALVES = np.r_[np.ones(60), np.zeros(20), np.ones(10), np.zeros(30)].astype(int)
     ("changed", "expected"),
     [
         (lambda one, two: [one, one._replace(name="twin")], "by ECUAS_0: no difference: "),
-        (lambda one, two: [one._replace(ids=None), two._replace(ids=None)], "There is no column of ids"),
         (
-            lambda one, two: [one._replace(predictions=np.repeat([0.75, 0.25], [80, 40]), references=HALVES)],
+            lambda one, two: [one._replace(ids=None), two._replace(ids=None)],
+            "There is no column of ids",
+        ),
+        (
+            lambda one, two: [
+                one._replace(predictions=np.repeat([0.75, 0.25], [80, 40]), references=HALVES)
+            ],
             "Recalibration alone would gain less than 1% of ECUAS_0 of first.",
         ),
         (
@@ -102,7 +123,10 @@ HALVES = np.r_[np.ones(60), np.zeros(20), np.ones(10), np.zeros(30)].astype(int)
             "users of first do better by accepting all or rejecting all.",
         ),
         (
-            lambda one, two: [one, two._replace(ids=from_values([f"other{i}" for i in range(120)]))],
+            lambda one, two: [
+                one,
+                two._replace(ids=from_values([f"other{i}" for i in range(120)])),
+            ],
             "Not ranked, since they differ: questions.",
         ),
     ],
@@ -114,13 +138,18 @@ def test_what_is_special_is_said(changed, expected, submissions):
 def test_reject_costs_and_recalibration_of_each_system(submissions):
     for name in ("first", "second"):
         useful, gain = (line for line in explained(submissions) if f" of {name} " in line)
-        assert re.match(rf"Users of {name} to whom a rejection costs between [\d.]+ and [\d.]+ of a mistake", useful)
+        assert re.match(
+            rf"Users of {name} to whom a rejection costs between [\d.]+ and [\d.]+ of a mistake",
+            useful,
+        )
         before, after = map(float, re.search(r"from ([\d.]+) to ([\d.]+) at best", gain).groups())
         assert after < before
 
 
 def test_one_n_is_one_sentence_and_the_level_is_the_systems(submissions):
-    sure, unsure = (explained(submissions, n=(1,), confidence_level=level)[0] for level in (1e-9, 1 - 1e-9))
+    sure, unsure = (
+        explained(submissions, n=(1,), confidence_level=level)[0] for level in (1e-9, 1 - 1e-9)
+    )
     assert sum("For users" in line for line in explained(submissions, n=(1,))) == 1
     assert "with reject costs of all sizes" in sure
     assert "significantly" in sure
@@ -146,7 +175,9 @@ def test_the_command_prints_the_sentences_below_the_table(files, submissions, ca
     assert cli.main(["score", *map(str, files), "--interval", "0.95", "--explain"]) == 0
     table, _, below = capsys.readouterr().out.partition("\n\n- ")
     assert table.startswith("read ")
-    assert f"- {below}".splitlines() == [f"- {line}" for line in explained(submissions, confidence_level=0.95)]
+    assert f"- {below}".splitlines() == [
+        f"- {line}" for line in explained(submissions, confidence_level=0.95)
+    ]
 
 
 def test_a_useful_range_with_a_hole_says_so():

@@ -25,11 +25,17 @@ class Rows(NamedTuple):
             given["decisions"] = given["decisions"][rows]
         weight = None if self.weight is None else self.weight[rows]
         options = checked_options(**given)
-        return state_of(self.form, self.predictions[rows], self.references[rows], options, sample_weight=weight)
+        return state_of(
+            self.form, self.predictions[rows], self.references[rows], options, sample_weight=weight
+        )
 
     def system(self, **more):
         """Return the same rows as all in memory has them."""
-        form = "confidences" if self.given.get("predictions_are") == "positive_probabilities" else self.form
+        form = (
+            "confidences"
+            if self.given.get("predictions_are") == "positive_probabilities"
+            else self.form
+        )
         options = checked_options(**self.given, sample_weight=self.weight, **more)
         return prepare(self.form, *FORM_CHECKS[form](self.predictions, self.references), options)
 
@@ -52,14 +58,21 @@ def of_each(states):
 
 def cut(rows, count, rng):
     """Return the states of `count` random parts."""
-    return [rows.state(part) for part in np.array_split(rng.permutation(len(rows.references)), count)]
+    return [
+        rows.state(part) for part in np.array_split(rng.permutation(len(rows.references)), count)
+    ]
 
 
 def _confidences(rng, size, **given):
     confidence = rng.random(size)
     confidence[::3] = confidence[::3].round(1)
     correct = (rng.random(size) < confidence).astype(int)
-    return Rows("confidences", confidence, correct, {"n": [0, 0.5, 1, 128], "reject_costs": [0.1, 0.3]} | given)
+    return Rows(
+        "confidences",
+        confidence,
+        correct,
+        {"n": [0, 0.5, 1, 128], "reject_costs": [0.1, 0.3]} | given,
+    )
 
 
 def _repaired(rng, size):
@@ -69,18 +82,26 @@ def _repaired(rng, size):
 
 
 def _posteriors(rng, size, change=np.asarray, **given):
-    return Rows("posteriors", change(rng.dirichlet(np.ones(4), size)), rng.integers(0, 4, size), given)
+    return Rows(
+        "posteriors", change(rng.dirichlet(np.ones(4), size)), rng.integers(0, 4, size), given
+    )
 
 
 def _costs(rng, size, scale=1e-5):
     u, c = rng.exponential(scale, size=(2, size))
     u[::3] = u[::3].round(6)
-    given = {"max_uncertainty": 2 * scale, "reject_costs": [scale], "epsilon": min(1e-7, 1e-3 * scale)}
+    given = {
+        "max_uncertainty": 2 * scale,
+        "reject_costs": [scale],
+        "epsilon": min(1e-7, 1e-3 * scale),
+    }
     return Rows("costs", u, c, given)
 
 
 def weighted(make, **given):
-    return lambda rng, size: make(rng, size, **given)._replace(weight=rng.exponential(size=size).clip(1e-6))
+    return lambda rng, size: make(rng, size, **given)._replace(
+        weight=rng.exponential(size=size).clip(1e-6)
+    )
 
 
 POSITIVE = {"predictions_are": "positive_probabilities"}
@@ -92,13 +113,25 @@ FORMS = {
         weight=rng.integers(0, 4, size).astype(float)
     ),
     "posteriors": _posteriors,
-    "posteriors, rounded": partial(_posteriors, change=lambda p: p.round(2), renormalize=True, reject_costs=[0.2]),
+    "posteriors, rounded": partial(
+        _posteriors, change=lambda p: p.round(2), renormalize=True, reject_costs=[0.2]
+    ),
     "posteriors, float32": partial(_posteriors, change=np.float32),
-    "posteriors, own decisions": lambda rng, size: _posteriors(rng, size, decisions=rng.integers(0, 4, size)),
-    "posteriors, weighted": lambda rng, size: _posteriors(rng, size)._replace(weight=rng.choice([0, 0.5, 2, 3], size)),
-    "logits, log cost": partial(_posteriors, change=lambda p: 2 * np.log(p), predictions_are="logits", cost="log"),
-    "cost matrix": lambda rng, size: _posteriors(rng, size, cost=rng.random((4, 3)), reject_costs=[0.1]),
-    "positive class": lambda rng, size: _confidences(rng, size, **POSITIVE)._replace(form="posteriors"),
+    "posteriors, own decisions": lambda rng, size: _posteriors(
+        rng, size, decisions=rng.integers(0, 4, size)
+    ),
+    "posteriors, weighted": lambda rng, size: _posteriors(rng, size)._replace(
+        weight=rng.choice([0, 0.5, 2, 3], size)
+    ),
+    "logits, log cost": partial(
+        _posteriors, change=lambda p: 2 * np.log(p), predictions_are="logits", cost="log"
+    ),
+    "cost matrix": lambda rng, size: _posteriors(
+        rng, size, cost=rng.random((4, 3)), reject_costs=[0.1]
+    ),
+    "positive class": lambda rng, size: _confidences(rng, size, **POSITIVE)._replace(
+        form="posteriors"
+    ),
     "costs": _costs,
     "weighted costs": weighted(_costs, scale=1000.0),
 }

@@ -38,7 +38,10 @@ def of_batches(*tables, options=OPTIONS, **said):
 
 def of_systems(table):
     parts = table.to_pandas().groupby("model")
-    return {name: packed(state_of("confidences", part["confidence"], part["correct"], OPTIONS)) for name, part in parts}
+    return {
+        name: packed(state_of("confidences", part["confidence"], part["correct"], OPTIONS))
+        for name, part in parts
+    }
 
 
 def test_batches_of_any_size_give_the_state_of_each_system(table, monkeypatch):
@@ -53,7 +56,9 @@ def test_batches_of_any_size_give_the_state_of_each_system(table, monkeypatch):
 def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
     halves = table.set_column(1, "confidence", pa.array(np.arange(600) % 9 / 8))
     other = halves.set_column(1, "q", halves["confidence"].cast(pa.float32()))
-    other = other.set_column(2, "ok", other["correct"].cast(pa.int16())).append_column("task", pa.array(["t"] * 600))
+    other = other.set_column(2, "ok", other["correct"].cast(pa.int16())).append_column(
+        "task", pa.array(["t"] * 600)
+    )
     other = other.set_column(0, "model", other["model"].dictionary_encode())
     found = of_batches(other, columns={"confidence": "q", "correct": "ok", "system": "model+task"})
     assert found == {f"{name} t": state for name, state in of_systems(halves).items()}
@@ -75,17 +80,32 @@ HALVES = {"posteriors": [[0.5, 0.5]] * 3, "label": [0, 1, 1]}
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (OF_TWO | {"confidence": [0.9, 3.5, 0.5]}, r"'confidence' must lie in \[0, 1\]; got 3.5 in row 8"),
-        (THREE | {"confidence": [0.9, 0.4, float("inf")]}, "'confidence' must lie in .* got inf in row 9"),
-        (THREE | {"confidence": [0.9, None, 0.5]}, "'confidence' must not be NaN; got nan in row 8"),
+        (
+            OF_TWO | {"confidence": [0.9, 3.5, 0.5]},
+            r"'confidence' must lie in \[0, 1\]; got 3.5 in row 8",
+        ),
+        (
+            THREE | {"confidence": [0.9, 0.4, float("inf")]},
+            "'confidence' must lie in .* got inf in row 9",
+        ),
+        (
+            THREE | {"confidence": [0.9, None, 0.5]},
+            "'confidence' must not be NaN; got nan in row 8",
+        ),
         (THREE | {"confidence": pa.nulls(3)}, "'confidence' must not be NaN; got nan in row 7"),
         (THREE | {"correct": [1, 0, 2]}, "'correct' must be 0 .* got 2.0 in row 9"),
         (THREE | {"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 9"),
         (OF_TWO | {"correct": [1, None, 1]}, "'correct' has no value in row 8"),
         (THREE | {"model": ["a", None, "a"]}, "'model' must name a system; it is empty in row 8"),
-        (HALVES | {"posteriors": [["a", "b"]] * 3}, "'posteriors' must be numbers; got 'a' in row 7"),
+        (
+            HALVES | {"posteriors": [["a", "b"]] * 3},
+            "'posteriors' must be numbers; got 'a' in row 7",
+        ),
         (HALVES | {"posteriors": [[0.5, 0.5], None, [1, 0]]}, "'posteriors' has no value in row 8"),
-        (HALVES | {"posteriors": [[0.5, 0.5], [0.5, None], [1, 0]]}, "'posteriors' must not be NaN.* row 8"),
+        (
+            HALVES | {"posteriors": [[0.5, 0.5], [0.5, None], [1, 0]]},
+            "'posteriors' must not be NaN.* row 8",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_part_column_and_row(columns, message, monkeypatch):
@@ -100,7 +120,9 @@ def test_a_class_that_is_not_known_is_no_wrong_one(rng):
     table = pa.table({"posteriors": list(rng.dirichlet(np.ones(3), 4)), "label": [0, 1, None, 2]})
     with pytest.raises(FileError, match=r"'label' has no value in row 3 \(1 of 4\)"):
         states_of_batches([table], OPTIONS, reading=Reading(unlabelled="wrong"))
-    assert states_of_batches([table], OPTIONS, reading=Reading(unlabelled="drop"))["system"].rows == 3
+    assert (
+        states_of_batches([table], OPTIONS, reading=Reading(unlabelled="drop"))["system"].rows == 3
+    )
     with pytest.raises(FileError, match="has confidence = confidence, but no correct"):
         states_of_batches([pa.table({"confidence": [0.5], "answer": ["a"]})], OPTIONS)
 
@@ -145,11 +167,16 @@ def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tm
     singles = score_files([("one", f"{logs}/0.parquet"), f"{logs}/1.parquet"], OPTIONS)
     assert set(singles.states) == {"a", "b"}
     for place in (str(logs), f"file://{logs}"):
-        assert [part.address for part in parts_of(place)] == [f"{place}/{i}.parquet" for i in range(3)]
+        assert [part.address for part in parts_of(place)] == [
+            f"{place}/{i}.parquet" for i in range(3)
+        ]
     for path in logs.iterdir():  # which name their rows where no column does
         pq.write_table(pq.read_table(path).drop_columns(["model"]), path)
     assert set(score_files([("mine", str(logs))], OPTIONS).states) == {"mine"}
-    assert set(score_files([f"{logs}/0.parquet", f"{logs}/1.parquet"], OPTIONS).states) == {"0", "1"}
+    assert set(score_files([f"{logs}/0.parquet", f"{logs}/1.parquet"], OPTIONS).states) == {
+        "0",
+        "1",
+    }
     assert set(score_files([f"{logs}/*.parquet"], OPTIONS).states) == {f"{logs}/*.parquet"}
 
 
@@ -181,13 +208,20 @@ def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
         folder.mkdir(parents=True)
         pq.write_table(pa.table({"confidence": [q], "correct": [1]}), folder / "0.parquet")
     found = score_files([str(tmp_path / "logs")], OPTIONS).states
-    assert of_each(found) == {n: packed(state_of("confidences", [q], [1], OPTIONS)) for n, q in systems}
+    assert of_each(found) == {
+        n: packed(state_of("confidences", [q], [1], OPTIONS)) for n, q in systems
+    }
     reading = Reading(columns={"system": "year+model"})
-    assert set(score_files([str(tmp_path / "logs")], OPTIONS, reading=reading).states) == {"2026 a b", "2026 c"}
+    assert set(score_files([str(tmp_path / "logs")], OPTIONS, reading=reading).states) == {
+        "2026 a b",
+        "2026 c",
+    }
     other = tmp_path / "logs" / "model=__HIVE_DEFAULT_PARTITION__"
     other.mkdir()
     pq.write_table(pa.table({"confidence": [0.5], "correct": [1]}), other / "0.parquet")
-    with pytest.raises(FileError, match="0.parquet: column 'model' must name a system; it is empty in row 1"):
+    with pytest.raises(
+        FileError, match="0.parquet: column 'model' must name a system; it is empty in row 1"
+    ):
         score_files([str(tmp_path / "logs")], OPTIONS)
 
 
@@ -204,12 +238,16 @@ def test_what_an_engine_leaves_beside_its_files_is_no_part_of_them(tmp_path):
 def test_files_and_batches_of_other_settings_are_named(tmp_path, monkeypatch):
     for name, row in (("0", [0.5, 0.5]), ("1", [0.5, 0.25, 0.25])):
         pq.write_table(pa.table({"posteriors": [row], "label": [0]}), tmp_path / f"{name}.parquet")
-    with pytest.raises(FileError, match=r"1.parquet: does not fit to the files before: .*numbers of classes K"):
+    with pytest.raises(
+        FileError, match=r"1.parquet: does not fit to the files before: .*numbers of classes K"
+    ):
         score_files([str(tmp_path)], OPTIONS, state_file=tmp_path / "all.state")
     assert list(read_collection(tmp_path / "all.state").files) == [f"{tmp_path}/0.parquet"]
     monkeypatch.setattr(batches, "CHUNK", 1)
     tables = [pq.read_table(tmp_path / f"{name}.parquet") for name in "01"]
-    with pytest.raises(FileError, match="part 3: rows 2 to 2 do not fit to those before: .*numbers of classes K"):
+    with pytest.raises(
+        FileError, match="part 3: rows 2 to 2 do not fit to those before: .*numbers of classes K"
+    ):
         states_of_batches(tables, OPTIONS, source="part 3")
 
 
@@ -245,7 +283,9 @@ def test_a_killed_run_goes_on_and_counts_each_row_once(logs, table, tmp_path, mo
         if known:
             rows = sum(state.rows for state in read_collection(state_file).states.values())
             assert rows == 200 * place
-    assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(table)
+    assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(
+        table
+    )
 
 
 def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path):
@@ -257,11 +297,17 @@ def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path):
         score_files([str(logs)], OPTIONS, state_file=state_file)
     assert list(read_collection(state_file).files) == [f"{logs}/0.parquet"]
     broken.write_bytes(content)
-    assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(table)
+    assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(
+        table
+    )
     for change in ({"n": (5.0,)}, {"n_bins": 3}):  # though there is no new row
-        with pytest.raises(FileError, match="does not fit to the files before: .* differ in their n"):
+        with pytest.raises(
+            FileError, match="does not fit to the files before: .* differ in their n"
+        ):
             score_files([str(logs)], OPTIONS.replace(**change), state_file=state_file)
-    with pytest.raises(FileError, match="does not fit to the files before: .* differ in their rules of reading"):
+    with pytest.raises(
+        FileError, match="does not fit to the files before: .* differ in their rules of reading"
+    ):
         score_files([str(logs)], OPTIONS, state_file=state_file, reading=Reading(correct_from=0.5))
     moved = logs.rename(logs.with_name("moved"))  # a file is known by what is in it
     score_files([f"{moved}/0.parquet"], OPTIONS, state_file=state_file)
@@ -276,7 +322,9 @@ def test_the_row_of_an_error_is_named_in_a_file_that_an_engine_adds_up(table, tm
     confidence = table["confidence"].to_numpy().copy()
     confidence[17] = 2.0
     pq.write_table(table.set_column(1, "confidence", pa.array(confidence)), tmp_path / "1.parquet")
-    with pytest.raises(FileError, match=r"1.parquet: column 'confidence' must lie .* got 2.0 in row 18"):
+    with pytest.raises(
+        FileError, match=r"1.parquet: column 'confidence' must lie .* got 2.0 in row 18"
+    ):
         score_files([str(tmp_path)], OPTIONS)
 
 

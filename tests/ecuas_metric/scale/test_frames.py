@@ -38,7 +38,10 @@ ENGINES = {
 }
 EVERY = pytest.mark.parametrize(
     "engine",
-    [pytest.param(make, id=name, marks=[pytest.mark.e2e] * (name == "spark")) for name, make in ENGINES.items()],
+    [
+        pytest.param(make, id=name, marks=[pytest.mark.e2e] * (name == "spark"))
+        for name, make in ENGINES.items()
+    ],
 )
 WITHOUT_LISTS = ENGINES["dask"]
 
@@ -55,22 +58,72 @@ def data_sets(seed):
     labels = rng.integers(0, 3, size)
     u, c = rng.exponential(size=(2, size))
     gaps = np.where(rng.random(size) < 0.1, np.nan, q)
-    extreme = np.where(rng.random(size) < 0.4, np.round(q), np.where(rng.random(size) < 0.5, 1e-17, q))
+    extreme = np.where(
+        rng.random(size) < 0.4, np.round(q), np.where(rng.random(size) < 0.5, 1e-17, q)
+    )
     columns = {f"prob_{k}": posteriors[:, k] for k in range(3)} | {"label": labels}
     halves = 0.5 + smooth / 2
     return {
         "confidences": ({"confidence": q, "correct": y}, {}, "confidences", q, y),
-        "all different": ({"conf": smooth, "correct": y == 1}, {"reject_costs": [0.2]}, "confidences", smooth, y),
-        "ties at 0 and 1": ({"confidence": extreme, "correct": y}, {"num_classes": 4}, "confidences", extreme, y),
+        "all different": (
+            {"conf": smooth, "correct": y == 1},
+            {"reject_costs": [0.2]},
+            "confidences",
+            smooth,
+            y,
+        ),
+        "ties at 0 and 1": (
+            {"confidence": extreme, "correct": y},
+            {"num_classes": 4},
+            "confidences",
+            extreme,
+            y,
+        ),
         "wrong way": ({"confidence": 1 - q, "correct": y}, {}, "confidences", 1 - q, y),
-        "missing": ({"confidence": gaps, "correct": y}, {"missing_confidence": 0.5}, "confidences", gaps, y),
+        "missing": (
+            {"confidence": gaps, "correct": y},
+            {"missing_confidence": 0.5},
+            "confidences",
+            gaps,
+            y,
+        ),
         "clipped": ({"confidence": q + 2e-7, "correct": y}, {}, "confidences", q + 2e-7, y),
-        "percentages": ({"confidence": 100 * halves, "correct": y}, {"scale": 100}, "confidences", halves, y),
-        "grades": ({"confidence": q, "correct": u}, {"correct_from": 0.5}, "confidences", q, 1 * (u >= 0.5)),
-        "weights": ({"confidence": smooth, "correct": y, "w": weight + u}, {}, "confidences", smooth, y),
-        "copies": ({"confidence": q, "correct": y, "w": weight}, {"weights_are": "counts"}, "confidences", q, y),
+        "percentages": (
+            {"confidence": 100 * halves, "correct": y},
+            {"scale": 100},
+            "confidences",
+            halves,
+            y,
+        ),
+        "grades": (
+            {"confidence": q, "correct": u},
+            {"correct_from": 0.5},
+            "confidences",
+            q,
+            1 * (u >= 0.5),
+        ),
+        "weights": (
+            {"confidence": smooth, "correct": y, "w": weight + u},
+            {},
+            "confidences",
+            smooth,
+            y,
+        ),
+        "copies": (
+            {"confidence": q, "correct": y, "w": weight},
+            {"weights_are": "counts"},
+            "confidences",
+            q,
+            y,
+        ),
         "posteriors": (columns, {"n": [0, 2]}, "posteriors", posteriors, labels),
-        "lists": ({"posteriors": list(posteriors), "label": labels}, {}, "posteriors", posteriors, labels),
+        "lists": (
+            {"posteriors": list(posteriors), "label": labels},
+            {},
+            "posteriors",
+            posteriors,
+            labels,
+        ),
         "two classes": ({"prob": q, "label": y}, {}, "posteriors", np.stack([1 - q, q], axis=1), y),
         "costs": ({"uncertainty": u, "cost": c}, {"max_uncertainty": 2.0}, "costs", u, c),
     }
@@ -83,17 +136,24 @@ def test_numbers_and_notes_are_those_of_memory(engine, kind):
         pytest.skip("Dask makes text of lists")
     for seed in range(3):
         columns, given, form, predictions, references = data_sets(seed)[kind]
-        options = {name: value for name, value in given.items() if name not in ("scale", "correct_from")}
+        options = {
+            name: value for name, value in given.items() if name not in ("scale", "correct_from")
+        }
         roles = {"uncertainty": "uncertainty", "cost": "cost"} if kind == "costs" else {}
         if "w" in columns:
             options["sample_weight"] = columns["w"]
             roles["weight"] = "w"
-        system = prepare(form, *FORM_CHECKS[form](predictions, references), checked_options(**options))
+        system = prepare(
+            form, *FORM_CHECKS[form](predictions, references), checked_options(**options)
+        )
         expected = compute_results(system)
         results = score_frame(engine(pa.table(columns)), roles, **given)
         for key, estimate in expected.estimates.items():
             value = results.estimates[key].value
-            assert value == pytest.approx(estimate.value, rel=1e-12, abs=1e-12, nan_ok=True), (kind, key)
+            assert value == pytest.approx(estimate.value, rel=1e-12, abs=1e-12, nan_ok=True), (
+                kind,
+                key,
+            )
         assert sorted(map(str, results.notes)) == sorted(map(str, expected.notes))
 
 
@@ -136,15 +196,35 @@ def test_bins_of_many_rows_bound_the_numbers_of_memory(engine, given, monkeypatc
 @pytest.mark.parametrize(
     ("columns", "given", "message"),
     [
-        ({"confidence": [0.5, 2.0], "correct": [1, 0]}, {}, r"'confidence' must lie in \[0, 1\]; got 2.0"),
-        ({"confidence": [-0.5, 0.2], "correct": [1, 0]}, {}, r"'confidence' must lie in \[0, 1\]; got -0.5"),
+        (
+            {"confidence": [0.5, 2.0], "correct": [1, 0]},
+            {},
+            r"'confidence' must lie in \[0, 1\]; got 2.0",
+        ),
+        (
+            {"confidence": [-0.5, 0.2], "correct": [1, 0]},
+            {},
+            r"'confidence' must lie in \[0, 1\]; got -0.5",
+        ),
         ({"confidence": [0.5, None], "correct": [1, 0]}, {}, "'confidence' must not be NaN"),
-        ({"confidence": [0.5, 0.2, 0.2], "correct": [1, None, None]}, {}, "'correct' has no value .*2 of 3"),
+        (
+            {"confidence": [0.5, 0.2, 0.2], "correct": [1, None, None]},
+            {},
+            "'correct' has no value .*2 of 3",
+        ),
         ({"confidence": [0.5, 0.2], "correct": [1, 3]}, {}, "'correct' has two codes, 1 and 3"),
         ({"confidence": [0.5, 0.2], "answer": [1, 3]}, {}, "but no correct"),
         ({"confidence": ["a", "b"], "correct": [1, 0]}, {}, "must hold numbers"),
-        ({"confidence": [0.5, 0.2], "correct": [1, 0], "w": [1.0, -1.0]}, {"columns": {"weight": "w"}}, "'w' must be"),
-        ({"confidence": [0.5, 0.9, 70.0], "correct": [1, 0, 1]}, {"scale": 100}, "must lie on one scale"),
+        (
+            {"confidence": [0.5, 0.2], "correct": [1, 0], "w": [1.0, -1.0]},
+            {"columns": {"weight": "w"}},
+            "'w' must be",
+        ),
+        (
+            {"confidence": [0.5, 0.9, 70.0], "correct": [1, 0, 1]},
+            {"scale": 100},
+            "must lie on one scale",
+        ),
         ({"prob_0": [0.5, 0.2], "prob_1": [0.5, 0.2], "label": [0, 1]}, {}, "rows that sum to 1"),
     ],
 )
@@ -177,5 +257,15 @@ def test_what_is_no_frame_is_an_error():
 @pytest.mark.slow
 def test_spark_connect_gives_the_same():
     session()
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "spark and not connect", __file__]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "spark and not connect",
+        __file__,
+    ]
     subprocess.run(command, env=os.environ | {"SPARK_REMOTE": "local[2]"}, check=True)

@@ -30,7 +30,11 @@ def modules(recipe):
 
 def recipes():
     for recipe in RECIPES:
-        marks = [pytest.mark.e2e] if any(word in recipe for word in (*STARTS_PROCESSES, *TAKES_LONG)) else []
+        marks = (
+            [pytest.mark.e2e]
+            if any(word in recipe for word in (*STARTS_PROCESSES, *TAKES_LONG))
+            else []
+        )
         yield pytest.param(recipe, marks=marks, id="+".join(modules(recipe)))
 
 
@@ -42,7 +46,9 @@ def expected(tmp_path, monkeypatch, rng):
     for i in range(3):
         q = rng.random(80).round(1)
         model = rng.permutation(np.repeat(["a", "b"], 40))
-        table = pa.table({"model": model, "confidence": q, "correct": (rng.random(80) < q).astype(np.int8)})
+        table = pa.table(
+            {"model": model, "confidence": q, "correct": (rng.random(80) < q).astype(np.int8)}
+        )
         pq.write_table(table, f"logs/{i}.parquet")
     return of_each(score_files(["logs"], checked_options(n=1)).states)
 
@@ -54,7 +60,9 @@ def test_recipes_give_the_same_states(recipe, expected, tmp_path):
     if any(word in recipe for word in STARTS_PROCESSES):
         (tmp_path / "recipe.py").write_text(recipe + WRITES)
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-        subprocess.run([sys.executable, "recipe.py"], cwd=tmp_path, env=environment, check=True, timeout=120)
+        subprocess.run(
+            [sys.executable, "recipe.py"], cwd=tmp_path, env=environment, check=True, timeout=120
+        )
         states = read_collection("states").states
     else:
         names = {"__name__": "__main__"}

@@ -47,7 +47,9 @@ def test_the_command_gives_the_same_table_on_spark(logs, tmp_path, capsys):
     state = tmp_path / "all.state"
     assert main([*command, "--engine", "spark", "--state", str(state)]) == 0
     assert capsys.readouterr().out == expected
-    assert of_each(read_collection(state).states) == of_each(score_files([str(logs)], OPTIONS).states)
+    assert of_each(read_collection(state).states) == of_each(
+        score_files([str(logs)], OPTIONS).states
+    )
     assert main([*command, "--engine", "spark", "--state", str(state)]) == 2
     assert "is there already" in capsys.readouterr().err
 
@@ -63,7 +65,9 @@ def test_files_of_posteriors_and_of_other_columns(tmp_path, rng):
     states = engine.score_files_on_spark(files, OPTIONS).states
     assert of_each(states) == of_each(score_files(files, OPTIONS).states)
     pq.write_table(pa.table({"prob": [0.1, 0.2], "label": [0, 1]}), files[1])
-    with pytest.raises(FileError, match="two.parquet: does not fit to the files before: P.1. = prob"):
+    with pytest.raises(
+        FileError, match="two.parquet: does not fit to the files before: P.1. = prob"
+    ):
         engine.score_files_on_spark([str(tmp_path)], OPTIONS)
 
 
@@ -73,9 +77,17 @@ def test_what_is_wrong_comes_back_from_the_workers(tmp_path):
     df = session().createDataFrame(rows, "posteriors array<double>, label int").coalesce(1)
     with pytest.raises(FileError) as raised:
         score_frame(df)
-    assert (raised.value.file, raised.value.column, raised.value.row) == ("partition 0", "posteriors", 2)
+    assert (raised.value.file, raised.value.column, raised.value.row) == (
+        "partition 0",
+        "posteriors",
+        2,
+    )
     mixed = [([0.5, 0.5], 0), ([0.2, 0.3, 0.5], 1)]
-    several = session().createDataFrame(mixed, "posteriors array<double>, label int").repartition(2, "label")
+    several = (
+        session()
+        .createDataFrame(mixed, "posteriors array<double>, label int")
+        .repartition(2, "label")
+    )
     with pytest.raises(FileError, match="must have rows of one length"):
         score_frame(several)
     by_zero = df.selectExpr("label * 0.5 AS confidence", "1 / int(label > 2) AS correct")
@@ -112,8 +124,16 @@ def test_a_killed_worker_loses_no_row_and_counts_none_twice(form, rng):
 
 def test_merging_on_a_worker_needs_no_spark(rng):
     many = state_of("confidences", rng.random(100).round(2), np.ones(100, int), OPTIONS)
-    row = {"system": "", "slot": 0, "part": 0, "state": to_bytes(Collection({"": many})), "error": None}
-    (merged,) = partitions.merged_rows(pa.Table.from_pylist([row] * 2, partitions.ARROW)).to_pylist()
+    row = {
+        "system": "",
+        "slot": 0,
+        "part": 0,
+        "state": to_bytes(Collection({"": many})),
+        "error": None,
+    }
+    (merged,) = partitions.merged_rows(
+        pa.Table.from_pylist([row] * 2, partitions.ARROW)
+    ).to_pylist()
     (both,) = from_bytes(merged["state"]).states.values()
     assert packed(both) == packed(merge([many, many]))
 
@@ -122,17 +142,23 @@ def test_merging_on_a_worker_needs_no_spark(rng):
 @pytest.mark.slow
 def test_the_command_says_no_more_than_its_table(logs, tmp_path):
     session()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYSPARK")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYSPARK")
+    }
     command = [sys.executable, "-m", "ecuas_metric.reporting", "score", "--out-of-core", str(logs)]
     tables = [
-        subprocess.run([*command, *more], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        subprocess.run(
+            [*command, *more], cwd=tmp_path, env=environment, capture_output=True, text=True
+        )
         for more in ((), ("--engine", "spark"))
     ]
     assert [table.returncode for table in tables] == [0, 0]
     assert tables[0].stdout == tables[1].stdout
     assert tables[1].stderr == ""
     broken = environment | {"JAVA_HOME": str(tmp_path)}
-    failed = subprocess.run([*command, "--engine", "spark"], env=broken, capture_output=True, text=True)
+    failed = subprocess.run(
+        [*command, "--engine", "spark"], env=broken, capture_output=True, text=True
+    )
     assert failed.returncode == 2
     assert failed.stderr.startswith("ecuas: Spark: ")
     assert failed.stderr.count("\n") == 1

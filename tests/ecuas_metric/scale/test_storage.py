@@ -29,7 +29,9 @@ def test_states_of_every_form_are_what_they_were(rng):
     for name, state in states.items():
         assert packed(found.states[name]) == packed(state), name
         assert [*map(str, found.states[name].notes)] == [*map(str, state.notes)]
-        assert why_not_comparable(found.states[name].basis, state.basis, purpose=Purpose.MERGE) == []
+        assert (
+            why_not_comparable(found.states[name].basis, state.basis, purpose=Purpose.MERGE) == []
+        )
 
 
 def test_anyone_reads_a_file_of_states():
@@ -55,7 +57,9 @@ def changed(content, *, is_signed=False, **fields):
     table = pq.read_table(pa.BufferReader(content))
     header = json.loads(table.schema.metadata[b"ecuas"]) | fields
     if is_signed:
-        header["sha256"] = storage._digest({name: header[name] for name in header if name != "sha256"}, table)
+        header["sha256"] = storage._digest(
+            {name: header[name] for name in header if name != "sha256"}, table
+        )
     return parquet(table, {"ecuas": json.dumps(header)})
 
 
@@ -102,12 +106,17 @@ def test_a_state_of_options_that_are_no_more_says_so(field):
     content = to_bytes(Collection({"a": ONE}))
     systems = json.loads(pq.read_schema(pa.BufferReader(content)).metadata[b"ecuas"])["systems"]
     systems[0][field]["m"] = [1.0]
-    with pytest.raises(FileError, match=r"was made with options that there are not any more: .*'m'"):
+    with pytest.raises(
+        FileError, match=r"was made with options that there are not any more: .*'m'"
+    ):
         from_bytes(changed(content, is_signed=True, systems=systems))
 
 
 def test_collections_merge_but_count_no_rows_twice(tmp_path):
-    one, two = Collection({"a": ONE}, {"0.parquet": "a"}), Collection({"a": ONE, "b": ONE}, {"1.parquet": "b"})
+    one, two = (
+        Collection({"a": ONE}, {"0.parquet": "a"}),
+        Collection({"a": ONE, "b": ONE}, {"1.parquet": "b"}),
+    )
     merged = merge_collections([one, two])
     assert {name: state.rows for name, state in merged.states.items()} == {"a": 6, "b": 3}
     assert packed(merged.states["a"]) == packed(merge_collections([two, one]).states["a"])
@@ -117,7 +126,9 @@ def test_collections_merge_but_count_no_rows_twice(tmp_path):
     other = state_of("confidences", [0.5], [1], checked_options(n=2))
     with pytest.raises(InputError, match="they differ in their n of ECUAS_n"):
         merge_collections([one, Collection({"a": other})])
-    with pytest.raises(FileError, match="holds the rows of copy.parquet"):  # whatever the name of the file
+    with pytest.raises(
+        FileError, match="holds the rows of copy.parquet"
+    ):  # whatever the name of the file
         merge_collections([one, Collection({"a": ONE}, {"copy.parquet": "a"})])
 
 

@@ -17,10 +17,17 @@ def test_batches_add_up_to_the_state_of_all_rows(rng):
     rows = batches(rng)
     for confidence, correct in rows:
         metrics.update(confidence.tolist(), correct)
-    whole = state_of("confidences", *map(np.concatenate, zip(*rows, strict=True)), checked_options(n=[0, 2]))
+    whole = state_of(
+        "confidences", *map(np.concatenate, zip(*rows, strict=True)), checked_options(n=[0, 2])
+    )
     assert packed(metrics.state) == packed(whole)
     numbers = metrics.compute()
-    assert {"ecuas_2", "ecuas_2_low", "ecuas_2_standard_error", "normalized_confidence_brier_score"} <= set(numbers)
+    assert {
+        "ecuas_2",
+        "ecuas_2_low",
+        "ecuas_2_standard_error",
+        "normalized_confidence_brier_score",
+    } <= set(numbers)
 
 
 def test_objects_merge_gather_reset_and_load(rng):
@@ -39,7 +46,9 @@ def test_objects_merge_gather_reset_and_load(rng):
         two.compute()
     two.load(together.packed())
     assert two.compute() == pytest.approx(one.compute(), rel=1e-9, nan_ok=True)
-    two.gather(lambda found, own: found.__setitem__(slice(None), [own, b""]), 2)  # no row counts twice
+    two.gather(
+        lambda found, own: found.__setitem__(slice(None), [own, b""]), 2
+    )  # no row counts twice
     assert packed(two.state) == packed(together.state)
 
 

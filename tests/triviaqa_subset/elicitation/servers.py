@@ -14,7 +14,14 @@ from threading import Event, Lock, Thread
 
 from triviaqa_subset.elicitation.replies import ALPHABET
 
-ANSWERS = [["Zar", "quon", " 7"], ["New", " York"], ["Nî", "mes"], ["O", "'Neill"], ["U2"], ["東", "京", " 3"]]
+ANSWERS = [
+    ["Zar", "quon", " 7"],
+    ["New", " York"],
+    ["Nî", "mes"],
+    ["O", "'Neill"],
+    ["U2"],
+    ["東", "京", " 3"],
+]
 ANSWERS += [["AC", "/", "DC"]]
 BYTES = {byte: character for character, byte in ALPHABET.items()}
 
@@ -64,20 +71,28 @@ def spoken(messages):
             (
                 word,
                 max(true, false),
-                {"True": true, "False": false} | {f"w{i}": (1 - true - false) / 5 for i in range(5)},
+                {"True": true, "False": false}
+                | {f"w{i}": (1 - true - false) / 5 for i in range(5)},
             )
         ]
     (first, p), *others = pieces(number)
     tokens = [(text, p, {text: p, "x": 1 - p}) for text, p in ((f" {first}", p), *others)]
     if "how likely" in said:
-        tokens += [("\n", 0.9, {}), ("Probability", 0.9, {}), (":", 0.9, {}), (f" {stated(number)}", 0.3, {})]
+        tokens += [
+            ("\n", 0.9, {}),
+            ("Probability", 0.9, {}),
+            (":", 0.9, {}),
+            (f" {stated(number)}", 0.3, {}),
+        ]
     return tokens
 
 
 def listed(text, p, top, style):
     """A token as a server lists it."""
     write = {
-        "vocabulary": lambda text: "".join(BYTES[byte] for byte in text.encode()),  # as a byte-level one
+        "vocabulary": lambda text: "".join(
+            BYTES[byte] for byte in text.encode()
+        ),  # as a byte-level one
         "sentencepiece": lambda text: text.replace(" ", "▁"),
     }.get(style, str)
     likely = [{"token": write(other), "logprob": math.log(q)} for other, q in top.items() if q > 0]
@@ -87,14 +102,20 @@ def listed(text, p, top, style):
 
 def choice(text, entries=None, finish_reason="stop", **message):
     """Return a reply of one choice, with its tokens as they are listed."""
-    made = {"index": 0, "finish_reason": finish_reason, "message": {"role": "assistant", "content": text} | message}
+    made = {
+        "index": 0,
+        "finish_reason": finish_reason,
+        "message": {"role": "assistant", "content": text} | message,
+    }
     return {"choices": [made | ({"logprobs": {"content": entries}} if entries is not None else {})]}
 
 
 def spelled(pieces, text=None, *, top=(), style="bytes", **message):
     """Return a reply of these tokens with their probabilities, and of the text that they spell or of another one."""
     entries = [listed(piece, probability, dict(top), style) for piece, probability in pieces]
-    return choice("".join(piece for piece, _ in pieces) if text is None else text, entries, **message)
+    return choice(
+        "".join(piece for piece, _ in pieces) if text is None else text, entries, **message
+    )
 
 
 class Server:
@@ -112,24 +133,37 @@ class Server:
         top = payload.get("logprobs", 0) if "prompt" in payload else payload.get("top_logprobs", 0)
         text = "".join(text for text, *_ in tokens)
         text = text.strip() if style.get("stripped") else text
-        thoughts = [("Hm", 0.5, {}), (".", 0.5, {}), ("</think>", 0.5, {})] if style.get("reasoning") else []
+        thoughts = (
+            [("Hm", 0.5, {}), (".", 0.5, {}), ("</think>", 0.5, {})]
+            if style.get("reasoning")
+            else []
+        )
         ended = [(style["end"], 0.9, {})] if style["end"] else []
         content = []
         for token, p, others in (*thoughts, *tokens, *ended):
-            likeliest = sorted(others.items(), key=lambda pair: -pair[1])[: min(top, style.get("most", 20))]
+            likeliest = sorted(others.items(), key=lambda pair: -pair[1])[
+                : min(top, style.get("most", 20))
+            ]
             content.append(listed(token, p, dict(likeliest), style["tokens"]))
         message = {"role": "assistant", "content": text} | style.get("message", {})
         if style.get("reasoning"):
             message["reasoning_content"] = "Hm."
         logprobs = {"content": content} if style["logprobs"] and payload.get("logprobs") else None
         if logprobs and style["logprobs"] == "lists":
-            tops = [{other["token"]: other["logprob"] for other in one["top_logprobs"]} for one in content]
+            tops = [
+                {other["token"]: other["logprob"] for other in one["top_logprobs"]}
+                for one in content
+            ]
             logprobs = {"tokens": [one["token"] for one in content], "top_logprobs": tops}
             logprobs["token_logprobs"] = [one["logprob"] for one in content]
         said = {"text": text} if "prompt" in payload else {"message": message}
         finish = {"index": 0, "finish_reason": style.get("finish", "stop")}
         choice = finish | {"logprobs": logprobs} | said | style.get("choice", {})
-        usage = {"prompt_tokens": 9, "completion_tokens": len(content), "total_tokens": 9 + len(content)}
+        usage = {
+            "prompt_tokens": 9,
+            "completion_tokens": len(content),
+            "total_tokens": 9 + len(content),
+        }
         return {"choices": [choice]} | ({"usage": usage} if style["usage"] else {})
 
 
@@ -144,13 +178,19 @@ def handler(server):
                 number = len(server.requests)
             fault = server.fault(number)
             if server.style.get("refuses") in payload:
-                return self.send(400, b'{"error": {"message": "`logprobs` is not supported with this model"}}')
+                return self.send(
+                    400, b'{"error": {"message": "`logprobs` is not supported with this model"}}'
+                )
             if fault in ("429", "500", "503"):
                 return self.send(int(fault), b'{"error": {"message": "so it is"}}')
             made = {"id": "1", "object": "chat.completion", "created": 1, "model": payload["model"]}
             content = json.dumps(made | server.reply(payload)).encode()
             half = len(content) // 2
-            return self.send(200, content[:half] if fault == "malformed" else content, half if fault == "cut" else None)
+            return self.send(
+                200,
+                content[:half] if fault == "malformed" else content,
+                half if fault == "cut" else None,
+            )
 
         def send(self, status, content, sent=None):
             self.send_response(status)

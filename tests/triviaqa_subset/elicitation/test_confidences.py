@@ -6,11 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triviaqa_subset.elicitation.confidences import is_true, letter_posteriors, semantic_confidence, sequence_posterior
+from triviaqa_subset.elicitation.confidences import (
+    is_true,
+    letter_posteriors,
+    semantic_confidence,
+    sequence_posterior,
+)
 from triviaqa_subset.matching import normalize_answer
 
 PROBABILITY = st.floats(1e-6, 1.0)
-SAMPLES = st.lists(st.sampled_from(["Rome", "rome.", "Paris", "**Paris**", "Oslo"]), min_size=1, max_size=12)
+SAMPLES = st.lists(
+    st.sampled_from(["Rome", "rome.", "Paris", "**Paris**", "Oslo"]), min_size=1, max_size=12
+)
 
 
 def logs(probabilities):
@@ -28,18 +35,25 @@ def test_the_posterior_of_a_sequence_is_the_product_of_those_of_its_parts(probab
 @pytest.mark.parametrize("logprobs", [[], [-1.0, 0.1], [math.nan]])
 def test_rounding_above_0_is_taken_for_certainty_and_no_more(logprobs):
     assert sequence_posterior([5e-7]) == 1.0
-    with pytest.raises(ValueError, match=r"^logprobs must be at most 0, of at least one token; got "):
+    with pytest.raises(
+        ValueError, match=r"^logprobs must be at most 0, of at least one token; got "
+    ):
         sequence_posterior(logprobs)
 
 
 @given(
-    st.dictionaries(st.sampled_from(["True", " true", "False", "FALSE.", "▁False", "x", "Tr"]), PROBABILITY), st.data()
+    st.dictionaries(
+        st.sampled_from(["True", " true", "False", "FALSE.", "▁False", "x", "Tr"]), PROBABILITY
+    ),
+    st.data(),
 )
 def test_is_true_is_missing_or_within_what_any_completion_of_the_list_allows(listed, data):
     """What is not listed may be a spelling of either word, whether or not another spelling is listed."""
     total = math.fsum(listed.values())
     listed = {token: p / max(1.0, total * 1.0001) for token, p in listed.items()}
-    true, false = (math.fsum(p for t, p in listed.items() if word in t.lower()) for word in ("true", "false"))
+    true, false = (
+        math.fsum(p for t, p in listed.items() if word in t.lower()) for word in ("true", "false")
+    )
     known, _ = is_true(logs(listed))
     rest = max(0.0, 1 - math.fsum(listed.values()))
     to_true, to_false = data.draw(
@@ -66,9 +80,19 @@ def test_spellings_of_the_two_words(around):
     ("first", "generated", "confidence", "remark"),
     [
         ({"Tr": 0.5, "False": 0.3, "Yes": 0.2}, {"Tr": 0.5, "ue": 0.999}, 0.4995 / 0.7995, None),
-        ({"Tr": 0.5, "False": 0.3, "Yes": 0.2}, {"Tr": 0.5, "ue": 0.8}, None, "from 0.500 to 0.625"),
+        (
+            {"Tr": 0.5, "False": 0.3, "Yes": 0.2},
+            {"Tr": 0.5, "ue": 0.8},
+            None,
+            "from 0.500 to 0.625",
+        ),
         ({"False": 0.5, "Tr": 0.3, "Yes": 0.2}, {"False": 0.5}, None, "must both be among the 3"),
-        ({"True": 0.999, "Yes": 0.0005, "No": 0.0001}, {"Yes": 0.1}, 0.999 / 0.9994, "a lower bound"),
+        (
+            {"True": 0.999, "Yes": 0.0005, "No": 0.0001},
+            {"Yes": 0.1},
+            0.999 / 0.9994,
+            "a lower bound",
+        ),
         ({"False": 0.999, "Yes": 0.0005, "No": 0.0001}, {}, 0.0004 / 0.9994, "an upper bound"),
         ({"True": 0.6, "Yes": 0.2}, {}, None, "from 0.750 to 1"),
         ({"True": 0.4, "False": 0.3, "Yes": 0.2}, {}, None, "from 0.500 to 0.625"),
@@ -104,5 +128,7 @@ def test_the_class_counts_and_not_the_wording():
     assert semantic_confidence(samples, samples) == ("Oslo", 3 / 7)
     assert semantic_confidence(samples, [text[0] for text in samples]) == ("NYC", 4 / 7)
     for meanings in ([], ["a"]):
-        with pytest.raises(ValueError, match=r"^samples must have a meaning each; got 0 and|2 and 1"):
+        with pytest.raises(
+            ValueError, match=r"^samples must have a meaning each; got 0 and|2 and 1"
+        ):
             semantic_confidence(["a", "b"] if meanings else [], meanings)

@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.triviaqa_subset.elicitation.servers import answer, posterior, question, serving, truth, write
+from tests.triviaqa_subset.elicitation.servers import (
+    answer,
+    posterior,
+    question,
+    serving,
+    truth,
+    write,
+)
 
 pytest.importorskip("inspect_ai")
 
@@ -18,24 +25,59 @@ COUNT = int(os.environ.get("QUESTIONS", "40"))
 def faulty(number):
     """43 % of the requests fail, each in its way."""
     rare = {7: "cut", 30: "malformed"}  # which the client, and Inspect, wait for longer
-    return rare.get(number % 50, ("503", "429", "500")[number % 3]) if number * 43 % 100 < 43 else None
+    return (
+        rare.get(number % 50, ("503", "429", "500")[number % 3]) if number * 43 % 100 < 43 else None
+    )
 
 
 @pytest.mark.e2e
 def test_nothing_is_lost_doubled_or_altered(tmp_path):
     from ecuas_metric import read_submissions
 
-    known = [{"question": question(i), "answer": answer(i), "weight": 1 + i % 2} for i in range(COUNT)]
-    file = write(tmp_path / "questions.jsonl", [row | {"question_id": f"q-{i}"} for i, row in enumerate(known)])
-    asked = ["-T", f"file={file}", "-T", "methods=sequence_posterior,is_true", "--log-dir", str(tmp_path / "logs")]
-    model = ["--model", "openai-api/x/m", "-M", "max_retries=30", "--max-connections", "4", "--retry-on-error", "9"]
+    known = [
+        {"question": question(i), "answer": answer(i), "weight": 1 + i % 2} for i in range(COUNT)
+    ]
+    file = write(
+        tmp_path / "questions.jsonl",
+        [row | {"question_id": f"q-{i}"} for i, row in enumerate(known)],
+    )
+    asked = [
+        "-T",
+        f"file={file}",
+        "-T",
+        "methods=sequence_posterior,is_true",
+        "--log-dir",
+        str(tmp_path / "logs"),
+    ]
+    model = [
+        "--model",
+        "openai-api/x/m",
+        "-M",
+        "max_retries=30",
+        "--max-connections",
+        "4",
+        "--retry-on-error",
+        "9",
+    ]
     inspect = Path(sys.executable).with_name("inspect")
-    command = [inspect, "eval-set", "ecuas/questions", *asked, *model, "--log-buffer", "5", "--display", "none"]
+    command = [
+        inspect,
+        "eval-set",
+        "ecuas/questions",
+        *asked,
+        *model,
+        "--log-buffer",
+        "5",
+        "--display",
+        "none",
+    ]
     with serving() as server:
         server.fault = faulty
         env = os.environ | {"X_BASE_URL": server.url, "X_API_KEY": "k"}
         for kill_at in (COUNT, 2 * COUNT):
-            started = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            started = subprocess.Popen(
+                command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
             while len(server.requests) < kill_at and started.poll() is None:
                 server.over.wait(0.01)
             started.send_signal(signal.SIGKILL)

@@ -47,7 +47,9 @@ FLIPPED = [("I", 0.9), *CI[1:]]
 def model(replies="abcde", name="mockllm/model"):
     outputs = [ModelOutput.from_content(name, reply) for reply in replies]
     for output in outputs:
-        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)  # else a tokenizer is fetched
+        output.usage = ModelUsage(
+            input_tokens=1, output_tokens=1, total_tokens=2
+        )  # else a tokenizer is fetched
     return get_model(name, custom_outputs=outputs, memoize=False)
 
 
@@ -67,7 +69,8 @@ def stating(values, *further, name="stating", per_key=False, **options):
                 raise ValueError("this sample fails")
             value = "C" if str(value).startswith("raise") else value
             return Score(
-                value={"right": value, "fluent": 0.5} if per_key else value, metadata={"confidence": confidence}
+                value={"right": value, "fluent": 0.5} if per_key else value,
+                metadata={"confidence": confidence},
             )
 
         return score
@@ -80,9 +83,25 @@ def samples(count=5, *, weighted=False):
     return [Sample(id=i, input="?", target="x", metadata=about[i]) for i in range(count)]
 
 
-def ran(folder, scorers, *, replies="abcde", dataset=None, name="things", config=None, metrics=None, **settings):
+def ran(
+    folder,
+    scorers,
+    *,
+    replies="abcde",
+    dataset=None,
+    name="things",
+    config=None,
+    metrics=None,
+    **settings,
+):
     dataset = samples() if dataset is None else dataset
-    made = Task(scorer=scorers, dataset=dataset, name=name, metrics=metrics, config=config or GenerateConfig())
+    made = Task(
+        scorer=scorers,
+        dataset=dataset,
+        name=name,
+        metrics=metrics,
+        config=config or GenerateConfig(),
+    )
     where = {"log_dir": str(folder), "display": "none", "max_samples": 1}
     (log,) = evaluate(made, **{"model": model(replies), **where, **settings})
     return log
@@ -136,7 +155,9 @@ def changed(change, **settings):
 
 
 def edited(log):
-    edit = ScoreEdit(value="I", metadata={"confidence": 0.1}, provenance=ProvenanceData(author="me"))
+    edit = ScoreEdit(
+        value="I", metadata={"confidence": 0.1}, provenance=ProvenanceData(author="me")
+    )
     edit_score(log, 0, "stating", edit, recompute_metrics=False)
     recompute_metrics(log)
     return log
@@ -144,7 +165,9 @@ def edited(log):
 
 def added(log):
     for number in range(5):
-        edit = ScoreEdit(value="C", metadata={"confidence": 0.5}, provenance=ProvenanceData(author="me"))
+        edit = ScoreEdit(
+            value="C", metadata={"confidence": 0.5}, provenance=ProvenanceData(author="me")
+        )
         edit_score(log, number, "by hand", edit, recompute_metrics=False)
     return log
 
@@ -241,10 +264,18 @@ EPOCHS = {"dataset": samples(2), "settings": {"replies": "abcdef"}}
 
 def in_epochs(reducer):
     settings = {"epochs": Epochs(3, reducer), "replies": "abcdef"}
-    return Kind(of(dataset=samples(2), settings=settings), [1, 0, 1, 0, 0, 1], [*Q, 0.9], said="in 3 epochs")
+    return Kind(
+        of(dataset=samples(2), settings=settings), [1, 0, 1, 0, 0, 1], [*Q, 0.9], said="in 3 epochs"
+    )
 
 
-ANSWERS = ["Paris (85 %)", "100 (90%)", "not Oslo (99 percent)", "10 , 0.5", "paris. (confidence: 0.25)"]
+ANSWERS = [
+    "Paris (85 %)",
+    "100 (90%)",
+    "not Oslo (99 percent)",
+    "10 , 0.5",
+    "paris. (confidence: 0.25)",
+]
 STATED = [0.85, 0.9, 0.99, 0.5, 0.25]
 SOME = ["Paris", "10 (20 %)", "1", "10 (50 %)", "Rome (30 %)"]
 COLOURS = grouped(ecuas(only="ecuas_1"), "colour")
@@ -310,7 +341,9 @@ KINDS = {
 
 def live_of(log, flags):
     """The plug-in's numbers, of the chosen scorer or the one that was computed last."""
-    scored = [each for each in log.results.scores if "--filter" not in flags or each.scorer in flags]
+    scored = [
+        each for each in log.results.scores if "--filter" not in flags or each.scorer in flags
+    ]
     return {name: one.value for name, one in scored[-1].metrics.items()}
 
 
@@ -352,7 +385,9 @@ def test_systems_are_named_by_what_differs_and_told_apart_where_it_is_not_named(
     quiet = {"display": "none", "log_dir": str(tmp_path / "logs")}
     for temperature in (0.0, 0.7):
         config = GenerateConfig(temperature=temperature)
-        asked = Task(dataset=samples(), solver=silent(), scorer=stating(CI), name="things", config=config)
+        asked = Task(
+            dataset=samples(), solver=silent(), scorer=stating(CI), name="things", config=config
+        )
         evaluate(asked, model="mockllm/model", **quiet)
     rows, said = score(tmp_path / "logs")
     assert set(rows) == {"mockllm/model temperature=0.0", "mockllm/model temperature=0.7"}
@@ -379,7 +414,12 @@ def test_missing_confidences_are_bounded_by_the_reader_and_counted_by_the_plug_i
     rows, said = score(tmp_path / "logs")
     (row,) = rows.values()
     correct = [1, 1, 0, 1, 0]
-    ends = [arithmetic(correct, [first, 0.2, third, 0.5, 0.3]) for first, third in ((1.0, 0.0), (0.0, 1.0))]
+    ends = [
+        arithmetic(correct, [first, 0.2, third, 0.5, 0.3])
+        for first, third in ((1.0, 0.0), (0.0, 1.0))
+    ]
     for name in ("ecuas_0", "ecuas_1", "error_rate"):
-        assert [row[f"{name}_min"], row[f"{name}_max"]] == pytest.approx([each[name] for each in ends])
+        assert [row[f"{name}_min"], row[f"{name}_max"]] == pytest.approx(
+            [each[name] for each in ends]
+        )
     assert "2 of 5 confidences are missing" in said

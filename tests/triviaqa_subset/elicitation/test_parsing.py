@@ -42,7 +42,12 @@ def replies(style):
     rng = random.Random(style)
     for number in range(91):
         answer, percent = ANSWERS[number % len(ANSWERS)], rng.randrange(1, 100)
-        values = {"a": answer, "p": f"{percent / 100:g}", "percent": percent, "json": json.dumps(answer)}
+        values = {
+            "a": answer,
+            "p": f"{percent / 100:g}",
+            "percent": percent,
+            "json": json.dumps(answer),
+        }
         yield answer, percent / 100, style.format(**values)
 
 
@@ -55,7 +60,10 @@ def test_a_reply_is_read_as_it_was_meant_or_not_at_all(style):
         right = found.confidence == pytest.approx(confidence, abs=1e-12)
         assert right or (found.explanation and style in MAY_BE_MISSING), text
         cut = read(text[: rng.randrange(len(text) + 1)], cut=True)
-        assert cut.explanation or (cut.answer, cut.confidence) == (answer, pytest.approx(confidence, abs=1e-12)), text
+        assert cut.explanation or (cut.answer, cut.confidence) == (
+            answer,
+            pytest.approx(confidence, abs=1e-12),
+        ), text
 
 
 def read(text, *, cut=False):
@@ -113,7 +121,9 @@ ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
 
 
 def test_a_number_is_the_probability_or_missing_with_a_reason():
-    cases = {f"Paris{text}": ("Paris", stated) for stated, texts in STATED.items() for text in texts} | ANSWERED
+    cases = {
+        f"Paris{text}": ("Paris", stated) for stated, texts in STATED.items() for text in texts
+    } | ANSWERED
     for reply, (answer, stated) in cases.items():
         found = answer_and_probability(reply)
         expected = None if isinstance(stated, str) else stated
@@ -204,7 +214,9 @@ def test_no_reply_of_another_hand_is_misread():
             for answer, p, percent in (("Paris", "0.85", "85"), ("1984", "0.07", "7")):
                 reply = template.replace("⏎", "\n").format(a=answer, p=p, d=percent)
                 found = read(reply)
-                assert found.confidence is None or (is_probability and found.confidence == float(p)), reply
+                assert found.confidence is None or (
+                    is_probability and found.confidence == float(p)
+                ), reply
                 assert (found.confidence is None) == (found.explanation is not None)
 
 
@@ -231,4 +243,6 @@ def test_a_judge_says_one_word(verdict, replies):
      (None, ("E", "Bad", "a red thing", "A or B", "", "I do not know", "twice"))],
 )  # fmt: skip
 def test_the_letter_of_a_choice(letter, replies):
-    assert {choice_letter(reply, ["a red one", "blue", "twice", "twice"]) for reply in replies} == {letter}
+    assert {choice_letter(reply, ["a red one", "blue", "twice", "twice"]) for reply in replies} == {
+        letter
+    }

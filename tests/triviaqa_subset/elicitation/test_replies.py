@@ -26,11 +26,31 @@ def texts(found):
         ("Guess: Rome", [" Rome"], "Rome", [" Rome"]),  # repeated in the text alone
         ("Guesswork", ["Guess", "work"], "Guesswork", ["Guess", "work"]),
         # Reasoning
-        ("<think>\n\n</think>\n\nRome", ["<think>", "\n\n", "</think>", "\n\n", "Rome"], "Rome", ["\n\n", "Rome"]),
-        ("<think>Rome?</think>Guess: Oslo", ["<think>", "Rome?", "</think>", "Guess", ":", " Oslo"], "Oslo", [" Oslo"]),
+        (
+            "<think>\n\n</think>\n\nRome",
+            ["<think>", "\n\n", "</think>", "\n\n", "Rome"],
+            "Rome",
+            ["\n\n", "Rome"],
+        ),
+        (
+            "<think>Rome?</think>Guess: Oslo",
+            ["<think>", "Rome?", "</think>", "Guess", ":", " Oslo"],
+            "Oslo",
+            [" Oslo"],
+        ),
         ("<think>and so on", ["<think>", "and so on"], "", []),
-        ("Hm.\n</reasoning>\nOslo", ["Hm.\n", "</reasoning>", "\n", "Oslo"], "Oslo", ["\n", "Oslo"]),
-        ("the </thought> tag", ["the", " </thought>", " tag"], "the </thought> tag", ["the", " </thought>", " tag"]),
+        (
+            "Hm.\n</reasoning>\nOslo",
+            ["Hm.\n", "</reasoning>", "\n", "Oslo"],
+            "Oslo",
+            ["\n", "Oslo"],
+        ),
+        (
+            "the </thought> tag",
+            ["the", " </thought>", " tag"],
+            "the </thought> tag",
+            ["the", " </thought>", " tag"],
+        ),
         # The end of turn
         ("Rome", ["Rome", ""], "Rome", ["Rome"]),
         ("Use <br>", ["Use", " ", "<br>"], "Use <br>", ["Use", " ", "<br>"]),
@@ -59,7 +79,10 @@ def test_the_tokens_of_the_body_make_its_text(pieces):
     found = body(Reply(text, tokens(*pieces)), "Guess:")
     assert "".join(texts(found.tokens)).strip() == found.text
     repeated = "Guess:" + text
-    assert body(Reply(repeated, tokens("Guess:", *pieces)), "Guess:").text == body(Reply(repeated), "Guess:").text
+    assert (
+        body(Reply(repeated, tokens("Guess:", *pieces)), "Guess:").text
+        == body(Reply(repeated), "Guess:").text
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,15 @@
 
 import pytest
 
-from tests.triviaqa_subset.elicitation.servers import answer, posterior, question, serving, stated, truth, write
+from tests.triviaqa_subset.elicitation.servers import (
+    answer,
+    posterior,
+    question,
+    serving,
+    stated,
+    truth,
+    write,
+)
 
 pytest.importorskip("inspect_ai")
 from inspect_ai import eval as evaluate
@@ -12,10 +20,18 @@ METHODS = ("sequence_posterior", "is_true", "verbalized", "semantic")
 AZURE = {"content_filter_results": {"hate": {"filtered": False, "severity": "safe"}}}
 OPENROUTER = {"refusal": None, "reasoning": None}
 SERVERS = {  # the provider of Inspect, how the server writes, and what is missing
-    "vLLM": ("vllm/m", {"end": "<|im_end|>", "message": {"refusal": None, "reasoning_content": None}}, ()),
+    "vLLM": (
+        "vllm/m",
+        {"end": "<|im_end|>", "message": {"refusal": None, "reasoning_content": None}},
+        (),
+    ),
     "llama.cpp": ("openai-api/x/m", {"stripped": True}, ()),
     "Ollama": ("ollama/m", {"logprobs": False}, ("sequence_posterior", "is_true")),
-    "TGI": ("openai-api/x/m", {"tokens": "plain", "most": 5, "finish": "eos_token", "end": "</s>"}, ()),
+    "TGI": (
+        "openai-api/x/m",
+        {"tokens": "plain", "most": 5, "finish": "eos_token", "end": "</s>"},
+        (),
+    ),
     "SGLang": ("sglang/m", {"reasoning": "field", "tokens": "null bytes", "end": "<|im_end|>"}, ()),
     "LM Studio": ("openai-api/x/m", {"tokens": "vocabulary", "stripped": True, "usage": False}, ()),
     "OpenAI": ("openai/gpt-4o", {"message": {"refusal": None, "annotations": []}}, ()),
@@ -23,7 +39,11 @@ SERVERS = {  # the provider of Inspect, how the server writes, and what is missi
     "OpenRouter": ("openrouter/m", {"message": OPENROUTER, "tokens": "sentencepiece"}, ()),
     "Together": ("together/m", {"logprobs": "lists", "tokens": "plain"}, ("is_true",)),
     "Groq": ("openai-api/x/m", {"refuses": "logprobs"}, ("sequence_posterior", "is_true")),
-    "older completions": ("openai-api-completions/x/m", {"logprobs": "lists", "tokens": "plain"}, ()),
+    "older completions": (
+        "openai-api-completions/x/m",
+        {"logprobs": "lists", "tokens": "plain"},
+        (),
+    ),
 }
 
 
@@ -42,12 +62,17 @@ def asked(server, file, folder, provider="openai-api/x/m", methods=METHODS, limi
 def test_answers_are_right_and_confidences_right_or_missing_with_a_reason(name, tmp_path):
     """Of questions of which every third has another answer."""
     provider, style, missing = SERVERS[name]
-    rows = [{"question_id": i, "question": question(i), "answer": answer(i) if i % 3 else "Nix"} for i in range(25)]
+    rows = [
+        {"question_id": i, "question": question(i), "answer": answer(i) if i % 3 else "Nix"}
+        for i in range(25)
+    ]
     own = write(tmp_path / "questions.jsonl", rows)
     options = {"prefill": "text"} if "completions" in provider else {}
     with serving(**style) as server:
         methods = [method for method in METHODS if "refuses" not in style or method not in missing]
-        log = asked(server, own, tmp_path, provider, methods, top_logprobs=style.get("most", 20), **options)
+        log = asked(
+            server, own, tmp_path, provider, methods, top_logprobs=style.get("most", 20), **options
+        )
         if len(methods) < len(METHODS):
             refused = asked(server, own, tmp_path / "refused", provider, limit=1)
             assert "`logprobs` is not supported with this" in refused.error.message
@@ -55,14 +80,24 @@ def test_answers_are_right_and_confidences_right_or_missing_with_a_reason(name, 
     assert len(log.samples) == len(rows)
     for sample in log.samples:
         number, (true, false) = sample.id, truth(sample.id)
-        expected = dict(zip(METHODS, (posterior(number), true / (true + false), stated(number), 1.0), strict=True))
+        expected = dict(
+            zip(
+                METHODS,
+                (posterior(number), true / (true + false), stated(number), 1.0),
+                strict=True,
+            )
+        )
         for method in methods:
             score = sample.scores[method]
             assert score.answer == answer(number)
             assert score.value == "C" if number % 3 else score.value != score.value
-            few = method == "is_true" and style.get("most") == 5 and number % 2 == 0  # of a flat distribution
+            few = (
+                method == "is_true" and style.get("most") == 5 and number % 2 == 0
+            )  # of a flat distribution
             if method in missing or few:
                 assert score.metadata["confidence"] is None
                 assert score.explanation
             else:
-                assert score.metadata["confidence"] == pytest.approx(expected[method], rel=1e-9), score
+                assert score.metadata["confidence"] == pytest.approx(expected[method], rel=1e-9), (
+                    score
+                )

@@ -11,7 +11,14 @@ import pandas as pd
 import pytest
 
 from tests.conftest import ROOT
-from tests.triviaqa_subset.elicitation.servers import answer, choice, question, serving, spelled, write
+from tests.triviaqa_subset.elicitation.servers import (
+    answer,
+    choice,
+    question,
+    serving,
+    spelled,
+    write,
+)
 
 pytest.importorskip("inspect_ai")
 from inspect_ai import eval as evaluate
@@ -48,24 +55,35 @@ def test_questions_of_the_dataset_come_with_weights_and_strata(name, tmp_path):
     table = pd.read_parquet(ROOT / f"triviaqa_subset/data/{name}.parquet").iloc[::40]
     gold = {"value": "Zarquon", "aliases": ["Zarquon", "Z."], "normalized_aliases": ["zarquon"]}
     (tmp_path / "data").mkdir()
-    table.assign(question="Who?", answer=[gold] * len(table)).to_parquet(tmp_path / f"data/{name}.parquet")
+    table.assign(question="Who?", answer=[gold] * len(table)).to_parquet(
+        tmp_path / f"data/{name}.parquet"
+    )
     options = {"methods": "verbalized", "questions": name, "dataset": str(tmp_path)}
-    samples = run("triviaqa", lambda said: " zarquon.\nProbability: 0.9", tmp_path / "logs", **options)
+    samples = run(
+        "triviaqa", lambda said: " zarquon.\nProbability: 0.9", tmp_path / "logs", **options
+    )
     assert set(samples) == set(table["question_id"])
     assert {sample.scores["verbalized"].value for sample in samples.values()} == {"C"}
     (system,) = read_submissions(tmp_path / "logs")
     assert set(system.predictions) == {0.9}
     if name != "pool":
-        weights = table.set_index("question_id")["weight"][[str(text).split()[0] for text in system.ids]]
+        weights = table.set_index("question_id")["weight"][
+            [str(text).split()[0] for text in system.ids]
+        ]
         assert list(system.per_sample["sample_weight"]) == pytest.approx(list(weights))
 
 
 def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
-    rows = [{"question_id": i, "question": question(i), "answer": i % 2, "choices": ["Nix", "Nox"]} for i in range(3)]
+    rows = [
+        {"question_id": i, "question": question(i), "answer": i % 2, "choices": ["Nix", "Nox"]}
+        for i in range(3)
+    ]
     top = {" A": 0.6, " B": 0.3, "A": 0.06, "x": 0.04}
     with serving() as server:
         server.reply = lambda payload: spelled([(" A", 0.6)], top=top)
-        log = asked(server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="sequence_posterior")
+        log = asked(
+            server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="sequence_posterior"
+        )
     assert "A. Nix\nB. Nox" in server.requests[0]["messages"][1]["content"]
     for sample in log.samples:
         score = sample.scores["sequence_posterior"]
@@ -102,7 +120,13 @@ def test_a_choice_is_named_by_its_text_before_its_letter_or_number(choices, answ
 
 
 def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
-    judged = {"Lutetia": "Yes.", "Lutetia (or Lyon)": "No.", "Paris": None, "Rome": "Perhaps", "Oslo": ""}
+    judged = {
+        "Lutetia": "Yes.",
+        "Lutetia (or Lyon)": "No.",
+        "Paris": None,
+        "Rome": "Perhaps",
+        "Oslo": "",
+    }
     seen = []
 
     def reply(said):
@@ -111,13 +135,24 @@ def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
         seen.append(said.split("Given answer: ")[1].split("\n")[0])
         return judged[seen[-1]]
 
-    rows = [{"question_id": own, "question": f"The city {own}?", "answer": ["Paris", "Paree"]} for own in judged]
+    rows = [
+        {"question_id": own, "question": f"The city {own}?", "answer": ["Paris", "Paree"]}
+        for own in judged
+    ]
     options = {"file": write(tmp_path / "own.jsonl", rows), "methods": "verbalized"}
     samples = run("questions", reply, tmp_path / "logs", judge=True, **options)
     scores = {own: sample.scores["verbalized"] for own, sample in samples.items()}
     assert sorted(seen) == sorted(set(judged) - {"Paris"})
-    expected = [("judge", "C"), ("judge", "I"), ("exact", "C"), ("unlabelled", "nan"), ("unlabelled", "nan")]
-    assert [(scores[own].metadata["decided_by"], str(scores[own].value)) for own in judged] == expected
+    expected = [
+        ("judge", "C"),
+        ("judge", "I"),
+        ("exact", "C"),
+        ("unlabelled", "nan"),
+        ("unlabelled", "nan"),
+    ]
+    assert [
+        (scores[own].metadata["decided_by"], str(scores[own].value)) for own in judged
+    ] == expected
 
 
 @pytest.mark.parametrize("prefill", ["message", "continue", "none", "text"])
@@ -126,20 +161,34 @@ def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(
 
     rows = [{"question_id": "q-1", "question": question(1), "answer": answer(1)}]
     with serving() as server:
-        log = asked(server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="is_true", prefill=prefill)
+        log = asked(
+            server,
+            write(tmp_path / "own.jsonl", rows),
+            tmp_path,
+            methods="is_true",
+            prefill=prefill,
+        )
     assert log.samples[0].scores["is_true"].metadata["confidence"] == pytest.approx(0.1)
     first, second = server.requests
     prompts = load_prompts("triviaqa")
     expected = render(prompts["sequence_posterior"], {"question": question(1)})
     checked = render(prompts["is_true"], {"question": question(1), "answer": answer(1)})
     if prefill == "text":
-        whole = ("\n\n".join(message["content"] for message in messages) for messages in (expected, checked))
+        whole = (
+            "\n\n".join(message["content"] for message in messages)
+            for messages in (expected, checked)
+        )
         expected, checked = ([{"role": "user", "content": text}] for text in whole)
     assert first["messages"] == (expected[:-1] if prefill == "none" else expected)
     assert second["messages"] == checked
     assert first.get("continue_final_message") is (True if prefill == "continue" else None)
     assert "continue_final_message" not in second
-    assert (first["temperature"], first["max_tokens"], first["logprobs"], first["seed"]) == (0.0, 64, True, 1)
+    assert (first["temperature"], first["max_tokens"], first["logprobs"], first["seed"]) == (
+        0.0,
+        64,
+        True,
+        1,
+    )
     assert (second["max_tokens"], first["top_logprobs"], second["top_logprobs"]) == (64, 2, 20)
     assert log.eval.metadata["prompts"] == prompts
 
@@ -158,13 +207,18 @@ def test_meanings_are_counted(tmp_path):
     drawn = iter(["Mudville", "Oslo", "**mudville** (town)", "Bergen"])
     rows = [{"question_id": "q-1", "question": "Capital of Elbonia?", "answer": "Mudville"}]
     options = {"file": write(tmp_path / "own.jsonl", rows), "methods": "semantic", "samples": 4}
-    score = run("questions", lambda said: next(drawn), tmp_path / "logs", **options)["q-1"].scores["semantic"]
+    score = run("questions", lambda said: next(drawn), tmp_path / "logs", **options)["q-1"].scores[
+        "semantic"
+    ]
     assert (score.answer, score.metadata["confidence"], list(drawn)) == ("Mudville", 0.5, [])
 
 
 def test_an_answer_is_judged_later_and_again_without_asking_anew(tmp_path):
     """By the printed command; each verdict names its judge, and the confidence stays."""
-    rows = [{"question_id": i, "question": question(i), "answer": ("Nix", answer(1))[i]} for i in range(2)]
+    rows = [
+        {"question_id": i, "question": question(i), "answer": ("Nix", answer(1))[i]}
+        for i in range(2)
+    ]
     with serving() as server:
         log = asked(server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="verbalized")
         env = os.environ | {"X_BASE_URL": server.url, "X_API_KEY": "k"}
@@ -173,22 +227,41 @@ def test_an_answer_is_judged_later_and_again_without_asking_anew(tmp_path):
             server.reply = lambda payload, verdict=verdict: choice(verdict)
             output = tmp_path / f"{judge}.eval"
             role = f"grader=openai-api/x/{judge}"
-            command = [Path(sys.executable).with_name("inspect"), "score", log.location, "--action", "overwrite"]
+            command = [
+                Path(sys.executable).with_name("inspect"),
+                "score",
+                log.location,
+                "--action",
+                "overwrite",
+            ]
             command += ["--model-role", role, "--output-file", output, "--display", "none"]
             command += ["--scorer", "ecuas/verbalized"] if judge == "kind" else []
             done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
             assert done.returncode == 0, done.stdout + done.stderr
             assert len(server.requests) == asked_before + 1
-            first, second = (sample.scores["verbalized"] for sample in read_eval_log(str(output)).samples)
-            assert (first.metadata["judge"], first.value) == (f"openai-api/x/{judge}", "CI"[verdict == "No."])
+            first, second = (
+                sample.scores["verbalized"] for sample in read_eval_log(str(output)).samples
+            )
+            assert (first.metadata["judge"], first.value) == (
+                f"openai-api/x/{judge}",
+                "CI"[verdict == "No."],
+            )
             assert (second.metadata["decided_by"], second.value) == ("exact", "C")
-            assert first.metadata["confidence"] == log.samples[0].scores["verbalized"].metadata["confidence"]
+            assert (
+                first.metadata["confidence"]
+                == log.samples[0].scores["verbalized"].metadata["confidence"]
+            )
 
 
 def test_two_judges_agree_by_cohens_kappa_and_what_they_see_differently_is_unlabelled():
     from triviaqa_subset.elicitation.judges import cohens_kappa, compare_judges
 
-    table = {("C", "C"): 20, ("C", "I"): 5, ("I", "C"): 10, ("I", "I"): 15}  # 0.7 observed, 0.5 expected
+    table = {
+        ("C", "C"): 20,
+        ("C", "I"): 5,
+        ("I", "C"): 10,
+        ("I", "I"): 15,
+    }  # 0.7 observed, 0.5 expected
     verdicts = [pair for pair, count in table.items() for _ in range(count)]
     assert cohens_kappa(verdicts) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
     assert math.isnan(cohens_kappa([("C", "C")] * 3))
@@ -196,15 +269,29 @@ def test_two_judges_agree_by_cohens_kappa_and_what_they_see_differently_is_unlab
     def log(values, answers="abcd"):
         judged = {"confidence": 0.5, "judge": "m"}
         about = [judged if number else {"confidence": 0.5} for number in range(4)]
-        scores = [Score(value=v, answer=a, metadata=m) for v, a, m in zip(values, answers, about, strict=True)]
-        samples = [EvalSample(id=i, epoch=1, input="?", target="x", scores={"m": s}) for i, s in enumerate(scores)]
-        spec = EvalSpec(created="2026-01-01T00:00:00Z", task="t", dataset=EvalDataset(), model="m", config=EvalConfig())
+        scores = [
+            Score(value=v, answer=a, metadata=m)
+            for v, a, m in zip(values, answers, about, strict=True)
+        ]
+        samples = [
+            EvalSample(id=i, epoch=1, input="?", target="x", scores={"m": s})
+            for i, s in enumerate(scores)
+        ]
+        spec = EvalSpec(
+            created="2026-01-01T00:00:00Z",
+            task="t",
+            dataset=EvalDataset(),
+            model="m",
+            config=EvalConfig(),
+        )
         return EvalLog(eval=spec, samples=samples)
 
     agreements, merged = compare_judges(log("CCIC"), log("CCII"))
     assert (agreements["m"].count, agreements["m"].same) == (3, 2)
     assert [str(sample.scores["m"].value) for sample in merged.samples] == ["C", "C", "I", "nan"]
-    with pytest.raises(ValueError, match="must have the same answers; they differ in m of sample 2"):
+    with pytest.raises(
+        ValueError, match="must have the same answers; they differ in m of sample 2"
+    ):
         compare_judges(log("CCIC"), log("CCIC", "abxd"))
 
 

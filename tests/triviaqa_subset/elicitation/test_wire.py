@@ -27,7 +27,9 @@ ALL_0 = ("New York", None, "the log-probabilities are all 0")
 
 def in_bytes(text, *pieces):
     """Return a reply of which the tokens have the bytes of a part of a character."""
-    return choice(text, [listed(piece, p, {}, "bytes") | {"bytes": own} for piece, p, own in pieces])
+    return choice(
+        text, [listed(piece, p, {}, "bytes") | {"bytes": own} for piece, p, own in pieces]
+    )
 
 
 ANSWERS = {  # a reply -> the answer, its posterior, and why that is missing
@@ -99,7 +101,10 @@ CASES = {
 @pytest.mark.parametrize("method", CASES)
 def test_a_reply_is_read_right_or_missing_with_a_reason(method, tmp_path):
     replies = [reply for reply, *_ in CASES[method].values()]
-    rows = [{"question_id": i, "question": f"Case {i}?", "answer": "New York"} for i in range(len(replies))]
+    rows = [
+        {"question_id": i, "question": f"Case {i}?", "answer": "New York"}
+        for i in range(len(replies))
+    ]
 
     def reply(payload):
         said = " ".join(message["content"] for message in payload["messages"])
@@ -116,4 +121,6 @@ def test_a_reply_is_read_right_or_missing_with_a_reason(method, tmp_path):
         expected = confidence and pytest.approx(confidence, rel=1e-12)
         assert (score.answer, score.metadata["confidence"]) == (answer, expected), name
         assert (why in score.explanation) if why else score.explanation is None, name
-        assert (score.metadata["decided_by"] == "no reply" and math.isnan(score.value)) == (not answer), name
+        assert (score.metadata["decided_by"] == "no reply" and math.isnan(score.value)) == (
+            not answer
+        ), name
