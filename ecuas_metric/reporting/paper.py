@@ -103,17 +103,23 @@ def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Com
         f"Intervals are at the level {100 * level:.10g}%, from the influences of the samples{groups}.",
     ]
     sentences += _recalibrations(systems)
-    if rows:
-        paired = "ids" if first.ids is not None else "position"
-        sentences.append(
-            f"Differences are paired by {paired}, and their two-sided p-values adjusted for all {num_tests(rows)} "
-            f"tests of pairs and metrics; those with an adjusted p of at most {1 - level:.2g} are called significant."
-        )
-        for key, pairs in pairs_by_key(rows).items():
-            if all(row.comparable for row in pairs) and key.entry.higher_is_better is not None:
-                sentences.append(f"{short_title(key)}: {verdict(pairs, round(1 - level, 12))}")
+    sentences += _differences("ids" if first.ids is not None else "position", rows, level)
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
     return " ".join(sentence.strip() for sentence in sentences if sentence.strip())
+
+
+def _differences(paired: str, rows: Sequence[Comparison], level: float) -> list[str]:
+    """Say how differences were tested, and what came out, if there are any."""
+    if not rows:
+        return []
+    sentences = [
+        f"Differences are paired by {paired}, and their two-sided p-values adjusted for all {num_tests(rows)} "
+        f"tests of pairs and metrics; those with an adjusted p of at most {1 - level:.2g} are called significant."
+    ]
+    for key, pairs in pairs_by_key(rows).items():
+        if all(row.comparable for row in pairs) and key.entry.higher_is_better is not None:
+            sentences.append(f"{short_title(key)}: {verdict(pairs, round(1 - level, 12))}")
+    return sentences
 
 
 def _recalibrations(systems: Mapping[str, System]) -> list[str]:

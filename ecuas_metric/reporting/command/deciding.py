@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -124,14 +124,10 @@ def decide_rows(
     reading = reading.with_columns(columns_of_files(columns, [File(None, "")])[0])
     fits: dict[str, Recalibration] = {}
     if calibrate_on is not None:
-        for labelled in read_files(
-            [calibrate_on], rows, groups=None, metric=metric, outputs=output
-        ):
-            (system,) = prepare_submissions([labelled], **options).values()
-            logs, _ = log_posteriors_of(labelled, system)
-            fits[labelled.name] = fit_to_logs(logs, labelled.references, method=calibrate)
-            classes = labelled.recipe.classes if labelled.recipe else None
-            reading = replace(reading, labels=reading.labels or classes)
+        labelled = read_files([calibrate_on], rows, groups=None, metric=metric, outputs=output)
+        fits = _fits_on(labelled, calibrate, options)
+        recipe = labelled[0].recipe
+        reading = replace(reading, labels=reading.labels or (recipe.classes if recipe else None))
     require_kept([File(None, path) for path in files], output)
     records: list[Record] = []
     notes: Notes = []
@@ -139,14 +135,7 @@ def decide_rows(
         matrix, names = cost_of_flag(cost, [submission])
         if submission.form == "confidences":
             _refuse_posteriors({"labels": labels, "predictions_are": predictions_are})
-        of_form = options if submission.form == "confidences" else {**options, "cost": matrix}
-        try:
-            (system,) = prepare_submissions(
-                [submission], **of_form, reject_costs=reject_cost
-            ).values()
-        except InputError as error:
-            error.argument = "reject_cost" if error.argument == "reject_costs" else error.argument
-            raise
+        system = _prepared(submission, matrix, reject_cost, options)
         notes += [(submission.name, note) for note in system.notes]
         fitted = _fit_of(submission.name, fits)
         decided = _decided(submission, system, fitted, reject_cost)
@@ -154,6 +143,32 @@ def decide_rows(
         records += _records(submission, decided, names)
     _show_rows(records, signature, output, reject_cost)
     return notes
+
+
+def _fits_on(
+    submissions: Sequence[Submission], method: str, options: Mapping[str, Any]
+) -> dict[str, Recalibration]:
+    """Return the recalibration of each labelled system, fitted on all of its rows."""
+    fits = {}
+    for submission in submissions:
+        (system,) = prepare_submissions([submission], **options).values()
+        logs, _ = log_posteriors_of(submission, system)
+        fits[submission.name] = fit_to_logs(logs, submission.references, method=method)
+    return fits
+
+
+def _prepared(
+    submission: Submission, cost: str | Floats, reject_cost: float, options: Mapping[str, Any]
+) -> System:
+    """Return the system of new rows, whose truth is left open; an error names the flag of this command."""
+    of_form = {} if submission.form == "confidences" else {"cost": cost}
+    try:
+        prepared = prepare_submissions([submission], **options, **of_form, reject_costs=reject_cost)
+    except InputError as error:
+        error.argument = "reject_cost" if error.argument == "reject_costs" else error.argument
+        raise
+    (system,) = prepared.values()
+    return system
 
 
 def _show_rows(
