@@ -229,6 +229,9 @@ ADVICE = {  # sentences of their own
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_its_files": "Name its files.",
     "name_one_role": "Specify which with columns, e.g. {{ROLE: NAME}}.",
+    "name_predictions": (
+        "Name them with columns={{'confidence': NAME}}, or {{'posteriors': 'A+B'}} and the labels of these classes."
+    ),
     "name_posteriors": (
         "Name them with columns={{'posteriors': 'A+B'}} of all classes, or {{'positive': NAME}} of class 1."
     ),
@@ -402,9 +405,13 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "columns_differ_in_case": "has columns that differ in upper and lower case only",
     "no_column": "has no column {wanted!r}; its columns are {listed}",
     "no_header": "has no names of columns",
+    "no_predictions": "has neither confidences nor posteriors; its columns are {listed}",
     "one_role_missing": "has {has}, but no {role}; its columns are {listed}",
     "roles_do_not_fit": "has no form of input with {roles}; its columns are {listed}",
     "roles_missing": "has neither confidence and correct, nor label and posteriors; its columns are {listed}",
+    "classes_unsure": "has columns of numbers for the classes in the labels, which do not sum to 1, and {others}, "
+    "which may be of classes that are never true",
+    "labels_do_not_fit": "must have a column for each of the labels",
     "several_posteriors": "has several sets of posteriors",
     "two_forms": "has confidences and posteriors",
     # ---- cells ----
@@ -422,7 +429,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "contradicted": "is not the probability of class 1, by column {other!r}",
     "footer": "must hold samples; the last rows are unlike all others",
     "ids_of_other": "repeats values, which are unique together with column {other!r} ({values} values)",
-    "never_below_half": "is 0.5 or higher in every row: is it of the class that was chosen?",
+    "never_below_half": "is 0.5 or higher in every row, as of the class that was chosen",
     "one_row_unlike_others": "must hold samples; one row is unlike all others",
     "probability_of_one": "is lowest where the class {low!r} was chosen: the probability of {high!r}",
     "rating": "holds ratings from {low:g} to {high:g}, and no probabilities",

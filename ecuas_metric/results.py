@@ -455,7 +455,7 @@ def note_inverted(
     if -deviates / 2 > INVERTED:
         return ()
     value = float(auroc(ties))
-    if (value - 0.5) * deviates > INVERTED:
+    if not (value - 0.5) * deviates <= INVERTED:  # nan is neither
         return ()
     return (Note("inverted", {"auroc": value}, "invert_confidence"),)
 

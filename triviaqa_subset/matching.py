@@ -80,12 +80,13 @@ LEAD = string.whitespace + "#\u2022\u00b7\u2192" + TICKS
 PAIRS = ("()", "[]", "{}", "$$", "\u300a\u300b")
 FRAME = re.compile(
     r"""
-    (?:(?:sure|certainly|absolutely|of\ course|yes|well|ok|okay|easy|so|thus|therefore|hence)\b[\s,.!:;\u2013\u2014-]+)*
+    (?:(?:sure|certainly|absolutely|of\ course|yes|well|ok|okay|easy|so|thus|therefore|hence)\b
+       (?:[\s,.!:;]|[\u2013\u2014-](?!\.?\d))+)*
     (?:I(?:\s+(?:think|believe|guess)|(?:['\u2019]d|\s+would)\s+say)(?:\s+that)?\b[\s,:]+|\d{1,2}[.)]\s+|(?:my\s+)?best\s+guess(?:\s+is\b|\s*:)\s*)?
     (?:
         (?:(?:the|my|this|final|correct|right|best|short)\s+)*
         (?:answer|ans|response|solution|result)(?:\s+to\s+(?:the|this|your)\s+question|\s*\(\d+\s*%\))?
-        ["'*_]*\s*(?:[:=\n]|-+>?|\u2192|\u2013|\u2014|(?:is|was|would\s+be)\b)[\s:"'*_]*
+        ["'*_]*\s*(?:[:=\n]|-+>?(?!\.?\d)|\u2192|[\u2013\u2014](?!\.?\d)|(?:is|was|would\s+be)\b)[\s:"'*_]*
       | (?:a|guess)["'*_]*\s*:
       | [-*\u2013]\s+
     )?

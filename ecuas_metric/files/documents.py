@@ -74,10 +74,13 @@ def _after_space(text: str, position: int) -> int:
 
 
 def _is_row(document: object) -> bool:
-    """Return whether a single document is a row."""
-    return isinstance(document, dict) and not any(
-        isinstance(part, dict | list) for part in document.values()
-    )
+    """Return whether a single document is a row: of numbers and texts, and lists of these."""
+    parts = list(document.values()) if isinstance(document, dict) else []
+    lists = [part for part in parts if isinstance(part, list)]
+    inner = [value for part in lists for value in part]
+    are_plain = not any(isinstance(value, dict) for value in parts)
+    are_plain &= not any(isinstance(value, dict | list) for value in inner)
+    return are_plain and len(lists) < len(parts)
 
 
 def _row(value: object, line: int) -> Object:

@@ -64,16 +64,19 @@ def resolve(
 
     `head` has all columns, those in nested cells that the reading names too, see `with_nested`; and `HEAD` rows.
     """
-    matching = _Matching(head, source)
+    labels = None if reading.labels is None else tuple(label.strip() for label in reading.labels)
+    matching = _Matching(head, source, labels or ())
     matching.say(reading.columns)
     matching.find()
     form = matching.form(_OF_FORMS & set(reading.columns))
     for option in ("correct_from", "right"):
         if getattr(reading, option) is not None and form != "confidences":
             raise InputError(option, "requires_confidences", value=getattr(reading, option))
-    labels = None if reading.labels is None else tuple(label.strip() for label in reading.labels)
     labels = labels if form in ("posteriors", "positive") else None
     used = matching.used(form, labels or ())
+    if form == "posteriors" and labels and 1 < len(used[form]) != len(labels):
+        got = f"{len(labels)} labels and {name_of(used[form])}"
+        raise FileError(source, "labels_do_not_fit", got=got, advice="name_posteriors")
     return Recipe(
         source=source,
         format=format,
@@ -151,8 +154,9 @@ def list_columns(table: pa.Table) -> str:
 class _Matching:
     """The columns of a table by their names in lower case, and the roles that they have."""
 
-    def __init__(self, table: pa.Table, source: str) -> None:
+    def __init__(self, table: pa.Table, source: str, labels: Collection[str]) -> None:
         self.table = table
+        self.labels = labels
         self.source = source
         self.roles: dict[str, list[str]] = {}
         self.by_name: dict[str, list[str]] = {}
@@ -289,7 +293,7 @@ class _Matching:
 
     def _named_by_class(self) -> list[str]:
         """Return the columns that are named by the classes in the column of labels, exactly or after a prefix."""
-        classes = set().union(*map(self._texts, self.roles["label"]))
+        classes = set(self.labels).union(*map(self._texts, self.roles["label"]))
         if len(classes) < 2:
             return []
         free = [
@@ -313,7 +317,18 @@ class _Matching:
         sums = sum(floats_in(parse_cells(plain(self.table[name]))) for name in numeric.values())
         if np.all(np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE):
             return list(numeric.values())
-        return [name for known, name in numeric.items() if known in classes]
+        columns = [name for known, name in numeric.items() if known in classes]
+        others = [name for name in numeric.values() if pa.types.is_floating(self._kind(name))]
+        others = [] if self.labels else [name for name in others if name not in columns]
+        if others:
+            raise FileError(
+                self.source,
+                "classes_unsure",
+                got=", ".join(columns),
+                others=", ".join(others[:COLUMNS_SHOWN]),
+                advice="name_posteriors",
+            )
+        return columns
 
     def _no_form(self, said: set[str]) -> FileError:
         """Return the error about columns that make up no form: what is there, and what is not."""

@@ -39,10 +39,11 @@ from .evidence import (
     refuse_positive,
     refuse_rating,
     scale_counts,
+    with_pair,
 )
 from .read import read_sheet, stem
 from .recipe import HEAD, ColumnNames, Reading, Recipe, complement_of, limits_of, name_of
-from .roles import resolve, with_nested
+from .roles import list_columns, resolve, with_nested
 from .runs import RUN_FIELDS, RUN_FILE, RunOptions, RunPart, names_of, pool_tasks, read_parts
 from .values import (
     Sheet,
@@ -222,7 +223,7 @@ def read_new_rows(path: str | Path, *, reading: Reading) -> list[Submission]:
     Nothing may be computed of the references.
     """
     sheet = read_sheet(path, rows=reading.columns.get("rows"))
-    errors = []
+    errors: list[FileError] = []
     stand_ins: dict[str, Sequence[object]] = {"correct": [1], "label": reading.labels or [0, 1]}
     for role, values in stand_ins.items():
         name = reading.columns.get(role, role)
@@ -232,7 +233,12 @@ def read_new_rows(path: str | Path, *, reading: Reading) -> list[Submission]:
             return submissions_of(replace(sheet, table=table), path, reading=reading)
         except FileError as error:
             errors.append(error)
-    raise errors[0]
+    lacking = "one_role_missing", "roles_missing"
+    others = [error for error in errors if error.rule not in lacking]
+    if others:
+        raise others[0]
+    listed = list_columns(sheet.table)
+    raise FileError(path, "no_predictions", listed=listed, advice="name_predictions")
 
 
 def read_run(
@@ -353,7 +359,8 @@ def submissions_of(
         format=sheet.format,
         path=sheet.path,
     )
-    notes = check_columns(sheet, recipe, reading.columns)
+    recipe = with_pair(sheet, recipe)
+    notes = check_columns(sheet, recipe, reading)
     submissions = []
     for name, part, rows in _systems(sheet, recipe, stem(path)):
         whole = f"{name} {part}" if part else name

@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..basis import Origin
 from ..errors import FileError, InputError, Note
 from ..files.cells import numbers_in, row_of_numbers
-from ..files.evidence import MAX_SYSTEMS, are_mixed, check_columns, scale_counts
+from ..files.evidence import MAX_SYSTEMS, are_mixed, check_columns, scale_counts, with_pair
 from ..files.recipe import HEAD, Reading, Recipe, complement_of, limits_of
 from ..files.roles import resolve, with_nested
 from ..files.submissions import (
@@ -170,7 +170,8 @@ def recipe_of_rows(
         np.arange(first, first + len(head)),
         source=source,
     )
-    return replace(recipe, notes=check_columns(sheet, recipe, reading.columns))
+    recipe = with_pair(sheet, recipe)
+    return replace(recipe, notes=check_columns(sheet, recipe, reading))
 
 
 def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:

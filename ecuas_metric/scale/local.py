@@ -246,7 +246,7 @@ def _engine() -> Iterator[DuckDBPyConnection]:
     try:
         import duckdb
     except ImportError:
-        raise missing_package("Files out of core need", "duckdb") from None
+        raise missing_package("Files out of core need", "duckdb", "narwhals") from None
     with duckdb.connect(config=_DUCKDB | {"temp_directory": gettempdir()}) as engine:
         engine.execute("SET enable_progress_bar = false")  # which is written where the table is
         yield engine

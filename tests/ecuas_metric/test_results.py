@@ -114,3 +114,9 @@ def test_keys_are_known_without_their_numbers(form, predictions, fixed):
         keys = value_keys(system)
         assert keys == list(compute_results(system).estimates)
         assert keys[: len(all_values(system))] == list(all_values(system))
+
+
+def test_confidences_of_which_no_wrong_answer_weighs_anything_are_not_called_inverted():
+    correct = np.arange(40) % 2
+    system = confidence_system(correct, np.linspace(0.1, 0.9, 40), sample_weight=correct * 1.0)
+    assert "inverted" not in [note.id for note in compute_results(system).notes]

@@ -186,3 +186,9 @@ def test_containment_goes_by_words_and_an_alias_of_nothing_matches_nothing():
     ):
         for rule in RULES:
             assert not exact_match(answer, [alias], rule=rule)
+
+
+@pytest.mark.parametrize("frame", ["Answer -5", "answer\u20135", "So, -5", "ok -5"])
+def test_a_minus_behind_a_frame_belongs_to_the_number(frame):
+    assert not exact_match(frame, ["5"])
+    assert exact_match("Answer - 5", ["5"])

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -138,7 +139,9 @@ def decide_rows(
         system = _prepared(submission, matrix, reject_cost, options)
         notes += [(submission.name, note) for note in system.notes]
         fitted = _fit_of(submission.name, fits)
-        decided = _decided(submission, system, fitted, reject_cost)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the notes of the system say it
+            decided = _decided(submission, system, fitted, reject_cost)
         signature = f"{system.basis}|recal:{calibrate}" if fitted else str(system.basis)
         records += _records(submission, decided, names)
     _show_rows(records, signature, output, reject_cost)

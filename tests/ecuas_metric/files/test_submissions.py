@@ -207,3 +207,50 @@ def test_names_of_roles_columns_and_rules_must_be_known(options, message, tmp_pa
 def test_a_share_by_weight_is_said_where_it_is_another_one(share, is_said):
     fact = Unlabelled("wrong", np.arange(1000) < 10, share).note(10, 1000).fact
     assert ("by weight" in fact) == is_said
+
+
+@pytest.mark.parametrize("right", ["hit", "hit/miss"])
+def test_one_pair_of_words_holds_for_all_systems(right, tmp_path):
+    rows = [("a", "hit"), ("a", "miss"), ("b", "miss"), ("b", "miss")]
+    table = pd.DataFrame(rows, columns=["system", "correct"]).assign(confidence=0.75)
+    table.to_csv(tmp_path / "a.csv", index=False)
+    first, second = read_submissions(tmp_path / "a.csv", right=right)
+    assert (first.references.tolist(), second.references.tolist()) == ([1, 0], [0, 0])
+    table.loc[3, "correct"] = "perhaps"
+    table.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(FileError, match=r"must hold hit, miss, or nothing; got 'perhaps' in row 5"):
+        read_submissions(tmp_path / "a.csv", right=right)
+
+
+def test_logits_of_a_class_that_is_never_true_are_named_or_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    logits = {"cat": [1.5, -0.5], "dog": [-0.25, 2.5], "emu": [0.5, 3.5]}
+    pd.DataFrame({"label": ["cat", "dog"], **logits}).to_csv(path, index=False)
+    with pytest.raises(FileError, match=r"do not sum to 1, and emu, which may be of classes"):
+        read_submissions(path, predictions_are="logits")
+    named = only(path, predictions_are="logits", labels=["cat", "dog", "emu"])
+    assert named.predictions.shape == (2, 3)
+    with pytest.raises(FileError, match="must have a column for each of the labels"):
+        read_submissions(path, columns={"posteriors": "cat+dog"}, labels=["cat", "dog", "emu"])
+
+
+@pytest.mark.parametrize(
+    ("values", "options"), [([2.0, 98.0] * 10, {"scale": 100}), ([0.25, -0.25] * 10, {})]
+)
+def test_a_predicted_class_is_held_against_probabilities_of_the_scale_that_is_said(
+    values, options, tmp_path
+):
+    likelier = [value > (50 if options else 0) for value in values]
+    table = pd.DataFrame({"label": [0, 1] * 10, "prob": values, "predicted": likelier}).astype(
+        {"predicted": int}
+    )
+    table.to_csv(tmp_path / "a.csv", index=False)
+    options = options or {"predictions_are": "logits"}
+    assert only(tmp_path / "a.csv", **options).form == "posteriors"
+
+
+def test_a_single_document_with_a_list_of_numbers_is_a_row(tmp_path):
+    row = '{"label": 1, "posteriors": [0.25, 0.75]}\n'
+    one = only(write(tmp_path / "one.jsonl", row)).predictions
+    two = only(write(tmp_path / "two.jsonl", 2 * row)).predictions
+    assert one.tolist() == two[:1].tolist() == [[0.25, 0.75]]
