@@ -69,14 +69,12 @@ def resolve(
     matching.say(reading.columns)
     matching.find()
     form = matching.form(_OF_FORMS & set(reading.columns))
-    for option in ("correct_from", "right"):
-        if getattr(reading, option) is not None and form != "confidences":
-            raise InputError(option, "requires_confidences", value=getattr(reading, option))
-    labels = labels if form in ("posteriors", "positive") else None
+    _refuse_idle(reading, form)
     used = matching.used(form, labels or ())
-    if form == "posteriors" and labels and 1 < len(used[form]) != len(labels):
-        got = f"{len(labels)} labels and {name_of(used[form])}"
-        raise FileError(source, "labels_do_not_fit", got=got, advice="name_posteriors")
+    classes = labels if form in ("posteriors", "positive") else None
+    if form == "posteriors":
+        matching.require_all_classes()
+        classes = matching.classes(used[form]) if labels is None else labels
     return Recipe(
         source=source,
         format=format,
@@ -84,15 +82,21 @@ def resolve(
         form=form,
         columns=used,
         unused=matching.unused(used),
-        classes=matching.classes(used["posteriors"])
-        if form == "posteriors" and labels is None
-        else labels,
+        classes=classes,
         scale=reading.scale,
         correct_from=reading.correct_from,
         right=reading.right,
         unlabelled=reading.unlabelled,
         path=path,
     )
+
+
+def _refuse_idle(reading: Reading, form: str) -> None:
+    """Raise InputError for what is said of correctness, where there is none."""
+    for option in ("correct_from", "right"):
+        value = getattr(reading, option)
+        if value is not None and form != "confidences":
+            raise InputError(option, "requires_confidences", value=value)
 
 
 def with_nested(table: pa.Table, columns: Mapping[str, str]) -> pa.Table:
@@ -157,6 +161,7 @@ class _Matching:
     def __init__(self, table: pa.Table, source: str, labels: Collection[str]) -> None:
         self.table = table
         self.labels = labels
+        self.doubtful: list[str] = []  # columns that may be of classes that are never true
         self.source = source
         self.roles: dict[str, list[str]] = {}
         self.by_name: dict[str, list[str]] = {}
@@ -203,6 +208,22 @@ class _Matching:
         if form == "posteriors":
             used[form] = _in_order(used[form], labels)
         return used
+
+    def require_all_classes(self) -> None:
+        """Raise FileError if posteriors are not of all classes that there are, or may be."""
+        columns = self.roles["posteriors"]
+        if self.labels and 1 < len(columns) != len(self.labels):
+            got = f"{len(self.labels)} labels and {name_of(columns)}"
+            raise FileError(self.source, "labels_do_not_fit", got=got, advice="name_posteriors")
+        if self.doubtful:
+            further = ", ".join(sorted(self.doubtful)[:COLUMNS_SHOWN])
+            raise FileError(
+                self.source,
+                "classes_unsure",
+                got=", ".join(columns),
+                others=further,
+                advice="name_posteriors",
+            )
 
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
@@ -318,16 +339,9 @@ class _Matching:
         if np.all(np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE):
             return list(numeric.values())
         columns = [name for known, name in numeric.items() if known in classes]
-        others = [name for name in numeric.values() if pa.types.is_floating(self._kind(name))]
-        others = [] if self.labels else [name for name in others if name not in columns]
-        if others:
-            raise FileError(
-                self.source,
-                "classes_unsure",
-                got=", ".join(columns),
-                others=", ".join(others[:COLUMNS_SHOWN]),
-                advice="name_posteriors",
-            )
+        for name in set(numeric.values()).difference(columns):
+            if pa.types.is_floating(self._kind(name)) and not self.labels:
+                self.doubtful.append(name)
         return columns
 
     def _no_form(self, said: set[str]) -> FileError:

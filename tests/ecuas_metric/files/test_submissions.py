@@ -228,6 +228,10 @@ def test_logits_of_a_class_that_is_never_true_are_named_or_refused(tmp_path):
     pd.DataFrame({"label": ["cat", "dog"], **logits}).to_csv(path, index=False)
     with pytest.raises(FileError, match=r"do not sum to 1, and emu, which may be of classes"):
         read_submissions(path, predictions_are="logits")
+    beside = pd.read_csv(path).assign(sure=[0.75, 0.5], right=[1, 0])
+    beside.to_csv(tmp_path / "b.csv", index=False)
+    roles = {"confidence": "sure", "correct": "right"}
+    assert only(tmp_path / "b.csv", columns=roles).predictions.tolist() == [0.75, 0.5]
     named = only(path, predictions_are="logits", labels=["cat", "dog", "emu"])
     assert named.predictions.shape == (2, 3)
     with pytest.raises(FileError, match="must have a column for each of the labels"):
