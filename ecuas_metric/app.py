@@ -18,9 +18,8 @@ POSTERIORS = (
 HELP = "Columns confidence, correct; or label, p_0, p_1, ..: the true class and the probability of each."
 
 metric = evaluate.load(str(HERE / "ecuas.py"))
-core = sys.modules[
-    type(metric).__module__
-]  # Evaluate's copy of ecuas.py, with the functions that it imports
+# Evaluate's copy of ecuas.py, with the functions that it imports
+core = sys.modules[type(metric).__module__]
 ARROWS = {True: "↑", False: "↓", None: ""}
 NAMESPACE = "<namespace>"  # publishing writes the real one here
 PAPER = "https://arxiv.org/abs/2605.20490"

@@ -219,9 +219,8 @@ class Basis:
         """Return the signature: everything but the data that the numbers depend on, as name:value joined by ``|``."""
         parts = ["ecuas"]
         for name, fact in FACTS.items():
-            text = (
-                _text(getattr(self, name)) if fact.label else ""
-            )  # no digest of what is not shown
+            # no digest of what is not shown
+            text = _text(getattr(self, name)) if fact.label else ""
             if text:
                 parts.append(f"{fact.label}:{text}")
         return "|".join(parts)
@@ -277,12 +276,8 @@ _KNOWN_BY_ABSENCE = (
 )
 
 
-_BY_ID = (
-    "weights",
-    "groups",
-    "strata",
-    "labels",
-)  # digests of what each id has: they say nothing of other ids
+# digests of what each id has: they say nothing of other ids
+_BY_ID = ("weights", "groups", "strata", "labels")
 
 
 def _differ(one: Basis, other: Basis, name: str) -> bool:

@@ -15,9 +15,8 @@ from .options import Options
 from .ranking import Resamples, TieGroups, holds_of_neighbours, run_starts
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
-_MOST_DRAWN = (
-    2**15
-)  # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
+# confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
+_MOST_DRAWN = 2**15
 _ENOUGH = 1000.0  # if the variance of the number of errors is at least this
 _DRAWN = 2**20  # numbers at a time
 _SMALLEST = 1e-300  # mean square gap, which is divided by
@@ -193,9 +192,8 @@ def _gaps_of_bins(
     _, bins = np.unique(every, return_inverse=True)
     gap = confidence - (1 - incorrect)
     share = np.asarray(np.bincount(bins, weight), np.float64)
-    variance = confidence * (
-        1 - confidence
-    )  # of a correctness that is as likely as the confidence says
+    # of a correctness that is as likely as the confidence says
+    variance = confidence * (1 - confidence)
     with np.errstate(invalid="ignore", divide="ignore"):  # bins without weight
         mean = np.bincount(bins, weight * gap) / share
         residual = gap - mean[bins]
@@ -349,9 +347,8 @@ def calibration_test(
     chance = _chance(q, correct, weight, weighting.copies, generator)
     effect = 1.0
     if weighting.groups is not None:
-        effect = _design_effect(
-            q, correct, weight, weighting.groups[order]
-        )  # its root scales chance
+        # its root scales chance
+        effect = _design_effect(q, correct, weight, weighting.groups[order])
     statistic = float(_range_of_sums(chance.seen)) / math.sqrt(effect)
     least = statistic * (1 - _ROUNDING) - _ROUNDING * weight.max()
     rows = max(1, _DRAWN // chance.seen.size)
@@ -449,9 +446,8 @@ def _ece(data: Data) -> FloatOrFloats:
     cost = data.decisions.candidate_cost
     if isinstance(data.weight, Resamples):
         return ece_of_resamples(data.confidence, cost, data.weight, n_bins=n_bins)
-    if (
-        isinstance(data.grouped, TieGroups) and data.decisions.labels is None
-    ):  # by confidence already
+    # by confidence already
+    if isinstance(data.grouped, TieGroups) and data.decisions.labels is None:
         return ece_of_groups(data.grouped, n_bins=n_bins)
     return ece(data.confidence, cost, n_bins=n_bins, sample_weight=data.weight)
 

@@ -24,9 +24,8 @@ from .inputs import (
 )
 from .options import Options
 
-ClassCosts = Mapping[
-    object, object
-]  # a class -> what a mistake costs, or a mapping of decisions to costs
+# a class -> what a mistake costs, or a mapping of decisions to costs
+ClassCosts = Mapping[object, object]
 
 
 def _in_place_of(predictions: str, references: str) -> dict[str, str]:

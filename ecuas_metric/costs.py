@@ -17,13 +17,11 @@ ROUNDING = 4 * np.finfo(np.float64).eps
 SMALLEST_ORDER = 1e-300  # below it (n + 1) / n overflows, and ECUAS_n is ECUAS_0 to the last digit
 LARGEST_SQUARED = 1024  # the largest n whose powers are taken by squaring, ten times
 PARTS = 1000  # of [0, u_M] that are integrated apart, so that no peak of that width is missed
-ABOVE_TOLERANCE = (
-    1e-6  # an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
-)
+# an uncertainty from float32 posteriors may pass max_uncertainty by its own rounding
+ABOVE_TOLERANCE = 1e-6
 Integers = NDArray[np.object_]  # Python's, of any size
-LARGEST_EXACT = (
-    40_000  # bits of all costs as integers, up to which the programme is solved in integers
-)
+# bits of all costs as integers, up to which the programme is solved in integers
+LARGEST_EXACT = 40_000
 GAP = 1e-9  # between primal and dual, relative, up to which a larger programme counts as solved
 Scratch = Floats  # shape (3, N), to be written to: fresh memory costs as much as the sums in it
 

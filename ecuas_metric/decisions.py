@@ -54,9 +54,8 @@ def confidence_decisions(
     num_classes: float | None = None,
 ) -> Decisions:
     """Return the decisions of confidences q_e (N,), correct (1) or not (0): u = 1 - q_e, u_M = 1 - 1/K."""
-    uncertainty, incorrect = np.empty(
-        (2, len(correct))
-    )  # at once: large pages of memory are cheaper
+    # at once: large pages of memory are cheaper
+    uncertainty, incorrect = np.empty((2, len(correct)))
     np.subtract(1.0, confidence, out=uncertainty)
     np.subtract(1.0, correct, out=incorrect)
     return Decisions(
@@ -162,9 +161,8 @@ def select_rows(decisions: Decisions, rows: slice | Ints) -> Decisions:
 
 
 def _pick(values: Array, rows: slice | Ints) -> Array:
-    return (
-        values[rows] if isinstance(rows, slice) else values.take(rows)
-    )  # half the time of an index
+    # half the time of an index
+    return values[rows] if isinstance(rows, slice) else values.take(rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,9 +186,8 @@ class _Candidates:
 class _Rule:
     """What a cost says of posteriors: which decision is the candidate, and what it costs given the truth."""
 
-    decide: Callable[
-        [_Block, Ints | None], _Candidates
-    ]  # of a block, and decisions made already (n,)
+    # of a block, and decisions made already (n,)
+    decide: Callable[[_Block, Ints | None], _Candidates]
     cost: Callable[[Ints, Ints, Floats], Array]  # of labels, candidates and cross-entropies
     max_uncertainty: float
 
@@ -291,16 +288,14 @@ def log_softmax(logits: Floats) -> Floats:
     """Return log-softmax of each row of `logits` (N, K), exact also close to 0."""
     rows = np.arange(len(logits))
     top = logits.argmax(axis=1)
-    with np.errstate(
-        over="ignore"
-    ):  # a difference beyond float64 is a probability of 0 all the same
+    # a difference beyond float64 is a probability of 0 all the same
+    with np.errstate(over="ignore"):
         shifted = logits - logits[rows, top, None]
     others = np.exp(shifted)
     others[rows, top] = 0.0
     others_sum = others.sum(axis=1, keepdims=True)
-    return np.asarray(
-        shifted - np.log1p(others_sum)
-    )  # log1p: exact where the others are negligible
+    # log1p: exact where the others are negligible
+    return np.asarray(shifted - np.log1p(others_sum))
 
 
 def _label_cross_entropy(block: _Block, label: Ints, epsilon: float) -> Floats:

@@ -124,9 +124,8 @@ class Design:
         # Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
         shift = float(parts.shift @ (clustering * np.sqrt(variance / total)))
         added = shift / float(whole.shift[0]) if whole.shift[0] else 1.0
-        excess = variance * (
-            1 - 1 / clustering
-        )  # what is known from as many groups only (Satterthwaite 1946)
+        # what is known from as many groups only (Satterthwaite 1946)
+        excess = variance * (1 - 1 / clustering)
         squares = float((np.square(excess) / freedom).sum())
         return Effect(
             total / float(whole.variance[0]),

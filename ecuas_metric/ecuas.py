@@ -44,9 +44,8 @@ punished, hardest at n = 0. The module also computes the metrics such systems ar
 AUROC, AURC, AUGRC, cross-entropy and Brier score.
 """
 
-_CODE = (
-    "https://huggingface.co/spaces/<namespace>/ecuas/tree/main"  # filled in when it is published
-)
+# filled in when it is published
+_CODE = "https://huggingface.co/spaces/<namespace>/ecuas/tree/main"
 _PAPER = "https://arxiv.org/abs/2605.20490"
 _CITATION = """\
 @article{estienne2026ecuas,
@@ -151,9 +150,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         """
         checked = checked_options(**options)
         if predictions is not None or references is not None:
-            if (
-                self.writer is None and self.num_process == 1
-            ):  # nothing to gather: no file, no lock, no shared state
+            # nothing to gather: no file, no lock, no shared state
+            if self.writer is None and self.num_process == 1:
                 return self._score(
                     *_checked_columns(self.config_name, predictions, references), checked
                 )
@@ -161,9 +159,8 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         if self.writer is None and self.num_process == 1:
             raise InputError("predictions and references", "inputs_missing")
         try:
-            return self._compute_of_all(
-                options
-            )  # None in all processes of a distributed run but the first
+            # None in all processes of a distributed run but the first
+            return self._compute_of_all(options)
         except pa.ArrowException as error:
             self._discard()
             raise InputError(

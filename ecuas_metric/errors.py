@@ -12,9 +12,8 @@ from typing import Any
 from .messages import SENTENCES
 
 LONGEST_VALUE = 100  # characters of an offender in a message
-Words = Mapping[
-    str, str
-]  # an argument, or the id of a rule, an advice or a note -> what a surface says for it
+# an argument, or the id of a rule, an advice or a note -> what a surface says for it
+Words = Mapping[str, str]
 _NOTHING = object()
 
 

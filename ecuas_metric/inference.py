@@ -21,9 +21,8 @@ from .inputs import Bools, Floats, Ints, Limits
 from .metric import Line, Point
 from .ranking import TieGroups
 
-ADDED = (
-    1.0  # answers that could have been seen besides: one, as in the limits of Clopper and Pearson
-)
+# answers that could have been seen besides: one, as in the limits of Clopper and Pearson
+ADDED = 1.0
 HALF = 0.5  # an interval of which a larger part would go without the added answer rests on what was not seen
 _ROUNDING = 1e-9  # relative; what is no larger is 0
 _LEAST = float(np.finfo(np.float64).tiny)  # of p-values, where a gamma distribution ends

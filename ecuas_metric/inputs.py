@@ -16,9 +16,8 @@ Bools = NDArray[np.bool_]
 Array = NDArray[Any]  # of any numbers
 Limits = tuple[float, float]
 _Notes = tuple[Note, ...]
-FormCheck = Callable[
-    [object, object], tuple[Array, Array]
-]  # predictions, references -> both, checked
+# predictions, references -> both, checked
+FormCheck = Callable[[object, object], tuple[Array, Array]]
 FloatOrFloats = Any  # one number; an array where weights of shape (..., N) ask for several
 
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")
@@ -31,17 +30,15 @@ BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the
 CHUNK_SIZE = 2**22  # bytes of weights at a time;
 CHUNK_ROWS = 128  # or as many bytes of each sample, unless that is more than the largest: rows share what is computed
 LARGEST_CHUNK = 2**27
-SAMPLE_SIZE = (
-    8  # numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
-)
+# numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
+SAMPLE_SIZE = 8
 
 
 def numbers(values: object, name: str) -> Array:
     """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision."""
     values = detach(values)
-    if "numpy.ma" in sys.modules and isinstance(
-        values, np.ma.MaskedArray
-    ):  # NumPy would unmask it silently
+    # NumPy would unmask it silently
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray):
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
         array = np.asarray(values)

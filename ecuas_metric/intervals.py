@@ -32,12 +32,10 @@ from .ranking import TieGroups, run_starts
 from .sampling import NONE
 
 NO_UNITS = Note("too_few_units")
-FEW_GROUPS = (
-    5  # equal groups, below which their own variance says little: four degrees of freedom or fewer
-)
-_MOST_GROUPS = (
-    2**13
-)  # of equal uncertainty, for speed: neighbours that are merged differ by 1e-4 of the ranks
+# equal groups, below which their own variance says little: four degrees of freedom or fewer
+FEW_GROUPS = 5
+# of equal uncertainty, for speed: neighbours that are merged differ by 1e-4 of the ranks
+_MOST_GROUPS = 2**13
 _ROUNDING = 1e-9
 
 
@@ -360,9 +358,8 @@ class _Naive:
 
     def slope(self, share: Floats) -> Floats:
         """Return the slope of its value in the share of each kind (K,)."""
-        rounded = np.round(
-            share / share.sum(), 12
-        )  # the slopes, differences, would show how the shares were summed
+        # the slopes, differences, would show how the shares were summed
+        rounded = np.round(share / share.sum(), 12)
         return naive_slopes(self.one_each, rounded, self.options)[self.key.of("")]
 
 
@@ -460,9 +457,8 @@ def _range_of(key: Key, answers: Answers) -> Limits:
         answers.form,
         answers.options,
     )
-    dearest = np.array(
-        [slope and slope * data.largest_cost for slope in line.slope.tolist()]
-    )  # not 0 times infinity
+    # not 0 times infinity
+    dearest = np.array([slope and slope * data.largest_cost for slope in line.slope.tolist()])
     ends = np.stack([line.intercept, line.intercept + dearest])
     return float(ends.min()), float(ends.max())
 

@@ -31,9 +31,8 @@ for _metric in sorted(_ENTRIES, key=lambda metric: metric.column):
     add_metric(_metric)
 
 Values = Mapping[Key, FloatOrFloats]
-_Regression = Callable[
-    [Floats, Floats], Floats
-]  # values and weights, (G,) each -> their isotonic regression
+# values and weights, (G,) each -> their isotonic regression
+_Regression = Callable[[Floats, Floats], Floats]
 
 
 def keys_of(
@@ -334,18 +333,16 @@ def _form_of_classes(decisions: Decisions, options: Options) -> Decisions:
 
 def _shares_of_answers(incorrect: Floats, sample_weight: Floats | None) -> Floats:
     """Return the shares (..., 2) of incorrect and correct answers."""
-    both = np.stack(
-        [incorrect, 1 - incorrect], axis=-1
-    )  # each summed for itself: one that is missing is exactly 0
+    # each summed for itself: one that is missing is exactly 0
+    both = np.stack([incorrect, 1 - incorrect], axis=-1)
     counts = both.sum(axis=0) if sample_weight is None else sample_weight @ both
     return _divided_by_sum(counts)
 
 
 def _divided_by_sum(counts: Floats) -> Floats:
     total = counts.sum(axis=-1, keepdims=True)
-    return np.asarray(
-        counts / np.where(total > 0, total, 1.0)
-    )  # a resample may hold nothing that weighs: all is nan
+    # a resample may hold nothing that weighs: all is nan
+    return np.asarray(counts / np.where(total > 0, total, 1.0))
 
 
 def _uncertainty(share: Floats, cost: str | Floats) -> FloatOrFloats:

@@ -114,12 +114,10 @@ def effective_weights(weights: Floats) -> Floats:
 
     Only AURC depends on the scale.
     """
-    weights = (
-        weights / weights.max()
-    )  # first: sums of very large or small ones would overflow or vanish
-    ordered = np.sort(
-        weights
-    )  # so that the same rows in another order have the same digest, to the last bit
+    # first: sums of very large or small ones would overflow or vanish
+    weights = weights / weights.max()
+    # so that the same rows in another order have the same digest, to the last bit
+    ordered = np.sort(weights)
     scale = float(ordered.sum() / np.vecdot(ordered, ordered))
     return weights * scale
 

@@ -10,9 +10,8 @@ from .metric import Data, Line, Metric, Ties, Unjudged, attainable_sums
 from .ranking import TieGroups
 
 _FIRST = 12  # part of the samples whose risk is that of the most confident
-_FLAT = (
-    0.01  # weight relative to all before, below which two terms of a series replace a difference
-)
+# weight relative to all before, below which two terms of a series replace a difference
+_FLAT = 0.01
 
 
 def auroc(groups: Ties) -> FloatOrFloats:
@@ -115,9 +114,8 @@ def aurc_line(ties: TieGroups) -> Line:
         rise = (1 + relative / 12 + np.square(relative) / 80) / middle  # log(b / a) / w, a = b - w
         wide = np.flatnonzero(relative > _FLAT**2)
         _in_full(log_mean, rise, wide, w[wide], b[wide])
-        passed = (
-            np.cumsum(c * rise) + passed[-1]
-        )  # the sum of all less this is that over the groups after each
+        # the sum of all less this is that over the groups after each
+        passed = np.cumsum(c * rise) + passed[-1]
         mean_cost = ties.cost[rows] if ties.are_samples else c / np.where(w > 0, w, 1.0)
         intercept[rows] = passed - mean_cost * (np.log(np.maximum(b, tiny)) + log_mean)
         slope[rows] = log_mean

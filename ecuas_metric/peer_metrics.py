@@ -21,16 +21,13 @@ from .metric import Data, Line, Metric, Unjudged
 from .order import aurc, aurc_line
 from .ranking import ResampledTies, TieGroups
 
-_DECIMALS = (
-    9  # of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
-)
+# of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
+_DECIMALS = 9
 _ROUNDING = 1e-12  # of a difference of two accuracies
-_ALMOST_ONE = (
-    1e-4  # from a group of one answer, below which a derivative replaces a divided difference
-)
-_NEIGHBOURS = (
-    0.8  # power of N that minimises the mean square error of a mean over neighbours (Stone 1982)
-)
+# from a group of one answer, below which a derivative replaces a divided difference
+_ALMOST_ONE = 1e-4
+# power of N that minimises the mean square error of a mean over neighbours (Stone 1982)
+_NEIGHBOURS = 0.8
 _STEPS = 2**12  # of a grid of confidences: a hundredth of a bandwidth of 0.025
 _HALVINGS = 30  # of the bandwidth of `smooth_ece`, to 1e-9
 

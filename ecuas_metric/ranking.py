@@ -22,9 +22,8 @@ class TieGroups:
     weight: Floats  # (..., G), total weight
     cost: Floats  # (..., G), weighted candidate cost
     rank: Floats  # (G,), increasing `Decisions.rank_by`
-    correct: Floats | None = (
-        None  # (..., G), exact weight of the correct ones, where `weight - cost` would round
-    )
+    # (..., G), exact weight of the correct ones, where `weight - cost` would round
+    correct: Floats | None = None
 
     @cached_property
     def weight_until(self) -> Floats:
@@ -172,9 +171,8 @@ def tie_groups(
             cost = candidate_cost.take(order)
         if sample_weight is not None:
             sample_weight = sample_weight.take(order, axis=-1)
-    starts, are_equal = _starts(
-        ranked, cost, merge_equal_costs
-    )  # merging changes no metric of the order alone
+    # merging changes no metric of the order alone
+    starts, are_equal = _starts(ranked, cost, merge_equal_costs)
     if sample_weight is None:
         return _groups_of_samples(ranked, cost, starts)
     if starts is None:
@@ -288,9 +286,8 @@ def _cost_of_first(weight: Floats, cost: Floats, amount: FloatOrFloats) -> Float
     def at_index(values: Floats) -> Floats:
         return np.take_along_axis(values, index, axis=-1)
 
-    beyond = (at_index(until) - amount) / _divisor(
-        at_index(weight)
-    )  # part of the group that is not taken
+    # part of the group that is not taken
+    beyond = (at_index(until) - amount) / _divisor(at_index(weight))
     return (at_index(np.cumsum(cost, axis=-1)) - at_index(cost) * beyond)[..., 0]
 
 

@@ -62,9 +62,8 @@ from .sampling import NONE, Resampling, intervals
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-FEW_ERRORS = (
-    25  # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
-)
+# below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
+FEW_ERRORS = 25
 ENOUGH = 10  # answers of a kind from which a perfect order is no chance: 2 ** -10 for a coin
 INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
 
@@ -76,13 +75,11 @@ class System:
     decisions: Decisions
     options: Options  # with K; weights, groups and strata in the order of `decisions`
     ties: TieGroups  # of `decisions` with the weights: the one sort that metrics and curves share
-    order: Ints | None = (
-        None  # (N,), input position of each sample if sorted by uncertainty for intervals, else None
-    )
+    # (N,), input position of each sample if sorted by uncertainty for intervals, else None
+    order: Ints | None = None
     notes: tuple[Note, ...] = ()  # on the input
-    ids: Sequence[object] | None = (
-        None  # in input order, to pair samples of systems; of a file, a pyarrow.Array
-    )
+    # in input order, to pair samples of systems; of a file, a pyarrow.Array
+    ids: Sequence[object] | None = None
     origin: Origin = UNKNOWN
 
     @cached_property
@@ -377,9 +374,8 @@ def _analytic_intervals(
     only: Sequence[Key],
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     fitted = []
-    if (
-        system.origin.recalibration
-    ):  # its fit, whose errors are not known here, decides what is accepted
+    # its fit, whose errors are not known here, decides what is accepted
+    if system.origin.recalibration:
         fitted = [key for key in only if key.is_plain_share and key.assesses == "confidences"]
     known = {key: values[key] for key in only if key not in fitted}
     inferred = analytic_intervals(*without_weight_0(system), known)

@@ -101,9 +101,8 @@ def _collect(
     parts: dict[_K, list[Floats]] = {}
     with tqdm(total=total, desc="bootstrap", unit="resample", delay=1, disable=not progress) as bar:
         for chunk in weights:
-            with np.errstate(
-                divide="ignore", invalid="ignore"
-            ):  # a resample may have no sample of some kind
+            # a resample may have no sample of some kind
+            with np.errstate(divide="ignore", invalid="ignore"):
                 values_of_chunk = statistic(chunk)
             for key, values in values_of_chunk.items():
                 parts.setdefault(key, []).append(values)

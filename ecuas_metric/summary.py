@@ -41,12 +41,10 @@ from .results import (
     note_undefined,
 )
 
-MOST_GROUPS = (
-    2**18
-)  # beyond it neighbours share a bin: some ten megabytes of a state, and bounds of AUROC 1e-5 apart
-LINEAR = (
-    2.0**17
-)  # bins in equal steps, where most rows lie: powers of 2, so that all engines round the same
+# beyond it neighbours share a bin: some ten megabytes of a state, and bounds of AUROC 1e-5 apart
+MOST_GROUPS = 2**18
+# bins in equal steps, where most rows lie: powers of 2, so that all engines round the same
+LINEAR = 2.0**17
 ROOT = 2.0**15  # and bins in equal steps of the eighth root, fine close to 0
 _MOST = 2.0**16  # times the largest uncertainty that make sense: all above share a bin
 _NONE = (None, None)

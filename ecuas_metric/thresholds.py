@@ -17,9 +17,8 @@ from .options import LEVEL, Options, check_number
 from .results import Estimate, System, as_given, compute_results, ranked
 
 STEPS = 20  # coverages at which a risk is tested
-BETS = np.geomspace(
-    1e-3, 0.99, 40
-)  # shares of the largest possible stake, of which the mean wealth is taken
+# shares of the largest possible stake, of which the mean wealth is taken
+BETS = np.geomspace(1e-3, 0.99, 40)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,13 +29,8 @@ FLAGS = {
     "--private": "make new repositories private",
     "--delete": "delete files there that this version does not have; by default they are kept and listed",
 }
-ANYBODYS = {
-    ".gitattributes",
-    "README.md",
-    "LICENSE",
-    "index.html",
-    "style.css",
-}  # some by the Hub itself
+# some by the Hub itself
+ANYBODYS = {".gitattributes", "README.md", "LICENSE", "index.html", "style.css"}
 TAKEN = "the name {} is taken by something else: choose another --namespace, or rename it."
 AGAIN = " Run this again later: what is there is not sent again."
 RIGHTS = " If it is a matter of rights, use a token with write access, or another --namespace."
@@ -161,11 +156,8 @@ def push(
             delete_patterns="*" if delete else None,
         ).oid
         tag = _tag(api, repo_id, kind, commit)
-    except (
-        HTTPError,
-        ConnectionError,
-        RuntimeError,
-    ) as error:  # the last is what the client wraps a failed upload in
+    # the last is what the client wraps a failed upload in
+    except (HTTPError, ConnectionError, RuntimeError) as error:
         raise _explain(error, part, api.endpoint, repo_id) from error
     done = "unchanged" if commit == base.sha else "committed"
     return f"{done} {commit[:7]}, {tag}{_others(names - staged, delete)}"

@@ -23,9 +23,8 @@ SCRIPT = ROOT / "ecuas_metric" / "ecuas.py"
 DATA = ROOT / "triviaqa_subset"
 NAMESPACE = "<namespace>"
 START = 'from space.app import demo, launch\n\nif __name__ == "__main__":\n    launch()\n'
-STATIC_FIELDS = (
-    r"^(sdk_version|python_version|app_file): .*\n"  # what a page without a program does not have
-)
+# what a page without a program does not have
+STATIC_FIELDS = r"^(sdk_version|python_version|app_file): .*\n"
 FROM_A_CLONE = {
     r"  # in a clone; from the Hub: .*": "",
     r'(?<=evaluate\.load\(")ecuas_metric/ecuas\.py(?=")': f"{NAMESPACE}/ecuas",
@@ -137,9 +136,8 @@ def _gather_space(out: Path) -> None:
         (out / "space" / name).rename(out / name)
     (out / "app.py").write_text(START, encoding="utf-8")
     (out / "docs").mkdir(exist_ok=True)
-    shutil.copyfile(
-        ROOT / "docs" / "dataset.md", out / "docs" / "dataset.md"
-    )  # the card links to it there
+    # the card links to it there
+    shutil.copyfile(ROOT / "docs" / "dataset.md", out / "docs" / "dataset.md")
     _gather_dataset(out / DATA.name)
 
 
@@ -153,9 +151,8 @@ STATIC_METRIC = replace(PARTS["metric"], gather=_gather_static_metric, sdk="stat
 
 def check(part: Part, stage: Path, version: str) -> None:
     """Raise a ValueError of the first rule that does not hold of a staged part, with the file and what to do."""
-    if version == installed(
-        "evaluate"
-    ):  # Evaluate asks for the tag of its own version before it asks for `main`
+    # Evaluate asks for the tag of its own version before it asks for `main`
+    if version == installed("evaluate"):
         raise ValueError(
             f"the version must not be Evaluate's own, {version}: its users would never see a later one."
         )

@@ -29,10 +29,8 @@ PARTIAL = (
     "{answered} of {total} questions are answered: your numbers are of these alone, and there is no place on the "
     "leaderboard."
 )
-OTHERS = {
-    "show best and worst case": "bounds",
-    "count as wrong": "wrong",
-}  # in words -> what others count as
+# in words -> what others count as
+OTHERS = {"show best and worst case": "bounds", "count as wrong": "wrong"}
 RULES_OF_OTHERS = tuple(OTHERS.values())
 _COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", **GRADED_COLUMNS}
 

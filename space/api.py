@@ -42,10 +42,8 @@ KINDS = {
     "list": "a list",
 }
 UNTYPED = {"files": list, "file": object}  # uploads are dictionaries, whatever the annotation says
-SUFFIX_OF_TEXT = {
-    "{": ".jsonl",
-    "[": ".json",
-}  # the first character of a file given as text; else .csv
+# the first character of a file given as text; else .csv
+SUFFIX_OF_TEXT = {"{": ".jsonl", "[": ".json"}
 UPLOAD = "/gradio_api/file="  # in the address of an upload
 Tool = Callable[..., object]
 _Result = TypeVar("_Result")

@@ -88,9 +88,8 @@ TARGETS = {  # what a reject cost is chosen by -> largest value, first one, labe
     ),
 }
 FOUR = {"concurrency_limit": 4}
-private = partial(
-    gr.on, api_visibility="private"
-)  # programs have functions of their own, see `api`
+# programs have functions of their own, see `api`
+private = partial(gr.on, api_visibility="private")
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
 

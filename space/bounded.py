@@ -71,9 +71,8 @@ def _limit(memory: int, seconds: int) -> None:
 
 def main() -> None:
     """Read a function and its arguments from standard input; write its result, or its ValueError, to the output."""
-    function, arguments, *limits = pickle.load(
-        sys.stdin.buffer
-    )  # imports what the function needs, before the limit
+    # imports what the function needs, before the limit
+    function, arguments, *limits = pickle.load(sys.stdin.buffer)
     _limit(*limits)
     try:
         result = pickle.dumps(function(*arguments))

@@ -99,9 +99,8 @@ def _safe_name(name: str) -> str:
     """Return the name of a system from a link: never that of one of the dataset's, however it is spelled."""
     plain = plain_text(name, LONGEST_NAME)
     letters = _letters(plain)
-    scripts = {
-        letter.isascii() for letter in letters if letter.isalpha()
-    }  # of which some look alike
+    # of which some look alike
+    scripts = {letter.isascii() for letter in letters if letter.isalpha()}
     if not plain or len(scripts) > 1 or any(_letters(llm) in letters for llm in subset.llms()):
         plain = "a model"
     return f"{plain} ({SELF_REPORTED.partition(',')[0]})"

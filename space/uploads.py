@@ -198,9 +198,8 @@ def _read_answers(paths: Sequence[str]) -> Answers:
 
 def _read_sheet(path: Path) -> Sheet:
     if path.suffix.lower() in COUNTED:
-        require_at_most(
-            path.name, "too_many_columns", _width_of(path), MAX_COLUMNS
-        )  # before so many are read
+        # before so many are read
+        require_at_most(path.name, "too_many_columns", _width_of(path), MAX_COLUMNS)
     sheet = read_sheet(path)
     require_at_most(path.name, "too_many_columns", sheet.table.num_columns, MAX_COLUMNS)
     return sheet

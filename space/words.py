@@ -7,10 +7,8 @@ LABELS = {  # an option of the metric -> the label of its control
     "reject_costs": "Reject costs",
     "missing_confidence": "Missing confidence",
 }
-LABELS_OF_READING = {
-    "scale": "Largest confidence",
-    "correct_from": "Correct from",
-}  # what a file has -> its control
+# what a file has -> its control
+LABELS_OF_READING = {"scale": "Largest confidence", "correct_from": "Correct from"}
 UNLABELLED = "Answers without correctness"
 CHOOSE = f"Choose how to treat them under Options, “{UNLABELLED}”."
 PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of the page alone -> the page's own words

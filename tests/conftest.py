@@ -29,9 +29,8 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
-settings.register_profile(
-    "thorough", deadline=None, derandomize=True, max_examples=200
-)  # make test-slow
+# make test-slow
+settings.register_profile("thorough", deadline=None, derandomize=True, max_examples=200)
 settings.load_profile("quick")
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,9 +45,8 @@ STARTS_A_PROCESS = {"offline", "page", "shared_hub"}  # or a server with a page
 
 def pytest_configure(config):
     gc.disable()
-    if hasattr(config, "workerinput") or not config.getoption(
-        "numprocesses", None
-    ):  # not where tests are only dealt
+    # not where tests are only dealt
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         sys.modules["transformers"] = None
         importlib.import_module("evaluate")
         del sys.modules["transformers"]
@@ -58,9 +56,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if STARTS_A_PROCESS & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.e2e)
-    if hasattr(
-        config, "workerinput"
-    ):  # files that take long first, so that no process idles in the end
+    # files that take long first, so that no process idles in the end
+    if hasattr(config, "workerinput"):
         long = {item.path for item in items if item.get_closest_marker("e2e")}
         items.sort(key=lambda item: item.path not in long)
 
@@ -76,9 +73,8 @@ def pytest_runtest_setup(item):
 
 
 def start_fonts_only(process, args, *more, **options):
-    if (
-        args[0] != "fc-list"
-    ):  # matplotlib lists the fonts the first time that it is used on a machine
+    # matplotlib lists the fonts the first time that it is used on a machine
+    if args[0] != "fc-list":
         pytest.fail("a test that starts a process is marked: @pytest.mark.e2e")
     START(process, args, *more, **options)
 

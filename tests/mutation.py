@@ -23,12 +23,8 @@ import pytest
 
 PACKAGE = "ecuas_metric"
 FOLDERS = ("", "comparison", "files", "files/runs", "reporting", "reporting/command", "scale")
-LEFT_OUT = {
-    "app.py",
-    "scale/partitions.py",
-    "scale/spark.py",
-    "__main__.py",
-}  # `make check` starts no browser, no Spark and no program
+# `make check` starts no browser, no Spark and no program
+LEFT_OUT = {"app.py", "scale/partitions.py", "scale/spark.py", "__main__.py"}
 LIBRARIES = (
     "tests.conftest evaluate matplotlib.pyplot pandas pyarrow.parquet scipy.integrate scipy.stats"
 )
@@ -140,9 +136,8 @@ def tried(number, path, start, end, new):
     source = file.read_bytes()
     try:
         file.write_bytes(source[:start] + new.encode() + source[end:])
-        os.utime(
-            file, (number + 1, number + 1)
-        )  # no two have one time: Python takes no compiled file for another
+        # no two have one time: Python takes no compiled file for another
+        os.utime(file, (number + 1, number + 1))
         return next(filter(None, map(first_failure, stages(path))), "")
     finally:
         file.write_bytes(source)

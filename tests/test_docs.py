@@ -169,16 +169,14 @@ def test_scikit_learns_cross_validation_binary_and_multiclass():
         (load_breast_cancer(), load_iris()), printed, shown, strict=True
     ):
         scores, expected = (np.fromstring(text.strip("[]"), sep=" ") for text in (ours, written))
-        assert scores == pytest.approx(
-            expected, abs=0.02
-        )  # another scikit-learn may fit a little differently
+        # another scikit-learn may fit a little differently
+        assert scores == pytest.approx(expected, abs=0.02)
         for score, (train, test) in zip(
             scores, StratifiedKFold(3).split(data.data, data.target), strict=True
         ):
             model = names["model"].fit(data.data[train], data.target[train])
-            posteriors = model.predict_proba(
-                data.data[test]
-            )  # (N, K), where the scorer is given (N,) for two classes
+            # (N, K), where the scorer is given (N,) for two classes
+            posteriors = model.predict_proba(data.data[test])
             assert -score == pytest.approx(
                 ecuas_score(data.target[test], posteriors, n=1), abs=0.006
             )

@@ -90,9 +90,8 @@ def published(systems: pd.DataFrame, curated: pd.DataFrame) -> pd.DataFrame:
     """Return the paper's numbers of its systems, with our error rates of those that we have labels of."""
     rows = systems.merge(curated[["question_id", "weight"]], on="question_id")
     rows["our_error_rate"] = 1.0 - rows["correct"]
-    rows["our_weighted_error_rate"] = (
-        rows["our_error_rate"] * rows["weight"]
-    )  # the mean weight is 1
+    # the mean weight is 1
+    rows["our_weighted_error_rate"] = rows["our_error_rate"] * rows["weight"]
     rates = rows.groupby(["llm", "method"])[list(OURS)].mean().reset_index().assign(task="triviaqa")
     return pd.read_csv(PUBLISHED_FILE).merge(
         rates,

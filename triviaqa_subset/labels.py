@@ -50,13 +50,11 @@ KEYS = {
 class Labels:
     """The tables of a curation folder, typed and checked."""
 
-    questions: (
-        pd.DataFrame
-    )  # in pool order, with lists of positions and of hashes; `weight` is NaN outside the subset
+    # in pool order, with lists of positions and of hashes; `weight` is NaN outside the subset
+    questions: pd.DataFrame
     answers: pd.DataFrame  # the label bank
-    systems: (
-        pd.DataFrame
-    )  # by question and system: exact match, correct, and the key of other answers in the bank
+    # by question and system: exact match, correct, and the key of other answers in the bank
+    systems: pd.DataFrame
     errata: pd.DataFrame  # what each curation changed, or examined and left
     decisions: pd.DataFrame  # on each question that a rule of the curation finds
     gold: pd.DataFrame  # salted hashes of the forms of those that are accepted

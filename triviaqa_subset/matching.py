@@ -148,9 +148,8 @@ class Forms:
 
     normal: Container[str]
     official: Container[str]
-    signed: Container[
-        str
-    ]  # those that have a number with a sign, which a form leaves out, as they are
+    # those that have a number with a sign, which a form leaves out, as they are
+    signed: Container[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,9 +352,8 @@ def forms_of(aliases: Iterable[str]) -> dict[str, set[str]]:
 
 def plain(text: str) -> str:
     """Return the official form without accents, `&` written out, and with marks of doubt and minus signs as words."""
-    composed = (
-        unicodedata.normalize("NFKC", text).lower().replace("&", " and ")
-    )  # a full-width mark is a mark
+    # a full-width mark is a mark
+    composed = unicodedata.normalize("NFKC", text).lower().replace("&", " and ")
     marked = MARK.sub(lambda mark: f" mark{ord(mark[0][0])} ", composed)
     letters = ACCENTS.sub("", unicodedata.normalize("NFKD", marked.translate(LETTERS)))
     spaced = (" " if unicodedata.category(char)[0] == "P" else char for char in letters)

@@ -42,9 +42,8 @@ class Pool:
     texts: dict[str, TriviaRow]
     redrawn: bool  # whether the draw was repeated
     by_start: list[str]  # the questions of which only the first 200 characters have a hash
-    aliases: dict[
-        str, bool
-    ]  # whether the gold aliases are those of the curation, where it has a hash of them
+    # whether the gold aliases are those of the curation, where it has a hash of them
+    aliases: dict[str, bool]
 
 
 def read_source(source: str | None) -> list[TriviaRow]:
@@ -116,9 +115,8 @@ def _from_hub() -> list[RawRow]:
 def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
     """Find the pool among the source's rows; ids, order and question hashes must agree, and most of the aliases."""
     by_id = questions.set_index("question_id")
-    is_whole = not {row["question_id"] for row in rows} <= set(
-        by_id.index
-    )  # with others, it is taken for the split
+    # with others, it is taken for the split
+    is_whole = not {row["question_id"] for row in rows} <= set(by_id.index)
     if is_whole:
         order = list(
             questions.explode("pool_positions").sort_values("pool_positions")["question_id"]
@@ -130,9 +128,8 @@ def draw_pool(rows: list[TriviaRow], questions: pd.DataFrame) -> Pool:
         drawn = _join(rows, order)
         advice = ""
     _check(drawn, by_id.loc[order], advice)
-    texts = {
-        row["question_id"]: row for row in reversed(drawn)
-    }  # of two copies, the one drawn first
+    # of two copies, the one drawn first
+    texts = {row["question_id"]: row for row in reversed(drawn)}
     aliases = _compare_aliases(texts, by_id["aliases_sha256"])
     by_start = list(by_id.index[by_id["question_sha256"] == ""])
     return Pool(drop_aliases(texts, by_id["dropped_aliases"]), is_whole, by_start, aliases)

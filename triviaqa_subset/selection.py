@@ -40,9 +40,8 @@ def weights(
     selected: pd.Series,
 ) -> NDArray[np.float64]:
     """Return (N_h / N) / (n_h / n) of each selected question of stratum h, with mean 1, and NaN for the others."""
-    kept = questions["stratum"][questions["decision"] == "keep"].value_counts(
-        normalize=True
-    )  # N_h / N
+    # N_h / N
+    kept = questions["stratum"][questions["decision"] == "keep"].value_counts(normalize=True)
     chosen = questions["stratum"][selected].value_counts(normalize=True)  # n_h / n
     empty = [stratum for stratum in STRATA if stratum not in chosen]
     if empty:

@@ -46,12 +46,10 @@ class Comparison:
     high: float
     p: float  # two-sided: 1 minus the level at which the interval touches 0; nan without one
     p_adjusted: float  # for all pairs and metrics together, see `family.adjusted_p_values`
-    comparable: (
-        bool  # False if the metric assesses the confidences only and the systems' answers differ
-    )
-    low_all: float = (
-        math.nan
-    )  # simultaneous for all pairs and metrics, see `family.simultaneous_level`
+    # False if the metric assesses the confidences only and the systems' answers differ
+    comparable: bool
+    # simultaneous for all pairs and metrics, see `family.simultaneous_level`
+    low_all: float = math.nan
     high_all: float = math.nan
     p_first_best: float = math.nan  # see `family.p_value_of_best`; nan if not ranked by this metric
     p_second_best: float = math.nan

@@ -201,9 +201,8 @@ class Family:
         for row in rows:
             test = self.tests[row]
             assert test.inference is not None
-            sign = (
-                1 if (name == test.second) == test.key.entry.higher_is_better else -1
-            )  # 1: a gain of the other
+            # 1: a gain of the other
+            sign = 1 if (name == test.second) == test.key.entry.higher_is_better else -1
             tail = test.inference.tail()
             tails.append(tail if test.inference.value * sign > 0 else 1 - tail)
             errors.append(sign * self.errors(row))
@@ -278,9 +277,8 @@ def adjusted_p_values(
     order = np.argsort(sizes)[: np.count_nonzero(~np.isnan(sizes))]
     adjusted = np.array(p_values, np.float64)
     largest = np.zeros(DRAWS)
-    for count, index in enumerate(
-        order, 1
-    ):  # from the smallest up: `largest` is that of all that are no larger
+    # from the smallest up: `largest` is that of all that are no larger
+    for count, index in enumerate(order, 1):
         np.maximum(
             largest,
             np.abs(errors[index]()),

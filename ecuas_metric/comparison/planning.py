@@ -24,9 +24,8 @@ from .family import design_of_systems, paired_rows
 
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
 SAMPLES = 1000
-CORRELATION = (
-    0.5  # of the costs of two systems on a sample, where the same samples are hard for both
-)
+# of the costs of two systems on a sample, where the same samples are hard for both
+CORRELATION = 0.5
 EXPECTED_AUROC = 0.8  # about that of verbalized confidences of language models
 QUANTILES = (np.arange(2000) + 0.5) / 2000  # at which the model's confidences are taken
 MOST = 10**18  # samples, beyond which there is no plan
@@ -57,9 +56,8 @@ class Plan:
     deviation: float  # standard deviation of the paired difference of one sample
     samples: int  # N
     detectable: float  # difference that N samples detect with the power; nan if the deviation is 0 or unknown
-    needed: (
-        int | None
-    )  # N that detects `difference`; None if that is 0, or the deviation 0 or unknown
+    # N that detects `difference`; None if that is 0, or the deviation 0 or unknown
+    needed: int | None
 
 
 def plan_of_systems(

@@ -28,9 +28,8 @@ PAIRS = (
     "y n",
     "c i",
 )
-TRUTHS = [
-    dict(zip(pair.split(), (1.0, 0.0), strict=True)) for pair in PAIRS
-]  # words for right, and for wrong
+# words for right, and for wrong
+TRUTHS = [dict(zip(pair.split(), (1.0, 0.0), strict=True)) for pair in PAIRS]
 NOTHING = (
     "",
     "\\n",
@@ -47,9 +46,8 @@ NOTHING = (
 )
 _POINT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+(,\d+)?")
-_UNIT_COMMA = re.compile(
-    r"[01](,\d+)?"
-)  # a number from 0 to 1, which no separator of thousands is in
+# a number from 0 to 1, which no separator of thousands is in
+_UNIT_COMMA = re.compile(r"[01](,\d+)?")
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
 _WAYS = {"with decimal points": _POINT, "with decimal commas": _COMMA, "per cent": _PER_CENT}
 

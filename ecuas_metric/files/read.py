@@ -44,9 +44,8 @@ _REASONS = {
     RecursionError: "the JSON is nested too deeply",
     UnicodeDecodeError: "it is not UTF-8 text",
 }
-_PART = re.compile(
-    r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)"
-)  # of Spark, `datasets` and DuckDB
+# of Spark, `datasets` and DuckDB
+_PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
@@ -313,10 +312,8 @@ def _regular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Tab
         for name, cell in zip(names, header.cells, strict=False)
         if holds_numbers(name) and is_number(cell)
     ]
-    for types in (
-        texts | dict.fromkeys(numeric, pa.float64()),
-        texts,
-    ):  # as numbers, unless a cell is none
+    # as numbers, unless a cell is none
+    for types in (texts | dict.fromkeys(numeric, pa.float64()), texts):
         converting = arrow.ConvertOptions(
             column_types=types, null_values=[""], strings_can_be_null=True
         )
@@ -357,9 +354,8 @@ def _header(content: pa.Buffer) -> Header:
     before = 0
     separator = ""
     line = "\n"
-    while line and (
-        not line.strip() or line.startswith(("#", "sep="))
-    ):  # nothing, a comment, or Excel's separator
+    # nothing, a comment, or Excel's separator
+    while line and (not line.strip() or line.startswith(("#", "sep="))):
         separator = line[4] if line.startswith("sep=") and len(line) > 4 else separator
         line = lines.readline()
         before += 1
@@ -424,9 +420,8 @@ def _read_arrow(content: pa.Buffer) -> Sheet:
 
 
 def _sheet_of_table(table: pa.Table) -> Sheet:
-    if any(
-        pa.types.is_run_end_encoded(kind) for kind in table.schema.types
-    ):  # of which pyarrow selects no rows
+    # of which pyarrow selects no rows
+    if any(pa.types.is_run_end_encoded(kind) for kind in table.schema.types):
         table = pa.Table.from_arrays([plain(column) for column in table], table.column_names)
     return _sheet(table)
 

@@ -14,9 +14,8 @@ from typing import Any
 
 from ..errors import InputError, Note
 
-ColumnNames = Mapping[
-    str, str | Mapping[str, str]
-]  # a role -> its column, or a system -> its columns by role
+# a role -> its column, or a system -> its columns by role
+ColumnNames = Mapping[str, str | Mapping[str, str]]
 HEAD = 10_000  # rows that a recipe is resolved on, wherever they come from: memory, out of core or Spark
 NAMES = {  # a role -> the names that it is known by, lower case, the first of which counts; without one it must be said
     role: tuple(names.split())
@@ -78,14 +77,8 @@ _SAID = {  # what a line says of values, where it is not the default -> the fiel
     "filter": "filter",
     "choice_length": "length",
 }
-_NOT_OF_NUMBERS = (
-    "source",
-    "format",
-    "rows",
-    "unused",
-    "system",
-    "notes",
-)  # fields on which no number depends
+# fields on which no number depends
+_NOT_OF_NUMBERS = ("source", "format", "rows", "unused", "system", "notes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +91,10 @@ class Reading:
     scale: float | str = 1
     predictions_are: str | None = None
     right: str | None = None
-    columns: Mapping[str, str] = field(
-        default_factory=dict
-    )  # a role -> its column, several joined by +
-    systems: Mapping[str, Mapping[str, str]] = field(
-        default_factory=dict
-    )  # side by side -> columns of their own
+    # a role -> its column, several joined by +
+    columns: Mapping[str, str] = field(default_factory=dict)
+    # side by side -> columns of their own
+    systems: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def with_columns(self, columns: ColumnNames) -> Reading:
         """Return it with other columns; a mapping among them has those of a system."""

@@ -86,9 +86,8 @@ class Unlabelled(NamedTuple):
     rule: str  # a key of `MEANING`
     rows: Bools  # (N,), true for answers without a label; none where they were dropped
     share: float  # of the (weighted) answers, before any were dropped
-    missing: Bools | None = (
-        None  # (N,), true for answers without a confidence, where these are bounded
-    )
+    # (N,), true for answers without a confidence, where these are bounded
+    missing: Bools | None = None
 
     def note(self, count: int, total: int) -> Note:
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""
@@ -101,9 +100,8 @@ class Source(NamedTuple):
     """Where values come from: translates an error of the metric into the words of the file."""
 
     file: str
-    columns: Mapping[
-        str, str
-    ]  # an argument or option of the metric, e.g. "predictions", to its column
+    # an argument or option of the metric, e.g. "predictions", to its column
+    columns: Mapping[str, str]
     rows: Ints  # the number of each row in the file
 
     def error(self, error: InputError) -> FileError:
@@ -125,9 +123,8 @@ class Submission(NamedTuple):
     form: str  # "confidences" or "posteriors"
     predictions: Array  # checked by `inputs`, except for what depends on options
     references: Array  # 0 where unlabelled
-    ids: (
-        pa.Array | None
-    )  # whole numbers or text, which pair its samples with those of other systems
+    # whole numbers or text, which pair its samples with those of other systems
+    ids: pa.Array | None
     per_sample: Mapping[str, list[object]]  # weights, groups and strata, by the metric's option
     notes: tuple[Note, ...]
     source: Source
@@ -311,9 +308,8 @@ def submission_of(
         notes=(*part.notes, *submission.notes),
         predictions_are="log_probabilities" if submission.form == "posteriors" else None,
         of=part.model,
-        part=", ".join(
-            filter(None, (part.task, choices))
-        ),  # several tasks that were pooled have no name
+        # several tasks that were pooled have no name
+        part=", ".join(filter(None, (part.task, choices))),
         recipe=submission.recipe and _recipe_of_run(submission.recipe, part, run or RunOptions()),
     )
 

@@ -104,10 +104,8 @@ def ecuas(
         If an option is unknown, or `only` is no metric.
     """
     reading = Reading(correct_from=correct_from, scale=scale)
-    undefined = dict.fromkeys(
-        _quietly([0, 1], [0.5, 0.5], options),
-        math.nan,
-    )  # which checks the options
+    # which checks the options
+    undefined = dict.fromkeys(_quietly([0, 1], [0.5, 0.5], options), math.nan)
     if only is not None and only not in undefined:
         raise InputError("only", "not_a_choice", value=only, choices=list(undefined))
     warned: set[str] = set()
@@ -117,9 +115,8 @@ def ecuas(
         try:
             values = _values(scores, reading, options) if scores else undefined
         except InputError as error:
-            if (
-                error.rule not in warned
-            ):  # metrics are computed again and again while the evaluation runs
+            # metrics are computed again and again while the evaluation runs
+            if error.rule not in warned:
                 count = len(scores)
                 logging.getLogger(__name__).warning(
                     "The metrics of ECUAS are nan, of %d scores: %s", count, error

@@ -21,9 +21,8 @@ class EcuasTask(ConfigurableTask):  # type: ignore[misc]
 
     def __init__(self, config: Mapping[str, object]) -> None:
         without = {name: value for name, value in config.items() if name != "class"}
-        super().__init__(
-            config={**without, "process_results": "process_results"}
-        )  # no metric of its own is sought
+        # no metric of its own is sought
+        super().__init__(config={**without, "process_results": "process_results"})
 
     def process_results(
         self, doc: Mapping[str, object], results: Sequence[tuple[float, bool]]

@@ -87,9 +87,8 @@ class ECUAS(Metric):  # type: ignore[misc]
 
     def compute(self) -> Tensor | dict[str, Tensor]:
         """Return the metrics of all batches of all processes, or the one that `only` names; nan or {} without rows."""
-        metrics = self._of(
-            [self.parts] if torch.is_tensor(self.parts) else self.parts
-        )  # a tensor once gathered
+        # a tensor once gathered
+        metrics = self._of([self.parts] if torch.is_tensor(self.parts) else self.parts)
         if metrics.state is None:
             return {} if self.only is None else torch.tensor(torch.nan, dtype=torch.float64)
         values = metrics.compute()

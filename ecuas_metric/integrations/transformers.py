@@ -59,9 +59,8 @@ def compute_metrics(
         labels = prediction.label_ids
         if isinstance(labels, (tuple, list)) and any(hasattr(label, "shape") for label in labels):
             raise InputError("label_ids", "several_columns_of_labels", got=f"{len(labels)} columns")
-        logits = (
-            logits[0] if isinstance(logits, tuple) else logits
-        )  # hidden states may come after them
+        # hidden states may come after them
+        logits = logits[0] if isinstance(logits, tuple) else logits
         batches.append(rows_of(logits, labels, shift=shift)[:2])
         if not compute_result:
             return {}
@@ -71,9 +70,8 @@ def compute_metrics(
         settings = {"predictions_are": "logits", **options}
         try:
             return score_posteriors(labels, logits, labels=known, **settings)
-        except (
-            InputError
-        ) as error:  # e.g. of logits that are nan: no reason to lose what was trained
+        # e.g. of logits that are nan: no reason to lose what was trained
+        except InputError as error:
             values = score_posteriors(
                 known,
                 np.eye(len(known)),

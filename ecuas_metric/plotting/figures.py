@@ -73,9 +73,8 @@ def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
     figure, grid = _draw_lines(
         lines, "coverage", f"{quantity} of accepted answers\n(selective risk)"
     )
-    top = 1.1 * max(
-        float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values()
-    )  # first steps are wild
+    # first steps are wild
+    top = 1.1 * max(float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values())
     for axes in grid:
         axes.set(xlim=(0, 1), ylim=(0, top or 1))
     _legend(figure, grid, systems)

@@ -47,9 +47,8 @@ class Isotonic(NamedTuple):
 
 FOLD_SEED = 42  # as in the paper's table
 METHODS = ("affine", "temperature", "isotonic")
-OF_TWO = (
-    "isotonic",
-)  # methods of probabilities of the second class; the others are of log-posteriors
+# methods of probabilities of the second class; the others are of log-posteriors
+OF_TWO = ("isotonic",)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -516,9 +515,8 @@ def _class_without_sample(counts: Ints) -> InputError:
 
 def _standardize(scores: Floats) -> tuple[Floats, float]:
     """Return scores less the mean of their row, which softmax does not see, in units of their spread, and that unit."""
-    size = (
-        float(np.abs(scores).max()) or 1.0
-    )  # first: the squares of very large or small ones would overflow or vanish
+    # first: the squares of very large or small ones would overflow or vanish
+    size = float(np.abs(scores).max()) or 1.0
     centred = scores / size
     centred -= centred.mean(axis=1, keepdims=True)
     spread = float(centred.std()) or 1.0

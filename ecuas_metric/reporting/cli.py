@@ -31,15 +31,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _top(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                errors="backslashreplace"
-            )  # a name that the terminal has no letters for
+            # a name that the terminal has no letters for
+            stream.reconfigure(errors="backslashreplace")
     try:
         return _run(*arguments)
     except BrokenPipeError:  # who read the output has enough of it, as `head` does
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # for what Python flushes at its end
+        # for what Python flushes at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         print("ecuas: interrupted", file=sys.stderr)

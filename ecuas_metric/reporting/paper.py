@@ -63,9 +63,8 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
         "caption": f"Results, with {100 * _level(systems):.10g}\\% intervals.",
         "table": to_latex(grid),
         "figures": "".join(shown),
-        "methods": latex_text(methods).replace(
-            "$|$", r"$|$\allowbreak{}"
-        ),  # a signature is longer than a line
+        # a signature is longer than a line
+        "methods": latex_text(methods).replace("$|$", r"$|$\allowbreak{}"),
     }
     numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
     compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))

@@ -399,9 +399,8 @@ def legend_of(keys: Iterable[Key]) -> list[str]:
         metric = key.entry
         text = metric.description
         name = metric.title + _SUBSCRIPTS.get(metric.parameter, "")
-        lines[name] = (
-            text if text[1:2].isupper() else text[:1].lower() + text[1:]
-        )  # but for abbreviations
+        # but for abbreviations
+        lines[name] = text if text[1:2].isupper() else text[:1].lower() + text[1:]
     for variant in dict.fromkeys(key.variant for key in keys if key.variant):
         name, meaning = _VARIANTS[variant]
         lines[name] = meaning

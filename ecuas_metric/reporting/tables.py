@@ -46,19 +46,14 @@ LATEX = {
     "∞": r"$\infty$",
     "≤": r"$\leq$",
 }
-BREAKING = (
-    *range(32),
-    *range(127, 160),
-    *range(0x2028, 0x202F),
-    *range(0x2066, 0x206A),
-)  # lines, or their direction
+# lines, or their direction
+BREAKING = (*range(32), *range(127, 160), *range(0x2028, 0x202F), *range(0x2066, 0x206A))
 _BLANKS = dict.fromkeys(BREAKING, " ")
 COMMANDS_NAMED = re.compile(r" \(see ecuas \w+\)")  # what a paper does not name
 SUBSCRIPT = re.compile(r"\b(ECUAS|EC|Cov|SR)_([\d.e+∞-]+|[nr]\b)")
 
-Record = Mapping[
-    str, object
-]  # one row of numbers with all their digits, under the names of its columns
+# one row of numbers with all their digits, under the names of its columns
+Record = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -404,7 +399,6 @@ def latex_text(text: str) -> str:
 
 
 def _latex_row(cells: list[str]) -> str:
-    first = (
-        f"{{}}{cells[0]}" if cells[0].startswith(("[", "*")) else cells[0]
-    )  # TeX would take it for an option of \\
+    # TeX would take it for an option of \\
+    first = f"{{}}{cells[0]}" if cells[0].startswith(("[", "*")) else cells[0]
     return rf"{' & '.join([first, *cells[1:]])} \\"

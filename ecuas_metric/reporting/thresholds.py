@@ -66,9 +66,8 @@ def _flat(record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 def _reject_cost_text(choice: RejectCostChoice) -> str:
     if not math.isnan(choice.reject_cost):
-        return (
-            f"{choice.reject_cost:.12g}"  # rounded to less, it would accept what is not certified
-        )
+        # rounded to less, it would accept what is not certified
+        return f"{choice.reject_cost:.12g}"
     if choice.num_samples_needed is None:
         return "none; no number of such answers would do"
     return f"none; about {choice.num_samples_needed:,} answers would do"

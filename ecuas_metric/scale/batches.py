@@ -33,10 +33,8 @@ from ..options import Options
 from ..summary import Summary, merge
 from .rows import empty_state, state_of, state_of_counts, why_not_merged
 
-_UNLABELLED = {
-    "wrong": "unlabelled_without_bounds",
-    "drop": MEANING["drop"],
-}  # a rule, and what it means
+# a rule, and what it means
+_UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": MEANING["drop"]}
 _AGGREGATED = ("costs", "counts")  # which memory does not read
 CHUNK = 2**22  # bytes of rows that are scored together
 WAITING = 4
@@ -203,9 +201,8 @@ def kept_rows(
     count = int(counts[is_open].sum())
     total = int(counts.sum())
     rule = recipe.unlabelled
-    if rule is None or (
-        rule == "wrong" and recipe.form != "confidences"
-    ):  # an unknown class is not a wrong one
+    # an unknown class is not a wrong one
+    if rule is None or (rule == "wrong" and recipe.form != "confidences"):
         row = int(source.rows[np.argmax(is_open)]) if copies is None else None
         error = FileError(
             source.file,

@@ -157,9 +157,8 @@ def states_of_frame(
             source=source,
         )
     except InputError:
-        if _is_stream(
-            rows
-        ):  # where one goes through the rows, the error names the first that is wrong
+        # where one goes through the rows, the error names the first that is wrong
+        if _is_stream(rows):
             _by_batches(rows, options, recipe, name=name, prefix=prefix, source=source)
         raise
 
@@ -435,9 +434,8 @@ def _summary(
     column = {name: values[kept] for name, values in column.items()}
     if not kept.any():
         return replace(empty_of(recipe, options), notes=notes)
-    shown = np.where(
-        column["high"] > 1, column["high"], column["low"]
-    )  # one of each group, for checks and notes
+    # one of each group, for checks and notes
+    shown = np.where(column["high"] > 1, column["high"], column["low"])
     weight = column.get("lightest")
     copies = column["count"]
     origin = origin_of(recipe)

@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SECONDS_BETWEEN_SAVES = 30.0
-_DUCKDB: dict[str, str | bool | int | float | list[str]] = {
-    "memory_limit": "256MB"
-}  # beyond it groups go to disk
+# beyond it groups go to disk
+_DUCKDB: dict[str, str | bool | int | float | list[str]] = {"memory_limit": "256MB"}
 
 
 @dataclass(frozen=True)
@@ -159,18 +158,14 @@ def parts_of(
     try:
         filesystem, path = fsspec.core.url_to_fs(pattern, skip_instance_cache=True)
         paths = _paths_of(filesystem, path)
-    except (
-        ImportError,
-        ValueError,
-        OSError,
-    ) as error:  # an unknown protocol, a missing package, no access
+    # an unknown protocol, a missing package, no access
+    except (ImportError, ValueError, OSError) as error:
         raise FileError(pattern, "unreadable", reason=first_line(error)) from None
     if not paths:
         raise FileError(pattern, "no_such_parquet_file")
     if "://" in pattern:
-        filesystem.open = partial(
-            filesystem.open, cache_type="none"
-        )  # nothing is read ahead of what is asked for
+        # nothing is read ahead of what is asked for
+        filesystem.open = partial(filesystem.open, cache_type="none")
     parts = []
     for path in sorted(paths):
         address = filesystem.unstrip_protocol(path) if "://" in pattern else os.path.abspath(path)

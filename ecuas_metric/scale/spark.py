@@ -99,9 +99,8 @@ def _session() -> SparkSession:
     if (running := SparkSession.getActiveSession()) is not None:
         return running
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    if {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} & {
-        *os.environ
-    }:  # Spark Connect, or begun by spark-submit
+    # Spark Connect, or begun by spark-submit
+    if {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} & {*os.environ}:
         return SparkSession.builder.getOrCreate()
     try:
         with _no_error_stream():

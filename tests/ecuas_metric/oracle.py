@@ -105,9 +105,8 @@ def mean(weight, values):
 
 
 def _of_confidences(q, wrong, weight):
-    truth = [
-        1 - p if x else p for p, x in zip(q, wrong, strict=True)
-    ]  # the probability of what is true
+    # the probability of what is true
+    truth = [1 - p if x else p for p, x in zip(q, wrong, strict=True)]
     clipped = [min(max(p, EPSILON), 1 - EPSILON) for p in truth]
     return {
         "ece": _ece(q, wrong, weight),

@@ -103,9 +103,8 @@ def test_its_interval_is_about_the_bootstraps(metric, outputs):
         )["good"]
         estimate = compute_results(system, only=[key]).estimates[key]
         widths.append(estimate.high - estimate.low)
-    assert (
-        0.8 * widths[1] < widths[0] < 1.8 * widths[1]
-    )  # the bootstrap does not know what was not seen
+    # the bootstrap does not know what was not seen
+    assert 0.8 * widths[1] < widths[0] < 1.8 * widths[1]
 
 
 def test_bounds_of_unlabelled_answers_are_right_or_not_known(metric, outputs):

@@ -105,9 +105,8 @@ def test_ecuas_score_is_that_of_score_posteriors(system, n, cost, normalize, has
 @pytest.mark.filterwarnings("ignore")
 def test_names_of_classes_change_nothing_and_columns_are_those_of_log_loss(system, names, random):
     q, truth = system
-    assume(
-        all(np.count_nonzero(row == row.max()) == 1 for row in q)
-    )  # else the first column of the best answers
+    # else the first column of the best answers
+    assume(all(np.count_nonzero(row == row.max()) == 1 for row in q))
     names = np.array(random.sample(names, q.shape[1]))
     sorted_q = q[:, np.argsort(names)]  # the columns in the order of the names
     ours = score_posteriors(names[truth], sorted_q, labels=np.sort(names))
@@ -325,11 +324,8 @@ def test_arrays_are_positional_and_everything_else_is_named():
         assert all(one.kind in (one.KEYWORD_ONLY, one.VAR_KEYWORD) for one in options), name
 
 
-OWN_DEFAULTS = {
-    "n",
-    "max_uncertainty",
-    "predictions_are",
-}  # one number; none of costs; what a file's columns say
+# one number; none of costs; what a file's columns say
+OWN_DEFAULTS = {"n", "max_uncertainty", "predictions_are"}
 
 
 def test_defaults_are_those_of_the_table_of_options():

@@ -13,9 +13,8 @@ LEAST = 92.5  # % of the intervals that must hold the true value,
 ONE_SIDE = 5.0  # % at most whose truth lies beyond one side,
 CHANCE = 2.5  # but for so many standard errors of what the simulations leave open
 WIDEST = {50: 2.0, 100: 2.0}  # times the width of the sampling distribution; 1.5 for more samples,
-MARKED = (
-    50.0  # unless a note marks at least so many % of the intervals: they rest on what was not seen
-)
+# unless a note marks at least so many % of the intervals: they rest on what was not seen
+MARKED = 50.0
 FEW = (
     "one_percent_wrong",
     "two_percent_wrong",

@@ -77,9 +77,8 @@ def test_logits_keep_uncertainties_that_1_minus_q_loses():
     decisions = posterior_decisions(logits, np.array([0, 1]), predictions_are="logits")
     expected = [np.logaddexp(0, -5) - logsumexp(logits[0]), np.log(2) - 300]
     np.testing.assert_allclose(np.log(decisions.uncertainty), expected, rtol=1e-12)
-    np.testing.assert_allclose(
-        decisions.cross_entropy, decisions.uncertainty, rtol=1e-12
-    )  # -log(1 - u) = u for tiny u
+    # -log(1 - u) = u for tiny u
+    np.testing.assert_allclose(decisions.cross_entropy, decisions.uncertainty, rtol=1e-12)
 
 
 def test_a_true_class_of_probability_0_is_read_as_epsilon():

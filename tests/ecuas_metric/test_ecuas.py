@@ -353,9 +353,8 @@ def test_containers_of_any_library(library, form, tmp_path):
         predictions = np.asarray(given[0], np.float64)
         references = np.asarray(given[1], np.float64 if form == "costs" else np.int64)
     expected = direct(form, predictions, references, options)
-    for way in (
-        WAYS if library != "arrow" else WAYS[:2]
-    ):  # Evaluate's `add` takes no scalars of Arrow either
+    # Evaluate's `add` takes no scalars of Arrow either
+    for way in WAYS if library != "arrow" else WAYS[:2]:
         assert results(module, way, *given, **options) == expected
 
 

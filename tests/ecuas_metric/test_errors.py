@@ -19,9 +19,8 @@ def test_an_error_has_fields():
 def test_each_surface_renders_the_same_fields_in_its_own_words():
     error = InputError("n_bins", "not_whole", value="n_bins", advice="count_from_0")
     words = {"n_bins": "--bins", "count_from_0": "Start at 0."}
-    assert (
-        error.render(words) == "--bins must be whole numbers; got 'n_bins'. Start at 0."
-    )  # a value stays as it is
+    # a value stays as it is
+    assert error.render(words) == "--bins must be whole numbers; got 'n_bins'. Start at 0."
     assert str(error.reword({"n_bins": "bins", "count_from_0": "divide_by_100"})).startswith(
         "bins must be"
     )

@@ -180,9 +180,8 @@ def test_a_system_differs_from_itself_by_no_more_than_one_answer_could(rng):
     (rate,) = (
         row for row in compare_systems({"a": system, "b": system}) if str(row.key) == "error_rate"
     )
-    exact = (
-        stats.binomtest(0, 50).proportion_ci().high - 0.5 / 50
-    )  # moved by half an answer, not by a whole one
+    # moved by half an answer, not by a whole one
+    exact = stats.binomtest(0, 50).proportion_ci().high - 0.5 / 50
     assert (rate.low, rate.high) == pytest.approx((-exact, exact), rel=0.03)
 
 
@@ -237,9 +236,8 @@ def test_strata_of_equal_means_are_none_and_a_small_one_with_weight_widens(rng):
     few = np.arange(400) < 3
     weight = np.where(few, 0.15 / 3, 0.85 / 397)
     alike = replace(extremes, influence=np.where(few, 0.0, influence))
-    assert (
-        design_of(400, weight=weight, strata=few).effect(alike).variance > 0.5
-    )  # three that agree are no certainty
+    # three that agree are no certainty
+    assert design_of(400, weight=weight, strata=few).effect(alike).variance > 0.5
 
 
 def test_groups_of_one_are_none_and_those_alike_count_once(rng):

@@ -241,7 +241,6 @@ def test_rows_of_rounded_probabilities_are_divided_by_their_sums_and_counted():
     array = np.array([[0.66, 0.33], [0.5, 0.5], [0.5, 0.4994], [0.5, 0.2]])
     divided, (note,) = divide_by_sums(array)
     assert divided[0].tolist() == [0.66 / 0.99, 0.33 / 0.99]
-    assert (
-        divided[1:].tolist() == array[1:].tolist()
-    )  # as they are: exact, within the usual tolerance, and no rounding
+    # as they are: exact, within the usual tolerance, and no rounding
+    assert divided[1:].tolist() == array[1:].tolist()
     assert note.fact == "1 of 4 rows do not sum to 1 (by up to 0.01) and are divided by their sums."

@@ -139,9 +139,8 @@ def test_losses_of_two_classes_have_the_intervals_of_confidences(rng):
     found, _ = results(np.stack([1 - q, q], axis=1), correct, "posteriors")
     for key, factor in (("cross_entropy", 1), ("brier_score", 2)):
         of_confidence = np.array(found[f"confidence_{key}"])
-        assert np.array(found[key]) == pytest.approx(factor * of_confidence, rel=1e-6), (
-            key
-        )  # but for the floor
+        # but for the floor
+        assert np.array(found[key]) == pytest.approx(factor * of_confidence, rel=1e-6), key
 
 
 def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):

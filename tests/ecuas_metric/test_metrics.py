@@ -162,11 +162,8 @@ def test_the_order_of_rows_and_rows_of_weight_0_do_not_matter(system, data, rand
     same(moved, score(form, predictions, references, sample_weight=weights, **options))
 
 
-SIZED = (
-    "aurc",
-    "ece_debiased",
-    "calibration_p",
-)  # AURC has a finer curve of more samples, the others know chance
+# AURC has a finer curve of more samples, the others know chance
+SIZED = ("aurc", "ece_debiased", "calibration_p")
 
 
 @given(systems(), st.data())

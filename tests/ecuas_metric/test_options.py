@@ -270,10 +270,8 @@ def test_the_module_signs_as_a_report_does_and_knows_k_of_the_posteriors_it_comp
     (tmp_path / "a.csv").write_text("confidence,correct,w\n0.5,1,0.5\n0.7,0,1.5\n0.6,1,2.5\n")
     submissions = read_submissions(tmp_path / "a.csv", columns={"weight": "w"})
     module = evaluate.load("ecuas_metric/ecuas.py", cache_dir=str(tmp_path))
-    for options in (
-        {},
-        {"confidence_level": 0.9},
-    ):  # the samples are sorted where there are intervals
+    # the samples are sorted where there are intervals
+    for options in ({}, {"confidence_level": 0.9}):
         system = prepare_submissions(submissions, n=1, **options)["a"]
         of_arrays = str(system.basis).replace(f"|recipe:{submissions[0].recipe.digest()}", "")
         assert of_arrays == module.signature(n=1, sample_weight=[0.5, 1.5, 2.5], **options)

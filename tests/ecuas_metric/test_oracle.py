@@ -124,9 +124,8 @@ def random_posteriors(rng, size, num_classes):
 def test_posteriors(cost, way, rng):
     for _ in range(DATA_SETS // 2):
         size = int(rng.integers(1, 6))
-        num_classes = {"zero_one": int(rng.integers(2, 5)), "log": 2, "matrix": 3}[
-            cost
-        ]  # of 2, equal entropies tie
+        # of 2, equal entropies tie
+        num_classes = {"zero_one": int(rng.integers(2, 5)), "log": 2, "matrix": 3}[cost]
         q = random_posteriors(rng, size, num_classes)
         labels = rng.integers(0, num_classes, size)
         weight, options = weights_of(rng, size, way)

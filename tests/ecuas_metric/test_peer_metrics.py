@@ -330,9 +330,8 @@ def test_a_line_has_the_standard_error_of_new_samples(metric, line, at, rng):
         groups = groups_of(confidence, rng.random(500) < confidence)
         values.append(metric(groups, at))
         errors.append(np.std(line(groups, at).at(groups.cost)) / np.sqrt(500))
-    assert np.mean(errors) == pytest.approx(
-        np.std(values), rel=0.08
-    )  # two standard errors of that of 400
+    # two standard errors of that of 400
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.08)
 
 
 NAMED = {

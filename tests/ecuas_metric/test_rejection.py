@@ -44,9 +44,8 @@ def test_the_mean_cost_of_what_is_decided_is_the_expected_cost(seed):
 
 @pytest.mark.parametrize("form", ["probabilities", "log_probabilities", "logits"])
 def test_ties_and_forms_are_those_of_the_scores(form, rng):
-    q = (
-        rng.integers(1, 4, (300, 3)) / 4
-    )  # of few values: ties between classes, and with the reject cost
+    # of few values: ties between classes, and with the reject cost
+    q = rng.integers(1, 4, (300, 3)) / 4
     q /= q.sum(axis=1, keepdims=True)
     labels = rng.integers(0, 3, 300)
     values = q if form == "probabilities" else np.log(q) + (form == "logits")

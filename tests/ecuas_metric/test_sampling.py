@@ -152,9 +152,8 @@ def test_every_metric_of_every_form_gets_an_interval_around_its_value(rng):
 
 def test_one_group_a_sample_is_no_groups(system):
     plain = percentile(system, n_resamples=30).flat()
-    ranks = np.argsort(
-        np.argsort(-system[0])
-    )  # groups are numbered in the order in which samples are sorted
+    # groups are numbered in the order in which samples are sorted
+    ranks = np.argsort(np.argsort(-system[0]))
     grouped = percentile(system, n_resamples=30, groups=ranks).flat()
     assert grouped == pytest.approx(plain, rel=1e-12, nan_ok=True)
 

@@ -168,9 +168,8 @@ def test_tied_rows_widen_no_bounds(rng, few_bins):
 def test_costs_that_hardly_differ_have_their_standard_errors_and_equal_ones_have_none(rng):
     """A variance is the difference of two sums, whose digits must not run out before it does."""
     confidence = 1 - 1e-4 * (1 + rng.random(500))
-    rows = Rows(
-        "confidences", confidence, np.ones(500, int), {"n": [1], "reject_costs": [1e-7]}
-    )  # all are rejected
+    # all are rejected
+    rows = Rows("confidences", confidence, np.ones(500, int), {"n": [1], "reject_costs": [1e-7]})
     estimates = results_of(merge(cut(rows, 3, rng))).estimates
     error = np.std((1 - confidence) ** 2, ddof=1) / np.sqrt(500)
     assert estimates[Key("ecuas", 1.0)].standard_error == pytest.approx(error, rel=1e-6)

@@ -116,9 +116,8 @@ def staged(tmp_path_factory):
     """Stage the three parts once, without text; tests that change files copy them first."""
     folder = tmp_path_factory.mktemp("staged")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            staging, "BUILT", folder / "nothing"
-        )  # a dataset with text may have been built in this tree
+        # a dataset with text may have been built in this tree
+        patch.setattr(staging, "BUILT", folder / "nothing")
         for name, part in PARTS.items():
             staging.stage(part, folder / name, "NAME")
     return folder

@@ -203,9 +203,8 @@ async def commit(request: Request, kind: str, ns: str, name: str, known: Known, 
         "file": lambda file: base64.b64decode(file["content"]),
         "lfsFile": lambda file: hub.uploaded[file["oid"]],
     }
-    received = {
-        file["path"]: read.get(kind_of, lambda _: None)(file) for kind_of, file in lines
-    }  # else "deletedFile"
+    # else "deletedFile"
+    received = {file["path"]: read.get(kind_of, lambda _: None)(file) for kind_of, file in lines}
     if "create_pr" in request.query_params:  # which changes nothing until somebody merges it
         known.pulls.append(received)
         there = f"{hub.url}/{kind}/{ns}/{name}"

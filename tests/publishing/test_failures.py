@@ -73,9 +73,8 @@ def refused(done):
 def test_a_fault_is_one_line_without_a_signed_address_and_a_rerun_finishes_it(
     path, answer, after, line, hub, publish
 ):
-    signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # which a shell turns off in the background
+    # which a shell turns off in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     namespace = f"faulty-{FAULTS.index((path, answer, after, line))}"
     hub.uploaded.clear()
     hub.misbehave(path, *answer, after=after)

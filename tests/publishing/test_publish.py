@@ -96,9 +96,8 @@ def test_every_part_is_checked_before_any_is_sent(
         assert f"{name}: would go to {hub.url}/{kind}/{id}\n" in out
         for file, content in files_of(staged / name).items():
             assert f"  {len(content):>9,}  {file}\n" in out
-    monkeypatch.setattr(
-        staging, "get_token", lambda: "import demo, launch"
-    )  # in the last one alone
+    # in the last one alone
+    monkeypatch.setattr(staging, "get_token", lambda: "import demo, launch")
     assert command.main(arguments) == 2
     assert re.fullmatch(
         r"publish: files must not hold the token in use; .* Remove it\.\n", capsys.readouterr().err

@@ -36,9 +36,8 @@ def test_the_parts_have_their_files_and_come_in_the_order_that_any_account_can_h
     siblings = [
         f"{name}.py" for kind, name, *_ in get_imports(staging.SCRIPT) if kind == "internal"
     ]
-    assert siblings == imported(
-        staging.SCRIPT
-    )  # Evaluate finds imports by line, the staging by syntax
+    # Evaluate finds imports by line, the staging by syntax
+    assert siblings == imported(staging.SCRIPT)
     page = {"app.py", "requirements.txt", "README.md", "LICENSE", "thumbnail.png"}
     assert set(files_of(staged / "metric")) == {"ecuas.py", *siblings, *page}
     tables = {f"data/{name}.parquet" for name in CONFIGURATIONS}

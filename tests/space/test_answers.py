@@ -43,9 +43,8 @@ def test_the_bank_decides_what_it_knows_and_the_visitor_what_it_does_not(mine):
         f"Of 455 answers were decided: {sum(known)} by the label bank. {sum(~known)} are unknown."
     )
     assert graded.summary() == counts
-    said = mine.assign(
-        correct=[1.0] * 300 + [np.nan] * 155
-    )  # of what the bank knows it decides nothing
+    # of what the bank knows it decides nothing
+    said = mine.assign(correct=[1.0] * 300 + [np.nan] * 155)
     for rule, missing in (("bounds", sum(~known[300:])), ("wrong", 0)):
         decided = answers.grade_answers(sheet(said), "curated", rule=rule).frame
         assert (decided["decided_by"] == "you")[:300].equals(pd.Series(~known[:300]))
@@ -132,9 +131,8 @@ def test_a_link_holds_the_whole_result_or_there_is_none(number, rng):
         assert token or len(graded.frame) > 400  # with fewer there is always room
         if token and len(graded.frame):
             name, again = links.unpack(token)
-            pd.testing.assert_frame_equal(
-                again.frame, graded.frame[again.frame.columns]
-            )  # bit by bit
+            # bit by bit
+            pd.testing.assert_frame_equal(again.frame, graded.frame[again.frame.columns])
             assert (name, again.asked, again.rule) == (
                 "µ (self-reported)",
                 graded.asked,

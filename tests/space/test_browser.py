@@ -79,9 +79,8 @@ def tab(window, page):
     tab, faults = window
     dress(tab, "desk", "light")
     tab.goto(page)
-    tab.add_style_tag(
-        content="* { transition: none !important }"
-    )  # colours of another theme are there at once
+    # colours of another theme are there at once
+    tab.add_style_tag(content="* { transition: none !important }")
     tab.get_by_role("button", name="Score", exact=True).wait_for()
     yield tab
     assert not faults

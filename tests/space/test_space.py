@@ -67,9 +67,8 @@ def test_uploads_above_the_limit_are_refused_and_others_cannot_be_found(page):
     content = b"confidence,correct\n0.123,1\n"
     folder = Path(sent(page, "a.csv", content).json()[0]).parent
     assert re.fullmatch("[0-9a-f]{64}", folder.name)
-    assert (
-        folder.name != hashlib.sha256(content).hexdigest()
-    )  # else whoever guesses the content could confirm it
+    # else whoever guesses the content could confirm it
+    assert folder.name != hashlib.sha256(content).hexdigest()
     for guess in (
         folder,
         folder.parent,
@@ -103,10 +102,8 @@ def test_what_there_is_not_is_not_found_and_every_body_has_a_limit(page, app):
         assert "detail" in answer.json()
     body = b'{"data": ["' + b"x" * (app.MAX_BODY + 1) + b'"]}'
     for path in ("call/score", "queue/join", "mcp/"):
-        for content in (
-            body,
-            (body[i : i + 2**20] for i in range(0, len(body), 2**20)),
-        ):  # the latter says no length
+        # the latter says no length
+        for content in (body, (body[i : i + 2**20] for i in range(0, len(body), 2**20))):
             answer = WEB.post(
                 f"{page}gradio_api/{path}",
                 content=content,

@@ -88,10 +88,8 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
         r"must have at most [\d,]+ bytes; .* Use the command `ecuas`\.",
     ),
 }
-READ = {
-    "text.parquet": uploads.read_answers,
-    "list.parquet": uploads.read_answers,
-}  # what else reads files
+# what else reads files
+READ = {"text.parquet": uploads.read_answers, "list.parquet": uploads.read_answers}
 
 
 def marks_of(name):
@@ -114,9 +112,8 @@ def test_every_bad_file_is_a_readable_error_and_none_takes_all_memory(name, tmp_
     assert re.search(message, shown)
     assert not re.search(f"{tmp_path}| --", shown)
     assert name in shown or shown.startswith(("Systems ", "Names of systems "))
-    after = resource.getrusage(
-        resource.RUSAGE_CHILDREN
-    ).ru_maxrss  # kB, at the peak; a child begins as we are
+    # kB, at the peak; a child begins as we are
+    after = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert after <= max(before, own + bounded.MEMORY / 1024)
 
 

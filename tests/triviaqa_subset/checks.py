@@ -26,9 +26,8 @@ RECORD = re.compile(
     r"fastest|smallest|southerly|northerly|easterly|westerly|last|only|best-selling)\b",
     re.I | re.S,
 )
-BROKEN = re.compile(
-    r"\?.*\w.*\?|\.{3}$|[a-z]$"
-)  # two questions, or a text that stops without an end
+# two questions, or a text that stops without an end
+BROKEN = re.compile(r"\?.*\w.*\?|\.{3}$|[a-z]$")
 OPEN = re.compile(
     r"^(?:name|give)\b|\bused for\b|\bmade with\b|\bknown for\b|\bpopular\b|\bwhat (?:word )?links\b|"
     r"\bassociated with\b|\blinked\b|\boverlook|\bperhaps\b|\bbetter known\b|\bor\b.*\bor\b",

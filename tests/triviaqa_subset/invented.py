@@ -10,9 +10,8 @@ from triviaqa_subset.folders import FOLDER
 from triviaqa_subset.labels import COLUMNS
 from triviaqa_subset.matching import aliases_sha256, sha256
 
-LONG = (
-    " It is not the largest of its cities." * 5
-)  # some questions are known by their first 200 characters only
+# some questions are known by their first 200 characters only
+LONG = " It is not the largest of its cities." * 5
 
 
 def as_row(question_id, question=None, aliases=None):

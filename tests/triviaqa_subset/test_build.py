@@ -25,9 +25,8 @@ OWN = read_once(FOLDER / "curation").questions
 IDS = OWN["question_id"].tolist()
 BY_START = OWN["question_id"][OWN["question_sha256"] == ""].tolist()
 HASHED = set(OWN["question_id"][OWN["aliases_sha256"] != ""])
-TWICE = OWN["question_id"][OWN["pool_positions"].str.len() == 2].iloc[
-    0
-]  # a question that was drawn twice
+# a question that was drawn twice
+TWICE = OWN["question_id"][OWN["pool_positions"].str.len() == 2].iloc[0]
 
 
 def split_rows():
@@ -289,9 +288,8 @@ def test_a_failure_between_data_and_card_puts_the_data_back(tmp_path, built):
 def test_a_selection_by_id_or_by_text(column, suffix, with_texts, tmp_path, invented):
     """Also of texts of which only the start has a hash."""
     questions = read_once(invented).questions
-    wanted = [
-        as_row(own)[column] for own in (*IDS[100:300], IDS[150], *BY_START)
-    ]  # one of them twice
+    # one of them twice
+    wanted = [as_row(own)[column] for own in (*IDS[100:300], IDS[150], *BY_START)]
     release = pd.DataFrame({column: [*wanted, "somewhere else"], "llm": "x"})
     file = tmp_path / f"release{suffix}"
     release.to_csv(file, index=False) if suffix == ".csv" else release.to_parquet(file)

@@ -54,9 +54,8 @@ asked = systems.merge(pool, on="question_id").assign(weight=systems["question_id
 OF = dict(list(asked.groupby(["llm", "method"])))
 ANSWERING = [system for system in OF if system[1] != "is_true"]  # with answers of their own
 card = DatasetCard.load(FOLDER / "README.md")
-page = (FOLDER.parent / "docs" / "dataset.md").read_text(
-    encoding="utf-8"
-)  # how the dataset was made
+# how the dataset was made
+page = (FOLDER.parent / "docs" / "dataset.md").read_text(encoding="utf-8")
 
 
 def words(text):
@@ -93,9 +92,8 @@ def test_the_committed_data_is_what_the_build_makes_now(labels, tmp_path, capsys
     assert capsys.readouterr().out.splitlines() == [first, *rows, f"written to {tmp_path}"]
     for name in FEATURES:
         pd.testing.assert_frame_equal(read(name, tmp_path), read(name), check_exact=True)
-        group = pq.read_metadata(tmp_path / "data" / f"{name}.parquet").row_group(
-            0
-        )  # with page indexes for the Hub
+        # with page indexes for the Hub
+        group = pq.read_metadata(tmp_path / "data" / f"{name}.parquet").row_group(0)
         assert all(group.column(i).has_offset_index for i in range(group.num_columns))
     assert (tmp_path / "README.md").read_bytes() == (FOLDER / "README.md").read_bytes()
     sums = dict(

@@ -136,9 +136,8 @@ def test_grades_do_not_depend_on_order_duplicates_or_the_judges_record():
     chance = random.Random(0)
     for _ in range(50):
         record = {}
-        for answers in (
-            chance.choices(ASKED, k=10) for _ in range(2)
-        ):  # two runs that share a record
+        # two runs that share a record
+        for answers in (chance.choices(ASKED, k=10) for _ in range(2)):
             assert graded(answers, record) == [alone[answer] for answer in answers]
 
 

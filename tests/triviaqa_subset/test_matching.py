@@ -71,9 +71,8 @@ def test_equality_is_contained_and_an_alias_in_its_own_dress_is_equal(answer, al
     assert held or not equal
     if normalize_officially(answer):
         assert exact_match(answer, [*aliases, answer])
-        if undress(answer) == answer and any(
-            map(str.isalnum, answer)
-        ):  # it has no dress of its own, nor is one
+        # it has no dress of its own, nor is one
+        if undress(answer) == answer and any(map(str.isalnum, answer)):
             assert exact_match(f"**{answer}**\u200b", [answer])
 
 

@@ -8,10 +8,8 @@ import pytest
 from triviaqa_subset.pool import read_rows
 from triviaqa_subset.selection import read_release
 
-ROWS = [
-    {"question_id": "q1", "n": [1]},
-    {"question_id": "q\u2028\x85", "n": [2, 3]},
-]  # characters that end no line
+# characters that end no line
+ROWS = [{"question_id": "q1", "n": [1]}, {"question_id": "q\u2028\x85", "n": [2, 3]}]
 LINES = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS)
 DOCUMENT = json.dumps(ROWS, indent=1)
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from inspect_ai.log import EvalLog, EvalSample, read_eval_log, write_eval_log
 from inspect_ai.scorer import Score
 
-Verdict = tuple[
-    str, str
-]  # of the first judge and of the second: C, I, or nan where it left an answer open
+# of the first judge and of the second: C, I, or nan where it left an answer open
+Verdict = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)

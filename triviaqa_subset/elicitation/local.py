@@ -88,9 +88,8 @@ async def _generate(
         sampling = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0}
     output = await ask(config=config.model_copy(update=sampling | {"logprobs": True}), **request)
     reply = output.choices[0]
-    likeliest = (
-        reply.logprobs.content if reply.logprobs else []
-    )  # which are not the tokens of a sample
+    # which are not the tokens of a sample
+    likeliest = reply.logprobs.content if reply.logprobs else []
     length = next(
         (place for place, token in enumerate(likeliest) if token.token in ends), len(likeliest)
     )

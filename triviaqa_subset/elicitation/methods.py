@@ -9,9 +9,9 @@ from string import ascii_uppercase
 
 import yaml
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model, messages_from_openai
-from inspect_ai.model._generate_config import (
-    active_generate_config,
-)  # --extra-body, --seed and --temperature
+
+# --extra-body, --seed and --temperature
+from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from ..labels import METHODS
@@ -121,9 +121,8 @@ class Interview:
 
     async def _first_answer(self) -> Reply:
         if self._answer is None:
-            top = (
-                self.setup.top_logprobs if self.choices else 2
-            )  # one alternative tells rounding from no distribution
+            # one alternative tells rounding from no distribution
+            top = self.setup.top_logprobs if self.choices else 2
             self._answer = await self._ask_answer(GenerateConfig(logprobs=True, top_logprobs=top))
         return self._answer
 

@@ -161,9 +161,8 @@ def _tokens(entries: "list[Logprob]") -> list[Token]:
 def _texts(entries: "list[Logprob]") -> list[str]:
     names = [entry.token for entry in entries]
     pieces = [entry.bytes for entry in entries]
-    codes = [
-        list(map(ord, name)) for name in names
-    ]  # which some providers of Inspect give as the bytes
+    # which some providers of Inspect give as the bytes
+    codes = [list(map(ord, name)) for name in names]
     if None in pieces or pieces == codes or not any(pieces):
         return names
     texts = decode([bytes(piece or ()) for piece in pieces])
@@ -206,9 +205,8 @@ def _spelling_tokens(
     tokens = _without_end(listed, reply.text)
     joined = "".join(token.text for token in tokens)
     starts = [0, _reasoning(joined)]
-    if reply.reasoning and joined.endswith(
-        reply.text
-    ):  # taken out of the text, with no mark of its end
+    # taken out of the text, with no mark of its end
+    if reply.reasoning and joined.endswith(reply.text):
         starts.append(len(joined) - len(reply.text))
     for start in starts:
         candidate = _after(tokens, start)

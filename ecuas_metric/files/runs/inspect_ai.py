@@ -26,16 +26,10 @@ from .parts import Column, Fields, Place, Reader, RunOptions, RunPart
 
 _ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
 _NEEDED = (b'"eval"', b'"task"', b'"model"', b'"version"')
-_LARGE = {
-    "messages",
-    "output",
-    "store",
-    "events",
-    "events_data",
-    "timelines",
-    "attachments",
-}  # of a sample
+# of a sample
+_LARGE = {"messages", "output", "store", "events", "events_data", "timelines", "attachments"}
 _CONFIDENCE = "metadata.confidence"  # of a score
+# Inspect's
 _VERDICTS = {
     "C": 1.0,
     "P": 0.5,
@@ -45,16 +39,10 @@ _VERDICTS = {
     "true": 1.0,
     "no": 0.0,
     "false": 0.0,
-}  # Inspect's
+}
 _BESIDE = {"eval-set.json", "logs.json"}  # the logs of an eval set
-_ASKED_BY = (
-    "limit",
-    "sample_id",
-    "epochs",
-    "message_limit",
-    "token_limit",
-    "time_limit",
-)  # of the configuration
+# of the configuration
+_ASKED_BY = ("limit", "sample_id", "epochs", "message_limit", "token_limit", "time_limit")
 _ARGUMENTS = ("metadata", "model_args", "model_generate_config", "task_args")  # of the header
 _LONGEST = 40  # characters of a setting in the name of a system
 

@@ -16,24 +16,16 @@ from ...inputs import Floats, Ints
 from . import parts
 from .parts import Answer, Fields, Place, Reader, RunOptions, RunPart
 
-BY_LENGTH = {
-    "none": "acc",
-    "chars": "acc_norm",
-    "bytes": "acc_bytes",
-}  # which tell whether lengths are as lm-eval's
+# which tell whether lengths are as lm-eval's
+BY_LENGTH = {"none": "acc", "chars": "acc_norm", "bytes": "acc_bytes"}
 _NAME = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl(\.gz)?"
 )
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 _LARGE = {"doc", "resps", "arguments"}
-_METRICS = (
-    "exact_match",
-    "acc",
-    "f1",
-    "em",
-    "mc1",
-)  # of a task in which the model writes its answer
+# of a task in which the model writes its answer
+_METRICS = ("exact_match", "acc", "f1", "em", "mc1")
 _RECORD = {"true_choice", "log_likelihoods"}  # keys of every `ChoiceRecord`
 _TOOL = "lm-eval samples"
 

@@ -92,18 +92,15 @@ class Parameter:
 class Command:
     """A subcommand: the functions that do it, and its help."""
 
-    forms: Mapping[
-        str, Callable[..., Any]
-    ]  # by the parameter that chooses each; "" where none is given
+    # by the parameter that chooses each; "" where none is given
+    forms: Mapping[str, Callable[..., Any]]
     usage: str
     description: str = ""
     epilog: str = ""
-    switches: Mapping[str, Flag] = field(
-        default_factory=dict
-    )  # of the choosing parameters, those that no function has
-    hints: Mapping[str, str] = field(
-        default_factory=dict
-    )  # what to do instead of a flag that it has not
+    # of the choosing parameters, those that no function has
+    switches: Mapping[str, Flag] = field(default_factory=dict)
+    # what to do instead of a flag that it has not
+    hints: Mapping[str, str] = field(default_factory=dict)
 
     def parameters(self) -> dict[str, Parameter]:
         """Return the parameters of all forms by their names."""

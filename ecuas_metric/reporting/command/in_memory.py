@@ -80,12 +80,8 @@ from .parameters import (
 )
 from .reading import read_files, recipes_of
 
-_DEPENDENT = (
-    "interval",
-    "calibration",
-    "calibrate",
-    "explain",
-)  # what groups of samples matter for in `score`
+# what groups of samples matter for in `score`
+_DEPENDENT = ("interval", "calibration", "calibrate", "explain")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -287,9 +283,8 @@ def plan_of_files(
 ) -> Notes:
     """Print how many samples a comparison like that of two systems needs."""
     output.check()
-    options = metric.options(rows) | {
-        "confidence_level": LEVEL
-    }  # which no number of a plan depends on
+    # which no number of a plan depends on
+    options = metric.options(rows) | {"confidence_level": LEVEL}
     submissions = read_files(
         files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output
     )
@@ -419,9 +414,8 @@ def _show_averages(
     chosen = [key for key in keys if key in averages.keys]
     grid = report_grid(averages, digits=output.digits, keys=output.columns_of(chosen))
     above = [f"Macro-averages over {by}; N counts its values.", *grid.above]
-    grid = replace(
-        grid, above=above, legend=(), hint=""
-    )  # which stands below the table of the parts
+    # which stands below the table of the parts
+    grid = replace(grid, above=above, legend=(), hint="")
     output.show_below(grid, report_records(averages, keys=chosen), "macro")
     return averages.notes()
 

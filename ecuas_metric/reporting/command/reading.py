@@ -17,18 +17,11 @@ from ...files.submissions import Submission, read_run, submissions_of
 from .flags import flag_of
 from .parameters import MetricOptions, ReadingFlags, RowFlags
 
-ROLES = re.compile(
-    rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)"
-)  # the commas that are in no column's name
+# the commas that are in no column's name
+ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
-NOT_OF_CHOICES = (
-    "scale",
-    "correct_from",
-    "right",
-    "unlabelled",
-    "predictions_are",
-    "partial",
-)  # lm-eval's and lighteval's
+# lm-eval's and lighteval's
+NOT_OF_CHOICES = ("scale", "correct_from", "right", "unlabelled", "predictions_are", "partial")
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,9 +111,10 @@ def test_swapping_systems_flips_the_sign(outputs):
         swapped = back[second, first, key]
         assert swapped.comparable == row.comparable
         assert swapped.p == pytest.approx(row.p, rel=1e-9, nan_ok=True)
+        # other draws
         assert other[3:6] + other[9:] == pytest.approx(
             turned[3:6] + turned[9:], abs=0.01, nan_ok=True
-        )  # other draws
+        )
 
 
 def test_numbers_of_confidences_are_marked_where_the_answers_differ(outputs):

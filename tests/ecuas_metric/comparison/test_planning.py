@@ -47,9 +47,8 @@ def test_weights_and_groups_count(rng):
     plain, grouped = (
         {plan.key: plan for plan in plan_of_systems(one)}[Key("ecuas", 1.0)] for one in both
     )
-    assert grouped.detectable == pytest.approx(
-        plain.detectable, rel=3e-3
-    )  # twice the samples say nothing new
+    # twice the samples say nothing new
+    assert grouped.detectable == pytest.approx(plain.detectable, rel=3e-3)
     assert grouped.needed == pytest.approx(2 * plain.needed, rel=5e-3)
 
 

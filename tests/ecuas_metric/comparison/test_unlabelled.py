@@ -53,9 +53,8 @@ def brute_force(confidence, correct, options):
         for system in (ranked(one, options) for one in decisions)
     ]
     table = np.array([list(each.values()) for each in found])
-    limits = zip(
-        np.fmin.reduce(table), np.fmax.reduce(table), strict=True
-    )  # of those that are defined
+    # of those that are defined
+    limits = zip(np.fmin.reduce(table), np.fmax.reduce(table), strict=True)
     return dict(zip(found[0], limits, strict=True))
 
 

@@ -667,9 +667,8 @@ def test_groups_and_ids_of_several_columns(score):
         for name in ("both", "lang+doc", "lang")
     }
     assert limits["lang+doc"] == pytest.approx(limits["both"], rel=1e-12)
-    assert (
-        limits["lang"] <= limits["both"] + 1e-12
-    )  # of groups that vary no more than independent answers
+    # of groups that vary no more than independent answers
+    assert limits["lang"] <= limits["both"] + 1e-12
 
 
 def test_the_first_part_of_a_joined_id_that_repeats_is_a_group(tmp_path):
@@ -693,9 +692,8 @@ def test_ids_of_which_none_is_shared_have_ways_out(tmp_path, monkeypatch, capsys
     for way, is_same in (["--by-position"], False), (["--columns", "b.csv:id=key"], True):
         assert cli.main([*compare, *way]) == 0
         (row,) = json.loads((tmp_path / "out.json").read_text())["rows"]
-        assert (
-            row["high"] - row["low"] < 0.05
-        ) == is_same  # else one more answer is not all that differs
+        # else one more answer is not all that differs
+        assert (row["high"] - row["low"] < 0.05) == is_same
 
 
 KINDS = [

@@ -29,12 +29,8 @@ OF_FUNCTIONS = {
     "score_as_posteriors",
     "sort_labels",
 }
-OF_FUNCTIONS |= {
-    "fit_posteriors",
-    "log_samples",
-    "pass_weights_to_state",
-    "set_shift",
-}  # or of another command
+# or of another command
+OF_FUNCTIONS |= {"fit_posteriors", "log_samples", "pass_weights_to_state", "set_shift"}
 
 
 @pytest.fixture

@@ -429,9 +429,8 @@ def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
         assert fact.endswith(
             f"3 samples; partial: 3 of 8 planned samples are scored, status {status}."
         )
-    path = json_file(
-        tmp_path, [*samples, {"id": 9, "epoch": 1, "scores": {}, "error": {}}]
-    )  # some of a run may fail
+    # some of a run may fail
+    path = json_file(tmp_path, [*samples, {"id": 9, "epoch": 1, "scores": {}, "error": {}}])
     assert (
         only(path).notes[0].fact.endswith("3 samples; partial: 3 of 4 planned samples are scored.")
     )

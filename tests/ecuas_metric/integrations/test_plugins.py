@@ -77,9 +77,8 @@ def test_the_scorer_is_one_of_scikit_learns(rng):
     each = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(n=0), cv=folds)[
         "test_score"
     ]
-    path = LogisticRegressionCV(Cs=[1.0], scoring=ecuas_scorer(n=0), cv=folds).fit(
-        X, y
-    )  # makes a scorer of its own
+    # makes a scorer of its own
+    path = LogisticRegressionCV(Cs=[1.0], scoring=ecuas_scorer(n=0), cv=folds).fit(X, y)
     assert np.ravel(path.scores_["yes"]) == pytest.approx(each, abs=1e-3)
     scoring = {"a": ecuas_scorer(), "b": "accuracy"}
     found = check_scoring(model, scoring=scoring)(model, X, y, sample_weight=weight)["a"]

@@ -9,11 +9,8 @@ from tests.ecuas_metric.integrations.live import arithmetic, close, run, score
 
 pytestmark = [pytest.mark.integrations, pytest.mark.e2e]
 C, Q = [1, 0, 1], [0.9, 0.4, 0.7]
-SAID = [
-    ("Paris", "Paris", 0.9),
-    ("Rome", "Oslo", 0.4),
-    ("Oslo", "Oslo", 0.7),
-]  # what, the truth, how sure
+# what, the truth, how sure
+SAID = [("Paris", "Paris", 0.9), ("Rome", "Oslo", 0.4), ("Oslo", "Oslo", 0.7)]
 SCRIPTS = {  # what stands before the recipe, or writes its file
     "uqlm": """
 from uqlm import BlackBoxUQ

@@ -46,13 +46,14 @@ QUESTIONS = [  # samples, with fields that tasks take for the truth: index of th
     for i in range(40)
 ]
 JSON_LINES = "".join(json.dumps(question) + "\n" for question in QUESTIONS)
+# else label
 TRUTH = {
     "computed": "not_flag",
     "other": "noisy",
     "group:b": "noisy",
     "absent": "flag",
     "contexts": "flag",
-}  # else label
+}
 
 
 def of_choices(samples, task, weighted=False):
@@ -241,10 +242,8 @@ def lighteval(tmp_path_factory):
     return Ran(folder / "out", live, done.stdout + done.stderr, read, expected)
 
 
-FLAGS = {
-    "filters one": ("--filter", "one"),
-    "filters two": ("--filter", "two"),
-}  # what the reader must be told
+# what the reader must be told
+FLAGS = {"filters one": ("--filter", "one"), "filters two": ("--filter", "two")}
 SEVERAL_RIGHT = "must have one right choice in each sample"
 REFUSED = {
     **dict.fromkeys(

@@ -43,18 +43,16 @@ def test_batches_add_up_to_all_rows(rng):
     metric, weighted = plug.ECUAS(n=(0, 1)), plug.ECUAS(n=(0, 1))
     for rows in np.array_split(np.arange(300), 70):  # more batches than are kept apart
         batch = torch.tensor(confidence[rows], requires_grad=True), torch.tensor(correct[rows])
-        assert metric(*batch)["error_rate"] == pytest.approx(
-            1 - correct[rows].mean()
-        )  # the numbers of the batch
+        # the numbers of the batch
+        assert metric(*batch)["error_rate"] == pytest.approx(1 - correct[rows].mean())
         weighted.update(*batch, sample_weight=weight[rows])
     assert len(metric.parts) <= 64
     expected = score_confidences(correct, confidence, n=(0, 1))
     for same in (metric, copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), metric.clone()):
         assert numbers(same) == pytest.approx(expected, abs=1e-12)
     expected = score_confidences(correct, confidence, n=(0, 1), sample_weight=weight)
-    assert numbers(weighted) == pytest.approx(
-        expected, abs=1e-6
-    )  # weights are rounded to parts of a billion
+    # weights are rounded to parts of a billion
+    assert numbers(weighted) == pytest.approx(expected, abs=1e-6)
     other = updated(confidence[:9], correct[:9], n=(0, 1))
     other.merge_state(metric)
     doubled = np.r_[correct[:9], correct], np.r_[confidence[:9], confidence]
@@ -100,9 +98,8 @@ def test_shapes_of_tokens_ignored_labels_and_bfloat16(rng):
     targets = torch.tensor(np.where(ignored, -100, labels))
     for given in (logits, logits.movedim(-1, 1)):
         metric = updated(given, targets, **LOGITS, shift=False)
-        assert (
-            metric(given, torch.full_like(targets, -100)) == {}
-        )  # a batch of which nothing is evaluated
+        # a batch of which nothing is evaluated
+        assert metric(given, torch.full_like(targets, -100)) == {}
         assert numbers(metric) == pytest.approx(
             of_logits(labels[~ignored], rows[~ignored]), abs=1e-12
         )

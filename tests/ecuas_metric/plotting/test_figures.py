@@ -134,6 +134,5 @@ def test_the_papers_figure_1_has_a_panel_for_each_n():
     figure = figures.confidence_cost_figure((0, 1), (2, None))
     assert [axes.get_title() for axes in figure.axes] == ["n = 0", "n = 1"]
     solid, dashed = figure.axes[1].lines[:2]
-    np.testing.assert_allclose(
-        [solid.get_ydata()[-1], dashed.get_ydata()[-1]], [0, 4], atol=1e-6
-    )  # epsilon
+    # epsilon
+    np.testing.assert_allclose([solid.get_ydata()[-1], dashed.get_ydata()[-1]], [0, 4], atol=1e-6)

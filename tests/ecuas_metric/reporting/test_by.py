@@ -63,9 +63,8 @@ def test_each_value_has_a_row_and_counts_the_same_in_the_averages(frame, tmp_pat
         assert average[key] == pytest.approx(np.mean(values), abs=1e-12)
         if key != "aurc":  # whose bias is taken off
             half = math.sqrt(sum((row[f"{key}_low"] - row[key]) ** 2 for row in found.values())) / 3
-            assert average[key] - average[f"{key}_low"] == pytest.approx(
-                half, rel=0.1
-            )  # to first order
+            # to first order
+            assert average[key] - average[f"{key}_low"] == pytest.approx(half, rel=0.1)
     assert (average["system"], average["N"]) == ("gpt", 3)
     assert "Macro-averages over subject; N counts its values." in capsys.readouterr().out
 

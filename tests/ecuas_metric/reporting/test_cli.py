@@ -164,9 +164,8 @@ def test_twelve_systems_fit_a_screen_and_files_have_every_difference(folder, cap
 def test_significant_differences_can_be_shown_alone(folder, capsys, rng):
     common = ["compare", *many(folder, rng, 4), "--metrics", "ECUAS_1,ER"]
     rows = run(folder, *common)
-    assert (
-        capsys.readouterr().out.count("\nECUAS_1 ↓  ") == 2
-    )  # in the summary, and once in the table
+    # in the summary, and once in the table
+    assert capsys.readouterr().out.count("\nECUAS_1 ↓  ") == 2
     assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
     significant = run(folder, *common, "--only", "significant")
     assert significant == [row for row in rows if row["p_adjusted"] <= 0.05]

@@ -245,9 +245,8 @@ def quick(tmp_path, monkeypatch):
         "write_differences",
         lambda rows, folder, alpha: [Path(folder, "differences.png")],
     )
-    for module in [
-        name for name in sys.modules if name.startswith("pyspark.")
-    ]:  # another test may have had them
+    # another test may have had them
+    for module in [name for name in sys.modules if name.startswith("pyspark.")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "pyspark", None)
 

@@ -131,10 +131,8 @@ LAYOUTS = {  # columns, flags
     **AS_TEXT,
     "all right": ({"confidence": P, "correct": np.ones(60, int)}, ()),
 }
-KNOWN_TO_ONE_ENGINE = (
-    "state",
-    "weights",
-)  # how finely, and digests of columns of which no engine has all rows
+# how finely, and digests of columns of which no engine has all rows
+KNOWN_TO_ONE_ENGINE = ("state", "weights")
 
 
 def facts_of(signature):

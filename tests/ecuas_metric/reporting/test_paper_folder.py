@@ -48,13 +48,8 @@ def test_the_document_stands_alone_and_names_no_command(folder):
     assert "ecuas compare" not in text
     assert "ecuas score" not in text
     header = re.search(r"\\toprule\n(.*) \\\\", text)[1]
-    assert re.findall(r"[A-Z]{2,}", header) == [
-        "ER",
-        "AURC",
-        "ECUAS",
-        "ECUAS",
-        "ECUAS",
-    ]  # as wide as a page
+    # as wide as a page
+    assert re.findall(r"[A-Z]{2,}", header) == ["ER", "AURC", "ECUAS", "ECUAS", "ECUAS"]
     signature = text.partition("Computed by ecuas")[2]
     assert max(map(len, re.split(r"\s|\\allowbreak", signature))) < 40
     assert all(

@@ -25,9 +25,8 @@ def overconfident():
 
 
 def written(folder, **columns):
-    columns.setdefault(
-        "id", [f"q{k:03}" for k in range(len(next(iter(columns.values()))))]
-    )  # folds go by their order
+    # folds go by their order
+    columns.setdefault("id", [f"q{k:03}" for k in range(len(next(iter(columns.values()))))])
     frame = pd.DataFrame({name: np.asarray(values).tolist() for name, values in columns.items()})
     frame.to_json(folder / "a.jsonl", orient="records", lines=True, double_precision=15)
     return str(folder / "a.jsonl")

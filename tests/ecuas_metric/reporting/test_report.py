@@ -76,13 +76,8 @@ def test_metrics_have_the_names_that_tables_show(submissions):
     ).keys
     for names in ("ecuas_0,error_rate", "ECUAS_0, ER", "ECUAS_0 ↓,Error_Rate"):
         assert chosen_keys(names, keys) == [Key("ecuas", 0.0), Key("error_rate")]
-    of_each_name = [
-        "ecuas_0",
-        "ecuas_1",
-        "ecuas_128",
-        "coverage_0.2",
-        "coverage_0.3",
-    ]  # and none that is normalised
+    # and none that is normalised
+    of_each_name = ["ecuas_0", "ecuas_1", "ecuas_128", "coverage_0.2", "coverage_0.3"]
     assert [*map(str, chosen_keys("ecuas, cov", keys))] == of_each_name
 
 
@@ -129,9 +124,8 @@ def test_weights_and_groups_of_the_file_are_used(rng):
         "one", rng, per_sample={"sample_weight": weights, "groups": ["a", "b", "c"] * 20}
     )
     system = prepare_submissions([one], confidence_level=0.9)["one"]
-    assert as_given(system)[1].sample_weight == pytest.approx(
-        np.array(weights) * 0.4
-    )  # 4^2 / (1^2 + 3^2) = 1.6 of 4
+    # 4^2 / (1^2 + 3^2) = 1.6 of 4
+    assert as_given(system)[1].sample_weight == pytest.approx(np.array(weights) * 0.4)
     assert system.options.groups.max() == 2
 
 
@@ -176,10 +170,8 @@ def test_open_answers_bound_every_number_and_no_estimate_is_shown(rng):
     open_, judged = opened("open", rng, "bounds"), submission("judged", rng)
     with pytest.raises(InputError, match=r"^open\.csv: has no label for some answers\. Label them"):
         prepare_submissions([open_, judged])
-    for options in (
-        {},
-        {"confidence_level": 0.9, "n_resamples": 9, "normalize": True},
-    ):  # sorted or not
+    # sorted or not
+    for options in ({}, {"confidence_level": 0.9, "n_resamples": 9, "normalize": True}):
         systems, unlabelled = prepare_open([open_, judged], **options)
         assert list(unlabelled) == ["open"]
         report = make_report(systems, unlabelled=unlabelled)
@@ -304,7 +296,6 @@ def test_each_system_is_sorted_once_for_tables_comparisons_and_figures(level, rn
     # Older versions of NumPy sort the places of both systems together to find the distinct ones.
     assert [size for size in sorts if size == (211,)] == [(211,)] * 2
     assert drawn == ["risk_coverage", "reject_cost", "ecuas_against_n", "reliability"]
-    by_log_cost = posterior_system(
-        [0, 1], [[0.6, 0.4], [0.3, 0.7]], cost="log"
-    )  # which has no confidences
+    # which has no confidences
+    by_log_cost = posterior_system([0, 1], [[0.6, 0.4], [0.3, 0.7]], cost="log")
     assert write_figures({"one": by_log_cost}, "") == drawn[:-1]

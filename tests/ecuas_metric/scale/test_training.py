@@ -46,9 +46,8 @@ def test_objects_merge_gather_reset_and_load(rng):
         two.compute()
     two.load(together.packed())
     assert two.compute() == pytest.approx(one.compute(), rel=1e-9, nan_ok=True)
-    two.gather(
-        lambda found, own: found.__setitem__(slice(None), [own, b""]), 2
-    )  # no row counts twice
+    # no row counts twice
+    two.gather(lambda found, own: found.__setitem__(slice(None), [own, b""]), 2)
     assert packed(two.state) == packed(together.state)
 
 

@@ -47,9 +47,8 @@ FLIPPED = [("I", 0.9), *CI[1:]]
 def model(replies="abcde", name="mockllm/model"):
     outputs = [ModelOutput.from_content(name, reply) for reply in replies]
     for output in outputs:
-        output.usage = ModelUsage(
-            input_tokens=1, output_tokens=1, total_tokens=2
-        )  # else a tokenizer is fetched
+        # else a tokenizer is fetched
+        output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
     return get_model(name, custom_outputs=outputs, memoize=False)
 
 

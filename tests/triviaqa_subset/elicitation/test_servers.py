@@ -91,9 +91,8 @@ def test_answers_are_right_and_confidences_right_or_missing_with_a_reason(name, 
             score = sample.scores[method]
             assert score.answer == answer(number)
             assert score.value == "C" if number % 3 else score.value != score.value
-            few = (
-                method == "is_true" and style.get("most") == 5 and number % 2 == 0
-            )  # of a flat distribution
+            # of a flat distribution
+            few = method == "is_true" and style.get("most") == 5 and number % 2 == 0
             if method in missing or few:
                 assert score.metadata["confidence"] is None
                 assert score.explanation

@@ -256,12 +256,8 @@ def test_an_answer_is_judged_later_and_again_without_asking_anew(tmp_path):
 def test_two_judges_agree_by_cohens_kappa_and_what_they_see_differently_is_unlabelled():
     from triviaqa_subset.elicitation.judges import cohens_kappa, compare_judges
 
-    table = {
-        ("C", "C"): 20,
-        ("C", "I"): 5,
-        ("I", "C"): 10,
-        ("I", "I"): 15,
-    }  # 0.7 observed, 0.5 expected
+    # 0.7 observed, 0.5 expected
+    table = {("C", "C"): 20, ("C", "I"): 5, ("I", "C"): 10, ("I", "I"): 15}
     verdicts = [pair for pair, count in table.items() for _ in range(count)]
     assert cohens_kappa(verdicts) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
     assert math.isnan(cohens_kappa([("C", "C")] * 3))
