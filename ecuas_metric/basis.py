@@ -294,6 +294,11 @@ def _have_same_answers(one: Basis, other: Basis) -> bool:
     return one.answers == other.answers
 
 
+def signature_of(bases: Iterable[Basis]) -> str:
+    """Return the signature of all, or each where they differ."""
+    return " ; ".join(dict.fromkeys(map(str, bases)))
+
+
 def differing(bases: Iterable[Basis]) -> list[str]:
     """Return what forbids to rank these by any metric, see `why_not_comparable`."""
     first, *following = bases

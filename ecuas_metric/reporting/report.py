@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from ..basis import differing, may_rank
+from ..basis import differing, may_rank, signature_of
 from ..comparison.compare import NOT_COMPARABLE
 from ..comparison.unlabelled import ValueBounds, bounds_of
 from ..errors import FileError, InputError, Note, sentence
@@ -249,7 +249,7 @@ def report_of(
         results=dict(results),
         keys=keys,
         not_comparable=[key for key in keys if not may_rank(key, bases)],
-        signature=" ; ".join(dict.fromkeys(map(str, bases))),
+        signature=signature_of(bases),
         sizes=sizes,
         differing=differing(bases),
         unlabelled=unlabelled or {},

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
+from ..basis import signature_of
 from ..results import Estimate, System
 from ..thresholds import RejectCostChoice, choose_reject_cost
 from .report import interval_text
@@ -38,7 +39,7 @@ def chosen_costs(
             f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence for each system."
         ]
     note = f"intervals at the level {level:.12g} take the reject cost as given"
-    signature = " ; ".join(dict.fromkeys(str(system.basis) for system in systems.values()))
+    signature = signature_of(system.basis for system in systems.values())
     return Grid(HEADER, rows, [note], signature, above=above), records
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Annotated
 
-from ...basis import Basis
+from ...basis import Basis, signature_of
 from ...comparison.compare import (
     Comparison,
     basis_of_comparison,
@@ -231,7 +231,7 @@ def compare_in_memory(
         shown = [row for row in differences if is_significant(row, alpha)]
         above.append(f"{len(shown)} of {len(differences)} differences are significant and shown.")
     bases = {name: basis_of_comparison(system) for name, system in systems.items()}
-    line = " ; ".join(dict.fromkeys(map(str, bases.values())))
+    line = signature_of(bases.values())
     grid = comparison_grid(
         shown, line, level=interval, tests=num_tests(differences), digits=digits, above=above
     )

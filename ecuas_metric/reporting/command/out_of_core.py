@@ -1,4 +1,4 @@
-"""`ecuas score --out-of-core`, `ecuas merge` and `ecuas compare --out-of-core`: states -> tables."""
+"""`ecuas score --out-of-core` and `ecuas merge`: states -> tables."""
 
 from __future__ import annotations
 
