@@ -49,6 +49,7 @@ _COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 # a number from 0 to 1, which no separator of thousands is in
 _UNIT_COMMA = re.compile(r"[01](,\d+)?")
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
+_WORDS_SHOWN = 5
 _WAYS = {"with decimal points": _POINT, "with decimal commas": _COMMA, "per cent": _PER_CENT}
 
 
@@ -97,13 +98,8 @@ def truths_in(sheet: Sheet, column: str, right: str | None = None) -> Floats:
     parsed = parse_cells(sheet.column(column))
     if right is None and is_numeric(parsed.type):
         return floats_in(parsed)
-    values, codes = encode(parsed)
-    words = [as_text(value).lower() for value in values]
-    pair = (
-        _known_pair(sheet, column, words)
-        if right is None
-        else _said_pair(sheet, column, words, right)
-    )
+    words, codes = _words_in(parsed)
+    pair = _known_pair(sheet, column, words) if right is None else _said_pair(words, right)
     if pair is not None:
         _refuse(
             sheet, column, codes, [word not in pair for word in words], "neither_word", list(pair)
@@ -216,7 +212,32 @@ def _refuse(
         raise error
 
 
-def _said_pair(sheet: Sheet, column: str, words: Sequence[str], right: str) -> Mapping[str, float]:
+def said_words(sheet: Sheet, column: str, right: str, *, is_whole: bool) -> str:
+    """Return the words for right and wrong as RIGHT/WRONG where the user named the first, and a column has just two.
+
+    FileError if it has more; or not the one that is named, if it is whole: further rows may have it.
+    """
+    if "/" in right:
+        return right
+    words, codes = _words_in(parse_cells(sheet.column(column)))
+    word = right.strip().lower()
+    if word not in words:
+        if is_whole:
+            got = ", ".join(words[:_WORDS_SHOWN])
+            raise sheet.error(column, "word_missing", got=got, word=word)
+        return right
+    pair = list(_said_pair(words, right))
+    _refuse(sheet, column, codes, [one not in pair for one in words], "neither_word", pair)
+    return "/".join(filter(None, [right, *pair[1:]]))
+
+
+def _words_in(cells: pa.Array) -> tuple[list[str], Ints]:
+    """Return the distinct words of a column in lower case, and which of them each row (N,) has."""
+    values, codes = encode(cells)
+    return [as_text(value).lower() for value in values], codes
+
+
+def _said_pair(words: Sequence[str], right: str) -> Mapping[str, float]:
     """Return what words count as where the user named that for right, or both as RIGHT/WRONG."""
     first, _, second = (part.strip() for part in right.lower().partition("/"))
     others = [word for word in words if word != first]

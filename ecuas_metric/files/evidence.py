@@ -14,8 +14,8 @@ import pyarrow as pa
 from ..errors import FileError, InputError, Note
 from ..inputs import Array, Bools, Floats, Ints, are_swapped
 from ..results import note_perfect
-from .cells import numbers_in, parse_cells
-from .recipe import NAMES, Reading, Recipe, column_in, complement_of, limits_of
+from .cells import numbers_in, parse_cells, said_words
+from .recipe import NAMES, Reading, Recipe, column_in, complement_of, limits_of, on_unit_scale
 from .roles import DIFFERENT
 from .values import (
     TEXT,
@@ -39,14 +39,13 @@ _MOST_PARTS = 20  # systems of a file that are noted, where only their numbers o
 _NEARLY = 0.9  # of the rows of one system that another one has, where rows of each are together
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 _SPREAD = 2
-_WORDS_SHOWN = 5
 _TRUTHS = {"true", "false"}
 
 
 def check_columns(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note, ...]:
     """Raise FileError if columns that the user did not name cannot be what their names say; return notes on others."""
     notes: tuple[Note, ...] = ()
-    if len(sheet.rows) == recipe.rows:
+    if _is_whole(sheet, recipe):
         _refuse_footer(sheet, recipe)
     said = reading.columns
     if "correct" not in said and recipe.right is None and recipe.form == "confidences":
@@ -61,23 +60,17 @@ def check_columns(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note,
 
 def with_pair(sheet: Sheet, recipe: Recipe) -> Recipe:
     """Return the recipe with both words of correctness, one pair for all systems, where the user named one."""
-    first, _, second = (recipe.right or "").lower().partition("/")
-    if not first or second:
+    if recipe.right is None:
         return recipe
-    name = column_in(recipe.truth)
-    values, codes = encode(parse_cells(sheet.column(name)))
-    words = [as_text(value).lower() for value in values]
-    if first.strip() not in words:
-        if len(sheet.rows) == recipe.rows:
-            got = ", ".join(words[:_WORDS_SHOWN])
-            raise sheet.error(name, "word_missing", got=got, word=first)
-        return recipe
-    others = [word for word in words if word != first.strip()]
-    if len(others) > 1:
-        further = np.isin(codes, [words.index(word) for word in others[1:]])
-        pair = [first.strip(), others[0]]
-        raise sheet.error(name, "neither_word", further, advice="empty_if_not_judged", words=pair)
-    return replace(recipe, right=f"{recipe.right}/{others[0]}") if others else recipe
+    right = said_words(
+        sheet, column_in(recipe.truth), recipe.right, is_whole=_is_whole(sheet, recipe)
+    )
+    return replace(recipe, right=right)
+
+
+def _is_whole(sheet: Sheet, recipe: Recipe) -> bool:
+    """Return whether a sheet has all rows that are read, not only the first."""
+    return len(sheet.rows) == recipe.rows
 
 
 def require_ids(recipes: Iterable[Recipe | None]) -> None:
@@ -154,9 +147,12 @@ def scale_counts(values: Array, copies: Floats | None = None) -> Ints:
     return np.array([counts @ mark for mark in marks]).astype(np.int64)
 
 
-def are_mixed(counts: Ints, scale: float) -> bool:
-    """Return whether more numbers are below 1 than expected on a scale from 0 to `scale`: not of one."""
-    return bool(counts[0] > 1 and counts[2] > min(0.5, _MIXED + _SPREAD / scale) * counts[3])
+def are_mixed(counts: Ints, scale: float | str) -> bool:
+    """Return whether more numbers are below 1 than expected on a scale above it: not of a single one."""
+    low, high = limits_of(scale)
+    if low != 0 or high <= 1:
+        return False
+    return bool(counts[0] > 1 and counts[2] > min(0.5, _MIXED + _SPREAD / high) * counts[3])
 
 
 def refuse_positive(sheet: Sheet, recipe: Recipe, chosen: pa.Array, values: Floats) -> None:
@@ -262,8 +258,7 @@ def _head(sheet: Sheet, name: str) -> Array:
 def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if what seems the probability of class 1 is the confidence in the class that was chosen."""
     name = recipe.predictions[0]
-    low, high = limits_of(recipe.scale)
-    values = (numbers_in(sheet, name, share=recipe.scale == 1) - low) / (high - low)
+    values = on_unit_scale(numbers_in(sheet, name, share=recipe.scale == 1), recipe.scale)
     predicted = [other for other, _ in recipe.unused if other.strip().lower() in NAMES["predicted"]]
     is_high = bool(len(values) >= _ENOUGH and np.nanmin(values) >= 0.5)
     for other in predicted:
@@ -274,7 +269,8 @@ def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
             raise sheet.error(
                 name, "contradicted", wrong, advice=advice, columns=columns, other=other
             )
-    if is_high and not predicted and len(values) == recipe.rows:  # of others, lower ones may follow
+    # below the first rows lower ones may follow
+    if is_high and not predicted and _is_whole(sheet, recipe):
         raise sheet.error(
             name, "never_below_half", advice="name_positive", columns={"positive": name}
         )

@@ -331,6 +331,12 @@ def limits_of(scale: float | str) -> tuple[float, float]:
         raise InputError("scale", "no_scale", value=scale) from None
 
 
+def on_unit_scale(values: Any, scale: float | str) -> Any:
+    """Return numbers, or an expression of them, with what 0 and 1 are on a scale at 0 and 1."""
+    low, high = limits_of(scale)
+    return (values - low) / (high - low)
+
+
 def scale_of(text: str) -> float | str:
     """Return the number that a scale is, or "LOW:HIGH"."""
     low, high = limits_of(text)

@@ -215,7 +215,7 @@ class _Matching:
         if self.labels and 1 < len(columns) != len(self.labels):
             got = f"{len(self.labels)} labels and {name_of(columns)}"
             raise FileError(self.source, "labels_do_not_fit", got=got, advice="name_posteriors")
-        if self.doubtful:
+        if self.doubtful and not self.labels:
             further = ", ".join(sorted(self.doubtful)[:COLUMNS_SHOWN])
             raise FileError(
                 self.source,
@@ -340,7 +340,7 @@ class _Matching:
             return list(numeric.values())
         columns = [name for known, name in numeric.items() if known in classes]
         for name in set(numeric.values()).difference(columns):
-            if pa.types.is_floating(self._kind(name)) and not self.labels:
+            if pa.types.is_floating(self._kind(name)):
                 self.doubtful.append(name)
         return columns
 

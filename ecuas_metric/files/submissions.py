@@ -42,7 +42,16 @@ from .evidence import (
     with_pair,
 )
 from .read import read_sheet, stem
-from .recipe import HEAD, ColumnNames, Reading, Recipe, complement_of, limits_of, name_of
+from .recipe import (
+    HEAD,
+    ColumnNames,
+    Reading,
+    Recipe,
+    complement_of,
+    limits_of,
+    name_of,
+    on_unit_scale,
+)
 from .roles import list_columns, resolve, with_nested
 from .runs import RUN_FIELDS, RUN_FILE, RunOptions, RunPart, names_of, pool_tasks, read_parts
 from .values import (
@@ -599,12 +608,11 @@ def _of_classes(sheet: Sheet, column: str, classes: Sequence[str]) -> list[objec
 
 def _require_one_scale(values: Array | list[object], recipe: Recipe) -> None:
     """Raise InputError if some values of a scale look divided already."""
-    low, high = limits_of(recipe.scale)
-    if low != 0 or high <= 1:
+    if recipe.scale == 1:
         return
     array = numbers(values, "predictions")
     counts = scale_counts(array)
-    if are_mixed(counts, high):
+    if are_mixed(counts, recipe.scale):
         is_large = (array <= 0) | (array >= 1)
         fields = {"within": counts[1], "size": counts[0]}
         require(is_large, array, "predictions", "several_scales", "write_in_one_scale", **fields)
@@ -620,8 +628,7 @@ def checked(
 ) -> tuple[Array, Array]:
     """Return predictions and references as the metric takes them; or raise InputError."""
     if recipe.scale != 1:
-        low, high = limits_of(recipe.scale)
-        values = (numbers(values, "predictions") - low) / (high - low)
+        values = on_unit_scale(numbers(values, "predictions"), recipe.scale)
     if recipe.form == "posteriors":
         return posteriors(values, truth)
     if recipe.form == "positive" and predictions_are == "logits":

@@ -14,7 +14,7 @@ from ..basis import Origin
 from ..errors import FileError, InputError, Note
 from ..files.cells import numbers_in, row_of_numbers
 from ..files.evidence import MAX_SYSTEMS, are_mixed, check_columns, scale_counts, with_pair
-from ..files.recipe import HEAD, Reading, Recipe, complement_of, limits_of
+from ..files.recipe import HEAD, Reading, Recipe, complement_of
 from ..files.roles import resolve, with_nested
 from ..files.submissions import (
     MEANING,
@@ -233,8 +233,7 @@ def require_one_scale(on_scale: Ints, recipe: Recipe | None, source: str) -> Non
     """Raise FileError if some confidences, by their `scale_counts`, look divided already."""
     if recipe is None:
         return
-    low, high = limits_of(recipe.scale)
-    if low == 0 and high > 1 and are_mixed(on_scale, high):
+    if are_mixed(on_scale, recipe.scale):
         column = "+".join(recipe.predictions)
         size, within = on_scale[:2].tolist()
         raise FileError(

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from ..errors import InputError, missing_package
 from ..files.evidence import scale_counts
-from ..files.recipe import HEAD, Reading, Recipe, limits_of
+from ..files.recipe import HEAD, Reading, Recipe, limits_of, on_unit_scale
 from ..files.submissions import advised, source_of, systems_in
 from ..files.values import Sheet, floats_in, plain
 from ..inputs import Floats, clip, fill_missing
@@ -263,9 +263,8 @@ def _columns(rows: Any, recipe: Recipe, options: Options) -> Any:
 
     types = rows.collect_schema()
     q = _number(recipe.predictions[0], types)
-    low, high = limits_of(recipe.scale)
     if recipe.scale != 1:
-        q = (q - low) / (high - low)
+        q = on_unit_scale(q, recipe.scale)
     y = _number(recipe.truth, types)
     if recipe.correct_from is not None:
         y = nw.when(~y.is_null()).then((y >= recipe.correct_from).cast(nw.Float64))
@@ -290,6 +289,7 @@ def _columns(rows: Any, recipe: Recipe, options: Options) -> Any:
     for _ in range(3):  # the eighth root
         rows = rows.with_columns(**_ours(root=root.sqrt()))
     rows = rows.with_columns(**_ours(place=(q * options.n_bins).floor()))
+    _, high = limits_of(recipe.scale)
     bins = nw.when((q > -1) & (q < 2)).then(_bin(options, high)).otherwise(nw.lit(_OUTSIDE))
     columns = {
         "bin": nw.when(~q.is_null()).then(bins).otherwise(nw.lit(_NO_BIN)).cast(nw.Int64),
@@ -423,9 +423,9 @@ def _summary(
         recipe,
     )
     column = {name.removeprefix(_OURS): floats_in(plain(table[name])) for name in _our_names(table)}
-    limits = limits_of(recipe.scale)
+    _, high = limits_of(recipe.scale)
     require_one_scale(
-        scale_counts(column["high"] * limits[1], column["count"]),
+        scale_counts(column["high"] * high, column["count"]),
         recipe,
         file,
     )
