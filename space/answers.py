@@ -67,13 +67,12 @@ class Graded:
         answered = len(self.frame)
         total = len(subset.questions_of(self.asked))
         unknown = len(self.open_questions())
-        parts = [
-            f"Of {answered} answers were decided: {ways or 'none'}.",
-            f"{unknown} are unknown." * bool(unknown),
-        ]
+        parts = [f"Of {answered} answers were decided: {ways or 'none'}."]
+        if unknown:
+            parts.append(f"{unknown} are unknown.")
         if answered < total:
             parts.append(PARTIAL.format(answered=answered, total=total))
-        return " ".join(filter(None, parts))
+        return " ".join(parts)
 
     def open_questions(self) -> list[str]:
         """Return the questions whose answers are not decided."""

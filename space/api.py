@@ -17,7 +17,6 @@ from gradio.utils import get_upload_folder
 from pydantic import TypeAdapter, ValidationError
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.reporting.tables import to_json
 from ecuas_metric.reporting.thresholds import sentences
 
 from . import answers, subset, uploads
@@ -27,6 +26,7 @@ from .scoring import (
     Json,
     Numbers,
     Scored,
+    as_json,
     choose,
     options_of,
     score_files,
@@ -162,15 +162,7 @@ def threshold(
     with _paths_of_systems(files) as paths:
         grid, records = choose(paths, given, budget=budget, max_risk=max_risk)
     notes = [*grid.above, *grid.notes]
-    result: Json = json.loads(
-        to_json(
-            records,
-            grid.signature,
-            notes,
-            {"in_words": sentences(grid)},
-        )
-    )
-    return result
+    return as_json(records, grid.signature, notes, in_words=sentences(grid))
 
 
 TEXTS = {  # arguments of functions that take the controls

@@ -86,6 +86,14 @@ CONTROLS = {
 }
 
 
+def as_json(
+    records: Sequence[Record], signature: str, notes: Sequence[str], **fields: object
+) -> Json:
+    """Return what files of JSON hold: rows, signature, notes and further fields; what is not a number is None."""
+    result: Json = json.loads(to_json(records, signature, notes, fields))
+    return result
+
+
 @dataclass(frozen=True)
 class Scored:
     """Systems and every number of theirs, and how their files were read."""
@@ -137,14 +145,7 @@ class Scored:
         """Return one row per system, signature and notes; what is not a number is None."""
         grid, records = self.tables()
         notes = [*grid.above, *grid.below(), *self.notes()]
-        result: Json = json.loads(
-            to_json(
-                records,
-                grid.signature,
-                notes,
-                {"read": self.reading},
-            )
-        )
+        result = as_json(records, grid.signature, notes, read=self.reading)
         if explained:
             result["in_words"] = [*self.decision.sentences(), *self.sentences_alone()]
         return result

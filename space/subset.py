@@ -123,7 +123,7 @@ def source_of(name: str, method: str) -> tuple[str, str]:
         return "", ""
     first = submissions()[name].iloc[0]
     link = str(first["link"])
-    return link * link.startswith("https://"), str(first["date"])
+    return link if link.startswith("https://") else "", str(first["date"])
 
 
 @cache
