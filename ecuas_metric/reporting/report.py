@@ -349,10 +349,16 @@ def _text(estimate: Estimate, bounds: ValueBounds | None, digits: int) -> str:
     span = "" if bounds is None else f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
     if span and math.isnan(estimate.value):
         return span
-    text = f"{estimate.value:.{digits}f}"
-    if estimate.low is not None and estimate.high is not None:
-        text += f" {interval_text(estimate.low, estimate.high, f'.{digits}f')}"
+    text = estimate_text(estimate, digits)
     return f"{text} ({span})" if span else text
+
+
+def estimate_text(estimate: Estimate, digits: int) -> str:
+    """Return a number, with its interval if there is one."""
+    text = f"{estimate.value:.{digits}f}"
+    if estimate.low is None or estimate.high is None:
+        return text
+    return f"{text} {interval_text(estimate.low, estimate.high, f'.{digits}f')}"
 
 
 def _footnotes(report: Report, keys: Iterable[Key], rows: Iterable[Sequence[Cell]]) -> list[str]:

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from ..basis import signature_of
-from ..results import Estimate, System
+from ..results import System
 from ..thresholds import RejectCostChoice, choose_reject_cost
-from .report import interval_text
+from .report import estimate_text
 from .tables import Cell, Grid, Record
 
 HEADER = ["system", "N", "reject cost", "coverage", "risk", "expected cost"]
@@ -30,7 +30,7 @@ def chosen_costs(
         )
         numbers = (choice.coverage, choice.risk, choice.expected_cost)
         cells = [name, str(system.num_samples), _reject_cost_text(choice)]
-        cells += [_estimate_text(number, digits) for number in numbers]
+        cells += [estimate_text(number, digits) for number in numbers]
         rows.append(list(map(Cell, cells)))
         records.append(dict(_flat({"system": name, "N": system.num_samples, **asdict(choice)})))
     above = []
@@ -72,10 +72,3 @@ def _reject_cost_text(choice: RejectCostChoice) -> str:
     if choice.num_samples_needed is None:
         return "none; no number of such answers would do"
     return f"none; about {choice.num_samples_needed:,} answers would do"
-
-
-def _estimate_text(estimate: Estimate, digits: int) -> str:
-    value = f"{estimate.value:.{digits}f}"
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} {interval_text(estimate.low, estimate.high, f'.{digits}f')}"

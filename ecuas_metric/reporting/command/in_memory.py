@@ -96,6 +96,13 @@ class SystemFlags:
         """Return the cost, if there is one."""
         return {} if self.cost is None else {"cost": cost_of_flag(self.cost, submissions)[0]}
 
+    def systems(
+        self, submissions: Sequence[Submission], options: Mapping[str, object]
+    ) -> dict[str, System]:
+        """Prepare systems of which all answers are labelled, and recalibrate them if that is asked for."""
+        systems = prepare_submissions(submissions, **options)
+        return self.with_recalibrated(systems, submissions, options)
+
     def with_recalibrated(
         self,
         systems: dict[str, System],
@@ -215,9 +222,7 @@ def compare_in_memory(
     )
     _require_pairs(submissions, rows)
     options |= made.options(submissions)
-    systems = made.with_recalibrated(
-        prepare_submissions(submissions, **options), submissions, options
-    )
+    systems = made.systems(submissions, options)
     keys = _metrics_of(output, systems, options_set(options))
     compared = compare_systems(systems, only=keys)
     differences = _in_order(compared, keys)
@@ -342,9 +347,7 @@ def write_for_paper(
     )
     _require_pairs(submissions, rows)
     options = metric.options(rows) | {"confidence_level": interval} | made.options(submissions)
-    systems = made.with_recalibrated(
-        prepare_submissions(submissions, **options), submissions, options
-    )
+    systems = made.systems(submissions, options)
     print(*lines_of(recipes_of(submissions)), sep="\n")
     print_paths(write_paper(systems, output))
     return _notes_of(systems)
