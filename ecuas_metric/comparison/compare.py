@@ -28,11 +28,6 @@ from .family import DRAWS, Family
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-NOT_COMPARABLE = (
-    "These assess the confidences only, and the systems' answers differ: one can gain by answering worse. Do not rank "
-    "by them."
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:

@@ -21,7 +21,6 @@ import pyarrow as pa
 from ..errors import FileError, missing_package
 from ..inputs import Array, Bools, Ints
 from .cells import is_number, parse_cells
-from .documents import rows_in
 from .recipe import holds_numbers
 from .values import TEXT, Sheet, constant, from_numpy, from_texts, from_values, nulls_in, plain
 
@@ -378,6 +377,8 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _read_json(content: pa.Buffer, path: str = "") -> Sheet:
+    from .documents import rows_in
+
     rows = rows_in(str(_utf_8(content), "utf-8"), path)
     names = list(dict.fromkeys(name for row in rows.objects for name in row))
     arrays = [from_values([row.get(name) for row in rows.objects]) for name in names]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -53,7 +53,7 @@ from .recipe import (
     on_unit_scale,
 )
 from .roles import list_columns, resolve, with_nested
-from .runs import RUN_FIELDS, RUN_FILE, RunOptions, RunPart, names_of, pool_tasks, read_parts
+from .runs import RUN_FIELDS, RunOptions, may_be_run
 from .values import (
     Sheet,
     as_ids,
@@ -71,6 +71,9 @@ from .values import (
     positions_in,
     texts_in,
 )
+
+if TYPE_CHECKING:
+    from .runs.parts import RunPart
 
 OPTION_OF_ROLE = {"weight": "sample_weight", "group": "groups", "stratum": "strata"}
 _PARTLY = {  # what reading a file can do
@@ -260,7 +263,12 @@ def read_run(
     options = run or RunOptions()
     fields: dict[str, Any] = {role: said.get(role) for role in RUN_FIELDS}
     options = replace(options, **fields)
-    parts = _parts_of(path, options)
+    if not may_be_run(path):
+        return None
+    from .runs.parts import pool_tasks
+    from .runs.tools import read_parts
+
+    parts = read_parts(path, options)
     if parts is None:
         return None
     _require_run(path, said, reading)
@@ -272,12 +280,9 @@ def read_run(
     return [one._replace(part="") for one in submissions] if is_whole else submissions
 
 
-def _parts_of(path: str | Path, options: RunOptions) -> list[RunPart] | None:
-    place = Path(path)
-    return read_parts(path, options) if RUN_FILE.fullmatch(place.name) or place.is_dir() else None
-
-
 def _of_parts(parts: Sequence[RunPart], reading: Reading, options: RunOptions) -> list[Submission]:
+    from .runs.parts import names_of
+
     named = zip(parts, names_of(parts), strict=True)
     return [submission_of(part, name, reading, options) for part, name in named]
 

@@ -26,8 +26,9 @@ from numpy.typing import ArrayLike
 from ..api import score_confidences
 from ..errors import InputError
 from ..files.recipe import Reading
+from ..files.runs import RunOptions
 from ..files.runs.inspect_ai import Log, part_of_scorer
-from ..files.runs.parts import RunOptions, without_nan
+from ..files.runs.parts import without_nan
 from ..files.submissions import submission_of
 
 _BEFORE = r"[(\[,;\n]\s*(?:(?:confidence|probability)\W*)?|\b(?:confidence|probability)\b\W*"  # what sets a number off

@@ -15,6 +15,7 @@ from ..errors import InputError, missing_package
 from ..inputs import Array, Floats, Ints, confidences, finite, labels, same_length, stacked
 from ..options import DEFAULTS, one_of
 from ..ranking import positions
+from . import METHODS
 
 if TYPE_CHECKING:
     from sklearn.model_selection import BaseCrossValidator
@@ -46,7 +47,6 @@ class Isotonic(NamedTuple):
 
 
 FOLD_SEED = 42  # as in the paper's table
-METHODS = ("affine", "temperature", "isotonic")
 # methods of probabilities of the second class; the others are of log-posteriors
 OF_TWO = ("isotonic",)
 

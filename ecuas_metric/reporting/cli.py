@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import io
 import os
 import sys
@@ -26,6 +27,10 @@ SUBCOMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return 0, 2 where it or the input cannot be used, or 130 after Ctrl-C."""
+    if argv is None:
+        gc.set_threshold(
+            100_000
+        )  # else a twelfth of the time goes on looking for garbage among what is imported
     arguments = sys.argv[1:] if argv is None else list(argv)
     if not arguments or arguments[0] not in SUBCOMMANDS:
         return _top(arguments)
@@ -63,7 +68,7 @@ def _top(arguments: Sequence[str]) -> int:
 
 def _run(name: str, *arguments: str) -> int:
     from .command.flags import parse
-    from .command.help import COMMANDS  # which imports all that commands need
+    from .command.help import COMMANDS
 
     try:
         notes = parse(name, COMMANDS, arguments)()

@@ -13,6 +13,7 @@ from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..inputs import Array, Floats
 from ..ranking import positions
+from ..recalibration import FOLDS
 from ..recalibration.maps import (
     FOLD_SEED,
     OF_TWO,
@@ -26,8 +27,6 @@ from ..recalibration.maps import (
 )
 from ..results import System, as_given
 from .report import prepare_submissions
-
-FOLDS = 5  # as in the paper's table
 
 
 def add_recalibrated(

@@ -13,8 +13,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import differing, may_rank, signature_of
-from ..comparison.compare import NOT_COMPARABLE
-from ..comparison.unlabelled import ValueBounds, bounds_of
 from ..errors import FileError, InputError, Note, sentence
 from ..files.submissions import Submission, Unlabelled
 from ..metric import Key
@@ -26,9 +24,14 @@ from .tables import Cell, Grid, Record, to_html, to_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..comparison.unlabelled import ValueBounds
+
 DIFFERING = "No best value is marked: these differ between the systems:"
 BEST_VALUE = "best value, not necessarily significantly better (see ecuas compare)"
-DAGGER = f"† {NOT_COMPARABLE}"
+DAGGER = (
+    "† These assess the confidences only, and the systems' answers differ: one can gain by answering worse. Do not "
+    "rank by them."
+)
 NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} no interval with valid coverage is known"
 DIGITS = 3  # after the decimal point, unless intervals are narrower than these show
@@ -226,6 +229,8 @@ def make_report(
     for name, system in systems.items():
         answers = unlabelled.get(name)
         if answers is not None:
+            from ..comparison.unlabelled import bounds_of
+
             system = replace(system, origin=replace(system.origin, unlabelled=answers.rule))
             bounds[name] = bounds_of(system, answers, only=asked)
         if answers is not None and answers.rule == "bounds":

@@ -1,63 +1,52 @@
-"""What evaluation tools leave on disk -> samples with our own names of columns. Only Inspect's logs need their tool."""
+"""What evaluation tools leave on disk -> samples with our own names of columns. Only Inspect's logs need their tool.
+
+The readers are imported where a file has one of their names.
+"""
 
 import fnmatch
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 
-from ...errors import Note
-from .inspect_ai import INSPECT
-from .lighteval import LIGHTEVAL
-from .lm_eval import LM_EVAL
-from .parts import (
-    RUN_FIELDS,
-    RunOptions,
-    RunPart,
-    differing_settings,
-    files_in,
-    names_of,
-    pool_tasks,
-    refuse_totals,
+FILE_NAMES = {  # of files, by the module that reads them
+    "lm_eval": ("*.jsonl", "*.jsonl.gz"),
+    "lighteval": ("details_*.parquet",),
+    "inspect_ai": ("*.eval", "*.json"),
+}
+_RUN_FILE = re.compile(
+    "|".join(fnmatch.translate(name) for names in FILE_NAMES.values() for name in names)
 )
-
-__all__ = [
-    "RUN_FIELDS",
-    "RUN_FILE",
-    "RunOptions",
-    "RunPart",
-    "names_of",
-    "pool_tasks",
-    "read_parts",
-]
-_READERS = (LM_EVAL, LIGHTEVAL, INSPECT)
-RUN_FILE = re.compile(
-    "|".join(fnmatch.translate(name) for reader in _READERS for name in reader.names)
-)
+LENGTHS = ("none", "chars", "bytes")
+RUN_FIELDS = ("confidence", "correct", "weight", "group")  # roles whose fields can be named
 
 
-def read_parts(
-    path: str | Path,
-    options: RunOptions | None = None,
-) -> list[RunPart] | None:
-    """Read a tool's run, a file of samples or a folder: a part for each system and task, or None for other content."""
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a run leaves open; `confidence`, `correct`, `weight` and `group` are dotted names of fields."""
+
+    tasks: Collection[str] | None = None  # None reads all
+    filter: str | None = None  # of lm-eval, or the scorer of Inspect, where there are several
+    length: str = "none"  # or another of `LENGTHS`: what log-likelihoods are divided by before they are compared
+    confidence: str | None = None
+    correct: str | None = None
+    weight: str | None = None
+    group: str | None = None
+    partial: bool = False  # whether to read runs that did not end
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The fields that were named, by role."""
+        named = {role: getattr(self, role) for role in RUN_FIELDS}
+        return {role: name for role, name in named.items() if name}
+
+    @property
+    def per_sample(self) -> dict[str, str]:
+        """Those of weights and groups."""
+        return {role: name for role, name in self.fields.items() if role in ("weight", "group")}
+
+
+def may_be_run(path: str | Path) -> bool:
+    """Return whether a path has the name of a file of a tool, or is a folder."""
     place = Path(path)
-    if not place.exists():
-        return None
-    for reader in _READERS:
-        files = [file for file in files_in(place, *reader.names) if reader.recognises(file)]
-        if files:
-            return _note_settings(reader.parts(files, options or RunOptions()))
-    refuse_totals(place)
-    return None
-
-
-def _note_settings(parts: Sequence[RunPart]) -> list[RunPart]:
-    """Add a note to the parts of a task that were asked in different ways, which their names do not say."""
-    noted = []
-    for part in parts:
-        names = differing_settings([other.settings for other in parts if other.task == part.task])
-        silent = sorted(name for name in names if f"{name}=" not in part.model)
-        note = Note("run_settings_differ", {"task": part.task, "names": silent})
-        noted.append(replace(part, notes=(*part.notes, note)) if silent else part)
-    return noted
+    return _RUN_FILE.fullmatch(place.name) is not None or place.is_dir()

@@ -21,8 +21,8 @@ import pyarrow as pa
 
 from ...errors import FileError, InputError, Note
 from ..values import value_at
-from . import parts
-from .parts import Column, Fields, Place, Reader, RunOptions, RunPart
+from . import RunOptions, parts
+from .parts import Column, Fields, Place, Reader, RunPart
 
 _ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
 _NEEDED = (b'"eval"', b'"task"', b'"model"', b'"version"')
@@ -450,4 +450,4 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     return content
 
 
-INSPECT = Reader(("*.eval", "*.json"), _is_log, _parts)
+INSPECT = Reader(_is_log, _parts)

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 
 from ...errors import FileError
 from ...inputs import Ints
-from . import parts
-from .parts import Answer, Fields, Place, Reader, RunOptions, RunPart
+from . import RunOptions, parts
+from .parts import Answer, Fields, Place, Reader, RunPart
 
 _NEEDED = {"doc", "metric", "model_response"}
 _METRICS = ("em", "exact_match", "extractive_match", "acc", "quasi_exact_match", "pqem")
@@ -91,7 +91,7 @@ def _choices(
     )
     docs = [sample["doc"] for sample in samples]
     if options.length != "none":
-        size = parts.LENGTHS[options.length]
+        size = parts.SIZES[options.length]
         scores = scores / np.array(
             [[max(size(text), 1) for text in doc["choices"]] for doc in docs]
         )
@@ -124,4 +124,4 @@ def _model(file: Path) -> str:
     return file.parent.name or file.stem
 
 
-LIGHTEVAL = Reader(("details_*.parquet",), _is_details, _parts)
+LIGHTEVAL = Reader(_is_details, _parts)

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...errors import FileError, InputError, Note, sentence
 from ...inputs import Floats, Ints
-from . import parts
-from .parts import Answer, Fields, Place, Reader, RunOptions, RunPart
+from . import RunOptions, parts
+from .parts import Answer, Fields, Place, Reader, RunPart
 
 # which tell whether lengths are as lm-eval's
 BY_LENGTH = {"none": "acc", "chars": "acc_norm", "bytes": "acc_bytes"}
@@ -241,7 +241,7 @@ def _lengths(
     length: str,
 ) -> Ints:
     """Return lengths as lm-eval's: without the space that joins choices to the question, unless acc_norm differs."""
-    sizes = np.array([list(map(parts.LENGTHS[length], sample.texts)) for sample in samples])
+    sizes = np.array([list(map(parts.SIZES[length], sample.texts)) for sample in samples])
     spaces = np.array([[text.startswith(" ") for text in sample.texts] for sample in samples])
     lengths: Ints = np.maximum(sizes - spaces, 1)
     if not _fits(label, scores / lengths, _numbers(samples, BY_LENGTH[length])):
@@ -400,4 +400,4 @@ def _rows(file: Path) -> Iterator[tuple[int, Fields]]:
             yield number, row
 
 
-LM_EVAL = Reader(("*.jsonl", "*.jsonl.gz"), _is_samples, _parts)
+LM_EVAL = Reader(_is_samples, _parts)

@@ -13,41 +13,16 @@ import numpy as np
 from ...errors import FileError, InputError, Note
 from ...inputs import Array, Floats, Ints
 from ..values import value_at
+from . import RunOptions
 
 Fields = Mapping[str, Any]  # of JSON
 Column = Array | Sequence[object]
 T = TypeVar("T")
-LENGTHS: dict[str, Callable[[str], int]] = {
+SIZES: dict[str, Callable[[str], int]] = {
     "chars": len,
     "bytes": lambda text: len(text.encode()),
 }
-RUN_FIELDS = ("confidence", "correct", "weight", "group")  # roles whose fields can be named
 FEW = 10  # samples of which all may be alike by chance
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What a run leaves open; `confidence`, `correct`, `weight` and `group` are dotted names of fields."""
-
-    tasks: Collection[str] | None = None  # None reads all
-    filter: str | None = None  # of lm-eval, or the scorer of Inspect, where there are several
-    length: str = "none"  # or a key of `LENGTHS`: what log-likelihoods are divided by before they are compared
-    confidence: str | None = None
-    correct: str | None = None
-    weight: str | None = None
-    group: str | None = None
-    partial: bool = False  # whether to read runs that did not end
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """The fields that were named, by role."""
-        named = {role: getattr(self, role) for role in RUN_FIELDS}
-        return {role: name for role, name in named.items() if name}
-
-    @property
-    def per_sample(self) -> dict[str, str]:
-        """Those of weights and groups."""
-        return {role: name for role, name in self.fields.items() if role in ("weight", "group")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +91,9 @@ class RunPart:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How the runs of a tool are found and read."""
+    """How the runs of a tool are read."""
 
-    names: tuple[str, ...]  # patterns of the names of its files
-    recognises: Callable[[Path], bool]  # a file of such a name by its content
+    recognises: Callable[[Path], bool]  # a file with one of its names by its content
     parts: Callable[[Sequence[Path], RunOptions], list[RunPart]]
 
 

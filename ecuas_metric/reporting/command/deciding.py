@@ -15,7 +15,8 @@ from ...errors import FileError, InputError
 from ...files.submissions import Submission, read_new_rows
 from ...inputs import POSTERIOR_FORMS, Floats
 from ...options import LEVEL
-from ...recalibration.maps import METHODS, Recalibration, fit_to_logs
+from ...recalibration import METHODS
+from ...recalibration.maps import Recalibration, fit_to_logs
 from ...rejection import RowDecisions, decide, decide_confidences
 from ...results import System
 from ..recalibrating import log_posteriors_of
@@ -26,6 +27,7 @@ from .flags import Flag, flag_of
 from .parameters import (
     Columns,
     ColumnsFlag,
+    CostFlag,
     Files,
     GroupColumn,
     LabelsFlag,
@@ -38,15 +40,6 @@ from .parameters import (
     option,
 )
 from .reading import File, columns_of_files, read_files, reading_of, recipes_of, require_kept
-
-CostFlag = Annotated[
-    str | None,
-    Flag(
-        "cost of decisions (columns) given classes (rows) instead of 0-1: numbers as 0,5;1,0, or a .csv with names of "
-        "decisions above and of classes on the left, or a .json of classes to costs",
-        "MATRIX|FILE",
-    ),
-]
 
 
 def cost_of_flag(

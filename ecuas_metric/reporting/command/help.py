@@ -1,8 +1,10 @@
 """What the help of each subcommand says, and which functions do it."""
 
+from collections.abc import Iterator, Mapping
+from functools import cache
+
 from ...files.recipe import LAYOUTS
 from ...metrics import METRICS
-from . import deciding, in_memory, out_of_core, recipes
 from .flags import Command
 
 _FILES = """\
@@ -90,50 +92,118 @@ _NO_PAIRS = (
 _NO_PARTS = "Compare one part at a time: a file, or several systems in one, for each."
 
 
-def _layouts() -> str:
+_FILE_OR_FILES = "FILE [FILE ...]"
+
+
+class _Commands(Mapping[str, Command]):
+    """The subcommands by name; what one of them needs is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Command:
+        return _MAKERS[name]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_MAKERS)
+
+    def __len__(self) -> int:
+        return len(_MAKERS)
+
+
+def _files() -> str:
+    """Return what a file may hold."""
     width = max(len(columns) for columns, _ in LAYOUTS)
-    return "\n".join(f"  {columns:{width}}  {meaning}" for columns, meaning in LAYOUTS)
+    layouts = "\n".join(f"  {columns:{width}}  {meaning}" for columns, meaning in LAYOUTS)
+    return _FILES.replace("{layouts}", layouts)
 
 
 def _metrics() -> str:
+    """Return the names and meanings of the metrics, and the abbreviations in tables."""
     width = max(map(len, METRICS))
     lines = []
     for key, metric in METRICS.items():
         condition = " (when named)" if metric.when == "named" else ""
         if metric.when != "ratio":
             lines.append(f"  {key:{width}}  {metric.title}: {metric.description}{condition}")
-    return "\n".join(lines)
+    return _METRICS.replace("{metrics}", "\n".join(lines))
 
 
-_FILES = _FILES.replace("{layouts}", _layouts())
-_METRICS = _METRICS.replace("{metrics}", _metrics())
-COMMANDS = {
-    "score": Command(
+@cache
+def _score() -> Command:
+    from . import in_memory, out_of_core
+
+    return Command(
         {"": in_memory.score_in_memory, "out_of_core": out_of_core.score_out_of_core},
-        "FILE [FILE ...]",
-        _FILES,
-        _METRICS + _SCORE,
+        _FILE_OR_FILES,
+        _files(),
+        _metrics() + _SCORE,
         switches={"out_of_core": out_of_core.SWITCH},
-    ),
-    "compare": Command(
-        {"": in_memory.compare_in_memory},
-        "FILE [FILE ...]",
-        _FILES,
-        _METRICS + _COMPARE,
-        hints={"--by": _NO_PARTS, "--out-of-core": _NO_PAIRS},
-    ),
-    "plan": Command(
-        {"": in_memory.plan_of_files, "error_rates": in_memory.plan_of_error_rates},
+    )
+
+
+@cache
+def _compare() -> Command:
+    from .comparing import compare_in_memory
+
+    hints = {"--by": _NO_PARTS, "--out-of-core": _NO_PAIRS}
+    epilog = _metrics() + _COMPARE
+    return Command({"": compare_in_memory}, _FILE_OR_FILES, _files(), epilog, hints=hints)
+
+
+@cache
+def _plan() -> Command:
+    from .planning import plan_of_error_rates, plan_of_files
+
+    return Command(
+        {"": plan_of_files, "error_rates": plan_of_error_rates},
         "[FILE FILE]",
-        _FILES,
-        _METRICS + _PLAN,
+        _files(),
+        _metrics() + _PLAN,
         hints={"--by": _NO_PARTS, "FILE": "A plan needs two, or --error-rates instead."},
-    ),
-    "report": Command({"": in_memory.write_for_paper}, "FILE [FILE ...]", _FILES),
-    "decide": Command(
-        {"": deciding.decide_rows}, "FILE [FILE ...] --reject-cost COST", _FILES, _DECIDE
-    ),
-    "threshold": Command({"": deciding.choose_threshold}, "FILE [FILE ...]", _FILES, _DECIDE),
-    "read": Command({"": recipes.show_recipes}, "FILE [FILE ...]", _FILES),
-    "merge": Command({"": out_of_core.merge_states}, "FILE [FILE ...]", epilog=_METRICS),
+    )
+
+
+@cache
+def _report() -> Command:
+    from .comparing import write_for_paper
+
+    return Command({"": write_for_paper}, _FILE_OR_FILES, _files())
+
+
+@cache
+def _decide() -> Command:
+    from .deciding import decide_rows
+
+    return Command({"": decide_rows}, f"{_FILE_OR_FILES} --reject-cost COST", _files(), _DECIDE)
+
+
+@cache
+def _threshold() -> Command:
+    from .deciding import choose_threshold
+
+    return Command({"": choose_threshold}, _FILE_OR_FILES, _files(), _DECIDE)
+
+
+@cache
+def _read() -> Command:
+    from .recipes import show_recipes
+
+    return Command({"": show_recipes}, _FILE_OR_FILES, _files())
+
+
+@cache
+def _merge() -> Command:
+    from .out_of_core import merge_states
+
+    return Command({"": merge_states}, _FILE_OR_FILES, epilog=_metrics())
+
+
+_MAKERS = {
+    "score": _score,
+    "compare": _compare,
+    "plan": _plan,
+    "report": _report,
+    "decide": _decide,
+    "threshold": _threshold,
+    "read": _read,
+    "merge": _merge,
 }
+COMMANDS = _Commands()

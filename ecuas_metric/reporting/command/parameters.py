@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Annotated
 
 from ...basis import Basis
-from ...comparison.planning import POWER
 from ...errors import InputError, Note
 from ...files.recipe import NAMES, Recipe, distinct_fields, lines_of
-from ...files.runs.lm_eval import BY_LENGTH
+from ...files.runs import LENGTHS
 from ...files.submissions import RULES
 from ...inputs import POSTERIOR_FORMS
 from ...metric import Key
-from ...options import ALPHA, DEFAULTS, OPTIONS, WEIGHTS
-from ...recalibration.maps import METHODS
+from ...options import DEFAULTS, OPTIONS, WEIGHTS
+from ...recalibration import METHODS
 from ..report import Report, digits_for, main_keys, report_grid, report_records
 from ..tables import Grid, Record, check_suffix, screen_of, to_text, write
 from .flags import Flag
@@ -95,6 +94,14 @@ LabelsFlag = Annotated[
         "CLASS,..",
     ),
 ]
+CostFlag = Annotated[
+    str | None,
+    Flag(
+        "cost of decisions (columns) given classes (rows) instead of 0-1: numbers as 0,5;1,0, or a .csv with names of "
+        "decisions above and of classes on the left, or a .json of classes to costs",
+        "MATRIX|FILE",
+    ),
+]
 OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
 
 
@@ -153,7 +160,7 @@ class RowFlags(ReadingFlags):
         str,
         Flag(
             "for runs: divide log-likelihoods of choices by their lengths, like acc_norm",
-            choices=tuple(BY_LENGTH),
+            choices=LENGTHS,
         ),
     ] = "none"
     common: Annotated[
@@ -195,20 +202,6 @@ class BinnedOptions(MetricOptions):
     """Those of commands that show the ECE."""
 
     bins: Annotated[int, option("n_bins", "BINS")] = DEFAULTS.n_bins
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """What a planned comparison is to find."""
-
-    samples: Annotated[
-        int | None, Flag("number of samples (default: as in the files, or 1000)", "N")
-    ] = None
-    difference: Annotated[
-        float | None, Flag("difference to be detected (default: the observed or expected one)", "D")
-    ] = None
-    power: Annotated[float, Flag("probability of detecting it", "POWER")] = POWER
-    alpha: Annotated[float, Flag("the level of the test", "ALPHA")] = ALPHA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ...comparison.compare import in_common
 from ...errors import FileError, InputError
 from ...files.read import distinct_names, read_sheet, stem
 from ...files.recipe import NAMES, ColumnNames, Reading, Recipe, reading_in, scale_of
@@ -73,7 +72,11 @@ def read_files(
     submissions = _with_names(read, has_parts=part is not None)
     if rows.by_position:
         submissions = [one._replace(ids=None) for one in submissions]
-    return in_common(submissions) if rows.common else submissions
+    if not rows.common:
+        return submissions
+    from ...comparison.compare import in_common
+
+    return in_common(submissions)
 
 
 def reading_of(rows: ReadingFlags, metric: MetricOptions, unlabelled: str | None) -> Reading:

@@ -12,8 +12,9 @@ from scipy.special import log_softmax
 
 from ecuas_metric import read_submissions, score_confidences, score_posteriors
 from ecuas_metric.errors import FileError
-from ecuas_metric.files.runs import RunOptions, read_parts
+from ecuas_metric.files.runs import RunOptions
 from ecuas_metric.files.runs.lm_eval import record_of_sample
+from ecuas_metric.files.runs.tools import read_parts
 from ecuas_metric.reporting.cli import main
 
 CHOICES = ["red", "deep blue", "green", "a kind of yellow"]

@@ -11,7 +11,7 @@ import pytest
 from ecuas_metric.files.recipe import Recipe
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
-from ecuas_metric.reporting.command import in_memory, out_of_core
+from ecuas_metric.reporting.command import comparing, in_memory, out_of_core
 from ecuas_metric.reporting.command.flags import flag_of
 from ecuas_metric.reporting.command.help import COMMANDS
 from tests.ecuas_metric.files.test_runs import lm_eval_row, written
@@ -241,7 +241,7 @@ def quick(tmp_path, monkeypatch):
         paper, "write_figures", lambda _, folder, **__: folder.mkdir(exist_ok=True) or []
     )
     monkeypatch.setattr(
-        in_memory,
+        comparing,
         "write_differences",
         lambda rows, folder, alpha: [Path(folder, "differences.png")],
     )

@@ -1,0 +1,182 @@
+"""`ecuas compare` and `ecuas report`: systems in memory -> their differences, and what a paper needs."""
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated
+
+from ...basis import signature_of
+from ...comparison.compare import (
+    Comparison,
+    basis_of_comparison,
+    compare_systems,
+    compare_within,
+    fields_of,
+)
+from ...files.evidence import require_ids
+from ...files.recipe import lines_of
+from ...files.submissions import Submission
+from ...metric import Key
+from ...metrics import place
+from ...options import DEFAULTS, LEVEL
+from ...results import System, as_given
+from ..differences import (
+    comparison_grid,
+    introduction,
+    is_significant,
+    num_tests,
+    overview,
+    pairs_by_key,
+    within_grid,
+    write_differences,
+)
+from ..tables import Record, screen_of
+from .flags import Flag
+from .in_memory import SystemFlags, metrics_of, notes_of, require_one_task
+from .parameters import (
+    BinnedOptions,
+    Files,
+    GroupColumn,
+    Notes,
+    Output,
+    PoolTasks,
+    RowFlags,
+    Seed,
+    options_set,
+    print_paths,
+)
+from .reading import read_files, recipes_of
+
+
+def compare_in_memory(
+    *,
+    files: Files,
+    rows: RowFlags,
+    groups: GroupColumn = None,
+    within: Annotated[
+        str | None,
+        Flag(
+            "also the differences within each value of this column, whose numbers of samples count as fixed; for runs: "
+            "task, which pools the tasks of each model",
+            "COLUMN",
+        ),
+    ] = None,
+    pool_tasks: PoolTasks = False,
+    made: SystemFlags,
+    metric: BinnedOptions,
+    interval: Annotated[
+        float,
+        Flag(
+            "level of the intervals of differences; p-values up to 1 - LEVEL are significant",
+            "LEVEL",
+        ),
+    ] = LEVEL,
+    seed: Seed = DEFAULTS.random_state,
+    only: Annotated[
+        str | None, Flag("show only significant differences", choices=("significant",))
+    ] = None,
+    output: Output,
+    figures: Annotated[
+        str | None, Flag("draw the differences with their intervals, a panel per metric", "DIR")
+    ] = None,
+) -> Notes:
+    """Print the differences between all pairs of systems, with intervals and tests."""
+    output.check()
+    options = metric.options(rows) | {"confidence_level": interval, "random_state": seed}
+    submissions = read_files(
+        files,
+        rows,
+        groups=groups,
+        stratum=within,
+        pool_tasks=pool_tasks,
+        metric=metric,
+        outputs=output.output,
+    )
+    _require_pairs(submissions, rows)
+    options |= made.options(submissions)
+    systems = made.systems(submissions, options)
+    keys = metrics_of(output, systems, options_set(options))
+    compared = compare_systems(systems, only=keys)
+    differences = _in_order(compared, keys)
+    alpha = round(1 - interval, 12)
+    digits = output.digits_of((row.low, row.high) for row in differences)
+    above = introduction(
+        systems, differences, alpha=alpha, digits=digits, by_position=rows.by_position
+    )
+    shown = differences
+    if only is not None:
+        shown = [row for row in differences if is_significant(row, alpha)]
+        above.append(f"{len(shown)} of {len(differences)} differences are significant and shown.")
+    bases = {name: basis_of_comparison(system) for name, system in systems.items()}
+    line = signature_of(bases.values())
+    grid = comparison_grid(
+        shown, line, level=interval, tests=num_tests(differences), digits=digits, above=above
+    )
+    text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha)
+    output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
+    if within is not None:
+        names = _names_of_strata(systems, submissions)
+        by_part = {
+            names[stratum]: rows for stratum, rows in compare_within(systems, only=keys).items()
+        }
+        grid = within_grid(by_part, within, line, level=interval, digits=digits)
+        output.show_below(grid, _records_within(by_part), "within")
+    if figures:
+        print_paths(write_differences(differences, figures, alpha=alpha))
+    return notes_of(systems) + list(compared.notes)
+
+
+def write_for_paper(
+    *,
+    files: Files,
+    rows: RowFlags,
+    groups: GroupColumn = None,
+    pool_tasks: PoolTasks = False,
+    made: SystemFlags,
+    metric: BinnedOptions,
+    interval: Annotated[
+        float, Flag("level of the intervals; p-values up to 1 - LEVEL are significant", "LEVEL")
+    ] = LEVEL,
+    output: Annotated[str, Flag("the folder", "DIR")] = "paper",
+) -> Notes:
+    """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
+    submissions = read_files(
+        files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=[]
+    )
+    _require_pairs(submissions, rows)
+    options = metric.options(rows) | {"confidence_level": interval} | made.options(submissions)
+    systems = made.systems(submissions, options)
+    print(*lines_of(recipes_of(submissions)), sep="\n")
+    from ..paper import write_paper
+
+    print_paths(write_paper(systems, output))
+    return notes_of(systems)
+
+
+def _records_within(by_part: Mapping[str, Iterable[Comparison]]) -> list[Record]:
+    """Return the fields of the comparisons within each part."""
+    return [{"within": part, **fields_of(row)} for part, rows in by_part.items() for row in rows]
+
+
+def _names_of_strata(
+    systems: Mapping[str, System], submissions: Sequence[Submission]
+) -> dict[int, str]:
+    """Return what the files call the number of each stratum."""
+    first = submissions[0]
+    _, options = as_given(systems[first.name])
+    numbers = [] if options.strata is None else options.strata.tolist()
+    return dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
+
+
+def _in_order(rows: Iterable[Comparison], keys: Sequence[Key] | None) -> list[Comparison]:
+    """Return differences metric by metric: as these are asked for, or else in the order of tables."""
+    by_key = pairs_by_key(rows)
+    order = sorted(by_key, key=place) if keys is None else keys
+    return [row for key in order for row in by_key.get(key, [])]
+
+
+def _require_pairs(submissions: Sequence[Submission], rows: RowFlags) -> None:
+    """Raise InputError if systems have parts, and FileError if there is nothing to pair them by."""
+    require_one_task(submissions)
+    has_ids = any(one.ids is not None for one in submissions)
+    if len(submissions) > 1 and not has_ids and not rows.by_position:
+        require_ids(recipes_of(submissions))

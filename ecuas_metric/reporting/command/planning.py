@@ -1,0 +1,122 @@
+"""`ecuas plan`: how many samples a comparison of two systems needs."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+from ...basis import Basis
+from ...comparison.compare import fields_of
+from ...comparison.planning import (
+    CORRELATION,
+    EXPECTED_AUROC,
+    POWER,
+    Plan,
+    plan_of_rates,
+    plan_of_systems,
+)
+from ...errors import InputError
+from ...expected_costs import ECUAS_N, ERROR_RATE
+from ...files.recipe import Recipe
+from ...metric import Key
+from ...options import ALPHA, DEFAULTS, LEVEL, checked_options
+from ..differences import plan_grid
+from ..report import prepare_submissions
+from .choice import chosen_keys
+from .flags import Flag
+from .in_memory import metrics_of, notes_of, require_one_task
+from .parameters import (
+    Files,
+    GroupColumn,
+    MetricOptions,
+    Notes,
+    OrdersN,
+    Output,
+    PoolTasks,
+    RowFlags,
+    options_set,
+)
+from .reading import read_files, recipes_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a planned comparison is to find."""
+
+    samples: Annotated[
+        int | None, Flag("number of samples (default: as in the files, or 1000)", "N")
+    ] = None
+    difference: Annotated[
+        float | None, Flag("difference to be detected (default: the observed or expected one)", "D")
+    ] = None
+    power: Annotated[float, Flag("probability of detecting it", "POWER")] = POWER
+    alpha: Annotated[float, Flag("the level of the test", "ALPHA")] = ALPHA
+
+
+def plan_of_files(
+    *,
+    files: Files,
+    rows: RowFlags,
+    groups: GroupColumn = None,
+    pool_tasks: PoolTasks = False,
+    metric: MetricOptions,
+    target: Target,
+    output: Output,
+) -> Notes:
+    """Print how many samples a comparison like that of two systems needs."""
+    output.check()
+    # which no number of a plan depends on
+    options = metric.options(rows) | {"confidence_level": LEVEL}
+    submissions = read_files(
+        files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output
+    )
+    require_one_task(submissions)
+    systems = prepare_submissions(submissions, **options)
+    keys = metrics_of(output, systems, options_set(options))
+    plans = plan_of_systems(systems, only=keys, **asdict(target))
+    bases = {name: system.basis for name, system in systems.items()}
+    _show_plans(plans, target, output, recipes_of(submissions), bases)
+    return notes_of(systems)
+
+
+def plan_of_error_rates(
+    *,
+    error_rates: Annotated[
+        tuple[float, ...], Flag("expected error rates of two systems, instead of files", "A,B")
+    ] = (),
+    correlation: Annotated[
+        float, Flag("expected correlation of their costs on the same sample", "R")
+    ] = CORRELATION,
+    auroc: Annotated[float, Flag("expected AUROC of their confidences", "AUROC")] = EXPECTED_AUROC,
+    n: OrdersN = DEFAULTS.n,
+    target: Target,
+    output: Output,
+) -> Notes:
+    """Print how many samples a comparison of systems with some error rates needs."""
+    output.check()
+    keys = [Key(ERROR_RATE.name), *(Key(ECUAS_N.name, order) for order in checked_options(n=n).n)]
+    options = [*options_set({"n": n}), *(["auroc"] if auroc != EXPECTED_AUROC else [])]
+    chosen = chosen_keys(output.metrics, keys, options)
+    plans = [
+        plan_of_rates(key, error_rates, correlation=correlation, auroc=auroc, **asdict(target))
+        for key in chosen
+    ]
+    _show_plans(plans, target, output)
+    return []
+
+
+def _show_plans(
+    plans: Sequence[Plan],
+    target: Target,
+    output: Output,
+    recipes: Iterable[Recipe | None] = (),
+    bases: Mapping[str, Basis] | None = None,
+) -> None:
+    if not plans:
+        raise InputError("--metrics", "nothing_to_plan", got=output.metrics or "none")
+    is_planned = target.difference is not None
+    levels = {"power": target.power, "alpha": target.alpha}
+    line = str(next(iter((bases or {}).values()), ""))
+    grid = plan_grid(
+        plans, planned=is_planned, digits=output.digits_of(()), signature=line, **levels
+    )
+    output.show(grid, [fields_of(one) for one in plans], recipes=recipes, bases=bases)
