@@ -26,6 +26,7 @@ class Decisions:
     cross_entropy: Floats | None = None  # (N,), of the whole posterior
     brier_score: Floats | None = None  # (N,), of the whole posterior
     labels: Ints | None = None  # (N,), the true classes; only for posteriors
+    decision: Array | None = None  # (N,), the index of the candidate; only for posteriors
 
     @property
     def rank_by(self) -> Floats:
@@ -87,6 +88,7 @@ def posterior_decisions(
     """
     rule = _rule(cost, posteriors.shape[1])
     columns = np.empty((5, len(labels)))
+    decision = np.empty(len(labels), np.int32)
     start = 0
     for block in _blocks(posteriors, predictions_are):
         rows = slice(start, start + len(block.q))
@@ -95,6 +97,7 @@ def posterior_decisions(
         label_cost = _label_cross_entropy(block, label, epsilon)
         columns[4, rows] = _label_brier_score(block.q, label)
         candidate = rule.decide(block, None if decisions is None else decisions[rows])
+        decision[rows] = candidate.decision
         columns[0, rows] = candidate.uncertainty
         columns[1, rows] = rule.cost(label, candidate.decision, label_cost)
         columns[2, rows] = candidate.confidence
@@ -103,18 +106,9 @@ def posterior_decisions(
     if decisions is None:  # then only rounding can pass it
         np.minimum(u, rule.max_uncertainty, out=u)
     confidences = confidence if isinstance(cost, str) and cost == "zero_one" else None
-    return Decisions(u, c, rule.max_uncertainty, confidences, cross_entropy, brier_score, labels)
-
-
-def candidates(
-    posteriors: Array, *, predictions_are: str = "probabilities", cost: str | Floats = "zero_one"
-) -> tuple[Ints, Floats, float]:
-    """Return the candidates (N,) of checked posteriors (N, K), their uncertainties (N,) and u_M, without a truth."""
-    rule = _rule(cost, posteriors.shape[1])
-    parts = [rule.decide(block, None) for block in _blocks(posteriors, predictions_are)]
-    decision = np.concatenate([part.decision for part in parts])
-    uncertainty = np.concatenate([part.uncertainty for part in parts])
-    return decision, np.minimum(uncertainty, rule.max_uncertainty), rule.max_uncertainty
+    return Decisions(
+        u, c, rule.max_uncertainty, confidences, cross_entropy, brier_score, labels, decision
+    )
 
 
 def cost_decisions(
@@ -157,6 +151,7 @@ def select_rows(decisions: Decisions, rows: slice | Ints) -> Decisions:
         cross_entropy=pick(decisions.cross_entropy),
         brier_score=pick(decisions.brier_score),
         labels=pick(decisions.labels),
+        decision=pick(decisions.decision),
     )
 
 

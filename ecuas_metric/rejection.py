@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,13 +23,12 @@ from .classes import (
     two_columns,
 )
 from .costs import accepted
-from .decisions import candidates
-from .errors import InputError, Note
-from .inputs import Array, Bools, Floats, check_posteriors, confidences, numbers, posteriors
-from .options import Options, check_number, checked_options, require_reject_costs
-from .results import prepare, repair
+from .errors import InputError
+from .inputs import Array, Bools, Floats, confidences, numbers, posteriors
+from .options import Options, check_number, checked_options
+from .results import System, prepare
 
-_REJECT_COST = {"reject_costs": "reject_cost"}
+OF_REJECT_COST = {"reject_costs": "reject_cost"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,47 +121,50 @@ def decide(
     )
     if isinstance(options.cost, str) and options.cost == "log":
         raise InputError("decide", "decisions_under_log_cost")
-    columns = list(getattr(y_prob, "columns", ()))
-    if labels is None and len(columns) > 1:
-        labels = sorted_classes(classes_in(columns, "y_prob"), None)
-    with in_words({**OF_POSTERIORS, **_REJECT_COST}):
-        array, notes = _posteriors(y_prob, labels, options)
-        candidate, uncertainty, largest = candidates(
-            array, predictions_are=predictions_are, cost=options.cost
-        )
-        accepts = _accepted(uncertainty, largest, options, notes)
+    if labels is None:
+        labels = _classes_of_columns(y_prob)
+    with in_words({**OF_POSTERIORS, **OF_REJECT_COST}):
+        system = _system_of_rows(y_prob, labels, options)
     if names is None and labels is not None:
         names = classes_in(labels, "labels").tolist()
         if not isinstance(options.cost, str) and options.cost.shape[1] != len(names):
             names = None  # decisions are not these classes
-    return RowDecisions(
-        candidate if names is None else np.array(names)[candidate], uncertainty, accepts
-    )
+    _warn(system)
+    return decisions_on_rows(system, names)
 
 
-def _posteriors(
-    y_prob: ArrayLike, labels: ArrayLike | None, options: Options
-) -> tuple[Array, tuple[Note, ...]]:
-    """Return checked posteriors (N, K) in the order of the labels, if there are any, and notes."""
+def _classes_of_columns(y_prob: ArrayLike) -> Array | None:
+    """Return the sorted classes that the columns of a data frame name."""
+    columns = list(getattr(y_prob, "columns", ()))
+    return sorted_classes(classes_in(columns, "y_prob"), None) if len(columns) > 1 else None
+
+
+def _system_of_rows(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> System:
+    """Return the system of posteriors of rows without a truth, of which the first class takes the place."""
     ordered = y_prob if labels is None else by_class(y_prob, labels, labels)
     array = two_columns(numbers(ordered, "predictions"), options)
-    array, _ = posteriors(array, np.zeros(array.shape[:1]))
-    array, repaired = repair("posteriors", array, options)
-    notes = check_posteriors(array, predictions_are=options.predictions_are)
+    array, truth = posteriors(array, np.zeros(array.shape[:1]))
     if labels is not None:
         check_classes(classes_in(labels, "labels"), labels, array.shape[1])
-    return array, repaired + notes
+    return prepare("posteriors", array, truth, options, rank=False)
 
 
-def _accepted(
-    uncertainty: Floats, largest: float, options: Options, notes: Iterable[Note]
-) -> Bools:
-    """Return which rows are accepted at the reject cost, which is checked, and warn of what is noted."""
-    require_reject_costs(options.reject_costs, max_uncertainty=largest)
-    for note in notes:
-        warnings.warn(str(note), stacklevel=3)
-    (reject_cost,) = options.reject_costs
-    return accepted(uncertainty, reject_cost=reject_cost, max_uncertainty=largest)
+def decisions_on_rows(system: System, names: Sequence[object] | None = None) -> RowDecisions:
+    """Return what is decided for the rows of a system at its one reject cost, with the names of decisions."""
+    decisions = system.decisions
+    (reject_cost,) = system.options.reject_costs
+    decision = decisions.decision
+    if decision is not None:
+        decision = decision.astype(np.int64) if names is None else np.array(names)[decision]
+    accepts = accepted(
+        decisions.uncertainty, reject_cost=reject_cost, max_uncertainty=decisions.max_uncertainty
+    )
+    return RowDecisions(decision, decisions.uncertainty, accepts)
+
+
+def _warn(system: System) -> None:
+    for note in system.notes:
+        warnings.warn(str(note), stacklevel=3)  # the caller of the public function
 
 
 def decide_confidences(
@@ -212,9 +214,8 @@ def decide_confidences(
         missing_confidence=missing_confidence,
         reject_costs=check_number(reject_cost, "reject_cost", 0, math.inf),
     )
-    with in_words({**OF_GIVEN_CONFIDENCES, **_REJECT_COST}):
+    with in_words({**OF_GIVEN_CONFIDENCES, **OF_REJECT_COST}):
         values, unknown = confidences(confidence, np.zeros(np.shape(confidence)))
         system = prepare("confidences", values, unknown, options, rank=False)
-        decisions = system.decisions
-        accepts = _accepted(decisions.uncertainty, decisions.max_uncertainty, options, system.notes)
-    return RowDecisions(None, decisions.uncertainty, accepts)
+    _warn(system)
+    return decisions_on_rows(system)

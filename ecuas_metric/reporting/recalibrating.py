@@ -55,24 +55,32 @@ def add_recalibrated(
             values, notes = _recalibrate(submission, system, method, folds)
         except InputError as error:
             raise submission.source.error(error) from None
-        changes = {
-            "predictions_are": "log_probabilities",
-            "renormalize": None,
-            "missing_confidence": None,
-        }
-        if submission.form == "confidences" and system.decisions.labels is None:
-            values = np.exp(values[:, 1])
-            changes["predictions_are"] = None
-        form = "posteriors" if values.ndim == 2 else submission.form
-        changed = submission._replace(
-            name=name, form=form, predictions=values, predictions_are=None, notes=()
-        )
-        (again,) = prepare_submissions([changed], **{**options, **changes}).values()
         by = "values" if submission.ids is None else "ids"
-        origin = replace(again.origin, recalibration=f"{method}/{folds}/{FOLD_SEED}/{by}")
+        changed = submission._replace(name=name, notes=())
+        again = with_log_posteriors(
+            changed, system, values, f"{method}/{folds}/{FOLD_SEED}/{by}", **options
+        )
         extended[submission.name] = system
-        extended[name] = replace(again, origin=origin, notes=again.notes + notes)
+        extended[name] = replace(again, notes=again.notes + notes)
     return extended
+
+
+def with_log_posteriors(
+    submission: Submission, system: System, values: Floats, recalibration: str, **options: object
+) -> System:
+    """Return the system of recalibrated log-posteriors, of the classes or of wrong and right, in place of its own."""
+    changes = {
+        "predictions_are": "log_probabilities",
+        "renormalize": None,
+        "missing_confidence": None,
+    }
+    if system.decisions.labels is None:
+        values = np.exp(values[:, 1])
+        changes["predictions_are"] = None
+    form = "posteriors" if values.ndim == 2 else submission.form
+    changed = submission._replace(form=form, predictions=values, predictions_are=None)
+    (again,) = prepare_submissions([changed], **{**options, **changes}).values()
+    return replace(again, origin=replace(again.origin, recalibration=recalibration))
 
 
 def _recalibrate(

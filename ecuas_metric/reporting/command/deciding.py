@@ -2,28 +2,29 @@
 
 import csv
 import json
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
+from ...basis import signature_of
 from ...classes import matrix_of_classes
 from ...errors import FileError, InputError
-from ...files.submissions import Submission, read_new_rows
+from ...files.submissions import Submission
 from ...inputs import POSTERIOR_FORMS, Floats
 from ...options import LEVEL
 from ...recalibration import METHODS
 from ...recalibration.maps import Recalibration, fit_to_logs
-from ...rejection import RowDecisions, decide, decide_confidences
+from ...rejection import OF_REJECT_COST, RowDecisions, decisions_on_rows
 from ...results import System
-from ..recalibrating import log_posteriors_of
+from ..recalibrating import log_posteriors_of, with_log_posteriors
 from ..report import prepare_submissions
 from ..tables import Grid, Record, check_suffix, to_csv, write
 from ..thresholds import chosen_costs
-from .flags import Flag, flag_of
+from .flags import Flag
 from .parameters import (
     Columns,
     ColumnsFlag,
@@ -39,30 +40,39 @@ from .parameters import (
     ScaleFlag,
     option,
 )
-from .reading import File, columns_of_files, read_files, reading_of, recipes_of, require_kept
+from .reading import read_files, recipes_of
 
 
 def cost_of_flag(
-    text: str | None, submissions: Sequence[Submission]
-) -> tuple[str | Floats, list[object] | None]:
+    text: str | None, submission: Submission
+) -> tuple[str | Floats, Sequence[object] | None]:
     """Return a cost by a matrix or a file, in the order of the classes of posteriors, and the names of decisions."""
-    first = submissions[0]
-    if first.form != "posteriors":
+    if submission.form != "posteriors":
         if text is not None:
-            raise InputError("--cost", "requires_form", forms="posteriors", form=first.form)
+            raise InputError("--cost", "requires_form", forms="posteriors", form=submission.form)
         return "zero_one", None
-    classes = list(first.recipe.classes or ()) if first.recipe else []
-    classes = classes or [str(k) for k in range(first.predictions.shape[1])]
+    classes = _classes_of(submission)
     if text is None:
-        return "zero_one", list(classes)
+        return "zero_one", classes
     if Path(text).suffix.lower() in (".csv", ".json"):
         costs, _, decisions = matrix_of_classes(_costs_in(Path(text)), classes)
         return costs, decisions
+    matrix = _matrix_in(text)
+    return matrix, classes if matrix.shape[1] == len(classes) else None
+
+
+def _classes_of(submission: Submission) -> list[str]:
+    """Return the names of the classes of posteriors, or their numbers as text."""
+    recipe = submission.recipe
+    named = recipe.classes if recipe else None
+    return list(named or map(str, range(submission.predictions.shape[1])))
+
+
+def _matrix_in(text: str) -> Floats:
     try:
-        matrix = np.array([list(map(float, row.split(","))) for row in text.split(";")])
+        return np.array([list(map(float, row.split(","))) for row in text.split(";")])
     except ValueError:
         raise InputError("--cost", "no_matrix", value=text) from None
-    return matrix, list(classes) if matrix.shape[1] == len(classes) else None
 
 
 def _costs_in(path: Path) -> Mapping[object, object]:
@@ -108,41 +118,36 @@ def decide_rows(
     for path in output:
         check_suffix(path)
     rows = RowFlags(columns=columns, scale=scale, labels=labels)
-    metric = MetricOptions(num_classes=num_classes, predictions_are=predictions_are)
-    options = {
-        "num_classes": num_classes,
-        "predictions_are": predictions_are,
-        "missing_confidence": missing_confidence,
-    }
-    reading = reading_of(rows, metric, None)
-    reading = reading.with_columns(columns_of_files(columns, [File(None, "")])[0])
-    fits: dict[str, Recalibration] = {}
-    if calibrate_on is not None:
-        labelled = read_files([calibrate_on], rows, groups=None, metric=metric, outputs=output)
-        fits = _fits_on(labelled, calibrate, options)
-        recipe = labelled[0].recipe
-        reading = replace(reading, labels=reading.labels or (recipe.classes if recipe else None))
-    require_kept([File(None, path) for path in files], output)
+    metric = MetricOptions(
+        num_classes=num_classes,
+        predictions_are=predictions_are,
+        missing_confidence=missing_confidence,
+    )
+    read = partial(read_files, rows=rows, groups=None, metric=metric, outputs=output)
+    labelled = read([calibrate_on]) if calibrate_on else []
+    options = metric.options(rows)
+    fits = _fits_on(labelled, calibrate, options)
     records: list[Record] = []
-    notes: Notes = []
-    for submission in (one for path in files for one in read_new_rows(path, reading=reading)):
-        matrix, names = cost_of_flag(cost, [submission])
-        if submission.form == "confidences":
-            _refuse_posteriors({"labels": labels, "predictions_are": predictions_are})
-        system = _prepared(submission, matrix, reject_cost, options)
-        notes += [(submission.name, note) for note in system.notes]
-        fitted = _fit_of(submission.name, fits)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the notes of the system say it
-            decided = _decided(submission, system, fitted, reject_cost)
-        signature = f"{system.basis}|recal:{calibrate}" if fitted else str(system.basis)
-        records += _records(submission, decided, names)
+    systems = {}
+    for submission in read(files, are_new=True, classes=_classes_in(labelled)):
+        matrix, names = cost_of_flag(cost, submission)
+        of_cost = {**options, "cost": matrix, "reject_costs": reject_cost}
+        system = _system(submission, _fit_of(submission.name, fits), of_cost)
+        records += _records(submission, decisions_on_rows(system, names))
+        systems[submission.name] = system
+    signature = signature_of(system.basis for system in systems.values())
     _show_rows(records, signature, output, reject_cost)
-    return notes
+    return _notes(systems)
+
+
+def _classes_in(submissions: Sequence[Submission]) -> Sequence[str] | None:
+    """Return the names of the classes of labelled posteriors, if there are any."""
+    recipes = filter(None, recipes_of(submissions))
+    return next((recipe.classes for recipe in recipes), None)
 
 
 def _fits_on(
-    submissions: Sequence[Submission], method: str, options: Mapping[str, Any]
+    submissions: Sequence[Submission], method: str, options: Mapping[str, object]
 ) -> dict[str, Recalibration]:
     """Return the recalibration of each labelled system, fitted on all of its rows."""
     fits = {}
@@ -153,18 +158,27 @@ def _fits_on(
     return fits
 
 
-def _prepared(
-    submission: Submission, cost: str | Floats, reject_cost: float, options: Mapping[str, Any]
+def _fit_of(name: str, fits: Mapping[str, Recalibration]) -> Recalibration | None:
+    """Return the fit of a system: of several that of its name, or the only one."""
+    if len(fits) > 1 and name not in fits:
+        raise InputError("--calibrate-on", "system_not_in_file", value=name)
+    return fits[name] if name in fits else next(iter(fits.values()), None)
+
+
+def _system(
+    submission: Submission, fitted: Recalibration | None, options: Mapping[str, object]
 ) -> System:
-    """Return the system of new rows, whose truth is left open; an error names the flag of this command."""
-    of_form = {} if submission.form == "confidences" else {"cost": cost}
+    """Return the system of new rows, recalibrated if there is a fit."""
     try:
-        prepared = prepare_submissions([submission], **options, **of_form, reject_costs=reject_cost)
+        (system,) = prepare_submissions([submission], **options).values()
     except InputError as error:
-        error.argument = "reject_cost" if error.argument == "reject_costs" else error.argument
+        error.argument = OF_REJECT_COST.get(error.argument, error.argument)
         raise
-    (system,) = prepared.values()
-    return system
+    if fitted is None:
+        return system
+    logs, _ = log_posteriors_of(submission, system)
+    values = fitted.apply_to_logs(logs)
+    return with_log_posteriors(submission, system, values, fitted.method, **options)
 
 
 def _show_rows(
@@ -180,58 +194,25 @@ def _show_rows(
         print(f"{count:,} of {len(records):,} rows are accepted at reject cost {reject_cost:g}")
 
 
-def _refuse_posteriors(flags: Mapping[str, object]) -> None:
-    """Raise InputError for a flag of posteriors, where there are none."""
-    for name, value in flags.items():
-        if value is not None:
-            raise InputError(flag_of(name), "idle_of_posteriors")
-
-
-def _fit_of(name: str, fits: Mapping[str, Recalibration]) -> Recalibration | None:
-    """Return the fit of a system: of several that of its name, or the only one."""
-    if len(fits) > 1 and name not in fits:
-        raise InputError("--calibrate-on", "system_not_in_file", value=name)
-    return fits[name] if name in fits else next(iter(fits.values()), None)
-
-
-def _records(
-    submission: Submission, decided: RowDecisions, names: Sequence[object] | None
-) -> Iterator[Record]:
+def _records(submission: Submission, decided: RowDecisions) -> Iterator[Record]:
     """Yield what is written of each row."""
-    places = (
-        submission.source.rows.tolist() if submission.ids is None else submission.ids.to_pylist()
-    )
-    which = "row" if submission.ids is None else "id"
+    if submission.ids is None:
+        which = "row"
+        places = submission.source.rows.tolist()
+    else:
+        which = "id"
+        places = submission.ids.to_pylist()
     for row, place in enumerate(places):
         record = {"system": submission.name, which: place}
         if decided.decision is not None:
-            number = int(decided.decision[row])
-            record["decision"] = number if names is None else names[number]
-        yield {
-            **record,
-            "uncertainty": float(decided.uncertainty[row]),
-            "accepted": bool(decided.accepted[row]),
-        }
+            record["decision"] = decided.decision[row].item()
+        record["uncertainty"] = float(decided.uncertainty[row])
+        record["accepted"] = bool(decided.accepted[row])
+        yield record
 
 
-def _decided(
-    submission: Submission, system: System, fitted: Recalibration | None, reject_cost: float
-) -> RowDecisions:
-    """Return what is decided for a prepared submission, recalibrated if there is a fit."""
-    options = system.options
-    logs = (
-        None if fitted is None else fitted.apply_to_logs(log_posteriors_of(submission, system)[0])
-    )
-    if submission.form == "confidences":
-        confidence = submission.predictions if logs is None else np.exp(logs[:, 1])
-        missing = options.missing_confidence
-        classes = options.num_classes
-        return decide_confidences(
-            confidence, reject_cost, num_classes=classes, missing_confidence=missing
-        )
-    form = options.predictions_are if logs is None else "log_probabilities"
-    predictions = submission.predictions if logs is None else logs
-    return decide(predictions, cost=options.cost, reject_cost=reject_cost, predictions_are=form)
+def _notes(systems: Mapping[str, System]) -> Notes:
+    return [(name, note) for name, system in systems.items() for note in system.notes]
 
 
 def choose_threshold(
@@ -272,11 +253,11 @@ def choose_threshold(
     )
     rows = RowFlags(**asdict(columns), right=right, labels=labels)
     submissions = read_files(files, rows, groups=groups, metric=metric, outputs=output)
-    matrix, _ = cost_of_flag(cost, submissions)
+    matrix, _ = cost_of_flag(cost, submissions[0])
     options = metric.options(rows) | ({} if cost is None else {"cost": matrix})
     systems = prepare_submissions(submissions, **options)
     grid, records = chosen_costs(
         systems, budget=budget, max_risk=max_risk, level=interval, digits=digits
     )
     table.show(grid, records, recipes=recipes_of(submissions))
-    return [(name, note) for name, system in systems.items() for note in system.notes]
+    return _notes(systems)

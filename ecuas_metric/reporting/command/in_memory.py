@@ -65,7 +65,7 @@ class SystemFlags:
             return {}
         from .deciding import cost_of_flag
 
-        return {"cost": cost_of_flag(self.cost, submissions)[0]}
+        return {"cost": cost_of_flag(self.cost, submissions[0])[0]}
 
     def systems(
         self, submissions: Sequence[Submission], options: Mapping[str, object]

@@ -4,7 +4,7 @@ import csv
 import os
 import re
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from ...errors import FileError, InputError
 from ...files.read import distinct_names, read_sheet, stem
 from ...files.recipe import NAMES, ColumnNames, Reading, Recipe, reading_in, scale_of
 from ...files.runs import RunOptions
-from ...files.submissions import Submission, read_run, submissions_of
+from ...files.submissions import Submission, read_new_rows, read_run, submissions_of
 from .flags import flag_of
 from .parameters import MetricOptions, ReadingFlags, RowFlags
 
@@ -51,22 +51,25 @@ def read_files(
     metric: MetricOptions,
     unlabelled: str | None = None,
     outputs: Sequence[str],
+    are_new: bool = False,
+    classes: Sequence[str] | None = None,
 ) -> list[Submission]:
     """Read all files of the command line.
 
-    `part` is the column, or what of a run, whose values are parts of a system, `unlabelled` the rule where none is
-    asked for. InputError if a flag has no effect on these files; FileError if an output would overwrite one.
+    `part` is the column, or what of a run, whose values are parts of a system, `unlabelled` and `classes` what counts
+    where nothing is asked for; new rows have no truth. InputError if a flag has no effect on these files; FileError if
+    an output would overwrite one.
     """
     files = [parse_file(text) for text in texts]
     require_kept(files, outputs)
-    roles = {"weight": rows.weight, "group": groups, "part": part, "stratum": stratum}
-    common = {role: name for role, name in roles.items() if name}
+    common = _columns_of(weight=rows.weight, group=groups, part=part, stratum=stratum)
     reading = reading_of(rows, metric, unlabelled)
+    reading = replace(reading, labels=reading.labels or classes)
     run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
     read = []
     for file, columns in zip(files, columns_of_files(rows.columns, files), strict=True):
-        of_file = reading.with_columns({**common, **columns})
-        read.append(_read(file, by_recipe(of_file, rows.recipe), run, pool_tasks=pool_tasks))
+        of_file = by_recipe(reading.with_columns({**common, **columns}), rows.recipe)
+        read.append(_read(file, of_file, run, pool_tasks=pool_tasks, are_new=are_new))
     _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
     _require_tasks(rows, read, pooled=pool_tasks or part == "model" or stratum == "task")
     submissions = _with_names(read, has_parts=part is not None)
@@ -77,6 +80,11 @@ def read_files(
     from ...comparison.compare import in_common
 
     return in_common(submissions)
+
+
+def _columns_of(**roles: str | None) -> dict[str, str]:
+    """Return the columns of the roles that have one."""
+    return {role: name for role, name in roles.items() if name}
 
 
 def reading_of(rows: ReadingFlags, metric: MetricOptions, unlabelled: str | None) -> Reading:
@@ -165,7 +173,11 @@ def _columns_meant(
     return [special[0].setdefault(of, {})]
 
 
-def _read(file: File, reading: Reading, run: RunOptions, *, pool_tasks: bool) -> ReadFile:
+def _read(
+    file: File, reading: Reading, run: RunOptions, *, pool_tasks: bool, are_new: bool
+) -> ReadFile:
+    if are_new:
+        return ReadFile(file, read_new_rows(file.path, reading=reading), is_run=False)
     parts = {"part": "model"} if pool_tasks else {}
     of_run = read_run(file.path, columns={**reading.columns, **parts}, run=run, reading=reading)
     if of_run is not None:
@@ -233,18 +245,25 @@ def _rename(submission: Submission, item: ReadFile) -> Submission:
 
 def _with_names(read: Sequence[ReadFile], *, has_parts: bool) -> list[Submission]:
     """Return the systems, with folder or suffix in their names where files have one name; FileError if two stay."""
-    submissions = [(item, _rename(one, item)) for item in read for one in item.submissions]
-    names = [one.name for _, one in submissions]
-    if has_parts and len({one.of for _, one in submissions}) == 1:
-        names = [one.part or one.of for _, one in submissions]
-    files = [one.source.file for _, one in submissions]
-    stems = [stem(one.source.file) if item.file.name is None else "" for item, one in submissions]
-    renamed = []
-    names = distinct_names(names, files, stems)
-    for name, (_, one) in zip(names, submissions, strict=True):
+    pairs = [(item, _rename(one, item)) for item in read for one in item.submissions]
+    submissions = [submission for _, submission in pairs]
+    files = [submission.source.file for submission in submissions]
+    names = distinct_names(_names(submissions, has_parts=has_parts), files, _stems(pairs))
+    for name, file in zip(names, files, strict=True):
         if names.count(name) > 1:
-            raise FileError(
-                one.source.file, "same_name_in_other_file", advice="name_files", name=name
-            )
-        renamed.append(one._replace(name=name))
-    return renamed
+            raise FileError(file, "same_name_in_other_file", advice="name_files", name=name)
+    return [
+        submission._replace(name=name) for name, submission in zip(names, submissions, strict=True)
+    ]
+
+
+def _names(submissions: Sequence[Submission], *, has_parts: bool) -> list[str]:
+    """Return the names of systems, or those of the parts of the only one."""
+    if has_parts and len({submission.of for submission in submissions}) == 1:
+        return [submission.part or submission.of for submission in submissions]
+    return [submission.name for submission in submissions]
+
+
+def _stems(pairs: Iterable[tuple[ReadFile, Submission]]) -> list[str]:
+    """Return the names of files, which tell systems apart; nothing of files that were named."""
+    return [stem(one.source.file) if item.file.name is None else "" for item, one in pairs]
