@@ -188,8 +188,9 @@ ADVICE = {  # sentences of their own
     # ---- files ----
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "leave_points_out": "Leave the points between thousands out.",
+    "near_role": "Is it {near}?",
     "leave_scale_out": "Per cent signs are read as they are, without scale.",
-    "map_rating": "scale='{low:g}:{high:g}' maps them to 0 and 1.",
+    "map_rating": "scale='{low:g}:{high:g}' maps them to 0 and 1, if these are the ends of the scale.",
     "name_chosen_class": "Is it of the class that was chosen? columns={columns}.",
     "name_positive": "If it is of class 1 all the same: columns={columns}.",
     "name_positive_class": "If it is: columns={columns}, labels=['{low}', '{high}'].",
@@ -434,8 +435,8 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "probability_of_one": "is lowest where the class {low!r} was chosen: the probability of {high!r}",
     "rating": "holds ratings from {low:g} to {high:g}, and no probabilities",
     "several_scales": "must lie on one scale; {within} of {size} lie in [0, 1]",
-    "two_codes": "has two codes, {low} and {high}: which one is right?",
-    "words_of_other": "has the words of column {other!r}: does it hold the right answers?",
+    "two_codes": "has two codes, {low} and {high}: one of them is right",
+    "words_of_other": "has the words of column {other!r}: it may hold the right answers",
     # ---- classes and systems ----
     "classes_differ_between_rows": "must name the same classes in each row, {classes}",
     "classes_differ_in_case": "and column {other!r} have classes that differ in upper and lower case only",
@@ -490,6 +491,8 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "recorded_reason": "{why}",
     "results_without_samples": "holds results of {tool} without samples",
     "run_has_no_columns": "is a run, which has no systems side by side in columns",
+    "run_has_other_roles": "is a run, which says itself what has the role {role!r}",
+    "rows_of_no_json": "has no lists of rows by path, as JSON has",
     "run_has_other_parts": "is a run, which has parts by task or by model",
     "run_did_not_end": "is the log of a run that did not end",
     "scorer_without_confidence": (

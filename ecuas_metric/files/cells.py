@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,18 @@ import pyarrow.compute as pc
 
 from ..errors import FileError
 from ..inputs import Floats, Ints
-from .values import TEXT, Sheet, as_text, encode, floats_in, from_numpy, is_in, is_numeric, nulls_in
+from .values import (
+    TEXT,
+    Sheet,
+    as_text,
+    encode,
+    floats_in,
+    from_numpy,
+    is_in,
+    is_numeric,
+    nulls_in,
+    texts_in,
+)
 
 PAIRS = (
     "true false",
@@ -95,10 +106,11 @@ def numbers_in(sheet: Sheet, column: str, *, share: bool = False) -> Floats:
 
 def truths_in(sheet: Sheet, column: str, right: str | None = None) -> Floats:
     """Return 1, 0 or grades of a column (N,), NaN where empty; `right` is the word for 1, or that and the one for 0."""
-    parsed = parse_cells(sheet.column(column))
+    cells = sheet.column(column)
+    parsed = parse_cells(cells)
     if right is None and is_numeric(parsed.type):
         return floats_in(parsed)
-    words, codes = _words_in(parsed)
+    words, codes = _words_in(cells, right)
     pair = _known_pair(sheet, column, words) if right is None else _said_pair(words, right)
     if pair is not None:
         _refuse(
@@ -219,7 +231,7 @@ def said_words(sheet: Sheet, column: str, right: str, *, is_whole: bool) -> str:
     """
     if "/" in right:
         return right
-    words, codes = _words_in(parse_cells(sheet.column(column)))
+    words, codes = _words_in(sheet.column(column), right)
     word = right.strip().lower()
     if word not in words:
         if is_whole:
@@ -231,10 +243,20 @@ def said_words(sheet: Sheet, column: str, right: str, *, is_whole: bool) -> str:
     return "/".join(filter(None, [right, *pair[1:]]))
 
 
-def _words_in(cells: pa.Array) -> tuple[list[str], Ints]:
+def texts_of_names(cells: pa.Array, known: Collection[str]) -> pa.Array:
+    """Return names in a column as text (N,); null where empty, unless a known name is written so."""
+    parsed = parse_cells(cells)
+    texts = texts_in(parsed if is_numeric(parsed.type) else cells)
+    nothing = [str(word) for word in encode(texts)[0] if str(word).lower() in NOTHING]
+    is_empty = is_in(texts, [word for word in nothing if word not in known]) | nulls_in(texts)
+    return texts.take(from_numpy(np.arange(len(texts)), ~is_empty)) if is_empty.any() else texts
+
+
+def _words_in(cells: pa.Array, right: str | None) -> tuple[list[str], Ints]:
     """Return the distinct words of a column in lower case, and which of them each row (N,) has."""
-    values, codes = encode(cells)
-    return [as_text(value).lower() for value in values], codes
+    texts = texts_of_names(cells, (right or "").split("/"))
+    values, codes = encode(pc.utf8_lower(texts))
+    return list(map(str, values)), codes
 
 
 def _said_pair(words: Sequence[str], right: str) -> Mapping[str, float]:
@@ -263,7 +285,9 @@ def _no_number(sheet: Sheet, column: str, texts: Sequence[str], codes: Ints) -> 
     wrong = np.isin(codes, odd) if odd else codes >= 0
     if odd and "" not in ways:
         return sheet.error(column, "written_in_several_ways", wrong, usual=usual)
-    advice = "leave_cell_empty" if odd else "leave_scale_out"
+    advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
+    if not odd and usual == "per cent":
+        advice = "leave_scale_out"
     error = sheet.error(column, "no_numbers", wrong, advice=advice)
     if str(error.value).strip() == column.strip():
         error.advice = "leave_rows_out"

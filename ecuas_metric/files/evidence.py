@@ -87,12 +87,14 @@ def require_ids(recipes: Iterable[Recipe | None]) -> None:
 
 
 def refuse_rating(sheet: Sheet, column: str, values: Floats) -> None:
-    """Raise FileError if confidences (N,) are a few whole numbers, as from 1 to 5."""
+    """Raise FileError if confidences (N,) are a few whole or half numbers, as from 1 to 5."""
     if not np.nanmax(values, initial=0) > 1:
         return
     levels = np.unique(values[~np.isnan(values)])
     is_small = len(levels) <= _MOST_LEVELS and np.abs(levels).max() < _MOST_LEVELS
-    if is_small and (levels % 1 == 0).all():
+    are_most_above = len(levels) > 2 and np.count_nonzero(values > 1) > len(values) / 2
+    step = 0.5 if are_most_above else 1
+    if is_small and (levels % step == 0).all():
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
         raise sheet.error(column, "rating", values > 1, advice="map_rating", **limits)
 
@@ -123,14 +125,13 @@ def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
     return note_perfect(len(wrong), len(right)) if is_separated else ()
 
 
-def note_other_class(posteriors: Floats, labels: Ints, recipe: Recipe) -> tuple[Note, ...]:
-    """Return a note if posteriors (N, 2) are wrong more often than a coin is, by more than chance explains."""
-    wrong = np.count_nonzero((posteriors[:, 1] > posteriors[:, 0]) != (labels == 1))
-    if wrong <= len(labels) / 2 + np.sqrt(len(labels)):  # two standard deviations of a coin
+def note_other_class(wrong: float, total: int, recipe: Recipe) -> tuple[Note, ...]:
+    """Return a note if probabilities of one class are wrong more often than a coin is, by more than chance explains."""
+    if recipe.form != "positive" or wrong <= total / 2 + np.sqrt(total):  # two deviations of a coin
         return ()
     name = recipe.predictions[0]
     complement = complement_of(name) or f"1-{name}"
-    fields: dict[str, Any] = {"column": name, "share": wrong / len(labels)}
+    fields: dict[str, Any] = {"column": name, "share": wrong / total}
     fields |= {"columns": {"positive": complement}, "pairs": f"positive={complement}"}
     return (Note("of_other_class", fields, "name_complement"),)
 

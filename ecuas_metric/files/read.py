@@ -91,9 +91,9 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
             return _sheet(pa.table({}))
         if suffix not in _READERS:
             raise FileError(path, "unknown_suffix", suffixes=list(_READERS))
-        sheet = (
-            _read_json(content, rows) if rows and "json" in suffix else _READERS[suffix](content)
-        )
+        if rows and "json" not in suffix:
+            raise FileError(path, "rows_of_no_json", value=rows)
+        sheet = _read_json(content, rows) if rows else _READERS[suffix](content)
         require_distinct(sheet.names)
         return replace(sheet, format=suffix.removeprefix("."))
     except (FileError, MemoryError):

@@ -96,6 +96,12 @@ class Reading:
     # side by side -> columns of their own
     systems: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Raise InputError if there is no such role."""
+        for columns in (self.columns, *self.systems.values()):
+            for role in columns:
+                require_role(role)
+
     def with_columns(self, columns: ColumnNames) -> Reading:
         """Return it with other columns; a mapping among them has those of a system."""
         common = {role: name for role, name in columns.items() if isinstance(name, str)}
@@ -275,6 +281,17 @@ class Recipe:
             right=self.right,
             columns=columns,
         )
+
+
+def require_role(role: str) -> None:
+    """Raise InputError, which names the nearest one, if there is no such role."""
+    if role in NAMES:
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(role, NAMES, 1, 0)
+    fields: dict[str, Any] = {"roles": list(NAMES), "near": near}
+    raise InputError("columns", "unknown_role", value=role, advice="near_role", **fields)
 
 
 def json_of(recipes: Sequence[Recipe]) -> str:

@@ -173,8 +173,6 @@ class _Matching:
         for role, text in columns.items():
             if not isinstance(text, str):
                 raise InputError("columns", "side_by_side", value=role, advice="score_in_memory")
-            if role not in NAMES:
-                raise InputError("columns", "unknown_role", value=role, roles=list(NAMES))
             if role != "rows":
                 self.roles[role] = self._said(role, text.strip())
 

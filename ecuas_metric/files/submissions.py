@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +28,14 @@ from ..inputs import (
 )
 from ..options import OPTIONS, check_number
 from ..results import note_first_class, note_hard
-from .cells import NOTHING, classes_of, numbers_in, parse_cells, row_of_numbers, truths_in
+from .cells import (
+    classes_of,
+    numbers_in,
+    parse_cells,
+    row_of_numbers,
+    texts_of_names,
+    truths_in,
+)
 from .evidence import (
     MAX_SYSTEMS,
     are_mixed,
@@ -273,9 +280,13 @@ def read_run(
         return None
     _require_run(path, said, reading)
     has_strata = "stratum" in said
-    if not has_strata and said.get("part") != "model":
-        return _of_parts(parts, reading, options)
-    submissions = _of_parts(pool_tasks(parts, as_strata=has_strata), reading, options)
+    is_pooled = has_strata or said.get("part") == "model"
+    pooled = pool_tasks(parts, as_strata=has_strata) if is_pooled else parts
+    submissions = _of_parts(pooled, reading, options)
+    for submission in submissions:
+        _require_roles(submission, said)
+    if not is_pooled:
+        return submissions
     is_whole = len({one.of for one in submissions}) == len(submissions)
     return [one._replace(part="") for one in submissions] if is_whole else submissions
 
@@ -295,6 +306,14 @@ def _require_run(path: str | Path, said: Mapping[str, str], reading: Reading) ->
         name = said.get(role)
         if name is not None and name not in choices:
             raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
+
+
+def _require_roles(submission: Submission, said: Mapping[str, str]) -> None:
+    """Raise FileError if a role was said to be of another column than that of the run."""
+    recipe = submission.recipe
+    for role in said.keys() - {*RUN_FIELDS, "part", "stratum"}:
+        if recipe is None or "+".join(recipe.of(role)) != said[role]:
+            raise FileError(submission.source.file, "run_has_other_roles", role=role)
 
 
 def submission_of(
@@ -521,9 +540,11 @@ def _notes_on(predictions: Array, references: Ints, recipe: Recipe) -> tuple[Not
     if predictions.ndim == 1:
         return note_separated(predictions, references)
     occurs = np.bincount(references, minlength=predictions.shape[1]) > 0
-    notes = note_first_class(occurs) + note_hard(predictions, "probabilities")
-    return notes + (
-        note_other_class(predictions, references, recipe) if recipe.form == "positive" else ()
+    wrong = int(np.count_nonzero((predictions[:, 1] > predictions[:, 0]) != (references == 1)))
+    return (
+        *note_first_class(occurs),
+        *note_hard(predictions, "probabilities"),
+        *note_other_class(wrong, len(references), recipe),
     )
 
 
@@ -669,7 +690,7 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
             classes = list(map(str, encode(texts_in(labels))[0][:5]))
             raise sheet.error(name, "labels_are_text", got=", ".join(classes), advice="pass_labels")
         return numbers_in(sheet, name)
-    texts = _classes_in(sheet, name, recipe.classes)
+    texts = texts_of_names(sheet.column(name), recipe.classes)
     numbers_of_classes = positions_in(texts, from_texts(recipe.classes))
     missing = nulls_in(texts)
     wrong = (numbers_of_classes < 0) & ~missing
@@ -678,21 +699,12 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
             name,
             "not_among_classes",
             wrong,
-            advice="pass_labels",
+            advice=""
+            if recipe.form == "posteriors" and len(recipe.predictions) == 1
+            else "pass_labels",
             classes=list(recipe.classes[:20]),
         )
     return np.where(missing, np.nan, numbers_of_classes)
-
-
-def _classes_in(sheet: Sheet, name: str, known: Collection[str]) -> pa.Array:
-    """Return the classes in a column as text (N,); null where empty, unless a known class is called so."""
-    cells = parse_cells(sheet.column(name))
-    texts = texts_in(cells if is_numeric(cells.type) else sheet.column(name))
-    nothing = [
-        word for word in encode(texts)[0] if str(word).lower() in NOTHING and word not in known
-    ]
-    is_empty = is_in(texts, list(map(str, nothing))) | nulls_in(texts)
-    return texts.take(from_numpy(np.arange(len(texts)), ~is_empty)) if is_empty.any() else texts
 
 
 def _hits(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[Note, ...]]:
@@ -702,8 +714,8 @@ def _hits(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[Note,
     known = {
         column: set(map(str, encode(texts_in(sheet.column(column)))[0])) for column in (label, name)
     }
-    predicted = _classes_in(sheet, name, known[label])
-    true = _classes_in(sheet, label, known[name])
+    predicted = texts_of_names(sheet.column(name), known[label])
+    true = texts_of_names(sheet.column(label), known[name])
     if predicted.null_count:
         raise sheet.error(name, "no_value", nulls_in(predicted))
     classes = {*encode(predicted)[0], *encode(true)[0]}

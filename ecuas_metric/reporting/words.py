@@ -79,7 +79,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_predictions": "Name them: --columns confidence=NAME, or --columns posteriors=A+B --labels A,B.",
     "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
     "leave_scale_out": "Per cent signs are read as they are, without --scale.",
-    "map_rating": "--scale={low:g}:{high:g} maps them to 0 and 1.",
+    "map_rating": "--scale={low:g}:{high:g} maps them to 0 and 1, if these are the ends of the scale.",
     "name_chosen_class": "Is it of the class that was chosen? --columns {pairs}.",
     "name_positive": "If it is of class 1 all the same: --columns {pairs}.",
     "name_positive_class": "If it is: --columns {pairs} --labels {low},{high}.",
@@ -88,13 +88,13 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_swapped": "Swapped? --columns {pairs}.",
     "name_system": "Does it name systems? --columns {pairs}.",
     "name_systems_or_groups": (
-        "Does it name systems? --columns {pairs}. Several answers to each question? --groups {ids}."
+        "Does it name systems? --columns {pairs}. Several answers to each question? --columns group={ids}."
     ),
     "say_right_word": (
         "--right WORD is the word for right. Answers of the system, beside the true ones? --columns predicted=NAME,"
         "label=NAME."
     ),
-    "say_right": "--right {high}/{low} or --right {low}/{high}.",
+    "say_right": "--right={high}/{low} or --right={low}/{high}.",
     "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
     "name_whole_id": "Name all columns of the id with --columns id=A+B; or --by COLUMN, --columns system=A+B.",
     "score_in_memory": "Score it in memory, without --out-of-core.",
@@ -107,7 +107,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_one_role": "Specify which with --columns ROLE=NAME.",
     "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     "set_scale_100": "Percentages? --scale 100 divides by 100.",
-    "set_scale": "On another scale? --scale divides by its largest value, e.g. --scale 10 for 0 to 10.",
+    "set_scale": "On another scale? --scale MAX divides by MAX, the largest possible value.",
     "name_complement": "If it is: --columns {pairs}.",
     "name_confidence_field": "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",
     "name_value": "Name one of them with --columns correct=value.KEY.",
@@ -146,7 +146,6 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "metric_needs_number": "Name it with its number, as in {example}.",
     "name_another": "Name another one.",
     "name_another_output": "Name another one with --output.",
-    "near_role": "Is it {near}?",
     "name_files": "Name them: NAME=FILE.",
     # ---- notes of the command alone ----
     "no_figures": "No figures are drawn while answers are unlabelled.",

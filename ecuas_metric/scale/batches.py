@@ -13,7 +13,14 @@ import pyarrow as pa
 from ..basis import Origin
 from ..errors import FileError, InputError, Note
 from ..files.cells import numbers_in, row_of_numbers
-from ..files.evidence import MAX_SYSTEMS, are_mixed, check_columns, scale_counts, with_pair
+from ..files.evidence import (
+    MAX_SYSTEMS,
+    are_mixed,
+    check_columns,
+    note_other_class,
+    scale_counts,
+    with_pair,
+)
 from ..files.recipe import HEAD, Reading, Recipe, complement_of
 from ..files.roles import resolve, with_nested
 from ..files.submissions import (
@@ -29,7 +36,7 @@ from ..files.submissions import (
 )
 from ..files.values import Sheet, first_of
 from ..inputs import Array, Bools, Floats, Ints, numbers
-from ..options import Options
+from ..options import Options, is_set
 from ..summary import Summary, merge
 from .rows import empty_state, state_of, state_of_counts, why_not_merged
 
@@ -244,6 +251,13 @@ def require_one_scale(on_scale: Ints, recipe: Recipe | None, source: str) -> Non
             within=within,
             size=size,
         )
+
+
+def note_on_class(state: Summary, recipe: Recipe) -> tuple[Note, ...]:
+    """Return a note if the probabilities of a system seem to be of the other class, by all its rows."""
+    if is_set(state.options, "cost"):
+        return ()
+    return note_other_class(state.wrong, state.samples, recipe)
 
 
 def origin_of(recipe: Recipe) -> Origin:

@@ -39,6 +39,7 @@ from .batches import (
     columns_read,
     empty_of,
     kept_rows,
+    note_on_class,
     origin_of,
     recipe_of_rows,
     require_one_scale,
@@ -114,13 +115,17 @@ def score_frame(
     parts = {} if by is None else {"part": by}
     roles = {**(columns or {}), **parts}
     reading = Reading(unlabelled=unlabelled, scale=scale, correct_from=correct_from, columns=roles)
-    states = states_of_frame(frame, state_options(**options), reading=reading)
-    results = {
-        name: results_of(
+    settings = state_options(**options)
+    rows = lazy_rows(frame)
+    recipe = _recipe_of(rows, reading, SOURCE)
+    states = states_of_frame(rows, settings, recipe=recipe)
+    results = {}
+    for name, state in sorted(states.items()):
+        numbers = results_of(
             state, normalize=normalize, decompose=decompose, confidence_level=confidence_level
         )
-        for name, state in sorted(states.items())
-    }
+        notes = (*numbers.notes, *recipe.notes, *note_on_class(state, recipe))
+        results[name] = replace(numbers, notes=notes)
     return results[""] if results.keys() == {""} else results
 
 

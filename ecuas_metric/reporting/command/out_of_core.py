@@ -88,6 +88,8 @@ def score_out_of_core(
         )
         if before:
             notes.append(("", Note("rows_in_state", {"count": len(before), "file": state})))
+    from ...scale.batches import note_on_class
+
     reading = {
         "normalize": metric.normalize,
         "decompose": metric.decompose,
@@ -97,6 +99,8 @@ def score_out_of_core(
     notes += [
         ("", note) for note in dict.fromkeys(note for recipe in recipes for note in recipe.notes)
     ]
+    for name, summary in collection.states.items():
+        notes += [(name, note) for note in note_on_class(summary, recipes[0])]
     return _show(collection, reading, added, output, figures, recipes) + notes
 
 

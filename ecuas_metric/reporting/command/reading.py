@@ -10,7 +10,15 @@ from typing import Any
 
 from ...errors import FileError, InputError
 from ...files.read import distinct_names, read_sheet, stem
-from ...files.recipe import NAMES, ColumnNames, Reading, Recipe, reading_in, scale_of
+from ...files.recipe import (
+    NAMES,
+    ColumnNames,
+    Reading,
+    Recipe,
+    reading_in,
+    require_role,
+    scale_of,
+)
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, submissions_of
 from .flags import flag_of
@@ -132,30 +140,15 @@ def columns_of_files(texts: Iterable[str], files: Sequence[File]) -> list[Column
             subject, equals, column = pair.partition("=")
             if not equals:
                 raise InputError("--columns", "wrong_pairs", value=pair)
-            _require_known(column)
             of, colon, role = subject.strip().rpartition(":")
+            # in the order in which they stand, also of those that separate nothing: a=NAME,b=NAME
+            for one in (role, *re.findall(r",\s*(\w+)\s*=", column)):
+                require_role(one)
             if colon:
                 meant = _columns_meant(of, files, special)
             for columns in meant:
                 columns[role] = column.strip()
     return [common | of_file for of_file in special]
-
-
-def _require_known(column: str) -> None:
-    """Raise InputError if a role that there is not follows a column: a=NAME,b=NAME."""
-    match = re.search(r",\s*(\w+)\s*=", column)
-    if match:
-        from difflib import get_close_matches
-
-        near = get_close_matches(match[1], NAMES, 1, 0)
-        raise InputError(
-            "--columns",
-            "unknown_role",
-            value=match[1],
-            advice="near_role",
-            roles=list(NAMES),
-            near=near,
-        )
 
 
 def _columns_meant(

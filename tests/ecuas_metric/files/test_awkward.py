@@ -102,6 +102,7 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             words: ("a.csv", judged(*words.split("/")))
             for words in ("yes/no", "Correct/Incorrect", "right/wrong", "Pass/FAIL", "C/I", "Y/N")
         },
+        "a sign for wrong that else is nothing": ("a.csv --right=+/-", judged("+", "-")),
         "other words": ("a.csv --right wahr", judged("wahr", "falsch")),
         "codes": ("a.csv --right 1/2", BASE.assign(correct=2 - C)),
         "a percent sign in each cell": (
@@ -248,18 +249,21 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
 }
 ASKED = {  # what only the user can tell: a file, flags that the refusal prints, and whose numbers they lead to
     "ratings": (BASE.assign(confidence=RATING), "--scale=1:5", "rated"),
-    "codes of 1 and 2": (BASE.assign(correct=2 - C), "--right 1/2", "confidences"),
+    "codes of 1 and 2": (BASE.assign(correct=2 - C), "--right=1/2", "confidences"),
     "swapped columns": (
         BASE.rename(columns={"confidence": "correct", "correct": "confidence"}),
         "--columns confidence=correct,correct=confidence",
         "confidences",
     ),
-    "grades of 0 and 100": (BASE.assign(correct=100 * C), "--right 100/0", "confidences"),
+    "codes of 1 and -1": (BASE.assign(correct=2 * C - 1), "--right=1/-1", "confidences"),
+    "signs": (judged("+", "\N{EM DASH}"), "--right WORD", ""),
+    "ratings in halves": (BASE.assign(confidence=RATING / 2 + 0.5), "--scale=1:3", "rated"),
+    "grades of 0 and 100": (BASE.assign(correct=100 * C), "--right=100/0", "confidences"),
     "percentages": (BASE.assign(confidence=(100 * Q).round(2)), "--scale 100", "confidences"),
     "negative ratings": (BASE.assign(confidence=RATING - 3), "--scale=-2:2", "rated"),
     "words of another language": (
         judged("richtig", "falsch"),
-        "--right richtig/falsch",
+        "--right=richtig/falsch",
         "confidences",
     ),
     "systems without ids, of texts": (
@@ -302,6 +306,20 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
 }
 REFUSED = {  # a file, what the refusal says, and flags
+    "a path of rows in CSV": (TEXT, "has no lists of rows by path", "--columns rows=data"),
+    "a role that there is not, of several": (
+        TEXT,
+        "got 'truth'. Is it ",
+        "--columns truth=correct,confidense=confidence",
+    ),
+    "labels as numbers beside names of classes": (
+        pd.DataFrame({"label": LABEL, "probs": by_class()}),
+        "must be among the classes cat, dog, horse, ship; got '2' in row 2 (200 of 200).\n",
+    ),
+    "words for confidences": (
+        BASE.assign(confidence=np.where(C, "high", "low")),
+        "must hold numbers; got 'low' in row 2 (200 of 200).\n",
+    ),
     "no header": (
         BASE[["confidence", "correct"]].to_csv(index=False, header=False),
         "The first row must contain",
@@ -376,7 +394,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "words of two pairs": (
         BASE.assign(correct=np.where(C, "yes", "wrong")),
-        "two codes, wrong and yes: which",
+        "two codes, wrong and yes: one of them is right",
     ),
     "ignored rows": (
         POSTERIORS.assign(label=np.where(SOME, -100, LABEL)),

@@ -86,11 +86,13 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "high": 2,
         "words": "yes/no",
         "ids": "id",
+        "near": ["id"],
     }
     said = (
         FileError("x", "", advice=advice, **fields)
         .render(COMMAND_WORDS)
         .replace("--scale=", "--scale ")
+        .replace("--right=", "--right ")
     )
     assert not any(python in said for python in ("=", "_", "shape")) or "--columns" in said, said
 

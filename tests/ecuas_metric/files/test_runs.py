@@ -510,3 +510,14 @@ def test_one_of_several_filters_is_chosen(tmp_path):
     assert [only(file, filter=name).predictions.argmax() for name in ("none", "strict")] == [0, 3]
     with pytest.raises(FileError, match="has no filter 'c'; got 'c', not none, strict"):
         only(file, filter="c")
+
+
+def test_a_role_of_a_run_is_that_of_its_recipe_or_refused(tmp_path):
+    file = written(tmp_path / "m", [lm_eval_row(k, k % 3, [0, -1, -2]) for k in range(12)])
+    (submission,) = read_submissions(file)
+    (again,) = read_submissions(file, recipe=submission.recipe)
+    assert again.recipe == submission.recipe
+    with pytest.raises(ValueError, match="is a run, which says itself what has the role 'id'"):
+        read_submissions(file, columns={"id": "doc.question"})
+    with pytest.raises(ValueError, match="must be among .*; got 'ids'. Is it id"):
+        read_submissions(file, columns={"ids": "doc.question"})

@@ -110,6 +110,7 @@ LAYOUTS = {  # columns, flags
     "inverted confidences": ({"confidence": np.where(Y, P / 2, (P + 1) / 2), "correct": Y}, ()),
     "a perfect order": ({"confidence": np.where(Y, (P + 1) / 2, P / 2), "correct": Y}, ()),
     "a column that is not used": ({"confidence": P, "correct": Y, "weight": P}, ()),
+    "the other class": ({"prob": np.where(Y, P / 2, (P + 1) / 2), "label": Y}, ()),
     "labels from 1": (
         {"prob_0": P, "prob_1": (1 - P) / 2, "prob_2": (1 - P) / 2, "label": Y + 1},
         (),

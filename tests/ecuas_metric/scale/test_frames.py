@@ -158,6 +158,16 @@ def test_numbers_and_notes_are_those_of_memory(engine, kind):
 
 
 @EVERY
+def test_notes_on_columns_are_those_of_files(engine):
+    q = np.linspace(0.01, 0.99, 60)
+    columns = {"prob": q, "label": 1 * ((q < 0.5) | (q > 0.95)), "half": ["a", "b"] * 30}
+    notes = [note.id for note in score_frame(engine(pa.table(columns))).notes]
+    assert notes == ["like_systems", "of_other_class"]
+    parts = score_frame(engine(pa.table(columns)), by="half")
+    assert [note.id for part in parts.values() for note in part.notes] == ["of_other_class"] * 2
+
+
+@EVERY
 def test_systems_and_parts_have_results_of_their_own(engine):
     columns, _, form, q, y = data_sets(0)["all different"]
     task = np.where(np.arange(len(q)) % 2 == 0, "a", "b")
