@@ -124,13 +124,13 @@ class Design:
         # Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
         shift = float(parts.shift @ (clustering * np.sqrt(variance / total)))
         added = shift / float(whole.shift[0]) if whole.shift[0] else 1.0
-        # what is known from as many groups only (Satterthwaite 1946)
+        # of what the answers of each stratum tell, and of what only its groups do (Satterthwaite 1946)
         excess = variance * (1 - 1 / clustering)
-        squares = float((np.square(excess) / freedom).sum())
+        squares = np.square(variance) / parts.freedom + np.square(excess) / freedom
         return Effect(
             total / float(whole.variance[0]),
             added,
-            total**2 / squares if squares else math.inf,
+            total**2 / float(squares.sum()),
         )
 
     def _clustering(self, extremes: Extremes) -> tuple[Floats, Floats]:
@@ -182,6 +182,7 @@ class _Parts:
 
     variance: Floats
     shift: Floats
+    freedom: Floats  # the degrees of freedom of that variance
 
 
 def _parts(weight: Floats, part: Ints, extremes: Extremes) -> _Parts:
@@ -202,6 +203,7 @@ def _parts(weight: Floats, part: Ints, extremes: Extremes) -> _Parts:
     return _Parts(
         squares * np.square(whole / added) * count / (count + 1),
         whole * np.abs(moved - mean),
+        np.maximum(whole / unit - 1, 1.0),
     )
 
 

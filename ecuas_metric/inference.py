@@ -1,10 +1,9 @@
 """One engine of inference, for one number and for a difference: one more answer, the one that hurts most.
 
 How surely is a number known that n answers gave? As if one more answer could have been seen, the one that moves it
-most: for a share these are the limits of Clopper and Pearson, for the mean of bounded costs those of Gaffke (2005;
-Learned-Miller and Thomas 2020), for frequencies Walley's imprecise Dirichlet model (1996) with s = 1. The weights of
-all answers then have a Dirichlet distribution (Rubin 1981), under which a number that is linear in them has known
-moments; the limit is the quantile of the gamma distribution with three of these. Method: docs/statistics.md.
+most (Clopper and Pearson 1934, Gaffke 2005, Walley 1996). The weights of all answers then have a Dirichlet distribution
+(Rubin 1981), under which a number that is linear in them has known moments; the limit is the quantile of the gamma
+distribution with three of these, shifted as its skewness asks (Johnson 1978). Method: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -251,10 +250,7 @@ class Moments:
 
     @property
     def share(self) -> float:
-        """The part in [0, 1] of the added answer's shift that makes a skewed mean right to second order (Johnson 1978).
-
-        A share takes all of it: half an answer more, for its steps.
-        """
+        """The part of the added answer's shift that makes a skewed mean right to second order (Johnson 1978)."""
         squares = self.squares + self.added_squares
         if not squares * self.added:
             return 0.0
@@ -392,12 +388,9 @@ def _side(terms: Sequence[_Term], design: Design) -> Side:
     reaches = [_reach(*term, effect.added) for term in terms]
     still = math.fsum(reach.value for reach in unmoved)
     shift = math.fsum(reach.value for reach in reaches) - still
-    moments = _moments(terms, reaches, design, effect)
-    if len(terms) > 1:
-        shift *= moments.share
-        moments = moments.studentized()
+    moments = _moments(terms, reaches, design, effect).studentized()
     return dataclasses.replace(
-        moments.side(still + shift),
+        moments.side(still + moments.share * shift),
         seen=_moments(terms, unmoved, design, effect).side(still),
         reaches=reaches,
         moments=moments,
@@ -538,20 +531,30 @@ def unseen(
 ) -> Unseen | None:
     """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
     tail = (1 - level) / 2
+    sides = []
     for side, value in ((inference.lower, inference.value), (inference.upper, -inference.value)):
         assert side.seen is not None
-        if abs(side.seen.limit(tail) - value) < HALF * abs(side.limit(tail) - value):
-            moved = [float(np.max(reach.mass * np.square(reach.extreme))) for reach in side.reaches]
-            index = int(np.argmax(moved))
-            return _unseen_groups(index, numbers[index].groups, side.reaches[index])
-    return None
+        limit = side.limit(tail)
+        seen = side.seen.limit(tail)
+        if abs(seen - value) < HALF * abs(limit - value):
+            sides.append((abs(seen - limit), side.reaches))
+    if not sides:
+        return None
+    _, reaches = max(sides, key=lambda side: side[0])
+    moved = [float(np.max(reach.mass * np.square(reach.extreme))) for reach in reaches]
+    index = int(np.argmax(moved))
+    return _unseen_groups(index, numbers[index].groups, reaches[index])
 
 
 def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
     """Return the neighbours without an answer like the one that is added, among which that adds most."""
     is_costly = reach.cost > 0
-    like = np.where(is_costly, groups.cost, groups.weight - groups.cost)
-    is_new = like <= _ROUNDING * groups.weight
+    atoms = groups.atoms
+    is_new = np.where(
+        is_costly,
+        atoms.event < reach.cost * (1 - _ROUNDING),
+        atoms.free <= _ROUNDING * groups.weight2,
+    )
     share = reach.mass * np.square(reach.extreme) * np.where(is_new.any(), is_new, True)
     worst = int(share.argmax())
     is_like = is_new & (is_costly == is_costly[worst])
@@ -565,7 +568,7 @@ def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
         first,
         last,
         float(reach.cost[worst]),
-        float(sizes.max()) * float(reach.cost.max()),
+        float(sizes.max()) * float(reach.cost.max() or atoms.event.max()),
     )
 
 

@@ -84,16 +84,16 @@ class Answers:
     def dearest(self, matters: Bools) -> float:
         """Return the most that one more answer costs in the groups that matter (G,): the next entry of a cost matrix.
 
-        Where costs are given as numbers it is the dearest seen there, or the least that any answer cost.
+        Where costs are given as numbers it is the dearest seen there, or half of the dearest anywhere.
         """
         if self.is_binary:
             return 1.0
         events = self.groups.atoms.event
         seen = float(events.max(initial=0.0, where=matters))
-        if self.form.labels is not None and not isinstance(self.options.cost, str):
-            cost = self.options.cost
-            return float(cost.min(initial=cost.max(), where=cost > seen * (1 + _ROUNDING)))
-        return seen or float(events.min(initial=self.form.max_uncertainty, where=events > 0))
+        if self.form.labels is None or isinstance(self.options.cost, str):
+            return max(seen, HALF * float(events.max())) or self.form.max_uncertainty
+        cost = self.options.cost
+        return float(cost.min(initial=cost.max(), where=cost > seen * (1 + _ROUNDING)))
 
 
 def answers_of(decisions: Decisions, options: Options) -> Answers:
@@ -671,13 +671,16 @@ def _stretch_of(answers: Answers, hidden: Unseen) -> _Stretch:
     rows = slice(hidden.first, hidden.last + 1)
     ends = groups.uncertainty[[hidden.first, hidden.last]]
     name = "uncertainty"
+    kind = "right answer"
+    if hidden.cost:
+        kind = "mistake" if answers.is_binary else f"answer that costs {hidden.cost:.3g}"
     if answers.is_binary:
         name = "confidence"
         ends = 1 - ends
     first, last = (f"{end:.3g}" for end in sorted(ends.tolist()))
     count = float(groups.weight[rows].sum()) ** 2 / float(groups.weight2[rows].sum())
     where = f"{name} {first}" if first == last else f"{name} {first} to {last}"
-    return _Stretch("mistake" if hidden.cost else "right answer", round(count), where)
+    return _Stretch(kind, round(count), where)
 
 
 def note_few_groups(design: Design) -> tuple[Note, ...]:

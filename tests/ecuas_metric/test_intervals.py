@@ -220,6 +220,23 @@ def test_intervals_of_costs_given_as_numbers_say_what_they_assume(rng):
         assert f"more than {largest:g}: risk, aurc, augrc, ecuas_0, ecuas_1, ecuas_128" in note.fact
 
 
+@pytest.mark.parametrize("size", [50, 100])
+def test_risks_of_few_skewed_grades_hold_the_truth_and_say_what_was_not_seen(size):
+    """Accepted are u of 0.05 to 0.1, whose costs have these means, and a gamma distribution."""
+    held = []
+    for run in range(60):
+        rng = np.random.default_rng((3, run))
+        u = rng.uniform(0.05, 1, size)
+        cost = rng.gamma(0.5, 2 * u)
+        found, notes = results(u, cost, "costs", reject_costs=0.1, max_uncertainty=1.5)
+        risk = found["selective_risk_0.1"]
+        if math.isfinite(risk.low):
+            held.append(risk.low <= 0.075 <= risk.high)
+            noted = [note.fact for note in notes if note.id == "unseen"]
+            assert "selective_risk_0.1" in " ".join(noted)
+    assert np.mean(held) > 0.9
+
+
 def test_limits_of_graded_costs_become_those_of_a_mean():
     """That some answer may cost the most there is counts as half a sample, which many samples outweigh."""
     u, cost = np.linspace(0, 1, 200_000), np.resize([0.0, 1.0, 2.5], 200_000)
