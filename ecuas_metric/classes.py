@@ -62,10 +62,11 @@ def by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> 
         return y_prob
     classes = sorted_classes(classes_in(y_true, "y_true"), labels)
     in_order = [str(name) for name in classes.tolist()]
-    by_name = {str(name): name for name in names}
-    if by_name.keys() != set(in_order):
+    columns = list(map(str, names))
+    if set(columns) != set(in_order):
         return y_prob
-    return y_prob[[by_name[name] for name in in_order]]  # type: ignore[index,call-overload]
+    # not by names: True and False would choose rows
+    return np.asarray(y_prob)[:, [columns.index(name) for name in in_order]]
 
 
 def sorted_classes(truth: Array, labels: ArrayLike | None) -> Array:

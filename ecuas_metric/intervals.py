@@ -451,12 +451,9 @@ def _range_of(key: Key, answers: Answers) -> Limits:
         return 0.0, data.largest_cost
     if metric.value is not None:
         return -math.inf, math.inf
-    line = line_of_mean(
-        key,
-        np.array([0.0, answers.form.max_uncertainty]),
-        answers.form,
-        answers.options,
-    )
+    most = answers.form.max_uncertainty
+    above = float(answers.groups.uncertainty.max(initial=most))  # which is rejected at every cost
+    line = line_of_mean(key, np.array([0.0, most, above]), answers.form, answers.options)
     # not 0 times infinity
     dearest = np.array([slope and slope * data.largest_cost for slope in line.slope.tolist()])
     ends = np.stack([line.intercept, line.intercept + dearest])

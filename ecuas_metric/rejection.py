@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -134,9 +135,17 @@ def decide(
 
 
 def _classes_of_columns(y_prob: ArrayLike) -> Array | None:
-    """Return the sorted classes that the columns of a data frame name."""
+    """Return the sorted classes that the columns of a data frame name; InputError if 10 stands before 9."""
     columns = list(getattr(y_prob, "columns", ()))
-    return sorted_classes(classes_in(columns, "y_prob"), None) if len(columns) > 1 else None
+    if len(columns) < 2:
+        return None
+    classes = sorted_classes(classes_in(columns, "y_prob"), None)
+    names = classes.tolist()
+    if all(str(name).isdecimal() for name in names) and names != sorted(names, key=int):
+        raise InputError(
+            "y_prob", "numbers_as_text", got=reprlib.repr(names), advice="pass_classes"
+        )
+    return classes
 
 
 def _system_of_rows(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> System:

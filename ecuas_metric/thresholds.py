@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .costs import accepted
 from .decisions import Decisions
 from .errors import InputError
 from .expected_costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK
-from .inputs import Bools, Floats, Ints
+from .inputs import Bools, Floats
 from .metric import Key
 from .options import LEVEL, Options, check_number
 from .results import Estimate, System, as_given, compute_results, ranked
 
 STEPS = 20  # coverages at which a risk is tested
+ROUNDING = 1e-12  # of shares, which are sums
 # shares of the largest possible stake, of which the mean wealth is taken
 BETS = np.geomspace(1e-3, 0.99, 40)
 
@@ -76,7 +78,7 @@ def choose_reject_cost(
     system : System
         Of `confidence_system` or `posterior_system`: labelled answers, on which nothing was fitted. Its groups count.
     budget : float, optional
-        In [0, 1): the share of answers that can be rejected.
+        In [0, 1]: the share of answers that can be rejected.
     max_risk : float, optional
         In (0, largest cost): the mean cost that accepted answers may have.
     confidence_level : float, default 0.95
@@ -111,38 +113,77 @@ def choose_reject_cost(
     if (budget is None) == (max_risk is None):
         raise InputError("choose_reject_cost", "not_one_of_budget_and_risk")
     check_number(confidence_level, "confidence_level", 0, 1, inside=True)
-    decisions, options = as_given(system)
-    groups = system.ties
-    shares = groups.weight_until / groups.weight.sum()
-    thresholds = np.minimum(decisions.uncertainty_at(groups.rank), decisions.max_uncertainty)
-    place: int | None
-    needed = None
     if budget is not None:
-        check_number(budget, "budget", 0, 1)
-        place = int(np.searchsorted(shares, 1 - budget - 1e-12))
-    else:
-        largest = _largest_cost(decisions, options)
-        risk = check_number(max_risk, "max_risk", 0, largest, inside=True)
-        places = np.unique(np.searchsorted(shares, np.arange(1, STEPS + 1) / STEPS - 1e-12))
-        accepts = [decisions.uncertainty <= thresholds[place] for place in places]
-        p_values = [
-            _p_of_risk(decisions, options, rows, risk=risk, largest=largest) for rows in accepts
-        ]
-        share_of_level = (1 - confidence_level) / len(places)
-        place = _last_passed(places, p_values, share_of_level)
-        if place is None:
-            costs = [decisions.candidate_cost[rows] / largest for rows in accepts]
-            needed = _samples_needed(costs, shares[places], risk / largest, share_of_level)
-    if place is None:
-        none = Estimate(math.nan)
-        return RejectCostChoice(math.nan, Estimate(0.0), none, none, needed)
-    reject_cost = float(thresholds[place])
-    asked = options.replace(reject_costs=(reject_cost,), confidence_level=confidence_level)
+        return _choice(system, _cost_by_budget(system, budget), confidence_level)
+    reject_cost, needed = _certified_cost(system, max_risk, 1 - confidence_level)
+    if reject_cost is not None:
+        return _choice(system, reject_cost, confidence_level)
+    none = Estimate(math.nan)
+    return RejectCostChoice(math.nan, Estimate(0.0), none, none, needed)
+
+
+def _choice(system: System, reject_cost: float, level: float) -> RejectCostChoice:
+    """Return a reject cost with what it leads to."""
+    decisions, options = as_given(system)
+    asked = options.replace(reject_costs=(reject_cost,), confidence_level=level)
     again = replace(ranked(decisions, asked), origin=system.origin)
     keys = [Key(metric.name, reject_cost) for metric in (COVERAGE, SELECTIVE_RISK, EXPECTED_COST)]
     estimates = compute_results(again, only=keys).estimates
-    coverage, risk_of_accepted, expected_cost = (estimates[key] for key in keys)
-    return RejectCostChoice(reject_cost, coverage, risk_of_accepted, expected_cost)
+    coverage, risk, expected_cost = (estimates[key] for key in keys)
+    return RejectCostChoice(reject_cost, coverage, risk, expected_cost)
+
+
+def _thresholds(system: System) -> tuple[Floats, Floats]:
+    """Return the uncertainties (T,) that can be reject costs, and the share of answers up to each."""
+    groups = system.ties
+    largest = system.decisions.max_uncertainty
+    uncertainty = system.decisions.uncertainty_at(groups.rank)
+    is_accepted = accepted(uncertainty, reject_cost=largest, max_uncertainty=largest)
+    shares = groups.weight_until / groups.weight.sum()
+    return np.minimum(uncertainty[is_accepted], largest), shares[is_accepted]
+
+
+def _cost_by_budget(system: System, budget: float) -> float:
+    """Return the smallest reject cost at which at most the budget is rejected."""
+    thresholds, shares = _thresholds(system)
+    largest = shares.max(initial=0.0)
+    if check_number(budget, "budget", 0, 1) < 1 - largest - ROUNDING:
+        raise InputError("budget", "always_rejected", value=budget, share=1 - largest)
+    if not len(shares):
+        return 0.0
+    return float(thresholds[np.searchsorted(shares, 1 - budget - ROUNDING)])
+
+
+def _certified_cost(
+    system: System, max_risk: object, level: float
+) -> tuple[float | None, int | None]:
+    """Return the largest reject cost that is certified; or None, and about how many answers would do."""
+    decisions, options = as_given(system)
+    largest = _largest_cost(decisions, options)
+    risk = check_number(max_risk, "max_risk", 0, largest, inside=True)
+    thresholds, shares = _thresholds(system)
+    if not len(shares):
+        return None, None
+    steps = np.arange(1, STEPS + 1) / STEPS - ROUNDING
+    places = np.unique(np.searchsorted(shares, steps).clip(max=len(shares) - 1))
+    accepts = [
+        accepted(decisions.uncertainty, reject_cost=cost, max_uncertainty=decisions.max_uncertainty)
+        for cost in thresholds[places]
+    ]
+    p_values = [
+        _p_of_risk(decisions, options, rows, risk=risk, largest=largest) for rows in accepts
+    ]
+    share_of_level = level / len(places)
+    last = _last_passed(p_values, share_of_level)
+    if last is not None:
+        return float(thresholds[places[last]]), None
+    costs = [decisions.candidate_cost[rows] / largest for rows in accepts]
+    needed = _samples_needed(
+        costs, shares[places], risk / largest, share_of_level, size=_group_size(options)
+    )
+    if needed == math.inf:
+        return None, None
+    return None, max(len(decisions.uncertainty) + 1, math.ceil(needed))
 
 
 def _largest_cost(decisions: Decisions, options: Options) -> float:
@@ -156,31 +197,33 @@ def _largest_cost(decisions: Decisions, options: Options) -> float:
     return 1.0
 
 
-def _last_passed(places: Ints, p_values: Sequence[float], share_of_level: float) -> int | None:
-    """Return the last place whose test is passed at its share of the level and what the tests before it left."""
+def _last_passed(p_values: Sequence[float], share_of_level: float) -> int | None:
+    """Return the last test that is passed at its share of the level and what the tests before it left."""
     at_hand = 0.0
     last = None
-    for place, p_value in zip(places.tolist(), p_values, strict=True):
+    for number, p_value in enumerate(p_values):
         at_hand += share_of_level
         if p_value <= at_hand:
-            last = place
+            last = number
         else:
             at_hand = 0.0
     return last
 
 
 def _samples_needed(
-    costs: Sequence[Floats], shares: Floats, risk: float, level: float
-) -> int | None:
-    """Return about how many samples would do, by costs in [0, 1] of what each threshold accepts, and its share."""
+    costs: Sequence[Floats], shares: Floats, risk: float, level: float, *, size: int
+) -> float:
+    """Return about how many answers would do, by costs in [0, 1] of what each threshold accepts, and its share.
+
+    Answers of a group, of this `size`, may all be alike; half of one more is counted as wrong.
+    """
     needed = math.inf
     for accepted_costs, share in zip(costs, shares, strict=True):
-        mean = (accepted_costs.sum() + 0.5) / (len(accepted_costs) + 1)
+        mean = (accepted_costs.sum() + size / 2) / (len(accepted_costs) + size)
         if mean < risk:
-            needed = min(needed, -math.log(level) / _divergence(mean, risk) / share)
-    if needed == math.inf:
-        return None
-    return max(len(costs[-1]) + 1, math.ceil(needed))
+            groups_needed = -math.log(level) / _divergence(mean, risk)
+            needed = min(needed, size * groups_needed / share)
+    return needed
 
 
 def _p_of_risk(
@@ -194,10 +237,15 @@ def _p_of_risk(
         return float(bdtr(costs.sum(), len(costs), risk))
     group = np.arange(len(costs)) if options.groups is None else options.groups[accepts]
     excess = np.bincount(group, costs - risk)
-    size = np.bincount(group if options.groups is None else options.groups).max()
-    stakes = BETS / ((largest - risk) * size)
-    wealth = np.exp(np.log1p(-np.multiply.outer(stakes, excess)).sum(axis=1))
+    stakes = BETS / ((largest - risk) * _group_size(options))
+    with np.errstate(over="ignore"):  # infinite wealth is a p-value of 0
+        wealth = np.exp(np.log1p(-np.multiply.outer(stakes, excess)).sum(axis=1))
     return 1 / float(wealth.mean())
+
+
+def _group_size(options: Options) -> int:
+    """Return the number of answers in the largest group."""
+    return 1 if options.groups is None else int(np.bincount(options.groups).max())
 
 
 def _divergence(mean: float, risk: float) -> float:

@@ -97,6 +97,9 @@ def test_costs_and_decisions_by_name_are_those_of_the_matrix(rng):
     ):
         assert rows.decision.tolist() == np.array(classes)[numbered.decision].tolist()
         np.testing.assert_array_equal(rows.uncertainty, numbered.uncertainty)
+    two = pd.DataFrame(q[:, :2] / q[:, :2].sum(axis=1, keepdims=True), columns=[True, False])
+    rows = decide(two, reject_cost=0.5)
+    assert rows.decision.tolist() == (two[True] > two[False]).tolist()  # as names, not as a mask
     named = decide(q, cost=tables, reject_cost=0.5)
     assert (
         named.decision.tolist()
@@ -129,6 +132,14 @@ def test_costs_and_decisions_by_name_are_those_of_the_matrix(rng):
         (
             lambda: decide([[1, 0]], reject_cost=0.1, cost={"a": {"x": 1}, "b": 2}),
             "cost must have the costs of the same",
+        ),
+        (
+            lambda: decide(
+                pd.DataFrame(np.eye(11), columns=map(str, range(11))),
+                reject_cost=0.1,
+                cost=np.eye(11),
+            ),
+            "y_prob must have columns in one order, as text and as numbers",
         ),
         (lambda: decide_confidences([87.0], 0.1), "confidence must lie in [0, 1]"),
         (lambda: decide_confidences([np.nan], 0.1), "confidence must not be NaN"),

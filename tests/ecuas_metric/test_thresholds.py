@@ -105,6 +105,17 @@ def test_none_can_be_certified_and_about_how_many_answers_would_do(rng):
     assert never.num_samples_needed is None
 
 
+def test_what_is_above_the_largest_uncertainty_is_rejected_at_every_reject_cost(rng):
+    confidence = rng.random(400)
+    system = confidence_system(rng.random(400) < confidence, confidence, num_classes=2)
+    most = choose_reject_cost(system, budget=(confidence < 0.5).mean())
+    assert most.reject_cost == pytest.approx(0.5, abs=0.01)
+    assert most.coverage.low < most.coverage.value == (confidence >= 0.5).mean()
+    none = confidence_system(np.ones(400), np.full(400, 0.4), num_classes=2)
+    assert choose_reject_cost(none, max_risk=0.5).num_samples_needed is None
+    assert choose_reject_cost(none, budget=1).coverage.value == 0
+
+
 def test_bets_of_costs_and_groups_are_valid_and_weaker_than_binomial_tails(rng):
     """The mean of 1 / p is at most 1 where the promise just fails: p is that of a test martingale."""
     wealth = []
@@ -131,11 +142,16 @@ def test_bets_of_costs_and_groups_are_valid_and_weaker_than_binomial_tails(rng):
         ({}, "choose_reject_cost takes one of budget and max_risk"),
         ({"budget": 0.1, "max_risk": 0.1}, "choose_reject_cost takes one of budget and max_risk"),
         ({"budget": 20}, r"budget must be a number in \[0, 1\]"),
+        (
+            {"budget": 0.4, "num_classes": 2},
+            r"budget must be at least 0\.5, the share that is above",
+        ),
         ({"max_risk": 1}, r"max_risk must be a number in \(0, 1\)"),
         ({"max_risk": 0.1, "weights": [1, 2]}, "max_risk cannot be certified of weighted answers"),
     ],
 )
 def test_what_cannot_be_chosen_is_refused(options, message):
-    system = confidence_system([0, 1], [0.5, 0.6], sample_weight=options.pop("weights", None))
+    weights, num_classes = options.pop("weights", None), options.pop("num_classes", None)
+    system = confidence_system([0, 1], [0.4, 0.6], sample_weight=weights, num_classes=num_classes)
     with pytest.raises(InputError, match=message):
         choose_reject_cost(system, **options)
