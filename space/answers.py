@@ -1,6 +1,6 @@
 """Answers of a visitor's model -> graded by the TriviaQA subset or the visitor."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -56,7 +56,7 @@ class Graded:
             raise InputError("Answers", "all_unknown", got=unknown, advice="say_correct_ones")
         sheet = sheet_of(self.frame[list(_COLUMNS.values())], self.rows)
         (only,) = submissions_of(sheet, name, columns=_COLUMNS, reading=Reading("bounds"))
-        return only._replace(name=name)
+        return replace(only, name=name)
 
     def summary(self) -> str:
         """Say how many answers were decided which way."""

@@ -153,7 +153,7 @@ def _named(submission: Submission, path: Path) -> Submission:
     """Name a system of a run after its file: without the results beside it, it bears its folder's name."""
     assert submission.recipe is not None
     name = submission.name.replace(path.parent.name, path.stem)
-    return submission._replace(name=name, recipe=replace(submission.recipe, source=path.name))
+    return replace(submission, name=name, recipe=replace(submission.recipe, source=path.name))
 
 
 def _read_table(path: Path, reading: Reading) -> list[Submission]:
@@ -171,7 +171,7 @@ def _with_different_names(submissions: list[Submission]) -> list[Submission]:
         name = plain_text(submission.name) or "unnamed"
         candidates = (name, *(f"{name} ({i})" for i in range(2, MAX_SYSTEMS + 1)))
         free = next(candidate for candidate in candidates if candidate not in by_name)
-        by_name[free] = submission._replace(name=free)
+        by_name[free] = replace(submission, name=free)
     return list(by_name.values())
 
 

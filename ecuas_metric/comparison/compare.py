@@ -347,7 +347,8 @@ def _keep(submission: Submission, kept: Bools) -> Submission:
         return submission
     rows = np.flatnonzero(kept)
     left_out = Note("left_out", {"count": len(kept) - len(rows), "total": len(kept)})
-    return submission._replace(
+    return replace(
+        submission,
         predictions=submission.predictions[rows],
         references=submission.references[rows],
         ids=None if submission.ids is None else submission.ids.filter(from_numpy(kept)),
@@ -355,7 +356,7 @@ def _keep(submission: Submission, kept: Bools) -> Submission:
             name: [values[row] for row in rows] for name, values in submission.per_sample.items()
         },
         notes=(*submission.notes, left_out),
-        source=submission.source._replace(rows=submission.source.rows[rows]),
+        rows=submission.rows[rows],
         unlabelled=submission.unlabelled
-        and submission.unlabelled._replace(rows=submission.unlabelled.rows[rows]),
+        and replace(submission.unlabelled, rows=submission.unlabelled.rows[rows]),
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -99,7 +99,8 @@ MEANING = {  # the advice on what each rule does to the numbers
 }
 
 
-class Unlabelled(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Unlabelled:
     """The answers of a submission of which something is unknown: whether they are correct, or their confidence."""
 
     rule: str  # a key of `MEANING`
@@ -115,44 +116,49 @@ class Unlabelled(NamedTuple):
         return Note("unlabelled_answers", fields, MEANING[self.rule])
 
 
-class Source(NamedTuple):
-    """Where values come from: translates an error of the metric into the words of the file."""
-
-    file: str
-    # an argument or option of the metric, e.g. "predictions", to its column
-    columns: Mapping[str, str]
-    rows: Ints  # the number of each row in the file
-
-    def error(self, error: InputError) -> FileError:
-        """Return the error with file, column and row, as far as these are known."""
-        column = self.columns.get(error.argument)
-        row = None
-        if column is not None and error.index is not None:
-            row = int(self.rows[error.index if isinstance(error.index, int) else error.index[0]])
-        located = FileError(self.file, error.rule, column=column, row=row)
-        vars(located).update(vars(error))
-        located.advice = _PARTLY.get(error.advice, error.advice)
-        return located
-
-
-class Submission(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class Submission:
     """The output of one system, as a file has it."""
 
     name: str
-    form: str  # "confidences" or "posteriors"
-    predictions: Array  # checked by `inputs`, except for what depends on options
-    references: Array  # 0 where unlabelled
+    recipe: Recipe  # how the file became these arrays
+    rows: Ints  # (N,), the number of each row in the file
+    predictions: Array  # (N,) or (N, K), checked by `inputs`, except for what depends on options
+    references: Array  # (N,), 0 where unlabelled
     # whole numbers or text, which pair its samples with those of other systems
-    ids: pa.Array | None
-    per_sample: Mapping[str, list[object]]  # weights, groups and strata, by the metric's option
-    notes: tuple[Note, ...]
-    source: Source
+    ids: pa.Array | None = None
+    per_sample: Mapping[str, list[object]] = field(default_factory=dict)  # by the metric's option
+    notes: tuple[Note, ...] = ()
     predictions_are: str | None = None  # of a run: log-probabilities
     unlabelled: Unlabelled | None = None
     of: str = ""  # the system that this is a part of: of a column of parts, or a task of a run
     part: str = ""
     num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
-    recipe: Recipe | None = None  # how the file became these arrays
+
+    @property
+    def form(self) -> str:
+        """Confidences or posteriors."""
+        return "confidences" if self.predictions.ndim == 1 else "posteriors"
+
+    @property
+    def file(self) -> str:
+        """The file as errors call it."""
+        return self.recipe.source
+
+
+def located(error: InputError, recipe: Recipe, file: str, rows: Ints) -> FileError:
+    """Return an error of the metric with file, column and row (N,), as far as these are known."""
+    columns = {"predictions": name_of(recipe.predictions), "references": recipe.truth}
+    for role, option in {**OPTION_OF_ROLE, "id": "ids", "count": "count", "wrong": "wrong"}.items():
+        columns[option] = "+".join(recipe.of(role))
+    column = columns.get(error.argument) or None
+    row = None
+    if column is not None and error.index is not None:
+        row = int(rows[error.index if isinstance(error.index, int) else error.index[0]])
+    file_error = FileError(file, error.rule, column=column, row=row)
+    vars(file_error).update(vars(error))
+    file_error.advice = _PARTLY.get(error.advice, error.advice)
+    return file_error
 
 
 def read_submissions(
@@ -288,7 +294,7 @@ def read_run(
     if not is_pooled:
         return submissions
     is_whole = len({one.of for one in submissions}) == len(submissions)
-    return [one._replace(part="") for one in submissions] if is_whole else submissions
+    return [replace(one, part="") for one in submissions] if is_whole else submissions
 
 
 def _of_parts(parts: Sequence[RunPart], reading: Reading, options: RunOptions) -> list[Submission]:
@@ -312,8 +318,8 @@ def _require_roles(submission: Submission, said: Mapping[str, str]) -> None:
     """Raise FileError if a role was said to be of another column than that of the run."""
     recipe = submission.recipe
     for role in said.keys() - {*RUN_FIELDS, "part", "stratum"}:
-        if recipe is None or "+".join(recipe.of(role)) != said[role]:
-            raise FileError(submission.source.file, "run_has_other_roles", role=role)
+        if "+".join(recipe.of(role)) != said[role]:
+            raise FileError(recipe.source, "run_has_other_roles", role=role)
 
 
 def submission_of(
@@ -336,14 +342,15 @@ def submission_of(
         Sheet(pa.table(arrays), part.rows, format="run"), part.path, reading=reading
     )
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
-    return submission._replace(
+    return replace(
+        submission,
         name=name,
         notes=(*part.notes, *submission.notes),
         predictions_are="log_probabilities" if submission.form == "posteriors" else None,
         of=part.model,
         # several tasks that were pooled have no name
         part=", ".join(filter(None, (part.task, choices))),
-        recipe=submission.recipe and _recipe_of_run(submission.recipe, part, run or RunOptions()),
+        recipe=_recipe_of_run(submission.recipe, part, run or RunOptions()),
     )
 
 
@@ -395,7 +402,7 @@ def submissions_of(
         whole = f"{name} {part}" if part else name
         submission = _submission(whole, rows, recipe, reading)
         submissions.append(
-            submission._replace(of=name, part=part, notes=(*notes, *submission.notes))
+            replace(submission, of=name, part=part, notes=(*notes, *submission.notes))
         )
     return submissions
 
@@ -408,14 +415,13 @@ def _side_by_side(sheet: Sheet, path: str | Path, reading: Reading) -> list[Subm
         of_system = replace(reading, columns={**reading.columns, **columns}, systems={})
         for submission in submissions_of(sheet, path, reading=of_system):
             recipe = submission.recipe
-            assert recipe is not None
             name = f"{system} {submission.of}" if recipe.of("system") else system
             whole = f"{name} {submission.part}" if submission.part else name
             submissions.append(
-                submission._replace(name=whole, of=name, recipe=replace(recipe, system=system))
+                replace(submission, name=whole, of=name, recipe=replace(recipe, system=system))
             )
             used.update(*recipe.columns.values())
-    return [one._replace(recipe=one.recipe and one.recipe.without(used)) for one in submissions]
+    return [replace(one, recipe=one.recipe.without(used)) for one in submissions]
 
 
 def check_numbers(scale: float | str, correct_from: float | None) -> None:
@@ -503,17 +509,16 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
     is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     return Submission(
         name=name,
-        form="confidences" if predictions.ndim == 1 else "posteriors",
+        recipe=recipe,
+        rows=sheet.rows,
         predictions=predictions,
         references=references,
         ids=as_ids(_joined(sheet, ids)) if ids else None,
         per_sample=_per_sample(sheet, recipe),
         notes=notes + _notes_on(predictions, references, recipe),
-        source=source_of(sheet, recipe),
         predictions_are="logits" if is_margin else None,
         unlabelled=unlabelled,
         num_classes=num_classes,
-        recipe=recipe,
     )
 
 
@@ -533,7 +538,8 @@ def _arrays_of(
         _require_one_scale(values, recipe)
         return checked(values, truth, sheet, recipe, predictions_are=predictions_are)
     except InputError as error:
-        raise advised(source_of(sheet, recipe).error(error), values, truth, recipe.form) from None
+        file_error = located(error, recipe, sheet.source, sheet.rows)
+        raise advised(file_error, values, truth, recipe.form) from None
 
 
 def _notes_on(predictions: Array, references: Ints, recipe: Recipe) -> tuple[Note, ...]:
@@ -546,15 +552,6 @@ def _notes_on(predictions: Array, references: Ints, recipe: Recipe) -> tuple[Not
         *note_hard(predictions, "probabilities"),
         *note_other_class(wrong, len(references), recipe),
     )
-
-
-def source_of(sheet: Sheet, recipe: Recipe) -> Source:
-    """Return where the values of a sheet come from."""
-    columns = {"predictions": name_of(recipe.predictions), "references": recipe.truth}
-    for role, option in {**OPTION_OF_ROLE, "id": "ids"}.items():
-        if recipe.of(role):
-            columns[option] = "+".join(recipe.of(role))
-    return Source(sheet.source, columns, sheet.rows)
 
 
 def _joined(sheet: Sheet, names: Sequence[str]) -> pa.Array:

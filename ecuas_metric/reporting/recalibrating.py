@@ -10,7 +10,7 @@ import numpy as np
 
 from ..decisions import log_softmax
 from ..errors import InputError, Note
-from ..files.submissions import Submission
+from ..files.submissions import Submission, located
 from ..inputs import Array, Floats
 from ..ranking import positions
 from ..recalibration import FOLDS
@@ -54,9 +54,9 @@ def add_recalibrated(
         try:
             values, notes = _recalibrate(submission, system, method, folds)
         except InputError as error:
-            raise submission.source.error(error) from None
+            raise located(error, submission.recipe, submission.file, submission.rows) from None
         by = "values" if submission.ids is None else "ids"
-        changed = submission._replace(name=name, notes=())
+        changed = replace(submission, name=name, notes=())
         again = with_log_posteriors(
             changed, system, values, f"{method}/{folds}/{FOLD_SEED}/{by}", **options
         )
@@ -77,8 +77,7 @@ def with_log_posteriors(
     if system.decisions.labels is None:
         values = np.exp(values[:, 1])
         changes["predictions_are"] = None
-    form = "posteriors" if values.ndim == 2 else submission.form
-    changed = submission._replace(form=form, predictions=values, predictions_are=None)
+    changed = replace(submission, predictions=values, predictions_are=None)
     (again,) = prepare_submissions([changed], **{**options, **changes}).values()
     return replace(again, origin=replace(again.origin, recalibration=recalibration))
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ..basis import differing, may_rank, signature_of
 from ..errors import FileError, InputError, Note, sentence
-from ..files.submissions import Submission, Unlabelled
+from ..files.submissions import Submission, Unlabelled, located
 from ..metric import Key
 from ..metrics import place
 from ..options import Options, checked_options
@@ -126,7 +126,7 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
     [0.1, 0.6]
     """
     submissions = list(submissions)
-    forms = {submission.form: submission.source.file for submission in submissions}
+    forms = {submission.form: submission.file for submission in submissions}
     if len(forms) > 1:
         listed = [f"{file} holds {form}" for form, file in forms.items()]
         raise InputError("systems of one table", "forms_differ", forms=listed)
@@ -136,7 +136,7 @@ def prepare_submissions(submissions: Iterable[Submission], **options: object) ->
         if name in systems:
             raise InputError("systems", "names_repeated", value=name, got=f"{name!r} repeatedly")
         if submission.unlabelled and submission.unlabelled.rule == "bounds":
-            raise FileError(submission.source.file, "answers_unlabelled", advice="label_or_bound")
+            raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
         systems[name] = _prepare(submission, options)
     return systems
 
@@ -155,8 +155,8 @@ def prepare_open(
             submission = _with_unknown_confidences(submission)
         if submission.unlabelled:
             unknown[submission.name] = submission.unlabelled
-            submission = submission._replace(
-                unlabelled=submission.unlabelled._replace(rule="wrong")
+            submission = replace(
+                submission, unlabelled=replace(submission.unlabelled, rule="wrong")
             )
         closed.append(submission)
     return prepare_submissions(closed, **options), unknown
@@ -176,9 +176,10 @@ def _with_unknown_confidences(submission: Submission) -> Submission:
     note = Note(
         "confidences_unknown", {"count": count, "total": len(missing)}, "confidences_bounded"
     )
-    return submission._replace(
+    return replace(
+        submission,
         predictions=np.where(missing, 0.5, submission.predictions),
-        unlabelled=unlabelled._replace(rule="bounds", rows=rows, missing=missing),
+        unlabelled=replace(unlabelled, rule="bounds", rows=rows, missing=missing),
         notes=(*submission.notes, note),
     )
 
@@ -483,10 +484,8 @@ def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
             submission.form, submission.predictions, submission.references, checked, ids=ids
         )
     except InputError as error:
-        raise submission.source.error(error) from None
+        raise located(error, submission.recipe, submission.file, submission.rows) from None
     notes = submission.notes + system.notes
-    if submission.recipe is None:
-        return replace(system, notes=notes)
     origin = replace(
         system.origin, recipe=submission.recipe.digest(), reading=submission.recipe.rules()
     )

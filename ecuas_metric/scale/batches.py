@@ -25,11 +25,10 @@ from ..files.recipe import HEAD, Reading, Recipe, complement_of
 from ..files.roles import resolve, with_nested
 from ..files.submissions import (
     MEANING,
-    Source,
     advised,
     check_numbers,
     checked,
-    source_of,
+    located,
     systems_in,
     truth_in,
     values_in,
@@ -194,7 +193,7 @@ def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
 
 
 def kept_rows(
-    truth: Floats, recipe: Recipe, source: Source, copies: Floats | None = None
+    truth: Floats, recipe: Recipe, file: str, rows: Ints, copies: Floats | None = None
 ) -> tuple[Bools, tuple[Note, ...]]:
     """Return which rows (N,) count, and a note on those without a label; FileError if no rule says what they are.
 
@@ -210,9 +209,9 @@ def kept_rows(
     rule = recipe.unlabelled
     # an unknown class is not a wrong one
     if rule is None or (rule == "wrong" and recipe.form != "confidences"):
-        row = int(source.rows[np.argmax(is_open)]) if copies is None else None
+        row = int(rows[np.argmax(is_open)]) if copies is None else None
         error = FileError(
-            source.file,
+            file,
             "no_value",
             column=recipe.truth,
             row=row,
@@ -320,7 +319,7 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     truth = (
         numbers_in(sheet, recipe.truth) if recipe.form in _AGGREGATED else truth_in(sheet, recipe)
     )
-    kept, notes = kept_rows(truth, recipe, source_of(sheet, recipe))
+    kept, notes = kept_rows(truth, recipe, sheet.source, sheet.rows)
     if kept.all():
         summary = _summarized(sheet, truth, recipe, options)
     elif kept.any():
@@ -339,7 +338,6 @@ def _summarized(
     options: Options,
 ) -> Summary:
     """Return the summary of rows that count; where nothing says whether they are right, they are wrong."""
-    source = source_of(sheet, recipe)
     values = values_in(sheet, recipe)
     references: Array = np.where(np.isnan(truth), 0.0, truth)
     predictions: Array | list[object] = values
@@ -363,13 +361,8 @@ def _summarized(
             origin=origin,
         )
     except InputError as error:
-        columns = {
-            **source.columns,
-            "wrong": recipe.truth,
-            "count": "+".join(recipe.of("count")),
-        }
         raise advised(
-            source._replace(columns=columns).error(error),
+            located(error, recipe, sheet.source, sheet.rows),
             values,
             references,
             recipe.form,

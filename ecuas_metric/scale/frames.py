@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from ..errors import InputError, missing_package
 from ..files.evidence import scale_counts
 from ..files.recipe import HEAD, Reading, Recipe, limits_of, on_unit_scale
-from ..files.submissions import advised, source_of, systems_in
+from ..files.submissions import advised, located, systems_in
 from ..files.values import Sheet, floats_in, plain
 from ..inputs import Floats, clip, fill_missing
 from ..options import Options
@@ -419,14 +419,7 @@ def _summary(
     file: str,
 ) -> Summary:
     """Return the summary of the groups of one system."""
-    source = source_of(
-        Sheet(
-            table,
-            np.zeros(len(table), np.int64),
-            source=file,
-        ),
-        recipe,
-    )
+    rows = np.zeros(len(table), np.int64)  # whose numbers are not known
     column = {name.removeprefix(_OURS): floats_in(plain(table[name])) for name in _our_names(table)}
     _, high = limits_of(recipe.scale)
     require_one_scale(
@@ -435,7 +428,7 @@ def _summary(
         file,
     )
     truth = np.where(column["is_judged"] == 1, column["y"], np.nan)
-    kept, notes = kept_rows(truth, recipe, source, column["count"])
+    kept, notes = kept_rows(truth, recipe, file, rows, column["count"])
     column = {name: values[kept] for name, values in column.items()}
     if not kept.any():
         return replace(empty_of(recipe, options), notes=notes)
@@ -457,7 +450,7 @@ def _summary(
     except InputError as error:
         error.index = error.count = error.total = None  # those of groups are not those of rows
         raise advised(
-            source.error(error),
+            located(error, recipe, file, rows),
             shown,
             column["y"],
             "confidences",

@@ -198,7 +198,7 @@ def _records(submission: Submission, decided: RowDecisions) -> Iterator[Record]:
     """Yield what is written of each row."""
     if submission.ids is None:
         which = "row"
-        places = submission.source.rows.tolist()
+        places = submission.rows.tolist()
     else:
         which = "id"
         places = submission.ids.to_pylist()

@@ -82,7 +82,7 @@ def read_files(
     _require_tasks(rows, read, pooled=pool_tasks or part == "model" or stratum == "task")
     submissions = _with_names(read, has_parts=part is not None)
     if rows.by_position:
-        submissions = [one._replace(ids=None) for one in submissions]
+        submissions = [replace(one, ids=None) for one in submissions]
     if not rows.common:
         return submissions
     from ...comparison.compare import in_common
@@ -233,20 +233,20 @@ def _rename(submission: Submission, item: ReadFile) -> Submission:
     systems = {one.of for one in item.submissions}
     of = name if len(systems) == 1 else f"{name} {submission.of}"
     has_part = submission.part and len(item.submissions) > 1
-    return submission._replace(name=f"{of} {submission.part}" if has_part else of, of=of)
+    return replace(submission, name=f"{of} {submission.part}" if has_part else of, of=of)
 
 
 def _with_names(read: Sequence[ReadFile], *, has_parts: bool) -> list[Submission]:
     """Return the systems, with folder or suffix in their names where files have one name; FileError if two stay."""
     pairs = [(item, _rename(one, item)) for item in read for one in item.submissions]
     submissions = [submission for _, submission in pairs]
-    files = [submission.source.file for submission in submissions]
+    files = [submission.file for submission in submissions]
     names = distinct_names(_names(submissions, has_parts=has_parts), files, _stems(pairs))
     for name, file in zip(names, files, strict=True):
         if names.count(name) > 1:
             raise FileError(file, "same_name_in_other_file", advice="name_files", name=name)
     return [
-        submission._replace(name=name) for name, submission in zip(names, submissions, strict=True)
+        replace(submission, name=name) for name, submission in zip(names, submissions, strict=True)
     ]
 
 
@@ -259,4 +259,4 @@ def _names(submissions: Sequence[Submission], *, has_parts: bool) -> list[str]:
 
 def _stems(pairs: Iterable[tuple[ReadFile, Submission]]) -> list[str]:
     """Return the names of files, which tell systems apart; nothing of files that were named."""
-    return [stem(one.source.file) if item.file.name is None else "" for item, one in pairs]
+    return [stem(one.file) if item.file.name is None else "" for item, one in pairs]

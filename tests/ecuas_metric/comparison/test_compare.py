@@ -1,4 +1,4 @@
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -329,7 +329,7 @@ def test_ids_are_the_same_whatever_kind_of_file_they_are_in(ids, others, rng):
     ]
     assert differing(one.basis for one in prepare_submissions(parts).values()) == []
     assert [len(part.predictions) for part in in_common(parts)] == [len(ids)] * 2
-    parts[1] = parts[1]._replace(ids=as_ids(from_values([*others[:-1], "none"])))
+    parts[1] = replace(parts[1], ids=as_ids(from_values([*others[:-1], "none"])))
     assert differing(one.basis for one in prepare_submissions(parts).values()) == ["questions"]
     assert [set(map(str, part.ids.tolist())) for part in in_common(parts)] == [
         set(map(str, others[:-1]))
@@ -338,10 +338,10 @@ def test_ids_are_the_same_whatever_kind_of_file_they_are_in(ids, others, rng):
 
 def test_what_is_left_of_common_samples_stays_together(rng):
     one = submission("one", rng, size=5, ids=list("abcde"), per_sample={"groups": list("vwxyz")})
-    one = one._replace(unlabelled=Unlabelled("bounds", np.arange(5) < 2, 0.1))
+    one = replace(one, unlabelled=Unlabelled("bounds", np.arange(5) < 2, 0.1))
     two = submission("two", rng, size=3, ids=list("fdb"))
     left, right = in_common([one, two])
-    assert (left.ids.tolist(), left.per_sample["groups"], left.source.rows.tolist()) == (
+    assert (left.ids.tolist(), left.per_sample["groups"], left.rows.tolist()) == (
         ["b", "d"],
         ["w", "y"],
         [3, 5],

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ecuas_metric.files.submissions import Source, Submission
+from ecuas_metric.files.recipe import Recipe
+from ecuas_metric.files.submissions import Submission
 from ecuas_metric.files.values import as_ids, from_values
 
 
@@ -13,13 +14,10 @@ def submission(
     references = (
         rng.integers(0, 2 if form == "confidences" else 3, size) if correct is None else correct
     )
-    columns = {
-        "predictions": "confidence",
-        "references": "correct",
-        "ids": "id",
-        "sample_weight": "w",
-        "groups": "doc",
-    }
+    roles = ("confidence", "correct") if form == "confidences" else ("posteriors", "label")
+    columns = dict(zip(roles, (("confidence",), ("correct",)), strict=True))
+    columns |= {"id": ("id",), "weight": ("w",), "group": ("doc",)}
     ids = None if ids is None else as_ids(from_values(list(ids)))
-    source = Source(f"{name}.csv", columns, np.arange(2, size + 2))
-    return Submission(name, form, predictions, references, ids, per_sample or {}, notes, source)
+    recipe = Recipe(f"{name}.csv", "csv", size, form, columns)
+    rows = np.arange(2, size + 2)
+    return Submission(name, recipe, rows, predictions, references, ids, per_sample or {}, notes)

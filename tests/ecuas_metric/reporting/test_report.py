@@ -1,5 +1,5 @@
 import math
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -163,7 +163,7 @@ def opened(name, rng, rule, **given):
     """Return a submission whose first six answers nobody judged."""
     rows = np.arange(60) < 6
     made = submission(name, rng, correct=np.where(rows, 0, rng.integers(0, 2, 60)), **given)
-    return made._replace(unlabelled=Unlabelled(rule, rows, 0.1))
+    return replace(made, unlabelled=Unlabelled(rule, rows, 0.1))
 
 
 def test_open_answers_bound_every_number_and_no_estimate_is_shown(rng):

@@ -1,5 +1,6 @@
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -107,25 +108,25 @@ HALVES = np.r_[np.ones(60), np.zeros(20), np.ones(10), np.zeros(30)].astype(int)
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        (lambda one, two: [one, one._replace(name="twin")], "by ECUAS_0: no difference: "),
+        (lambda one, two: [one, replace(one, name="twin")], "by ECUAS_0: no difference: "),
         (
-            lambda one, two: [one._replace(ids=None), two._replace(ids=None)],
+            lambda one, two: [replace(one, ids=None), replace(two, ids=None)],
             "There is no column of ids",
         ),
         (
             lambda one, two: [
-                one._replace(predictions=np.repeat([0.75, 0.25], [80, 40]), references=HALVES)
+                replace(one, predictions=np.repeat([0.75, 0.25], [80, 40]), references=HALVES)
             ],
             "Recalibration alone would gain less than 1% of ECUAS_0 of first.",
         ),
         (
-            lambda one, two: [one._replace(predictions=1 - one.references.astype(float))],
+            lambda one, two: [replace(one, predictions=1 - one.references.astype(float))],
             "users of first do better by accepting all or rejecting all.",
         ),
         (
             lambda one, two: [
                 one,
-                two._replace(ids=from_values([f"other{i}" for i in range(120)])),
+                replace(two, ids=from_values([f"other{i}" for i in range(120)])),
             ],
             "Not ranked, since they differ: questions.",
         ),
