@@ -122,7 +122,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     # ---- plug-ins ----
     "shift_unknown": "must be set for logits of tokens",
     "not_with_order_or_naive": "cannot be used with n or normalize: the expected cost at it depends on neither",
-    "rejected_label_is_a_class": "must be none of the classes",
+    "rejected_label_is_a_class": "must be none of the classes and decisions",
     "class_axis_ambiguous": "must be 1 or -1: either axis of the predictions fits the labels",
     "not_one_class_a_row": "must be one class for each row of predictions",
     "numbers_of_choices_differ": "must be as many in every question, since u_M depends on their number",
@@ -177,6 +177,7 @@ ADVICE = {  # sentences of their own
     "pass_truth_first": "Swapped? y_true comes first.",
     "score_as_confidences": "Missing confidences? score_confidences takes them with missing_confidence.",
     "score_as_posteriors": "Class labels? score_posteriors takes posteriors of shape (N, K).",
+    "only_binary": "Only binary classification is supported by it.",  # scikit-learn's checks look for this
     "pass_classes": "Pass labels, in the order of the rows of the cost.",
     "set_floor": "A probability of 0? Its logarithm needs a floor.",
     "set_missing_confidence": "Missing confidences? Set missing_confidence to a number in [0, 1] to replace them.",

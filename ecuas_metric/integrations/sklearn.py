@@ -17,13 +17,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..api import posterior_system, value_of
-from ..classes import ClassCosts
-from ..costs import fixed_reject_cost
+from ..classes import ClassCosts, check_classes, classes_in, in_words
+from ..costs import fixed_of_checked
 from ..errors import InputError, Note
 from ..expected_costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Array, Floats
-from ..recalibration.maps import Recalibration, fit_recalibration, stratified_folds
-from ..rejection import RowDecisions, decide
+from ..recalibration.maps import OF_TWO, Recalibration, fit_recalibration, stratified_folds
+from ..rejection import OF_REJECT_COST, RowDecisions, decide
 
 Cost = str | ArrayLike | ClassCosts
 
@@ -45,12 +45,14 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         The reject cost, in [0, u_M]; by default nothing is rejected.
     calibration : {"affine", "temperature", "isotonic"}, optional
         Recalibrate by a map that is fitted on posteriors out of fold; the estimator is then fitted on all rows.
+        Isotonic of two classes only.
     cv : int or splitter, optional
         Of the folds for `calibration`, by default 5, stratified and shuffled with a seed.
     labels : array_like, shape (K,), optional
         All classes in sorted order, of which rows may lack some, as folds do. A `cost` by names has them.
     rejected_label : str or number, optional
-        What `predict` gives for what is rejected: by default "rejected", or -1 where decisions are numbers.
+        What `predict` gives for what is rejected: by default "rejected", or -1 where decisions are numbers. No
+        decision and no class may be called so.
 
     Attributes
     ----------
@@ -106,6 +108,13 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """Fit the estimator, and the recalibration by cross-validation."""
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
+        if self.calibration in OF_TWO and len(np.unique(y)) > 2:
+            raise InputError(
+                "calibration",
+                "method_of_two_classes",
+                method=self.calibration,
+                advice="only_binary",
+            )
         self.estimator_ = clone(self.estimator).fit(X, y)
         self.classes_ = self.estimator_.classes_
         for name in ("n_features_in_", "feature_names_in_"):
@@ -155,12 +164,15 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         assert rows.decision is not None
         if rows.accepted.all():
             return rows.decision
-        is_text = rows.decision.dtype.kind in "UO"
-        label = self.rejected_label
-        label = label if label is not None else "rejected" if is_text else -1
-        if label in self.classes_:
+        are_numbers = rows.decision.dtype.kind in "iuf"
+        label: Any = self.rejected_label
+        if label is None:
+            label = -1 if are_numbers else "rejected"
+        if label in [*self.classes_, *np.unique(rows.decision)]:
             raise InputError("rejected_label", "rejected_label_is_a_class", value=label)
-        decisions = rows.decision.astype(object if is_text else rows.decision.dtype)
+        is_of_kind = are_numbers and np.asarray(label).dtype.kind in "iuf"
+        kind = np.result_type(rows.decision, label) if is_of_kind else object
+        decisions = rows.decision.astype(kind)
         decisions[~rows.accepted] = label
         return decisions
 
@@ -169,12 +181,15 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         posteriors = self.predict_proba(X)
         every = _all_classes(self.cost, self.labels, self.classes_, y)
         wide = _widened(posteriors, self.classes_, every)
-        decisions = posterior_system(y, wide, labels=every, cost=self.cost).decisions
+        costs = () if self.reject_cost is None else self.reject_cost
+        with in_words(OF_REJECT_COST):
+            system = posterior_system(y, wide, labels=every, cost=self.cost, reject_costs=costs)
+        decisions = system.decisions
         if self.reject_cost is None:
             return decisions.candidate_cost
-        return fixed_reject_cost(
-            candidate_cost=decisions.candidate_cost,
-            uncertainty=decisions.uncertainty,
+        return fixed_of_checked(
+            decisions.uncertainty,
+            decisions.candidate_cost,
             reject_cost=self.reject_cost,
             max_uncertainty=decisions.max_uncertainty,
         )
@@ -192,7 +207,10 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         of_estimator = get_tags(self.estimator)
-        tags.classifier_tags.multi_class = of_estimator.classifier_tags.multi_class
+        is_of_two = self.calibration in OF_TWO
+        tags.classifier_tags.multi_class = (
+            of_estimator.classifier_tags.multi_class and not is_of_two
+        )
         tags.input_tags = of_estimator.input_tags
         return tags
 
@@ -203,6 +221,9 @@ def _all_classes(
     *seen: ArrayLike,
 ) -> Array:
     """Return the sorted classes that are given, those that a cost names, and those that were seen."""
+    if labels is not None:
+        classes = classes_in(labels, "labels")
+        check_classes(classes, labels, len(classes))  # a matrix has their order
     named = list(cost) if isinstance(cost, Mapping) else []
     parts = [np.asarray(part) for part in (labels, named, *seen) if part is not None]
     every: Array = np.unique(np.concatenate([part for part in parts if part.size]))

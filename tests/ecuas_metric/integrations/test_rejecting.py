@@ -19,9 +19,10 @@ MATRIX = np.array([[0, 4], [1, 0], [2, 1]])
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("calibration", [None, "affine", "temperature"])
+@pytest.mark.parametrize("calibration", [None, "affine", "temperature", "isotonic"])
 def test_scikit_learns_checks_pass(calibration):
-    checks = check_estimator(RejectingClassifier(LogisticRegression(), calibration=calibration))
+    model = RejectingClassifier(LogisticRegression(), calibration=calibration)
+    checks = check_estimator(model)
     assert all(check["status"] != "failed" for check in checks)
 
 
@@ -97,11 +98,49 @@ def test_nothing_is_rejected_without_a_reject_cost_and_labels_of_rejection_are_n
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
     np.testing.assert_array_equal(model.decision_costs(X, numbers), plain.predict(X) != numbers)
     model.set_params(reject_cost=0.0)
-    with pytest.raises(InputError, match="rejected_label must be none of the classes; got -1"):
+    with pytest.raises(
+        InputError, match="rejected_label must be none of the classes and decisions; got -1"
+    ):
         model.predict(X)
     assert (model.set_params(rejected_label=0).predict(X) == 0).all()
     with pytest.raises(InputError, match="reject_cost cannot be used with n or normalize"):
         ecuas_scorer(n=0, reject_cost=0.1)
+    model.set_params(reject_cost=0.6)
+    for refused in (model.predict, lambda X: model.decision_costs(X, numbers)):
+        with pytest.raises(InputError, match=r"^reject_cost must lie in \[0, 0.5\]"):
+            refused(X)
+    model.set_params(reject_cost=0.1, cost=[[0, 5], [1, 0]], labels=[1, -1])
+    with pytest.raises(InputError, match=r"^labels must be distinct and sorted"):
+        model.score(X, numbers)
+
+
+@pytest.mark.parametrize(
+    ("classes", "options", "expected"),
+    [
+        ([False, True], {}, "rejected"),
+        ([0, 1], {}, -1),
+        ([0, 1], {"rejected_label": "human"}, "human"),
+        ([0, 1], {"rejected_label": 0.5}, 0.5),
+        (["no", "yes"], {}, "rejected"),
+        (["no", "yes"], {"rejected_label": -1}, -1),
+    ],
+)
+def test_what_is_rejected_has_its_label_whatever_the_classes_are(classes, options, expected, rng):
+    X, y = classified(rng, ["no", "yes"])
+    y = np.array(classes)[(y == "yes").astype(int)]
+    model = RejectingClassifier(LogisticRegression(), reject_cost=0.1, **options).fit(X, y)
+    rows = model.decide(X)
+    assert 0 < rows.accepted.mean() < 1
+    labels = [d if a else expected for d, a in zip(rows.decision, rows.accepted, strict=True)]
+    assert model.predict(X).tolist() == labels
+
+
+def test_no_decision_is_called_as_what_is_rejected(rng):
+    X, y = classified(rng, ["no", "yes"])
+    cost = {"no": {"rejected": 1, "go": 0}, "yes": {"rejected": 0, "go": 1}}
+    model = RejectingClassifier(LogisticRegression(), cost=cost, reject_cost=0.1).fit(X, y)
+    with pytest.raises(InputError, match="rejected_label must be none of the classes"):
+        model.predict(X)
 
 
 @pytest.mark.filterwarnings("ignore")
