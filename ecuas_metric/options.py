@@ -11,6 +11,7 @@ import numpy as np
 from .errors import InputError
 from .inputs import (
     POSTERIOR_FORMS,
+    RANGE_TOLERANCE,
     Array,
     Floats,
     Ints,
@@ -152,10 +153,10 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
 
 
 def require_reject_costs(costs: tuple[float, ...], *, max_uncertainty: float) -> None:
-    """Raise InputError unless all reject costs lie in [0, `max_uncertainty`]."""
+    """Raise InputError unless all reject costs lie in [0, `max_uncertainty`], up to rounding."""
     array = np.array(costs)
     require(
-        array <= max_uncertainty,
+        array <= max_uncertainty * (1 + RANGE_TOLERANCE),
         array,
         "reject_costs",
         "reject_cost_too_large",

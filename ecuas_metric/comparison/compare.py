@@ -269,20 +269,34 @@ def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[ob
 
 
 def in_common(submissions: Sequence[Submission]) -> list[Submission]:
-    """Return submissions reduced to the ids that all have, with a note on those left out; InputError if none."""
+    """Return submissions reduced to the ids that all systems have, in each part of these; InputError if none.
+
+    A note counts those left out.
+    """
     without = [submission.name for submission in submissions if submission.ids is None]
     if without:
         raise InputError("in_common", "needs_ids", got=f"none for {without[0]}")
     ids = _of_one_kind(
         *(submission.ids for submission in submissions if submission.ids is not None)
     )
-    shared = reduce(lambda one, other: one.filter(from_numpy(positions_in(one, other) >= 0)), ids)
-    if not len(shared):
-        raise InputError("in_common", "no_common_id", advice="name_ids")
+    by_part: dict[str, list[pa.Array]] = {}
+    for submission, own in zip(submissions, ids, strict=True):
+        by_part.setdefault(submission.part, []).append(own)
+    shared = {part: reduce(_shared, of_part) for part, of_part in by_part.items()}
+    num_systems = max(map(len, by_part.values()))
+    for part, of_part in by_part.items():
+        if len(of_part) < num_systems or not len(shared[part]):
+            got = f"none in {part}" if part else "none"
+            raise InputError("in_common", "no_common_id", got=got, advice="name_ids")
     return [
-        _keep(submission, positions_in(own, shared) >= 0)
+        _keep(submission, positions_in(own, shared[submission.part]) >= 0)
         for submission, own in zip(submissions, ids, strict=True)
     ]
+
+
+def _shared(one: pa.Array, other: pa.Array) -> pa.Array:
+    """Return the ids of one that the other has too."""
+    return one.filter(from_numpy(positions_in(one, other) >= 0))
 
 
 def _comparisons(

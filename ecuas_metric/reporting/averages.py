@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 
 from ..basis import differing
 from ..designs import design_of_options
@@ -14,13 +14,13 @@ from ..intervals import answers_of, numbers_of
 from ..metric import Key
 from ..results import Estimate, Results, System, without_weight_0
 from ..sampling import NONE
-from .report import Report
+from .report import Report, is_bounded
 
 
 def macro_averages(
     report: Report, submissions: Sequence[Submission], systems: Mapping[str, System]
 ) -> Report | None:
-    """Return the averages over the parts that `--by` made of each system, or None without several or with bounds.
+    """Return the averages over the parts that `--by` made of each system, or None without several or of bounds only.
 
     Limits of intervals are combined as those of independent parts (Zou and Donner, "Construction of confidence limits
     about effect measures: a general approach", 2008): the distance from the average to a limit is the root of the sum
@@ -28,13 +28,15 @@ def macro_averages(
     averaging does not lessen: their bias is subtracted first. The sizes are numbers of parts.
     """
     names = _rows_of_parts(submissions)
-    if report.bounds or max(map(len, names.values())) < 2:
+    if is_bounded(report.unlabelled) or max(map(len, names.values())) < 2:
         return None
     keys = [key for key in report.keys if key.entry.has_average]
+    groups = {one.name: set(map(str, one.per_sample.get("groups", ()))) for one in submissions}
     results = {}
     for system, parts in names.items():
         of_parts = [(report.results[name], systems[name]) for name in parts.values()]
-        results[system] = _averages(of_parts, keys)
+        are_independent = _are_disjoint([groups[name] for name in parts.values()])
+        results[system] = _averages(of_parts, keys, are_independent=are_independent)
     return Report(
         results=results,
         keys=keys,
@@ -53,16 +55,9 @@ def _rows_of_parts(submissions: Iterable[Submission]) -> dict[str, dict[str, str
     return names
 
 
-def _are_independent(parts: Iterable[System]) -> bool:
+def _are_disjoint(groups: Sequence[Set[str]]) -> bool:
     """Return whether no group has samples in several parts."""
-    seen: set[int] = set()
-    for part in parts:
-        groups = part.options.groups
-        members = set() if groups is None else set(groups.tolist())
-        if seen & members:
-            return False
-        seen |= members
-    return True
+    return len(set().union(*groups)) == sum(map(len, groups))
 
 
 def _reasons(names: Mapping[str, Mapping[str, str]], systems: Mapping[str, System]) -> list[str]:
@@ -76,11 +71,12 @@ def _reasons(names: Mapping[str, Mapping[str, str]], systems: Mapping[str, Syste
     return list(dict.fromkeys(reasons))
 
 
-def _averages(parts: Sequence[tuple[Results, System]], keys: Iterable[Key]) -> Results:
+def _averages(
+    parts: Sequence[tuple[Results, System]], keys: Iterable[Key], *, are_independent: bool
+) -> Results:
     """Return the means of the parts' values, with limits if the parts have them and are independent."""
     results, first = parts[0]
     level = first.options.confidence_level
-    are_independent = _are_independent(system for _, system in parts)
     inferences = []
     if level is not None and are_independent:
         inferences = [_inferences(results, system) for results, system in parts]

@@ -69,11 +69,7 @@ def with_log_posteriors(
     submission: Submission, system: System, values: Floats, recalibration: str, **options: object
 ) -> System:
     """Return the system of recalibrated log-posteriors, of the classes or of wrong and right, in place of its own."""
-    changes = {
-        "predictions_are": "log_probabilities",
-        "renormalize": None,
-        "missing_confidence": None,
-    }
+    changes = {"predictions_are": "log_probabilities", "renormalize": None}
     if system.decisions.labels is None:
         values = np.exp(values[:, 1])
         changes["predictions_are"] = None

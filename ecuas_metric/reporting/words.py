@@ -127,7 +127,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "idle_of_runs": "is for runs of evaluation tools; these files are tables",
     "idle_of_tables": "means nothing for runs with log-likelihoods of choices",
     "idle_without_draws": (
-        "has no effect without --interval-method percentile or bca, --calibration or --explain: nothing is drawn"
+        "has no effect without --interval-method percentile, --calibration or --explain: nothing is drawn"
     ),
     "idle_without_weight": "has no effect without --weight",
     "needs_all_labels": "needs a label for every answer, and some have none",

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import __version__
+from ecuas_metric import __version__, score_confidences
 from ecuas_metric.basis import basis_of_options
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.inputs import POSTERIOR_FORMS
@@ -173,6 +173,11 @@ SHAPE = "predictions must have shape (N,) where they are positive_probabilities;
 def test_options_that_do_not_fit_the_input_are_refused(form, options, message):
     with pytest.raises(ValueError, match=f"^{re.escape(message)}"):
         compute(form, *SYSTEMS[form], checked_options(**options))
+
+
+def test_the_largest_reject_cost_may_be_rounded():
+    values = score_confidences([1, 0], [0.9, 0.5], num_classes=3, reject_costs=np.float32(2 / 3))
+    assert values["expected_cost_0.666667"] == 0.5
 
 
 def test_the_table_has_every_option_whose_default_is_none_or_passes_its_check():

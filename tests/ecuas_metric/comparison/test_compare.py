@@ -350,3 +350,15 @@ def test_what_is_left_of_common_samples_stays_together(rng):
     np.testing.assert_array_equal(left.predictions, one.predictions[[1, 3]])
     np.testing.assert_array_equal(right.references, two.references[[1, 2]])
     assert left.notes[-1].fact == "3 of 5 samples left out, because other systems do not have them."
+
+
+def test_common_samples_are_those_of_the_same_part(rng):
+    ids = {("one", "x"): "abcd", ("one", "y"): "ab", ("two", "x"): "acd", ("two", "y"): "ab"}
+    parts = [
+        submission(" ".join(names), rng, size=len(own), ids=list(own))._replace(part=names[1])
+        for names, own in ids.items()
+    ]
+    kept = ["".join(one.ids.tolist()) for one in in_common(parts)]
+    assert kept == ["acd", "ab", "acd", "ab"]
+    with pytest.raises(InputError, match="got none in y"):
+        in_common(parts[:3])

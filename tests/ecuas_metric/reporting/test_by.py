@@ -45,14 +45,24 @@ def score(folder, *arguments):
     return [{row["system"]: row for row in rows} for rows in written]
 
 
-def test_each_value_has_a_row_and_counts_the_same_in_the_averages(frame, tmp_path, capsys):
+@pytest.mark.parametrize("flags", [[], ["--groups", "document"]])
+def test_each_value_has_a_row_and_counts_the_same_in_the_averages(flags, frame, tmp_path, capsys):
+    """Also where groups of samples depend on each other, if none of them has samples in several parts."""
+    frame["document"] = frame["subject"] + (frame["id"] // 8).astype(str)
     frame.to_csv(tmp_path / "gpt.csv", index=False)
-    found, averages = score(tmp_path, tmp_path / "gpt.csv", "--by", "subject", "--interval", 0.9)
+    found, averages = score(
+        tmp_path, tmp_path / "gpt.csv", "--by", "subject", "--interval", 0.9, *flags
+    )
     (average,) = averages.values()
     assert list(found) == ["law", "art", "medicine"]
     for subject, row in found.items():
         part = frame[frame["subject"] == subject]
-        expected = score_confidences(part["correct"], part["confidence"], confidence_level=0.9)
+        expected = score_confidences(
+            part["correct"],
+            part["confidence"],
+            confidence_level=0.9,
+            groups=part["document"] if flags else None,
+        )
         shared = [key for key in row if key in expected]
         assert [row[key] for key in shared] == pytest.approx(
             [expected[key] for key in shared], abs=1e-12
@@ -81,7 +91,7 @@ def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, 
     ]
     assert list(averages) == ["a", "B"]
     assert BEST in capsys.readouterr().out.split("Macro")[1]
-    frame[frame["subject"] != "law"].to_csv(tmp_path / "b.csv")
+    frame[frame["subject"] == "law"].to_csv(tmp_path / "b.csv")
     score(tmp_path, *files, "--by", "subject")
     assert "differ between the systems: parts." in capsys.readouterr().out.split("Macro")[1]
 
@@ -120,6 +130,16 @@ def test_averages_that_do_not_exist(frame, tmp_path, capsys):
     score(tmp_path, file, "--by", "subject")  # answers without a verdict: bounds of the rows only
     assert "Macro" not in capsys.readouterr().out
     assert main(["score", str(file), "--by", "topic"]) == 2
+
+
+@pytest.mark.parametrize("rule", ["wrong", "drop"])
+def test_answers_without_a_verdict_that_are_counted_or_dropped_have_averages(frame, tmp_path, rule):
+    frame["correct"] = frame["correct"].where(frame.index % 5 > 0)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    rows, averages = score(tmp_path, tmp_path / "a.csv", "--by", "subject", "--unlabelled", rule)
+    for key in set(METRICS) - {"aurc"}:
+        mean = np.mean([row[key] for row in rows.values()])
+        assert averages["a"][key] == pytest.approx(mean, abs=1e-12)
 
 
 def test_tasks_of_a_run_are_rows_or_pooled(tmp_path, rng, capsys):

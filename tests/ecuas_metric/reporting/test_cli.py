@@ -364,7 +364,7 @@ def test_files_have_columns_of_their_own(folder, capsys):
         ("score a.csv --folds 3", "--folds has no effect without --calibrate."),
         (
             "score a.csv --seed 3",
-            "--seed has no effect without --interval-method percentile or bca, --calibration or ",
+            "--seed has no effect without --interval-method percentile, --calibration or ",
         ),
         (
             "score a.csv --interval 0.9 --interval-method analytic --resamples 9",

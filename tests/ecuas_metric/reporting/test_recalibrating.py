@@ -210,7 +210,8 @@ def test_a_recalibrated_system_takes_no_others_name_and_stands_in_the_signature(
     paths = {name: str(tmp_path / f"{name}.csv") for name in ("m", "m, affine", "n")}
     assert main(["score", paths["m"], paths["m, affine"], "--calibrate", "affine"]) == 2
     assert "is the name of another system" in capsys.readouterr().err
-    assert main(["compare", paths["m"], paths["n"], "--calibrate", "affine", "--folds", "3"]) == 0
+    flags = ["--calibrate", "affine", "--folds", "3", "--missing-confidence", "0.5"]
+    assert main(["compare", paths["m"], paths["n"], *flags]) == 0
     out = capsys.readouterr().out
     assert "|recal:affine/3" in out
     assert "m, affine" in out

@@ -9,7 +9,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from ecuas_metric import InputError, score_frame
+from ecuas_metric import InputError, score_frame, summary
 from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
@@ -200,6 +200,21 @@ def test_bins_of_many_rows_bound_the_numbers_of_memory(engine, given, monkeypatc
             bounded.append(key.metric)
             assert one.lower_bound - 1e-12 <= estimate.value <= one.upper_bound + 1e-12
     assert {"auroc", "aurc", "augrc"} <= {*bounded}
+
+
+@EVERY
+def test_bins_of_engines_are_those_of_states(engine, monkeypatch):
+    monkeypatch.setattr(frames, "FEW_ROWS", 0)
+    for module in (frames, summary):
+        monkeypatch.setattr(module, "LINEAR", 32)
+        monkeypatch.setattr(module, "ROOT", 64)
+    _, _, form, q, _ = data_sets(1)["all different"]
+    y = np.ones(len(q), int)  # right and wrong answers of a bin are apart
+    rows = engine(pa.table({"confidence": q, "correct": y}))
+    (state,) = frames.states_of_frame(rows, checked_options()).values()
+    monkeypatch.setattr(summary, "MOST_GROUPS", 0)
+    of_memory = summary.summary_of(prepare(form, q, y, checked_options()))
+    np.testing.assert_allclose(state.groups.low, of_memory.groups.low, rtol=1e-12)
 
 
 @EVERY
