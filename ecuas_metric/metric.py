@@ -12,7 +12,7 @@ import numpy as np
 from .decisions import Decisions
 from .errors import InputError
 from .inputs import FloatOrFloats, Floats, Limits
-from .options import Options
+from .options import Options, one_of
 from .ranking import ResampledTies, Resamples, TieGroups
 
 OPTION_OF_VARIANT = {
@@ -259,7 +259,9 @@ class Metric:
     column: float = 100.0
 
     def applies(self, decisions: Decisions) -> bool:
-        """Return whether it is defined for a system."""
+        """Return whether it is defined for a system, and so are the two of which it is the quotient."""
+        if not all(METRICS[name].applies(decisions) for name in self.ratio or ()):
+            return False
         if self.needs == "confidences":
             return decisions.confidence is not None
         if self.needs == "costs":
@@ -292,6 +294,12 @@ def attainable_sums(weights: Floats) -> Floats | None:
     return sums
 
 
+_CHOICES = {
+    "assesses": ("decisions", "confidences", "posteriors", "both"),
+    "needs": ("", "confidences", "costs", "posteriors"),
+    "parameter": ("", "n", "reject_costs", "any"),
+    "when": ("", "ratio", "calibration", "named"),
+}
 METRICS: dict[str, Metric] = {}  # by name, in the order of the keys of results; filled by `metrics`
 
 
@@ -310,7 +318,8 @@ def add_metric(metric: Metric) -> Metric:
     Raises
     ------
     InputError
-        If there is a metric of this name, or not exactly one of cost, value and ratio.
+        If there is a metric of this name, or not exactly one of cost, value and ratio, or a field that names something
+        names what is not there.
 
     Examples
     --------
@@ -333,6 +342,10 @@ def add_metric(metric: Metric) -> Metric:
     ways = [metric.cost, metric.value, metric.ratio]
     if sum(way is not None for way in ways) != 1:
         raise InputError("metric", "metric_of_several_ways", value=metric.name)
+    for name, choices in _CHOICES.items():
+        one_of(getattr(metric, name), choices, name)
+    for part in metric.ratio or ():
+        one_of(part, tuple(METRICS), "ratio")
     METRICS[metric.name] = metric
     return metric
 

@@ -179,7 +179,8 @@ def cost_of(
     """Return the cost (N,) of each sample under a metric that is a mean."""
     cost = key.entry.cost
     assert cost is not None
-    return cost(Data(decisions, options, parameter=key.parameter or 0.0, scratch=scratch))
+    data = Data(decisions, options, parameter=key.parameter or 0.0, scratch=scratch)
+    return np.asarray(cost(data), np.float64)  # a condition is a cost of 0 or 1
 
 
 def line_of_mean(key: Key, u: Floats, form: Decisions, options: Options) -> Line:

@@ -9,12 +9,14 @@ import pytest
 from pyarrow import parquet
 
 from ecuas_metric import (
+    InputError,
     Metric,
     add_metric,
     compare_systems,
     confidence_system,
     make_report,
     remove_metric,
+    score_confidences,
 )
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
@@ -27,8 +29,8 @@ SIZE = 300
 
 
 def missed(data):
-    """Return 1 for each right answer that is less sure than 1/2."""
-    return (data.confidence < 0.5) * (1 - data.decisions.candidate_cost)
+    """Return which right answers are less sure than 1/2."""
+    return (data.confidence < 0.5) & (data.decisions.candidate_cost == 0)
 
 
 def half_risk(data):
@@ -48,6 +50,23 @@ ENTRIES = {
     ),
     "value": Metric(name="half_risk", title="Half", value=half_risk, range=(0.0, 1.0), **TEXTS),
 }
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("ratio", ("none", "risk")), *((name, "none") for name in ("needs", "parameter", "when"))],
+)
+def test_it_names_nothing_that_is_not_there(field, value):
+    own = {"cost": None if field == "ratio" else missed, field: value}
+    with pytest.raises(InputError, match=f"{field} must be one of .*; got 'none'"):
+        add_metric(Metric(name="new", title="New", **own, **TEXTS))
+
+
+def test_a_quotient_is_there_where_both_its_parts_are():
+    entry = Metric(name="new", title="New", ratio=("risk", "error_rate"), **TEXTS)
+    add_metric(entry)
+    assert "new" not in score_confidences([1, 0], [0.9, 0.2])
+    remove_metric(entry)
 
 
 @pytest.fixture(params=ENTRIES)

@@ -93,7 +93,7 @@ INPUTS = {  # kind of input, command -> what stands before the flag
     ("run", "threshold"): ["run", "--budget", "0.2"],
     ("parquet", "score"): ["table.parquet", "--out-of-core"],
     **{
-        (form, "threshold"): ["table.csv", "--budget", "0.2"]
+        (form, "threshold"): ["table.csv", "--budget", "0.25"]
         for form in ("confidences", "posteriors")
     },
     **{
