@@ -267,6 +267,8 @@ def _with_part(
             source=part.address,
             recipe=recipe,
         )
+    if is_done and not states.keys() <= done.states.keys():
+        raise FileError(part.address, "file_changed", advice="score_into_new_state")
     for name, state in states.items():
         reason = why_not_merged(done.states[name], state) if name in done.states else ""
         if reason:

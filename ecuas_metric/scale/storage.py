@@ -19,9 +19,10 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from ..basis import Basis, Digest
-from ..errors import FileError, Note
+from ..errors import FileError, InputError, Note
 from ..files.write import write_whole
 from ..metric import Key
+from ..metrics import keys_of
 from ..options import Options, checked_options, is_set
 from ..summary import SUMS, GroupSums, OwnSums, Summary, merge
 from .rows import STATE_OPTIONS
@@ -123,7 +124,10 @@ def merge_collections(
     *,
     names: Iterable[str] = (),
 ) -> Collection:
-    """Return all states, those of one system merged; FileError, about one of `names`, if two are of the same file."""
+    """Return all states, those of one system merged; FileError, about one of `names`, if two are of the same file.
+
+    InputError if no table can hold all of them, since their metrics differ.
+    """
     states: dict[str, Summary] = {}
     files: dict[str, str] = {}
     for collection, name in zip(
@@ -137,6 +141,10 @@ def merge_collections(
         files |= collection.files
         for system, state in collection.states.items():
             states[system] = state if system not in states else merge([states[system], state])
+    keys = {system: keys_of(state.none, state.options) for system, state in states.items()}
+    for system, own in keys.items():
+        if own != next(iter(keys.values())):
+            raise InputError("systems of one table", "options_differ", name=system)
     return Collection(states, files)
 
 

@@ -355,7 +355,7 @@ def test_what_is_left_of_common_samples_stays_together(rng):
 def test_common_samples_are_those_of_the_same_part(rng):
     ids = {("one", "x"): "abcd", ("one", "y"): "ab", ("two", "x"): "acd", ("two", "y"): "ab"}
     parts = [
-        submission(" ".join(names), rng, size=len(own), ids=list(own))._replace(part=names[1])
+        replace(submission(" ".join(names), rng, size=len(own), ids=list(own)), part=names[1])
         for names, own in ids.items()
     ]
     kept = ["".join(one.ids.tolist()) for one in in_common(parts)]

@@ -309,6 +309,9 @@ def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path):
         FileError, match="does not fit to the files before: .* differ in their rules of reading"
     ):
         score_files([str(logs)], OPTIONS, state_file=state_file, reading=Reading(correct_from=0.5))
+    by_text = Reading(columns={"part": "text"})
+    with pytest.raises(FileError, match="holds other rows, or rows of another name"):
+        score_files([str(logs)], OPTIONS, state_file=state_file, reading=by_text)
     moved = logs.rename(logs.with_name("moved"))  # a file is known by what is in it
     score_files([f"{moved}/0.parquet"], OPTIONS, state_file=state_file)
     assert len(read_collection(state_file).files) == 3
