@@ -151,7 +151,6 @@ def _read(paths: Sequence[str], reading: Reading) -> list[Submission]:
 
 def _named(submission: Submission, path: Path) -> Submission:
     """Name a system of a run after its file: without the results beside it, it bears its folder's name."""
-    assert submission.recipe is not None
     name = submission.name.replace(path.parent.name, path.stem)
     return replace(submission, name=name, recipe=replace(submission.recipe, source=path.name))
 

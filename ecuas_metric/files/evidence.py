@@ -50,8 +50,6 @@ def check_columns(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note,
     said = reading.columns
     if "correct" not in said and recipe.right is None and recipe.form == "confidences":
         notes += _check_answers(sheet, recipe)
-    if recipe.form in ("confidences", "predicted"):
-        _refuse_numbers(sheet, recipe)
     are_margins = reading.predictions_are == "logits"
     if "positive" not in said and recipe.form == "positive" and not are_margins:
         _refuse_confidences(sheet, recipe)
@@ -73,22 +71,18 @@ def _is_whole(sheet: Sheet, recipe: Recipe) -> bool:
     return len(sheet.rows) == recipe.rows
 
 
-def require_ids(recipes: Iterable[Recipe | None]) -> None:
+def require_ids(recipes: Iterable[Recipe]) -> None:
     """Raise InputError, since systems whose rows may be in different orders have no ids; name what may be ids."""
     candidates = [
-        name
-        for recipe in recipes
-        if recipe
-        for name, what in recipe.unused
-        if what.endswith(DIFFERENT)
+        name for recipe in recipes for name, what in recipe.unused if what.endswith(DIFFERENT)
     ]
     got = ", ".join(dict.fromkeys(candidates)) or "no column with another value in each row"
     raise InputError("systems", "no_ids", got=got, advice="name_ids")
 
 
-def refuse_rating(sheet: Sheet, column: str, values: Floats) -> None:
+def refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
     """Raise FileError if confidences (N,) are a few whole or half numbers, as from 1 to 5."""
-    if not np.nanmax(values, initial=0) > 1:
+    if recipe.scale != 1 or not np.nanmax(values, initial=0) > 1:
         return
     levels = np.unique(values[~np.isnan(values)])
     is_small = len(levels) <= _MOST_LEVELS and np.abs(levels).max() < _MOST_LEVELS
@@ -96,13 +90,16 @@ def refuse_rating(sheet: Sheet, column: str, values: Floats) -> None:
     step = 0.5 if are_most_above else 1
     if is_small and (levels % step == 0).all():
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
-        raise sheet.error(column, "rating", values > 1, advice="map_rating", **limits)
+        raise sheet.error(
+            recipe.predictions[0], "rating", values > 1, advice="map_rating", **limits
+        )
 
 
-def refuse_codes(sheet: Sheet, column: str, grades: Floats) -> None:
+def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
     """Raise FileError if grades (N,) are not all 0 or 1, with what they seem to be."""
     if ((grades == 0) | (grades == 1) | np.isnan(grades)).all():
         return
+    column = recipe.truth
     levels = np.unique(grades[~np.isnan(grades)])
     strange = levels[(levels != 0) & (levels != 1)]
     wrong = np.isin(grades, strange)
@@ -111,6 +108,9 @@ def refuse_codes(sheet: Sheet, column: str, grades: Floats) -> None:
         raise sheet.error(
             column, "one_row_unlike_others", wrong, value=strange[0], advice="leave_rows_out"
         )
+    if are_shares and are_swapped(grades, _numbers_of(sheet, recipe.predictions[0])):
+        columns = {"confidence": column, "correct": recipe.predictions[0]}
+        raise sheet.error(column, "not_0_or_1", wrong, advice="name_swapped", columns=columns)
     advice = "set_correct_from" if are_shares else _advice_on_codes(levels, strange)
     rule = "two_codes" if advice == "say_right" else "not_0_or_1"
     ends = {"low": f"{levels[0]:g}", "high": f"{levels[-1]:g}"}
@@ -173,6 +173,13 @@ def refuse_positive(sheet: Sheet, recipe: Recipe, chosen: pa.Array, values: Floa
             )
 
 
+def _numbers_of(sheet: Sheet, name: str) -> Floats:
+    """Return the numbers (N,) of a column, or nan where it has none."""
+    cells = parse_cells(sheet.column(name)) if name in sheet.names else None
+    is_number = cells is not None and is_numeric(cells.type)
+    return floats_in(cells) if is_number else np.full(len(sheet.rows), np.nan)
+
+
 def _advice_on_codes(levels: Floats, strange: Floats) -> str:
     """Return what to do about levels of correctness, some of which are neither 0 nor 1."""
     if len(levels) == 2:
@@ -180,32 +187,6 @@ def _advice_on_codes(levels: Floats, strange: Floats) -> str:
     if len(levels) - len(strange) == 2 and len(strange) <= 2:
         return "empty_if_not_judged"
     return "set_correct_from" if levels[0] >= 0 and levels[-1] < _MOST_LEVELS else ""
-
-
-def _refuse_numbers(sheet: Sheet, recipe: Recipe) -> None:
-    """Raise FileError if columns of numbers hold ratings, or codes for right and wrong."""
-    confidence = recipe.predictions[0]
-    numeric = [name for name in sheet.names if is_numeric(sheet.table[name].type)]
-    has_codes = (
-        recipe.form == "confidences" and recipe.right is None and recipe.correct_from is None
-    )
-    if recipe.scale == 1 and confidence in numeric:
-        refuse_rating(sheet, confidence, floats_in(sheet.column(confidence)))
-    if has_codes and recipe.truth in numeric:
-        _refuse_swapped(sheet, recipe)
-        refuse_codes(sheet, recipe.truth, floats_in(sheet.column(recipe.truth)))
-
-
-def _refuse_swapped(sheet: Sheet, recipe: Recipe) -> None:
-    """Raise FileError if confidences are 0 or 1, and correctness is a number between them."""
-    (confidence,) = recipe.predictions
-    if confidence not in sheet.names or not is_numeric(sheet.table[confidence].type):
-        return
-    truth = floats_in(sheet.column(recipe.truth))
-    wrong = (truth > 0) & (truth < 1)
-    if np.count_nonzero(wrong) > 1 and are_swapped(truth, floats_in(sheet.column(confidence))):
-        columns = {"confidence": recipe.truth, "correct": confidence}
-        raise sheet.error(recipe.truth, "not_0_or_1", wrong, advice="name_swapped", columns=columns)
 
 
 def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:

@@ -325,10 +325,10 @@ def reading_in(text: str) -> Reading:
     return first.with_columns({recipe.system: recipe.reading().columns for recipe in recipes})
 
 
-def lines_of(recipes: Iterable[Recipe | None]) -> list[str]:
+def lines_of(recipes: Iterable[Recipe]) -> list[str]:
     """Return a line for each way of reading, with all files that are read so."""
     sources: dict[str, dict[str, int]] = {}
-    for recipe in filter(None, recipes):
+    for recipe in recipes:
         sources.setdefault(recipe.said(), {})[recipe.source] = recipe.rows
     lines = []
     for said, files in sources.items():

@@ -657,8 +657,7 @@ def checked(
     if recipe.form == "positive" and predictions_are == "logits":
         margins = numbers(values, "predictions").astype(np.float64)
         return posteriors(np.stack([np.zeros(len(margins)), margins], axis=1), truth)
-    if recipe.scale == 1:
-        refuse_rating(sheet, recipe.predictions[0], numbers(values, "predictions"))
+    refuse_rating(sheet, recipe, numbers(values, "predictions"))
     if recipe.form == "positive":
         return posteriors(stacked(confidences(values, np.zeros(len(values)))[0]), truth)
     return confidences(values, truth)
@@ -673,7 +672,7 @@ def truth_in(sheet: Sheet, recipe: Recipe) -> Floats:
     grades = truths_in(sheet, column or name, recipe.right)
     grades = 1 - grades if column else grades
     if recipe.correct_from is None:
-        refuse_codes(sheet, name, grades)
+        refuse_codes(sheet, recipe, grades)
         return grades
     return np.where(np.isnan(grades), np.nan, grades >= recipe.correct_from)
 

@@ -18,6 +18,7 @@ from ..files.evidence import (
     are_mixed,
     check_columns,
     note_other_class,
+    refuse_rating,
     scale_counts,
     with_pair,
 )
@@ -175,7 +176,11 @@ def recipe_of_rows(
         source=source,
     )
     recipe = with_pair(sheet, recipe)
-    return replace(recipe, notes=check_columns(sheet, recipe, reading))
+    notes = check_columns(sheet, recipe, reading)
+    if recipe.form == "confidences" and len(head):
+        truth_in(sheet, recipe)
+        refuse_rating(sheet, recipe, numbers(values_in(sheet, recipe), "predictions"))
+    return replace(recipe, notes=notes)
 
 
 def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:

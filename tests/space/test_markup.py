@@ -72,6 +72,7 @@ def test_no_advice_speaks_of_python_or_of_the_command(advice):
         "low": "no",
         "high": "yes",
         "words": "ja",
+        "near": ["id"],
     }
     shown = markup.in_words(FileError("a.csv", "unlabelled", advice=advice, **fields))
     assert not re.search("_|={|--|'", shown.partition(". ")[2])

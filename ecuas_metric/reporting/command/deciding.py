@@ -63,8 +63,7 @@ def cost_of_flag(
 
 def _classes_of(submission: Submission) -> list[str]:
     """Return the names of the classes of posteriors, or their numbers as text."""
-    recipe = submission.recipe
-    named = recipe.classes if recipe else None
+    named = submission.recipe.classes
     return list(named or map(str, range(submission.predictions.shape[1])))
 
 
@@ -142,8 +141,7 @@ def decide_rows(
 
 def _classes_in(submissions: Sequence[Submission]) -> Sequence[str] | None:
     """Return the names of the classes of labelled posteriors, if there are any."""
-    recipes = filter(None, recipes_of(submissions))
-    return next((recipe.classes for recipe in recipes), None)
+    return next((one.recipe.classes for one in submissions), None)
 
 
 def _fits_on(

@@ -237,14 +237,14 @@ class Output:
         grid: Grid,
         records: Sequence[Record],
         text: str | None = None,
-        recipes: Iterable[Recipe | None] = (),
+        recipes: Iterable[Recipe] = (),
         bases: Mapping[str, Basis] | None = None,
     ) -> None:
         """Print how files were read and a table, or the text that stands for it, and write it to all files.
 
         JSON also has the recipes, and what the numbers of each system depend on.
         """
-        of_files = list(filter(None, recipes))
+        of_files = list(recipes)
         read = lines_of(of_files)
         for line in read:
             print(line)
@@ -292,7 +292,7 @@ class ReportOutput(Output):
         records: Sequence[Record] | None = None,
         *,
         notes: Iterable[str] = (),
-        recipes: Iterable[Recipe | None] = (),
+        recipes: Iterable[Recipe] = (),
     ) -> None:
         """Print the table of a report, with further notes below it, and write it to all files."""
         grid = report_grid(report, digits=self.digits, keys=self.columns_of(keys))

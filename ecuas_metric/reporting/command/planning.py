@@ -108,7 +108,7 @@ def _show_plans(
     plans: Sequence[Plan],
     target: Target,
     output: Output,
-    recipes: Iterable[Recipe | None] = (),
+    recipes: Iterable[Recipe] = (),
     bases: Mapping[str, Basis] | None = None,
 ) -> None:
     if not plans:

@@ -113,7 +113,7 @@ def by_recipe(reading: Reading, path: str | None) -> Reading:
     return reading_in(Path(path).read_text(encoding="utf-8")).changed(reading)
 
 
-def recipes_of(submissions: Iterable[Submission]) -> list[Recipe | None]:
+def recipes_of(submissions: Iterable[Submission]) -> list[Recipe]:
     """Return how files were read."""
     return [submission.recipe for submission in submissions]
 

@@ -31,7 +31,7 @@ def show_recipes(
         files, rows, groups=None, metric=MetricOptions(), unlabelled="bounds", outputs=outputs
     )
     by_file: dict[str, dict[str, Recipe]] = {}
-    for recipe in filter(None, recipes_of(submissions)):
+    for recipe in recipes_of(submissions):
         by_file.setdefault(recipe.source, {})[recipe.said()] = recipe
     for recipes in by_file.values():
         _show(list(recipes.values()))
