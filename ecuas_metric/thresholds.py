@@ -18,7 +18,7 @@ from .options import LEVEL, Options, check_number
 from .results import Estimate, System, as_given, compute_results, ranked
 
 STEPS = 20  # coverages at which a risk is tested
-ROUNDING = 1e-12  # of shares, which are sums
+SHARE_ROUNDING = 1e-12  # of shares, which are sums
 # shares of the largest possible stake, of which the mean wealth is taken
 BETS = np.geomspace(1e-3, 0.99, 40)
 
@@ -147,11 +147,11 @@ def _cost_by_budget(system: System, budget: float) -> float:
     """Return the smallest reject cost at which at most the budget is rejected."""
     thresholds, shares = _thresholds(system)
     largest = shares.max(initial=0.0)
-    if check_number(budget, "budget", 0, 1) < 1 - largest - ROUNDING:
+    if check_number(budget, "budget", 0, 1) < 1 - largest - SHARE_ROUNDING:
         raise InputError("budget", "always_rejected", value=budget, share=1 - largest)
     if not len(shares):
         return 0.0
-    return float(thresholds[np.searchsorted(shares, 1 - budget - ROUNDING)])
+    return float(thresholds[np.searchsorted(shares, 1 - budget - SHARE_ROUNDING)])
 
 
 def _certified_cost(
@@ -164,7 +164,7 @@ def _certified_cost(
     thresholds, shares = _thresholds(system)
     if not len(shares):
         return None, None
-    steps = np.arange(1, STEPS + 1) / STEPS - ROUNDING
+    steps = np.arange(1, STEPS + 1) / STEPS - SHARE_ROUNDING
     places = np.unique(np.searchsorted(shares, steps).clip(max=len(shares) - 1))
     accepts = [
         accepted(decisions.uncertainty, reject_cost=cost, max_uncertainty=decisions.max_uncertainty)

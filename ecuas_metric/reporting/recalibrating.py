@@ -83,7 +83,8 @@ def _recalibrate(
 ) -> tuple[Floats, tuple[Note, ...]]:
     """Return log-posteriors, of the classes or of wrong and right, and notes."""
     decisions, options = as_given(system)
-    scores, notes = log_posteriors_of(submission, system)
+    scores, notes = _finite(log_posteriors_of(submission, system))
+    notes += note_unweighted(submission)
     if method in OF_TWO and scores.shape[1] > 2:
         raise InputError("calibrate", "method_of_two_classes", method=method)
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
@@ -113,16 +114,21 @@ def _places(submission: Submission, scores: Floats, truth: Array) -> Array:
     return positions(np.lexsort(keys))
 
 
-def log_posteriors_of(submission: Submission, system: System) -> tuple[Floats, tuple[Note, ...]]:
-    """Return finite log-posteriors (N, K) of the classes, or (N, 2) of wrong and right, and a note on zeros."""
+def log_posteriors_of(submission: Submission, system: System) -> Floats:
+    """Return log-posteriors (N, K) of the classes, or (N, 2) of wrong and right, -inf where a probability is 0."""
     decisions, options = as_given(system)
     if decisions.labels is None:
         assert decisions.confidence is not None  # files hold confidences or posteriors
-        return _finite(logarithms(decisions.confidence))
+        return logarithms(decisions.confidence)
     predictions = submission.predictions
     if options.predictions_are in ("log_probabilities", "logits"):
-        return _finite(predictions.astype(np.float64))
-    return _finite(logarithms(predictions))
+        return log_softmax(predictions.astype(np.float64))
+    return logarithms(predictions)
+
+
+def note_unweighted(submission: Submission) -> tuple[Note, ...]:
+    """Return a note if there are weights, which no fit uses."""
+    return (Note("fitted_without_weights"),) if "sample_weight" in submission.per_sample else ()
 
 
 def _finite(scores: Floats) -> tuple[Floats, tuple[Note, ...]]:

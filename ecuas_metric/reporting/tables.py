@@ -254,10 +254,10 @@ def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
     write_whole(path, writers[path.suffix.lower()]().encode())
 
 
-def check_suffix(path: str | Path) -> None:
+def check_suffix(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> None:
     """Raise FileError if there is no format for the suffix of the path."""
-    if Path(path).suffix.lower() not in SUFFIXES:
-        raise FileError(path, "unknown_suffix_of_table", suffixes=list(SUFFIXES))
+    if Path(path).suffix.lower() not in suffixes:
+        raise FileError(path, "unknown_suffix_of_table", suffixes=list(suffixes))
 
 
 def to_csv(records: Sequence[Record], line: str, read: str = "") -> str:

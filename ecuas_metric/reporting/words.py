@@ -47,9 +47,9 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "choose_reject_cost": "ecuas threshold",
     "not_one_of_budget_and_risk": "takes one of --budget and --max-risk",
     "reject_cost_missing": "is missing: what it costs to reject a row",
-    "system_not_in_file": "has several systems, and not this one",
+    "system_not_in_file": "has not this system",
     "no_matrix": "must be numbers as 0,5;1,0, or a .csv or .json file",
-    "no_costs": "must have names of decisions above, of classes on the left, and numbers",
+    "no_costs": "must have distinct names of decisions above, of classes on the left, and numbers",
     "choose_threshold": "`ecuas threshold` chooses it on labelled rows.",
     "use_analytic_intervals": "Use --interval-method analytic instead.",
     "set_missing_confidence": (

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from ...recalibration import METHODS
 from ...recalibration.maps import Recalibration, fit_to_logs
 from ...rejection import OF_REJECT_COST, RowDecisions, decisions_on_rows
 from ...results import System
-from ..recalibrating import log_posteriors_of, with_log_posteriors
+from ..recalibrating import log_posteriors_of, note_unweighted, with_log_posteriors
 from ..report import prepare_submissions
 from ..tables import Grid, Record, check_suffix, to_csv, write
 from ..thresholds import chosen_costs
@@ -77,13 +77,24 @@ def _matrix_in(text: str) -> Floats:
 def _costs_in(path: Path) -> Mapping[object, object]:
     """Return the costs of a file by names of classes."""
     text = path.read_text(encoding="utf-8-sig")
-    if path.suffix.lower() == ".json":
-        return {str(name): costs for name, costs in json.loads(text).items()}
-    header, *rows = csv.reader(text.splitlines())
     try:
-        return {row[0]: dict(zip(header[1:], map(float, row[1:]), strict=True)) for row in rows}
-    except ValueError:
+        if path.suffix.lower() == ".json":
+            return dict(json.loads(text, object_pairs_hook=_distinct))
+        header, *rows = csv.reader(text.splitlines())
+        costs = [map(float, row[1:]) for row in rows]
+        of_class = [_distinct(zip(header[1:], row, strict=True)) for row in costs]
+        return _distinct(zip((row[0] for row in rows), of_class, strict=True))
+    except (ValueError, TypeError, IndexError):
         raise FileError(path, "no_costs") from None
+
+
+def _distinct(pairs: Iterable[tuple[str, object]]) -> dict[object, object]:
+    """Return pairs as a mapping; ValueError if a name is there twice."""
+    pairs = list(pairs)
+    mapping: dict[object, object] = dict(pairs)
+    if len(mapping) < len(pairs):
+        raise ValueError
+    return mapping
 
 
 def decide_rows(
@@ -115,7 +126,7 @@ def decide_rows(
     if reject_cost is None:
         raise InputError("--reject-cost", "reject_cost_missing", advice="choose_threshold")
     for path in output:
-        check_suffix(path)
+        check_suffix(path, (".csv", ".json"))
     rows = RowFlags(columns=columns, scale=scale, labels=labels)
     metric = MetricOptions(
         num_classes=num_classes,
@@ -124,19 +135,21 @@ def decide_rows(
     )
     read = partial(read_files, rows=rows, groups=None, metric=metric, outputs=output)
     labelled = read([calibrate_on]) if calibrate_on else []
+    submissions = read(files, are_new=True, classes=_classes_in(labelled))
     options = metric.options(rows)
-    fits = _fits_on(labelled, calibrate, options)
+    fits = _fits(submissions, labelled, calibrate, options) if labelled else {}
     records: list[Record] = []
     systems = {}
-    for submission in read(files, are_new=True, classes=_classes_in(labelled)):
+    for submission in submissions:
         matrix, names = cost_of_flag(cost, submission)
         of_cost = {**options, "cost": matrix, "reject_costs": reject_cost}
-        system = _system(submission, _fit_of(submission.name, fits), of_cost)
+        system = _system(submission, fits.get(submission.name), of_cost)
         records += _records(submission, decisions_on_rows(system, names))
         systems[submission.name] = system
     signature = signature_of(system.basis for system in systems.values())
     _show_rows(records, signature, output, reject_cost)
-    return _notes(systems)
+    of_fits = [("", note) for submission in labelled for note in note_unweighted(submission)]
+    return of_fits[:1] + _notes(systems)
 
 
 def _classes_in(submissions: Sequence[Submission]) -> Sequence[str] | None:
@@ -144,27 +157,32 @@ def _classes_in(submissions: Sequence[Submission]) -> Sequence[str] | None:
     return next((one.recipe.classes for one in submissions), None)
 
 
-def _fits_on(
-    submissions: Sequence[Submission], method: str, options: Mapping[str, object]
+def _fits(
+    submissions: Sequence[Submission],
+    labelled: Sequence[Submission],
+    method: str,
+    options: Mapping[str, object],
 ) -> dict[str, Recalibration]:
-    """Return the recalibration of each labelled system, fitted on all of its rows."""
+    """Return the recalibration of each system, fitted on the labelled one of its name; one and one need no names."""
+    forms = {submission.form for submission in (*submissions, *labelled)}
+    if len(forms) > 1:
+        raise InputError("--calibrate-on", "forms_differ", forms=" and ".join(sorted(forms)))
+    by_name = {submission.name: submission for submission in labelled}
+    if len(submissions) == len(labelled) == 1:
+        by_name = {submissions[0].name: labelled[0]}
     fits = {}
     for submission in submissions:
-        (system,) = prepare_submissions([submission], **options).values()
-        logs, _ = log_posteriors_of(submission, system)
-        fits[submission.name] = fit_to_logs(logs, submission.references, method=method)
+        name = submission.name
+        if name not in by_name:
+            raise InputError("--calibrate-on", "system_not_in_file", value=name)
+        (system,) = prepare_submissions([by_name[name]], **options).values()
+        logs = log_posteriors_of(by_name[name], system)
+        fits[name] = fit_to_logs(logs, by_name[name].references, method=method)
     return fits
 
 
-def _fit_of(name: str, fits: Mapping[str, Recalibration]) -> Recalibration | None:
-    """Return the fit of a system: of several that of its name, or the only one."""
-    if len(fits) > 1 and name not in fits:
-        raise InputError("--calibrate-on", "system_not_in_file", value=name)
-    return fits[name] if name in fits else next(iter(fits.values()), None)
-
-
 def _system(
-    submission: Submission, fitted: Recalibration | None, options: Mapping[str, object]
+    submission: Submission, fit: Recalibration | None, options: Mapping[str, object]
 ) -> System:
     """Return the system of new rows, recalibrated if there is a fit."""
     try:
@@ -172,11 +190,10 @@ def _system(
     except InputError as error:
         error.argument = OF_REJECT_COST.get(error.argument, error.argument)
         raise
-    if fitted is None:
+    if fit is None:
         return system
-    logs, _ = log_posteriors_of(submission, system)
-    values = fitted.apply_to_logs(logs)
-    return with_log_posteriors(submission, system, values, fitted.method, **options)
+    values = fit.apply_to_logs(log_posteriors_of(submission, system))
+    return with_log_posteriors(submission, system, values, fit.method, **options)
 
 
 def _show_rows(

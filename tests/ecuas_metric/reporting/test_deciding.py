@@ -34,6 +34,10 @@ def files(tmp_path, monkeypatch, rng):
     answers.drop(columns="correct").to_csv("new_answers.csv", index=False)
     classes.drop(columns="label").to_csv("new_classes.csv", index=False)
     (tmp_path / "cost.csv").write_text("class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\n")
+    (tmp_path / "twice.csv").write_text("class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\ncat,9,0\n")
+    (tmp_path / "twice.json").write_text('{"eel": 4, "cat": 1, "cat": 9, "dog": 2}')
+    (tmp_path / "list.json").write_text("[4, 1, 2]")
+    (tmp_path / "empty.csv").write_text("")
     (tmp_path / "cost.json").write_text('{"eel": 4, "cat": 1, "dog": 2}')
     return answers, classes
 
@@ -114,6 +118,25 @@ def test_posteriors_are_decided_as_the_function_does_by_costs_in_every_form(
     assert scored["expected_cost_0.4"] == pytest.approx(costs.mean(), abs=1e-12)
 
 
+def test_what_is_decided_for_a_row_depends_on_no_other_row(files):
+    """Also where it has probabilities of 0, which a fit puts a floor under."""
+    _, classes = files
+    more = ["--reject-cost", "0.5", "--calibrate-on", "classes.csv"]
+    new = classes[CLASSES].copy()
+    new.iloc[0] = [1.0, 0.0, 0.0]
+    new.iloc[1] = [0.0, 1 - 1e-12, 1e-12]
+    new.to_csv("all.csv", index=False)
+    together = decided("all.csv", *more)["uncertainty"]
+    for row in range(3):
+        new.iloc[[row]].to_csv("one.csv", index=False)
+        assert decided("one.csv", *more)["uncertainty"][0] == together[row]
+    codes = classes["label"].map(CLASSES.index)
+    recalibration = fit_recalibration(classes[CLASSES].to_numpy(), codes)
+    np.testing.assert_allclose(
+        together, decide(recalibration.apply(new), reject_cost=0.5).uncertainty, atol=1e-12
+    )
+
+
 @pytest.mark.parametrize("options", [{"budget": 0.3}, {"max_risk": 0.2}, {"max_risk": 0.001}])
 def test_a_threshold_is_that_of_the_function(options, files, capsys):
     answers, _ = files
@@ -147,6 +170,22 @@ def test_a_threshold_is_that_of_the_function(options, files, capsys):
             "--cost must be numbers as 0,5;1,0",
         ),
         ("decide cost.csv --reject-cost 0.1", "cost.csv"),
+        (
+            "decide new_answers.csv --reject-cost 0.1 --calibrate-on classes.csv",
+            "--calibrate-on must have one form; confidences and posteriors",
+        ),
+        (
+            "decide a=new_answers.csv b=new_answers.csv --reject-cost 0.1 --calibrate-on answers.csv",
+            "--calibrate-on has not this system; got 'a'",
+        ),
+        (
+            "decide new_answers.csv --reject-cost 0.1 --output a.tex",
+            "can be written as .csv, .json",
+        ),
+        *(
+            (f"score classes.csv --cost {name}", f"{name}: must have distinct names of decisions")
+            for name in ("twice.csv", "twice.json", "list.json", "empty.csv")
+        ),
         ("threshold answers.csv", "ecuas threshold takes one of --budget and --max-risk"),
         ("score classes.csv --cost answers.csv", "--cost must have the costs of each class"),
     ],
