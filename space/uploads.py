@@ -138,7 +138,7 @@ def _read(paths: Sequence[str], reading: Reading) -> list[Submission]:
     submissions: list[Submission] = []
     for path in map(Path, paths):
         with _errors_of(path):
-            run = read_run(path, columns=reading.columns, reading=reading)
+            run = read_run(path, reading)
             submissions += (
                 _read_table(path, reading) if run is None else [_named(one, path) for one in run]
             )

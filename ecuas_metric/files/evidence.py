@@ -16,7 +16,7 @@ from ..inputs import Array, Bools, Floats, Ints, are_swapped
 from ..results import note_perfect
 from .cells import numbers_in, parse_cells, said_words
 from .recipe import NAMES, Reading, Recipe, column_in, complement_of, limits_of, on_unit_scale
-from .roles import DIFFERENT
+from .roles import DIFFERENT, resolve
 from .values import (
     TEXT,
     Sheet,
@@ -42,28 +42,31 @@ _SPREAD = 2
 _TRUTHS = {"true", "false"}
 
 
-def check_columns(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note, ...]:
+def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
+    """Return how `rows` rows are read, by those of a sheet, all or the first, which must not contradict it.
+
+    It has both words of correctness, one pair for all systems, where the user named one, and notes on other columns.
+    """
+    recipe = resolve(sheet, reading, rows=rows)
+    if recipe.right is not None:
+        column = column_in(recipe.truth)
+        right = said_words(sheet, column, recipe.right, is_whole=_is_whole(sheet, recipe))
+        recipe = replace(recipe, right=right)
+    return replace(recipe, notes=_notes_on(sheet, recipe, reading))
+
+
+def _notes_on(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note, ...]:
     """Raise FileError if columns that the user did not name cannot be what their names say; return notes on others."""
     notes: tuple[Note, ...] = ()
+    said = reading.columns
     if _is_whole(sheet, recipe):
         _refuse_footer(sheet, recipe)
-    said = reading.columns
     if "correct" not in said and recipe.right is None and recipe.form == "confidences":
         notes += _check_answers(sheet, recipe)
     are_margins = reading.predictions_are == "logits"
     if "positive" not in said and recipe.form == "positive" and not are_margins:
         _refuse_confidences(sheet, recipe)
     return notes + _check_ids(sheet, recipe) + _note_parts(sheet, recipe)
-
-
-def with_pair(sheet: Sheet, recipe: Recipe) -> Recipe:
-    """Return the recipe with both words of correctness, one pair for all systems, where the user named one."""
-    if recipe.right is None:
-        return recipe
-    right = said_words(
-        sheet, column_in(recipe.truth), recipe.right, is_whole=_is_whole(sheet, recipe)
-    )
-    return replace(recipe, right=right)
 
 
 def _is_whole(sheet: Sheet, recipe: Recipe) -> bool:
@@ -241,21 +244,19 @@ def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if what seems the probability of class 1 is the confidence in the class that was chosen."""
     name = recipe.predictions[0]
     values = on_unit_scale(numbers_in(sheet, name, share=recipe.scale == 1), recipe.scale)
-    predicted = [other for other, _ in recipe.unused if other.strip().lower() in NAMES["predicted"]]
     is_high = bool(len(values) >= _ENOUGH and np.nanmin(values) >= 0.5)
+    predicted = [other for other, _ in recipe.unused if other.strip().lower() in NAMES["predicted"]]
+    advice: dict[str, Any] = {"advice": "name_positive", "columns": {"positive": name}}
     for other in predicted:
         wrong = _contradicts(sheet, other, values)
+        if is_high:
+            columns = {"confidence": name, "predicted": other}
+            advice = {"advice": "name_chosen_class", "columns": columns}
         if wrong.any():
-            columns = {"confidence": name, "predicted": other} if is_high else {"positive": name}
-            advice = "name_chosen_class" if is_high else "name_positive"
-            raise sheet.error(
-                name, "contradicted", wrong, advice=advice, columns=columns, other=other
-            )
+            raise sheet.error(name, "contradicted", wrong, other=other, **advice)
     # below the first rows lower ones may follow
     if is_high and not predicted and _is_whole(sheet, recipe):
-        raise sheet.error(
-            name, "never_below_half", advice="name_positive", columns={"positive": name}
-        )
+        raise sheet.error(name, "never_below_half", **advice)
 
 
 def _contradicts(sheet: Sheet, predicted: str, values: Floats) -> Bools:

@@ -86,16 +86,7 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
     if Path(path).is_dir():
         return _read_parts(Path(path))
     try:
-        content, suffix = content_of(path)
-        if not content.size:
-            return _sheet(pa.table({}))
-        if suffix not in _READERS:
-            raise FileError(path, "unknown_suffix", suffixes=list(_READERS))
-        if rows and "json" not in suffix:
-            raise FileError(path, "rows_of_no_json", value=rows)
-        sheet = _read_json(content, rows) if rows else _READERS[suffix](content)
-        require_distinct(sheet.names)
-        return replace(sheet, format=suffix.removeprefix("."))
+        return _read_file(path, rows)
     except (FileError, MemoryError):
         raise
     except FileNotFoundError:
@@ -104,6 +95,19 @@ def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
         raise FileError(path, "unreadable", reason=str(error).rstrip(".")) from None
     except Exception as error:  # what parsers raise on broken content is beyond listing
         raise _unreadable(path, error) from None
+
+
+def _read_file(path: str | Path, rows: str | None) -> Sheet:
+    content, suffix = content_of(path)
+    if not content.size:
+        return _sheet(pa.table({}))
+    if suffix not in _READERS:
+        raise FileError(path, "unknown_suffix", suffixes=list(_READERS))
+    if rows and "json" not in suffix:
+        raise FileError(path, "rows_of_no_json", value=rows)
+    sheet = _read_json(content, rows) if rows else _READERS[suffix](content)
+    require_distinct(sheet.names)
+    return replace(sheet, format=suffix.removeprefix("."))
 
 
 def stem(path: str | Path) -> str:

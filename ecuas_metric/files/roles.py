@@ -27,6 +27,7 @@ from .recipe import (
 )
 from .values import (
     TEXT,
+    Sheet,
     as_text,
     count_distinct,
     encode,
@@ -57,15 +58,13 @@ _MOST_VALUES = 20  # distinct numbers that are counted; of more, the range says 
 _MOST_COUNTED = 1000  # distinct texts; there may be more below the head of a file
 
 
-def resolve(
-    head: pa.Table, reading: Reading, *, source: str, rows: int, format: str = "", path: str = ""
-) -> Recipe:
+def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     """Return how rows are read, by the first of them: the one place that decides it, for every reader and engine.
 
-    `head` has all columns, those in nested cells that the reading names too, see `with_nested`; and `HEAD` rows.
+    The sheet has all columns, those in nested cells that the reading names too, see `with_nested`.
     """
     labels = None if reading.labels is None else tuple(label.strip() for label in reading.labels)
-    matching = _Matching(head, source, labels or ())
+    matching = _Matching(sheet.head(HEAD).table, sheet.source, labels or ())
     matching.say(reading.columns)
     matching.find()
     form = matching.form(_OF_FORMS & set(reading.columns))
@@ -76,8 +75,8 @@ def resolve(
         matching.require_all_classes()
         classes = matching.classes(used[form]) if labels is None else labels
     return Recipe(
-        source=source,
-        format=format,
+        source=sheet.source,
+        format=sheet.format,
         rows=rows,
         form=form,
         columns=used,
@@ -87,7 +86,7 @@ def resolve(
         correct_from=reading.correct_from,
         right=reading.right,
         unlabelled=reading.unlabelled,
-        path=path,
+        path=sheet.path,
     )
 
 

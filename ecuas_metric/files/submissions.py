@@ -19,7 +19,6 @@ from ..inputs import (
     Bools,
     Floats,
     Ints,
-    blocks,
     confidences,
     numbers,
     posteriors,
@@ -39,18 +38,16 @@ from .cells import (
 from .evidence import (
     MAX_SYSTEMS,
     are_mixed,
-    check_columns,
     note_other_class,
     note_separated,
+    recipe_of,
     refuse_codes,
     refuse_positive,
     refuse_rating,
     scale_counts,
-    with_pair,
 )
 from .read import read_sheet, stem
 from .recipe import (
-    HEAD,
     ColumnNames,
     Reading,
     Recipe,
@@ -59,7 +56,7 @@ from .recipe import (
     name_of,
     on_unit_scale,
 )
-from .roles import list_columns, resolve, with_nested
+from .roles import list_columns, with_nested
 from .runs import RUN_FIELDS, RunOptions, may_be_run
 from .values import (
     Sheet,
@@ -67,7 +64,6 @@ from .values import (
     encode,
     first_of,
     floats_in,
-    from_numpy,
     from_texts,
     from_values,
     is_in,
@@ -88,6 +84,7 @@ _PARTLY = {  # what reading a file can do
     "divide_by_100": "set_scale_100",
     "divide_by_largest": "set_scale",
 }
+_RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call these roles
 _JOINT = " | "  # between the parts of an id
 _CLASSES_SHOWN = 5
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
@@ -232,7 +229,7 @@ def read_submissions(
         columns or {}
     )
     reading = said if recipe is None else recipe.reading().changed(said)
-    of_run = read_run(path, columns=reading.columns, run=run, reading=reading)
+    of_run = read_run(path, reading, run)
     if of_run is not None:
         return of_run
     sheet = read_sheet(path, rows=reading.columns.get("rows"))
@@ -264,60 +261,53 @@ def read_new_rows(path: str | Path, *, reading: Reading) -> list[Submission]:
 
 
 def read_run(
-    path: str | Path,
-    *,
-    columns: Mapping[str, str] | None = None,
-    run: RunOptions | None = None,
-    reading: Reading | None = None,
+    path: str | Path, reading: Reading, run: RunOptions | None = None
 ) -> list[Submission] | None:
     """Return the systems of a run, or None if it is none; see `read_submissions`."""
-    said = columns or {}
-    reading = reading or Reading()
-    options = run or RunOptions()
-    fields: dict[str, Any] = {role: said.get(role) for role in RUN_FIELDS}
-    options = replace(options, **fields)
     if not may_be_run(path):
         return None
-    from .runs.parts import pool_tasks
     from .runs.tools import read_parts
 
+    fields: dict[str, Any] = {role: reading.columns.get(role) for role in RUN_FIELDS}
+    options = replace(run or RunOptions(), **fields)
     parts = read_parts(path, options)
     if parts is None:
         return None
-    _require_run(path, said, reading)
-    has_strata = "stratum" in said
-    is_pooled = has_strata or said.get("part") == "model"
-    pooled = pool_tasks(parts, as_strata=has_strata) if is_pooled else parts
-    submissions = _of_parts(pooled, reading, options)
-    for submission in submissions:
-        _require_roles(submission, said)
-    if not is_pooled:
-        return submissions
-    is_whole = len({one.of for one in submissions}) == len(submissions)
-    return [replace(one, part="") for one in submissions] if is_whole else submissions
+    _require_run(path, reading)
+    return _systems_of_run(parts, reading, options)
 
 
-def _of_parts(parts: Sequence[RunPart], reading: Reading, options: RunOptions) -> list[Submission]:
-    from .runs.parts import names_of
+def _systems_of_run(
+    parts: Sequence[RunPart], reading: Reading, options: RunOptions
+) -> list[Submission]:
+    """Return the system of each part, or of the parts of each model if its tasks are pooled."""
+    from .runs.parts import names_of, pool_tasks
 
-    named = zip(parts, names_of(parts), strict=True)
-    return [submission_of(part, name, reading, options) for part, name in named]
+    has_strata = "stratum" in reading.columns
+    is_pooled = has_strata or reading.columns.get("part") == "model"
+    if is_pooled:
+        parts = pool_tasks(parts, as_strata=has_strata)
+    systems = []
+    for part, name in zip(parts, names_of(parts), strict=True):
+        systems.append(submission_of(part, name, reading, options))
+        _require_roles(systems[-1].recipe, reading.columns)
+    is_whole = is_pooled and len({one.of for one in systems}) == len(systems)
+    return [replace(one, part="") for one in systems] if is_whole else systems
 
 
-def _require_run(path: str | Path, said: Mapping[str, str], reading: Reading) -> None:
+def _require_run(path: str | Path, reading: Reading) -> None:
     """Raise FileError if what is said of columns means nothing for a run."""
-    if reading.systems:
-        raise FileError(path, "run_has_no_columns", value=next(iter(reading.systems)))
-    for role, choices in (("part", ("task", "model")), ("stratum", ("task",))):
-        name = said.get(role)
+    for system in reading.systems:
+        raise FileError(path, "run_has_no_columns", value=system)
+    for role, choices in _RUN_PARTS.items():
+        name = reading.columns.get(role)
         if name is not None and name not in choices:
             raise FileError(path, "run_has_other_parts", value=name, got=repr(name))
 
 
-def _require_roles(submission: Submission, said: Mapping[str, str]) -> None:
+def _require_roles(recipe: Recipe, said: Mapping[str, str]) -> None:
     """Raise FileError if a role was said to be of another column than that of the run."""
-    recipe = submission.recipe
-    for role in said.keys() - {*RUN_FIELDS, "part", "stratum"}:
+    for role in said.keys() - {*RUN_FIELDS, *_RUN_PARTS}:
         if "+".join(recipe.of(role)) != said[role]:
             raise FileError(recipe.source, "run_has_other_roles", role=role)
 
@@ -326,21 +316,12 @@ def submission_of(
     part: RunPart, name: str, reading: Reading, run: RunOptions | None = None
 ) -> Submission:
     """Return the system of a part of a run."""
-    values, columns = part.table()
-    arrays = {}
-    for role, column in values.items():
-        if isinstance(column, np.ndarray):
-            arrays[role] = from_numpy(
-                column, None if column.dtype.kind != "f" else ~np.isnan(column)
-            )
-        else:
-            arrays[role] = from_values(column)
+    table, columns = part.table()
     reading = replace(reading, labels=None, columns=columns)
     if "correct" not in columns:
         reading = replace(reading, correct_from=None, right=None, scale=1)
-    (submission,) = submissions_of(
-        Sheet(pa.table(arrays), part.rows, format="run"), part.path, reading=reading
-    )
+    sheet = Sheet(table, part.rows, format="run")
+    (submission,) = submissions_of(sheet, part.path, reading=reading)
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
     return replace(
         submission,
@@ -387,22 +368,13 @@ def submissions_of(
         raise FileError(path, "no_rows")
     check_numbers(reading.scale, reading.correct_from)
     sheet = replace(sheet, table=with_nested(sheet.table, reading.columns), source=str(path))
-    recipe = resolve(
-        sheet.head(HEAD).table,
-        reading,
-        source=sheet.source,
-        rows=len(sheet.rows),
-        format=sheet.format,
-        path=sheet.path,
-    )
-    recipe = with_pair(sheet, recipe)
-    notes = check_columns(sheet, recipe, reading)
+    recipe = recipe_of(sheet, reading, rows=len(sheet.rows))
     submissions = []
     for name, part, rows in _systems(sheet, recipe, stem(path)):
         whole = f"{name} {part}" if part else name
         submission = _submission(whole, rows, recipe, reading)
         submissions.append(
-            replace(submission, of=name, part=part, notes=(*notes, *submission.notes))
+            replace(submission, of=name, part=part, notes=(*recipe.notes, *submission.notes))
         )
     return submissions
 
@@ -589,7 +561,7 @@ def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     columns = recipe.predictions
     share = recipe.scale == 1
     if len(columns) > 1:
-        return _stacked_columns([numbers_in(sheet, name, share=share) for name in columns])
+        return np.stack([numbers_in(sheet, name, share=share) for name in columns], axis=1)
     (name,) = columns
     if recipe.form != "posteriors":
         return _numbers(sheet, name, share=share, whole=sum(limits_of(recipe.scale)))
@@ -606,15 +578,6 @@ def _lists_of(sheet: Sheet, name: str, classes: Sequence[str]) -> Array | list[o
         return _of_classes(sheet, name, classes)
     lists = lists_in(cells)
     return list(map(row_of_numbers, cells.to_pylist())) if lists is None else lists
-
-
-def _stacked_columns(columns: Sequence[Floats]) -> Floats:
-    """Return an array (N, K) of its columns (N,)."""
-    array = np.empty((len(columns[0]), len(columns)))
-    for rows in blocks(len(array), row_size=len(columns)):  # a third faster than all rows at once
-        for k, column in enumerate(columns):
-            array[rows, k] = column[rows]
-    return array
 
 
 def _of_classes(sheet: Sheet, column: str, classes: Sequence[str]) -> list[object]:

@@ -16,14 +16,13 @@ from ..files.cells import numbers_in, row_of_numbers
 from ..files.evidence import (
     MAX_SYSTEMS,
     are_mixed,
-    check_columns,
     note_other_class,
+    recipe_of,
     refuse_rating,
     scale_counts,
-    with_pair,
 )
 from ..files.recipe import HEAD, Reading, Recipe, complement_of
-from ..files.roles import resolve, with_nested
+from ..files.roles import with_nested
 from ..files.submissions import (
     MEANING,
     advised,
@@ -154,13 +153,13 @@ def recipe_of_rows(
     """Return how rows are read, by the first of them; FileError if that needs all of them in memory."""
     check_reading(reading)
     head = with_nested(head.slice(0, HEAD), reading.columns)
-    recipe = resolve(
+    sheet = Sheet(
         head,
-        reading,
+        np.arange(first, first + len(head)),
         source=source,
-        rows=len(head) if rows is None else rows,
         format="parquet",
     )
+    recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
     what = ""
     if recipe.form == "predicted":
         what = "a predicted and a true class"
@@ -170,17 +169,10 @@ def recipe_of_rows(
         raise FileError(source, "counts_are_weights", column=recipe.of("weight")[0])
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
-    sheet = Sheet(
-        head,
-        np.arange(first, first + len(head)),
-        source=source,
-    )
-    recipe = with_pair(sheet, recipe)
-    notes = check_columns(sheet, recipe, reading)
     if recipe.form == "confidences" and len(head):
         truth_in(sheet, recipe)
         refuse_rating(sheet, recipe, numbers(values_in(sheet, recipe), "predictions"))
-    return replace(recipe, notes=notes)
+    return recipe
 
 
 def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:

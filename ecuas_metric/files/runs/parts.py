@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 
 from ...errors import FileError, InputError, Note
 from ...inputs import Array, Floats, Ints
-from ..values import value_at
+from ..values import from_column, value_at
 from . import RunOptions
 
 Fields = Mapping[str, Any]  # of JSON
@@ -75,18 +76,18 @@ class RunPart:
     settings: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[tuple[str, str], ...] = ()
 
-    def table(self) -> tuple[dict[str, Column], dict[str, str]]:
-        """Return the one-dimensional columns (N,) by name, and the name of each role's column for `submissions_of`."""
-        columns = {role: values for role, values in self.columns.items() if role != "posteriors"}
+    def table(self) -> tuple[pa.Table, dict[str, str]]:
+        """Return the columns (N,) by name, and the name of each role's column for `submissions_of`."""
+        columns = {
+            role: from_column(self.columns[role]) for role in self.columns if role != "posteriors"
+        }
         roles = {role: role for role in columns}
         if "posteriors" in self.columns:
-            choices = {
-                f"choice_{k}": values
-                for k, values in enumerate(np.asarray(self.columns["posteriors"]).T)
-            }
+            posteriors = np.asarray(self.columns["posteriors"])
+            choices = {f"choice_{k}": from_column(values) for k, values in enumerate(posteriors.T)}
             columns |= choices
             roles["posteriors"] = "+".join(choices)
-        return columns, roles
+        return pa.table(columns), roles
 
 
 @dataclass(frozen=True, slots=True)

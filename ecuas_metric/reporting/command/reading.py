@@ -172,7 +172,7 @@ def _read(
     if are_new:
         return ReadFile(file, read_new_rows(file.path, reading=reading), is_run=False)
     parts = {"part": "model"} if pool_tasks else {}
-    of_run = read_run(file.path, columns={**reading.columns, **parts}, run=run, reading=reading)
+    of_run = read_run(file.path, replace(reading, columns={**reading.columns, **parts}), run)
     if of_run is not None:
         return ReadFile(file, of_run, is_run=True)
     sheet = read_sheet(file.path, rows=reading.columns.get("rows"))
