@@ -10,9 +10,20 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..classes import in_words
 from ..decisions import log_softmax
 from ..errors import InputError, missing_package
-from ..inputs import Array, Floats, Ints, confidences, finite, labels, same_length, stacked
+from ..inputs import (
+    Array,
+    Floats,
+    Ints,
+    check_posteriors,
+    confidences,
+    finite,
+    labels,
+    same_length,
+    stacked,
+)
 from ..options import DEFAULTS, one_of
 from ..ranking import positions
 from . import METHODS
@@ -81,7 +92,7 @@ class Recalibration:
 
     def apply(self, probabilities: ArrayLike) -> Floats:
         """Return recalibrated posteriors (N, K), or confidences (N,), of the same."""
-        array = finite(probabilities, "probabilities")
+        array = _probabilities(probabilities)
         q = np.exp(self.apply_to_logs(logarithms(array)))
         return q if array.ndim == 2 else q[:, 1]
 
@@ -100,17 +111,45 @@ class Recalibration:
 
     @classmethod
     def from_json(cls, text: str) -> Recalibration:
-        """Return the record of `to_json`."""
-        fields = json.loads(text)
-        method = one_of(fields.pop("method"), METHODS, "method")
-        floor = fields.pop("floor")
-        arrays = {name: np.asarray(value, np.float64) for name, value in fields.items()}
-        fitted = (
-            Isotonic(**arrays)
-            if method in OF_TWO
-            else Affine(float(arrays["scale"]), arrays["bias"])
-        )
+        """Return the record of `to_json`; InputError if the text is no such record."""
+        try:
+            fields = json.loads(text)
+            method = one_of(fields.pop("method"), METHODS, "method")
+            floor = float(fields.pop("floor"))
+            arrays = {name: np.asarray(value, np.float64) for name, value in fields.items()}
+            fitted = (
+                Isotonic(**arrays)
+                if method in OF_TWO
+                else Affine(float(arrays.pop("scale")), **arrays)
+            )
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise InputError("text", "not_a_recalibration") from None
+        if not (0 < floor < 1 and _is_map(fitted)):
+            raise InputError("text", "not_a_recalibration")
         return cls(method, fitted, floor)
+
+
+def _is_map(fitted: Affine | Isotonic) -> bool:
+    """Return whether arrays are a scale and a bias, or a non-decreasing map of confidences."""
+    if isinstance(fitted, Affine):
+        return fitted.bias.ndim == 1 and bool(np.isfinite([fitted.scale, *fitted.bias]).all())
+    x = fitted.confidence
+    y = fitted.recalibrated
+    if x.ndim != 1 or x.shape != y.shape or not len(x):
+        return False
+    return bool((np.diff(x) > 0).all() and (np.diff([0, *y, 1]) >= 0).all())
+
+
+def _probabilities(values: ArrayLike) -> Floats:
+    """Return posteriors (N, K) whose rows sum to 1, or confidences (N,)."""
+    array = finite(values, "probabilities")
+    words = {"predictions": "probabilities", "name_logits": "", "name_form": ""}
+    with in_words(words):
+        if array.ndim == 2:
+            check_posteriors(array)
+        else:
+            confidences(array, np.zeros(array.shape))
+    return np.clip(array, 0, 1)  # from beyond by rounding
 
 
 def fit_recalibration(
@@ -151,7 +190,7 @@ def fit_recalibration(
     >>> recalibration.apply([0.95, 0.6]).tolist()
     [0.75, 0.5]
     """
-    array = finite(probabilities, "probabilities")
+    array = _probabilities(probabilities)
     return fit_to_logs(logarithms(array), np.asarray(references), method=method)
 
 

@@ -1,4 +1,5 @@
 import itertools
+import json
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from ecuas_metric import (
     fit_recalibration,
     fit_temperature,
 )
+from ecuas_metric.recalibration.maps import Affine, Isotonic
 
 
 def miscalibrated(rng, num_samples=4000, num_classes=4, scale=2.5, bias=(0.0, 1.0, -1.0, 0.5)):
@@ -230,3 +232,53 @@ def test_a_recalibration_of_other_classes_or_another_method_is_refused(rng):
         fit_recalibration(rng.dirichlet(np.ones(3), 9), np.arange(9) % 3, method="isotonic")
     with pytest.raises(InputError, match="must be one of 'affine', 'temperature', 'isotonic'"):
         fit_recalibration([0.5, 0.4], [0, 1], method="platt")
+
+
+@pytest.mark.parametrize(
+    ("method", "changes"),
+    [
+        *(
+            ("affine", changes)
+            for changes in (
+                {"method": "isotonic"},
+                {"method": "platt"},
+                {"floor": 0},
+                {"floor": "much"},
+                {"scale": None},
+                {"scale": [1, 2]},
+                {"scale": float("nan")},
+                {"bias": [0, float("inf")]},
+                {"bias": 1},
+                {"temperature": 1},
+            )
+        ),
+        *(
+            ("isotonic", changes)
+            for changes in (
+                {"confidence": [0.5, 0.2]},
+                {"confidence": [0.5]},
+                {"recalibrated": [0.9, 0.2]},
+                {"recalibrated": [0.9, 2.0]},
+                {"confidence": [], "recalibrated": []},
+            )
+        ),
+    ],
+)
+def test_a_record_that_was_altered_is_refused(method, changes):
+    fitted = {
+        "affine": Affine(2.0, np.zeros(2)),
+        "isotonic": Isotonic(np.array([0.2, 0.6]), np.array([0.1, 0.7])),
+    }[method]
+    record = json.loads(Recalibration(method, fitted, 1e-7).to_json())
+    assert Recalibration.from_json(json.dumps(record)).apply([0.5]) > 0
+    for text in (json.dumps({**record, **changes}), "[1]", "3", "{", ""):
+        with pytest.raises(InputError, match="text must be what `Recalibration.to_json` returns"):
+            Recalibration.from_json(text)
+
+
+@pytest.mark.parametrize("values", [[[3.0, -2.0]], [[0.7, 0.7]], [87.0], [-0.1], [[0.0, 0.0]]])
+def test_what_is_no_probability_is_not_recalibrated(values):
+    recalibration = Recalibration("affine", Affine(2.0, np.zeros(2)), 1e-7)
+    for call in (recalibration.apply, lambda q: fit_recalibration(q, [1])):
+        with pytest.raises(InputError, match="^probabilities must"):
+            call(values)
