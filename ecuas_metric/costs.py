@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import InputError, Note
 from .inputs import Array, Bools, Floats, Ints, non_negative, require
 
-# 1 - 0.7 is 0.30000000000000004: decimals that are equal on paper must compare as equal.
-ROUNDING = 4 * np.finfo(np.float64).eps
+# 1 - 0.7 is 0.30000000000000004: what is equal on paper must compare as equal. Uncertainties have 14 digits.
+ROUNDING = 1e-13
 SMALLEST_ORDER = 1e-300  # below it (n + 1) / n overflows, and ECUAS_n is ECUAS_0 to the last digit
 LARGEST_SQUARED = 1024  # the largest n whose powers are taken by squaring, ten times
 PARTS = 1000  # of [0, u_M] that are integrated apart, so that no peak of that width is missed

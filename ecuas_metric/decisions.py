@@ -215,10 +215,10 @@ def _zero_one(block: _Block, made: Ints | None) -> _Candidates:
 
 
 def _rounded(u: Floats) -> Floats:
-    """Return uncertainties (N,) with 14 digits or more, so that sums of decimals that are equal on paper are ties."""
+    """Return uncertainties (N,) with 14 digits, so that sums that are equal on paper are ties."""
     is_normal = u > 1e-100
     magnitude = np.log10(u, where=is_normal, out=np.zeros(len(u)))
-    unit = 10.0 ** np.maximum(15, 14 - np.ceil(magnitude))
+    unit = 10.0 ** (14 - np.ceil(magnitude))
     return np.where(is_normal, np.rint(u * unit) / unit, u)
 
 
@@ -227,7 +227,7 @@ def _log(block: _Block) -> _Candidates:
     with np.errstate(divide="ignore"):
         log_q = np.log(q) if block.log_q is None else block.log_q
     entropy = -np.einsum("nk,nk->n", q, np.where(q > 0, log_q, 0.0))
-    return _Candidates(q.argmax(axis=1), np.maximum(entropy, 0.0))
+    return _Candidates(q.argmax(axis=1), _rounded(np.maximum(entropy, 0.0)))
 
 
 def _least_expected_cost(matrix: Floats) -> Callable[[_Block, Ints | None], _Candidates]:
@@ -236,7 +236,8 @@ def _least_expected_cost(matrix: Floats) -> Callable[[_Block, Ints | None], _Can
     def decide(block: _Block, made: Ints | None) -> _Candidates:
         decision = _cheapest(block.q @ matrix, len(matrix)) if made is None else made
         # Not from the product of matrices, which may round equal rows differently.
-        return _Candidates(decision, np.einsum("nk,nk->n", block.q, of_decision[decision]))
+        expected = np.einsum("nk,nk->n", block.q, of_decision[decision])
+        return _Candidates(decision, _rounded(expected))
 
     return decide
 
