@@ -136,7 +136,7 @@ def grade(
     1. `exact`: the answer equals a gold alias and does not hedge, see `exact_match`. Correct.
     2. `bank`: the label bank knows it. `correct` counts for a hedging answer only if this very answer was judged.
     3. `official`: it equals a gold alias in TriviaQA's own normal form, accents aside. Correct.
-    4. `refusal`: it is empty, or says no more than that it has no answer. Incorrect: silence must not pay.
+    4. `refusal`: it is empty, or says no more than that it has no answer, in any dress. Incorrect.
     5. `contained`: only with ``rule="containment"``, it contains the words of a gold alias. Correct.
     6. `judge`: what the judge says, if there is one and it can tell.
 
@@ -256,7 +256,7 @@ def _look_up(
             return label, "bank"
         if equals_officially(text, gold):
             return True, "official"
-    if is_refusal(answer):
+    if any(map(is_refusal, texts)):
         return False, "refusal"
     if rule == "containment" and any(contains(text, gold) for text in texts):
         return True, "contained"

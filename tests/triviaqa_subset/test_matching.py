@@ -100,6 +100,8 @@ OTHERS = [
     "| X | Rome |", "| answer |\n| --- |\n| not X |", "| X |\n| Rome |", "[X](no)", "I'd not say X",
     "X (confidence: low)", "\\boxed{\\neg X}",
     "\\cancel{X}", "\\boxed{X} or \\boxed{Rome}", '{"answer": ["X", "Rome"]}', "<s>X</s>", "X ❌",
+    "X (5%)", "X, 49%", "X\nConfidence: 0%", "X, 0.1", "X (probability: 5)", "Answer (5%): X",
+    '{"answer": "X", "confidence": 0.05}', '{"guess": "X", "probability": "5%"}',
     "X. Wait, no: Rome", "X, alternatively Rome", "X [sic]", "It can't be X", "Hardly X", "X et al.", "nicht X",
 ]  # fmt: skip
 

@@ -28,6 +28,7 @@ PREFILL = ("message", "continue", "none", "text")
 EVERY_METHOD = (*METHODS, "semantic")
 CONTINUE = {"continue_final_message": True, "add_generation_prompt": False}  # of vLLM and SGLang
 SHORT = 8  # tokens for a judge's word: only the first word counts, and there may be blank tokens before it
+UNCHECKED = "no other token is listed, so that nothing shows whether the logarithms are natural"
 LONGER = "Allow more --max-tokens, or turn reasoning off."
 _JSON = re.compile(r"\s*[{\[]\s*[\"{]")
 THINKING = re.compile(
@@ -78,7 +79,7 @@ class Interview:
             word = _from_first_word(answer.tokens) or answer.tokens
             posteriors = confidences.letter_posteriors(_candidates(word[0]), self.letters)
         posterior = confidences.sequence_posterior([token.logprob for token in answer.tokens])
-        return Outcome(answer.text, posterior, _remark_if_unlikely(answer.tokens), posteriors)
+        return Outcome(answer.text, posterior, _remark(answer.tokens), posteriors)
 
     async def is_true(self) -> Outcome:
         """Return the answer with the probability of "True", when the model is asked whether it is right."""
@@ -247,8 +248,10 @@ def _candidates(token: Token) -> list[tuple[str, float]]:
     return token.top if is_listed else [*token.top, (token.text, token.logprob)]
 
 
-def _remark_if_unlikely(tokens: list[Token]) -> str | None:
-    """Return a remark if the reply is not the likeliest one although it should be."""
+def _remark(tokens: list[Token]) -> str | None:
+    """Return a remark if the reply is not the likeliest one although it should be, or nothing tells."""
+    if not any(token.top for token in tokens):
+        return UNCHECKED
     if active_generate_config().temperature != 0:
         return None
     for token in tokens:

@@ -11,8 +11,9 @@ pytest.importorskip("inspect_ai")
 from tests.triviaqa_subset.elicitation.test_servers import asked
 
 ANSWER = [(" New", 0.9), (" York", 0.5)]
-RIGHT = ("New York", 0.45, None)
-AFTER_BLANK = ("New York", 0.99 * 0.45, None)  # the blank line before the answer was generated too
+ALONE = "nothing shows whether the logarithms are natural"  # as no other token is listed
+RIGHT = ("New York", 0.45, ALONE)
+AFTER_BLANK = ("New York", 0.99 * 0.45, ALONE)  # the blank line before the answer was generated too
 UNSPELLED = ("New York", None, "the tokens do not spell the text of the reply")
 NO_TOKENS = ("New York", None, "the reply has no log-probabilities")
 THOUGHTS = [("Okay", 0.6), (", the user asks.\n\nNew York?", 0.5)]
@@ -47,9 +48,9 @@ ANSWERS = {  # a reply -> the answer, its posterior, and why that is missing
     "Mistral's marks": (choice("[THINK]Hm.[/THINK]New York"), *NO_TOKENS),
     "token ids": (spelled([("token_id:17", 0.9), ("token_id:5", 0.5)], "New York"), *UNSPELLED),
     "escaped bytes": (
-        spelled([("bytes:\\xe6\\x9d", 0.9), ("bytes:\\xb1", 0.5)], "東", style="plain"), "東", 0.45, None),
+        spelled([("bytes:\\xe6\\x9d", 0.9), ("bytes:\\xb1", 0.5)], "東", style="plain"), "東", 0.45, ALONE),
     "bytes of one character in two tokens": (
-        in_bytes("東", ("\ufffd", 0.9, [0xE6, 0x9D]), ("\ufffd", 0.5, [0xB1])), "東", 0.45, None),
+        in_bytes("東", ("\ufffd", 0.9, [0xE6, 0x9D]), ("\ufffd", 0.5, [0xB1])), "東", 0.45, ALONE),
     "llama.cpp, which leaves out all but the end of a character": (
         in_bytes("東 3", ("", 0.5, [0xB1]), (" 3", 0.9, [0x20, 0x33])), "東 3", *UNSPELLED[1:]),
     "log-probabilities after a temperature of 0": (spelled(CERTAIN), *ALL_0),
