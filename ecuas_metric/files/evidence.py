@@ -274,10 +274,13 @@ def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
     if body < _ENOUGH or ids[0] not in sheet.names:
         return
     cells = sheet.column(ids[0])
-    first = cells.slice(0, min(_SHAPES, body))
-    near = cells.slice(max(0, body - _SHAPES), min(_SHAPES, body))
-    usual = {_shape(value) for value in (*first.to_pylist(), *near.to_pylist())}
-    strange = np.array([_shape(value) not in usual for value in cells.slice(body).to_pylist()])
+    last = [_shape(value) for value in cells.slice(body).to_pylist()]
+    if last[-1] == _shape(cells[0].as_py()):  # what has no footer mostly ends here
+        return
+    size = min(_SHAPES, body)
+    others = cells.slice(0, size).to_pylist() + cells.slice(body - size, size).to_pylist()
+    usual = set(map(_shape, others))
+    strange = np.array([shape not in usual for shape in last])
     if len(usual) == 1 and strange[-1] and not strange.all():
         wrong = np.concatenate([np.zeros(body, np.bool_), strange])
         raise sheet.error(ids[0], "footer", wrong, advice="leave_rows_out")
