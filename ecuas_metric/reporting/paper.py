@@ -8,13 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..comparison.compare import Comparison, compare_systems, fields_of
+from ..files.submissions import MEANING
 from ..files.write import write_whole
-from ..options import LEVEL
+from ..options import LEVEL, Options
 from ..results import System
 from ..version import VERSION
 from .differences import num_tests, pairs_by_key, verdict
 from .report import Report, make_report, report_grid, report_records, short_title, write_figures
-from .tables import latex_text, to_json, to_latex
+from .tables import Grid, latex_text, to_json, to_latex
 
 DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,threeparttable}
@@ -29,6 +30,20 @@ DOCUMENT = r"""\documentclass{article}
 %(methods)s
 \end{document}
 """
+# notes on what was done to the data, which a reader of a paper must know
+OF_DATA = (
+    "unlabelled_answers",
+    "missing",
+    "clipped",
+    "rounded",
+    "renormalized",
+    "zeros_replaced",
+    "fitted_without_weights",
+)
+RULES_OF_UNLABELLED = {
+    MEANING["wrong"]: "They count as wrong.",
+    MEANING["drop"]: "They are left out.",
+}
 CAPTIONS = {
     "risk_coverage": "Mean cost of the accepted answers against the share that is accepted.",
     "reject_cost": "Expected cost against reject cost; a system is of use below rejecting and accepting everything.",
@@ -54,22 +69,10 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
     figures = write_figures(systems, folder, suffixes=(".pdf", ".png"))
     methods = methods_of(systems, report, rows)
     grid = replace(report_grid(report, keys=keys), hint="")
-    drawings = [path for path in figures if path.suffix == ".pdf"]
-    shown = [
-        FIGURE % {"file": path.name, "caption": latex_text(CAPTIONS[path.stem])}
-        for path in drawings
-    ]
-    fields = {
-        "caption": f"Results, with {100 * _level(systems):.10g}\\% intervals.",
-        "table": to_latex(grid),
-        "figures": "".join(shown),
-        # a signature is longer than a line
-        "methods": latex_text(methods).replace("$|$", r"$|$\allowbreak{}"),
-    }
     numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
     compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))
     texts = {
-        "results.tex": DOCUMENT % fields,
+        "results.tex": _document(grid, methods, figures, _level(systems)),
         "methods.txt": f"{methods}\n",
         "numbers.json": json.dumps(
             {**numbers, "differences": compared["rows"]}, indent=2, ensure_ascii=False
@@ -81,6 +84,23 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
     return [*(folder / name for name in texts), *figures]
 
 
+def _document(grid: Grid, methods: str, figures: Sequence[Path], level: float) -> str:
+    """Return the text of a LaTeX document."""
+    shown = [
+        FIGURE % {"file": path.name, "caption": latex_text(CAPTIONS[path.stem])}
+        for path in figures
+        if path.suffix == ".pdf"
+    ]
+    fields = {
+        "caption": f"Results, with {100 * level:.10g}\\% intervals.",
+        "table": to_latex(grid),
+        "figures": "".join(shown),
+        # a signature is longer than a line
+        "methods": latex_text(methods).replace("$|$", r"$|$\allowbreak{}"),
+    }
+    return DOCUMENT % fields
+
+
 def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Comparison]) -> str:
     """Return the paragraph on methods and results, filled in."""
     first = next(iter(systems.values()))
@@ -89,22 +109,38 @@ def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Com
     sizes = sorted(set(report.sizes.values()))
     counts = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     subject = "1 system" if len(systems) == 1 else f"{len(systems)} systems"
-    groups = (
-        ""
-        if first.options.groups is None
-        else ", computed over groups of samples that depend on each other"
-    )
-    weights = "" if first.options.sample_weight is None else " Samples are weighted."
     sentences = [
         f"We evaluate {subject} on {counts} samples by ECUAS_n (n = {orders}; 0 is perfect, 1 is always rejecting), "
-        f"the expected cost of answers that are accepted or rejected by their uncertainty, over all reject costs."
-        f"{weights}",
-        f"Intervals are at the level {100 * level:.10g}%, from the influences of the samples{groups}.",
+        f"the expected cost of answers that are accepted or rejected by their uncertainty, over all reject costs.",
+        *_data(first.options),
+        f"Intervals are at the level {100 * level:.10g}%, from the influences of the samples{_units(first.options)}.",
     ]
     sentences += _recalibrations(systems)
+    for name, note in report.notes():
+        if note.id in OF_DATA:
+            sentences += [f"{name}: {note.fact}", RULES_OF_UNLABELLED.get(note.advice, "")]
     sentences += _differences("ids" if first.ids is not None else "position", rows, level)
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
-    return " ".join(sentence.strip() for sentence in sentences if sentence.strip())
+    return " ".join(filter(None, sentences))
+
+
+def _data(options: Options) -> list[str]:
+    """Say which costs and weights there are."""
+    sentences = []
+    if not isinstance(options.cost, str):
+        sentences.append("What decisions cost, given the class, is set by a matrix.")
+    if options.sample_weight is not None:
+        sentences.append("Samples are weighted.")
+    return sentences
+
+
+def _units(options: Options) -> str:
+    """Say what depends on what, with a leading comma, or nothing."""
+    groups = "groups of samples that depend on each other"
+    strata = "strata whose sizes were fixed in advance"
+    units = {groups: options.groups, strata: options.strata}
+    named = [name for name, values in units.items() if values is not None]
+    return f", computed over {' in '.join(named)}" if named else ""
 
 
 def _differences(paired: str, rows: Sequence[Comparison], level: float) -> list[str]:

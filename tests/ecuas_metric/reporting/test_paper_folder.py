@@ -83,6 +83,33 @@ def test_the_paragraph_says_what_was_recalibrated(folder, monkeypatch):
     )
 
 
+@pytest.mark.parametrize(
+    ("flags", "sentences"),
+    [
+        (
+            ["--unlabelled", "wrong"],
+            ["c: 12 of 120 answers (10.0%) are unlabelled. They count as wrong."],
+        ),
+        (
+            ["--groups", "part", "--unlabelled", "drop"],
+            ["over groups of samples that depend", "They are left out."],
+        ),
+        (
+            ["--columns", "stratum=part,weight=id", "--unlabelled", "drop"],
+            ["over strata whose", "weighted."],
+        ),
+    ],
+)
+def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, folder, monkeypatch):
+    monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
+    rows = pd.read_csv("b.csv")
+    rows.loc[rows["id"] % 10 == 0, "correct"] = np.nan
+    rows.assign(part=rows["id"] % 7).to_csv("c.csv", index=False)
+    assert main(["report", "c.csv", *flags, "--output", "paper"]) == 0
+    text = (folder / "methods.txt").read_text()
+    assert all(sentence in text for sentence in sentences)
+
+
 @pytest.mark.e2e
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_it_compiles(folder):
