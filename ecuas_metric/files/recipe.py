@@ -158,7 +158,7 @@ class Recipe:
     >>> recipe = Recipe("long.csv", "csv", 900, "confidences", columns, (("seed", "3 values"),))
     >>> str(recipe)
     'read long.csv: 900 rows; confidence = conf, correct = correct; not used: seed (3 values)'
-    >>> Recipe.from_json(recipe.to_json()) == recipe
+    >>> Recipe.from_fields(recipe.to_fields()) == recipe
     True
     """
 
@@ -249,15 +249,6 @@ class Recipe:
     def to_fields(self) -> dict[str, Any]:
         """Return what JSON has of it, which `from_fields` takes."""
         return {name: value for name, value in asdict(self).items() if name != "notes"}
-
-    def to_json(self) -> str:
-        """Return the record as JSON."""
-        return json_of([self])
-
-    @classmethod
-    def from_json(cls, text: str) -> Recipe:
-        """Return the record of `to_json`."""
-        return cls.from_fields(json.loads(text))
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, Any]) -> Recipe:

@@ -465,7 +465,12 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
         raise FileError(
             sheet.source, "read_out_of_core_only", form=recipe.form, advice="score_out_of_core"
         )
-    truth, num_classes, notes = _truth_of(sheet, recipe)
+    num_classes = None
+    notes: tuple[Note, ...] = ()
+    if recipe.form == "predicted":
+        truth, num_classes, notes = _hits(sheet, recipe)
+    else:
+        truth = truth_in(sheet, recipe)
     unlabelled = _unlabelled_in(sheet, truth, recipe)
     if unlabelled is not None:
         is_open = np.isnan(truth)
@@ -492,13 +497,6 @@ def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Su
         unlabelled=unlabelled,
         num_classes=num_classes,
     )
-
-
-def _truth_of(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[Note, ...]]:
-    """Return correctness or true classes (N,), how many classes an answer may have, if that is known, and notes."""
-    if recipe.form == "predicted":
-        return _hits(sheet, recipe)
-    return truth_in(sheet, recipe), None, ()
 
 
 def _arrays_of(

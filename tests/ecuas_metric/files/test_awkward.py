@@ -11,7 +11,7 @@ import pytest
 
 from ecuas_metric import prepare_submissions, read_submissions
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.recipe import Recipe
+from ecuas_metric.files.recipe import Recipe, json_of
 from ecuas_metric.reporting import cli
 from tests.ecuas_metric.files.tables import (
     BASE,
@@ -594,7 +594,7 @@ def test_every_column_is_used_or_named_and_a_recipe_is_taken_back(score, tmp_pat
         recipe = submission.recipe
         used = {name for names in recipe.columns.values() for name in names}
         assert {str(name) for name in table} == used | {name for name, _ in recipe.unused}
-        assert Recipe.from_json(recipe.to_json()) == recipe
+        assert Recipe.from_fields(json.loads(json_of([recipe]))) == recipe
         (again,) = read_submissions(path, recipe=recipe)
         assert (again.recipe.digest(), again.recipe.said()) == (recipe.digest(), recipe.said())
     score("b.csv", BASE.rename(columns={"confidence": "p"}))

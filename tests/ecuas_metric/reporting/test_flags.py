@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.files.recipe import Recipe
+from ecuas_metric.files.recipe import Recipe, json_of
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.reporting.command import comparing, in_memory, out_of_core
@@ -196,7 +196,8 @@ def write_run(flag):
 def write_input(kind, flag):
     """Write an input of a kind, such that the flag has something to do, into the working directory."""
     weight = "doc.w" if kind == "run" else "w"
-    Path("recipe.json").write_text(Recipe("", "", 0, "", {"weight": (weight,)}).to_json())
+    recipe = Recipe("", "", 0, "", {"weight": (weight,)})
+    Path("recipe.json").write_text(json_of([recipe]))
     if kind == "run":
         write_run(flag)
     elif kind == "parquet":
