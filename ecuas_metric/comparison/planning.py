@@ -126,13 +126,16 @@ def plan_of_rates(
     """Plan a comparison by the error rate or an ECUAS_n of two future systems from their `error_rates` in (0, 1).
 
     Both are assumed to be calibrated, with normal log-odds, K unknown, and the same `auroc` in (0.5, 1); N defaults to
-    `SAMPLES`. `correlation` is that of their costs of a sample, about 0.5 where the same samples are hard for both.
+    `SAMPLES`. `correlation` is that of their costs of a sample, about 0.5 where the same samples are hard for both; it
+    counts up to that of errors of which the rarer are all among the others.
     """
     if len(error_rates) != 2:
         raise InputError("error_rates", "not_two_rates", value=len(error_rates))
     check_number(correlation, "correlation", -1, 1)
     first, second = (_costs(key, rate, auroc) for rate in error_rates)
-    product = correlation * first.deviation * second.deviation
+    rare, often = sorted(error_rates)
+    most = math.sqrt(rare * (1 - often) / (often * (1 - rare)))
+    product = min(correlation, most) * first.deviation * second.deviation
     deviation = math.sqrt(max(first.deviation**2 + second.deviation**2 - 2 * product, 0.0))
     wanted = first.mean - second.mean if difference is None else difference
     dear, cheap = (first, second) if wanted > 0 else (second, first)

@@ -487,7 +487,10 @@ def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
         raise located(error, submission.recipe, submission.file, submission.rows) from None
     notes = submission.notes + system.notes
     origin = replace(
-        system.origin, recipe=submission.recipe.digest(), reading=submission.recipe.rules()
+        system.origin,
+        recipe=submission.recipe.digest(),
+        reading=submission.recipe.rules(),
+        unlabelled=submission.unlabelled.rule if submission.unlabelled else None,
     )
     return replace(system, notes=notes, origin=origin)
 

@@ -84,7 +84,11 @@ def plan_of_error_rates(
         tuple[float, ...], Flag("expected error rates of two systems, instead of files", "A,B")
     ] = (),
     correlation: Annotated[
-        float, Flag("expected correlation of their costs on the same sample", "R")
+        float,
+        Flag(
+            "expected correlation of their costs on the same sample, as far as the rates let it be",
+            "R",
+        ),
     ] = CORRELATION,
     auroc: Annotated[float, Flag("expected AUROC of their confidences", "AUROC")] = EXPECTED_AUROC,
     n: OrdersN = DEFAULTS.n,

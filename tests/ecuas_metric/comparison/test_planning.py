@@ -92,6 +92,9 @@ def test_the_model_has_the_rates_it_is_given(rng):
     assert plan_of_rates(Key("ecuas", 1.0), (0.2, 0.2), correlation=1).deviation == pytest.approx(
         0, abs=1e-6
     )
+    # a difference of two errors is -1, 0 or 1: least is its variance where the rarer are among the others
+    most_alike = plan_of_rates(Key("error_rate"), (0.3, 0.2), correlation=1)
+    assert most_alike.deviation == pytest.approx(math.sqrt(0.1 * 0.9))
     assert plan_of_rates(Key("ecuas", 0.0), (0.2, 0.2)).needed is None
     # At a large n an ECUAS_n is the error rate, of whatever confidences.
     large = plan_of_rates(Key("ecuas", 1e6), (0.3, 0.1), correlation=0.2)

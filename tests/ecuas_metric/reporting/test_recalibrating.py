@@ -215,3 +215,17 @@ def test_a_recalibrated_system_takes_no_others_name_and_stands_in_the_signature(
     out = capsys.readouterr().out
     assert "|recal:affine/3" in out
     assert "m, affine" in out
+
+
+@pytest.mark.parametrize("rule", ["wrong", "drop"])
+def test_what_became_of_unlabelled_answers_is_in_every_signature(rule, tmp_path, overconfident):
+    q, correct = overconfident
+    judged = np.where(np.arange(len(q)) % 9 > 0, correct, np.nan)
+    flags = ("--unlabelled", rule)
+    _, line = recalibrated(tmp_path, "affine", *flags, confidence=q, correct=judged)
+    assert line.count(f"|unlabelled:{rule}|") == len(line.split(" ; ")) == 2
+    compared = tmp_path / "differences.json"
+    arguments = ["--calibrate", "affine", *flags, "--output", str(compared)]
+    assert main(["compare", str(tmp_path / "a.jsonl"), *arguments]) == 0
+    line = json.loads(compared.read_text())["signature"]
+    assert line.count(f"|unlabelled:{rule}|") == len(line.split(" ; ")) == 2
