@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import differing, may_rank, signature_of
+from ..costs import ecuas_cost
 from ..errors import FileError, InputError, Note, sentence
+from ..expected_costs import ECUAS_N, ERROR_RATE
 from ..files.submissions import Submission, Unlabelled, located
 from ..metric import Key
 from ..metrics import place
@@ -302,15 +304,50 @@ def report_grid(
         report.signature,
         above=[f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else [],
         legend=legend_of(shown),
-        hint=_hint(report.keys, shown),
+        hint=_hint(report, shown),
     )
     return replace(grid, best=BEST_VALUE) if grid.marks_best else grid
 
 
-def _hint(keys: Iterable[Key], shown: Collection[Key]) -> str:
-    """Say which metrics a table leaves out, unless these were chosen otherwise."""
-    left_out = [short_title(key) for key in keys if key.entry.only_in_full and key not in shown]
-    return f"not shown: {', '.join(left_out)} (ecuas score --full)" if left_out else ""
+def _hint(report: Report, shown: Collection[Key]) -> str:
+    """Say what a system alone is compared with, and which metrics a table leaves out unless they were chosen."""
+    hints = []
+    anchors = _at_one_confidence(report, shown)
+    if anchors:
+        texts = [f"{short_title(key)} {value:.{DIGITS}f}" for key, value in anchors.items()]
+        hints.append(f"the same answers with one confidence for all: {', '.join(texts)}")
+    left_out = [short_title(key) for key in report.keys if _is_left_out(key, shown)]
+    if left_out:
+        hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
+    return "; ".join(hints)
+
+
+def _is_left_out(key: Key, shown: Collection[Key]) -> bool:
+    return key.entry.only_in_full and key not in shown
+
+
+def _at_one_confidence(report: Report, keys: Iterable[Key]) -> dict[Key, float]:
+    """Return ECUAS_n of the answers of a system alone if the confidence of each were the share that is right.
+
+    No other constant is better, since ECUAS_n is a proper scoring rule; nothing if answers are not right or wrong.
+    """
+    if len(report.results) > 1:
+        return {}
+    (results,) = report.results.values()
+    error_rate = results.estimates.get(Key(ERROR_RATE.name), Estimate(math.nan)).value
+    max_uncertainty = results.basis.max_uncertainty
+    epsilon = results.basis.epsilon
+    if math.isnan(error_rate) or max_uncertainty is None or epsilon is None:
+        return {}
+    at_u = partial(
+        ecuas_cost,
+        candidate_cost=[error_rate],
+        uncertainty=[min(error_rate, max_uncertainty)],
+        max_uncertainty=max_uncertainty,
+        epsilon=epsilon,
+    )
+    orders = [key for key in keys if key.entry is ECUAS_N and not key.variant]
+    return {key: at_u(n=key.parameter or 0.0).item() for key in orders}
 
 
 def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:

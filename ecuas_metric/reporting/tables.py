@@ -217,7 +217,11 @@ def to_latex(grid: Grid) -> str:
         r"\bottomrule",
     ]
     below = [r"\begin{tablenotes}\footnotesize", *notes, r"\end{tablenotes}"] if notes else []
-    comments = ["Needs \\usepackage{booktabs,threeparttable}.", *grid.above, grid.signature]
+    comments = [
+        "Needs \\usepackage{booktabs,threeparttable}, and graphicx if resized.",
+        *grid.above,
+        grid.signature,
+    ]
     lines = [r"\begin{threeparttable}", *table, r"\end{tabular}", *below, r"\end{threeparttable}"]
     lines += [f"% {one_line(comment)}" for comment in comments if comment]
     return "\n".join(lines) + "\n"

@@ -64,8 +64,8 @@ MADE = {
     "STRUCK": lambda text: "".join(char + "\u0336" for char in text),
 }
 SETS = {
-    "right, in another dress": RIGHT,
-    "right, in a dress by another hand": RIGHT_BY_ANOTHER,
+    "right, in other words": RIGHT,
+    "right, in words of another hand": RIGHT_BY_ANOTHER,
     "denied, doubted or listed": WRONG,
     "denied, doubted or listed by another hand": WRONG_BY_ANOTHER,
 }

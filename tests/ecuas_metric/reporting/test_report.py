@@ -4,7 +4,7 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 
-from ecuas_metric import confidence_system, posterior_system
+from ecuas_metric import confidence_system, posterior_system, score_confidences
 from ecuas_metric.comparison.compare import compare_systems
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
 from ecuas_metric.errors import InputError, Note
@@ -236,6 +236,22 @@ def test_a_table_shows_the_main_metrics_and_names_the_others(submissions):
     )
     assert not report_grid(report).hint
     assert all(str(key) in record for key in report.keys for record in report_records(report))
+
+
+@pytest.mark.parametrize("num_classes", [None, 2, 4])
+def test_a_system_alone_is_compared_with_its_answers_at_one_confidence(num_classes, rng):
+    correct = (rng.random(80) < 0.7).astype(float)
+    weight = rng.random(80)
+    options = {"n": (0, 1, np.inf), "num_classes": num_classes, "sample_weight": weight}
+    system = confidence_system(correct, rng.random(80), **options)
+    least = 1 / (num_classes or np.inf)  # confidences below it say no more
+    share = max(np.average(correct, weights=weight), least)
+    constant = score_confidences(correct, np.full(80, share), **options)
+    names = {"ecuas_0": "ECUAS_0", "ecuas_1": "ECUAS_1", "ecuas_inf": "ECUAS_∞"}
+    text = ", ".join(f"{name} {constant[key]:.3f}" for key, name in names.items())
+    hint = f"the same answers with one confidence for all: {text}"
+    assert report_grid(make_report([system])).hint == hint
+    assert not report_grid(make_report([system, system])).hint
 
 
 @pytest.mark.parametrize(
