@@ -1,4 +1,4 @@
-"""The systematic set: answers that are right in another dress, and answers that deny, doubt or list a right one."""
+"""The systematic set: answers that are right in other words, and answers that deny, doubt or list a right one."""
 
 import json
 import re
