@@ -90,7 +90,10 @@ def compare_logs(arguments: Sequence[str] | None = None) -> None:
     for name in ("first", "second", "output"):
         parser.add_argument(name)
     files = parser.parse_args(arguments)
-    agreements, merged = compare_judges(read_eval_log(files.first), read_eval_log(files.second))
+    try:
+        agreements, merged = compare_judges(read_eval_log(files.first), read_eval_log(files.second))
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
     for method, agreement in agreements.items():
         alike = f"{agreement.same} of {agreement.count} judged answers have one verdict"
         print(f"{method}: {alike}, Cohen's kappa {agreement.kappa:.3f}")

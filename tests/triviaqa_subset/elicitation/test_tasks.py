@@ -253,8 +253,8 @@ def test_an_answer_is_judged_later_and_again_without_asking_anew(tmp_path):
             )
 
 
-def test_two_judges_agree_by_cohens_kappa_and_what_they_see_differently_is_unlabelled():
-    from triviaqa_subset.elicitation.judges import cohens_kappa, compare_judges
+def test_two_judges_agree_by_cohens_kappa_and_what_they_see_differently_is_unlabelled(capsys):
+    from triviaqa_subset.elicitation.judges import cohens_kappa, compare_judges, compare_logs
 
     # 0.7 observed, 0.5 expected
     table = {("C", "C"): 20, ("C", "I"): 5, ("I", "C"): 10, ("I", "I"): 15}
@@ -289,6 +289,9 @@ def test_two_judges_agree_by_cohens_kappa_and_what_they_see_differently_is_unlab
         ValueError, match="must have the same answers; they differ in m of sample 2"
     ):
         compare_judges(log("CCIC"), log("CCIC", "abxd"))
+    with pytest.raises(SystemExit):
+        compare_logs(["absent.eval", "absent.eval", "both.eval"])
+    assert "No such file" in capsys.readouterr().err
 
 
 def test_the_demonstration_prints_a_row_for_each_method(tmp_path, capsys):
