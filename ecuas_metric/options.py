@@ -370,7 +370,9 @@ OPTIONS = {
         _in(1, 2**31, whole=True), "Number of resamples for the bootstrap and for tests"
     ),
     "random_state": Option(
-        _in(0, 2**63, whole=True), "Seed of the resamples; the same seed gives the same results"
+        _in(0, 2**63, whole=True),
+        "Seed of the resamples (folds of a recalibration have their own, 42); the same seed gives "
+        "the same results",
     ),
     "groups": Option(
         _memberships,

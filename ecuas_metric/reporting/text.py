@@ -76,7 +76,10 @@ def _comparison(
     sentences = [
         f"{_users(key)}, by {short_title(key)}: {verdict(by_key[key], alpha)}" for key in keys
     ]
-    how = f"p-values are adjusted for {num_tests(rows)} tests: of all pairs by all metrics shown."
+    how = (
+        f"p-values are adjusted for {num_tests(rows)} tests: all pairs by all metrics that `ecuas compare` tests, "
+        "also those without a column above."
+    )
     if next(iter(systems.values())).ids is None:
         how += " There is no column of ids: the tests assume that the same row of each file is the same sample."
     return [*sentences, how]
@@ -96,7 +99,7 @@ def _useful_range(name: str, system: System) -> str:
         return f"Whatever the cost of a rejection, users of {name} do better by accepting all or rejecting all."
     low, high = curve.reject_cost[useful][[0, -1]]
     is_range = np.ptp(np.flatnonzero(useful)) + 1 == useful.sum()
-    gaps = "" if is_range else ", though not everywhere between,"
+    gaps = "" if is_range else " (but for some costs in between)"
     return (
         f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake{gaps} do better by using its "
         "confidences than by accepting or rejecting everything."

@@ -38,8 +38,10 @@ def chosen_costs(
         above = [
             f"The risk of what is accepted is at most {max_risk:g}, with {level:.12g} confidence for each system."
         ]
-    note = f"intervals at the level {level:.12g} take the reject cost as given"
+    note = f"intervals at the level {level:.12g} take the reject cost as given; ecuas decide accepts new rows by it"
+    asked = f"budget:{budget:g}" if max_risk is None else f"max-risk:{max_risk:g}"
     signature = signature_of(system.basis for system in systems.values())
+    signature += f"|{asked}|level:{level:.12g}"
     return Grid(HEADER, rows, [note], signature, above=above), records
 
 
@@ -70,5 +72,5 @@ def _reject_cost_text(choice: RejectCostChoice) -> str:
         # rounded to less, it would accept what is not certified
         return f"{choice.reject_cost:.12g}"
     if choice.num_samples_needed is None:
-        return "none; no number of such answers would do"
+        return "none; more of such answers would not help"
     return f"none; about {choice.num_samples_needed:,} answers would do"

@@ -85,6 +85,11 @@ examples
   ecuas decide new.csv --reject-cost 0.1 --calibrate-on labelled.csv --output decisions.csv
       decision, uncertainty and whether to accept it of each new row, which need no truth
 """
+_NEW_ROWS = """\
+New rows have a confidence, or the probability of each class, and need no truth: `correct` and `label` below are for the
+file of --calibrate-on. Each row gets an answer or is rejected, by the rule that is scored.
+
+"""
 _NO_PAIRS = (
     "States do not say which rows are of one question: compare a sample of the questions, or score both systems with "
     "--interval."
@@ -172,7 +177,8 @@ def _report() -> Command:
 def _decide() -> Command:
     from .deciding import decide_rows
 
-    return Command({"": decide_rows}, f"{_FILE_OR_FILES} --reject-cost COST", _files(), _DECIDE)
+    usage = f"{_FILE_OR_FILES} --reject-cost COST"
+    return Command({"": decide_rows}, usage, _NEW_ROWS + _files(), _DECIDE)
 
 
 @cache

@@ -151,7 +151,7 @@ def test_a_threshold_is_that_of_the_function(options, files, capsys):
     if np.isnan(choice.reject_cost):
         assert row["reject_cost"] is None
         assert row["num_samples_needed"] == choice.num_samples_needed
-        assert ("none; about" if choice.num_samples_needed else "none; no number") in printed
+        assert ("none; about" if choice.num_samples_needed else "none; more of such") in printed
     else:
         assert (row["reject_cost"], row["risk_low"]) == pytest.approx(
             (choice.reject_cost, choice.risk.low)
