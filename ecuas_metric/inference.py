@@ -97,10 +97,13 @@ class Groups:
 
     def enlarged(self, mass: Floats, cost: Floats) -> Groups:
         """Return the groups with a weight (G,) of answers of these costs (G,) added."""
-        return dataclasses.replace(
-            self,
-            weight=self.weight + mass,
-            cost=self.cost + mass * cost,
+        return Groups(
+            self.uncertainty,
+            self.weight + mass,
+            self.cost + mass * cost,
+            self.weight2,
+            self.weight2_cost,
+            self.weight2_cost2,
         )
 
     def merged(self, starts: Ints) -> Groups:
@@ -221,31 +224,34 @@ class Moments:
             cubes=self.cubes * factor,
         )
 
-    def studentized(self) -> Moments:
-        """Return the moments with Student's tails, of the number of answers less one, or of fewer groups."""
-        freedom = min(self.effect.freedom, self.total / self.unit - 1)
-        return dataclasses.replace(self, effect=dataclasses.replace(self.effect, freedom=freedom))
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of Student's tails: those of the design, of answers less one at the most."""
+        return max(min(self.effect.freedom, self.total / self.unit - 1), 1.0)
 
-    def side(self, centre: float) -> Side:
+    def side(
+        self,
+        centre: float,
+        seen: Side | None = None,
+        reaches: Sequence[Reach] = (),
+    ) -> Side:
         """Return the distribution of a number: moments of a Dirichlet mean, times those of the design."""
         effect = self.effect.variance
         total = self.total + self.mass
         count = total / (self.unit * effect)
-        variance = (self.squares + self.added_squares) / total**2 * count / (count + 1) * effect
-        third = (
-            2
-            * (self.cubes + self.added_cubes)
-            / total**3
-            * count**2
-            / ((count + 1) * (count + 2))
-            * effect**2
-        )
-        deviation = math.sqrt(variance)
+        second = (self.squares + self.added_squares) / total**2 * effect
+        third = (self.cubes + self.added_cubes) / total**3 * effect**2
+        variance = second * count / (count + 1)
+        third *= 2 * count**2 / ((count + 1) * (count + 2))
+        cube = variance**1.5
         return Side(
             centre,
-            deviation,
-            third / deviation**3 if deviation**3 else 0.0,
-            self.effect.freedom,
+            math.sqrt(variance),
+            third / cube if cube else 0.0,
+            self.freedom,
+            seen,
+            reaches,
+            self,
         )
 
     @property
@@ -297,13 +303,7 @@ def _unmoved(number: Number, sign: int) -> Reach:
     """Return a number with no answer added."""
     none = np.zeros(len(number.groups.weight))
     line = _signed(number.groups.centred(number.seen.line), sign)
-    return Reach(
-        sign * (number.value - number.bias),
-        line,
-        none,
-        none,
-        none,
-    )
+    return Reach(number.value, line, none, none, none)
 
 
 def _signed(line: Line, sign: int) -> Line:
@@ -381,20 +381,22 @@ def _sum_of_rows(
     return weight * influence, mass, extreme
 
 
-def _side(terms: Sequence[_Term], design: Design) -> Side:
+def _side(terms: Sequence[_Term], design: Design, seen: Moments) -> Side:
     """Return the distribution of a number, or of the difference of two, with one more answer that makes it smallest."""
+    sign = terms[0][1]
     effect = _effect(terms, design)
-    unmoved = [_unmoved(*term) for term in terms]
     reaches = [_reach(*term, effect.added) for term in terms]
-    still = math.fsum(reach.value for reach in unmoved)
+    still = math.fsum(sign * (number.value - number.bias) for number, sign in terms)
     shift = math.fsum(reach.value for reach in reaches) - still
-    moments = _moments(terms, reaches, design, effect).studentized()
-    return dataclasses.replace(
-        moments.side(still + moments.share * shift),
-        seen=_moments(terms, unmoved, design, effect).side(still),
-        reaches=reaches,
-        moments=moments,
-    )
+    moments = _moments(terms, reaches, design, effect)
+    without = dataclasses.replace(seen, cubes=sign * seen.cubes, effect=effect)
+    return moments.side(still + moments.share * shift, without.side(still), reaches)
+
+
+def _seen(numbers: Sequence[Number], design: Design) -> Moments:
+    """Return the moments of a number, or of a difference, with no answer added."""
+    terms = _terms(numbers, 1)
+    return _moments(terms, [_unmoved(*term) for term in terms], design)
 
 
 # ---- both limits -----------------------------------------------------------------------------------------------------
@@ -444,8 +446,9 @@ def infer(
     the error.
     """
     numbers = [number] if minus is None else [number, minus]
-    lower = _side(_terms(numbers, 1), design)
-    upper = _side(_terms(numbers, -1), design)
+    seen = _seen(numbers, design)
+    lower = _side(_terms(numbers, 1), design, seen)
+    upper = _side(_terms(numbers, -1), design, seen)
     if not math.isfinite(lower.centre + lower.deviation + upper.centre + upper.deviation):
         return None
     if minus is None:
@@ -466,15 +469,13 @@ def standard_error(
     minus: Number | None = None,
 ) -> float:
     """Return the standard error of a number or a difference: the infinitesimal jackknife, times k / (k - 1)."""
-    terms = _terms([number] if minus is None else [number, minus], 1)
-    moments = _moments(terms, [_unmoved(*term) for term in terms], design)
+    numbers = [number] if minus is None else [number, minus]
+    moments = _seen(numbers, design)
     count = moments.total / moments.unit
     if count <= 1:
         return math.nan
-    return (
-        math.sqrt(moments.squares * _effect(terms, design).variance * count / (count - 1))
-        / moments.total
-    )
+    effect = _effect(_terms(numbers, 1), design).variance
+    return math.sqrt(moments.squares * effect * count / (count - 1)) / moments.total
 
 
 # ---- averages, and what was not seen ---------------------------------------------------------------------------------
@@ -602,7 +603,7 @@ def _normal_tail(tail: float, freedom: float) -> float:
     """Return the normal level whose quantile is Student's at `tail`."""
     from scipy.special import ndtr, stdtrit
 
-    return tail if math.isinf(freedom) else float(ndtr(stdtrit(freedom, tail)))
+    return tail if math.isinf(freedom) else max(float(ndtr(stdtrit(freedom, tail))), _LEAST)
 
 
 def _student_tail(tail: float, freedom: float) -> float:
