@@ -150,9 +150,22 @@ class Number:
         """Whether the number depends on the answers of each group (G,)."""
         return np.not_equal(self.seen.line.slope, 0)
 
-    def worst(self, sign: int) -> Floats:
-        """Return what one more answer costs (G,) that makes the number smallest, or largest for -1."""
-        return np.where(sign * self.seen.line.slope < 0, self.dearest, self.cheapest)
+    @property
+    def worst(self) -> Floats:
+        """What one more answer costs (G,) that makes the number smallest."""
+        return np.where(self.seen.line.slope < 0, self.dearest, self.cheapest)
+
+    def negated(self) -> Number:
+        """Return minus the number, of which lower limits are minus the upper ones of the number."""
+        return dataclasses.replace(
+            self,
+            value=-self.value,
+            at=lambda groups: _negated(self.at(groups)),
+            seen=_negated(self.seen),
+            least=-self.most,
+            most=-self.least,
+            bias=-self.bias,
+        )
 
     def by_row(self) -> Rows:
         """Return the answers one by one."""
@@ -165,6 +178,10 @@ class Number:
             self,
             rows=functools.cache(lambda: self.by_row().ordered(order)),
         )
+
+
+def _negated(point: Point) -> Point:
+    return Point(-point.value, Line(-point.line.intercept, -point.line.slope))
 
 
 # ---- one limit -------------------------------------------------------------------------------------------------------
@@ -275,73 +292,61 @@ class Reach:
     extreme: Floats  # (G,), the influence of that
 
 
-_Term = tuple[Number, int]  # a number and its sign: 1, or -1 for minus the number
-
-
-def _reach(number: Number, sign: int, added: float) -> Reach:
+def _reach(number: Number, added: float) -> Reach:
     """Return where one more answer, which counts as `added`, takes a number.
 
     It is spread over the confidences as the answers are, where the number depends on the answer.
     """
     groups = number.groups
-    cost = number.worst(sign)
+    cost = number.worst
     mass = np.where(number.matters, groups.weight, 0.0)
     mass *= ADDED * groups.unit * added / float(mass.sum())
     enlarged = groups.enlarged(mass, cost)
     point = number.at(enlarged)
-    line = _signed(enlarged.centred(point.line), sign)
-    return Reach(
-        sign * (number.value + point.value - number.seen.value - number.bias),
-        line,
-        mass,
-        cost,
-        line.at(cost),
-    )
+    line = enlarged.centred(point.line)
+    value = number.value + point.value - number.seen.value - number.bias
+    return Reach(value, line, mass, cost, line.at(cost))
 
 
-def _unmoved(number: Number, sign: int) -> Reach:
+def _unmoved(number: Number) -> Reach:
     """Return a number with no answer added."""
     none = np.zeros(len(number.groups.weight))
-    line = _signed(number.groups.centred(number.seen.line), sign)
-    return Reach(number.value, line, none, none, none)
+    line = number.groups.centred(number.seen.line)
+    return Reach(number.value - number.bias, line, none, none, none)
 
 
-def _signed(line: Line, sign: int) -> Line:
-    return line if sign > 0 else Line(-line.intercept, -line.slope)
-
-
-def _effect(terms: Sequence[_Term], design: Design) -> Effect:
+def _effect(numbers: Sequence[Number], design: Design) -> Effect:
     """Return what the design does to a sum of numbers."""
-    if design.is_simple or any(number.rows is None for number, _ in terms):
+    if design.is_simple or any(number.rows is None for number in numbers):
         return INDEPENDENT
-    return design.effect(functools.reduce(Extremes.plus, [_extremes(*term) for term in terms]))
+    return design.effect(functools.reduce(Extremes.plus, map(_extremes, numbers)))
 
 
-def _extremes(number: Number, sign: int) -> Extremes:
+def _extremes(number: Number) -> Extremes:
     """Return the influence of each answer (N,), and the most that it could have had."""
     rows = number.by_row()
-    line = _signed(number.seen.line, sign)
+    line = number.seen.line
     return Extremes(
         rows.influence(line),
-        line.at(number.worst(sign))[rows.group],
+        line.at(number.worst)[rows.group],
         number.matters[rows.group],
     )
 
 
 def _moments(
-    terms: Sequence[_Term],
+    numbers: Sequence[Number],
     reaches: Sequence[Reach],
     design: Design,
     effect: Effect = INDEPENDENT,
 ) -> Moments:
     """Return the moments of a sum of numbers."""
-    groups = terms[0][0].groups
-    if len(terms) == 1:
+    groups = numbers[0].groups
+    if len(numbers) == 1:
         mass = reaches[0].mass
         extreme = reaches[0].extreme
         squares, cubes = groups.moments(reaches[0].line)
     else:
-        moved, mass, extreme = _sum_of_rows(terms, reaches, design.weight)
+        moved, mass, extreme = _sum_of_rows(numbers, reaches, design.weight)
         square = np.square(moved)
         squares = float(square.sum())
         cubes = float(np.vecdot(square, moved))
@@ -361,7 +366,7 @@ def _moments(
 
 
 def _sum_of_rows(
-    terms: Sequence[_Term],
+    numbers: Sequence[Number],
     reaches: Sequence[Reach],
     weight: Floats,
 ) -> tuple[Floats, Floats, Floats]:
@@ -369,7 +374,7 @@ def _sum_of_rows(
     influence = np.zeros(len(weight))
     moved = np.zeros(len(weight))
     mass = np.zeros(len(weight))
-    for (number, _), reach in zip(terms, reaches, strict=True):
+    for number, reach in zip(numbers, reaches, strict=True):
         rows = number.by_row()
         influence += rows.influence(reach.line)
         if reach.mass.any():
@@ -381,22 +386,20 @@ def _sum_of_rows(
     return weight * influence, mass, extreme
 
 
-def _side(terms: Sequence[_Term], design: Design, seen: Moments) -> Side:
-    """Return the distribution of a number, or of the difference of two, with one more answer that makes it smallest."""
-    sign = terms[0][1]
-    effect = _effect(terms, design)
-    reaches = [_reach(*term, effect.added) for term in terms]
-    still = math.fsum(sign * (number.value - number.bias) for number, sign in terms)
-    shift = math.fsum(reach.value for reach in reaches) - still
-    moments = _moments(terms, reaches, design, effect)
-    without = dataclasses.replace(seen, cubes=sign * seen.cubes, effect=effect)
-    return moments.side(still + moments.share * shift, without.side(still), reaches)
-
-
 def _seen(numbers: Sequence[Number], design: Design) -> Moments:
-    """Return the moments of a number, or of a difference, with no answer added."""
-    terms = _terms(numbers, 1)
-    return _moments(terms, [_unmoved(*term) for term in terms], design)
+    """Return the moments of a sum of numbers with no answer added."""
+    return _moments(numbers, list(map(_unmoved, numbers)), design)
+
+
+def _side(numbers: Sequence[Number], design: Design, seen: Moments) -> Side:
+    """Return the distribution of a sum of numbers with one more answer that makes it smallest."""
+    effect = _effect(numbers, design)
+    reaches = [_reach(number, effect.added) for number in numbers]
+    moments = _moments(numbers, reaches, design, effect)
+    still = math.fsum(number.value - number.bias for number in numbers)
+    shift = math.fsum(reach.value for reach in reaches) - still
+    without = dataclasses.replace(seen, effect=effect).side(still)
+    return moments.side(still + moments.share * shift, without, reaches)
 
 
 # ---- both limits -----------------------------------------------------------------------------------------------------
@@ -434,47 +437,33 @@ class Inference:
         return 2 * self.tail(hypothesis)
 
 
-def infer(
-    number: Number,
-    design: Design,
-    *,
-    minus: Number | None = None,
-) -> Inference | None:
-    """Return what the answers tell of a number, or of its difference to that of another system on the same answers.
+def infer(numbers: Sequence[Number], design: Design) -> Inference | None:
+    """Return what the answers tell of a sum of numbers: of one alone, or of a difference, one and another negated.
 
-    Of a difference, one more answer moves the first up and the second down, or the reverse. None if nothing is known of
-    the error.
+    One more answer moves the first up and the second down, or the reverse. None if nothing is known of the error.
     """
-    numbers = [number] if minus is None else [number, minus]
     seen = _seen(numbers, design)
-    lower = _side(_terms(numbers, 1), design, seen)
-    upper = _side(_terms(numbers, -1), design, seen)
+    lower = _side(numbers, design, seen)
+    mirrored = dataclasses.replace(seen, cubes=-seen.cubes)
+    upper = _side([number.negated() for number in numbers], design, mirrored)
     if not math.isfinite(lower.centre + lower.deviation + upper.centre + upper.deviation):
         return None
-    if minus is None:
-        return Inference(number.value, lower, upper, number.least, number.most)
-    value = number.value - minus.value
-    return Inference(value, lower, upper, number.least - minus.most, number.most - minus.least)
+    return Inference(
+        math.fsum(number.value for number in numbers),
+        lower,
+        upper,
+        sum(number.least for number in numbers),
+        sum(number.most for number in numbers),
+    )
 
 
-def _terms(numbers: Sequence[Number], sign: int) -> list[_Term]:
-    """Return a number, or the two of a difference, with their signs."""
-    return list(zip(numbers, (sign, -sign), strict=False))
-
-
-def standard_error(
-    number: Number,
-    design: Design,
-    *,
-    minus: Number | None = None,
-) -> float:
-    """Return the standard error of a number or a difference: the infinitesimal jackknife, times k / (k - 1)."""
-    numbers = [number] if minus is None else [number, minus]
+def standard_error(numbers: Sequence[Number], design: Design) -> float:
+    """Return the standard error of a sum of numbers: the infinitesimal jackknife, times k / (k - 1)."""
     moments = _seen(numbers, design)
     count = moments.total / moments.unit
     if count <= 1:
         return math.nan
-    effect = _effect(_terms(numbers, 1), design).variance
+    effect = _effect(numbers, design).variance
     return math.sqrt(moments.squares * effect * count / (count - 1)) / moments.total
 
 
@@ -532,16 +521,17 @@ def unseen(
 ) -> Unseen | None:
     """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
     tail = (1 - level) / 2
-    sides = []
+    hidden = 0.0
+    reaches: Sequence[Reach] = ()
     for side, value in ((inference.lower, inference.value), (inference.upper, -inference.value)):
         assert side.seen is not None
         limit = side.limit(tail)
         seen = side.seen.limit(tail)
-        if abs(seen - value) < HALF * abs(limit - value):
-            sides.append((abs(seen - limit), side.reaches))
-    if not sides:
+        if abs(seen - value) < HALF * abs(limit - value) and abs(seen - limit) > hidden:
+            hidden = abs(seen - limit)
+            reaches = side.reaches
+    if not reaches:
         return None
-    _, reaches = max(sides, key=lambda side: side[0])
     moved = [float(np.max(reach.mass * np.square(reach.extreme))) for reach in reaches]
     index = int(np.argmax(moved))
     return _unseen_groups(index, numbers[index].groups, reaches[index])

@@ -495,13 +495,13 @@ def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE)
     errors = (
         {}
         if answers.rows
-        else {key: standard_error(number, design) for key, number in numbers.items()}
+        else {key: standard_error([number], design) for key, number in numbers.items()}
     )
     if level is None:
         return Intervals({}, errors, ())
     hidden = {}
     for key, number in numbers.items():
-        inference = infer(number, design)
+        inference = infer([number], design)
         if inference is not None:
             limits[key] = _limits(key, number, inference, design, level)
             hidden[key] = (
@@ -533,7 +533,7 @@ def _limits(
     at = _mean_at(_cost_of(groups))
     seen = at(groups)
     share = seen.value
-    rate = infer(Number(share, groups, at, seen, 0.0, 1.0, rows=number.rows), design)
+    rate = infer([Number(share, groups, at, seen, 0.0, 1.0, rows=number.rows)], design)
     low, high = NONE if rate is None else rate.limits(level)
     rarer = min(share, 1 - share)
     ends = [low, high] if share < HALF else [1 - high, 1 - low]
@@ -589,7 +589,7 @@ def limits_of_selected(
         dearest=dearest or float(groups.atoms.event[0]),
         rows=lambda: Rows(part, loss),
     )
-    inference = infer(number, design)
+    inference = infer([number], design)
     return NONE if inference is None else inference.limits(options.confidence_level or 0.0)
 
 
@@ -604,7 +604,7 @@ def _notes(
     """Return why numbers have no interval, and what intervals assume or leave out."""
     bounded = [key for key, (low, _) in limits.items() if math.isfinite(low)]
     bare = [key for key in limits if key not in bounded and math.isfinite(float(values[key]))]
-    notes = note_biased([key for key in bare if key.is_biased])
+    notes = note_on("biased", [key for key in bare if key.is_biased])
     notes += note_on("no_interval_known", [key for key in bare if not key.is_biased])
     fitted = [key for key in bounded if key.variant == "recalibrated"]
     return notes + _note_assumed(answers, bounded) + note_on("recalibration_taken_as_given", fitted)
@@ -616,11 +616,6 @@ def _note_assumed(answers: Answers, bounded: Sequence[Key]) -> tuple[Note, ...]:
         return ()
     largest = answers.dearest(np.ones(len(answers.groups.cost), np.bool_))
     return note_on("assumed", [key for key in bounded if not key.is_plain_share], largest=largest)
-
-
-def note_biased(keys: Sequence[Key]) -> tuple[Note, ...]:
-    """Return a note that names the numbers without interval because they are biased."""
-    return note_on("biased", keys)
 
 
 def note_on(
@@ -641,17 +636,14 @@ def notes_unseen(
     for key, kind in hidden.items():
         if kind is not None:
             sizes.setdefault(_stretch_of(answers, kind), {})[key] = kind.size
-    notes = []
-    for at, of_keys in sizes.items():
-        fields = {
-            "kind": at.kind,
-            "count": at.count,
-            "where": at.where,
-            "largest": max(of_keys.values()),
-            "metrics": list(of_keys),
-        }
-        notes.append(Note("unseen", fields))
-    return tuple(notes)
+    return tuple(
+        Note(
+            "unseen",
+            dataclasses.asdict(stretch)
+            | {"largest": max(of_keys.values()), "metrics": list(of_keys)},
+        )
+        for stretch, of_keys in sizes.items()
+    )
 
 
 @dataclass(frozen=True, slots=True)

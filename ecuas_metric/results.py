@@ -35,7 +35,7 @@ from .inputs import (
     same_length,
     stacked,
 )
-from .intervals import NO_UNITS, analytic_intervals, note_biased, note_on
+from .intervals import NO_UNITS, analytic_intervals, note_on
 from .metric import Key, Ties, Weights
 from .metrics import (
     decomposed_values,
@@ -363,7 +363,7 @@ def _intervals(
         progress=progress,
     )
     biased = [key for key in only if key.is_biased]
-    return limits | dict.fromkeys(biased, NONE), notes + note_biased(biased) + _few_errors(
+    return limits | dict.fromkeys(biased, NONE), notes + note_on("biased", biased) + _few_errors(
         system.decisions
     )
 

@@ -82,11 +82,8 @@ class Family:
             self.design.tells_errors and key in self.numbers[first] and key in self.numbers[second]
         ):
             return None
-        inference = infer(
-            self.numbers[first][key],
-            self.design,
-            minus=self.numbers[second][key],
-        )
+        numbers = [self.numbers[first][key], self.numbers[second][key].negated()]
+        inference = infer(numbers, self.design)
         sizes = abs(float(self.values[first][key])) + abs(float(self.values[second][key]))
         if inference is None or abs(inference.value) > _ROUNDING * sizes:
             return inference

@@ -103,8 +103,9 @@ def _spread_of(
 ) -> Spread:
     """Return the spread of a difference of this sign from the samples of a pilot."""
     size = len(design.weight)
-    deviation = standard_error(first, design, minus=second) * math.sqrt(size)
-    inference = infer(first, design, minus=second)
+    numbers = [first, second.negated()]
+    deviation = standard_error(numbers, design) * math.sqrt(size)
+    inference = infer(numbers, design)
     if inference is None:
         return Spread(deviation, Moments(1.0, 1.0, deviation**2, 0.0))
     side = inference.lower if difference > 0 else inference.upper

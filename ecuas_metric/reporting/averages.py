@@ -118,5 +118,5 @@ def _inferences(results: Results, system: System) -> dict[Key, Inference]:
         if math.isfinite(estimate.low or 0.0)
     }
     numbers = numbers_of(answers_of(decisions, options), known)
-    inferred = {key: infer(number, design) for key, number in numbers.items()}
+    inferred = {key: infer([number], design) for key, number in numbers.items()}
     return {key: inference for key, inference in inferred.items() if inference is not None}
