@@ -147,9 +147,10 @@ def _differences(paired: str, rows: Sequence[Comparison], level: float) -> list[
     """Say how differences were tested, and what came out, if there are any."""
     if not rows:
         return []
+    metrics = ", ".join(map(short_title, pairs_by_key(rows)))
     sentences = [
-        f"Differences are paired by {paired}, and their two-sided p-values adjusted for all {num_tests(rows)} "
-        f"tests of pairs and metrics; those with an adjusted p of at most {1 - level:.2g} are called significant."
+        f"Differences are paired by {paired}, and their two-sided p-values adjusted for the {num_tests(rows)} "
+        f"tests of all pairs by {metrics}; those with an adjusted p of at most {1 - level:.2g} are called significant."
     ]
     for key, pairs in pairs_by_key(rows).items():
         if all(row.comparable for row in pairs) and key.entry.higher_is_better is not None:

@@ -76,10 +76,10 @@ def _comparison(
     sentences = [
         f"{_users(key)}, by {short_title(key)}: {verdict(by_key[key], alpha)}" for key in keys
     ]
-    how = (
-        f"p-values are adjusted for {num_tests(rows)} tests: all pairs by all metrics that `ecuas compare` tests, "
-        "also those without a column above."
-    )
+    metrics = "all metrics of ecuas compare, also those that the table leaves out"
+    if only is not None:
+        metrics = "the metrics shown"
+    how = f"p-values are adjusted for {num_tests(rows)} tests: of all pairs by {metrics}."
     if next(iter(systems.values())).ids is None:
         how += " There is no column of ids: the tests assume that the same row of each file is the same sample."
     return [*sentences, how]

@@ -10,6 +10,10 @@ from ..thresholds import RejectCostChoice, choose_reject_cost
 from .report import estimate_text
 from .tables import Cell, Grid, Record
 
+LEGEND = (
+    "coverage: share of the answers that are accepted; risk: their mean cost",
+    "expected cost: mean cost of all answers, of which a rejected one costs the reject cost",
+)
 HEADER = ["system", "N", "reject cost", "coverage", "risk", "expected cost"]
 
 
@@ -42,7 +46,7 @@ def chosen_costs(
     asked = f"budget:{budget:g}" if max_risk is None else f"max-risk:{max_risk:g}"
     signature = signature_of(system.basis for system in systems.values())
     signature += f"|{asked}|level:{level:.12g}"
-    return Grid(HEADER, rows, [note], signature, above=above), records
+    return Grid(HEADER, rows, [*LEGEND, note], signature, above=above), records
 
 
 def sentences(grid: Grid) -> list[str]:

@@ -75,7 +75,8 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
     "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B; of several "
     "systems, --columns SYSTEM:confidence=NAME,correct=NAME for each.",
-    "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column.",
+    "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column. Rows whose truth is unknown "
+    "are for ecuas decide.",
     "name_predictions": "Name them: --columns confidence=NAME, or --columns posteriors=A+B --labels A,B.",
     "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
     "leave_scale_out": "Per cent signs are read as they are, without --scale.",

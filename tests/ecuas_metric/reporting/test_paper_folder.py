@@ -68,7 +68,7 @@ def test_the_paragraph_and_the_numbers_are_those_of_the_systems(folder):
     expected = score_confidences(table["correct"], table["confidence"])["ecuas_1"]
     assert content["rows"][1]["ecuas_1"] == pytest.approx(expected)
     tests = sum(row["p"] is not None for row in content["differences"])
-    assert f"all {tests} tests" in text
+    assert f"the {tests} tests of all pairs" in text
     assert f"{expected:.3f}" in text
 
 
