@@ -265,7 +265,7 @@ def explain_columns(tests: int, level: float) -> list[str]:
         DIFFERENCE,
         f"{100 * level:.10g}% interval: for this pair and metric alone; it excludes 0 where p is at most "
         f"{1 - level:.2g}",
-        f"adjusted p: {adjusted}; a large one does not mean that the systems are equal",
+        f"adjusted p: {adjusted}; a large one does not mean that systems are equal (see ecuas plan)",
     ]
 
 

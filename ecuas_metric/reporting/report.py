@@ -38,6 +38,7 @@ NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} no interval with valid coverage is known"
 DIGITS = 3  # after the decimal point, unless intervals are narrower than these show
 MOST_DIGITS = 12
+MOST_ANCHORS = 3  # systems, of which one line still says what one confidence for all would give
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _DIRECTIONS = {False: "↓ lower is better", True: "↑ higher is better"}
@@ -310,12 +311,11 @@ def report_grid(
 
 
 def _hint(report: Report, shown: Collection[Key]) -> str:
-    """Say what a system alone is compared with, and which metrics a table leaves out unless they were chosen."""
+    """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
     hints = []
-    anchors = _at_one_confidence(report, shown)
+    anchors = _anchors(report, shown)
     if anchors:
-        texts = [f"{short_title(key)} {value:.{DIGITS}f}" for key, value in anchors.items()]
-        hints.append(f"the same answers with one confidence for all: {', '.join(texts)}")
+        hints.append(f"the same answers with one confidence for all: {anchors}")
     left_out = [short_title(key) for key in report.keys if _is_left_out(key, shown)]
     if left_out:
         hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
@@ -326,14 +326,25 @@ def _is_left_out(key: Key, shown: Collection[Key]) -> bool:
     return key.entry.only_in_full and key not in shown
 
 
-def _at_one_confidence(report: Report, keys: Iterable[Key]) -> dict[Key, float]:
-    """Return ECUAS_n of the answers of a system alone if the confidence of each were the share that is right.
+def _anchors(report: Report, keys: Collection[Key]) -> str:
+    """Return the numbers of `_at_one_confidence` of a few systems as text, with their names if there are several."""
+    if len(report.results) > MOST_ANCHORS:
+        return ""
+    texts = []
+    for name, results in report.results.items():
+        anchors = _at_one_confidence(results, keys)
+        numbers = [f"{short_title(key)} {value:.{DIGITS}f}" for key, value in anchors.items()]
+        own_name = f"{name} " if len(report.results) > 1 else ""
+        if numbers:
+            texts.append(own_name + ", ".join(numbers))
+    return "; ".join(texts)
+
+
+def _at_one_confidence(results: Results, keys: Iterable[Key]) -> dict[Key, float]:
+    """Return ECUAS_n of the same answers if the confidence of each were the share that is right.
 
     No other constant is better, since ECUAS_n is a proper scoring rule; nothing if answers are not right or wrong.
     """
-    if len(report.results) > 1:
-        return {}
-    (results,) = report.results.values()
     error_rate = results.estimates.get(Key(ERROR_RATE.name), Estimate(math.nan)).value
     max_uncertainty = results.basis.max_uncertainty
     epsilon = results.basis.epsilon
