@@ -279,19 +279,28 @@ def in_common(submissions: Sequence[Submission]) -> list[Submission]:
     ids = _of_one_kind(
         *(submission.ids for submission in submissions if submission.ids is not None)
     )
-    by_part: dict[str, list[pa.Array]] = {}
-    for submission, own in zip(submissions, ids, strict=True):
-        by_part.setdefault(submission.part, []).append(own)
-    shared = {part: reduce(_shared, of_part) for part, of_part in by_part.items()}
-    num_systems = max(map(len, by_part.values()))
-    for part, of_part in by_part.items():
-        if len(of_part) < num_systems or not len(shared[part]):
-            got = f"none in {part}" if part else "none"
-            raise InputError("in_common", "no_common_id", got=got, advice="name_ids")
+    shared = _shared_by_part(submissions, ids)
     return [
         _keep(submission, positions_in(own, shared[submission.part]) >= 0)
         for submission, own in zip(submissions, ids, strict=True)
     ]
+
+
+def _shared_by_part(
+    submissions: Sequence[Submission], ids: Sequence[pa.Array]
+) -> dict[str, pa.Array]:
+    """Return the ids that all systems have, by part; InputError if there is none in a part."""
+    by_part: dict[str, list[pa.Array]] = {}
+    for submission, own in zip(submissions, ids, strict=True):
+        by_part.setdefault(submission.part, []).append(own)
+    num_systems = max(map(len, by_part.values()))
+    shared = {}
+    for part, of_part in by_part.items():
+        shared[part] = reduce(_shared, of_part)
+        if len(of_part) < num_systems or not len(shared[part]):
+            got = f"none in {part}" if part else "none"
+            raise InputError("in_common", "no_common_id", got=got, advice="name_ids")
+    return shared
 
 
 def _shared(one: pa.Array, other: pa.Array) -> pa.Array:
