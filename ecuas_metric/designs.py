@@ -71,9 +71,8 @@ class Design:
 
     @property
     def num_units(self) -> float:
-        """The number of equal units that these are worth: of samples Kish's, of groups between that and their own."""
-        weight, _ = self.units
-        return effective_size(weight if self.group is None else weight**1.5)
+        """The number of equal units that would tell as much of a variance."""
+        return effective_size(self._spread(self.weight))
 
     @property
     def freedom(self) -> float:
@@ -92,6 +91,17 @@ class Design:
     @property
     def _strata(self) -> Ints:
         return np.zeros(len(self.weight), np.int64) if self.stratum is None else self.stratum
+
+    def _spread(self, weight: Floats) -> Floats:
+        """Return the variance of each unit (U,), but for a factor, from weights (N,).
+
+        That of a group is between those of answers that are independent, sum of w^2, and all alike, (sum of w)^2.
+        """
+        square = np.square(weight)
+        if self.group is None:
+            return square
+        alike = np.bincount(self.group, weight)
+        return np.asarray(alike * np.sqrt(np.bincount(self.group, square)))
 
     def moved(self, influences: Floats) -> Floats:
         """Return what each unit (U, M) moves numbers by, about the mean of its stratum; influences are (N, M)."""
@@ -152,10 +162,9 @@ class Design:
             np.divide(together, alone, out=np.ones(size), where=alone > 0),
             1.0,
         )
-        relevant = np.bincount(self.group, self.weight * extremes.matters)
-        # Groups vary as something between answers that are independent, w, and all alike, w^2.
-        square = np.square(np.bincount(home, relevant**1.5, minlength=size))
-        fourth = np.bincount(home, relevant**3, minlength=size)
+        spread = self._spread(self.weight * extremes.matters)
+        square = np.square(np.bincount(home, spread, minlength=size))
+        fourth = np.bincount(home, np.square(spread), minlength=size)
         number = np.divide(
             square,
             fourth,
@@ -190,7 +199,8 @@ def _parts(weight: Floats, part: Ints, extremes: Extremes) -> _Parts:
         return np.asarray(np.bincount(part, values), np.float64)
 
     whole = total(weight)
-    unit = total(np.square(weight)) / whole
+    squared = total(np.square(weight))
+    unit = squared / whole
     relevant = np.where(extremes.matters, weight, 0.0)
     of_part = total(relevant)
     mass = relevant * np.divide(unit, of_part, out=np.zeros_like(unit), where=of_part > 0)[part]
@@ -203,7 +213,7 @@ def _parts(weight: Floats, part: Ints, extremes: Extremes) -> _Parts:
     return _Parts(
         squares * np.square(whole / added) * count / (count + 1),
         whole * np.abs(moved - mean),
-        np.maximum(whole / unit - 1, 1.0),
+        np.maximum(np.square(squared) / total(weight**4) - 1, 1.0),
     )
 
 

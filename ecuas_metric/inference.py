@@ -50,6 +50,7 @@ class Groups:
     weight2: Floats  # of w^2
     weight2_cost: Floats  # of w^2 c
     weight2_cost2: Floats  # of w^2 c^2
+    weight4: Floats  # of w^4
 
     @property
     def ties(self) -> TieGroups:
@@ -65,6 +66,11 @@ class Groups:
     def unit(self) -> float:
         """The weight of one answer of as many equal ones as these are worth (Kish): sum of w^2 / W."""
         return float(self.weight2.sum()) / self.total
+
+    @property
+    def units(self) -> float:
+        """The number of equal answers that would tell as much of a variance: (sum of w^2)^2 / sum of w^4."""
+        return float(self.weight2.sum()) ** 2 / float(self.weight4.sum())
 
     @functools.cached_property
     def atoms(self) -> Atoms:
@@ -104,11 +110,19 @@ class Groups:
             self.weight2,
             self.weight2_cost,
             self.weight2_cost2,
+            self.weight4,
         )
 
     def merged(self, starts: Ints) -> Groups:
         """Return neighbours added up, from each start (K,) to the next, at their mean uncertainty."""
-        sums = [self.weight, self.cost, self.weight2, self.weight2_cost, self.weight2_cost2]
+        sums = (
+            self.weight,
+            self.cost,
+            self.weight2,
+            self.weight2_cost,
+            self.weight2_cost2,
+            self.weight4,
+        )
         weight, *others = (np.add.reduceat(values, starts) for values in sums)
         uncertainty = np.add.reduceat(self.uncertainty * self.weight, starts) / weight
         return Groups(uncertainty, weight, *others)
@@ -224,6 +238,7 @@ class Moments:
 
     total: float  # of w
     unit: float  # the weight of one answer
+    units: float  # the number of equal answers that would tell as much of a variance
     squares: float  # of (w d)^2
     cubes: float  # of (w d)^3
     mass: float = 0.0  # of m, which is spread over many answers, each as a part of one
@@ -237,6 +252,7 @@ class Moments:
         return dataclasses.replace(
             self,
             total=self.total * factor,
+            units=self.units * factor,
             squares=self.squares * factor,
             cubes=self.cubes * factor,
         )
@@ -244,7 +260,7 @@ class Moments:
     @property
     def freedom(self) -> float:
         """The degrees of freedom of Student's tails: those of the design, of answers less one at the most."""
-        return max(min(self.effect.freedom, self.total / self.unit - 1), 1.0)
+        return max(min(self.effect.freedom, self.units - 1), 1.0)
 
     def side(
         self,
@@ -355,6 +371,7 @@ def _moments(
     return Moments(
         groups.total,
         groups.unit,
+        groups.units,
         squares,
         cubes,
         float(mass.sum()),

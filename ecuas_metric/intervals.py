@@ -149,12 +149,20 @@ def _groups_by(part: Ints, cost: Floats, weight: Floats | None) -> Groups:
 
 
 def _to_sum(cost: Floats, weight: Floats | None) -> list[Floats]:
-    """Return w, w c, w^2, w^2 c and w^2 c^2 of samples (N,)."""
+    """Return w, w c, w^2, w^2 c, w^2 c^2 and w^4 of samples (N,)."""
     if weight is None:
         weight = np.broadcast_to(1.0, cost.shape)
-        return [weight, cost, weight, cost, np.square(cost)]
+        return [weight, cost, weight, cost, np.square(cost), weight]
     weighted = weight * cost
-    return [weight, weighted, np.square(weight), weight * weighted, np.square(weighted)]
+    weight2 = np.square(weight)
+    return [
+        weight,
+        weighted,
+        weight2,
+        weight * weighted,
+        np.square(weighted),
+        np.square(weight2),
+    ]
 
 
 # ---- numbers as functions of groups ----------------------------------------------------------------------------------

@@ -55,6 +55,7 @@ SUMS = (
     "weight2",
     "weight2_cost",
     "weight2_cost2",
+    "weight4",
     "uncertainty",
     "cost_uncertainty",
 )
@@ -70,7 +71,7 @@ _OF_NUMBERS = ("inverted", "hard_decisions")  # notes that all rows together dec
 class GroupSums:
     """Rows from the least to the most uncertain: those of equal `Decisions.rank_by`, or bins of neighbours, (G,) each.
 
-    `sums` has those of w, w c, w^2, w^2 c, w^2 c^2, w u and w c u under the names `SUMS`.
+    `sums` has those of w, w c, w^2, w^2 c, w^2 c^2, w^4, w u and w c u under the names `SUMS`.
     """
 
     low: Floats  # the smallest rank
@@ -242,7 +243,8 @@ def groups_of(decisions: Decisions, weight: Floats, *, counts: Floats) -> GroupS
     w2 = w * w / counts[order]
     c = decisions.candidate_cost[order]
     u = decisions.uncertainty[order]
-    terms = (w, w * c, w2, w2 * c, w2 * c * c, w * u, w * c * u)
+    w4 = w2 * w2 / counts[order]
+    terms = (w, w * c, w2, w2 * c, w2 * c * c, w4, w * u, w * c * u)
     sums = {name: _sums_from(term, starts) for name, term in zip(SUMS, terms, strict=True)}
     distinct = rank[starts] if len(rank) else rank
     return GroupSums(distinct, distinct, sums)
@@ -652,6 +654,7 @@ def _inference_groups(summary: Summary) -> Groups:
         unit**2 * sums["weight2"],
         unit**2 * sums["weight2_cost"],
         unit**2 * sums["weight2_cost2"],
+        unit**4 * sums["weight4"],
     )
 
 
@@ -669,7 +672,14 @@ def _own_groups(summary: Summary, key: Key) -> Groups | None:
     if own is None:
         return None
     sums = summary.groups.sums
-    columns = (sums["weight"].sum(), own.value, sums["weight2"].sum(), own.weight2, own.square)
+    columns = (
+        sums["weight"].sum(),
+        own.value,
+        sums["weight2"].sum(),
+        own.weight2,
+        own.square,
+        sums["weight4"].sum(),
+    )
     return Groups(np.zeros(1), *(np.array([float(column)]) for column in columns))
 
 

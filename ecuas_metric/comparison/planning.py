@@ -107,7 +107,7 @@ def _spread_of(
     deviation = standard_error(numbers, design) * math.sqrt(size)
     inference = infer(numbers, design)
     if inference is None:
-        return Spread(deviation, Moments(1.0, 1.0, deviation**2, 0.0))
+        return Spread(deviation, Moments(1.0, 1.0, 1.0, deviation**2, 0.0))
     side = inference.lower if difference > 0 else inference.upper
     assert side.moments is not None
     return Spread(deviation, side.moments, size)
@@ -143,7 +143,7 @@ def plan_of_rates(
     shift = (dear.mean - dear.right) + (cheap.wrong - cheap.mean)
     spread = Spread(
         deviation,
-        Moments(1.0, 1.0, deviation**2, 0.0, 1.0, -shift, shift**2, -(shift**3)),
+        Moments(1.0, 1.0, 1.0, deviation**2, 0.0, 1.0, -shift, shift**2, -(shift**3)),
     )
     return plan_of(
         key,

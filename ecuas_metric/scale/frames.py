@@ -322,6 +322,7 @@ def _columns_of_weights(
         "is_weight": is_weight,
         "is_positive": is_positive,
         "w2": w * w,
+        "w4": w * w * w * w,
         "lightest": w,
         "wu": w * u,
     }
@@ -379,7 +380,7 @@ def _grouped(
     smallest = ["low"]
     if recipe.of("weight"):
         keys += ["is_weight", "is_positive"]
-        sums += ["w", "w2"]
+        sums += ["w", "w2", "w4"]
         smallest += ["lightest"]
     aggregates = [nw.len().alias(_OURS + "count"), nw.col(_OURS + "high").max()]
     aggregates += [nw.col(_OURS + name).sum() for name in sums]
@@ -470,11 +471,12 @@ def _groups(column: Mapping[str, Floats], options: Options) -> GroupSums:
     wrong = 1 - column["y"]
     w = column.get("w", column["count"])
     w2 = column.get("w2", w)
+    w4 = column.get("w4", w)
     wu = np.where(low == high, w * (1 - low), column["wu"])
     sums = dict(
         zip(
             SUMS,
-            (w, w * wrong, w2, w2 * wrong, w2 * wrong, wu, wu * wrong),
+            (w, w * wrong, w2, w2 * wrong, w2 * wrong, w4, wu, wu * wrong),
             strict=True,
         )
     )

@@ -21,7 +21,7 @@ LEVELS = [0.8, 0.95, 0.99]
 
 def test_neighbours_add_up_at_their_mean_uncertainty(rng):
     uncertainty = np.sort(rng.random(12))
-    sums = rng.random((5, 12))
+    sums = rng.random((6, 12))
     starts = [0, 5, 9]
     merged = Groups(uncertainty, *sums).merged(np.array(starts))
     parts = [slice(*rows) for rows in itertools.pairwise([*starts, 12])]
@@ -246,6 +246,17 @@ def test_groups_of_one_are_none_and_those_alike_count_once(rng):
     together = design_of(300, groups=np.repeat(np.arange(60), 5)).effect(copies)
     assert together.variance == pytest.approx(5 * 60 / 59, rel=0.1)
     assert Design(np.ones(300), np.repeat(np.arange(60), 5)).num_units == pytest.approx(60)
+
+
+def test_few_heavy_weights_are_few_degrees_of_freedom(rng):
+    """As many as the variance of a sum of squares of normal deviates has, weighted (Satterthwaite 1946)."""
+    weight = rng.pareto(2, 200) + 1
+    variances = np.square(rng.normal(size=(20_000, 200))) @ np.square(weight)
+    units = Design(weight).num_units
+    assert units == pytest.approx(2 * variances.mean() ** 2 / variances.var(), rel=0.1)
+    assert Design(weight, np.arange(200)).num_units == pytest.approx(units)
+    assert Design(np.append(weight, 0.0)).num_units == pytest.approx(units)
+    assert Design(np.full(200, 0.3)).num_units == pytest.approx(200)
 
 
 def test_an_average_of_equal_parts_is_as_sure_as_all_of_them():
