@@ -56,13 +56,13 @@ TABLE = re.compile(  # of one cell, below or beside the word "answer"
     re.I,
 )
 CODE_FENCES = re.compile(r"\A\s*```\w*\s|\s*```\s*\Z")
-# A stated probability: labelled, or with a point or a percent sign, which tell it from a part of the answer.
+# A stated probability, however low: labelled, or with a point or a percent sign, which an answer rarely ends with.
 STATED = re.compile(
-    r"(?<=\S)\s*[\n,;(]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*(?:(?:\d*\.)?\d+\s*%?|(?:very\s+)?high)"
+    r"(?<=\S)\s*[\n,;(]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*"
+    r"(?:(?:\d*\.)?\d+\s*%?|(?:very\s+)?(?:high|medium|moderate|low))"
     r"|0?\.\d+|\d+\s*%)[\s).]*\Z",
     re.I,
 )
-PROBABILITY = re.compile(r"(?P<number>\d*\.?\d+)\s*(?P<percent>%?)")
 SIGNED = re.compile(r"[-\u2010-\u2015\u2212<>$\u00a3\u20ac+/:]\s*\d|\d\s*[%<>+]")
 THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 TEX = re.compile(
@@ -86,7 +86,7 @@ FRAME = re.compile(
     (?:I(?:\s+(?:think|believe|guess)|(?:['\u2019]d|\s+would)\s+say)(?:\s+that)?\b[\s,:]+|\d{1,2}[.)]\s+|(?:my\s+)?best\s+guess(?:\s+is\b|\s*:)\s*)?
     (?:
         (?:(?:the|my|this|final|correct|right|best|short)\s+)*
-        (?:answer|ans|response|solution|result)(?:\s+to\s+(?:the|this|your)\s+question|\s*\((?:[5-9]\d|100)\s*%\))?
+        (?:answer|ans|response|solution|result)(?:\s+to\s+(?:the|this|your)\s+question|\s*\(\d{1,3}\s*%\))?
         ["'*_]*\s*(?:[:=\n]|-+>?(?!\.?\d)|\u2192|[\u2013\u2014](?!\.?\d)|(?:is|was|would\s+be)\b)[\s:"'*_]*
       | (?:a|guess)["'*_]*\s*:
       | [-*\u2013]\s+
@@ -264,12 +264,12 @@ def undress(answer: str) -> str:
     """Return an answer without reasoning, markup, quotes, footnotes, a stated probability, and a frame ("It is").
 
     Reasoning ends with `</think>` or the like; of a JSON object the answer is the text under `answer` or `guess`. A
-    probability below one half stays: such an answer says of itself that it is rather wrong.
+    probability says how sure a system is of its answer, not another answer: "Paris (30%)" is Paris.
     """
     text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", THOUGHTS.sub("", answer)))
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
     text = TABLE.sub(r"\1", LINK.sub(r"\1", _from_json(CODE_FENCES.sub("", text))))
-    text = STATED.sub(_improbable, SPECIAL_TOKENS.sub("", text))
+    text = STATED.sub("", SPECIAL_TOKENS.sub("", text))
     text = TAG.sub("", FOOTNOTE.sub("", text))
     for _ in range(8):  # nested dresses
         before = text
@@ -294,22 +294,7 @@ def _from_json(text: str) -> str:
         return text
     fields = content if isinstance(content, dict) else {}
     answer = fields.get("answer", fields.get("guess"))
-    stated = fields.get("confidence", fields.get("probability"))
-    return answer if isinstance(answer, str) and not _is_improbable(str(stated)) else text
-
-
-def _improbable(stated: re.Match[str]) -> str:
-    """Return what stays of a stated probability: nothing, unless it is below one half."""
-    return stated[0] if _is_improbable(stated[0]) else ""
-
-
-def _is_improbable(text: str) -> bool:
-    stated = PROBABILITY.search(text)
-    if stated is None:
-        return False
-    number = float(stated["number"])
-    is_percentage = stated["percent"] or number > 1
-    return number < (50 if is_percentage else 0.5)
+    return answer if isinstance(answer, str) else text
 
 
 def aliases_sha256(aliases: Iterable[str]) -> str:

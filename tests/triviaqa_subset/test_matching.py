@@ -93,15 +93,17 @@ DRESSES = [  # of another hand than those of the card
     "| answer |\n| --- |\n| X |", "| Answer | X |", "<final_answer>X</final_answer>", "[X](https://a.org/b)", "__X__",
     "I'd say X.", "I would say that it is X", "X (confidence: high)", "Answer (95%): X", "«X».",
     "$\\boxed{\\textbf{X}}$",
+    # how sure a system is does not change what it answers
+    "X (5%)", "X, 49%", "X\nConfidence: 0%", "X, 0.1", "X (probability: 5)", "Answer (5%): X", "X (confidence: low)",
+    '{"answer": "X", "confidence": 0.05}', '{"guess": "X", "probability": "5%"}', "I think it is X (30%)",
 ]  # fmt: skip
 OTHERS = [
     "I think not X", "I do not think X", "1. X 2. Rome", "X (or Lyon) (95%)", "I think X or Lyon", "<think>X",
     "I guess X?", "X (5)", "<think>X</think>Rome", '{"answer": "Rome", "not": "X"}', "<s>X</s>", "X 95", "X; Rome 95%",
     "| X | Rome |", "| answer |\n| --- |\n| not X |", "| X |\n| Rome |", "[X](no)", "I'd not say X",
-    "X (confidence: low)", "\\boxed{\\neg X}",
+    "\\boxed{\\neg X}",
     "\\cancel{X}", "\\boxed{X} or \\boxed{Rome}", '{"answer": ["X", "Rome"]}', "<s>X</s>", "X ❌",
-    "X (5%)", "X, 49%", "X\nConfidence: 0%", "X, 0.1", "X (probability: 5)", "Answer (5%): X",
-    '{"answer": "X", "confidence": 0.05}', '{"guess": "X", "probability": "5%"}',
+    "probably not X (95%)", "not X (5%)", "perhaps X (30%)", "X? (30%)", "X (30% Rome)", "X (30%) or Rome (20%)",
     "X. Wait, no: Rome", "X, alternatively Rome", "X [sic]", "It can't be X", "Hardly X", "X et al.", "nicht X",
 ]  # fmt: skip
 

@@ -58,13 +58,15 @@ def own_samples(file: str) -> list[Sample]:
 def own_sample(row: RawRow, separator: str | None = None) -> Sample:
     """Return the sample of a row; with `choices` its `answer` is the text of one, its letter or its number from 0."""
     question = row.get("question")
+    if not isinstance(question, str) or not question:
+        raise ValueError(f"question must be a text; got {question!r:.80}.")
     choices = _texts(row.get("choices"), separator)
-    answers = (
-        _letter(row.get("answer"), choices) if choices else _texts(row.get("answer"), separator)
-    )
-    if not isinstance(question, str) or not question or not answers:
-        rule = "a question (text) and an answer, a text or several; or choices, and one of them, its letter or number"
-        raise ValueError(f"a row must have {rule}; got {row!r:.80}.")
+    answer = row.get("answer")
+    answers = _letter(answer, choices) if choices else _texts(answer, separator)
+    if not answers:
+        of_choices = "name one of the choices, by its text, its letter or its number from 0"
+        rule = of_choices if choices else "be a text, or several, each of which is right"
+        raise ValueError(f"answer must {rule}; got {answer!r:.80}, of {question!r:.80}.")
     metadata: dict[str, object] = {
         name: str(row[name]) for name in ("stratum", "decision") if row.get(name)
     }

@@ -113,10 +113,28 @@ def test_a_choice_is_named_by_its_text_before_its_letter_or_number(choices, answ
 
     row = {"question": "?", "choices": choices, "answer": answer}
     if letter is None:
-        with pytest.raises(ValueError, match="a row must have"):
+        with pytest.raises(ValueError, match="answer must name one of the choices"):
             own_sample(row)
     else:
         assert own_sample(row).target == [letter]
+
+
+@pytest.mark.parametrize(
+    ("row", "field"),
+    [
+        ({"answer": "Paris"}, "question"),
+        ({"question": "", "answer": "Paris"}, "question"),
+        ({"question": "Capital?"}, "answer"),
+        ({"question": "Capital?", "answer": []}, "answer"),
+        ({"question": "Capital?", "answer": ["Paris", ""]}, "answer"),
+        ({"question": "Capital?", "answer": {"aliases": []}}, "answer"),
+    ],
+)
+def test_what_a_row_lacks_is_what_the_message_names(row, field):
+    from triviaqa_subset.elicitation.questions import own_sample
+
+    with pytest.raises(ValueError, match=f"^{field} must"):
+        own_sample(row)
 
 
 def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
