@@ -28,6 +28,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "row_lengths_differ": "must have rows of one length ({first} in the first)",
     "shapes_differ": "must have the same shape",
     "sums_differ_from_1": "must have rows that sum to 1 (tolerance {tolerance:g})",
+    "too_many_copies": "must count at most {most:,} samples for intervals",
     "too_few_classes": "must have K >= 2 classes",
     "wrong_shape": "must have shape {expected}",
     # ---- options ----

@@ -352,7 +352,8 @@ OPTIONS = {
     "sample_weight": Option(_weights, "Weight of each sample, >= 0"),
     "weights_are": Option(
         _among(*WEIGHTS),
-        "Meaning of weights: importance, in any unit, or counts of equal samples; only AURC depends on it",
+        "Meaning of weights: importance, in any unit, or counts of samples, as if each row stood there so often; "
+        "AURC and intervals depend on it",
     ),
     "decompose": Option(
         _flag, "Also compute each ECUAS_n after the best recalibration, and its calibration loss"

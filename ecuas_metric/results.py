@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 # below it 95 % intervals of the bootstrap hold the true value in fewer than 93 % of samples
 FEW_ERRORS = 25
 ENOUGH = 10  # answers of a kind from which a perfect order is no chance: 2 ** -10 for a coin
+MOST_DRAWN = 10**8  # copies of samples: beyond, their arrays need gigabytes
 INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
 
 
@@ -284,7 +285,7 @@ def compute_results(
         notes += of_intervals
         debiased = Key(ECE_DEBIASED.name)
         if debiased in of_calibration:
-            limits[debiased] = _limits_of_gap(*without_weight_0(system))
+            limits[debiased] = _limits_of_gap(drawn(system))
     values |= of_calibration
     estimates = {key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}
     return Results(estimates, notes, system.basis)
@@ -350,21 +351,22 @@ def _intervals(
     *,
     progress: bool,
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
-    options = system.options
-    if options.interval_method == "analytic":
+    if system.options.interval_method == "analytic":
         return _analytic_intervals(system, values, only)
-    if not design_of_options(options, len(system.decisions.uncertainty)).tells_errors:
+    samples = drawn(system)
+    options = samples.options
+    if not design_of_options(options, samples.num_samples).tells_errors:
         return dict.fromkeys(only, NONE), (NO_UNITS,)
     limits, notes = intervals(
-        lambda resamples: all_values(system, resamples, only),
-        len(system.decisions.uncertainty),
+        lambda resamples: all_values(samples, resamples, only),
+        samples.num_samples,
         resampling=resampling_of(options),
         confidence_level=options.confidence_level or 0.0,
         progress=progress,
     )
     biased = [key for key in only if key.is_biased]
     return limits | dict.fromkeys(biased, NONE), notes + note_on("biased", biased) + _few_errors(
-        system.decisions
+        samples.decisions
     )
 
 
@@ -378,14 +380,17 @@ def _analytic_intervals(
     if system.origin.recalibration:
         fitted = [key for key in only if key.is_plain_share and key.assesses == "confidences"]
     known = {key: values[key] for key in only if key not in fitted}
-    inferred = analytic_intervals(*without_weight_0(system), known)
+    samples = drawn(system)
+    inferred = analytic_intervals(samples.decisions, samples.options, known)
     return inferred.limits | dict.fromkeys(fitted, NONE), inferred.notes + note_on(
         "no_interval_known", fitted
     )
 
 
-def _limits_of_gap(decisions: Decisions, options: Options) -> tuple[float, float]:
+def _limits_of_gap(system: System) -> tuple[float, float]:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
+    decisions = system.decisions
+    options = system.options
     design = design_of_options(options, len(decisions.uncertainty))
     if decisions.confidence is None or not design.tells_errors:
         return NONE
@@ -398,13 +403,38 @@ def _limits_of_gap(decisions: Decisions, options: Options) -> tuple[float, float
     )
 
 
-def without_weight_0(system: System) -> tuple[Decisions, Options]:
-    """Return decisions and options without the samples of weight 0, which would count as drawn."""
-    weight = system.options.sample_weight
-    if weight is None or weight.all():
-        return system.decisions, system.options
-    rows = np.flatnonzero(weight)
-    return select_rows(system.decisions, rows), select_options(system.options, rows)
+def drawn(system: System) -> System:
+    """Return the samples that were drawn: none of weight 0, and each as often as its weight says if weights are counts.
+
+    Errors depend on them; values do not.
+    """
+    options = system.options
+    weight = options.sample_weight
+    if weight is None or (options.weights_are != "counts" and weight.all()):
+        return system
+    is_count = options.weights_are == "counts"
+    if is_count and weight.sum() > MOST_DRAWN:
+        raise InputError(
+            "sample_weight", "too_many_copies", value=int(weight.sum()), most=MOST_DRAWN
+        )
+    copies = weight.astype(np.int64) if is_count else (weight > 0).astype(np.int64)
+    rows = np.repeat(np.arange(len(copies)), copies)
+    options = select_options(options, rows)
+    return replace(
+        system,
+        decisions=select_rows(system.decisions, rows),
+        options=options.replace(sample_weight=None) if is_count else options,
+        order=None if system.order is None else _order_of_copies(system.order, copies),
+        ids=None,
+    )
+
+
+def _order_of_copies(order: Ints, copies: Ints) -> Ints:
+    """Return the input position of each copy of sorted samples, those of a sample side by side."""
+    of_input = copies[positions(order)]
+    first = (np.cumsum(of_input) - of_input)[order]
+    number = np.arange(copies.sum()) - np.repeat(np.cumsum(copies) - copies, copies)
+    return np.asarray(np.repeat(first, copies) + number)
 
 
 def _few_errors(decisions: Decisions) -> tuple[Note, ...]:

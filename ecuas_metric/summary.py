@@ -188,6 +188,7 @@ def summary_of(
     options = system.options.replace(
         **dict.fromkeys(PER_SAMPLE), decisions=None, confidence_level=None
     )
+    total = counts if kept_weight is None else kept_weight * counts
     form = str(system.basis.form)
     summary = Summary(
         basis=replace(
@@ -199,8 +200,8 @@ def summary_of(
         options=options,
         groups=groups_of(
             decisions,
-            counts if kept_weight is None else kept_weight * counts,
-            counts=counts,
+            total,
+            counts=total if options.weights_are == "counts" else counts,
         ),
         rows=rows,
         samples=int(counts.sum()),
@@ -269,14 +270,14 @@ def _own_sums(
         )
         if key.entry.is_own_loss
     ]
+    every = np.ones(len(decisions.uncertainty)) if weight is None else weight
+    squares = every if options.weights_are == "counts" else np.square(every)
     sums = {}
     for key, cost in sample_costs(decisions, options, keys=keys):
-        weighted = cost if weight is None else weight * cost
-        of_weight2 = weighted if weight is None else weight * weighted
         sums[key] = OwnSums(
-            float(weighted.sum()),
-            float(of_weight2.sum()),
-            float(weighted @ weighted),
+            float(every @ cost),
+            float(squares @ cost),
+            float(squares @ np.square(cost)),
         )
     return sums
 

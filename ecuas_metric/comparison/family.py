@@ -23,7 +23,7 @@ from ..intervals import NO_UNITS, answers_of, note_few_groups, notes_unseen, num
 from ..metric import Key
 from ..metrics import Values
 from ..ranking import positions
-from ..results import System, as_given, select_options, without_weight_0
+from ..results import System, as_given, drawn
 
 DRAWS = 10_000  # of the largest of many deviates: a standard error of 0.002 at a level of 0.05
 _DEFINITE = 1e-9  # of each variance, added so that rounded covariances of numbers that move together have a factor
@@ -56,13 +56,14 @@ class Family:
         self.systems = systems
         self.values = values
         self.options = next(iter(systems.values())).options
-        self.design = design_of_systems(systems)
+        samples = {name: drawn(system) for name, system in systems.items()}
+        self.design = design_of_systems(samples)
         self.answers = {
-            name: answers_of(*without_weight_0(system)) for name, system in systems.items()
+            name: answers_of(system.decisions, system.options) for name, system in samples.items()
         }
         self.numbers = {
             name: numbers_of(self.answers[name], values[name], paired_rows(system))
-            for name, system in systems.items()
+            for name, system in samples.items()
         }
         self.tests = [
             Difference(first, second, key, self._inference(first, second, key))
@@ -214,23 +215,15 @@ class Family:
 
 
 def paired_rows(system: System) -> Ints:
-    """Return the place of each sample, in the order in which they were given, among the sorted ones with weight."""
-    size = len(system.decisions.uncertainty)
-    rows = np.arange(size) if system.order is None else positions(system.order)
-    if system.options.sample_weight is None:
-        return rows
-    has_weight = system.options.sample_weight > 0
-    return (np.cumsum(has_weight) - 1)[rows[has_weight[rows]]]
+    """Return the place of each sample, in the order in which they were given, among the sorted ones."""
+    return np.arange(system.num_samples) if system.order is None else positions(system.order)
 
 
 def design_of_systems(systems: Mapping[str, System]) -> Design:
     """Return the design of the samples of aligned systems, in the order in which these were given."""
-    _, options = as_given(next(iter(systems.values())))
-    size = len(next(iter(systems.values())).decisions.uncertainty)
-    rows = (
-        np.arange(size) if options.sample_weight is None else np.flatnonzero(options.sample_weight)
-    )
-    return design_of_options(select_options(options, rows), len(rows))
+    first = next(iter(systems.values()))
+    _, options = as_given(first)
+    return design_of_options(options, first.num_samples)
 
 
 def influence_of(number: Number) -> Floats:

@@ -16,9 +16,9 @@ from ..inference import Moments, Number, infer, standard_error
 from ..inputs import Floats
 from ..intervals import answers_of, numbers_of
 from ..metric import Key
-from ..metrics import cost_of
+from ..metrics import Values, cost_of
 from ..options import ALPHA, DEFAULTS, check_number
-from ..results import System, all_values, without_weight_0
+from ..results import System, all_values, drawn
 from .compare import align
 from .family import design_of_systems, paired_rows
 
@@ -82,10 +82,10 @@ def plan_of_systems(
     first, second = aligned.values()
     asked = None if only is None else list(only)
     values, others = (all_values(system, only=asked) for system in aligned.values())
-    numbers = numbers_of(answers_of(*without_weight_0(first)), values, paired_rows(first))
-    other_numbers = numbers_of(answers_of(*without_weight_0(second)), others, paired_rows(second))
-    design = design_of_systems(aligned)
-    planned = len(first.decisions.uncertainty) if samples is None else samples
+    design = design_of_systems({name: drawn(system) for name, system in aligned.items()})
+    numbers = _numbers_of(first, values)
+    other_numbers = _numbers_of(second, others)
+    planned = len(design.weight) if samples is None else samples
     plans = []
     for key in values if asked is None else asked:
         if key in numbers and key in other_numbers:
@@ -93,6 +93,13 @@ def plan_of_systems(
             spread = _spread_of(numbers[key], other_numbers[key], design, wanted)
             plans.append(plan_of(key, wanted, spread, planned, power=power, alpha=alpha))
     return plans
+
+
+def _numbers_of(system: System, values: Values) -> dict[Key, Number]:
+    """Return the numbers of a system, as the engine sees them, with the rows of aligned systems."""
+    samples = drawn(system)
+    answers = answers_of(samples.decisions, samples.options)
+    return numbers_of(answers, values, paired_rows(samples))
 
 
 def _spread_of(

@@ -13,7 +13,7 @@ from ..expected_costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Floats, Limits
 from ..intervals import analytic_intervals, limits_of_selected
 from ..metric import Key
-from ..results import System, without_weight_0
+from ..results import System, drawn
 
 _ROUNDING = 1e-12  # of a coverage, relative
 
@@ -28,7 +28,9 @@ class Band:
 
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
-    decisions, options = without_weight_0(system)
+    samples = drawn(system)
+    decisions = samples.decisions
+    options = samples.options
     weight = (
         np.ones(len(decisions.uncertainty))
         if options.sample_weight is None
@@ -79,7 +81,9 @@ def order_band(system: System, n: Floats) -> Band:
 
 def accuracy_band(system: System) -> Band:
     """Return the intervals of the accuracy in each bin of ECE; nan if it is empty."""
-    decisions, options = without_weight_0(system)
+    samples = drawn(system)
+    decisions = samples.decisions
+    options = samples.options
     assert decisions.confidence is not None
     bins = confidence_bins(decisions.confidence, n_bins=options.n_bins)
     correct = 1 - decisions.candidate_cost
@@ -97,7 +101,8 @@ def _mean_band(system: System, keys: Iterable[Key], costs: Iterable[Floats]) -> 
     values = {
         key: float(np.average(cost, weights=weight)) for key, cost in zip(keys, costs, strict=True)
     }
-    limits = analytic_intervals(*without_weight_0(system), values).limits
+    samples = drawn(system)
+    limits = analytic_intervals(samples.decisions, samples.options, values).limits
     return _band([limits[key] for key in values])
 
 

@@ -12,7 +12,7 @@ from ..files.submissions import Submission
 from ..inference import Inference, average, infer
 from ..intervals import answers_of, numbers_of
 from ..metric import Key
-from ..results import Estimate, Results, System, without_weight_0
+from ..results import Estimate, Results, System, drawn
 from ..sampling import NONE
 from .report import Report, is_bounded
 
@@ -110,13 +110,13 @@ def _estimate(mean: float, parts: Sequence[Inference], level: float | None) -> E
 
 def _inferences(results: Results, system: System) -> dict[Key, Inference]:
     """Return what is known of each number with an interval of its own."""
-    decisions, options = without_weight_0(system)
-    design = design_of_options(options, len(decisions.uncertainty))
+    samples = drawn(system)
+    design = design_of_options(samples.options, samples.num_samples)
     known = {
         key: estimate.value
         for key, estimate in results.estimates.items()
         if math.isfinite(estimate.low or 0.0)
     }
-    numbers = numbers_of(answers_of(decisions, options), known)
+    numbers = numbers_of(answers_of(samples.decisions, samples.options), known)
     inferred = {key: infer([number], design) for key, number in numbers.items()}
     return {key: inference for key, inference in inferred.items() if inference is not None}

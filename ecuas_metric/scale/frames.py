@@ -315,14 +315,15 @@ def _columns_of_weights(
     options: Options,
 ) -> dict[str, Any]:
     """Return what is added up of weights, and what tells those that are none apart."""
-    is_whole = w == w.floor() if options.weights_are == "counts" else w == w
+    are_counts = options.weights_are == "counts"
+    is_whole = w == w.floor() if are_counts else w == w
     is_weight = ~w.is_null() & (w >= 0) & (w < math.inf) & is_whole
     is_positive = ~w.is_null() & (w > 0)
     return {
         "is_weight": is_weight,
         "is_positive": is_positive,
-        "w2": w * w,
-        "w4": w * w * w * w,
+        "w2": w if are_counts else w * w,
+        "w4": w if are_counts else w * w * w * w,
         "lightest": w,
         "wu": w * u,
     }

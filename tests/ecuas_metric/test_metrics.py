@@ -174,10 +174,18 @@ def test_whole_weights_are_repetition(system, data):
     )
     assume(weights.any())
     repeated = score(
-        form, np.repeat(predictions, weights, axis=0), np.repeat(references, weights), **options
+        form,
+        np.repeat(predictions, weights, axis=0),
+        np.repeat(references, weights),
+        **options | INTERVALS,
     )
     counts = score(
-        form, predictions, references, sample_weight=weights, weights_are="counts", **options
+        form,
+        predictions,
+        references,
+        sample_weight=weights,
+        weights_are="counts",
+        **options | INTERVALS,
     )
     importance = score(form, predictions, references, sample_weight=weights, **options)
     same(counts, repeated)

@@ -104,14 +104,14 @@ def data_sets(seed):
         ),
         "weights": (
             {"confidence": smooth, "correct": y, "w": weight + u},
-            {},
+            {"confidence_level": 0.9},
             "confidences",
             smooth,
             y,
         ),
         "copies": (
             {"confidence": q, "correct": y, "w": weight},
-            {"weights_are": "counts"},
+            {"weights_are": "counts", "confidence_level": 0.9},
             "confidences",
             q,
             y,
@@ -149,11 +149,14 @@ def test_numbers_and_notes_are_those_of_memory(engine, kind):
         expected = compute_results(system)
         results = score_frame(engine(pa.table(columns)), roles, **given)
         for key, estimate in expected.estimates.items():
-            value = results.estimates[key].value
-            assert value == pytest.approx(estimate.value, rel=1e-12, abs=1e-12, nan_ok=True), (
-                kind,
-                key,
-            )
+            result = results.estimates[key]
+            assert result.value == pytest.approx(
+                estimate.value, rel=1e-12, abs=1e-12, nan_ok=True
+            ), (kind, key)
+            if estimate.low is not None:
+                assert (result.low, result.high) == pytest.approx(
+                    (estimate.low, estimate.high), rel=1e-9, abs=1e-9, nan_ok=True
+                ), (kind, key)
         assert sorted(map(str, results.notes)) == sorted(map(str, expected.notes))
 
 
