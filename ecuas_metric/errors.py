@@ -104,9 +104,8 @@ class InputError(ValueError):
     def reword(self, words: Words) -> InputError:
         """Return a copy with the argument and the id of the advice replaced by others."""
         reworded = copy(self)
-        reworded.argument = self.subject(words)
+        reworded.argument = words.get(self.argument, self.argument)
         reworded.advice = words.get(self.advice, self.advice)
-        reworded.args = (reworded.argument, *self.args[1:])
         return reworded
 
     def render(self, words: Words) -> str:

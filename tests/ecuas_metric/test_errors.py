@@ -1,7 +1,9 @@
+import pickle
+
 import numpy as np
 import pytest
 
-from ecuas_metric.errors import InputError, Note
+from ecuas_metric.errors import FileError, InputError, Note
 from ecuas_metric.inputs import confidences
 from ecuas_metric.messages import ADVICE
 
@@ -25,6 +27,14 @@ def test_each_surface_renders_the_same_fields_in_its_own_words():
         "bins must be"
     )
     assert str(error) == "n_bins must be whole numbers; got 'n_bins'. Count from 0."
+
+
+def test_an_error_in_a_file_keeps_its_place_in_other_words():
+    for place in ({}, {"column": "p", "row": 3}):
+        error = FileError("a.csv", "not_whole", argument="n_bins", advice="count_from_0", **place)
+        same = error.reword({"n_bins": "bins"})
+        assert str(same) == str(error).replace("n_bins", "bins")
+        assert str(pickle.loads(pickle.dumps(same))) == str(same)
 
 
 def test_values_are_shown_as_people_write_them():

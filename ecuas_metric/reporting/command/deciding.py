@@ -11,7 +11,7 @@ from typing import Annotated
 import numpy as np
 
 from ...basis import signature_of
-from ...classes import matrix_of_classes
+from ...classes import in_words, matrix_of_classes
 from ...errors import FileError, InputError
 from ...files.submissions import Submission
 from ...inputs import POSTERIOR_FORMS, Floats
@@ -185,11 +185,8 @@ def _system(
     submission: Submission, fit: Recalibration | None, options: Mapping[str, object]
 ) -> System:
     """Return the system of new rows, recalibrated if there is a fit."""
-    try:
+    with in_words(OF_REJECT_COST):
         (system,) = prepare_submissions([submission], **options).values()
-    except InputError as error:
-        error.argument = OF_REJECT_COST.get(error.argument, error.argument)
-        raise
     if fit is None:
         return system
     values = fit.apply_to_logs(log_posteriors_of(submission, system))
