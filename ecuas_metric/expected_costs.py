@@ -20,10 +20,19 @@ def _ecuas_cost(data: Data) -> Floats:
     )
 
 
+def ecuas_if_calibrated(
+    u: FloatOrFloats, *, n: float, max_uncertainty: float, epsilon: float
+) -> FloatOrFloats:
+    """Return ECUAS_n of answers that all have one uncertainty u, which is their mean cost."""
+    return ecuas_of_checked(u, u, n=n, max_uncertainty=max_uncertainty, epsilon=epsilon)
+
+
 def _naive_ecuas(naive: Frequencies) -> FloatOrFloats:
-    u = naive.uncertainty
-    return ecuas_of_checked(
-        u, u, n=naive.parameter, max_uncertainty=naive.max_uncertainty, epsilon=naive.options.floor
+    return ecuas_if_calibrated(
+        naive.uncertainty,
+        n=naive.parameter,
+        max_uncertainty=naive.max_uncertainty,
+        epsilon=naive.options.floor,
     )
 
 

@@ -13,9 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import differing, may_rank, signature_of
-from ..costs import ecuas_cost
 from ..errors import FileError, InputError, Note, sentence
-from ..expected_costs import ECUAS_N, ERROR_RATE
+from ..expected_costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
 from ..files.submissions import Submission, Unlabelled, located
 from ..metric import Key
 from ..metrics import place
@@ -350,15 +349,14 @@ def _at_one_confidence(results: Results, keys: Iterable[Key]) -> dict[Key, float
     epsilon = results.basis.epsilon
     if math.isnan(error_rate) or max_uncertainty is None or epsilon is None:
         return {}
-    at_u = partial(
-        ecuas_cost,
-        candidate_cost=[error_rate],
-        uncertainty=[min(error_rate, max_uncertainty)],
+    anchor = partial(
+        ecuas_if_calibrated,
+        np.array(min(error_rate, max_uncertainty)),
         max_uncertainty=max_uncertainty,
         epsilon=epsilon,
     )
     orders = [key for key in keys if key.entry is ECUAS_N and not key.variant]
-    return {key: at_u(n=key.parameter or 0.0).item() for key in orders}
+    return {key: float(anchor(n=key.parameter or 0.0)) for key in orders}
 
 
 def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
