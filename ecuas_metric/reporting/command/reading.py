@@ -81,13 +81,13 @@ def read_files(
     _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
     _require_tasks(rows, read, pooled=pool_tasks or part == "model" or stratum == "task")
     submissions = _with_names(read, has_parts=part is not None)
+    if rows.common:
+        from ...comparison.compare import in_common
+
+        submissions = in_common(submissions)
     if rows.by_position:
         submissions = [replace(one, ids=None) for one in submissions]
-    if not rows.common:
-        return submissions
-    from ...comparison.compare import in_common
-
-    return in_common(submissions)
+    return submissions
 
 
 def _columns_of(**roles: str | None) -> dict[str, str]:
