@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ..comparison.compare import Comparison, compare_systems, fields_of
+from ..errors import FileError
 from ..files.submissions import MEANING
 from ..files.write import write_whole
 from ..options import LEVEL, Options
@@ -50,6 +52,9 @@ CAPTIONS = {
     "ecuas_against_n": "ECUAS_n against n; on the left confident mistakes cost most.",
     "reliability": "Accuracy against confidence in bins, and the number of samples in each.",
 }
+# the first lists all files, also if writing them ends early
+TEXTS = ("numbers.json", "results.tex", "methods.txt")
+SUFFIXES = (".pdf", ".png")
 FIGURE = r"""\begin{figure}
 \centering
 \includegraphics[width=0.7\textwidth]{%(file)s}
@@ -59,37 +64,65 @@ FIGURE = r"""\begin{figure}
 
 
 def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]:
-    """Write results.tex, methods.txt, numbers.json and figures as PDF and PNG; return their paths."""
+    """Write results.tex, methods.txt, numbers.json and figures as PDF and PNG; return their paths.
+
+    They replace those of a former report in the folder, and nothing else.
+    """
     folder = Path(folder)
+    former = _former_files(folder)
     report = make_report(systems)
     keys = [
         key for key in report.keys if key.assesses != "confidences" and not key.entry.only_in_full
     ]
     rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
-    figures = write_figures(systems, folder, suffixes=(".pdf", ".png"))
+    figures = _figures(systems)
     methods = methods_of(systems, report, rows)
     grid = replace(report_grid(report, keys=keys), hint="")
     numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
     compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))
     texts = {
         "results.tex": _document(grid, methods, figures, _level(systems)),
-        "methods.txt": f"{methods}\n",
-        "numbers.json": json.dumps(
-            {**numbers, "differences": compared["rows"]}, indent=2, ensure_ascii=False
-        )
-        + "\n",
+        "methods.txt": methods,
     }
-    for name, text in texts.items():
-        write_whole(folder / name, text.encode())
-    return [*(folder / name for name in texts), *figures]
+    names = [*TEXTS, *figures]
+    listed = {**numbers, "differences": compared["rows"], "files": names}
+    texts["numbers.json"] = json.dumps(listed, indent=2, ensure_ascii=False)
+    contents = {name: f"{text}\n".encode() for name, text in texts.items()} | figures
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        write_whole(folder / name, contents[name])
+    for name in former.difference(names):
+        (folder / name).unlink(missing_ok=True)
+    return [folder / name for name in names]
 
 
-def _document(grid: Grid, methods: str, figures: Sequence[Path], level: float) -> str:
+def _former_files(folder: Path) -> set[str]:
+    """Return the names of files that a former report wrote; FileError if another file would be overwritten."""
+    listing = folder / "numbers.json"
+    try:
+        former = set(json.loads(listing.read_text(encoding="utf-8"))["files"])
+    except (OSError, ValueError, TypeError, KeyError):
+        former = set()
+    ours = {*TEXTS, *(f"{name}{suffix}" for name in CAPTIONS for suffix in SUFFIXES)}
+    for name in sorted(ours - former):
+        if (folder / name).exists():
+            raise FileError(folder / name, "file_is_there", advice="name_another_output")
+    return former & ours
+
+
+def _figures(systems: Mapping[str, System]) -> dict[str, bytes]:
+    """Return the figures by the names of their files."""
+    with TemporaryDirectory() as folder:
+        paths = write_figures(systems, folder, suffixes=SUFFIXES)
+        return {path.name: path.read_bytes() for path in paths}
+
+
+def _document(grid: Grid, methods: str, figures: Iterable[str], level: float) -> str:
     """Return the text of a LaTeX document."""
     shown = [
-        FIGURE % {"file": path.name, "caption": latex_text(CAPTIONS[path.stem])}
-        for path in figures
-        if path.suffix == ".pdf"
+        FIGURE % {"file": name, "caption": latex_text(CAPTIONS[Path(name).stem])}
+        for name in figures
+        if name.endswith(".pdf")
     ]
     fields = {
         "caption": f"Results, with {100 * level:.10g}\\% intervals.",

@@ -83,6 +83,23 @@ def test_the_paragraph_says_what_was_recalibrated(folder, monkeypatch):
     )
 
 
+def test_a_report_replaces_a_former_one_and_nothing_else(folder, capsys):
+    (folder / "mine.png").write_text("mine")
+    one_label = pd.DataFrame({"id": range(30), "label": [0, 1] * 15, "prob_0": 0.5, "prob_1": 0.5})
+    one_label.to_csv("c.csv", index=False)
+    assert main(["report", "c.csv", "--cost", "0,5;1,0", "--output", "paper"]) == 0
+    listed = json.loads((folder / "numbers.json").read_text())["files"]
+    assert not [name for name in listed if "reliability" in name]
+    assert {path.name for path in folder.iterdir()} == {*listed, "mine.png"}
+    for name in ("results.tex", "reliability.png"):
+        other = folder.parent / f"of_{name}"
+        other.mkdir()
+        (other / name).write_text("mine")
+        assert main(["report", "b.csv", "--output", other.name]) == 2
+        assert f"{name}: is there already, and would be" in capsys.readouterr().err
+        assert [path.read_text() for path in other.iterdir()] == ["mine"]
+
+
 @pytest.mark.parametrize(
     ("flags", "sentences"),
     [
