@@ -23,6 +23,7 @@ from ..recalibration.maps import (
     floor_of,
     logarithms,
     raised,
+    require_classes,
     stratified_folds,
 )
 from ..results import System, as_given
@@ -48,7 +49,8 @@ def add_recalibrated(
     extended: dict[str, System] = {}
     for submission in submissions:
         system = systems[submission.name]
-        name = f"{submission.name}, {method}"
+        _, changed = with_names_recalibrated([submission], method)
+        name = changed.name
         if name in systems:
             raise InputError(name, "name_taken")
         try:
@@ -56,13 +58,24 @@ def add_recalibrated(
         except InputError as error:
             raise located(error, submission.recipe, submission.file, submission.rows) from None
         by = "values" if submission.ids is None else "ids"
-        changed = replace(submission, name=name, notes=())
         again = with_log_posteriors(
-            changed, system, values, f"{method}/{folds}/{FOLD_SEED}/{by}", **options
+            replace(changed, notes=()),
+            system,
+            values,
+            f"{method}/{folds}/{FOLD_SEED}/{by}",
+            **options,
         )
         extended[submission.name] = system
         extended[name] = replace(again, notes=again.notes + notes)
     return extended
+
+
+def with_names_recalibrated(submissions: Iterable[Submission], method: str) -> list[Submission]:
+    """Return each system, and beside it what its recalibrated version is called, by the same parts."""
+    pairs = []
+    for one in submissions:
+        pairs += [one, replace(one, name=f"{one.name}, {method}", of=f"{one.of}, {method}")]
+    return pairs
 
 
 def with_log_posteriors(
@@ -88,7 +101,7 @@ def _recalibrate(
     if method in OF_TWO and scores.shape[1] > 2:
         raise InputError("calibrate", "method_of_two_classes", method=method)
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
-    _require_classes(truth, folds)
+    require_classes(truth, folds)
     splitter = stratified_folds(folds, grouped=options.groups is not None)
     fit = partial(fit_to_logs, method=method)
     values = cross_validated(
@@ -141,16 +154,3 @@ def _finite(scores: Floats) -> tuple[Floats, tuple[Note, ...]]:
     count = int(np.count_nonzero(zero.any(axis=1)))
     fields = {"least": least, "count": count, "total": len(scores)}
     return raised(scores, least), (Note("zeros_replaced", fields),)
-
-
-def _require_classes(truth: Array, folds: int) -> None:
-    """Raise InputError unless each fold can have a sample of each class."""
-    classes, counts = np.unique(truth, return_counts=True)
-    if len(counts) < 2:
-        raise InputError("references", "one_class_to_recalibrate", value=classes[0])
-    if counts.min() < folds:
-        least = int(np.argmin(counts))
-        got = f"{counts[least]} of {classes[least]:g}"
-        raise InputError(
-            "references", "class_in_too_few_folds", value=int(counts[least]), got=got, folds=folds
-        )

@@ -89,6 +89,14 @@ class SystemFlags:
             systems, submissions, method=self.calibrate, folds=self.folds, **options
         )
 
+    def with_names_recalibrated(self, submissions: Sequence[Submission]) -> list[Submission]:
+        """Return the systems by the names of their rows in a table, also of their recalibrated versions."""
+        if self.calibrate is None:
+            return list(submissions)
+        from ..recalibrating import with_names_recalibrated
+
+        return with_names_recalibrated(submissions, self.calibrate)
+
 
 def score_in_memory(
     *,
@@ -141,7 +149,8 @@ def score_in_memory(
     if by:
         from ..averages import macro_averages
 
-        notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
+        rows_of_table = made.with_names_recalibrated(submissions)
+        notes += _show_averages(macro_averages(report, rows_of_table, systems), keys, by, output)
     if explain:
         from ..text import explain as sentences_of
 

@@ -96,6 +96,23 @@ def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, 
     assert "differ between the systems: parts." in capsys.readouterr().out.split("Macro")[1]
 
 
+def test_recalibrated_systems_have_averages_of_their_own(frame, tmp_path):
+    for name in ("a", "b"):
+        frame.assign(confidence=frame["confidence"] ** 2).to_csv(tmp_path / f"{name}.csv")
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    flags = ["--by", "subject", "--calibrate", "affine", "--interval", "0.9"]
+    rows, averages = score(tmp_path, *files, *flags)
+    assert list(averages) == ["a", "a, affine", "b", "b, affine"]
+    for of, suffix in (("a", ""), ("a", ", affine"), ("b", ", affine")):
+        values = [rows[f"{of} {part}{suffix}"]["ecuas_0"] for part in ("law", "art", "medicine")]
+        assert averages[f"{of}{suffix}"]["ecuas_0"] == pytest.approx(np.mean(values))
+    alone, averages = score(tmp_path, files[0], *flags)
+    assert list(averages) == ["a", "a, affine"]
+    assert list(alone) == [
+        f"{part}{suffix}" for part in ("law", "art", "medicine") for suffix in ("", ", affine")
+    ]
+
+
 def test_the_column_of_systems_is_kept_and_files_out_of_core_have_the_same_rows(frame, tmp_path):
     both = pd.concat([frame.assign(model=name) for name in ("m1", "m2")])
     both.to_parquet(tmp_path / "runs.parquet")
