@@ -18,6 +18,7 @@ from .classes import (
     ClassCosts,
     by_class,
     columns_of,
+    costs_by_class,
     in_words,
     matrix_of_classes,
     refuse_exchanged,
@@ -624,7 +625,7 @@ def _posterior_system(
     *,
     rank: bool = True,
 ) -> System:
-    cost = options.get("cost")
+    cost = costs_by_class(options.get("cost"))
     if isinstance(cost, Mapping):
         matrix, labels, _ = matrix_of_classes(cost, labels)
         options = {**options, "cost": matrix}

@@ -88,7 +88,9 @@ def refuse_exchanged(y_true: ArrayLike, y_prob: Array) -> None:
 
 def two_columns(y_prob: Array, options: Options) -> Array:
     """Return posteriors (N, 2) where there is one number per sample, that of the second class."""
-    if y_prob.ndim != 1 or options.predictions_are == "positive_probabilities":
+    if options.predictions_are == "positive_probabilities":
+        raise InputError("predictions_are", "idle_of_flat_lists")
+    if y_prob.ndim != 1:
         return y_prob
     if options.predictions_are == "logits":
         return np.stack([np.zeros(len(y_prob)), y_prob], axis=1)
@@ -179,6 +181,14 @@ def matrix_of_classes(
             raise InputError("cost", "decisions_differ", value=row, decisions=decisions)
         table.append([of_decisions[decision] for decision in decisions])
     return numbers(table, "cost").astype(np.float64), classes, decisions
+
+
+def costs_by_class(cost: object) -> object:
+    """Return a data frame of costs with names of classes, its rows, as a mapping; other costs as they are."""
+    if not (hasattr(cost, "columns") and hasattr(cost, "index")):
+        return cost
+    are_numbered = [type(names).__name__ == "RangeIndex" for names in (cost.index, cost.columns)]
+    return cost if all(are_numbered) else cost.to_dict("index")  # type: ignore[attr-defined]
 
 
 @contextmanager

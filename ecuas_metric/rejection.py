@@ -7,6 +7,7 @@ import reprlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,7 @@ from .classes import (
     by_class,
     check_classes,
     classes_in,
+    costs_by_class,
     in_words,
     matrix_of_classes,
     sorted_classes,
@@ -112,16 +114,16 @@ def decide(
     (['keep', 'delete', 'keep'], [True, True, False])
     """
     names: Sequence[object] | None = None
-    if isinstance(cost, Mapping):
-        cost, labels, names = matrix_of_classes(cost, labels)
+    refuse_log_cost(cost, "decide")
+    table = costs_by_class(cost)
+    if isinstance(table, Mapping):
+        table, labels, names = matrix_of_classes(table, labels)
     options = checked_options(
-        cost=cost,
+        cost=table,
         predictions_are=predictions_are,
         renormalize=renormalize,
         reject_costs=check_number(reject_cost, "reject_cost", 0, math.inf),
     )
-    if isinstance(options.cost, str) and options.cost == "log":
-        raise InputError("decide", "decisions_under_log_cost")
     if labels is None:
         labels = _classes_of_columns(y_prob)
     with in_words({**OF_POSTERIORS, **OF_REJECT_COST}):
@@ -132,6 +134,12 @@ def decide(
             names = None  # decisions are not these classes
     _warn(system)
     return decisions_on_rows(system, names)
+
+
+def refuse_log_cost(cost: object, argument: str) -> None:
+    """Raise InputError for the logarithmic cost, under which nothing is decided."""
+    if isinstance(cost, str) and cost == "log":
+        raise InputError(argument, "decisions_under_log_cost")
 
 
 def _classes_of_columns(y_prob: ArrayLike) -> Array | None:
@@ -164,11 +172,19 @@ def decisions_on_rows(system: System, names: Sequence[object] | None = None) -> 
     (reject_cost,) = system.options.reject_costs
     decision = decisions.decision
     if decision is not None:
-        decision = decision.astype(np.int64) if names is None else np.array(names)[decision]
+        decision = decision.astype(np.int64) if names is None else _array_of(names)[decision]
     accepts = accepted(
         decisions.uncertainty, reject_cost=reject_cost, max_uncertainty=decisions.max_uncertainty
     )
     return RowDecisions(decision, decisions.uncertainty, accepts)
+
+
+def _array_of(names: Sequence[object]) -> Array:
+    """Return names (D,) as numbers or strings, or, where they are neither, as the objects that they are."""
+    kinds = {type(name) for name in names}
+    if len(kinds) == 1 and issubclass(kinds.pop(), (str, Real)):
+        return np.array(names)
+    return np.fromiter(names, object)
 
 
 def _warn(system: System) -> None:

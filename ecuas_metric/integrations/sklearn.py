@@ -5,25 +5,36 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import cross_val_predict
-from sklearn.utils import Tags, get_tags
+from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.utils import Bunch, Tags, get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..api import posterior_system, value_of
-from ..classes import ClassCosts, check_classes, classes_in, in_words
+from ..classes import ClassCosts, check_classes, classes_in, costs_by_class, in_words
 from ..costs import fixed_of_checked
 from ..errors import InputError, Note
 from ..expected_costs import ECUAS_N, EXPECTED_COST
-from ..inputs import Array, Floats
-from ..recalibration.maps import OF_TWO, Recalibration, fit_recalibration, stratified_folds
-from ..rejection import OF_REJECT_COST, RowDecisions, decide
+from ..inputs import Array, Floats, Ints
+from ..recalibration import FOLDS
+from ..recalibration.maps import (
+    OF_TWO,
+    Recalibration,
+    fit_recalibration,
+    require_classes,
+    stratified_folds,
+)
+from ..rejection import OF_REJECT_COST, RowDecisions, decide, refuse_log_cost
 
 Cost = str | ArrayLike | ClassCosts
 
@@ -47,7 +58,8 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         Recalibrate by a map that is fitted on posteriors out of fold; the estimator is then fitted on all rows.
         Isotonic of two classes only.
     cv : int or splitter, optional
-        Of the folds for `calibration`, by default 5, stratified and shuffled with a seed.
+        Of the folds for `calibration`, by default 5: a number gives stratified ones, which depend on what the rows
+        hold and not on their order.
     labels : array_like, shape (K,), optional
         All classes in sorted order, of which rows may lack some, as folds do. A `cost` by names has them.
     rejected_label : str or number, optional
@@ -67,7 +79,9 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
     Raises
     ------
     InputError
-        If the cost does not fit the classes, the reject cost lies outside [0, u_M], or a class is the rejected label.
+        If the cost does not fit the classes, the reject cost lies outside [0, u_M], a class is the rejected label, or
+        there is only one
+        row of a class to recalibrate by.
 
     References
     ----------
@@ -104,38 +118,88 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         self.labels = labels
         self.rejected_label = rejected_label
 
-    def fit(self, X: Any, y: ArrayLike) -> RejectingClassifier:
-        """Fit the estimator, and the recalibration by cross-validation."""
-        y = column_or_1d(y, warn=True)
-        check_classification_targets(y)
-        if self.calibration in OF_TWO and len(np.unique(y)) > 2:
+    def fit(
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **params: Any
+    ) -> RejectingClassifier:
+        """Fit the estimator, and the recalibration by cross-validation; both use the weights.
+
+        Other parameters are the estimator's, or, by scikit-learn's metadata routing, the splitter's.
+        """
+        truth: Array = column_or_1d(y, warn=True)
+        check_classification_targets(truth)
+        self._require_options(np.unique(truth))
+        routed = self._routed(sample_weight, params)
+        self.estimator_ = clone(self.estimator).fit(X, truth, **routed.estimator.fit)
+        self.classes_ = self.estimator_.classes_
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        self.recalibration_ = None
+        if self.calibration is not None:
+            self.recalibration_ = self._fit_recalibration(X, truth, sample_weight, routed)
+        return self
+
+    def _require_options(self, classes: Array) -> None:
+        """Raise InputError unless rows of these classes can be recalibrated, and decided for."""
+        if self.calibration in OF_TWO and len(classes) > 2:
             raise InputError(
                 "calibration",
                 "method_of_two_classes",
                 method=self.calibration,
                 advice="only_binary",
             )
-        self.estimator_ = clone(self.estimator).fit(X, y)
-        self.classes_ = self.estimator_.classes_
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self.estimator_, name):
-                setattr(self, name, getattr(self.estimator_, name))
-        self.recalibration_ = (
-            None if self.calibration is None else self._fit_recalibration(X, y, self.calibration)
-        )
-        return self
+        every = _all_classes(self.cost, self.labels, classes)
+        if len(every) < 2:
+            raise InputError("y", "too_few_classes", got="one class")
+        self._decided(np.full((1, len(every)), 1 / len(every)), every)
 
-    def _fit_recalibration(self, X: Any, y: ArrayLike, method: str) -> Recalibration | None:
+    def _routed(self, sample_weight: ArrayLike | None, params: dict[str, Any]) -> Bunch:
+        """Return what the estimator's `fit` and the splitter take."""
+        if get_config()["enable_metadata_routing"]:
+            return process_routing(self, "fit", sample_weight=sample_weight, **params)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return Bunch(estimator=Bunch(fit={**params, **weights}), splitter=Bunch(split={}))
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return which parameters of `fit` go where, as scikit-learn asks."""
+        router = MetadataRouter(owner=self).add_self_request(self)
+        fitting = MethodMapping().add(caller="fit", callee="fit")
+        splitting = MethodMapping().add(caller="fit", callee="split")
+        router.add(estimator=self.estimator, method_mapping=fitting)
+        return router.add(splitter=self.cv, method_mapping=splitting)
+
+    def _fit_recalibration(
+        self, X: Any, y: Array, sample_weight: ArrayLike | None, routed: Bunch
+    ) -> Recalibration | None:
         """Fit a map of posteriors out of fold; None, with a warning, where no map is best."""
-        cv = stratified_folds(5, grouped=False) if self.cv is None else self.cv
-        out_of_fold = cross_val_predict(clone(self.estimator), X, y, cv=cv, method="predict_proba")
+        out_of_fold = cross_val_predict(
+            clone(self.estimator),
+            X,
+            y,
+            cv=self._folds(X, y, routed.splitter.split),
+            method="predict_proba",
+            params=routed.estimator.fit,
+        )
+        codes = np.searchsorted(self.classes_, y)
+        method = str(self.calibration)
         try:
-            return fit_recalibration(out_of_fold, np.searchsorted(self.classes_, y), method=method)
+            return fit_recalibration(out_of_fold, codes, method=method, sample_weight=sample_weight)
         except InputError as error:
             if error.rule not in ("classes_separable", "scores_reversed"):
                 raise
             warnings.warn(str(Note("not_recalibrated", {"reason": error})), stacklevel=3)
             return None
+
+    def _folds(self, X: Any, y: Array, params: dict[str, Any]) -> list[tuple[Ints, Ints]]:
+        """Return the rows that each fold leaves, and those that it holds."""
+        if not (self.cv is None or isinstance(self.cv, Integral)):
+            return list(check_cv(self.cv, y, classifier=True).split(X, y, **params))
+        count = FOLDS if self.cv is None else int(self.cv)
+        with in_words({"references": "y"}):
+            require_classes(y, 2)  # one of which is in the rows that each fold leaves
+        order = _order_by_content(X, y)
+        splits = stratified_folds(count, grouped=False).split(order, y[order])
+        return [(order[train], order[test]) for train, test in splits]
 
     def predict_proba(self, X: Any) -> Floats:
         """Return posteriors (N, K), recalibrated if asked for."""
@@ -147,16 +211,16 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         """Return decisions, their uncertainties, and which are accepted."""
         posteriors = self.predict_proba(X)
         every = _all_classes(self.cost, self.labels, self.classes_)
-        wide = _widened(posteriors, self.classes_, every)
-        rows = decide(
-            wide,
-            labels=every,
-            cost=self.cost,
-            reject_cost=self.reject_cost or 0.0,
-        )
-        return (
-            replace(rows, accepted=np.ones(len(wide), bool)) if self.reject_cost is None else rows
-        )
+        return self._decided(_widened(posteriors, self.classes_, every), every)
+
+    def _decided(self, posteriors: Floats, labels: Array) -> RowDecisions:
+        """Return what is decided by posteriors (N, K) of the labels; without a reject cost all is accepted."""
+        refuse_log_cost(self.cost, "RejectingClassifier")
+        reject_cost = 0.0 if self.reject_cost is None else self.reject_cost
+        rows = decide(posteriors, labels=labels, cost=self.cost, reject_cost=reject_cost)
+        if self.reject_cost is not None:
+            return rows
+        return replace(rows, accepted=np.ones(len(posteriors), bool))
 
     def predict(self, X: Any) -> Array:
         """Return decisions (N,), or the rejected label."""
@@ -178,6 +242,7 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     def decision_costs(self, X: Any, y: ArrayLike) -> Floats:
         """Return what each row (N,) costs given its true class: its decision, or the reject cost."""
+        refuse_log_cost(self.cost, "RejectingClassifier")
         posteriors = self.predict_proba(X)
         every = _all_classes(self.cost, self.labels, self.classes_, y)
         wide = _widened(posteriors, self.classes_, every)
@@ -215,6 +280,20 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return tags
 
 
+def _order_by_content(X: Any, y: Array) -> Ints:
+    """Return an order (N,) of rows that depends on what they hold, and not on where they stand."""
+    if issparse(X):
+        by_row = X.tolil()
+        keys = list(map(repr, zip(by_row.rows, by_row.data, strict=True)))
+    else:
+        array = np.asarray(X) if hasattr(X, "__array__") else np.asarray(X, dtype=object)
+        is_numeric = array.dtype.kind in "biuf"
+        keys = [row.tobytes() for row in array] if is_numeric else list(map(repr, array.tolist()))
+    classes = np.unique(y, return_inverse=True)[1]
+    order = sorted(range(len(y)), key=lambda row: (keys[row], classes[row]))
+    return np.array(order)
+
+
 def _all_classes(
     cost: Cost,
     labels: ArrayLike | None,
@@ -224,7 +303,8 @@ def _all_classes(
     if labels is not None:
         classes = classes_in(labels, "labels")
         check_classes(classes, labels, len(classes))  # a matrix has their order
-    named = list(cost) if isinstance(cost, Mapping) else []
+    table = costs_by_class(cost)
+    named = list(table) if isinstance(table, Mapping) else []
     parts = [np.asarray(part) for part in (labels, named, *seen) if part is not None]
     every: Array = np.unique(np.concatenate([part for part in parts if part.size]))
     return every

@@ -21,8 +21,10 @@ from ..inputs import (
     confidences,
     finite,
     labels,
+    non_negative,
     same_length,
     stacked,
+    vector,
 )
 from ..options import DEFAULTS, one_of
 from ..ranking import positions
@@ -153,7 +155,11 @@ def _probabilities(values: ArrayLike) -> Floats:
 
 
 def fit_recalibration(
-    probabilities: ArrayLike, references: ArrayLike, *, method: str = "affine"
+    probabilities: ArrayLike,
+    references: ArrayLike,
+    *,
+    method: str = "affine",
+    sample_weight: ArrayLike | None = None,
 ) -> Recalibration:
     r"""Fit a recalibration on labelled rows, to be applied to new ones.
 
@@ -170,6 +176,8 @@ def fit_recalibration(
         Classes in [0, K), or correctness.
     method : {"affine", "temperature", "isotonic"}, default "affine"
         Isotonic for confidences and two classes only.
+    sample_weight : array_like, shape (N,), optional
+        Finite and non-negative: a row of weight 2 counts as two, one of weight 0 as none.
 
     Returns
     -------
@@ -191,20 +199,30 @@ def fit_recalibration(
     [0.75, 0.5]
     """
     array = _probabilities(probabilities)
-    return fit_to_logs(logarithms(array), np.asarray(references), method=method)
+    return fit_to_logs(
+        logarithms(array), np.asarray(references), method=method, sample_weight=sample_weight
+    )
 
 
-def fit_to_logs(log_posteriors: Array, references: Array, *, method: str) -> Recalibration:
+def fit_to_logs(
+    log_posteriors: Array,
+    references: Array,
+    *,
+    method: str,
+    sample_weight: ArrayLike | None = None,
+) -> Recalibration:
     """Fit a recalibration to log-posteriors (N, K), -inf where a probability is 0."""
     floor = floor_of(log_posteriors)
     scores = raised(log_posteriors, floor)
     if one_of(method, METHODS, "method") not in OF_TWO:
-        return Recalibration(
-            method, fit_affine(scores, references, with_bias=method == "affine"), floor
+        affine = fit_affine(
+            scores, references, with_bias=method == "affine", sample_weight=sample_weight
         )
+        return Recalibration(method, affine, floor)
     if scores.shape[1] > 2:
         raise InputError("calibrate", "method_of_two_classes", method=method)
-    return Recalibration(method, fit_isotonic(_second(scores), references), floor)
+    isotonic = fit_isotonic(_second(scores), references, sample_weight=sample_weight)
+    return Recalibration(method, isotonic, floor)
 
 
 def floor_of(log_posteriors: Array) -> float:
@@ -232,7 +250,11 @@ def _second(scores: Floats) -> Floats:
 
 
 def fit_affine(
-    log_posteriors: ArrayLike, references: ArrayLike, *, with_bias: bool = True
+    log_posteriors: ArrayLike,
+    references: ArrayLike,
+    *,
+    with_bias: bool = True,
+    sample_weight: ArrayLike | None = None,
 ) -> Affine:
     r"""Fit the affine calibration of log-posteriors by minimising the cross-entropy.
 
@@ -249,6 +271,8 @@ def fit_affine(
         True classes in [0, K), each at least once if there is a bias.
     with_bias : bool, default True
         False is temperature scaling.
+    sample_weight
+        See `fit_recalibration`.
 
     Returns
     -------
@@ -284,12 +308,17 @@ def fit_affine(
         classes = labels(references, "references", num_classes=num_classes, num_samples=len(scores))
     except InputError as error:
         raise error.reword(_OF_AFFINE) from None
+    weight = _weights(sample_weight, len(scores))
+    seen = weight > 0
+    scores = scores[seen]
+    classes = classes[seen]
+    share = weight[seen] / weight.sum()
     counts = np.bincount(classes, minlength=num_classes)
     if with_bias and not counts.all():
         raise _class_without_sample(counts)
-    centred, unit = _standardize(scores)
+    centred, unit = _standardize(scores, share)
     _refuse_separable(centred, classes, counts, with_bias)
-    objective = _cross_entropy_of_affine(centred, classes, with_bias)
+    objective = _cross_entropy_of_affine(centred, classes, share, with_bias)
     parameters = _minimum(objective, np.r_[1.0, np.zeros(num_classes if with_bias else 0)])
     scale = float(parameters[0]) / unit
     if not with_bias and not scale > 0:
@@ -336,12 +365,17 @@ def apply_affine(calibration: Affine, log_posteriors: ArrayLike) -> Floats:
     return log_softmax(calibration.scale * scores + calibration.bias)
 
 
-def fit_temperature(log_posteriors: ArrayLike, references: ArrayLike) -> Affine:
+def fit_temperature(
+    log_posteriors: ArrayLike,
+    references: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> Affine:
     """Fit temperature scaling, `fit_affine` without a bias; the temperature is 1 / scale, and positive.
 
     Parameters
     ----------
-    log_posteriors, references
+    log_posteriors, references, sample_weight
         See `fit_affine`.
 
     Returns
@@ -364,10 +398,15 @@ def fit_temperature(log_posteriors: ArrayLike, references: ArrayLike) -> Affine:
     >>> round(1 / fit_temperature(log_q, [0, 0, 0, 0, 1, 1, 1, 1, 1, 0]).scale, 4)
     2.0
     """
-    return fit_affine(log_posteriors, references, with_bias=False)
+    return fit_affine(log_posteriors, references, with_bias=False, sample_weight=sample_weight)
 
 
-def fit_isotonic(confidence: ArrayLike, correct: ArrayLike) -> Isotonic:
+def fit_isotonic(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+) -> Isotonic:
     """Fit the non-decreasing map of confidences with the least squared error, by scikit-learn.
 
     Parameters
@@ -376,6 +415,8 @@ def fit_isotonic(confidence: ArrayLike, correct: ArrayLike) -> Isotonic:
         In [0, 1].
     correct : array_like, shape (N,)
         0 or 1.
+    sample_weight
+        See `fit_recalibration`.
 
     Returns
     -------
@@ -408,7 +449,8 @@ def fit_isotonic(confidence: ArrayLike, correct: ArrayLike) -> Isotonic:
     except InputError as error:
         raise error.reword(_OF_ISOTONIC) from None
     q = np.clip(q, 0, 1)  # from beyond by rounding
-    fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth)
+    weight = _weights(sample_weight, len(q))
+    fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth, weight)
     return Isotonic(np.asarray(fitted.X_thresholds_), np.asarray(fitted.y_thresholds_))
 
 
@@ -538,6 +580,30 @@ def cross_validated(
     return recalibrated
 
 
+def require_classes(truth: Array, folds: int) -> None:
+    """Raise InputError unless each fold can have a sample of each class."""
+    classes, counts = np.unique(truth, return_counts=True)
+    if len(counts) < 2:
+        raise InputError("references", "one_class_to_recalibrate", value=classes[0])
+    if counts.min() < folds:
+        least = int(np.argmin(counts))
+        count = int(counts[least])
+        got = f"{count} of {classes[least]}"
+        raise InputError("references", "class_in_too_few_folds", value=count, got=got, folds=folds)
+
+
+def _weights(sample_weight: ArrayLike | None, num_samples: int) -> Floats:
+    """Return weights (N,), by default of 1, of which one is positive."""
+    if sample_weight is None:
+        return np.ones(num_samples)
+    weight: Floats = non_negative(vector(sample_weight, "sample_weight"), "sample_weight")
+    same_length(references=range(num_samples), sample_weight=weight)
+    if not weight.any():
+        raise InputError("sample_weight", "all_zero")
+    weight = weight / weight.max()  # sums of very large ones would overflow
+    return weight
+
+
 def _class_without_sample(counts: Ints) -> InputError:
     empty = int(np.argmin(counts))
     return InputError(
@@ -552,13 +618,13 @@ def _class_without_sample(counts: Ints) -> InputError:
     )
 
 
-def _standardize(scores: Floats) -> tuple[Floats, float]:
+def _standardize(scores: Floats, share: Floats) -> tuple[Floats, float]:
     """Return scores less the mean of their row, which softmax does not see, in units of their spread, and that unit."""
     # first: the squares of very large or small ones would overflow or vanish
     size = float(np.abs(scores).max()) or 1.0
     centred = scores / size
     centred -= centred.mean(axis=1, keepdims=True)
-    spread = float(centred.std()) or 1.0
+    spread = float(np.sqrt(share @ np.mean(centred**2, axis=1))) or 1.0
     centred /= spread
     return centred, spread * size
 
@@ -601,7 +667,7 @@ def _separates(least: Floats, most: Floats) -> bool:
 
 
 def _cross_entropy_of_affine(
-    scores: Floats, classes: Ints, with_bias: bool
+    scores: Floats, classes: Ints, share: Floats, with_bias: bool
 ) -> Callable[[Floats], tuple[float, Floats]]:
     # One row per class: NumPy reduces over the long axis at full speed, over few classes it does not.
     by_class = np.ascontiguousarray(scores.T)
@@ -614,12 +680,13 @@ def _cross_entropy_of_affine(
         logits -= logits.max(axis=0)
         q = np.exp(logits)
         total = q.sum(axis=0)
-        value = np.mean(np.log(total) - logits[classes, columns])
+        value = share @ (np.log(total) - logits[classes, columns])
         q /= total
         q[classes, columns] -= 1
+        q *= share
         slope = np.einsum("kn,kn->", q, by_class)
         gradient = np.append(slope, q.sum(axis=1) if with_bias else ())
-        return float(value), gradient / len(classes)
+        return float(value), gradient
 
     return objective
 

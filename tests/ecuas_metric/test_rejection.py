@@ -108,9 +108,35 @@ def test_costs_and_decisions_by_name_are_those_of_the_matrix(rng):
     assert decide(q[:, 1], cost={0: 1, 1: 3}, reject_cost=0.5).decision.dtype.kind == "i"
 
 
+def test_a_data_frame_of_costs_says_which_class_and_which_decision_it_means(rng):
+    q = rng.dirichlet(np.ones(3), 50)
+    truth = np.array(["cat", "dog", "eel"])[rng.integers(0, 3, 50)]
+    table = pd.DataFrame(rng.random((3, 3)), ["eel", "cat", "dog"], ["keep", "drop", "call"])
+    matrix = table.loc[["cat", "dog", "eel"]].to_numpy()
+    assert ecuas_score(truth, q, cost=table) == ecuas_score(truth, q, cost=matrix)
+    rows = decide(q, cost=table, reject_cost=0.1)
+    numbers = decide(q, cost=matrix, reject_cost=0.1)
+    assert rows.decision.tolist() == table.columns[numbers.decision].tolist()
+    np.testing.assert_array_equal(rows.uncertainty, numbers.uncertainty)
+    unnamed = decide(q, cost=pd.DataFrame(matrix), reject_cost=0.1)
+    np.testing.assert_array_equal(unnamed.decision, numbers.decision)
+
+
+@pytest.mark.parametrize("names", [("x", 1), ((1, 2), (3, 4)), (None, "x"), (True, False), (1, 2)])
+def test_decisions_keep_the_names_that_they_have(names):
+    cost = {"a": dict(zip(names, (0, 1), strict=True)), "b": dict(zip(names, (1, 0), strict=True))}
+    rows = decide([[0.9, 0.1], [0.1, 0.9]], cost=cost, reject_cost=0.5)
+    assert rows.decision.shape == (2,)
+    assert rows.decision.tolist() == list(names)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (
+            lambda: decide([0.5], reject_cost=0.1, predictions_are="positive_probabilities"),
+            "predictions_are cannot be positive_probabilities here: y_prob of shape (N,) is",
+        ),
         (lambda: decide([[0.5, 0.5]], reject_cost=10), "reject_cost must lie in [0, 0.5]"),
         (lambda: decide([[0.5, 0.6]], reject_cost=0.1), "y_prob must have rows that sum to 1"),
         (

@@ -1,17 +1,27 @@
 """A classifier of scikit-learn that rejects: decisions and costs are those of `decide` and the scores."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array
+from sklearn import config_context
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    StratifiedKFold,
+    cross_val_predict,
+    cross_val_score,
+)
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
 from ecuas_metric import InputError, decide, fit_recalibration, score_posteriors
 from ecuas_metric.integrations.sklearn import RejectingClassifier, ecuas_scorer
-from ecuas_metric.recalibration.maps import stratified_folds
 from tests.ecuas_metric.integrations.test_plugins import classified
 
 COST = {"bird": {"a": 0, "b": 4}, "cat": {"a": 1, "b": 0}, "dog": {"a": 2, "b": 1}}
@@ -36,16 +46,88 @@ def test_where_no_map_is_best_posteriors_stay_with_a_warning():
     assert model.recalibration_ is None
 
 
+FORMS = {
+    "array": lambda X: X,
+    "frame": lambda X: pd.DataFrame(X, columns=["a", "b"]),
+    "sparse": csr_array,
+    "rows": lambda X: X.tolist(),
+    "texts": lambda X: [f"{a:.1f} {b:.1f}" for a, b in X],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("calibration", ["affine", "temperature", "isotonic"])
+def test_the_order_of_rows_does_not_matter(calibration, form, rng):
+    X, y = classified(rng, ["no", "yes"])
+    model = LogisticRegression(tol=1e-10)
+    if form == "texts":
+        model = make_pipeline(CountVectorizer(token_pattern=r"\S+"), model)
+    model = RejectingClassifier(model, calibration=calibration, cv=3)
+    order = rng.permutation(90)
+    rows = FORMS[form]
+    posteriors = model.fit(rows(X), y).predict_proba(rows(X))
+    again = model.fit(rows(X[order]), y[order]).predict_proba(rows(X))
+    np.testing.assert_allclose(again, posteriors, atol=1e-6)
+
+
+@pytest.mark.parametrize("calibration", [None, "affine"])
+def test_weights_are_routed_through_pipelines_and_searches(calibration, rng):
+    """That they count rows is what `check_estimator` finds."""
+    X, y = classified(rng, ["no", "yes"])
+    weight = rng.integers(1, 4, 90).astype(float)
+    model = RejectingClassifier(LogisticRegression(), calibration=calibration, reject_cost=0.2)
+    plain = model.fit(X, y, sample_weight=weight).predict_proba(X)
+    assert np.abs(plain - model.fit(X, y).predict_proba(X)).max() > 1e-3
+    with config_context(enable_metadata_routing=True):
+        estimator = LogisticRegression().set_fit_request(sample_weight=True)
+        routed = RejectingClassifier(estimator, calibration=calibration, reject_cost=0.2)
+        routed.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        pipeline = make_pipeline(FunctionTransformer(), routed).fit(X, y, sample_weight=weight)
+        np.testing.assert_allclose(pipeline.predict_proba(X), plain)
+        grid = GridSearchCV(routed, {"estimator__C": [1.0]}, cv=KFold(3))
+        found = grid.fit(X, y, sample_weight=weight).best_score_
+        routed.set_params(cv=GroupKFold(3))
+        routed.fit(X, y, sample_weight=weight, groups=np.arange(90) // 3)
+    scores = []
+    for train, test in KFold(3).split(X):
+        model.fit(X[train], y[train], sample_weight=weight[train])
+        scores.append(model.score(X[test], y[test], sample_weight=weight[test]))
+    assert found == pytest.approx(np.mean(scores))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cost": "log"}, "RejectingClassifier cannot be used with cost='log'"),
+        ({"cost": "nil"}, "cost must be one of"),
+        ({"cost": np.eye(3)}, r"cost must be 'zero_one', 'log' or have shape \(2, D\)"),
+        ({"reject_cost": 0.6}, r"reject_cost must lie in \[0, 0.5\]"),
+        ({"calibration": "platt"}, "method must be one of"),
+        ({"calibration": "affine"}, "y must have at least 2 samples of each class"),
+    ],
+)
+def test_what_cannot_decide_is_not_fitted(options, message, rng):
+    X, y = classified(rng, ["no", "no"])
+    y[0] = "yes"
+    if options.get("calibration") != "affine":
+        y[:9] = "yes"
+    with pytest.raises(InputError, match=f"^{message}"):
+        RejectingClassifier(LogisticRegression(), **options).fit(X, y)
+    model = RejectingClassifier(LogisticRegression()).fit(X, y).set_params(cost="log")
+    for call in (lambda: model.predict(X), lambda: model.decision_costs(X, y)):
+        with pytest.raises(InputError, match="^RejectingClassifier cannot be used with cost='log'"):
+            call()
+
+
 @pytest.mark.parametrize("calibration", [None, "affine"])
 def test_decisions_and_costs_are_those_of_the_functions(calibration, rng):
     X, y = classified(rng, ["bird", "cat", "dog"])
     forest = RandomForestClassifier(20, random_state=0)  # posteriors of 0
-    model = RejectingClassifier(forest, cost=COST, reject_cost=0.3, calibration=calibration).fit(
-        X[:60], y[:60]
-    )
+    folds = StratifiedKFold(4)
+    options = {"calibration": calibration, "cv": folds}
+    model = RejectingClassifier(forest, cost=COST, reject_cost=0.3, **options).fit(X[:60], y[:60])
     posteriors = forest.fit(X[:60], y[:60]).predict_proba(X[60:])
     if calibration:
-        folds = stratified_folds(5, grouped=False)
         out_of_fold = cross_val_predict(forest, X[:60], y[:60], cv=folds, method="predict_proba")
         codes = np.unique(y[:60], return_inverse=True)[1]
         posteriors = fit_recalibration(out_of_fold, codes).apply(posteriors)

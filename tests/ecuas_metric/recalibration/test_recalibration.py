@@ -225,6 +225,20 @@ def test_what_is_deployed_is_the_fit_row_by_row_also_from_json(method, rng):
     )
 
 
+@pytest.mark.parametrize("method", ["affine", "temperature", "isotonic"])
+def test_a_weight_is_a_number_of_copies(method, rng):
+    scores, labels = miscalibrated(rng, num_samples=200, num_classes=2, bias=(0.0, 0.7))
+    q = np.exp(log_softmax(scores, axis=1))
+    weight = rng.integers(0, 4, 200)
+    fitted = fit_recalibration(q, labels, method=method, sample_weight=weight * 1e300)
+    copies = np.repeat(np.arange(200), weight)
+    repeated = fit_recalibration(q[copies], labels[copies], method=method)
+    np.testing.assert_allclose(fitted.apply(q), repeated.apply(q), atol=1e-6)
+    for wrong in (np.zeros(200), weight[1:], -weight, np.full(200, np.nan)):
+        with pytest.raises(InputError, match="sample_weight must"):
+            fit_recalibration(q, labels, method=method, sample_weight=wrong)
+
+
 def test_a_recalibration_of_other_classes_or_another_method_is_refused(rng):
     with pytest.raises(
         InputError, match="must not be isotonic for posteriors of more than two classes"

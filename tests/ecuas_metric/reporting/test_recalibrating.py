@@ -178,7 +178,7 @@ def test_a_confidence_of_exactly_1_is_read_as_less_and_said(overconfident, tmp_p
         (
             ANSWERS | {"correct": [0] * 3 + [1] * 27},
             "affine",
-            "of each class as there are folds, 5; got 3 of 0",
+            "must have at least 5 samples of each class, to be recalibrated in folds; got 3 of 0",
         ),
         (ANSWERS | {"correct": [0, 1] * 15}, "affine --folds 1", "must be at least 2; got 1"),
         (
