@@ -54,7 +54,7 @@ CAPTIONS = {
 }
 # the first lists all files, also if writing them ends early
 TEXTS = ("numbers.json", "results.tex", "methods.txt")
-SUFFIXES = (".pdf", ".png")
+FIGURE_SUFFIXES = (".pdf", ".png")
 FIGURE = r"""\begin{figure}
 \centering
 \includegraphics[width=0.7\textwidth]{%(file)s}
@@ -103,7 +103,7 @@ def _former_files(folder: Path) -> set[str]:
         former = set(json.loads(listing.read_text(encoding="utf-8"))["files"])
     except (OSError, ValueError, TypeError, KeyError):
         former = set()
-    ours = {*TEXTS, *(f"{name}{suffix}" for name in CAPTIONS for suffix in SUFFIXES)}
+    ours = {*TEXTS, *(f"{name}{suffix}" for name in CAPTIONS for suffix in FIGURE_SUFFIXES)}
     for name in sorted(ours - former):
         if (folder / name).exists():
             raise FileError(folder / name, "file_is_there", advice="name_another_output")
@@ -113,7 +113,7 @@ def _former_files(folder: Path) -> set[str]:
 def _figures(systems: Mapping[str, System]) -> dict[str, bytes]:
     """Return the figures by the names of their files."""
     with TemporaryDirectory() as folder:
-        paths = write_figures(systems, folder, suffixes=SUFFIXES)
+        paths = write_figures(systems, folder, suffixes=FIGURE_SUFFIXES)
         return {path.name: path.read_bytes() for path in paths}
 
 
