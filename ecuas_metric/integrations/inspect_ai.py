@@ -31,11 +31,13 @@ from ..files.runs.inspect_ai import Log, part_of_scorer
 from ..files.runs.parts import without_nan
 from ..files.submissions import submission_of
 
-_BEFORE = r"[(\[,;\n]\s*(?:(?:confidence|probability)\W*)?|\b(?:confidence|probability)\b\W*"  # what sets a number off
+# What sets a number off from the answer, and the number; a comma between digits belongs to these.
 _STATED = re.compile(
-    rf"(?:{_BEFORE})(?P<number>\d+(?:\.\d+)?|\.\d+)\s*(?P<percent>%|per ?cent\b)?\s*[)\]]?\s*\.?\s*$",
+    r"(?:[(\[;\n]|,(?!\d))[ \t]*(?:(?:confidence|probability)\b(?:[ \t]*[:=])?[ \t]*)?"
+    r"(?P<number>\d+(?:\.\d+)?|\.\d+)\s*(?P<percent>%|per ?cent\b)?\s*[)\]]?\s*\.?\s*\Z",
     re.IGNORECASE,
 )
+_ANOTHER = re.compile(r"\d\s*%|\d?\.\d|[(\[][^)\]]*\Z")  # a probability, or a bracket that is open
 
 
 def _values(
@@ -140,7 +142,8 @@ def answer_with_confidence(grader: "Scorer | None" = None, scale: float = 1) -> 
     """Return a scorer of answers such as "Paris (85 %)": another scorer grades the text before the confidence.
 
     The confidence ends the reply: a number with a decimal point or a per cent sign (or "percent"), in brackets, after a
-    comma, a semicolon or the word confidence or probability, or on a line of its own. Nothing else is taken for one.
+    comma or a semicolon, or on a line of its own, with or without the word confidence or probability before it. Nothing
+    else is taken for one, nor a number in a bracket or a line that states another one.
     With `scale`, e.g. 100, replies without a sign have it too: then "Paris (85)" is 0.85. The `grader` is by default
     Inspect's `exact()`, which takes any of several targets and ignores case and punctuation. Other options of `ecuas`
     are set by ``Task(metrics=[ecuas(...)])``.
@@ -174,6 +177,7 @@ def answer_and_confidence(
     if stated is None or not (stated["percent"] or "." in stated["number"] or scale != 1):
         return text, None
     confidence = float(stated["number"]) / (100 if stated["percent"] else scale)
-    if confidence > 1:
+    answer = text[: stated.start()].rstrip(" ,;:-\n")
+    if confidence > 1 or _ANOTHER.search(answer.rpartition("\n")[2]):
         return text, None
-    return text[: stated.start()].rstrip(" (,;:-\n"), confidence
+    return answer, confidence

@@ -37,9 +37,8 @@ LABELLED = re.compile(
 AT_THE_END = (
     re.compile(rf"[,;(\n]{OPENING}{KEYWORD}[ \t]+{DIGITS}", re.IGNORECASE),
     re.compile(rf"\n{OPENING}{DIGITS}"),
-    re.compile(
-        r"[,;(]\s*(?P<number>\d*\.\d+|\d+(?=\s*[%\uff05]))"
-    ),  # "Boeing (747)" states nothing
+    # "Boeing (747)" states nothing, nor does the comma of "85,5 %"
+    re.compile(r"(?:[;(]|,(?!\d))\s*(?P<number>\d*\.\d+|\d+(?=\s*[%\uff05]))"),
 )
 UNREADABLE = re.compile(rf"{KEYWORD}[\s*_]*[:=]", re.IGNORECASE)
 # Where the probability may be stated once more: on its line, and on the next ones while they are labelled too.
@@ -65,15 +64,21 @@ WORD = re.compile(r"[^\W\d_]+")
 # Words that may stand beside the number, or be of the answer: what else is said may give it another meaning.
 PLAIN = frozenset(
     WORD.findall(
-        """a about accuracy accurate almost am an and answer approximately are around as at be being believe ca cent
+        """a about accuracy accurate almost am an and answer approximately are around as at be being believe ca
         certain certainty chance circa confidence confident correct correctness d estimate estimated fairly final for
-        guess i in is it its level likelihood likely m maybe my nearly of opinion or out overall per percent perhaps
+        guess i in is it its level likelihood likely m maybe my nearly of opinion or out overall perhaps
         possibly pretty probability put quite rather reply response right roughly s say score so stated subjective sure
         that the think this to total true very view with would"""
     )
 )
 SIGNS = re.compile(r"[\s.,;:=!()\[\]{}*_\"'\u2019`<>~]*")  # signs that mean nothing for a number
-CORRECTION = re.compile(rf"(?i){KEYWORD}|\b(?:wrong|incorrect|mistaken|inverse|correction)\b")
+# What takes an answer or its number back, or says on which scale it is; an explanation may stand there too.
+CORRECTION = re.compile(
+    rf"(?i){KEYWORD}|\b(?:wrong|incorrect|mistaken|inverse|correction|actually|wait|sorry|instead|scale|alternativ\w*"
+    r"|runner|reconsider\w*|second (?:guess|thoughts?)|take \w+ back)\b|\bno[,.]"
+    r"|\b(?:answer|guess)(?:\s+(?:is|was)\b|\s*:)|(?<![\d.])0?\.\d|\d\s*[=%\uff05]"
+)
+SEVERAL_ANSWERS = re.compile(r"(?i);|\b(?:or|second|alternatively)\b")
 
 UNREAD = "no probability can be read"
 UNKNOWN = "what is said of the number is not known to mean the probability of being right"
@@ -115,6 +120,29 @@ class Statement:
         lead = text[word.start() if word else 0 : self.passage.start("number")]
         after = text[self.number.end :].partition("\n")[0]
         return f"{lead}\0{after}"
+
+    @property
+    def above(self) -> str:
+        """The lines above that of the number, the first of which is the answer."""
+        text = self.passage.string[: self.passage.start("number")]
+        return text.rpartition("\n")[0].strip()
+
+    @property
+    def explanation(self) -> str:
+        """The lines between the answer and the number."""
+        return self.above.partition("\n")[2].strip(" `\n")
+
+    @property
+    def lead(self) -> str:
+        """What stands before the number on its line, without an answer there."""
+        text = self.passage.string[: self.passage.start("number")]
+        return text.rpartition("\n")[2] if self.above else text[self.passage.start() :]
+
+    @property
+    def below(self) -> str:
+        """The lines below that of the number, and below those that state it once more."""
+        remainder = REMAINDER.match(self.passage.string, self.number.end)
+        return self.passage.string[remainder.end() if remainder else self.number.end :]
 
 
 def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
@@ -206,21 +234,26 @@ def _why_missing(statements: Sequence[Statement], answer: str) -> str | None:
 
 
 def _is_plain(stated: Statement, answer: str) -> bool:
-    """Return whether all that is said of a number, on its line and after it, is known to leave its meaning."""
-    text = stated.passage.string
-    start = max(text.rfind("\n", 0, stated.passage.start("number")) + 1, 0)
-    is_beside_answer = not text[:start].strip()
-    before = text[
-        stated.passage.start() if is_beside_answer else start : stated.passage.start("number")
-    ]
-    before = before.removeprefix("- ")  # of a list
-    after = text[stated.number.end :].partition("\n")[0]
+    """Return whether all that is said of a number, on its line and around it, is known to leave its meaning."""
+    before = stated.lead.removeprefix("- ")  # of a list
+    after = stated.passage.string[stated.number.end :].partition("\n")[0]
     known = PLAIN.union(WORD.findall(answer.lower()))
     said = f"{before} {_without_numbers(after)}"
     if not known.issuperset(WORD.findall(said.lower())) or not SIGNS.fullmatch(WORD.sub("", said)):
         return False
-    remainder = REMAINDER.match(text, stated.number.end)
-    return CORRECTION.search(text, remainder.end() if remainder else stated.number.end) is None
+    around = f"{stated.explanation}\n{stated.below}"
+    return _is_of_the_answer(stated, answer) and CORRECTION.search(around) is None
+
+
+def _is_of_the_answer(stated: Statement, answer: str) -> bool:
+    """Return whether a number is of the whole answer: beside it, of one answer; without a label, on the next line."""
+    if answer.count("(") > answer.count(")"):
+        return False
+    if not stated.above:
+        return SEVERAL_ANSWERS.search(answer) is None
+    return (
+        re.search(KEYWORD, stated.passage[0], re.IGNORECASE) is not None or not stated.explanation
+    )
 
 
 def _without_numbers(text: str) -> str:
@@ -287,24 +320,28 @@ def _is_whole(stated: Statement) -> bool:
 def _from_json(text: str, missing: str) -> Outcome:
     """Return the answer and the probability of a JSON object; an answer that cannot be read is empty."""
     fields = _json_fields(text)
-    answers = [fields[name] for name in ("guess", "answer") if isinstance(fields.get(name), str)]
-    answer = " ".join(str(answers[0]).split()) if answers else ""
-    values = {
-        _json_number(fields[name]) for name in ("probability", "confidence") if name in fields
+    values = [value for name, value in fields if name in ("guess", "answer")]
+    answers = list(
+        dict.fromkeys(" ".join(value.split()) for value in values if isinstance(value, str))
+    )
+    numbers = {
+        _json_number(value) for name, value in fields if name in ("probability", "confidence")
     }
-    if len(values) > 1:
+    answer = answers[0] if answers else ""
+    if len(numbers) > 1 or len(answers) > 1:
         return Outcome(answer, None, SEVERAL)
-    confidence = values.pop() if values else None
+    confidence = numbers.pop() if numbers else None
     return Outcome(answer, confidence, missing if confidence is None else None)
 
 
-def _json_fields(text: str) -> dict[str, object]:
+def _json_fields(text: str) -> list[tuple[str, object]]:
+    """Return names and values of a JSON object, also of a name that stands there twice."""
     whole = _JSON.fullmatch(text)
     try:
-        content = json.loads(whole["json"]) if whole else {}
+        pairs = json.loads(whole["json"], object_pairs_hook=list) if whole else []
     except (ValueError, RecursionError):
-        return {}
-    return {name.lower(): value for name, value in content.items()}
+        return []
+    return [(name.lower(), value) for name, value in pairs]
 
 
 def _json_number(value: object) -> float | None:

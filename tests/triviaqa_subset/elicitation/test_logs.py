@@ -31,7 +31,11 @@ from inspect_ai.scorer import Score, ScoreEdit, accuracy, grouped, includes, sco
 from inspect_ai.solver import solver
 
 from ecuas_metric.files.runs import inspect_ai as reader
-from ecuas_metric.integrations.inspect_ai import answer_with_confidence, ecuas
+from ecuas_metric.integrations.inspect_ai import (
+    answer_and_confidence,
+    answer_with_confidence,
+    ecuas,
+)
 from tests.ecuas_metric.integrations.live import arithmetic, close, score
 
 pytestmark = pytest.mark.e2e
@@ -403,6 +407,19 @@ def test_answers_or_confidences_that_are_all_alike_are_noted(tmp_path):
     said = score(tmp_path / "logs")[1]
     assert "All 10 answers are 'x'" in said
     assert "All 10 confidences are 0.5" in said
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Paris (85,5 %)", "Paris, 1,5%", "Paris\n1,5 %", "Paris,0.9", "Paris (-0.2)", "Paris, <20%", "Paris\n≤0.8",
+        "Paris\nLack of confidence: 20%", "Paris\nWrong with probability 0.2", "Paris\nConfidence (wrong): 0.2",
+        "Paris\nConfidence: [0.7, 0.8]", "Paris (0.7, 0.8)", "Paris (80%), Lyon (20%)", "Paris (or Lyon, 20%)",
+        "Paris\nConfidence: -0.2", "Paris (150%)", "Paris\nConfidence %: 0.8",
+    ],
+)  # fmt: skip
+def test_the_scorer_takes_no_number_that_may_mean_something_else(reply):
+    assert answer_and_confidence(reply) == (reply, None)
 
 
 def test_missing_confidences_are_bounded_by_the_reader_and_counted_by_the_plug_in(tmp_path):

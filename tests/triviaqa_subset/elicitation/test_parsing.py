@@ -79,7 +79,7 @@ STATED = {  # what follows "Paris" -> the probability, or why it is missing
     0.01: ["\nProbability: 1 percent", "\nProbability: 1\uff05"],
     0.1: ["\nProbability: 1 in 10", "\nProbability: 1 out of 10"],
     0.9: ["\nProbability: 0.9 in my view", "\nProbability: 0.9 (90 %)", "\nProbability: 0.9\nConfidence: 90%",
-          "\n0.9\n0.9"],
+          "\n\nProbability: 0.9\n\nIt has been the capital since 987."],
     "no probability": [
         "", "\nProbability:", ", 0.14...", "\nProbability: >0.99", "\nProbability: at least 0.9",
         *(f"\nProbability: {odd}" for odd in ("rather high", "N/A", "85", "150 %", "-0.2", "5e-1", "1 in 0", "0.8x",
@@ -116,6 +116,8 @@ ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
     "The Logic of Probability: 0.5\nProbability: 0.9": ("The Logic of", None),
     '{"guess": "Paris", "probability": 1e-5}': ("Paris", 1e-5),
     '{"guess": "Paris", "probability": 0.9, "confidence": "80%"}': ("Paris", None), "": ("", None), " \n ": ("", None),
+    '{"guess": "Paris", "probability": 0.9, "probability": 0.2}': ("Paris", None),
+    '{"guess": "Paris", "answer": "Lyon", "probability": 0.9}': ("Paris", None),
     **{text: (text, None) for text in ("1984", "Boeing (747)", "Friday, 13", "Apollo 0.5", "Probability theory")},
 }  # fmt: skip
 
@@ -180,6 +182,12 @@ MUST_BE_MISSING = """
 {a}⏎Probability of alternative: {p} ¦ {a}⏎Probability of the second guess: {p}
 {a}⏎Joint probability with Lyon: {p} ¦ {a}⏎Log probability: -0.{d} ¦ {a}⏎Log probability: {p}
 {a}⏎Log-probability = {p} ¦ {a}⏎Probability ratio: {p} ¦ {a}⏎Probability rank: {p}
+{a}⏎Probability: {p}⏎Wait: 0.31 ¦ {a}⏎Probability: {p}⏎No, it is Lyon. ¦ {a}⏎Probability: {p}⏎⏎The answer is Lyon.
+{a}⏎Probability: {p}⏎⏎On second thoughts: Lyon ¦ {a}⏎Probability: {p}⏎I take that back. ¦ {a}⏎{p}⏎(1 = lowest)
+{a}⏎Probability: {p}⏎Scale: 0 to 5 ¦ {a}⏎Probability: {p}⏎(31% before) ¦ {a}⏎Confidence in percent: {p}
+{a} (alternatively Lyon, {p}) ¦ {a} (runner-up: Lyon, {d}%) ¦ {a}; Lyon, {p} ¦ {a}, or Lyon ({p})
+{a}. Second guess: Lyon ({d}%) ¦ {a}⏎⏎Runner-up⏎Lyon⏎{p} ¦ {a}⏎Alternative: Lyon⏎Probability: {p}
+{a} ({d},5 %) ¦ {a}, {d},5% ¦ {a}; 1,{d}% ¦ {a}⏎1,{d} % ¦ {a}⏎Probability: {d},5 % ¦ {a},{p}
 """
 MAY_BE_READ = """
 {a}⏎Probability: {p} ¦ {a}⏎⏎**Probability:** `{p}` ¦ {a}⏎Probability (0-1): {p}
