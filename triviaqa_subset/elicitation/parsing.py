@@ -19,13 +19,6 @@ TOTAL = re.compile(r"[ \t]+(?:in|out[ ]of)[ \t]+(\d+)")
 PERCENT = re.compile(r"[ \t]*(?:[%\uff05]|per[ -]?cent\b)", re.IGNORECASE)
 # What makes digits a part of something else: "0.8x", "0.5*0.5", "0.14159...".
 CONTINUED = re.compile(r"[^\W_]|[*^]\d|\.\.")
-NUMBER_OR_WORD = re.compile(rf"{DIGITS}|(?P<word>[^\W\d_][^\W_]*)")
-# A number that only these separate from another is its alternative, the end of its range, or a part of its fraction.
-JOINING = re.compile(
-    r"to|or|and|of|in|through|out|about|around|roughly|approximately|nearly|almost|maybe|perhaps|possibly|even|rather"
-    r"|probability|confidence",
-    re.IGNORECASE,
-)
 
 KEYWORD = r"(?:\bwith\s+(?:an?\s+)?)?\b(?:probability|confidence)\b"
 ABOUT = r"(?:(?:about|around|roughly|approximately|nearly|almost)\s+)?"
@@ -44,24 +37,8 @@ UNREADABLE = re.compile(rf"{KEYWORD}[\s*_]*[:=]", re.IGNORECASE)
 # Where the probability may be stated once more: on its line, and on the next ones while they are labelled too.
 REMAINDER = re.compile(rf"[^\n]*(?:\n[\s*_]*{KEYWORD}[^\n]*)*", re.IGNORECASE)
 
-# What a stated number is, if not the probability of being right; NUL stands for the number in its line.
-UNSURE = r"\s+(?:\w+\s+)?(?:sure|certain|confident|positive)\b"
-OTHER_MEANINGS = {
-    "the probability is that of being wrong": re.compile(
-        r"(?i)\b(?:wrong|incorrect|inaccurate|mistaken|false|untrue|errors?|failure|other|another"
-        rf"|(?:not|never|cannot|\w+n['\u2019]t)\b(?!{UNSURE}))\b"
-    ),
-    "the probability has a condition": re.compile(
-        r"(?i)\b(?:if|otherwise|unless|assuming|provided|given|depending|when|else)\b"
-    ),
-    "a bound is stated instead of a probability": re.compile(
-        r"(?is)\b(?:at (?:most|least)|\w+er than|(?:less|more) than|below|above|under|over|up to|bound)\b.*\0"
-        r"|\0\s*(?:\+|at (?:most|least)\b|or (?:more|less|higher|lower|above|below)\b)|<.*\0[^>]*\Z"
-    ),
-}
-
 WORD = re.compile(r"[^\W\d_]+")
-# Words that may stand beside the number, or be of the answer: what else is said may give it another meaning.
+# Words that may stand beside the number: what else is said may give it another meaning.
 PLAIN = frozenset(
     WORD.findall(
         """a about accuracy accurate almost am an and answer approximately are around as at be being believe ca
@@ -72,13 +49,16 @@ PLAIN = frozenset(
     )
 )
 SIGNS = re.compile(r"[\s.,;:=!()\[\]{}*_\"'\u2019`<>~]*")  # signs that mean nothing for a number
-# What takes an answer or its number back, or says on which scale it is; an explanation may stand there too.
+# What an explanation below does not speak of: how sure the answer is, another one, or a correction.
 CORRECTION = re.compile(
     rf"(?i){KEYWORD}|\b(?:wrong|incorrect|mistaken|inverse|correction|actually|wait|sorry|instead|scale|alternativ\w*"
-    r"|runner|reconsider\w*|second (?:guess|thoughts?)|take \w+ back)\b|\bno[,.]"
-    r"|\b(?:answer|guess)(?:\s+(?:is|was)\b|\s*:)|(?<![\d.])0?\.\d|\d\s*[=%\uff05]"
+    r"|runner|reconsider\w*|second (?:guess|thoughts?)|take \w+ back|low\w*"
+    r"|high\w*|likel\w*|(?:un)?sure|(?:un)?certain\w*"
+    r"|doubt\w*|maybe|perhaps)\b|\bno[,.]|\b(?:answer|guess)(?:\s+(?:is|was)\b|\s*:)"
 )
-SEVERAL_ANSWERS = re.compile(r"(?i);|\b(?:or|second|alternatively)\b")
+# Answers beside which a number may be of a part of them, or of something else.
+LIST = re.compile(r"(?i);|\b(?:or|second|alternatively|uncertainty|doubt|risk|error)\b")
+GREATEST = 100  # a number below that is at most this may be on a scale of probabilities
 
 UNREAD = "no probability can be read"
 UNKNOWN = "what is said of the number is not known to mean the probability of being right"
@@ -113,24 +93,10 @@ class Statement:
     number: Number
 
     @property
-    def context(self) -> str:
-        """The word before the passage, the passage, and the end of its line, with NUL for the number."""
-        text = self.passage.string
-        word = re.search(r"\w* ?\Z", text[: self.passage.start()])
-        lead = text[word.start() if word else 0 : self.passage.start("number")]
-        after = text[self.number.end :].partition("\n")[0]
-        return f"{lead}\0{after}"
-
-    @property
     def above(self) -> str:
-        """The lines above that of the number, the first of which is the answer."""
+        """The lines above that of the number: the answer."""
         text = self.passage.string[: self.passage.start("number")]
-        return text.rpartition("\n")[0].strip()
-
-    @property
-    def explanation(self) -> str:
-        """The lines between the answer and the number."""
-        return self.above.partition("\n")[2].strip(" `\n")
+        return text.rpartition("\n")[0].strip(" `\n")
 
     @property
     def lead(self) -> str:
@@ -139,10 +105,15 @@ class Statement:
         return text.rpartition("\n")[2] if self.above else text[self.passage.start() :]
 
     @property
-    def below(self) -> str:
-        """The lines below that of the number, and below those that state it once more."""
+    def remainder(self) -> str:
+        """The end of its line, and the next lines while they are labelled too."""
         remainder = REMAINDER.match(self.passage.string, self.number.end)
-        return self.passage.string[remainder.end() if remainder else self.number.end :]
+        return remainder[0] if remainder else ""
+
+    @property
+    def below(self) -> str:
+        """The lines below these."""
+        return self.passage.string[self.number.end + len(self.remainder) :]
 
 
 def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
@@ -221,66 +192,62 @@ def _statements(text: str) -> list[Statement]:
 def _why_missing(statements: Sequence[Statement], answer: str) -> str | None:
     """Return why the number of the last statement is not the probability that the answer is right, if it is not."""
     stated = statements[-1]
-    for reason, pattern in OTHER_MEANINGS.items():
-        if pattern.search(stated.context):
-            return reason
-    if _has_rival(stated) or any(
-        _differ(stated.number, earlier.number) for earlier in statements[:-1]
-    ):
+    numbers, words = _numbers(stated.remainder)
+    numbers += [earlier.number for earlier in statements[:-1]]
+    if any(_differ(stated.number, number) for number in numbers):
         return SEVERAL
     if stated.number.value is None:
         return UNREAD
-    return None if _is_plain(stated, answer) else UNKNOWN
+    said = f"{stated.lead.removeprefix('- ')} {words}"  # of a list
+    is_known = (
+        _is_plain(said) and _is_of_the_answer(stated, answer) and _only_explains(stated.below)
+    )
+    return None if is_known else UNKNOWN
 
 
-def _is_plain(stated: Statement, answer: str) -> bool:
-    """Return whether all that is said of a number, on its line and around it, is known to leave its meaning."""
-    before = stated.lead.removeprefix("- ")  # of a list
-    after = stated.passage.string[stated.number.end :].partition("\n")[0]
-    known = PLAIN.union(WORD.findall(answer.lower()))
-    said = f"{before} {_without_numbers(after)}"
-    if not known.issuperset(WORD.findall(said.lower())) or not SIGNS.fullmatch(WORD.sub("", said)):
-        return False
-    around = f"{stated.explanation}\n{stated.below}"
-    return _is_of_the_answer(stated, answer) and CORRECTION.search(around) is None
+def _numbers(text: str) -> tuple[list[Number], str]:
+    """Return the numbers of a text, and its first line without them."""
+    numbers = []
+    place = 0
+    words = ""
+    while digits := DECIMAL.search(text, place):
+        words += text[place : digits.start()]
+        numbers.append(read_number(digits))
+        place = numbers[-1].end
+    return numbers, (words + text[place:]).partition("\n")[0]
+
+
+def _is_plain(text: str) -> bool:
+    """Return whether all that is said beside a number is known to leave its meaning."""
+    has_pairs = text.count("<") == text.count(">")  # else a bound
+    is_known = PLAIN.issuperset(WORD.findall(text.lower()))
+    return has_pairs and is_known and SIGNS.fullmatch(WORD.sub("", text)) is not None
 
 
 def _is_of_the_answer(stated: Statement, answer: str) -> bool:
-    """Return whether a number is of the whole answer: beside it, of one answer; without a label, on the next line."""
-    if answer.count("(") > answer.count(")"):
-        return False
-    if not stated.above:
-        return SEVERAL_ANSWERS.search(answer) is None
+    """Return whether a number is of the whole answer: on the next line, or beside it and set off, of one answer."""
+    if stated.above:
+        return "\n" not in stated.above
+    has_open_bracket = answer.count("(") > answer.count(")")
+    return _is_set_off(stated.passage) and not has_open_bracket and not LIST.search(answer)
+
+
+def _only_explains(below: str) -> bool:
+    """Return whether lines, which a blank one sets off, speak neither of certainty nor of numbers on its scale."""
+    numbers = (float(digits["number"]) for digits in DECIMAL.finditer(below))
+    is_explanation = below.startswith("\n\n") or not below.strip(" `*\n")
     return (
-        re.search(KEYWORD, stated.passage[0], re.IGNORECASE) is not None or not stated.explanation
+        is_explanation
+        and not CORRECTION.search(below)
+        and all(number > GREATEST for number in numbers)
     )
 
 
-def _without_numbers(text: str) -> str:
-    """Return a text without its numbers, which `_has_rival` compares."""
-    for digits in reversed(list(DECIMAL.finditer(text))):
-        text = text[: digits.start()] + text[read_number(digits).end :]
-    return text
-
-
-def _has_rival(stated: Statement) -> bool:
-    """Return whether another number behind the stated one could be meant instead of it, or belongs to it."""
-    text = stated.passage.string
-    place = stated.number.end
-    remainder = REMAINDER.match(text, place)
-    stop = remainder.end() if remainder else place
-    is_joined = True
-    while token := NUMBER_OR_WORD.search(text, place, stop):
-        place = token.end()
-        if token["word"]:
-            is_joined = is_joined and JOINING.fullmatch(token["word"]) is not None
-            continue
-        other = read_number(token)
-        place = other.end
-        are_probabilities = None not in (stated.number.value, other.value)
-        if (is_joined or are_probabilities) and _differ(stated.number, other):
-            return True
-    return False
+def _is_set_off(passage: re.Match[str]) -> bool:
+    """Return whether a passage is no part of the words before it on its line."""
+    before = passage.string[: passage.start()].rstrip(" *_`\"'")
+    starts_so = passage[0].lower().startswith((",", ";", "(", "\n", "with"))
+    return starts_so or before.endswith((".", ",", ";", "("))
 
 
 def _differ(number: Number, other: Number) -> bool:
@@ -320,15 +287,13 @@ def _is_whole(stated: Statement) -> bool:
 def _from_json(text: str, missing: str) -> Outcome:
     """Return the answer and the probability of a JSON object; an answer that cannot be read is empty."""
     fields = _json_fields(text)
-    values = [value for name, value in fields if name in ("guess", "answer")]
-    answers = list(
-        dict.fromkeys(" ".join(value.split()) for value in values if isinstance(value, str))
-    )
+    texts = [value for name, value in fields if name in ("guess", "answer")]
+    answers = [" ".join(value.split()) for value in texts if isinstance(value, str)]
     numbers = {
         _json_number(value) for name, value in fields if name in ("probability", "confidence")
     }
     answer = answers[0] if answers else ""
-    if len(numbers) > 1 or len(answers) > 1:
+    if max(len(numbers), len(set(answers))) > 1:
         return Outcome(answer, None, SEVERAL)
     confidence = numbers.pop() if numbers else None
     return Outcome(answer, confidence, missing if confidence is None else None)

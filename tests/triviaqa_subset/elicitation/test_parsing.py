@@ -71,7 +71,7 @@ def read(text, *, cut=False):
 
 
 STATED = {  # what follows "Paris" -> the probability, or why it is missing
-    0.85: ["\nProbability: .85", "\n(85 %)", "\nProbability: 0.85.", " Probability: 0.85", ", probability: 0.85",
+    0.85: ["\nProbability: .85", "\n(85 %)", "\nProbability: 0.85.", ", probability: 0.85",
            " (85%)", " with a probability of 0.85", "\n\nProbability that it is correct: 0.85",
            "\nConfidence = 0.85", "\nPROBABILITY: <0.85>", "\nProbability: 0.85\n```"],
     0.125: ["\nProbability: 12.5 %", "\nProbability: 0.125"],
@@ -82,34 +82,34 @@ STATED = {  # what follows "Paris" -> the probability, or why it is missing
           "\n\nProbability: 0.9\n\nIt has been the capital since 987."],
     "no probability": [
         "", "\nProbability:", ", 0.14...", "\nProbability: >0.99", "\nProbability: at least 0.9",
-        *(f"\nProbability: {odd}" for odd in ("rather high", "N/A", "85", "150 %", "-0.2", "5e-1", "1 in 0", "0.8x",
+        *(f"\nProbability: {odd}" for odd in ("rather high", "N/A", "85", "150 %", "-0.2", "1 in 0", "0.8x",
           "1 in 10 %", "0.8\u00bd"))],
     "several numbers": ["\nProbability: 0.5*0.5",
         *(f"\nProbability: 0.8{dash}0.9" for dash in "-\u2013\u2014\u2212~"),
         *(f"\nProbability: {odd}" for odd in ("0.8 - 0.9", "0.8 to 0.9", "8/10", "0,85", "0.8.5", "0.5%-1%", "1 of 5",
           "0.8 .. 0.9", "0.8 and 0.9", "0.8 through 0.9", ".7 or about 80%", "0.7, maybe 80", "0.7 (or even 0.8)",
-          "0.9 in 2 of 3 cases", "1 in 10.5", "0.7 at first, then 0.8", "0.7\nConfidence: 80",
+          "0.9 in 2 of 3 cases", "5e-1", "0.7 if European, 0.3 otherwise", "90% (0.9, founded in 1889)",
+          "1 in 10.5", "0.7 at first, then 0.8", "0.7\nConfidence: 80",
           "0.7\n**Confidence:** 0.8")),
         "\n0.7\n0.8"],
-    "being wrong": [
+    "is not known": [
         "\nProbability of being wrong: 0.1", "\nThe probability that I am wrong is 0.1", "\nError probability: 0.1",
         "\nThe probability that this isn't correct is 0.1.", "\nProbability: 0.1 (of being incorrect)",
         "\nProbability that it is not Paris: 0.1", "\nThe probability that it isn\u2019t Paris is 0.1",
-        "\nProbability: 0.1 that it is not Paris", "\nProbability of another answer: 0.1"],
-    "is not known": [
-        "\nProbability: 0.85\n\nGuess: Rome\nProbability: 0.1", "\nProbability: 90% (0.9, founded in 1889)",
-        "\nProbability: 0.9, not quite sure", "\nProbability: 0.9 (won in 1889)",
+        "\nProbability: 0.1 that it is not Paris", "\nProbability of another answer: 0.1",
+        " Probability: 0.85", "\nProbability: <0.01", "\n<0.01", "\nThe probability is at most: 0.1",
+        "\nProbability: 0.9+",
+        "\nProbability: 0.9 or more", "\nProbability if European: 0.7",
+        "\nProbability: 0.85\n\nGuess: Rome\nProbability: 0.1",
+        "\nProbability: 0.9, not quite sure", "\nProbability: 0.9 (won by Rome)",
         "\nProbability (I am not certain): 0.9"],
-    "condition": ["\nProbability: 0.7 if European, 0.3 otherwise", "\nProbability if European: 0.7"],
-    "bound": ["\nProbability: <0.01", "\n<0.01", "\nThe probability is at most: 0.1", "\nProbability: 0.9+",
-              "\nProbability: 0.9 or more"],
 }  # fmt: skip
 ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
     "Paris, with probability 0.3\nProbability: 0.85": ("Paris, with probability 0.3", 0.85),
     "**Paris**\n**Probability:** **0.85**": ("Paris", 0.85), "1984, 0.85": ("1984", 0.85),
     "Probability theory\nProbability: 0.85": ("Probability theory", 0.85), "**[REC]**, 0.9": ("[REC]", 0.9),
     "Boeing (747) (0.9)": ("Boeing (747)", 0.9),
-    '```json\n{"Answer": "Paris", "Confidence": "85 %"}\n```': ("Paris", 0.85), "Probability: 0.9": ("", 0.9),
+    '```json\n{"Answer": "Paris", "Confidence": "85 %"}\n```': ("Paris", 0.85), "Probability: 0.9": ("", None),
     '{"guess": "Paris", "probability": [0.8, 0.9]}': ("Paris", None), '{"guess": "Paris", "probab': ("", None),
     '{"guess": "Paris", "probability": true}': ("Paris", None), "Friday, 13.": ("Friday, 13.", None),
     "Paris (0.9) or Lyon (0.1)": ("Paris (0.9) or Lyon", None), "Paris, 70%\n0.8": ("Paris, 70%", None),
@@ -117,6 +117,7 @@ ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
     '{"guess": "Paris", "probability": 1e-5}': ("Paris", 1e-5),
     '{"guess": "Paris", "probability": 0.9, "confidence": "80%"}': ("Paris", None), "": ("", None), " \n ": ("", None),
     '{"guess": "Paris", "probability": 0.9, "probability": 0.2}': ("Paris", None),
+    "Paris, lack of confidence: 0.2": ("Paris, lack of", None), "Error\nError probability: 0.1": ("Error", None),
     '{"guess": "Paris", "answer": "Lyon", "probability": 0.9}': ("Paris", None),
     **{text: (text, None) for text in ("1984", "Boeing (747)", "Friday, 13", "Apollo 0.5", "Probability theory")},
 }  # fmt: skip
