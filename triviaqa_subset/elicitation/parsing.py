@@ -233,14 +233,12 @@ def _is_of_the_answer(stated: Statement, answer: str) -> bool:
 
 
 def _only_explains(below: str) -> bool:
-    """Return whether lines, which a blank one sets off, speak neither of certainty nor of numbers on its scale."""
-    numbers = (float(digits["number"]) for digits in DECIMAL.finditer(below))
-    is_explanation = below.startswith("\n\n") or not below.strip(" `*\n")
-    return (
-        is_explanation
-        and not CORRECTION.search(below)
-        and all(number > GREATEST for number in numbers)
-    )
+    """Return whether lines are sentences of their own, and speak neither of certainty nor of numbers on its scale."""
+    text = below.strip(" `*\n")
+    is_set_off = not text or text[0].isupper() or below.startswith("\n\n")
+    numbers = [float(digits["number"]) for digits in DECIMAL.finditer(text)]
+    is_elsewhere = all(number > GREATEST for number in numbers)
+    return is_set_off and is_elsewhere and not CORRECTION.search(text)
 
 
 def _is_set_off(passage: re.Match[str]) -> bool:
