@@ -20,10 +20,12 @@ from inspect_ai import score as score_again
 from inspect_ai.dataset import Sample
 from inspect_ai.log import (
     ProvenanceData,
+    bundle_log_dir,
     edit_score,
     invalidate_samples,
     read_eval_log,
     recompute_metrics,
+    uninvalidate_samples,
     write_eval_log,
 )
 from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
@@ -70,6 +72,8 @@ def stating(values, *further, name="stating", per_key=False, **options):
                 raise ValueError("this sample fails")
             if value == "raise if told" and "FAILS" in os.environ:
                 raise ValueError("this sample fails")
+            if value == "nothing":
+                return None
             value = "C" if str(value).startswith("raise") else value
             return Score(
                 value={"right": value, "fluent": 0.5} if per_key else value,
@@ -182,6 +186,36 @@ def invalidated(log):
 
 def cancelled(log):
     return log.model_copy(update={"status": "cancelled", "samples": log.samples[:3]})
+
+
+def valid_again(log):
+    return uninvalidate_samples(invalidated(log), [each.uuid for each in log.samples])
+
+
+def edited_twice(log):
+    for value, confidence in (("C", 0.2), ("I", 0.1)):
+        provenance = ProvenanceData(author="me")
+        edit = ScoreEdit(value=value, metadata={"confidence": confidence}, provenance=provenance)
+        edit_score(log, 0, "stating", edit)
+    return log
+
+
+def bundled(folder):
+    ran(folder.with_name("logs as they were"), stating(CI))
+    bundle_log_dir(str(folder.with_name("logs as they were")), str(folder))
+
+
+def reduced_again(folder):
+    log = ran(folder, stating(FLIPPED), dataset=samples(2), epochs=3, replies="abcdef")
+    later = score_again(log, stating(CI), action="overwrite", epochs_reducer="max", display="none")
+    write_eval_log(later, log.location)
+    return later
+
+
+def retried_and_rescored(folder):
+    log = retried(folder)
+    later = score_again(log, stating(FLIPPED), action="overwrite", display="none")
+    write_eval_log(later, str(folder / "0.eval"))
 
 
 def requeued(folder):
@@ -321,6 +355,15 @@ KINDS = {
     "rescored as json": Kind(rescored(FLIPPED, "a.json"), [0, *C[1:]], said="(an earlier log of this run)"),
     "another scorer appended": Kind(rescored(FLIPPED, "a-scored.eval", "append", name="second"), [0, *C[1:]],
                                     flags=("--filter", "second")),
+    "one without a score": Kind(of([("nothing", 0.9), *CI[1:]]), C[1:], Q[1:],
+                                said="4 of 5 planned samples are scored"),
+    "the same scorer appended": Kind(rescored(FLIPPED, "a-scored.eval", "append"), [0, *C[1:]],
+                                     flags=("--filter", "stating1")),
+    "rescored by another reducer": Kind(reduced_again, [1, 0, 1, 0, 0, 1], [*Q, 0.9], said="in 3 epochs"),
+    "retried and rescored": Kind(retried_and_rescored, [0, *C[1:]], is_live=False),
+    "bundled": Kind(bundled, is_live=False),
+    "valid again": Kind(changed(valid_again), is_live=False),
+    "edited twice": Kind(changed(edited_twice), [0, *C[1:]], [0.1, *Q[1:]], is_live=False),
     "edited": Kind(changed(edited), [0, *C[1:]], [0.1, *Q[1:]]),
     "edited json": Kind(changed(edited, log_format="json"), [0, *C[1:]], [0.1, *Q[1:]]),
     "score added": Kind(changed(added), [1] * 5, [0.5] * 5, flags=("--filter", "by hand"), is_live=False),
