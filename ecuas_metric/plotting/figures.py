@@ -6,7 +6,9 @@ bands show the intervals.
 
 from __future__ import annotations
 
+import functools
 import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -399,9 +401,49 @@ def save(
 
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    _with_all_letters(figure)
     dates = {".png": "Software", ".svg": "Date", ".pdf": "CreationDate"}
     files = [path.with_name(f"{path.name}{suffix}") for suffix in suffixes]
-    with matplotlib.rc_context({"svg.hashsalt": path.name}):
+    with matplotlib.rc_context({"svg.hashsalt": path.name}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # of each letter of each text
         for file in files:
             figure.savefig(file, dpi=150, metadata={dates[file.suffix]: None})
     return files
+
+
+def _with_all_letters(figure: Figure) -> None:
+    """Let texts fall back on an installed font, if the usual one lacks letters of theirs, as of a name in Chinese."""
+    from matplotlib import rcParams
+    from matplotlib.font_manager import FontProperties, findfont
+    from matplotlib.text import Text
+
+    texts = figure.findobj(Text)
+    letters = {letter for text in texts for letter in text.get_text() if letter.isprintable()}
+    family = list(rcParams["font.family"])
+    missing = letters - _letters_of(findfont(FontProperties(family=family)))
+    if not missing:
+        return
+    fallback = _font_with("".join(sorted(missing)))
+    for text in texts:
+        text.set_fontfamily([*family, *fallback])
+
+
+@functools.cache
+def _font_with(letters: str) -> list[str]:
+    """Return the name of a font that has all letters; warn, once, if there is none."""
+    from matplotlib.font_manager import fontManager
+
+    for font in fontManager.ttflist:
+        if not font.name.startswith("Last Resort") and _letters_of(font.fname).issuperset(letters):
+            return [font.name]
+    message = f"Figures show boxes for {letters}: no installed font has all of these letters."
+    warnings.warn(message, stacklevel=4)
+    return []
+
+
+@functools.cache
+def _letters_of(path: str) -> frozenset[str]:
+    """Return the letters that a font has."""
+    from matplotlib.font_manager import get_font
+
+    return frozenset(map(chr, get_font(path).get_charmap()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from .differences import num_tests, pairs_by_key, verdict
 from .report import Report, make_report, report_grid, report_records, short_title, write_figures
 from .tables import Grid, latex_text, to_json, to_latex
 
-DOCUMENT = r"""\documentclass{article}
+DOCUMENT = r"""%(letters)s\documentclass{article}
 \usepackage{booktabs,graphicx,threeparttable}
 \begin{document}
 \begin{table}
@@ -55,6 +56,7 @@ CAPTIONS = {
 # the first lists all files, also if writing them ends early
 TEXTS = ("numbers.json", "results.tex", "methods.txt")
 FIGURE_SUFFIXES = (".pdf", ".png")
+LATIN = frozenset(map(chr, range(0x180)))  # letters that LaTeX's own fonts have
 FIGURE = r"""\begin{figure}
 \centering
 \includegraphics[width=0.7\textwidth]{%(file)s}
@@ -124,14 +126,22 @@ def _document(grid: Grid, methods: str, figures: Iterable[str], level: float) ->
         for name in figures
         if name.endswith(".pdf")
     ]
+    table = to_latex(grid)
     fields = {
         "caption": f"Results, with {100 * level:.10g}\\% intervals.",
-        "table": to_latex(grid),
+        "table": table,
         "figures": "".join(shown),
         # a signature is longer than a line
         "methods": latex_text(methods).replace("$|$", r"$|$\allowbreak{}"),
+        "letters": _comment_on_letters(table + methods),
     }
     return DOCUMENT % fields
+
+
+def _comment_on_letters(text: str) -> str:
+    """Return a comment for LaTeX on the letters that pdflatex has not, or nothing."""
+    letters = "".join(sorted(set(filter(str.isalpha, text)) - LATIN))
+    return f"% Use lualatex, and a font that has these letters: {letters}\n" if letters else ""
 
 
 def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Comparison]) -> str:
@@ -180,7 +190,8 @@ def _differences(paired: str, rows: Sequence[Comparison], level: float) -> list[
     """Say how differences were tested, and what came out, if there are any."""
     if not rows:
         return []
-    metrics = ", ".join(map(short_title, pairs_by_key(rows)))
+    tested = [row for row in rows if not math.isnan(row.p)]
+    metrics = ", ".join(map(short_title, pairs_by_key(tested)))
     sentences = [
         f"Differences are paired by {paired}, and their two-sided p-values adjusted for the {num_tests(rows)} "
         f"tests of all pairs by {metrics}; those with an adjusted p of at most {1 - level:.2g} are called significant."
@@ -196,7 +207,8 @@ def _recalibrations(systems: Mapping[str, System]) -> list[str]:
     fits = dict.fromkeys(system.basis.recalibration for system in systems.values())
     parts = [fit.split("/") for fit in fits if fit]
     return [
-        f"Systems named with '{one[0]}' are recalibrated in {one[1]}-fold cross-validation."
+        f"Systems named with '{one[0]}' are recalibrated in {one[1]}-fold cross-validation, whose fits intervals and "
+        "tests take as given."
         for one in parts
     ]
 

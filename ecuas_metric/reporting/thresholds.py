@@ -73,8 +73,8 @@ def _flat(record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 def _reject_cost_text(choice: RejectCostChoice) -> str:
     if not math.isnan(choice.reject_cost):
-        # rounded to less, it would accept what is not certified
-        return f"{choice.reject_cost:.12g}"
+        # as many digits as uncertainties have: with fewer, others would be accepted
+        return f"{choice.reject_cost:.14g}"
     if choice.num_samples_needed is None:
         return "none; more of such answers would not help"
     return f"none; about {choice.num_samples_needed:,} answers would do"

@@ -3,7 +3,7 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +13,7 @@ import numpy as np
 from ...basis import signature_of
 from ...classes import in_words, matrix_of_classes
 from ...errors import FileError, InputError
+from ...files.recipe import Recipe, lines_of
 from ...files.submissions import Submission
 from ...inputs import POSTERIOR_FORMS, Floats
 from ...options import LEVEL
@@ -147,9 +148,17 @@ def decide_rows(
         records += _records(submission, decisions_on_rows(system, names))
         systems[submission.name] = system
     signature = signature_of(system.basis for system in systems.values())
-    _show_rows(records, signature, output, reject_cost)
+    read_as = lines_of(map(_without_truth, recipes_of(submissions)))
+    _show_rows(records, signature, output, reject_cost=reject_cost, read=read_as)
     of_fits = [("", note) for submission in labelled for note in note_unweighted(submission)]
     return of_fits[:1] + _notes(systems)
+
+
+def _without_truth(recipe: Recipe) -> Recipe:
+    """Return how new rows were read, whose truth is a stand-in."""
+    truth = ("label", "correct")
+    columns = {role: names for role, names in recipe.columns.items() if role not in truth}
+    return replace(recipe, columns=columns)
 
 
 def _classes_in(submissions: Sequence[Submission]) -> Sequence[str] | None:
@@ -194,14 +203,20 @@ def _system(
 
 
 def _show_rows(
-    records: Sequence[Record], signature: str, output: Sequence[str], reject_cost: float
+    records: Sequence[Record],
+    signature: str,
+    output: Sequence[str],
+    *,
+    reject_cost: float,
+    read: Sequence[str],
 ) -> None:
-    """Write what is decided, or print it."""
+    """Print what is decided, or write it, and print how rows were read."""
     if not output:
         print(to_csv(records, signature), end="")
     for path in output:
         write(path, Grid([], [], [], signature), records)
     if output:
+        print(*read, sep="\n")
         count = sum(bool(record["accepted"]) for record in records)
         print(f"{count:,} of {len(records):,} rows are accepted at reject cost {reject_cost:g}")
 

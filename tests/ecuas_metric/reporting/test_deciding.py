@@ -1,6 +1,7 @@
 """`ecuas decide` and `ecuas threshold` print what the functions return, and costs of files are those of matrices."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -156,7 +157,18 @@ def test_a_threshold_is_that_of_the_function(options, files, capsys):
         assert (row["reject_cost"], row["risk_low"]) == pytest.approx(
             (choice.reject_cost, choice.risk.low)
         )
-        assert float(f"{choice.reject_cost:.12g}") == pytest.approx(choice.reject_cost)
+
+
+def test_what_is_printed_accepts_what_was_chosen(files, capsys):
+    answers, _ = files
+    for power in (0.5, 0.7, 1.3, 2.1):  # of many digits
+        answers.assign(confidence=answers["confidence"] ** power).to_csv("answers.csv", index=False)
+        assert main(["threshold", "answers.csv", "--budget", "0.3"]) == 0
+        cells = re.search(r"^answers +200 +(\S+) +(\S+)", capsys.readouterr().out, re.M)
+        rows = decided("answers.csv", "--reject-cost", cells[1])
+        assert f"{rows['accepted'].mean():.3f}" == cells[2]
+    said = capsys.readouterr().out.splitlines()[0]
+    assert said == "read answers.csv: 200 rows; confidence = confidence, id = id"
 
 
 @pytest.mark.parametrize(

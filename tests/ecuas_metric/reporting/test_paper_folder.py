@@ -78,7 +78,7 @@ def test_the_paragraph_says_what_was_recalibrated(folder, monkeypatch):
         main(["report", "b.csv", "--calibrate", "affine", "--folds", "3", "--output", "paper"]) == 0
     )
     assert (
-        "named with 'affine' are recalibrated in 3-fold cross-validation."
+        "named with 'affine' are recalibrated in 3-fold cross-validation, whose fits"
         in (folder / "methods.txt").read_text()
     )
 
@@ -98,6 +98,14 @@ def test_a_report_replaces_a_former_one_and_nothing_else(folder, capsys):
         assert main(["report", "b.csv", "--output", other.name]) == 2
         assert f"{name}: is there already, and would be" in capsys.readouterr().err
         assert [path.read_text() for path in other.iterdir()] == ["mine"]
+
+
+def test_letters_that_pdflatex_lacks_are_named(folder, monkeypatch):
+    monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
+    first = "% Use lualatex, and a font that has these letters: 型模"
+    for name, is_there in (("模型", True), ("modèle", False)):
+        assert main(["report", f"{name}=b.csv", "--output", "paper"]) == 0
+        assert (folder / "results.tex").read_text().startswith(first) == is_there
 
 
 @pytest.mark.parametrize(
