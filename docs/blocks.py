@@ -1,6 +1,7 @@
 """Write what pages show of the code: tables, results, what commands print, and pictures: `make reference`."""
 
 import contextlib
+import csv
 import doctest
 import io
 import re
@@ -10,18 +11,42 @@ import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
+
 import ecuas_metric
 import examples.demo
 from ecuas_metric import make_report, prepare_submissions, read_submissions
 from ecuas_metric.files.recipe import LAYOUTS
+from ecuas_metric.inputs import Floats
 from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS
 from ecuas_metric.plotting.figures import reject_cost_figure, save
 from ecuas_metric.reporting import cli
 from ecuas_metric.results import System
+from tests.ecuas_metric.held_out import HELD_OUT
+from tests.ecuas_metric.simulated import SYSTEMS
 
 ROOT = Path(__file__).parent.parent
 CARD = Path(ecuas_metric.__file__).with_name("README.md")
 FILES = ROOT / "docs/files.md"
+STATISTICS = ROOT / "docs/statistics.md"
+COVERAGE = ROOT / "docs/coverage.csv"
+FEWEST_INTERVALS = 100  # of a cell that is counted
+COVERAGE_TITLES = [
+    "systems",
+    "N",
+    "level",
+    "number of systems",
+    "cells",
+    "least coverage",
+    "5 % of cells below",
+    "median",
+    "cells 2.5 points too low",
+    "cells with more than 5 % on one side",
+    "median width",
+    "90 % of widths below",
+    "cells wider than 1.5",
+    "of these without the note",
+]
 README = ROOT / "README.md"
 PICTURE = ROOT / "docs/reject_cost.png"
 EXAMPLES = sorted((ROOT / "docs/examples").glob("*.md"))
@@ -54,6 +79,64 @@ def files_with_table() -> str:
     """Return the text of docs/files.md with its table of layouts."""
     rows = ((f"`{columns}`", meaning) for columns, meaning in LAYOUTS)
     return _filled(FILES, "layouts", _table(["columns", "what they hold"], rows))
+
+
+def statistics_with_table() -> str:
+    """Return the text of docs/statistics.md with a line for each kind of cells that were simulated."""
+    with COVERAGE.open() as file:
+        cells = [row for row in csv.DictReader(file) if int(row["intervals"]) >= FEWEST_INTERVALS]
+    designs = dict.fromkeys((int(row["samples"]), float(row["level"])) for row in cells)
+    lines = []
+    for kind, is_of_kind in KINDS_OF_CELLS.items():
+        for size, level in sorted(designs, key=lambda design: (design[0], design[1] != LEVEL)):
+            of_line = [
+                row
+                for row in cells
+                if is_of_kind(row) and float(row["level"]) == level and int(row["samples"]) == size
+            ]
+            if of_line:
+                lines.append((kind, f"{size:,}", f"{level:g}", *_coverage(of_line, level)))
+    return _filled(STATISTICS, "coverage", _table(COVERAGE_TITLES, lines))
+
+
+def _coverage(cells: list[dict[str, str]], level: float) -> Iterator[str]:
+    """Yield how often the intervals of some cells hold the true value, and how wide they are."""
+    below = _column(cells, "truth_below")
+    above = _column(cells, "truth_above")
+    coverage = 100 - below - above
+    width = _column(cells, "width")
+    yield str(len({row["system"] for row in cells}))
+    yield str(len(cells))
+    yield f"{coverage.min():.1f}"
+    yield f"{np.quantile(coverage, 0.05):.1f}"
+    yield f"{np.median(coverage):.1f}"
+    yield str(np.count_nonzero(coverage < 100 * level - 2.5))
+    yield str(np.count_nonzero(np.maximum(below, above) > 5)) if level == LEVEL else ""
+    yield f"{np.nanmedian(width):.2f}"
+    yield f"{np.nanquantile(width, 0.9):.2f}"
+    yield str(np.count_nonzero(width > 1.5))
+    yield str(np.count_nonzero((width > 1.5) & (_column(cells, "noted") < 50)))
+
+
+def _column(cells: list[dict[str, str]], name: str) -> Floats:
+    return np.array([float(row[name]) for row in cells])
+
+
+def _is_normalised(cell: dict[str, str]) -> bool:
+    return "normalized" in cell["metric"]
+
+
+def _is_counted(cell: dict[str, str]) -> bool:
+    """Return whether a cell is of a value with an interval; shares after an isotonic map have none."""
+    is_share = cell["system"] == "isotonic" and cell["metric"].startswith("coverage")
+    return not (is_share or _is_normalised(cell))
+
+
+KINDS_OF_CELLS = {
+    "chosen": lambda cell: _is_counted(cell) and cell["system"] in SYSTEMS,
+    "held out": lambda cell: _is_counted(cell) and cell["system"] in HELD_OUT,
+    "*normalised*, all": _is_normalised,
+}
 
 
 def readme_and_picture() -> tuple[str, bytes]:
@@ -171,6 +254,7 @@ def main() -> None:
     """Write every page whose text follows from the code."""
     CARD.write_text(card_with_table(), encoding="utf-8")
     FILES.write_text(files_with_table(), encoding="utf-8")
+    STATISTICS.write_text(statistics_with_table(), encoding="utf-8")
     text, picture = readme_and_picture()
     README.write_text(text, encoding="utf-8")
     PICTURE.write_bytes(picture)

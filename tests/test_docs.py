@@ -132,9 +132,10 @@ def test_the_citation_names_the_version_and_the_paper():
     assert cited["preferred-citation"]["url"] == "https://arxiv.org/abs/2605.20490"
 
 
-def test_the_table_of_layouts_is_up_to_date():
+def test_tables_are_up_to_date():
     """If not: make reference."""
     assert (ROOT / "docs/files.md").read_text() == blocks.files_with_table()
+    assert (ROOT / "docs/statistics.md").read_text() == blocks.statistics_with_table()
 
 
 def recipe(name):
