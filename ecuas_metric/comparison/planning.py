@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -258,8 +259,9 @@ def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
     )
 
 
+@functools.cache
 def _confidences(error_rate: float, auroc: float) -> Floats:
-    """Return equally likely calibrated confidences with this error rate and AUROC."""
+    """Return equally likely calibrated confidences with this error rate and AUROC: found once for all metrics."""
     from scipy.optimize import brentq
     from scipy.special import expit, ndtri
 
