@@ -32,8 +32,8 @@ from .ranking import TieGroups, run_starts
 from .sampling import NONE
 
 NO_UNITS = Note("too_few_units")
-# equal groups, below which their own variance says little: four degrees of freedom or fewer
-FEW_GROUPS = 5
+# equal groups or weights, below which their own variance says little: four degrees of freedom or fewer
+FEW_UNITS = 5
 # of equal uncertainty, for speed: neighbours that are merged differ by 1e-4 of the ranks
 _MOST_GROUPS = 2**13
 _ROUNDING = 1e-9
@@ -477,7 +477,7 @@ def analytic_intervals(decisions: Decisions, options: Options, values: Values) -
     if not design.tells_errors:
         return Intervals(dict.fromkeys(values, NONE), {}, (NO_UNITS,))
     intervals = limits_of_answers(answers_of(decisions, options), values, design)
-    return dataclasses.replace(intervals, notes=intervals.notes + note_few_groups(design))
+    return dataclasses.replace(intervals, notes=intervals.notes + note_few_units(design))
 
 
 def _few(groups: Groups) -> Groups:
@@ -680,8 +680,8 @@ def _stretch_of(answers: Answers, hidden: Unseen) -> _Stretch:
     return _Stretch(kind, round(count), where)
 
 
-def note_few_groups(design: Design) -> tuple[Note, ...]:
-    """Return a note if there are so few groups that their own variance says little."""
-    if design.group is None or design.num_units >= FEW_GROUPS:
+def note_few_units(design: Design) -> tuple[Note, ...]:
+    """Return a note if groups, or weights, leave so few units that their own variance says little."""
+    if design.num_units >= min(FEW_UNITS, len(design.weight)):
         return ()
-    return (Note("few_groups", {"count": design.num_units, "needed": FEW_GROUPS}),)
+    return (Note("few_groups", {"count": design.num_units, "needed": FEW_UNITS}),)

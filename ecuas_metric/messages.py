@@ -345,7 +345,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "clipped": "{count} of {total} predictions lie outside [0, 1] by at most {tolerance:g} and are clipped.",
     "few_errors": "Bootstrap intervals are too narrow with few {kind}: {count} here, fewer than {needed}.",
-    "few_groups": "All intervals are approximate: these groups are worth {count:.0f} equal ones, fewer than {needed}.",
+    "few_groups": "Intervals are approximate: groups or weights leave {count:.0f} equal units, fewer than {needed}.",
     "hard_decisions": "All predictions are 0 or 1 and count as {what}.",
     "classes": "There are {count} classes in columns {label!r} and {predicted!r}, and K is {count}.",
     "labels_from_1": "Class 0 never occurs, and all other classes up to {last} do: are labels counted from 0?",

@@ -19,7 +19,7 @@ from ..designs import Design, design_of_options
 from ..errors import Note
 from ..inference import Inference, Number, Unseen, infer, unseen
 from ..inputs import Floats, Ints
-from ..intervals import NO_UNITS, answers_of, note_few_groups, notes_unseen, numbers_of
+from ..intervals import NO_UNITS, answers_of, note_few_units, notes_unseen, numbers_of
 from ..metric import Key
 from ..metrics import Values
 from ..ranking import positions
@@ -121,7 +121,7 @@ class Family:
             name, kind = self._unseen(test, level)
             if kind is not None:
                 hidden[name].setdefault(test.key, kind)
-        notes = [("", note) for note in note_few_groups(self.design)]
+        notes = [("", note) for note in note_few_units(self.design)]
         for name, kinds in hidden.items():
             notes += [(name, note) for note in notes_unseen(self.answers[name], kinds)]
         return notes

@@ -259,6 +259,16 @@ def test_few_heavy_weights_are_few_degrees_of_freedom(rng):
     assert Design(np.full(200, 0.3)).num_units == pytest.approx(200)
 
 
+@pytest.mark.parametrize(
+    ("weight", "is_noted"),
+    [(np.ones(3), False), (1.0 + np.arange(60), False), (1.0 + 20 * (np.arange(60) < 4), True)],
+)
+def test_intervals_that_rest_on_few_weights_say_so(weight, is_noted):
+    q = np.linspace(0.5, 1, len(weight))
+    _, notes = estimates(q, np.arange(len(q)) % 3 > 0, sample_weight=weight)
+    assert ("few_groups" in [note.id for note in notes]) == is_noted
+
+
 def test_an_average_of_equal_parts_is_as_sure_as_all_of_them():
     side = Side(0.5, 0.1, 0.3)
     part = Inference(0.5, side, side, 0.0, 1.0)
