@@ -34,9 +34,6 @@ AT_THE_END = (
     re.compile(r"(?:[;(]|,(?!\d))\s*(?P<number>\d*\.\d+|\d+(?=\s*[%\uff05]))"),
 )
 UNREADABLE = re.compile(rf"{KEYWORD}[\s*_]*[:=]", re.IGNORECASE)
-# Where the probability may be stated once more: on its line, and on the next ones while they are labelled too.
-REMAINDER = re.compile(rf"[^\n]*(?:\n[\s*_]*{KEYWORD}[^\n]*)*", re.IGNORECASE)
-
 WORD = re.compile(r"[^\W\d_]+")
 # Words that may stand beside the number: what else is said may give it another meaning.
 PLAIN = frozenset(
@@ -103,17 +100,6 @@ class Statement:
         """What stands before the number on its line, without an answer there."""
         text = self.passage.string[: self.passage.start("number")]
         return text.rpartition("\n")[2] if self.above else text[self.passage.start() :]
-
-    @property
-    def remainder(self) -> str:
-        """The end of its line, and the next lines while they are labelled too."""
-        remainder = REMAINDER.match(self.passage.string, self.number.end)
-        return remainder[0] if remainder else ""
-
-    @property
-    def below(self) -> str:
-        """The lines below these."""
-        return self.passage.string[self.number.end + len(self.remainder) :]
 
 
 def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
@@ -192,21 +178,20 @@ def _statements(text: str) -> list[Statement]:
 def _why_missing(statements: Sequence[Statement], answer: str) -> str | None:
     """Return why the number of the last statement is not the probability that the answer is right, if it is not."""
     stated = statements[-1]
-    numbers, words = _numbers(stated.remainder)
+    after, _, below = stated.passage.string[stated.number.end :].partition("\n")
+    numbers, words = _numbers(after)
     numbers += [earlier.number for earlier in statements[:-1]]
     if any(_differ(stated.number, number) for number in numbers):
         return SEVERAL
     if stated.number.value is None:
         return UNREAD
     said = f"{stated.lead.removeprefix('- ')} {words}"  # of a list
-    is_known = (
-        _is_plain(said) and _is_of_the_answer(stated, answer) and _only_explains(stated.below)
-    )
+    is_known = _is_plain(said) and _is_of_the_answer(stated, answer) and _only_explains(below)
     return None if is_known else UNKNOWN
 
 
 def _numbers(text: str) -> tuple[list[Number], str]:
-    """Return the numbers of a text, and its first line without them."""
+    """Return the numbers of a text, and the text without them."""
     numbers = []
     place = 0
     words = ""
@@ -214,7 +199,7 @@ def _numbers(text: str) -> tuple[list[Number], str]:
         words += text[place : digits.start()]
         numbers.append(read_number(digits))
         place = numbers[-1].end
-    return numbers, (words + text[place:]).partition("\n")[0]
+    return numbers, words + text[place:]
 
 
 def _is_plain(text: str) -> bool:
@@ -235,7 +220,7 @@ def _is_of_the_answer(stated: Statement, answer: str) -> bool:
 def _only_explains(below: str) -> bool:
     """Return whether lines are sentences of their own, and speak neither of certainty nor of numbers on its scale."""
     text = below.strip(" `*\n")
-    is_set_off = not text or text[0].isupper() or below.startswith("\n\n")
+    is_set_off = not text or text[0].isupper() or below.startswith("\n")
     numbers = [float(digits["number"]) for digits in DECIMAL.finditer(text)]
     is_elsewhere = all(number > GREATEST for number in numbers)
     return is_set_off and is_elsewhere and not CORRECTION.search(text)
@@ -286,15 +271,13 @@ def _from_json(text: str, missing: str) -> Outcome:
     """Return the answer and the probability of a JSON object; an answer that cannot be read is empty."""
     fields = _json_fields(text)
     texts = [value for name, value in fields if name in ("guess", "answer")]
-    answers = [" ".join(value.split()) for value in texts if isinstance(value, str)]
-    numbers = {
-        _json_number(value) for name, value in fields if name in ("probability", "confidence")
-    }
-    answer = answers[0] if answers else ""
-    if max(len(numbers), len(set(answers))) > 1:
-        return Outcome(answer, None, SEVERAL)
+    answers = [" ".join(value.split()) for value in texts if isinstance(value, str)] or [""]
+    stated = [value for name, value in fields if name in ("probability", "confidence")]
+    numbers = {_json_number(value) for value in stated}
+    if len(numbers) > 1 or len(set(answers)) > 1:
+        return Outcome(answers[0], None, SEVERAL)
     confidence = numbers.pop() if numbers else None
-    return Outcome(answer, confidence, missing if confidence is None else None)
+    return Outcome(answers[0], confidence, missing if confidence is None else None)
 
 
 def _json_fields(text: str) -> list[tuple[str, object]]:

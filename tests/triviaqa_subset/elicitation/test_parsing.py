@@ -78,7 +78,7 @@ STATED = {  # what follows "Paris" -> the probability, or why it is missing
     1.0: ["\nProbability: 1", "\nProbability: 1."], 0.0: ["\nProbability: 0"], 0.005: ["\nProbability: 0.5 per cent"],
     0.01: ["\nProbability: 1 percent", "\nProbability: 1\uff05"],
     0.1: ["\nProbability: 1 in 10", "\nProbability: 1 out of 10"],
-    0.9: ["\nProbability: 0.9 in my view", "\nProbability: 0.9 (90 %)", "\nProbability: 0.9\nConfidence: 90%",
+    0.9: ["\nProbability: 0.9 in my view", "\nProbability: 0.9 (90 %)",
           "\n\nProbability: 0.9\n\nIt has been the capital since 987."],
     "no probability": [
         "", "\nProbability:", ", 0.14...", "\nProbability: >0.99", "\nProbability: at least 0.9",
@@ -89,8 +89,7 @@ STATED = {  # what follows "Paris" -> the probability, or why it is missing
         *(f"\nProbability: {odd}" for odd in ("0.8 - 0.9", "0.8 to 0.9", "8/10", "0,85", "0.8.5", "0.5%-1%", "1 of 5",
           "0.8 .. 0.9", "0.8 and 0.9", "0.8 through 0.9", ".7 or about 80%", "0.7, maybe 80", "0.7 (or even 0.8)",
           "0.9 in 2 of 3 cases", "5e-1", "0.7 if European, 0.3 otherwise", "90% (0.9, founded in 1889)",
-          "1 in 10.5", "0.7 at first, then 0.8", "0.7\nConfidence: 80",
-          "0.7\n**Confidence:** 0.8")),
+          "1 in 10.5", "0.7 at first, then 0.8")),
         "\n0.7\n0.8"],
     "is not known": [
         "\nProbability of being wrong: 0.1", "\nThe probability that I am wrong is 0.1", "\nError probability: 0.1",
