@@ -281,12 +281,11 @@ def _systems_of_run(
     parts: Sequence[RunPart], reading: Reading, options: RunOptions
 ) -> list[Submission]:
     """Return the system of each part, or of the parts of each model if its tasks are pooled."""
-    from .runs.parts import names_of, pool_tasks
+    from .runs.parts import names_of, pool_tasks, tell_apart
 
     has_strata = "stratum" in reading.columns
     is_pooled = has_strata or reading.columns.get("part") == "model"
-    if is_pooled:
-        parts = pool_tasks(parts, as_strata=has_strata)
+    parts = pool_tasks(parts, as_strata=has_strata) if is_pooled else tell_apart(parts)
     systems = []
     for part, name in zip(parts, names_of(parts), strict=True):
         systems.append(submission_of(part, name, reading, options))

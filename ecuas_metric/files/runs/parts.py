@@ -215,6 +215,21 @@ def names_of(parts: Sequence[RunPart]) -> list[str]:
     return names
 
 
+def tell_apart(parts: Sequence[RunPart]) -> list[RunPart]:
+    """Return parts in whose ids the task stands, where several tasks number their questions: these are not the same."""
+    are_several = len({part.task for part in parts}) > 1
+    return [
+        replace(part, columns=_with_task(part, is_grouped=False))
+        if are_several and _are_numbers(part)
+        else part
+        for part in parts
+    ]
+
+
+def _are_numbers(part: RunPart) -> bool:
+    return all(word.isdecimal() for text in part.columns["id"] for word in str(text).split())
+
+
 def pool_tasks(
     parts: Sequence[RunPart],
     *,

@@ -444,6 +444,17 @@ def test_systems_are_named_by_what_differs_and_told_apart_where_it_is_not_named(
     assert "were not asked in the same way; these differ: limit." in said
 
 
+def test_questions_that_two_tasks_number_alike_are_not_the_same(tmp_path):
+    folder = tmp_path / "logs"
+    for name in ("one", "two"):
+        ran(folder, stating(CI), name=name)
+    assert (
+        "No best value is marked: these differ between the systems: questions" in score(folder)[1]
+    )
+    ran(folder, stating(FLIPPED), name="one", model=model(name="mockllm/other"))
+    assert "●" in score(folder, "--tasks", "one")[1]
+
+
 def test_answers_or_confidences_that_are_all_alike_are_noted(tmp_path):
     dataset = samples(10)
     ran(tmp_path / "logs", answer_with_confidence(), replies=["x (50 %)"] * 10, dataset=dataset)
