@@ -71,7 +71,8 @@ ANSWERS = (
 )
 ADDRESS = """() => {
     const query = new URLSearchParams(location.search);
-    return [query.get("result") || "", query.has("files") ? location.search : ""];
+    const isKept = ["files", "budget", "max_risk"].some((name) => query.has(name));
+    return [query.get("result") || "", isKept ? location.search : ""];
 }"""
 TARGETS = {  # what a reject cost is chosen by -> largest value, first one, label, and what that means
     "budget": (
@@ -87,6 +88,7 @@ TARGETS = {  # what a reject cost is chosen by -> largest value, first one, labe
         "Certified: such a mean cost, with 95% confidence",
     ),
 }
+LEAST_SHARE = 0.01  # and the step of both sliders
 FOUR = {"concurrency_limit": 4}
 # programs have functions of their own, see `api`
 private = partial(gr.on, api_visibility="private")
@@ -233,37 +235,65 @@ def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outp
     return lay_out(scoring.score_files(files, given), "Your systems", address | {"files": places})
 
 
-@show_errors()
+@show_errors(gr.skip())
 def show_choice(
     target: str,
     files: list[str] | None,
-    value: float,
+    budget: float,
+    max_risk: float,
     *values: scoring.Numbers | None,
 ) -> Outputs:
-    """Say which reject cost to take, of a visitor's systems or those of the example."""
+    """Say which reject cost to take, of uploaded systems or those of the example, by what was set last."""
+    if not target:
+        return "", ""
     given = dict(zip(scoring.CONTROLS, values, strict=True))
     places = files or EXAMPLES[QUESTIONS]
-    grid, _ = scoring.choose(places, given, **{target: value})
-    said = sentences(grid)
-    return (markup.html("chosen", above=grid.above, sentences=said),)
+    wanted = {"budget": budget, "max_risk": max_risk}[target]
+    grid, _ = scoring.choose(places, given, **{target: wanted})
+    address = dict.fromkeys(TARGETS, "") | {target: str(wanted)}
+    page = markup.html(
+        "chosen",
+        above=grid.above,
+        sentences=sentences(grid),
+        address=json.dumps(address),
+    )
+    return page, target
 
 
-@show_errors(*[gr.skip()] * (1 + len(scoring.CONTROLS)))
+@show_errors(*[gr.skip()] * (2 + len(TARGETS) + len(scoring.CONTROLS)))
 def restore_files(query: str) -> Outputs:
-    """Return the uploads and options of the address of a result."""
+    """Return the uploads, the options and the slider of the address of a result."""
     given = dict(parse_qsl(query.removeprefix("?")))
+    target = next((name for name in TARGETS if name in given), "")
+    return (
+        gr.skip(),
+        _uploads_of(given),
+        target,
+        *(_share_of(given, name, most, start) for name, (most, start, *_) in TARGETS.items()),
+        *(given.get(name, control.default) for name, control in scoring.CONTROLS.items()),
+    )
+
+
+def _uploads_of(given: Mapping[str, str]) -> object:
+    """Return the uploads of an address, if it holds some."""
+    if "files" not in given:
+        return gr.skip()
     try:
-        files = [
+        return [
             api.uploaded(f"{get_upload_folder()}/{place}", "a file")
             for place in given["files"].split("|")
         ]
     except InputError:
         raise InputError("The files of this address", "uploads_deleted") from None
-    return (
-        gr.skip(),
-        files,
-        *(given.get(name, control.default) for name, control in scoring.CONTROLS.items()),
-    )
+
+
+def _share_of(given: Mapping[str, str], name: str, most: float, start: float) -> float:
+    """Return the share that an address asks for, where a slider starts if it holds none."""
+    try:
+        share = float(given.get(name, start))
+    except ValueError:
+        return start
+    return share if LEAST_SHARE <= share <= most else start
 
 
 @show_errors(*[gr.skip()] * 3)
@@ -344,27 +374,32 @@ def choice_sliders(
     files: gr.File,
     controls: list[Component],
     again: Sequence[Callable[..., object]],
-) -> None:
-    """Lay out two ways to ask for a reject cost; the last one that was set is answered until files are read `again`."""
+) -> list[Component]:
+    """Lay out two ways to ask for a reject cost; the last one that was set is answered, `again` for new files.
+
+    Returned are what was set last, and the sliders.
+    """
     gr.Markdown("## What reject cost should I take?")
     sliders = [
         gr.Slider(
-            0.01,
+            LEAST_SHARE,
             most,
             value=start,
-            step=0.01,
+            step=LEAST_SHARE,
             label=label,
             info=info,
         )
         for most, start, label, info in TARGETS.values()
     ]
     answer = text("Chosen reject cost")
-    private(again, lambda: "", None, answer)
+    last = gr.Textbox(visible="hidden", label="What the reject cost is chosen by")
+    inputs = [files, *sliders, *controls]
+    outputs = [answer, last]
+    private(again, show_choice, [last, *inputs], outputs, trigger_mode="always_last")
     for target, slider in zip(TARGETS, sliders, strict=True):
-        inputs = [files, slider, *controls]
-        private(
-            slider.change, partial(show_choice, target), inputs, answer, trigger_mode="always_last"
-        )
+        show = partial(show_choice, target)
+        private(slider.change, show, inputs, outputs, trigger_mode="always_last")
+    return [last, *sliders]
 
 
 def score_tab(query: gr.Textbox) -> str:
@@ -394,8 +429,8 @@ def score_tab(query: gr.Textbox) -> str:
                 controls = list(map(control, scoring.CONTROLS))
             button = gr.Button("Score", variant="primary")
             again = [files.change, button.click]
-            choice_sliders(files, controls, again)
-    private(query.change, restore_files, query, [result, files, *controls])
+            choice = choice_sliders(files, controls, again)
+    private(query.change, restore_files, query, [result, files, *choice, *controls])
     inputs = [files, *controls]
     outputs = [result, text("Plots", curves)]
     private(

@@ -188,8 +188,10 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     wait_for(tab, "classifier")
     said = f"At reject cost 0.60, classifier is clearly cheaper than {NOTHING}."
     assert verdict.inner_text() == said
-    put(tab.get_by_role("slider", name=re.compile("Share that people")), "0.3")
-    tab.get_by_text(re.compile("^classifier: reject cost 0.* accepted 0.7")).wait_for()
+    share = tab.get_by_role("slider", name=re.compile("Share that people"))
+    put(share, "0.3")
+    chosen = tab.get_by_text(re.compile("^classifier: reject cost 0.* accepted 0.7"))
+    chosen.wait_for()
     tab.get_by_role("tab", name="Score").focus()
     for step, name in (
         ("ArrowRight", "triviaqa"),
@@ -205,6 +207,8 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     go(tab, "Score")
     wait_for(tab, "classifier")
     assert verdict.inner_text() == said
+    chosen.wait_for()
+    assert share.input_value() == "0.3"
 
 
 def test_files_are_refused_or_their_columns_and_options_chosen_and_what_is_left_of_them_is_deleted(
