@@ -114,7 +114,8 @@ def decide(
     (['keep', 'delete', 'keep'], [True, True, False])
     """
     names: Sequence[object] | None = None
-    refuse_log_cost(cost, "decide")
+    if isinstance(cost, str) and cost == "log":
+        raise InputError("decide", "decisions_under_log_cost")
     table = costs_by_class(cost)
     if isinstance(table, Mapping):
         table, labels, names = matrix_of_classes(table, labels)
@@ -134,12 +135,6 @@ def decide(
             names = None  # decisions are not these classes
     _warn(system)
     return decisions_on_rows(system, names)
-
-
-def refuse_log_cost(cost: object, argument: str) -> None:
-    """Raise InputError for the logarithmic cost, under which nothing is decided."""
-    if isinstance(cost, str) and cost == "log":
-        raise InputError(argument, "decisions_under_log_cost")
 
 
 def _classes_of_columns(y_prob: ArrayLike) -> Array | None:

@@ -22,7 +22,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..api import posterior_system, value_of
 from ..classes import ClassCosts, check_classes, classes_in, costs_by_class, in_words
-from ..costs import fixed_of_checked
 from ..errors import InputError, Note
 from ..expected_costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Array, Floats, Ints
@@ -34,7 +33,7 @@ from ..recalibration.maps import (
     require_classes,
     stratified_folds,
 )
-from ..rejection import OF_REJECT_COST, RowDecisions, decide, refuse_log_cost
+from ..rejection import RowDecisions, decide
 
 Cost = str | ArrayLike | ClassCosts
 
@@ -209,13 +208,16 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     def decide(self, X: Any) -> RowDecisions:
         """Return decisions, their uncertainties, and which are accepted."""
+        return self._decided(*self._posteriors(X))
+
+    def _posteriors(self, X: Any, *seen: ArrayLike) -> tuple[Floats, Array]:
+        """Return posteriors (N, K) of all classes, also those that were seen elsewhere, and these."""
         posteriors = self.predict_proba(X)
-        every = _all_classes(self.cost, self.labels, self.classes_)
-        return self._decided(_widened(posteriors, self.classes_, every), every)
+        every = _all_classes(self.cost, self.labels, self.classes_, *seen)
+        return _widened(posteriors, self.classes_, every), every
 
     def _decided(self, posteriors: Floats, labels: Array) -> RowDecisions:
         """Return what is decided by posteriors (N, K) of the labels; without a reject cost all is accepted."""
-        refuse_log_cost(self.cost, "RejectingClassifier")
         reject_cost = 0.0 if self.reject_cost is None else self.reject_cost
         rows = decide(posteriors, labels=labels, cost=self.cost, reject_cost=reject_cost)
         if self.reject_cost is not None:
@@ -242,22 +244,10 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
 
     def decision_costs(self, X: Any, y: ArrayLike) -> Floats:
         """Return what each row (N,) costs given its true class: its decision, or the reject cost."""
-        refuse_log_cost(self.cost, "RejectingClassifier")
-        posteriors = self.predict_proba(X)
-        every = _all_classes(self.cost, self.labels, self.classes_, y)
-        wide = _widened(posteriors, self.classes_, every)
-        costs = () if self.reject_cost is None else self.reject_cost
-        with in_words(OF_REJECT_COST):
-            system = posterior_system(y, wide, labels=every, cost=self.cost, reject_costs=costs)
-        decisions = system.decisions
-        if self.reject_cost is None:
-            return decisions.candidate_cost
-        return fixed_of_checked(
-            decisions.uncertainty,
-            decisions.candidate_cost,
-            reject_cost=self.reject_cost,
-            max_uncertainty=decisions.max_uncertainty,
-        )
+        posteriors, every = self._posteriors(X, y)
+        accepts = self._decided(posteriors, every).accepted
+        system = posterior_system(y, posteriors, labels=every, cost=self.cost)
+        return np.where(accepts, system.decisions.candidate_cost, self.reject_cost or 0.0)
 
     def score(
         self,
@@ -284,14 +274,10 @@ def _order_by_content(X: Any, y: Array) -> Ints:
     """Return an order (N,) of rows that depends on what they hold, and not on where they stand."""
     if issparse(X):
         by_row = X.tolil()
-        keys = list(map(repr, zip(by_row.rows, by_row.data, strict=True)))
-    else:
-        array = np.asarray(X) if hasattr(X, "__array__") else np.asarray(X, dtype=object)
-        is_numeric = array.dtype.kind in "biuf"
-        keys = [row.tobytes() for row in array] if is_numeric else list(map(repr, array.tolist()))
-    classes = np.unique(y, return_inverse=True)[1]
-    order = sorted(range(len(y)), key=lambda row: (keys[row], classes[row]))
-    return np.array(order)
+        X = [*zip(by_row.rows, by_row.data, strict=True)]
+    rows = zip(np.asarray(X, dtype=object).tolist(), y.tolist(), strict=True)
+    contents = list(map(repr, rows))
+    return np.array(sorted(range(len(y)), key=contents.__getitem__))
 
 
 def _all_classes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,8 +27,7 @@ from ..inputs import (
     vector,
 )
 from ..options import DEFAULTS, one_of
-from ..ranking import positions
-from . import METHODS
+from . import FOLDS, METHODS
 
 if TYPE_CHECKING:
     from sklearn.model_selection import BaseCrossValidator
@@ -118,12 +117,8 @@ class Recalibration:
             fields = json.loads(text)
             method = one_of(fields.pop("method"), METHODS, "method")
             floor = float(fields.pop("floor"))
-            arrays = {name: np.asarray(value, np.float64) for name, value in fields.items()}
-            fitted = (
-                Isotonic(**arrays)
-                if method in OF_TWO
-                else Affine(float(arrays.pop("scale")), **arrays)
-            )
+            numbers: Any = {name: np.float64(value) for name, value in fields.items()}
+            fitted = Isotonic(**numbers) if method in OF_TWO else Affine(**numbers)
         except (ValueError, TypeError, KeyError, AttributeError):
             raise InputError("text", "not_a_recalibration") from None
         if not (0 < floor < 1 and _is_map(fitted)):
@@ -134,10 +129,11 @@ class Recalibration:
 def _is_map(fitted: Affine | Isotonic) -> bool:
     """Return whether arrays are a scale and a bias, or a non-decreasing map of confidences."""
     if isinstance(fitted, Affine):
-        return fitted.bias.ndim == 1 and bool(np.isfinite([fitted.scale, *fitted.bias]).all())
+        axes = np.ndim(fitted.scale), np.ndim(fitted.bias)
+        return axes == (0, 1) and bool(np.isfinite([fitted.scale, *fitted.bias]).all())
     x = fitted.confidence
     y = fitted.recalibrated
-    if x.ndim != 1 or x.shape != y.shape or not len(x):
+    if np.ndim(x) != 1 or x.shape != np.shape(y) or not len(x):
         return False
     return bool((np.diff(x) > 0).all() and (np.diff([0, *y, 1]) >= 0).all())
 
@@ -544,22 +540,18 @@ def cross_validated(
     array = finite(scores, "scores", "set_floor")
     truth = np.asarray(references)
     same_length(scores=array, references=truth)
-    if ids is not None:
-        key = np.asarray(ids)
-        same_length(scores=array, ids=key)
-        order = np.argsort(key, kind="stable")
-        of_group = None if groups is None else np.asarray(groups)[order]
-        in_order = cross_validated(
-            fit, apply, array[order], truth[order], splitter=splitter, groups=of_group
-        )
-        return in_order[positions(order)]
+    key = np.zeros(len(array)) if ids is None else np.asarray(ids)
+    same_length(scores=array, ids=key)
+    order = np.argsort(key, kind="stable")
+    grouped = None if groups is None else np.asarray(groups)[order]
     if splitter is None:
-        splitter = stratified_folds(5, grouped=groups is not None)
-    num_folds = splitter.get_n_splits(array, truth, groups)
+        splitter = stratified_folds(FOLDS, grouped=groups is not None)
+    num_folds = splitter.get_n_splits(array, truth, grouped)
     if len(array) < num_folds:
         raise InputError("scores", "fewer_samples_than_folds", value=len(array), folds=num_folds)
     recalibrated = np.full(array.shape, np.nan)
-    for fold, (train, test) in enumerate(splitter.split(array, truth, groups)):
+    for fold, parts in enumerate(splitter.split(array[order], truth[order], grouped)):
+        train, test = (order[part] for part in parts)
         try:
             fitted = fit(array[train], truth[train])
         except ValueError as error:

@@ -15,7 +15,7 @@ from ...classes import in_words, matrix_of_classes
 from ...errors import FileError, InputError
 from ...files.recipe import Recipe, lines_of
 from ...files.submissions import Submission
-from ...inputs import POSTERIOR_FORMS, Floats
+from ...inputs import Floats
 from ...options import LEVEL
 from ...recalibration import METHODS
 from ...recalibration.maps import Recalibration, fit_to_logs
@@ -31,15 +31,14 @@ from .parameters import (
     ColumnsFlag,
     CostFlag,
     Files,
+    FormOptions,
     GroupColumn,
     LabelsFlag,
-    MetricOptions,
     Notes,
     Output,
     RightFlag,
     RowFlags,
     ScaleFlag,
-    option,
 )
 from .reading import read_files, recipes_of
 
@@ -108,11 +107,7 @@ def decide_rows(
     columns: ColumnsFlag = (),
     scale: ScaleFlag = "1",
     labels: LabelsFlag = None,
-    num_classes: Annotated[float | None, option("num_classes", "K")] = None,
-    predictions_are: Annotated[
-        str | None, option("predictions_are", choices=POSTERIOR_FORMS)
-    ] = None,
-    missing_confidence: Annotated[float | None, option("missing_confidence", "Q")] = None,
+    form: FormOptions,
     calibrate_on: Annotated[
         str | None, Flag("recalibrate by a fit on this labelled file", "FILE")
     ] = None,
@@ -129,15 +124,10 @@ def decide_rows(
     for path in output:
         check_suffix(path, (".csv", ".json"))
     rows = RowFlags(columns=columns, scale=scale, labels=labels)
-    metric = MetricOptions(
-        num_classes=num_classes,
-        predictions_are=predictions_are,
-        missing_confidence=missing_confidence,
-    )
-    read = partial(read_files, rows=rows, groups=None, metric=metric, outputs=output)
+    read = partial(read_files, rows=rows, groups=None, metric=form, outputs=output)
     labelled = read([calibrate_on]) if calibrate_on else []
     submissions = read(files, are_new=True, classes=_classes_in(labelled))
-    options = metric.options(rows)
+    options = asdict(form)
     fits = _fits(submissions, labelled, calibrate, options) if labelled else {}
     records: list[Record] = []
     systems = {}
@@ -249,11 +239,7 @@ def choose_threshold(
     right: RightFlag = None,
     labels: LabelsFlag = None,
     groups: GroupColumn = None,
-    num_classes: Annotated[float | None, option("num_classes", "K")] = None,
-    predictions_are: Annotated[
-        str | None, option("predictions_are", choices=POSTERIOR_FORMS)
-    ] = None,
-    missing_confidence: Annotated[float | None, option("missing_confidence", "Q")] = None,
+    form: FormOptions,
     cost: CostFlag = None,
     budget: Annotated[
         float | None, Flag("reject at most this share, which people can review", "SHARE")
@@ -273,15 +259,10 @@ def choose_threshold(
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
     table = Output(digits=digits, output=output)
     table.check()
-    metric = MetricOptions(
-        num_classes=num_classes,
-        predictions_are=predictions_are,
-        missing_confidence=missing_confidence,
-    )
     rows = RowFlags(**asdict(columns), right=right, labels=labels)
-    submissions = read_files(files, rows, groups=groups, metric=metric, outputs=output)
+    submissions = read_files(files, rows, groups=groups, metric=form, outputs=output)
     matrix, _ = cost_of_flag(cost, submissions[0])
-    options = metric.options(rows) | ({} if cost is None else {"cost": matrix})
+    options = asdict(form) | ({} if cost is None else {"cost": matrix})
     systems = prepare_submissions(submissions, **options)
     grid, records = chosen_costs(
         systems, budget=budget, max_risk=max_risk, level=interval, digits=digits

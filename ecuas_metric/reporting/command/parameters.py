@@ -172,19 +172,25 @@ class RowFlags(ReadingFlags):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetricOptions:
-    """Options of the metric that every command on files has."""
+class FormOptions:
+    """What predictions are, and what stands for those that are missing."""
 
-    n: OrdersN = DEFAULTS.n
     num_classes: Annotated[float | None, option("num_classes", "K")] = None
     predictions_are: Annotated[str | None, option("predictions_are", choices=POSTERIOR_FORMS)] = (
         None
     )
+    missing_confidence: Annotated[float | None, option("missing_confidence", "Q")] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricOptions(FormOptions):
+    """Options of the metric that every command on files has."""
+
+    n: OrdersN = DEFAULTS.n
     renormalize: Annotated[bool, option("renormalize")] = False
     reject_costs: Annotated[tuple[float, ...], option("reject_costs", "COST,..")] = ()
     normalize: Normalize = False
     decompose: Decompose = False
-    missing_confidence: Annotated[float | None, option("missing_confidence", "Q")] = None
     weights_are: Annotated[str | None, option("weights_are", choices=WEIGHTS)] = None
 
     def options(self, columns: Columns) -> dict[str, object]:

@@ -22,7 +22,7 @@ from ...files.recipe import (
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, submissions_of
 from .flags import flag_of
-from .parameters import MetricOptions, ReadingFlags, RowFlags
+from .parameters import FormOptions, ReadingFlags, RowFlags
 
 # the commas that are in no column's name
 ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")
@@ -56,7 +56,7 @@ def read_files(
     part: str | None = None,
     stratum: str | None = None,
     pool_tasks: bool = False,
-    metric: MetricOptions,
+    metric: FormOptions,
     unlabelled: str | None = None,
     outputs: Sequence[str],
     are_new: bool = False,
@@ -95,7 +95,7 @@ def _columns_of(**roles: str | None) -> dict[str, str]:
     return {role: name for role, name in roles.items() if name}
 
 
-def reading_of(rows: ReadingFlags, metric: MetricOptions, unlabelled: str | None) -> Reading:
+def reading_of(rows: ReadingFlags, metric: FormOptions, unlabelled: str | None) -> Reading:
     """Return what flags say of files, but for their columns."""
     labels = None
     if rows.labels is not None:
@@ -193,7 +193,7 @@ def require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
             raise FileError(path, "file_is_read", advice="name_another_output")
 
 
-def _set_flags(rows: RowFlags, metric: MetricOptions, *, pool_tasks: bool) -> set[str]:
+def _set_flags(rows: RowFlags, metric: FormOptions, *, pool_tasks: bool) -> set[str]:
     """Return the names of the flags about files that are not at their defaults."""
     names = {one.name for one in fields(rows) if getattr(rows, one.name) != one.default}
     names |= {"pool_tasks"} if pool_tasks else set()

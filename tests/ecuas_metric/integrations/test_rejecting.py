@@ -98,7 +98,7 @@ def test_weights_are_routed_through_pipelines_and_searches(calibration, rng):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cost": "log"}, "RejectingClassifier cannot be used with cost='log'"),
+        ({"cost": "log"}, "decide cannot be used with cost='log'"),
         ({"cost": "nil"}, "cost must be one of"),
         ({"cost": np.eye(3)}, r"cost must be 'zero_one', 'log' or have shape \(2, D\)"),
         ({"reject_cost": 0.6}, r"reject_cost must lie in \[0, 0.5\]"),
@@ -115,7 +115,7 @@ def test_what_cannot_decide_is_not_fitted(options, message, rng):
         RejectingClassifier(LogisticRegression(), **options).fit(X, y)
     model = RejectingClassifier(LogisticRegression()).fit(X, y).set_params(cost="log")
     for call in (lambda: model.predict(X), lambda: model.decision_costs(X, y)):
-        with pytest.raises(InputError, match="^RejectingClassifier cannot be used with cost='log'"):
+        with pytest.raises(InputError, match="^decide cannot be used with cost='log'"):
             call()
 
 
