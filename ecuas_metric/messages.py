@@ -510,7 +510,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "several_in_run": "has several {what}s",
     "several_runs": "has more than one run of task {task} by {model}",
     "targets_ambiguous": "targets must name one choice",
-    "targets_disagree_with_acc": "targets must be an index, a letter or the text of a choice, and agree with acc",
+    "targets_disagree_with_acc": "targets must be the index or the text of a choice, and agree with acc",
     "weights_in_some_tasks": "has weights in some tasks only, which cannot be pooled",
 }
 

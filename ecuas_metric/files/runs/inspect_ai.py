@@ -129,11 +129,10 @@ def _stated(
     name: str,
 ) -> list[object]:
     """Return the values of the field of a dotted name, of the scores or else of their samples."""
-    holders = [
-        score if _keeps(score, name) else sample
+    return [
+        value_at(score if _keeps(score, name) else sample, name)
         for score, sample in zip(scores, samples, strict=True)
     ]
-    return [value_at(holder, name) for holder in holders]
 
 
 def _facts(
@@ -281,16 +280,13 @@ def _named(logs: Sequence[Log]) -> list[Log]:
 
 def _scorers_in(log: Log, options: RunOptions) -> list[str]:
     """Return the scorers that are systems: the requested one, or each that keeps a confidence."""
-    scores = list(
-        filter(
-            None,
-            (sample.get("scores") for sample in log.samples),
-        )
-    )
+    scores = [sample["scores"] for sample in log.samples if sample.get("scores")]
     _require_end(log, len(scores), options)
     names = list(dict.fromkeys(chain.from_iterable(scores)))
     name = options.confidence or _CONFIDENCE
-    keeping = [scorer for scorer in names if _of_scorer_keeps(scores, scorer, name)]
+    keeping = [
+        scorer for scorer in names if _any_keeps((each.get(scorer) for each in scores), name)
+    ]
     if keeping and options.filter is None:
         return keeping
     if options.filter is not None or _any_keeps(log.samples, name):
@@ -313,14 +309,6 @@ def _require_end(log: Log, scored: int, options: RunOptions) -> None:
 
 def _any_keeps(rows: Iterable[Fields | None], name: str) -> bool:
     return any(_keeps(row, name) for row in rows)
-
-
-def _of_scorer_keeps(
-    scores: Iterable[Fields],
-    scorer: str,
-    name: str,
-) -> bool:
-    return _any_keeps((score.get(scorer) for score in scores), name)
 
 
 def _keeps(row: Fields | None, name: str) -> bool:

@@ -21,7 +21,6 @@ BY_LENGTH = {"none": "acc", "chars": "acc_norm", "bytes": "acc_bytes"}
 _NAME = re.compile(
     r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d+)\.jsonl(\.gz)?"
 )
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 _LARGE = {"doc", "resps", "arguments"}
 # of a task in which the model writes its answer
@@ -206,22 +205,15 @@ def _are_decided_of_two(scores: Floats, acc: Floats) -> bool:
 
 
 def _readings(samples: Sequence[Sample]) -> dict[str, Ints]:
-    """Return the possible readings of targets as text: an index, a letter, a choice's text; -1 where none."""
+    """Return the possible readings of targets as text: an index, or a choice's text, as lm-eval has it; -1 if none."""
     indices = []
-    letters = []
     places = []
     for sample in samples:
-        target = sample.target
-        letter = target.strip(" ().")
+        target = sample.target.strip()
         texts = [text.strip() for text in sample.texts]
         indices.append(int(target) if target.isdecimal() and len(target) < 9 else -1)
-        letters.append(_LETTERS.find(letter) if len(letter) == 1 else -1)
-        places.append(texts.index(target.strip()) if texts.count(target.strip()) == 1 else -1)
-    return {
-        "index": np.array(indices),
-        "letter": np.array(letters),
-        "text": np.array(places),
-    }
+        places.append(texts.index(target) if texts.count(target) == 1 else -1)
+    return {"index": np.array(indices), "text": np.array(places)}
 
 
 def _fits(label: Ints, scores: Floats, acc: Floats) -> bool:
