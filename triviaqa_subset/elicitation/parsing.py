@@ -33,6 +33,9 @@ AT_THE_END = (
     # "Boeing (747)" states nothing, nor does the comma of "85,5 %"
     re.compile(r"(?:[;(]|,(?!\d))\s*(?P<number>\d*\.\d+|\d+(?=\s*[%\uff05]))"),
 )
+NEXT_QUESTION = re.compile(
+    r"\n\s*Question:"
+)  # with which a model goes on that only completes texts
 UNREADABLE = re.compile(rf"{KEYWORD}[\s*_]*[:=]", re.IGNORECASE)
 WORD = re.compile(r"[^\W\d_]+")
 # Words that may stand beside the number: what else is said may give it another meaning.
@@ -105,6 +108,9 @@ class Statement:
 def answer_and_probability(reply: str, *, cut: bool = False) -> Outcome:
     """Return the answer, the first line that is not blank, and the probability that a reply states; guess nothing."""
     text = reply.strip()
+    following = NEXT_QUESTION.search(text)
+    text = text[: following.start() if following else None].strip()
+    cut = cut and following is None
     missing = _CUT if cut else UNREAD
     if text.startswith(("{", "```{", "```json")):
         return _from_json(text, missing)

@@ -1,4 +1,4 @@
-"""Replies in words: a probability where one is stated, and never one where none is; 32 styles of 91 replies."""
+"""Replies in words: a probability where one is stated, and never one where none is; each style of 91 replies."""
 
 import json
 import random
@@ -29,6 +29,8 @@ READ = [  # replies that must be read
     "{a}, {p}", '{{"guess": {json}, "probability": {p}}}', '```json\n{{"guess": {json}, "probability": {p}}}\n```',
     "<think>Maybe 0.5? Probability: 0.5</think>\n{a}\nProbability: {p}",
     "Okay, the user asks. Probability: 0.1\n</think>\n\nGuess: {a}\nProbability: {p}",
+    "{a}\nProbability: {p}\n\nQuestion: Who?\nGuess: Rome\nProbability: 0.44",
+    "{a}\nProbability: {p}\n\nThis was the first of its kind.",
 ]  # fmt: skip
 MAY_BE_MISSING = [  # or whose probability may be missing
     "{a}\nProbability: {percent}/100", "{a}\nProbability: {p}-{p}1",

@@ -94,6 +94,7 @@ CASES = {
     "verbalized": {
         **{more: (choice(f" New York\nProb{more}", **LONG), "New York", None, CUT) for more in ("", "ability: 0.9")},
         "whole": (choice(" New York\nProbability: 0.95\nI", **LONG), "New York", 0.95, None),
+        "goes on": (choice(" New York\nProbability: 0.95\n\nQuestion: Wh", **LONG), "New York", 0.95, None),
     },
 }  # fmt: skip
 
