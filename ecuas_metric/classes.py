@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -67,6 +68,31 @@ def by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> 
         return y_prob
     # not by names: True and False would choose rows
     return np.asarray(y_prob)[:, [columns.index(name) for name in in_order]]
+
+
+def classes_of_columns(
+    y_prob: ArrayLike, argument: str, *, are_numbered: bool = True
+) -> Array | None:
+    """Return the sorted classes that the columns of a data frame name.
+
+    InputError if 10 stands before 9 and something else, such as a matrix of costs, numbers them.
+    """
+    columns = list(getattr(y_prob, "columns", ()))
+    if len(columns) < 2:
+        return None
+    classes = sorted_classes(classes_in(columns, argument), None)
+    names = classes.tolist()
+    are_texts = classes.dtype.kind == "U"
+    if are_numbered and are_texts and names != sorted(names, key=_parts_of_name):
+        got = reprlib.repr(names)
+        raise InputError(argument, "numbers_as_text", got=got, advice="pass_array")
+    return classes
+
+
+def _parts_of_name(name: str) -> list[str | int]:
+    """Return texts and, at every second place, whole numbers."""
+    parts = re.split(r"(\d+)", name)
+    return [int(part) if place % 2 else part for place, part in enumerate(parts)]
 
 
 def sorted_classes(truth: Array, labels: ArrayLike | None) -> Array:

@@ -181,7 +181,7 @@ ADVICE = {  # sentences of their own
     "score_as_confidences": "Missing confidences? score_confidences takes them with missing_confidence.",
     "score_as_posteriors": "Class labels? score_posteriors takes posteriors of shape (N, K).",
     "only_binary": "Only binary classification is supported by it.",  # scikit-learn's checks look for this
-    "pass_classes": "Pass labels, in the order of the rows of the cost.",
+    "pass_array": "Pass an array, whose columns stand in the order that is meant.",
     "set_floor": "A probability of 0? Its logarithm needs a floor.",
     "set_missing_confidence": "Missing confidences? Set missing_confidence to a number in [0, 1] to replace them.",
     "sort_labels": "Sort them, and the columns of y_prob with them.",

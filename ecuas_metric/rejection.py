@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import reprlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +18,10 @@ from .classes import (
     by_class,
     check_classes,
     classes_in,
+    classes_of_columns,
     costs_by_class,
     in_words,
     matrix_of_classes,
-    sorted_classes,
     two_columns,
 )
 from .costs import accepted
@@ -126,7 +125,9 @@ def decide(
         reject_costs=check_number(reject_cost, "reject_cost", 0, math.inf),
     )
     if labels is None:
-        labels = _classes_of_columns(y_prob)
+        labels = classes_of_columns(
+            y_prob, "y_prob", are_numbered=not isinstance(options.cost, str)
+        )
     with in_words({**OF_POSTERIORS, **OF_REJECT_COST}):
         system = _system_of_rows(y_prob, labels, options)
     if names is None and labels is not None:
@@ -135,20 +136,6 @@ def decide(
             names = None  # decisions are not these classes
     _warn(system)
     return decisions_on_rows(system, names)
-
-
-def _classes_of_columns(y_prob: ArrayLike) -> Array | None:
-    """Return the sorted classes that the columns of a data frame name; InputError if 10 stands before 9."""
-    columns = list(getattr(y_prob, "columns", ()))
-    if len(columns) < 2:
-        return None
-    classes = sorted_classes(classes_in(columns, "y_prob"), None)
-    names = classes.tolist()
-    if all(str(name).isdecimal() for name in names) and names != sorted(names, key=int):
-        raise InputError(
-            "y_prob", "numbers_as_text", got=reprlib.repr(names), advice="pass_classes"
-        )
-    return classes
 
 
 def _system_of_rows(y_prob: ArrayLike, labels: ArrayLike | None, options: Options) -> System:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..classes import in_words
+from ..classes import by_class, classes_of_columns, in_words
 from ..decisions import log_softmax
 from ..errors import InputError, missing_package
 from ..inputs import (
@@ -102,6 +102,8 @@ class Recalibration:
         scores = raised(log_posteriors, self.floor)
         if isinstance(self.fitted, Affine):
             return apply_affine(self.fitted, scores)
+        if scores.shape[1] > 2:
+            raise _wrong_shape(scores, "(N, 2), the classes of the fit")
         with np.errstate(divide="ignore"):
             return np.log(stacked(apply_isotonic(self.fitted, _second(scores))))
 
@@ -140,7 +142,9 @@ def _is_map(fitted: Affine | Isotonic) -> bool:
 
 def _probabilities(values: ArrayLike) -> Floats:
     """Return posteriors (N, K) whose rows sum to 1, or confidences (N,)."""
-    array = finite(values, "probabilities")
+    classes = classes_of_columns(values, "probabilities")
+    ordered = values if classes is None else by_class(values, classes, classes)
+    array = finite(ordered, "probabilities")
     words = {"predictions": "probabilities", "name_logits": "", "name_form": ""}
     with in_words(words):
         if array.ndim == 2:
@@ -167,7 +171,8 @@ def fit_recalibration(
     Parameters
     ----------
     probabilities : array_like, shape (N, K) or (N,)
-        Posteriors, or confidences. Those of 0 count as 1e-7, or as the least other one if that is less.
+        Posteriors, the columns in the sorted order of the classes or named by them, or confidences. Those of 0 count as
+        1e-7, or as the least other one if that is less.
     references : array_like, shape (N,)
         Classes in [0, K), or correctness.
     method : {"affine", "temperature", "isotonic"}, default "affine"

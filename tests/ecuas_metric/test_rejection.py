@@ -118,6 +118,8 @@ def test_a_data_frame_of_costs_says_which_class_and_which_decision_it_means(rng)
     numbers = decide(q, cost=matrix, reject_cost=0.1)
     assert rows.decision.tolist() == table.columns[numbers.decision].tolist()
     np.testing.assert_array_equal(rows.uncertainty, numbers.uncertainty)
+    negative = decide(pd.DataFrame(q, columns=[-2, -1, 0]), cost=matrix, reject_cost=0.1)
+    np.testing.assert_array_equal(negative.decision, numbers.decision - 2)
     unnamed = decide(q, cost=pd.DataFrame(matrix), reject_cost=0.1)
     np.testing.assert_array_equal(unnamed.decision, numbers.decision)
 
@@ -161,9 +163,13 @@ def test_decisions_keep_the_names_that_they_have(names):
         ),
         (
             lambda: decide(
-                pd.DataFrame(np.eye(11), columns=map(str, range(11))),
-                reject_cost=0.1,
-                cost=np.eye(11),
+                pd.DataFrame(np.eye(11)).add_prefix(""), reject_cost=0.1, cost=np.eye(11)
+            ),
+            "y_prob must have columns in one order, as text and as numbers",
+        ),
+        (
+            lambda: decide(
+                pd.DataFrame(np.eye(11)).add_prefix("p"), reject_cost=0.1, cost=np.eye(11)
             ),
             "y_prob must have columns in one order, as text and as numbers",
         ),

@@ -2,6 +2,7 @@ import itertools
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog
 from scipy.special import log_softmax
@@ -239,7 +240,21 @@ def test_a_weight_is_a_number_of_copies(method, rng):
             fit_recalibration(q, labels, method=method, sample_weight=wrong)
 
 
+def test_columns_of_a_data_frame_are_of_the_classes_that_they_name(rng):
+    q = rng.dirichlet(np.ones(3), 90)
+    labels = np.arange(90) % 3
+    fitted = fit_recalibration(q, labels)
+    frame = pd.DataFrame(q, columns=["a", "b", "c"])[["c", "a", "b"]]
+    np.testing.assert_array_equal(fit_recalibration(frame, labels).apply(frame), fitted.apply(q))
+    many = pd.DataFrame(np.full((22, 11), 1 / 11)).add_prefix("prob_")
+    with pytest.raises(InputError, match="^probabilities must have columns in one order"):
+        fit_recalibration(many, np.arange(22) % 11)
+
+
 def test_a_recalibration_of_other_classes_or_another_method_is_refused(rng):
+    two = fit_recalibration([0.5, 0.4], [0, 1], method="isotonic")
+    with pytest.raises(InputError, match=r"must have shape \(N, 2\), the classes of the fit"):
+        two.apply([[0.2, 0.3, 0.5]])
     with pytest.raises(
         InputError, match="must not be isotonic for posteriors of more than two classes"
     ):
