@@ -15,7 +15,7 @@ from .expected_costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK
 from .inputs import Bools, Floats
 from .metric import Key
 from .options import LEVEL, Options, check_number
-from .results import Estimate, System, as_given, compute_results, ranked
+from .results import Estimate, System, as_given, compute_results, named_systems, ranked
 
 STEPS = 20  # coverages at which a risk is tested
 SHARE_ROUNDING = 1e-12  # of shares, which are sums
@@ -112,6 +112,7 @@ def choose_reject_cost(
     """
     if (budget is None) == (max_risk is None):
         raise InputError("choose_reject_cost", "not_one_of_budget_and_risk")
+    named_systems([system])
     check_number(confidence_level, "confidence_level", 0, 1, inside=True)
     if budget is not None:
         return _choice(system, _cost_by_budget(system, budget), confidence_level)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..basis import differing, may_rank, signature_of
 from ..errors import FileError, InputError, Note, sentence
 from ..expected_costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
-from ..files.submissions import Submission, Unlabelled, located
+from ..files.submissions import MEANING, Submission, Unlabelled, located
 from ..metric import Key
 from ..metrics import place
 from ..options import Options, checked_options
@@ -93,6 +93,13 @@ def is_bounded(unlabelled: Mapping[str, Unlabelled]) -> bool:
 def not_below(notes: Iterable[tuple[str, Note]]) -> list[tuple[str, Note]]:
     """Return the notes of systems that their table does not show."""
     return [(name, note) for name, note in notes if note.id not in BELOW]
+
+
+def without_bounds(note: Note) -> Note:
+    """Return a note on answers that count as wrong which promises no bounds; others unchanged."""
+    if note.advice != MEANING["wrong"]:
+        return note
+    return replace(note, advice="unlabelled_without_bounds")
 
 
 def prepare_submissions(submissions: Iterable[Submission], **options: object) -> dict[str, System]:
@@ -418,7 +425,11 @@ def _footnotes(report: Report, keys: Iterable[Key], rows: Iterable[Sequence[Cell
     notes = [DAGGER] if set(keys) & set(report.not_comparable) else []
     if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]):
         notes.append(NO_INTERVAL)
-    counts = [(name, note) for name, note in report.notes() if note.id == "unlabelled_answers"]
+    counts = [
+        (name, note if name in report.bounds else without_bounds(note))
+        for name, note in report.notes()
+        if note.id == "unlabelled_answers"
+    ]
     notes += [f"{name}: {note.fact}" for name, note in counts]
     return notes + list(
         dict.fromkeys(sentence(note.advice, {}, {}) for _, note in counts if note.advice)

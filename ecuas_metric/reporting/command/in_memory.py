@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from ...errors import InputError, Note
-from ...files.submissions import MEANING, Submission
+from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import place
 from ...options import DEFAULTS, INTERVAL_METHODS
@@ -20,6 +20,7 @@ from ..report import (
     prepare_submissions,
     report_grid,
     report_records,
+    without_bounds,
     write_figures,
 )
 from .choice import chosen_keys, named_keys
@@ -175,14 +176,9 @@ def metrics_of(
 
 def notes_of(systems: Mapping[str, System]) -> Notes:
     """Return what is noted of systems; of unlabelled answers without bounds, which no difference and no plan has."""
-    notes = []
-    for name, system in systems.items():
-        for note in system.notes:
-            has_bounds = note.advice == MEANING["wrong"]
-            notes.append(
-                (name, replace(note, advice="unlabelled_without_bounds") if has_bounds else note)
-            )
-    return notes
+    return [
+        (name, without_bounds(note)) for name, system in systems.items() for note in system.notes
+    ]
 
 
 def require_one_task(submissions: Iterable[Submission]) -> None:

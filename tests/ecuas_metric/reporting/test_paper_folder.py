@@ -133,6 +133,12 @@ def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, folder, 
     assert main(["report", "c.csv", *flags, "--output", "paper"]) == 0
     text = (folder / "methods.txt").read_text()
     assert all(sentence in text for sentence in sentences)
+    table = (folder / "results.tex").read_text()
+    assert "in brackets" not in table  # but intervals
+    is_wrong = "wrong" in flags
+    assert (
+        "They count as wrong: most metrics are at least as good as they are here." in table
+    ) == is_wrong
 
 
 @pytest.mark.e2e
