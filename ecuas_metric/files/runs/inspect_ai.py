@@ -112,10 +112,12 @@ def _answers(scores: Sequence[Fields]) -> Sequence[object]:
 
 
 def _identities(samples: Sequence[Fields]) -> dict[str, Column]:
-    """Return the ids, with the epochs of a sample as a group where there are several."""
+    """Return the ids, further epochs with their number, and where there are several these samples as a group."""
     names = [str(sample["id"]) for sample in samples]
     epochs = list(map(_epoch, samples))
-    ids = [f"{name} {epoch}" for name, epoch in zip(names, epochs, strict=True)]
+    ids = [
+        name if epoch == 1 else f"{name} {epoch}" for name, epoch in zip(names, epochs, strict=True)
+    ]
     return {"id": ids, "group": names} if max(epochs) > 1 else {"id": ids}
 
 

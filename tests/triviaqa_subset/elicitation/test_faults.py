@@ -87,7 +87,7 @@ def test_nothing_is_lost_doubled_or_altered(tmp_path):
     systems = {system.name.split()[-1]: system for system in read_submissions(tmp_path / "logs")}
     assert list(systems) == ["sequence_posterior", "is_true"]
     for method, system in systems.items():
-        numbers = [int(str(text).split()[0].removeprefix("q-")) for text in system.ids]
+        numbers = [int(str(text).removeprefix("q-")) for text in system.ids]
         assert sorted(numbers) == list(range(COUNT))
         shares = [true / (true + false) for true, false in map(truth, numbers)]
         expected = list(map(posterior, numbers)) if method == "sequence_posterior" else shares

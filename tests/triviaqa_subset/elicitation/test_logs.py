@@ -32,6 +32,7 @@ from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import Score, ScoreEdit, accuracy, grouped, includes, scorer
 from inspect_ai.solver import solver
 
+from ecuas_metric import read_submissions
 from ecuas_metric.files.runs import inspect_ai as reader
 from ecuas_metric.integrations.inspect_ai import (
     answer_and_confidence,
@@ -453,6 +454,17 @@ def test_questions_that_two_tasks_number_alike_are_not_the_same(tmp_path):
     )
     ran(folder, stating(FLIPPED), name="one", model=model(name="mockllm/other"))
     assert "●" in score(folder, "--tasks", "one")[1]
+
+
+def test_the_ids_of_a_log_are_those_of_its_questions(tmp_path):
+    """So that it is compared with a table; a further epoch has its number."""
+    log = ran(tmp_path / "logs", stating(CI), epochs=2, replies="abcde" * 2)
+    once, twice = (
+        set(map(str, read_submissions(each)[0].ids))
+        for each in (ran(tmp_path / "once", stating(CI)).location, log.location)
+    )
+    assert once == set("01234")
+    assert twice == once | {f"{name} 2" for name in once}
 
 
 def test_answers_or_confidences_that_are_all_alike_are_noted(tmp_path):
