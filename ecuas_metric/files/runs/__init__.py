@@ -41,6 +41,11 @@ class RunOptions:
         return {role: name for role, name in named.items() if name}
 
     @property
+    def holders(self) -> set[str]:
+        """The fields of a sample that hold these."""
+        return {name.split(".")[0] for name in self.fields.values()}
+
+    @property
     def per_sample(self) -> dict[str, str]:
         """Those of weights and groups."""
         return {role: name for role, name in self.fields.items() if role in ("weight", "group")}

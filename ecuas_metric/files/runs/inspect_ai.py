@@ -214,7 +214,9 @@ def _per_sample(
 
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read logs: one part for each run and scorer that keeps a confidence. Epochs of a sample are a group."""
-    logs = {log.file: log for log in _named(_latest(map(_read_log, files)))}
+    left_out = _LARGE - options.holders
+    read_logs = [_read_log(file, left_out) for file in files]
+    logs = {log.file: log for log in _named(_latest(read_logs))}
     places = parts.once(
         [Place(log.file, log.model, log.task) for log in logs.values()],
         options,
@@ -326,19 +328,19 @@ def _is_log(file: Path) -> bool:
     )
 
 
-def _read_log(file: Path) -> Log:
+def _read_log(file: Path, left_out: set[str]) -> Log:
     try:
-        document = _by_inspect(file) if find_spec("inspect_ai") else _by_its_rules(file)
+        document = _by_inspect(file, left_out) if find_spec("inspect_ai") else _by_its_rules(file)
         return _log_of(file, document)
     except (ValueError, KeyError, zipfile.BadZipFile, OSError, pa.ArrowException) as error:
         raise FileError(file, "not_a_log_of_inspect", got=str(error)[:80]) from None
 
 
-def _by_inspect(file: Path) -> Fields:
-    """Return a log as Inspect reads it."""
+def _by_inspect(file: Path, left_out: set[str]) -> Fields:
+    """Return a log as Inspect reads it, without some fields of its samples."""
     from inspect_ai.log import read_eval_log
 
-    log = read_eval_log(str(file), exclude_fields=_LARGE)
+    log = read_eval_log(str(file), exclude_fields=left_out)
     return dict(log.model_dump())
 
 

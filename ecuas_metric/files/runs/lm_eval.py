@@ -294,9 +294,6 @@ def _samples(file: Path, options: RunOptions) -> list[Sample]:
     """Return the lines of a file that have the requested filter, or the only one."""
     kept: list[Sample] = []
     filters: list[str] = []
-    named = {
-        name.split(".")[0] for name in (options.confidence, *options.per_sample.values()) if name
-    }
     for number, row in _rows(file):
         filters.append(str(row.get("filter", "none")))
         if options.filter in (None, filters[-1]):
@@ -307,7 +304,7 @@ def _samples(file: Path, options: RunOptions) -> list[Sample]:
                     _sample,
                     number,
                     row,
-                    _LARGE - named,
+                    _LARGE - options.holders,
                 )
             )
     if not filters:

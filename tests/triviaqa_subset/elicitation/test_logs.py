@@ -152,6 +152,22 @@ def rescored(values, file, action="overwrite", **options):
     return make
 
 
+def storing(folder):
+    """A confidence that a solver keeps in the store of the sample."""
+
+    @solver
+    def sure():
+        async def solve(state, generate):
+            state.store.set("sure", Q[int(state.sample_id)])
+            return state
+
+        return solve
+
+    made = Task(dataset=samples(), solver=sure(), scorer=stating([(v, None) for v, _ in CI]))
+    (log,) = evaluate(made, model="mockllm/model", log_dir=str(folder), display="none")
+    return log
+
+
 def changed(change, **settings):
     def make(folder):
         log = ran(folder, stating(CI), **settings)
@@ -350,6 +366,7 @@ KINDS = {
                             is_live=False),
     **{f"epochs {name}": in_epochs(name) for name in (None, "mode", "pass_at_2")},
     "epochs of two reducers": in_epochs(["mean", "at_least_2"]),
+    "confidence in the store": Kind(storing, flags=("--columns", "confidence=store.sure"), is_live=False),
     "rescored beside": Kind(rescored(FLIPPED, "a-scored.eval"), [0, *C[1:]], said="(an earlier log of this run)"),
     "rescored under an earlier name": Kind(rescored(FLIPPED, "0.eval"), [0, *C[1:]]),
     "rescored in its place": Kind(rescored(FLIPPED, None), [0, *C[1:]]),
