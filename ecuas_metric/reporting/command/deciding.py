@@ -43,7 +43,19 @@ from .parameters import (
 from .reading import read_files, recipes_of
 
 
-def cost_of_flag(
+def cost_of_all(text: str | None, submissions: Sequence[Submission]) -> dict[str, object]:
+    """Return the option of a cost, if there is one, which means the same classes in all submissions."""
+    if text is None:
+        return {}
+    matrices = [_cost_of_flag(text, submission)[0] for submission in submissions]
+    orders = {",".join(_classes_of(submission)): submission.name for submission in submissions}
+    if len(orders) > 1:
+        listed = [f"{classes} in {name}" for classes, name in orders.items()]
+        raise InputError("--cost", "orders_of_classes", orders=listed, advice="say_labels")
+    return {"cost": matrices[0]}
+
+
+def _cost_of_flag(
     text: str | None, submission: Submission
 ) -> tuple[str | Floats, Sequence[object] | None]:
     """Return a cost by a matrix or a file, in the order of the classes of posteriors, and the names of decisions."""
@@ -132,7 +144,7 @@ def decide_rows(
     records: list[Record] = []
     systems = {}
     for submission in submissions:
-        matrix, names = cost_of_flag(cost, submission)
+        matrix, names = _cost_of_flag(cost, submission)
         of_cost = {**options, "cost": matrix, "reject_costs": reject_cost}
         system = _system(submission, fits.get(submission.name), of_cost)
         records += _records(submission, decisions_on_rows(system, names))
@@ -261,8 +273,7 @@ def choose_threshold(
     table.check()
     rows = RowFlags(**asdict(columns), right=right, labels=labels)
     submissions = read_files(files, rows, groups=groups, metric=form, outputs=output)
-    matrix, _ = cost_of_flag(cost, submissions[0])
-    options = asdict(form) | ({} if cost is None else {"cost": matrix})
+    options = asdict(form) | cost_of_all(cost, submissions)
     systems = prepare_submissions(submissions, **options)
     grid, records = chosen_costs(
         systems, budget=budget, max_risk=max_risk, level=interval, digits=digits

@@ -62,11 +62,9 @@ class SystemFlags:
 
     def options(self, submissions: Sequence[Submission]) -> dict[str, object]:
         """Return the cost, if there is one."""
-        if self.cost is None:
-            return {}
-        from .deciding import cost_of_flag
+        from .deciding import cost_of_all
 
-        return {"cost": cost_of_flag(self.cost, submissions[0])[0]}
+        return cost_of_all(self.cost, submissions)
 
     def systems(
         self, submissions: Sequence[Submission], options: Mapping[str, object]

@@ -119,6 +119,24 @@ def test_posteriors_are_decided_as_the_function_does_by_costs_in_every_form(
     assert scored["expected_cost_0.4"] == pytest.approx(costs.mean(), abs=1e-12)
 
 
+@pytest.mark.parametrize("command", ["score", "threshold --budget 0.2", "compare --metrics risk"])
+def test_costs_of_classes_are_of_these_whatever_the_order_of_the_columns(command, files, capsys):
+    _, classes = files
+    classes["id"] = range(200)
+    classes.to_csv("classes.csv", index=False)
+    classes[["id", "label", "eel", "cat", "dog"]].to_csv("turned.csv", index=False)
+    arguments = [*command.split(), "classes.csv", "turned.csv", "--cost", "cost.csv"]
+    assert main(arguments) == 2
+    said = "--cost needs one order of the classes of all systems; cat,dog,eel in classes, eel,cat,dog in"
+    assert said in capsys.readouterr().err
+    assert main([*arguments, "--labels", "cat,dog,eel", "--output", "out.json"]) == 0
+    rows = pd.DataFrame(written("out.json")["rows"])
+    if command.startswith("compare"):
+        assert rows["difference"].tolist() == [0]
+    else:
+        assert rows.drop(columns="system").nunique().max() == 1
+
+
 def test_what_is_decided_for_a_row_depends_on_no_other_row(files):
     """Also where it has probabilities of 0, which a fit puts a floor under."""
     _, classes = files
@@ -199,6 +217,7 @@ def test_what_is_printed_accepts_what_was_chosen(files, capsys):
             for name in ("twice.csv", "twice.json", "list.json", "empty.csv")
         ),
         ("threshold answers.csv", "ecuas threshold takes one of --budget and --max-risk"),
+        ("score classes.csv answers.csv --cost cost.csv", "--cost requires posteriors"),
         ("score classes.csv --cost answers.csv", "--cost must have the costs of each class"),
     ],
 )
