@@ -62,7 +62,7 @@ class Log:
     run: str = ""  # which its attempts and its scored copies share
     written: tuple[object, ...] = ()  # orders the logs of a run
     settings: Fields = field(default_factory=dict)
-    earlier: tuple[str, ...] = ()  # logs of the run that this one replaces
+    unused: tuple[tuple[str, str], ...] = ()  # logs that this one replaces, and why
 
 
 def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
@@ -92,7 +92,6 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
                 {"count": confidences.count(None), "total": len(samples)},
             )
         )
-    unused = tuple((name, "an earlier log of this run") for name in log.earlier)
     place = Place(log.file, log.model, log.task)
     return parts.part_of(
         place,
@@ -101,7 +100,7 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
         facts,
         answers=_answers(scores),
         settings=log.settings,
-        unused=unused,
+        unused=log.unused,
     )
 
 
@@ -216,7 +215,7 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read logs: one part for each run and scorer that keeps a confidence. Epochs of a sample are a group."""
     left_out = _LARGE - options.holders
     read_logs = [_read_log(file, left_out) for file in files]
-    logs = {log.file: log for log in _named(_latest(read_logs))}
+    logs = {log.file: log for log in _named(_with_scores(_latest(read_logs)))}
     places = parts.once(
         [Place(log.file, log.model, log.task) for log in logs.values()],
         options,
@@ -247,13 +246,20 @@ def _latest(logs: Iterable[Log]) -> list[Log]:
                     Place(last.file, last.model, last.task),
                     log.file,
                 )
-        latest.append(
-            replace(
-                last,
-                earlier=tuple(log.file.name for log in earlier),
-            )
-        )
+        unused = [(log.file.name, "an earlier log of this run") for log in earlier]
+        latest.append(replace(last, unused=tuple(unused)))
     return sorted(latest, key=lambda log: log.file)
+
+
+def _with_scores(logs: Sequence[Log]) -> list[Log]:
+    """Return logs without those that hold no scores, as of a run that failed, where another of the task has some."""
+    kept = []
+    for log in logs:
+        same = [other for other in logs if (other.model, other.task) == (log.model, log.task)]
+        empty = [(other.file.name, "no scores") for other in same if not _scored(other)]
+        if _scored(log) or len(empty) == len(same):
+            kept.append(replace(log, unused=(*log.unused, *empty)))
+    return kept
 
 
 def _scored(log: Log) -> set[tuple[str, object]]:

@@ -300,6 +300,11 @@ def converted(folder):
     return log
 
 
+def run_again(folder):
+    ran(folder, stating([RAISE] * 5))
+    return ran(folder, stating(CI))
+
+
 def twice(folder):
     ran(folder, stating(CI))
     ran(folder, stating(FLIPPED))
@@ -392,6 +397,8 @@ KINDS = {
     "attempts of a set": Kind(of_a_set, said="(an earlier log of this run)"),
     "retried": Kind(retried, [1, 0, 1, 0, 1], said="(an earlier log of this run)", is_live=False),
     "converted": Kind(converted, said="(an earlier log of this run)"),
+    "failed and run again": Kind(run_again, said="(no scores)"),
+    "failed": Kind(of([RAISE] * 5), refused="holds no scores; got status error", is_live=False),
     "twice": Kind(twice, refused="has more than one run of task things by mockllm/model", is_live=False),
     "shared": Kind(shared, refused="has more than one run of task things by mockllm/model", is_live=False),
     "error": Kind(of([*CI[:4], RAISE]), C[:4], Q[:4], refused="status error, 4 of 5 planned samples scored. --partial",
