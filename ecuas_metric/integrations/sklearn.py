@@ -234,7 +234,7 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         label: Any = self.rejected_label
         if label is None:
             label = -1 if are_numbers else "rejected"
-        if label in [*self.classes_, *np.unique(rows.decision)]:
+        if label in [*self.classes_.tolist(), *set(rows.decision.tolist())]:
             raise InputError("rejected_label", "rejected_label_is_a_class", value=label)
         is_of_kind = are_numbers and np.asarray(label).dtype.kind in "iuf"
         kind = np.result_type(rows.decision, label) if is_of_kind else object

@@ -219,6 +219,9 @@ def test_what_is_rejected_has_its_label_whatever_the_classes_are(classes, option
 
 def test_no_decision_is_called_as_what_is_rejected(rng):
     X, y = classified(rng, ["no", "yes"])
+    cost = {"no": {("a", 1): 1, None: 0}, "yes": {("a", 1): 0, None: 1}}
+    model = RejectingClassifier(LogisticRegression(), cost=cost, reject_cost=0.1).fit(X, y)
+    assert set(model.predict(X)) == {("a", 1), None, "rejected"}
     cost = {"no": {"rejected": 1, "go": 0}, "yes": {"rejected": 0, "go": 1}}
     model = RejectingClassifier(LogisticRegression(), cost=cost, reject_cost=0.1).fit(X, y)
     with pytest.raises(InputError, match="rejected_label must be none of the classes"):
