@@ -52,9 +52,11 @@ def _top(arguments: Sequence[str]) -> int:
     """Answer --version, --help, and what names no subcommand; nothing large is imported for that."""
     parser = argparse.ArgumentParser(
         prog="ecuas",
-        description="Evaluate systems that answer and say how sure they are: by ECUAS_n, the expected cost of an "
-        "uncertainty-augmented system, and the usual metrics.",
-        epilog="`ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
+        description="Give it how sure each answer was, and whether it was right: which system costs its users least, "
+        "at which reject cost, and is that more than chance? ECUAS_n is the expected cost of a system whose answers "
+        "may be rejected: 0 is perfect, 1 no better than rejecting all of them.",
+        epilog="Begin with `ecuas score FILE.csv` (columns confidence and correct, or label, prob_0, prob_1, ..). "
+        "`ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"ecuas {VERSION}")
