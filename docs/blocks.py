@@ -99,7 +99,10 @@ def statistics_with_table() -> str:
     return _filled(STATISTICS, "coverage", _table(COVERAGE_TITLES, lines))
 
 
-def _coverage(cells: list[dict[str, str]], level: float) -> Iterator[str]:
+def _coverage(
+    cells: list[dict[str, str]],
+    level: float,
+) -> Iterator[str]:
     """Yield how often the intervals of some cells hold the true value, and how wide they are."""
     below = _column(cells, "truth_below")
     above = _column(cells, "truth_above")
@@ -118,7 +121,10 @@ def _coverage(cells: list[dict[str, str]], level: float) -> Iterator[str]:
     yield str(np.count_nonzero((width > 1.5) & (_column(cells, "noted") < 50)))
 
 
-def _column(cells: list[dict[str, str]], name: str) -> Floats:
+def _column(
+    cells: list[dict[str, str]],
+    name: str,
+) -> Floats:
     return np.array([float(row[name]) for row in cells])
 
 
@@ -213,7 +219,10 @@ def _choices(systems: dict[str, System]) -> list[str]:
     return _table(["metric", *values, "prefers", "users pay"], rows)
 
 
-def _table(header: list[str], rows: Iterable[Iterable[str]]) -> list[str]:
+def _table(
+    header: list[str],
+    rows: Iterable[Iterable[str]],
+) -> list[str]:
     """Return the lines of a Markdown table."""
     lines = [header, ["---" for _ in header], *rows]
     return [f"| {' | '.join(cells)} |" for cells in lines]
@@ -228,7 +237,11 @@ def _new_folder() -> Iterator[None]:
         yield
 
 
-def _filled(page: Path, name: str, lines: list[str]) -> str:
+def _filled(
+    page: Path,
+    name: str,
+    lines: list[str],
+) -> str:
     """Return the text of a page with a table between its marks."""
     start = f"<!-- {name}: written by make reference -->\n"
     end = f"<!-- end of {name} -->"

@@ -466,7 +466,10 @@ def _of_sum(numbers: Array) -> str:
     ).hexdigest()[:8]
 
 
-def digest_of(values: Array | None, ids: _Ids | None = None) -> Digest | None:
+def digest_of(
+    values: Array | None,
+    ids: _Ids | None = None,
+) -> Digest | None:
     """Return a digest of numbers (N,): in their order, or with ids in any."""
     if values is None:
         return None

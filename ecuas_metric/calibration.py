@@ -132,7 +132,12 @@ class _PairSums:
     alone: Floats
 
 
-def _pair_sums(values: Floats, bins: Ints, n_bins: int, weighting: Weighting) -> _PairSums:
+def _pair_sums(
+    values: Floats,
+    bins: Ints,
+    n_bins: int,
+    weighting: Weighting,
+) -> _PairSums:
     weight = weighting.weights(len(values))
     sums = sums_in_bins(values, bins, n_bins=n_bins, sample_weight=weight)
     every = np.square(sums)
@@ -232,7 +237,12 @@ def _covariance_of_bins(
     return np.asarray(covariance / np.outer(rooted, rooted))
 
 
-def _sums_of_groups(values: Floats, bins: Ints, groups: Ints, n_bins: int) -> Floats:
+def _sums_of_groups(
+    values: Floats,
+    bins: Ints,
+    groups: Ints,
+    n_bins: int,
+) -> Floats:
     """Sum values (N,) over the bins of each group: shape (groups, n_bins)."""
     count = int(groups.max()) + 1
     sums = np.bincount(groups * n_bins + bins, values, minlength=count * n_bins)
@@ -419,7 +429,12 @@ def _range_of_sums(sums: Floats) -> Floats:
     return np.asarray(largest - smallest)
 
 
-def _design_effect(q: Floats, correct: Floats, weight: Floats, groups: Ints) -> float:
+def _design_effect(
+    q: Floats,
+    correct: Floats,
+    weight: Floats,
+    groups: Ints,
+) -> float:
     """Return the design effect: the variance of group sums relative to independent samples, at least 1."""
     count = len(np.unique(groups))
     if count < 3:

@@ -344,7 +344,10 @@ def _non_negative_weight(
     return checked
 
 
-def _integrals(function: Callable[[float], float], edges: Floats) -> Floats:
+def _integrals(
+    function: Callable[[float], float],
+    edges: Floats,
+) -> Floats:
     """Integrate over each interval between consecutive edges."""
     from scipy.integrate import IntegrationWarning, quad
 

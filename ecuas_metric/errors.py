@@ -17,7 +17,11 @@ Words = Mapping[str, str]
 _NOTHING = object()
 
 
-def sentence(identifier: str, fields: Mapping[str, object], words: Words) -> str:
+def sentence(
+    identifier: str,
+    fields: Mapping[str, object],
+    words: Words,
+) -> str:
     """Return the sentence of an id in the words of an interface, or else in Python's, with its fields filled in.
 
     An id that only another interface has stands for itself.

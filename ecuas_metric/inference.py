@@ -408,7 +408,11 @@ def _seen(numbers: Sequence[Number], design: Design) -> Moments:
     return _moments(numbers, list(map(_unmoved, numbers)), design)
 
 
-def _side(numbers: Sequence[Number], design: Design, seen: Moments) -> Side:
+def _side(
+    numbers: Sequence[Number],
+    design: Design,
+    seen: Moments,
+) -> Side:
     """Return the distribution of a sum of numbers with one more answer that makes it smallest."""
     effect = _effect(numbers, design)
     reaches = [_reach(number, effect.added) for number in numbers]

@@ -198,7 +198,11 @@ def labels(
     return array.astype(np.int64, copy=False)
 
 
-def blocks(num_rows: int, *, row_size: int = 1) -> Iterator[slice]:
+def blocks(
+    num_rows: int,
+    *,
+    row_size: int = 1,
+) -> Iterator[slice]:
     """Yield slices of consecutive rows that hold about `BLOCK_SIZE` numbers each, if a row holds `row_size`."""
     rows = max(1, BLOCK_SIZE // row_size)
     for first in range(0, num_rows, rows):

@@ -618,7 +618,10 @@ def _notes(
     return notes + _note_assumed(answers, bounded) + note_on("recalibration_taken_as_given", fitted)
 
 
-def _note_assumed(answers: Answers, bounded: Sequence[Key]) -> tuple[Note, ...]:
+def _note_assumed(
+    answers: Answers,
+    bounded: Sequence[Key],
+) -> tuple[Note, ...]:
     """Return a note on the dearest answer that intervals assume, where that is not given."""
     if answers.is_binary:
         return ()

@@ -183,7 +183,12 @@ def cost_of(
     return np.asarray(cost(data), np.float64)  # a condition is a cost of 0 or 1
 
 
-def line_of_mean(key: Key, u: Floats, form: Decisions, options: Options) -> Line:
+def line_of_mean(
+    key: Key,
+    u: Floats,
+    form: Decisions,
+    options: Options,
+) -> Line:
     """Return the cost at uncertainties u (G,) of correct samples, and its increase per unit of candidate cost."""
     confidence = None if form.confidence is None else 1 - u
     at_u = replace(form, uncertainty=u, confidence=confidence)

@@ -152,7 +152,11 @@ def cost_matrix(values: object, *, num_classes: int) -> Floats:
     return non_negative(matrix, "cost")
 
 
-def require_reject_costs(costs: tuple[float, ...], *, max_uncertainty: float) -> None:
+def require_reject_costs(
+    costs: tuple[float, ...],
+    *,
+    max_uncertainty: float,
+) -> None:
     """Raise InputError unless all reject costs lie in [0, `max_uncertainty`], up to rounding."""
     array = np.array(costs)
     require(
@@ -164,7 +168,12 @@ def require_reject_costs(costs: tuple[float, ...], *, max_uncertainty: float) ->
     )
 
 
-def own_decisions(options: Options, *, num_samples: int, num_classes: int) -> Ints | None:
+def own_decisions(
+    options: Options,
+    *,
+    num_samples: int,
+    num_classes: int,
+) -> Ints | None:
     """Return the decisions given for posteriors as (N,) indices of the cost's decisions; None stays None."""
     if options.decisions is None:
         return None

@@ -122,7 +122,13 @@ def aurc_line(ties: TieGroups) -> Line:
     return Line(intercept, slope)
 
 
-def _in_full(slope: Floats, rise: Floats, wide: Ints, w: Floats, b: Floats) -> None:
+def _in_full(
+    slope: Floats,
+    rise: Floats,
+    wide: Ints,
+    w: Floats,
+    b: Floats,
+) -> None:
     """Fill in L and log(b / a) / w of wide tie groups, if two terms of the series are too few; first L: 1 - log b."""
     a = np.where(w < b * (1 - 1e-12), b - w, 0.0)
     log_ratio = np.log(b / np.where(a > 0, a, b))

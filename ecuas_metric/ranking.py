@@ -385,7 +385,10 @@ def _nearly_sorted(values: Floats) -> Ints:
     return keys.view(np.int64)
 
 
-def _sorted_together(values: Floats, cost: Floats) -> tuple[Floats, Floats] | None:
+def _sorted_together(
+    values: Floats,
+    cost: Floats,
+) -> tuple[Floats, Floats] | None:
     """Return values (N,) of one sign, sorted, and their costs of 0 or 1; None of others.
 
     The sign bit has place for the cost: one plain sort, no permutation.

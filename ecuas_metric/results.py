@@ -525,7 +525,10 @@ def repair(
     return predictions, notes + rounded
 
 
-def note_hard(predictions: Array, what: str = "confidences") -> tuple[Note, ...]:
+def note_hard(
+    predictions: Array,
+    what: str = "confidences",
+) -> tuple[Note, ...]:
     """Return a note if confidences, or probabilities of class 1, look like predicted classes."""
     if not np.isin(predictions[:64], (0, 1)).all() or not np.array_equal(
         np.unique(predictions), (0, 1)

@@ -50,7 +50,10 @@ def reply(
     return spoken(f" {answer}", {f" {answer}": known, " something": 1 - known})
 
 
-def spoken(text: str, top: dict[str, float]) -> models.ModelOutput:
+def spoken(
+    text: str,
+    top: dict[str, float],
+) -> models.ModelOutput:
     """Return a reply of one token, whose likely alternatives are given with their probabilities."""
     logprobs = None
     if top:

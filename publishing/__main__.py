@@ -170,7 +170,12 @@ def _others(names: set[str], delete: bool) -> str:
     return f"; {what}: {', '.join(sorted(names))}"
 
 
-def _tag(api: HfApi, repo_id: str, kind: str, commit: str) -> str:
+def _tag(
+    api: HfApi,
+    repo_id: str,
+    kind: str,
+    commit: str,
+) -> str:
     if TAG is None:
         return "no tag, since this is a development version"
     api.create_tag(repo_id, repo_type=kind, tag=TAG, revision=commit, exist_ok=True)
@@ -180,7 +185,12 @@ def _tag(api: HfApi, repo_id: str, kind: str, commit: str) -> str:
     )
 
 
-def _explain(error: BaseException, part: Part, endpoint: str, repo_id: str) -> OSError:
+def _explain(
+    error: BaseException,
+    part: Part,
+    endpoint: str,
+    repo_id: str,
+) -> OSError:
     """Return the error that explains the Hub's refusal or absence, in the Hub's own words where it has some."""
     while isinstance(error, RuntimeError) and error.__cause__ is not None:
         error = error.__cause__

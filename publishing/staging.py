@@ -96,14 +96,21 @@ def stage(part: Part, out: Path, namespace: str) -> None:
             path.write_text(text, encoding="utf-8")
 
 
-def _as_on_the_hub(text: str, namespace: str, replacements: Mapping[str, str]) -> str:
+def _as_on_the_hub(
+    text: str,
+    namespace: str,
+    replacements: Mapping[str, str],
+) -> str:
     for pattern, there in replacements.items():
         text = re.sub(pattern, there, text)
     # Evaluate's own have bare names.
     return text.replace(NAMESPACE, namespace).replace('load("evaluate-metric/', 'load("')
 
 
-def _gather_metric(out: Path, program: Sequence[str] = ("app.py", "requirements.txt")) -> None:
+def _gather_metric(
+    out: Path,
+    program: Sequence[str] = ("app.py", "requirements.txt"),
+) -> None:
     for name in (SCRIPT.name, *imported(SCRIPT), "README.md", *program):
         shutil.copy(SCRIPT.parent / name, out)
 

@@ -88,7 +88,12 @@ class Graded:
         )
 
 
-def grade_answers(answers: Answers, asked: str, *, rule: str = "bounds") -> Graded:
+def grade_answers(
+    answers: Answers,
+    asked: str,
+    *,
+    rule: str = "bounds",
+) -> Graded:
     """Grade answers by the gold answers and the label bank, then by the visitor's own column, then by the `rule`.
 
     They come in the order of the questions, which links have too.

@@ -222,7 +222,10 @@ def lay_out(
 
 
 @show_errors("")
-def show_score(files: list[str] | None, *values: scoring.Numbers | None) -> Outputs:
+def show_score(
+    files: list[str] | None,
+    *values: scoring.Numbers | None,
+) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
         return message(NO_UPLOAD), ""
@@ -287,7 +290,12 @@ def _uploads_of(given: Mapping[str, str]) -> object:
         raise InputError("The files of this address", "uploads_deleted") from None
 
 
-def _share_of(given: Mapping[str, str], name: str, most: float, start: float) -> float:
+def _share_of(
+    given: Mapping[str, str],
+    name: str,
+    most: float,
+    start: float,
+) -> float:
     """Return the share that an address asks for, where a slider starts if it holds none."""
     try:
         share = float(given.get(name, start))

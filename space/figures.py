@@ -87,7 +87,12 @@ def figures(systems: Systems) -> str:
     return f'<div class="plots">{"".join(drawn)}</div>'
 
 
-def figure(title: str, lines: Lines, x: Axis, y: Axis) -> str:
+def figure(
+    title: str,
+    lines: Lines,
+    x: Axis,
+    y: Axis,
+) -> str:
     """Draw lines by name as HTML of one figure; the values of those with a class of their own are shown on demand."""
     names_of_x = x.ticks if x.low < 0 else {}  # places, which stand for something else
     return html(
@@ -195,7 +200,10 @@ def _reliability(systems: Systems) -> str:
     return figure("Are the confidences true?", lines, axis("confidence"), axis("accuracy"))
 
 
-def _lines(systems: Systems, line: Callable[[System], Line]) -> Lines:
+def _lines(
+    systems: Systems,
+    line: Callable[[System], Line],
+) -> Lines:
     """Return the line of each system in its class, with intervals if this is one of its own and they have a level."""
     lines = {}
     for name, style in slots(systems).items():

@@ -211,7 +211,10 @@ def origin_of(asked: str) -> Origin:
     return Origin(population=f"TriviaQA {asked}", grading=GRADING)
 
 
-def _ranked(asked: str, labels: Mapping[tuple[str, str], Floats]) -> list[Row]:
+def _ranked(
+    asked: str,
+    labels: Mapping[tuple[str, str], Floats],
+) -> list[Row]:
     """Return the rows of systems that answered all questions, the best first."""
     systems = {str(i): _system(asked, correct) for i, correct in enumerate(labels.values())}
     better, worse = Counter[str](), Counter[str]()

@@ -63,7 +63,10 @@ class Answers:
     rows: Ints
 
 
-def read_uploads(paths: Sequence[str], reading: Reading | None = None) -> list[Submission]:
+def read_uploads(
+    paths: Sequence[str],
+    reading: Reading | None = None,
+) -> list[Submission]:
     """Read the systems of all files, each file once."""
     if not paths:
         raise InputError("Files", "no_file", advice="upload_one")
@@ -71,7 +74,12 @@ def read_uploads(paths: Sequence[str], reading: Reading | None = None) -> list[S
     return _call_safely(_read, paths, reading or Reading())
 
 
-def require_at_most(what: str, rule: str, number: int, most: int) -> None:
+def require_at_most(
+    what: str,
+    rule: str,
+    number: int,
+    most: int,
+) -> None:
     """Raise an InputError if there is more than this page takes."""
     if number > most:
         raise InputError(what, rule, got=f"{number:,}", advice="use_the_command", most=most)

@@ -50,7 +50,10 @@ class Call:
         names = self.alone()
         return next((row for row in self.rivals if row.first in names), self.rivals[0])
 
-    def _best(self, p_of: Callable[[Comparison], float]) -> list[str]:
+    def _best(
+        self,
+        p_of: Callable[[Comparison], float],
+    ) -> list[str]:
         close = [row.first for row in self.rivals if not row.difference or p_of(row) > ALPHA]
         return [self.cheapest, *close]
 
@@ -169,7 +172,10 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
     )
 
 
-def _data(decision: Decision, names: Sequence[str]) -> dict[str, object]:
+def _data(
+    decision: Decision,
+    names: Sequence[str],
+) -> dict[str, object]:
     """Return what page.js shows at each reject cost, of systems that have a bar."""
     costs = np.array([decision.costs[name] for name in names])
     coverage = np.array([decision.coverage[name] for name in names])

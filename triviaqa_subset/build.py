@@ -69,7 +69,11 @@ def build(
     return lines + [f"{name}: {len(table)} rows" for name, table in tables.items()]
 
 
-def write(tables: dict[str, Dataset], out: Path, remark: str = "") -> None:
+def write(
+    tables: dict[str, Dataset],
+    out: Path,
+    remark: str = "",
+) -> None:
     """Write everything to a folder within `out`, then move it into place: all changes together or not at all."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".build-") as folder:

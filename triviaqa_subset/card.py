@@ -11,7 +11,12 @@ DEFAULT = "curated"
 TEXT_LICENSE = "unknown"  # what TriviaQA's own card on the Hub says of the texts
 
 
-def write_card(template: Path, card: Path, tables: Mapping[str, Dataset], remark: str = "") -> None:
+def write_card(
+    template: Path,
+    card: Path,
+    tables: Mapping[str, Dataset],
+    remark: str = "",
+) -> None:
     """Write the card with the `configs` of these tables, and a remark on how this copy differs."""
     page = DatasetCard.load(template)
     page.data.configs = []

@@ -100,7 +100,10 @@ def published(systems: pd.DataFrame, curated: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _dataset(table: pd.DataFrame, columns: Mapping[str, object]) -> Dataset:
+def _dataset(
+    table: pd.DataFrame,
+    columns: Mapping[str, object],
+) -> Dataset:
     """Make a dataset of the given columns, from lists: without the index of pandas, and null for NaN or no hash."""
     features = Features(columns)
     present = table.notna() & (table != "")

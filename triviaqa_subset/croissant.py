@@ -49,7 +49,11 @@ def _records(name: str, table: Dataset) -> Json:
     return {"@type": "cr:RecordSet", "@id": name, "name": name, "field": fields}
 
 
-def _field(table: str, path: list[str], feature: object) -> Json:
+def _field(
+    table: str,
+    path: list[str],
+    feature: object,
+) -> Json:
     """Describe a column, or the field at a path such as `answer`, `aliases` inside one."""
     name = "/".join([table, *path])
     field: Json = {"@type": "cr:Field", "@id": name, "name": name}
@@ -62,7 +66,11 @@ def _field(table: str, path: list[str], feature: object) -> Json:
     return field | _source(table, path, feature)
 
 
-def _source(table: str, path: list[str], feature: object) -> Json:
+def _source(
+    table: str,
+    path: list[str],
+    feature: object,
+) -> Json:
     assert isinstance(feature, ClassLabel | Value)
     source: Json = {"fileObject": {"@id": f"{table}.parquet"}, "extract": {"column": path[0]}}
     if len(path) > 1:

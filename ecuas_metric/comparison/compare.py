@@ -233,7 +233,12 @@ def align(systems: Mapping[str, System]) -> dict[str, System]:
     return aligned
 
 
-def order_of(name: str, ids: Sequence[object], first: str, expected: Sequence[object]) -> Ints:
+def order_of(
+    name: str,
+    ids: Sequence[object],
+    first: str,
+    expected: Sequence[object],
+) -> Ints:
     """Return the positions of the expected ids in `ids`; InputError if ids are repeated, or not the same."""
     theirs, ours = _of_one_kind(ids, expected)
     for system, values in ((first, ours), (name, theirs)):

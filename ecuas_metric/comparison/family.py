@@ -126,7 +126,11 @@ class Family:
             notes += [(name, note) for note in notes_unseen(self.answers[name], kinds)]
         return notes
 
-    def _unseen(self, test: Difference, level: float) -> tuple[str, Unseen | None]:
+    def _unseen(
+        self,
+        test: Difference,
+        level: float,
+    ) -> tuple[str, Unseen | None]:
         """Return what a difference mostly rests on that was not seen, and of which system."""
         if test.inference is None:
             return "", None

@@ -107,7 +107,12 @@ def unlabelled_bounds(
     return bounds
 
 
-def _completed(confidence: Floats, correct: Floats, fill: float, options: Options) -> Data:
+def _completed(
+    confidence: Floats,
+    correct: Floats,
+    fill: float,
+    options: Options,
+) -> Data:
     """Return the data with all unlabelled answers right (1) or wrong (0)."""
     answers = np.where(np.isnan(correct), fill, correct).astype(int)
     decisions = confidence_decisions(confidence, answers, num_classes=options.num_classes)
@@ -147,7 +152,11 @@ def _bounds_of_means(
     return bounds
 
 
-def _bounds_of_mean(key: Key, completions: Iterable[Data], weight: Floats | None) -> Limits:
+def _bounds_of_mean(
+    key: Key,
+    completions: Iterable[Data],
+    weight: Floats | None,
+) -> Limits:
     """Return the means of the smallest and of the largest of each answer's costs in some completions."""
     costs = np.array([cost_of(key, data.decisions, data.options) for data in completions])
     low = np.average(costs.min(axis=0), weights=weight)

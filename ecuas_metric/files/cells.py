@@ -84,7 +84,12 @@ def parse_cells(array: pa.Array) -> pa.Array:
     return cells
 
 
-def numbers_in(sheet: Sheet, column: str, *, share: bool = False) -> Floats:
+def numbers_in(
+    sheet: Sheet,
+    column: str,
+    *,
+    share: bool = False,
+) -> Floats:
     """Return a column (N,) as float64, NaN where empty; of a `share`, cells may also be 85% or 0,85."""
     cells = sheet.column(column)
     parsed = parse_cells(cells)
@@ -104,7 +109,11 @@ def numbers_in(sheet: Sheet, column: str, *, share: bool = False) -> Floats:
     return np.append(numbers, np.nan)[codes]
 
 
-def truths_in(sheet: Sheet, column: str, right: str | None = None) -> Floats:
+def truths_in(
+    sheet: Sheet,
+    column: str,
+    right: str | None = None,
+) -> Floats:
     """Return 1, 0 or grades of a column (N,), NaN where empty; `right` is the word for 1, or that and the one for 0."""
     cells = sheet.column(column)
     parsed = parse_cells(cells)
@@ -183,7 +192,12 @@ def _words(cells: pa.Array) -> set[str]:
     return {str(word) for word in encode(pc.utf8_lower(cells))[0]}
 
 
-def _numbers_of(texts: Sequence[str], *, decimal_comma: bool, share: bool) -> Floats | None:
+def _numbers_of(
+    texts: Sequence[str],
+    *,
+    decimal_comma: bool,
+    share: bool,
+) -> Floats | None:
     """Return texts as numbers, if all are written in one way."""
     ways = [_POINT]
     if decimal_comma or share:
@@ -224,7 +238,13 @@ def _refuse(
         raise error
 
 
-def said_words(sheet: Sheet, column: str, right: str, *, is_whole: bool) -> str:
+def said_words(
+    sheet: Sheet,
+    column: str,
+    right: str,
+    *,
+    is_whole: bool,
+) -> str:
     """Return the words for right and wrong as RIGHT/WRONG where the user named the first, and a column has just two.
 
     FileError if it has more; or not the one that is named, if it is whole: further rows may have it.
@@ -243,7 +263,10 @@ def said_words(sheet: Sheet, column: str, right: str, *, is_whole: bool) -> str:
     return "/".join(filter(None, [right, *pair[1:]]))
 
 
-def texts_of_names(cells: pa.Array, known: Collection[str]) -> pa.Array:
+def texts_of_names(
+    cells: pa.Array,
+    known: Collection[str],
+) -> pa.Array:
     """Return names in a column as text (N,); null where empty, unless a known name is written so."""
     parsed = parse_cells(cells)
     texts = texts_in(parsed if is_numeric(parsed.type) else cells)
@@ -252,21 +275,31 @@ def texts_of_names(cells: pa.Array, known: Collection[str]) -> pa.Array:
     return texts.take(from_numpy(np.arange(len(texts)), ~is_empty)) if is_empty.any() else texts
 
 
-def _words_in(cells: pa.Array, right: str | None) -> tuple[list[str], Ints]:
+def _words_in(
+    cells: pa.Array,
+    right: str | None,
+) -> tuple[list[str], Ints]:
     """Return the distinct words of a column in lower case, and which of them each row (N,) has."""
     texts = texts_of_names(cells, (right or "").split("/"))
     values, codes = encode(pc.utf8_lower(texts))
     return list(map(str, values)), codes
 
 
-def _said_pair(words: Sequence[str], right: str) -> Mapping[str, float]:
+def _said_pair(
+    words: Sequence[str],
+    right: str,
+) -> Mapping[str, float]:
     """Return what words count as where the user named that for right, or both as RIGHT/WRONG."""
     first, _, second = (part.strip() for part in right.lower().partition("/"))
     others = [word for word in words if word != first]
     return {first: 1.0, (second or "".join(others[:1])): 0.0}
 
 
-def _known_pair(sheet: Sheet, column: str, words: Sequence[str]) -> Mapping[str, float] | None:
+def _known_pair(
+    sheet: Sheet,
+    column: str,
+    words: Sequence[str],
+) -> Mapping[str, float] | None:
     """Return the words for right and wrong that a column has, or None; FileError if only the user can know them."""
     distinct = set(words)
     pair = max(TRUTHS, key=lambda known: len(known.keys() & distinct))
@@ -277,7 +310,12 @@ def _known_pair(sheet: Sheet, column: str, words: Sequence[str]) -> Mapping[str,
     return pair if len(common) > len(distinct - common) else None
 
 
-def _no_number(sheet: Sheet, column: str, texts: Sequence[str], codes: Ints) -> FileError:
+def _no_number(
+    sheet: Sheet,
+    column: str,
+    texts: Sequence[str],
+    codes: Ints,
+) -> FileError:
     """Return the error about the first cell that is written as the fewest are."""
     ways = list(map(_way_of, texts))
     usual = max(_WAYS, key=ways.count)

@@ -108,7 +108,10 @@ def _rows_of(document: object) -> list[Object]:
     )
 
 
-def _named(names: Iterable[str], rows: Iterable[Iterable[object]]) -> list[Object]:
+def _named(
+    names: Iterable[str],
+    rows: Iterable[Iterable[object]],
+) -> list[Object]:
     names = list(names)
     return [dict(zip(names, row, strict=True)) for row in rows]
 

@@ -55,7 +55,11 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     return replace(recipe, notes=_notes_on(sheet, recipe, reading))
 
 
-def _notes_on(sheet: Sheet, recipe: Recipe, reading: Reading) -> tuple[Note, ...]:
+def _notes_on(
+    sheet: Sheet,
+    recipe: Recipe,
+    reading: Reading,
+) -> tuple[Note, ...]:
     """Raise FileError if columns that the user did not name cannot be what their names say; return notes on others."""
     notes: tuple[Note, ...] = ()
     said = reading.columns
@@ -128,7 +132,11 @@ def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
     return note_perfect(len(wrong), len(right)) if is_separated else ()
 
 
-def note_other_class(wrong: float, total: int, recipe: Recipe) -> tuple[Note, ...]:
+def note_other_class(
+    wrong: float,
+    total: int,
+    recipe: Recipe,
+) -> tuple[Note, ...]:
     """Return a note if probabilities of one class are wrong more often than a coin is, by more than chance explains."""
     if recipe.form != "positive" or wrong <= total / 2 + np.sqrt(total):  # two deviations of a coin
         return ()
@@ -159,7 +167,12 @@ def are_mixed(counts: Ints, scale: float | str) -> bool:
     return bool(counts[0] > 1 and counts[2] > min(0.5, _MIXED + _SPREAD / high) * counts[3])
 
 
-def refuse_positive(sheet: Sheet, recipe: Recipe, chosen: pa.Array, values: Floats) -> None:
+def refuse_positive(
+    sheet: Sheet,
+    recipe: Recipe,
+    chosen: pa.Array,
+    values: Floats,
+) -> None:
     """Raise FileError if a confidence in the class that was chosen, one of two, is the probability of one of them."""
     classes, codes = encode(chosen)
     name = recipe.predictions[0]
@@ -312,7 +325,12 @@ def _check_ids(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     return (Note("repeated_ids", fields, "" if recipe.of("group") else "group_repeated_ids"),)
 
 
-def _refuse_pooled(sheet: Sheet, recipe: Recipe, keys: pa.Array, distinct: int) -> None:
+def _refuse_pooled(
+    sheet: Sheet,
+    recipe: Recipe,
+    keys: pa.Array,
+    distinct: int,
+) -> None:
     """Raise FileError if a column tells the rows of one id (N,) apart: it names systems, or answers of a group."""
     for name, _ in recipe.unused:
         texts = texts_in(sheet.column(name))

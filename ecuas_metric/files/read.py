@@ -61,7 +61,11 @@ class Header:
     cells: list[str]
 
 
-def frame_of(sheet: Sheet, *, text: Collection[str] = ()) -> pd.DataFrame:
+def frame_of(
+    sheet: Sheet,
+    *,
+    text: Collection[str] = (),
+) -> pd.DataFrame:
     """Return the rows of a sheet as a data frame; columns of numbers are numbers, but for those that are text."""
     columns = {name: sheet.column(name) for name in sheet.names}
     return pa.table(
@@ -77,7 +81,11 @@ def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:
     return replace(sheet, format="data frame")
 
 
-def read_sheet(path: str | Path, *, rows: str | None = None) -> Sheet:
+def read_sheet(
+    path: str | Path,
+    *,
+    rows: str | None = None,
+) -> Sheet:
     """Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file, also compressed.
 
     The path may be an address that fsspec knows, "-" for standard input, or a folder with the parts of one table;
@@ -120,7 +128,11 @@ def stem(path: str | Path) -> str:
     return name
 
 
-def distinct_names(names: Sequence[str], paths: Sequence[str], stems: Sequence[str]) -> list[str]:
+def distinct_names(
+    names: Sequence[str],
+    paths: Sequence[str],
+    stems: Sequence[str],
+) -> list[str]:
     """Return names that differ where files do: with their folders, or else with their suffixes; not those given."""
     with_folders = [
         str(Path(path).with_name(stem)) if stem else path
@@ -298,7 +310,11 @@ def _read_csv(content: pa.Buffer) -> Sheet:
     return sheet.select(~blank) if blank.any() else sheet
 
 
-def _regular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Table | None:
+def _regular_csv(
+    content: pa.Buffer,
+    header: Header,
+    names: list[str],
+) -> pa.Table | None:
     """Return the cells, or None where rows lack cells, or it is written as Arrow does not read it."""
     from pyarrow import csv as arrow
 
@@ -327,7 +343,11 @@ def _regular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Tab
     return None
 
 
-def _irregular_csv(content: pa.Buffer, header: Header, names: list[str]) -> pa.Table:
+def _irregular_csv(
+    content: pa.Buffer,
+    header: Header,
+    names: list[str],
+) -> pa.Table:
     lines = io.StringIO(str(content, "utf-8"), newline="")
     for _ in range(header.before):
         lines.readline()

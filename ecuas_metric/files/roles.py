@@ -98,7 +98,10 @@ def _refuse_idle(reading: Reading, form: str) -> None:
             raise InputError(option, "requires_confidences", value=value)
 
 
-def with_nested(table: pa.Table, columns: Mapping[str, str]) -> pa.Table:
+def with_nested(
+    table: pa.Table,
+    columns: Mapping[str, str],
+) -> pa.Table:
     """Return a table with further columns of the fields that are named by dots, such as ``doc.id``."""
     for role, text in columns.items():
         for part in text.split("+") if role in SEVERAL else [text]:
@@ -157,7 +160,12 @@ def list_columns(table: pa.Table) -> str:
 class _Matching:
     """The columns of a table by their names in lower case, and the roles that they have."""
 
-    def __init__(self, table: pa.Table, source: str, labels: Collection[str]) -> None:
+    def __init__(
+        self,
+        table: pa.Table,
+        source: str,
+        labels: Collection[str],
+    ) -> None:
         self.table = table
         self.labels = labels
         self.doubtful: list[str] = []  # columns that may be of classes that are never true
@@ -195,7 +203,11 @@ class _Matching:
             raise FileError(self.source, "two_forms", got=got, advice="name_one_role")
         return fitting[0]
 
-    def used(self, form: str, labels: Collection[str]) -> dict[str, tuple[str, ...]]:
+    def used(
+        self,
+        form: str,
+        labels: Collection[str],
+    ) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of all that stand beside each form."""
         beside = [role for role in self.roles if role not in _OF_FORMS and self.roles[role]]
         used = {role: tuple(self.roles[role]) for role in (*FORMS[form], *beside)}
@@ -222,7 +234,10 @@ class _Matching:
                 advice="name_posteriors",
             )
 
-    def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
+    def classes(
+        self,
+        names: Sequence[str],
+    ) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
         if len(names) == 1:
             by_class = classes_of(first_of(self.table, names[0]))
@@ -232,7 +247,10 @@ class _Matching:
         is_counted = is_numeric(self._kind(label)) and classes == tuple(map(str, range(len(names))))
         return None if is_counted or not self._texts(label) <= set(classes) else classes
 
-    def unused(self, used: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], ...]:
+    def unused(
+        self,
+        used: Mapping[str, Sequence[str]],
+    ) -> tuple[tuple[str, str], ...]:
         """Return all columns that no role has, and what the first of them hold."""
         taken = {column_in(name) for names in used.values() for name in names}
         taken |= {name.partition(".")[0] for name in taken}
@@ -329,7 +347,11 @@ class _Matching:
                 return self._of_classes(names, classes)
         return []
 
-    def _of_classes(self, names: Mapping[str, str], classes: Collection[str]) -> list[str]:
+    def _of_classes(
+        self,
+        names: Mapping[str, str],
+        classes: Collection[str],
+    ) -> list[str]:
         """Return the columns of numbers by their classes; if they sum to 1, also of classes that are never true."""
         numeric = {known: name for known, name in names.items() if is_numeric(self._kind(name))}
         sums = sum(floats_in(parse_cells(plain(self.table[name]))) for name in numeric.values())
@@ -365,7 +387,11 @@ class _Matching:
         named = [name for name in header if not _NO_NAME.fullmatch(name)]
         return header if not named or len(named) == 1 < len(header) - 1 else []
 
-    def _lacking(self, roles: set[str], present: Sequence[str]) -> FileError:
+    def _lacking(
+        self,
+        roles: set[str],
+        present: Sequence[str],
+    ) -> FileError:
         if len(roles) > 1:
             return self._error("roles_missing", advice="name_columns")
         (role,) = roles
@@ -411,7 +437,10 @@ class _Matching:
         return {as_text(value) for value in values}
 
 
-def _in_order(names: tuple[str, ...], labels: Collection[str]) -> tuple[str, ...]:
+def _in_order(
+    names: tuple[str, ...],
+    labels: Collection[str],
+) -> tuple[str, ...]:
     """Return the columns of posteriors in the order of the labels that were said, if these are their names."""
     by_class = {_class_in(name): name for name in names}
     return tuple(by_class[label] for label in labels) if set(labels) == by_class.keys() else names

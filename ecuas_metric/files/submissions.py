@@ -143,7 +143,12 @@ class Submission:
         return self.recipe.source
 
 
-def located(error: InputError, recipe: Recipe, file: str, rows: Ints) -> FileError:
+def located(
+    error: InputError,
+    recipe: Recipe,
+    file: str,
+    rows: Ints,
+) -> FileError:
     """Return an error of the metric with file, column and row (N,), as far as these are known."""
     columns = {"predictions": name_of(recipe.predictions), "references": recipe.truth}
     for role, option in {**OPTION_OF_ROLE, "id": "ids", "count": "count", "wrong": "wrong"}.items():
@@ -236,7 +241,11 @@ def read_submissions(
     return submissions_of(sheet, path, reading=reading)
 
 
-def read_new_rows(path: str | Path, *, reading: Reading) -> list[Submission]:
+def read_new_rows(
+    path: str | Path,
+    *,
+    reading: Reading,
+) -> list[Submission]:
     """Return the systems of a file whose rows have no truth, which stands in their place: 1, or each class in turn.
 
     Nothing may be computed of the references.
@@ -378,7 +387,11 @@ def submissions_of(
     return submissions
 
 
-def _side_by_side(sheet: Sheet, path: str | Path, reading: Reading) -> list[Submission]:
+def _side_by_side(
+    sheet: Sheet,
+    path: str | Path,
+    reading: Reading,
+) -> list[Submission]:
     """Return the systems that have columns of their own in one table."""
     submissions = []
     used: set[str] = set()
@@ -403,7 +416,10 @@ def check_numbers(scale: float | str, correct_from: float | None) -> None:
         check_number(correct_from, "correct_from", -math.inf, math.inf, inside=True)
 
 
-def systems_in(sheet: Sheet, names: Sequence[str]) -> tuple[list[str], Ints]:
+def systems_in(
+    sheet: Sheet,
+    names: Sequence[str],
+) -> tuple[list[str], Ints]:
     """Return the systems that columns name, and which of them each row (N,) is of."""
     for name in names:
         texts = texts_in(sheet.column(name))
@@ -419,7 +435,12 @@ def systems_in(sheet: Sheet, names: Sequence[str]) -> tuple[list[str], Ints]:
     return list(map(str, systems)), codes
 
 
-def advised(error: FileError, values: Array | list[object], truth: Floats, form: str) -> FileError:
+def advised(
+    error: FileError,
+    values: Array | list[object],
+    truth: Floats,
+    form: str,
+) -> FileError:
     """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
     if error.advice == "count_from_0":
         is_mark = error.value == IGNORED or (error.value == -1 and (truth == 0).any())
@@ -429,7 +450,11 @@ def advised(error: FileError, values: Array | list[object], truth: Floats, form:
     return error
 
 
-def _advise_on_range(error: FileError, values: Array | list[object], form: str) -> None:
+def _advise_on_range(
+    error: FileError,
+    values: Array | list[object],
+    form: str,
+) -> None:
     if error.advice in ("set_scale_100", "set_scale"):
         array = numbers(values, "")
         counts = scale_counts(array)
@@ -443,7 +468,11 @@ def _advise_on_range(error: FileError, values: Array | list[object], form: str) 
         error.advice = "recalibrate_first"
 
 
-def _systems(sheet: Sheet, recipe: Recipe, name: str) -> Iterator[tuple[str, str, Sheet]]:
+def _systems(
+    sheet: Sheet,
+    recipe: Recipe,
+    name: str,
+) -> Iterator[tuple[str, str, Sheet]]:
     """Yield system, part and rows of each."""
     systems = [column for column in recipe.of("system") if column not in recipe.of("part")]
     for system, rows in _split(sheet, systems, name):
@@ -451,7 +480,11 @@ def _systems(sheet: Sheet, recipe: Recipe, name: str) -> Iterator[tuple[str, str
             yield system, part, rows_of_part
 
 
-def _split(sheet: Sheet, names: Sequence[str], name: str) -> list[tuple[str, Sheet]]:
+def _split(
+    sheet: Sheet,
+    names: Sequence[str],
+    name: str,
+) -> list[tuple[str, Sheet]]:
     """Return the rows by what columns name, or all by one name without columns."""
     if not names:
         return [(name, sheet)]
@@ -459,7 +492,12 @@ def _split(sheet: Sheet, names: Sequence[str], name: str) -> list[tuple[str, She
     return [(system, sheet.select(codes == code)) for code, system in enumerate(systems)]
 
 
-def _submission(name: str, sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
+def _submission(
+    name: str,
+    sheet: Sheet,
+    recipe: Recipe,
+    reading: Reading,
+) -> Submission:
     if recipe.form in ("costs", "counts"):
         raise FileError(
             sheet.source, "read_out_of_core_only", form=recipe.form, advice="score_out_of_core"
@@ -511,7 +549,11 @@ def _arrays_of(
         raise advised(file_error, values, truth, recipe.form) from None
 
 
-def _notes_on(predictions: Array, references: Ints, recipe: Recipe) -> tuple[Note, ...]:
+def _notes_on(
+    predictions: Array,
+    references: Ints,
+    recipe: Recipe,
+) -> tuple[Note, ...]:
     if predictions.ndim == 1:
         return note_separated(predictions, references)
     occurs = np.bincount(references, minlength=predictions.shape[1]) > 0
@@ -530,7 +572,10 @@ def _joined(sheet: Sheet, names: Sequence[str]) -> pa.Array:
     return join_texts([sheet.column(name) for name in names], _JOINT)
 
 
-def _per_sample(sheet: Sheet, recipe: Recipe) -> dict[str, list[object]]:
+def _per_sample(
+    sheet: Sheet,
+    recipe: Recipe,
+) -> dict[str, list[object]]:
     """Return weights, groups and strata by the metric's option."""
     columns: dict[str, list[object]] = {}
     for role, option in OPTION_OF_ROLE.items():
@@ -545,7 +590,13 @@ def _per_sample(sheet: Sheet, recipe: Recipe) -> dict[str, list[object]]:
     return columns
 
 
-def _numbers(sheet: Sheet, name: str, *, share: bool = False, whole: float = 1) -> Floats:
+def _numbers(
+    sheet: Sheet,
+    name: str,
+    *,
+    share: bool = False,
+    whole: float = 1,
+) -> Floats:
     """Return the numbers (N,) of a column, or of the complement of one."""
     column = complement_of(name)
     if not column or name in sheet.names:
@@ -565,7 +616,11 @@ def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     return _lists_of(sheet, name, recipe.classes or ())
 
 
-def _lists_of(sheet: Sheet, name: str, classes: Sequence[str]) -> Array | list[object]:
+def _lists_of(
+    sheet: Sheet,
+    name: str,
+    classes: Sequence[str],
+) -> Array | list[object]:
     """Return the lists of numbers in the cells of a column, or those of mappings in the order of the classes."""
     cells = sheet.column(name)
     missing = nulls_in(cells)
@@ -577,7 +632,11 @@ def _lists_of(sheet: Sheet, name: str, classes: Sequence[str]) -> Array | list[o
     return list(map(row_of_numbers, cells.to_pylist())) if lists is None else lists
 
 
-def _of_classes(sheet: Sheet, column: str, classes: Sequence[str]) -> list[object]:
+def _of_classes(
+    sheet: Sheet,
+    column: str,
+    classes: Sequence[str],
+) -> list[object]:
     rows: list[object] = []
     for number, value in zip(sheet.rows, sheet.column(column).to_pylist(), strict=True):
         row = classes_of(value)
@@ -663,7 +722,10 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
     return np.where(missing, np.nan, numbers_of_classes)
 
 
-def _hits(sheet: Sheet, recipe: Recipe) -> tuple[Floats, int | None, tuple[Note, ...]]:
+def _hits(
+    sheet: Sheet,
+    recipe: Recipe,
+) -> tuple[Floats, int | None, tuple[Note, ...]]:
     """Return 1 where the predicted class is the true one, else 0, nan without a true one; how many classes; notes."""
     label = recipe.truth
     (name,) = recipe.of("predicted")

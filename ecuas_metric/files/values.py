@@ -48,7 +48,13 @@ class Sheet:
         """Return the first rows."""
         return replace(self, table=self.table.slice(0, count), rows=self.rows[:count])
 
-    def error(self, column: str, rule: str, wrong: Bools | None = None, **fields: Any) -> FileError:
+    def error(
+        self,
+        column: str,
+        rule: str,
+        wrong: Bools | None = None,
+        **fields: Any,
+    ) -> FileError:
         """Return an error about a column: the first cell (N,) where something is wrong, its row, and how many are."""
         if wrong is not None:
             fields["row"] = int(self.rows[wrong][0])
@@ -212,7 +218,10 @@ def texts_in(array: pa.Array) -> pa.Array:
     return from_texts([as_text(value) for value in values]).take(from_numpy(codes, codes >= 0))
 
 
-def join_texts(arrays: Sequence[pa.Array], separator: str) -> pa.Array:
+def join_texts(
+    arrays: Sequence[pa.Array],
+    separator: str,
+) -> pa.Array:
     """Return the text of several columns joined; null where one is."""
     texts = [texts_in(array) for array in arrays]
     if len(texts) == 1:
@@ -270,7 +279,10 @@ def _parsed(value: object) -> object:
         return None
 
 
-def _from_numbers(values: Sequence[object], kinds: set[type]) -> pa.Array:
+def _from_numbers(
+    values: Sequence[object],
+    kinds: set[type],
+) -> pa.Array:
     dtype = np.float64 if float in kinds else np.int64
     numbers = [0 if value is None else value for value in values]
     try:

@@ -95,7 +95,11 @@ def accuracy_band(system: System) -> Band:
     )
 
 
-def _mean_band(system: System, keys: Iterable[Key], costs: Iterable[Floats]) -> Band:
+def _mean_band(
+    system: System,
+    keys: Iterable[Key],
+    costs: Iterable[Floats],
+) -> Band:
     """Return the analytic intervals of means of costs (N,)."""
     weight = system.options.sample_weight
     values = {

@@ -178,7 +178,11 @@ def confidence_cost_figure(
     return figure
 
 
-def _limits(band: Callable[..., Band], system: System, *at: Floats) -> Band | None:
+def _limits(
+    band: Callable[..., Band],
+    system: System,
+    *at: Floats,
+) -> Band | None:
     """Return the intervals of a curve, if the system has a level."""
     return None if system.options.confidence_level is None else band(system, *at)
 
@@ -201,7 +205,11 @@ def _order_line(system: System) -> _Line:
     return _Line(curve.n, curve.ecuas, at, _limits(order_band, system, at))
 
 
-def _draw_lines(lines: Mapping[str, _Line], xlabel: str, ylabel: str) -> Panels:
+def _draw_lines(
+    lines: Mapping[str, _Line],
+    xlabel: str,
+    ylabel: str,
+) -> Panels:
     """Draw lines into one panel; or where they are many, each into one of its own, with the others in grey."""
     names = list(short_names(lines).values())
     curves = list(lines.values())
@@ -252,7 +260,10 @@ def _legend(
     return legend_below(figure, [*grey, *listed, *band])
 
 
-def _band_handle(axes: Axes, systems: Mapping[str, System]) -> list[Artist]:
+def _band_handle(
+    axes: Axes,
+    systems: Mapping[str, System],
+) -> list[Artist]:
     """Return what the legend shows for bands, if systems have a confidence level."""
     level = next(iter(systems.values())).options.confidence_level
     if level is None:
@@ -266,7 +277,12 @@ def _has_few(bins: Reliability) -> Bools:
     return (bins.counts > 0) & (bins.counts < FEW_SAMPLES)
 
 
-def _draw_accuracy(axes: Axes, bins: Reliability, band: Band | None, color: str) -> None:
+def _draw_accuracy(
+    axes: Axes,
+    bins: Reliability,
+    band: Band | None,
+    color: str,
+) -> None:
     axes.plot([0, 1], [0, 1], linestyle="--", **REFERENCE)
     few = _has_few(bins)
     many = bins.counts >= FEW_SAMPLES
@@ -340,7 +356,12 @@ def columns_for(count: int) -> int:
     return count if count <= 4 else min(_MAX_COLUMNS, max(4, math.ceil(math.sqrt(count))))
 
 
-def tiles(names: Sequence[str], *, width: float = 2.6, height: float = 2.1) -> Panels:
+def tiles(
+    names: Sequence[str],
+    *,
+    width: float = 2.6,
+    height: float = 2.1,
+) -> Panels:
     """Return an empty figure with a small panel (`width` by `height` inches) titled by each name."""
     columns = columns_for(len(names))
     rows = -(-len(names) // columns)
@@ -353,7 +374,11 @@ def tiles(names: Sequence[str], *, width: float = 2.6, height: float = 2.1) -> P
     return figure, grid[: len(names)]
 
 
-def outer_labels(grid: Sequence[Axes], xlabel: str, ylabel: str) -> None:
+def outer_labels(
+    grid: Sequence[Axes],
+    xlabel: str,
+    ylabel: str,
+) -> None:
     """Label the axes of panels from `tiles` that are leftmost or have none below."""
     columns = columns_for(len(grid))
     for i, axes in enumerate(grid):

@@ -45,7 +45,12 @@ class Panel:
     bars: Sequence[Bar]
 
 
-def forest_figure(drawn: Sequence[Panel], *, level: float = LEVEL, caption: str = "") -> Figure:
+def forest_figure(
+    drawn: Sequence[Panel],
+    *,
+    level: float = LEVEL,
+    caption: str = "",
+) -> Figure:
     """Draw differences with simultaneous intervals, filled where these exclude 0, and a caption above the panels."""
     columns = 2 if len(drawn) == 4 else min(_MAX_COLUMNS, len(drawn))
     rows = -(-len(drawn) // columns)

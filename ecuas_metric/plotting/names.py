@@ -9,7 +9,11 @@ _SEPARATORS = "_-./:| ,"
 _LONGEST = 32
 
 
-def short_names(names: Iterable[str], *, longest: int = _LONGEST) -> dict[str, str]:
+def short_names(
+    names: Iterable[str],
+    *,
+    longest: int = _LONGEST,
+) -> dict[str, str]:
     """Map names to distinct short forms if one exceeds `longest` characters: "…" replaces shared ends, then middles."""
     unique = list(dict.fromkeys(names))
     cut = (

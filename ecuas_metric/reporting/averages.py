@@ -60,7 +60,10 @@ def _are_disjoint(groups: Sequence[Set[str]]) -> bool:
     return len(set().union(*groups)) == sum(map(len, groups))
 
 
-def _reasons(names: Mapping[str, Mapping[str, str]], systems: Mapping[str, System]) -> list[str]:
+def _reasons(
+    names: Mapping[str, Mapping[str, str]],
+    systems: Mapping[str, System],
+) -> list[str]:
     """Return what forbids to rank the systems: other parts, or what differs in any of their parts."""
     first, *following = names.values()
     if any(parts.keys() != first.keys() for parts in following):
@@ -101,7 +104,11 @@ def _note_undefined(key: Key, values: Sequence[float]) -> list[Note]:
     )
 
 
-def _estimate(mean: float, parts: Sequence[Inference], level: float | None) -> Estimate:
+def _estimate(
+    mean: float,
+    parts: Sequence[Inference],
+    level: float | None,
+) -> Estimate:
     if level is None:
         return Estimate(mean)
     low, high = average(parts).limits(level) if parts else NONE

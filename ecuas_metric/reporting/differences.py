@@ -61,7 +61,12 @@ def winner(row: Comparison, alpha: float) -> str | None:
     return row.first if (row.difference > 0) == better else row.second
 
 
-def summary(rows: Sequence[Comparison], *, alpha: float, digits: int | None = None) -> list[str]:
+def summary(
+    rows: Sequence[Comparison],
+    *,
+    alpha: float,
+    digits: int | None = None,
+) -> list[str]:
     """Return one line per metric: which system is best, and which of the others it beats significantly."""
     verdicts = {}
     unequal = []
@@ -84,7 +89,11 @@ def summary(rows: Sequence[Comparison], *, alpha: float, digits: int | None = No
     return lines
 
 
-def verdict(rows: Sequence[Comparison], alpha: float, digits: int | None = None) -> str:
+def verdict(
+    rows: Sequence[Comparison],
+    alpha: float,
+    digits: int | None = None,
+) -> str:
     """Say who is best by one metric that ranks, of the rows of all pairs, and whom it beats significantly."""
     if digits is None:
         digits = digits_for((row.low, row.high) for row in rows)
@@ -112,7 +121,10 @@ def _verdict_of_ranking(
     return f"{best} {_how_surely(unbeaten, len(rivals))}: {numbers} (adjusted {p})."
 
 
-def _rows_of_rivals(rows: Iterable[Comparison], best: str) -> dict[str, Comparison]:
+def _rows_of_rivals(
+    rows: Iterable[Comparison],
+    best: str,
+) -> dict[str, Comparison]:
     """Return the comparison of each other system with the best."""
     rivals = {}
     for row in rows:
@@ -154,7 +166,13 @@ def introduction(
     return [f"{subject} Significant: adjusted p at most {alpha:g}.", "", *lines, ""]
 
 
-def overview(grid: Grid, rows: Sequence[Comparison], screen: Screen, *, alpha: float) -> str:
+def overview(
+    grid: Grid,
+    rows: Sequence[Comparison],
+    screen: Screen,
+    *,
+    alpha: float,
+) -> str:
     """Return the text of a comparison: its introduction, and the differences unless they are too many."""
     above = screen.wrap(grid.above)
     if len(grid.rows) <= MAX_ROWS:

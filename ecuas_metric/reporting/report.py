@@ -102,7 +102,10 @@ def without_bounds(note: Note) -> Note:
     return replace(note, advice="unlabelled_without_bounds")
 
 
-def prepare_submissions(submissions: Iterable[Submission], **options: object) -> dict[str, System]:
+def prepare_submissions(
+    submissions: Iterable[Submission],
+    **options: object,
+) -> dict[str, System]:
     """Prepare every submission with the same options; their columns of weights, groups and strata are used.
 
     Parameters
@@ -346,7 +349,10 @@ def _anchors(report: Report, keys: Collection[Key]) -> str:
     return "; ".join(texts)
 
 
-def _at_one_confidence(results: Results, keys: Iterable[Key]) -> dict[Key, float]:
+def _at_one_confidence(
+    results: Results,
+    keys: Iterable[Key],
+) -> dict[Key, float]:
     """Return ECUAS_n of the same answers if the confidence of each were the share that is right.
 
     No other constant is better, since ECUAS_n is a proper scoring rule; nothing if answers are not right or wrong.
@@ -376,7 +382,11 @@ def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
     return columns
 
 
-def _column(report: Report, key: Key, digits: int | None) -> tuple[str, list[Cell]]:
+def _column(
+    report: Report,
+    key: Key,
+    digits: int | None,
+) -> tuple[str, list[Cell]]:
     """Return the header and the cells of a metric."""
     best = _best(report, key)
     estimates = {name: results.estimates[key] for name, results in report.results.items()}
@@ -420,7 +430,11 @@ def estimate_text(estimate: Estimate, digits: int) -> str:
     return f"{text} {interval_text(estimate.low, estimate.high, f'.{digits}f')}"
 
 
-def _footnotes(report: Report, keys: Iterable[Key], rows: Iterable[Sequence[Cell]]) -> list[str]:
+def _footnotes(
+    report: Report,
+    keys: Iterable[Key],
+    rows: Iterable[Sequence[Cell]],
+) -> list[str]:
     """Return what the marks in a table mean, and how many answers are unlabelled."""
     notes = [DAGGER] if set(keys) & set(report.not_comparable) else []
     if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]):
@@ -436,7 +450,11 @@ def _footnotes(report: Report, keys: Iterable[Key], rows: Iterable[Sequence[Cell
     )
 
 
-def report_records(report: Report, *, keys: Iterable[Key] | None = None) -> list[Record]:
+def report_records(
+    report: Report,
+    *,
+    keys: Iterable[Key] | None = None,
+) -> list[Record]:
     """Return one dict per system: name, N, numbers with all digits, and the keys by which systems must not rank."""
     shown = list(report.keys if keys is None else keys)
     not_comparable = " ".join(str(key) for key in shown if key in report.not_comparable)
@@ -571,7 +589,10 @@ def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
     return Results(estimates, system.notes + _notes_of_bounds(keys, system.options), system.basis)
 
 
-def _notes_of_bounds(keys: Sequence[Key], options: Options) -> tuple[Note, ...]:
+def _notes_of_bounds(
+    keys: Sequence[Key],
+    options: Options,
+) -> tuple[Note, ...]:
     """Return notes on what has no bounds."""
     plain = [key for key in keys if not key.variant]
     notes = []

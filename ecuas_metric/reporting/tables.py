@@ -240,7 +240,11 @@ def to_html(grid: Grid) -> str:
     return f"<table>{row(map(escape, grid.header), 'th')}{body}</table><small>{notes}</small>"
 
 
-def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
+def write(
+    path: str | Path,
+    grid: Grid,
+    records: Sequence[Record],
+) -> None:
     """Write a table in the format of the suffix; .csv and .json hold the records with all digits."""
     path = Path(path)
     whole = replace(grid, above=[*grid.read, *grid.above])
@@ -258,13 +262,20 @@ def write(path: str | Path, grid: Grid, records: Sequence[Record]) -> None:
     write_whole(path, writers[path.suffix.lower()]().encode())
 
 
-def check_suffix(path: str | Path, suffixes: Sequence[str] = SUFFIXES) -> None:
+def check_suffix(
+    path: str | Path,
+    suffixes: Sequence[str] = SUFFIXES,
+) -> None:
     """Raise FileError if there is no format for the suffix of the path."""
     if Path(path).suffix.lower() not in suffixes:
         raise FileError(path, "unknown_suffix_of_table", suffixes=list(suffixes))
 
 
-def to_csv(records: Sequence[Record], line: str, read: str = "") -> str:
+def to_csv(
+    records: Sequence[Record],
+    line: str,
+    read: str = "",
+) -> str:
     """Return CSV; names that look like formulas are neutralised.
 
     The signature has a column of its own, and so has how the files were read: readers of CSV expect no other lines.
@@ -353,7 +364,11 @@ def _width_of(grid: Grid) -> int:
     return sum(widths) + 2 * (len(widths) - 1)
 
 
-def _mark_up(grid: Grid, escape: Callable[[str], str], bold: str) -> list[list[str]]:
+def _mark_up(
+    grid: Grid,
+    escape: Callable[[str], str],
+    bold: str,
+) -> list[list[str]]:
     """Return the texts of all cells, escaped, the best of each column in a template of bold text."""
     texts = []
     for row in _group_rows(grid):
@@ -371,7 +386,11 @@ def _group_rows(grid: Grid) -> list[list[Cell]]:
     return rows
 
 
-def _columns_of_blocks(widths: Sequence[int], labels: int, width: int | None) -> list[list[int]]:
+def _columns_of_blocks(
+    widths: Sequence[int],
+    labels: int,
+    width: int | None,
+) -> list[list[int]]:
     """Return the columns that fit beside each other, the names first in each; at least one other."""
     names = list(range(labels))
     blocks = [names]

@@ -29,7 +29,11 @@ USES = {  # the n from which on -> whose costs ECUAS_n weighs most
 }
 
 
-def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None) -> list[str]:
+def explain(
+    systems: Mapping[str, System],
+    *,
+    only: Iterable[Key] | None = None,
+) -> list[str]:
     """Return sentences on a report: which system is best for which use, and what each one's confidences are worth."""
     asked = None if only is None else list(only)
     first = next(iter(systems.values()))
@@ -43,7 +47,10 @@ def explain(systems: Mapping[str, System], *, only: Iterable[Key] | None = None)
     return [sentence for sentence in sentences if sentence]
 
 
-def _extreme_orders(options: Options, asked: Sequence[Key] | None) -> list[Key]:
+def _extreme_orders(
+    options: Options,
+    asked: Sequence[Key] | None,
+) -> list[Key]:
     """Return the least and the largest order of ECUAS_n that is asked for."""
     keys = [Key(ECUAS_N.name, n) for n in sorted(options.n)]
     if asked is not None:

@@ -40,7 +40,10 @@ def cohens_kappa(verdicts: Sequence[Verdict]) -> float:
     return (observed - expected) / (count**2 - expected) if expected < count**2 else math.nan
 
 
-def compare_judges(first: EvalLog, second: EvalLog) -> tuple[dict[str, Agreement], EvalLog]:
+def compare_judges(
+    first: EvalLog,
+    second: EvalLog,
+) -> tuple[dict[str, Agreement], EvalLog]:
     """Return the agreement on the judged answers of each method, and the first log without what differs.
 
     Raises
@@ -67,7 +70,10 @@ def compare_judges(first: EvalLog, second: EvalLog) -> tuple[dict[str, Agreement
     return agreements, first.model_copy(update={"samples": merged})
 
 
-def _judged(sample: EvalSample, other: EvalSample | None) -> list[tuple[str, Score, Score]]:
+def _judged(
+    sample: EvalSample,
+    other: EvalSample | None,
+) -> list[tuple[str, Score, Score]]:
     """Return the scores of both logs by their method, of which a judge gave at least one."""
     scores = (other.scores or {}) if other else {}
     pairs = []

@@ -73,7 +73,11 @@ def mmlu(methods: Names = METHODS, **options: object) -> Task:
 
 @task(name="ecuas/questions")
 @_of_ecuas
-def questions(file: str, methods: Names = METHODS, **options: object) -> Task:
+def questions(
+    file: str,
+    methods: Names = METHODS,
+    **options: object,
+) -> Task:
     """Ask questions of your own."""
     samples = own_samples(file)
     return _task(samples, "mmlu" if samples[0].choices else "triviaqa", methods, options)

@@ -14,7 +14,10 @@ from .parts import RunPart, differing_settings, files_in, refuse_totals
 _READERS = {"lm_eval": LM_EVAL, "lighteval": LIGHTEVAL, "inspect_ai": INSPECT}
 
 
-def read_parts(path: str | Path, options: RunOptions | None = None) -> list[RunPart] | None:
+def read_parts(
+    path: str | Path,
+    options: RunOptions | None = None,
+) -> list[RunPart] | None:
     """Read a tool's run, a file of samples or a folder: a part for each system and task, or None for other content."""
     place = Path(path)
     if not place.exists():

@@ -14,7 +14,11 @@ _LIKE = {"auroc": "n"}  # of a plan: as ECUAS_n, and unlike an error rate, depen
 _NUMBER = re.compile(r"_(\d[\d.e+-]*|inf)(?=_|\s|$)")  # the parameter in the name of a number
 
 
-def chosen_keys(text: str | None, keys: Sequence[Key], options: Collection[str] = ()) -> list[Key]:
+def chosen_keys(
+    text: str | None,
+    keys: Sequence[Key],
+    options: Collection[str] = (),
+) -> list[Key]:
     """Return those of the keys that a text names by keys or titles, separated by commas; None is all.
 
     InputError names what cannot be chosen, and which of the `options` that are set changes nothing that is chosen.
@@ -50,7 +54,10 @@ def named_keys(text: str | None, form: Decisions) -> list[Key]:
     return list(named)
 
 
-def _keys_of_word(word: str, names: Mapping[str, Sequence[Key]]) -> Iterator[Key]:
+def _keys_of_word(
+    word: str,
+    names: Mapping[str, Sequence[Key]],
+) -> Iterator[Key]:
     """Yield the keys of metrics without a parameter that a word names, or of those with one that ends in it."""
     for key in names.get(word, []):
         if not key.entry.parameter:

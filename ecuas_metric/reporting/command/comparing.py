@@ -167,7 +167,10 @@ def _names_of_strata(
     return dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
 
 
-def _in_order(rows: Iterable[Comparison], keys: Sequence[Key] | None) -> list[Comparison]:
+def _in_order(
+    rows: Iterable[Comparison],
+    keys: Sequence[Key] | None,
+) -> list[Comparison]:
     """Return differences metric by metric: as these are asked for, or else in the order of tables."""
     by_key = pairs_by_key(rows)
     order = sorted(by_key, key=place) if keys is None else keys

@@ -133,7 +133,10 @@ def parameters_of(function: Callable[..., Any]) -> Iterator[Parameter]:
             yield Parameter(one.name, kind, flag, one.default)
 
 
-def call(function: Callable[..., Any], values: Mapping[str, object]) -> Any:
+def call(
+    function: Callable[..., Any],
+    values: Mapping[str, object],
+) -> Any:
     """Call a function with those of the values that are its parameters, or fields of their dataclasses."""
     arguments = {}
     for name, one in inspect.signature(function, eval_str=True).parameters.items():
@@ -144,7 +147,11 @@ def call(function: Callable[..., Any], values: Mapping[str, object]) -> Any:
     return function(**arguments)
 
 
-def parse(name: str, commands: Mapping[str, Command], argv: Sequence[str]) -> Callable[[], Any]:
+def parse(
+    name: str,
+    commands: Mapping[str, Command],
+    argv: Sequence[str],
+) -> Callable[[], Any]:
     """Return the call that a command line asks for; UsageError if its function does not take what is given."""
     command = commands[name]
     parser = _Parser(
@@ -197,7 +204,11 @@ def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:
     raise UsageError(f"{parameter.text} requires {' or '.join(takers)}.")
 
 
-def _unknown(flag: str, name: str, commands: Mapping[str, Command]) -> str:
+def _unknown(
+    flag: str,
+    name: str,
+    commands: Mapping[str, Command],
+) -> str:
     """Say which flag an unknown one may be, of the same command or of another."""
     flags = {}
     for other, command in commands.items():

@@ -188,7 +188,10 @@ def require_one_task(submissions: Iterable[Submission]) -> None:
         )
 
 
-def _refuse_draws(options: Mapping[str, object], drawing: Iterable[bool]) -> None:
+def _refuse_draws(
+    options: Mapping[str, object],
+    drawing: Iterable[bool],
+) -> None:
     """Raise InputError for an option of random draws where nothing that is asked for draws."""
     is_idle = not any(drawing)
     for name, value in options.items():

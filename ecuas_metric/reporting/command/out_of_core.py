@@ -247,7 +247,10 @@ def _unlabelled(results: Mapping[str, SummaryResults]) -> dict[str, Unlabelled]:
     return shares
 
 
-def _bounds_lines(results: Mapping[str, SummaryResults], keys: Iterable[Key]) -> Iterator[str]:
+def _bounds_lines(
+    results: Mapping[str, SummaryResults],
+    keys: Iterable[Key],
+) -> Iterator[str]:
     """Yield a line for each system with what its inexact numbers are at least and at most."""
     shown = list(keys)
     for name, one in results.items():
@@ -270,7 +273,10 @@ def _digits(low: float | None, high: float | None) -> str:
     return f"{math.floor(low / unit) * unit:.{digits}f}, {math.ceil(high / unit) * unit:.{digits}f}"
 
 
-def _bounds(results: SummaryResults, keys: Iterable[Key]) -> dict[str, float]:
+def _bounds(
+    results: SummaryResults,
+    keys: Iterable[Key],
+) -> dict[str, float]:
     flat = results.flat()
     ends = ("lower_bound", "upper_bound", "standard_error")
     return {

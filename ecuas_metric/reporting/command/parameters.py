@@ -269,7 +269,12 @@ class Output:
         """Return the digits that are asked for, or those that intervals need."""
         return digits_for(limits) if self.digits is None else self.digits
 
-    def show_below(self, grid: Grid, records: Sequence[Record], suffix: str) -> None:
+    def show_below(
+        self,
+        grid: Grid,
+        records: Sequence[Record],
+        suffix: str,
+    ) -> None:
         """Print another table, and write it beside the files of the first, with a suffix to their names."""
         unsigned = replace(grid, signature="")  # that stands below the first
         print("", to_text(unsigned, screen_of(sys.stdout)), sep="\n", end="")
@@ -311,7 +316,11 @@ class ReportOutput(Output):
         return list(keys) if self.full or self.metrics is not None else main_keys(keys)
 
 
-def options_set(options: Mapping[str, object], *, is_binned: bool = False) -> list[str]:
+def options_set(
+    options: Mapping[str, object],
+    *,
+    is_binned: bool = False,
+) -> list[str]:
     """Return which of the options that not all numbers depend on are not the default ones.
 
     Where the bins are also shown or kept otherwise (`is_binned`), these are not among them.

@@ -127,7 +127,10 @@ def parse_file(text: str) -> File:
     return File(name, path)
 
 
-def columns_of_files(texts: Iterable[str], files: Sequence[File]) -> list[ColumnNames]:
+def columns_of_files(
+    texts: Iterable[str],
+    files: Sequence[File],
+) -> list[ColumnNames]:
     """Return the columns of each file by role, or by system and role.
 
     From texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file, its name, or a system in the one file.
@@ -193,7 +196,12 @@ def require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
             raise FileError(path, "file_is_read", advice="name_another_output")
 
 
-def _set_flags(rows: RowFlags, metric: FormOptions, *, pool_tasks: bool) -> set[str]:
+def _set_flags(
+    rows: RowFlags,
+    metric: FormOptions,
+    *,
+    pool_tasks: bool,
+) -> set[str]:
     """Return the names of the flags about files that are not at their defaults."""
     names = {one.name for one in fields(rows) if getattr(rows, one.name) != one.default}
     names |= {"pool_tasks"} if pool_tasks else set()
@@ -217,7 +225,12 @@ def _require_use(flags: Container[str], read: Sequence[ReadFile]) -> None:
             raise InputError(flag_of(name), rule)
 
 
-def _require_tasks(rows: RowFlags, read: Sequence[ReadFile], *, pooled: bool) -> None:
+def _require_tasks(
+    rows: RowFlags,
+    read: Sequence[ReadFile],
+    *,
+    pooled: bool,
+) -> None:
     """Raise InputError if a task is asked for that no run has; where they are pooled, nothing says which there were."""
     parts = {one.part for item in read if item.is_run for one in item.submissions}
     for task in () if pooled else _tasks(rows) or ():
@@ -236,7 +249,11 @@ def _rename(submission: Submission, item: ReadFile) -> Submission:
     return replace(submission, name=f"{of} {submission.part}" if has_part else of, of=of)
 
 
-def _with_names(read: Sequence[ReadFile], *, has_parts: bool) -> list[Submission]:
+def _with_names(
+    read: Sequence[ReadFile],
+    *,
+    has_parts: bool,
+) -> list[Submission]:
     """Return the systems, with folder or suffix in their names where files have one name; FileError if two stay."""
     pairs = [(item, _rename(one, item)) for item in read for one in item.submissions]
     submissions = [submission for _, submission in pairs]
@@ -250,7 +267,11 @@ def _with_names(read: Sequence[ReadFile], *, has_parts: bool) -> list[Submission
     ]
 
 
-def _names(submissions: Sequence[Submission], *, has_parts: bool) -> list[str]:
+def _names(
+    submissions: Sequence[Submission],
+    *,
+    has_parts: bool,
+) -> list[str]:
     """Return the names of systems, or those of the parts of the only one."""
     if has_parts and len({submission.of for submission in submissions}) == 1:
         return [submission.part or submission.of for submission in submissions]
