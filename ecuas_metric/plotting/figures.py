@@ -66,6 +66,12 @@ class _Line:
     band: Band | None
     is_step: bool = False
 
+    @property
+    def top(self) -> float:
+        """The largest value of the curve and of its intervals."""
+        high = self.y if self.band is None else self.band.high
+        return float(np.nanmax(np.append(self.y, high)))
+
 
 def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
     """Draw risk against coverage; equally uncertain samples are accepted together, in steps."""
@@ -92,11 +98,12 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
         dotted = style | {"linestyle": ":", "linewidth": 1}
         grid[i % len(grid)].plot(curve.reject_cost, curve.accept_all, **dotted)
     widest = max((curve.reject_cost for curve in curves.values()), key=lambda at: float(at[-1]))
-    top = max(max(curve.expected_cost.max(), curve.accept_all.max()) for curve in curves.values())
+    largest = [float(curve.accept_all.max()) for curve in curves.values()]
+    top = max([*largest, *(line.top for line in lines.values())])
     for axes in grid:
         axes.plot(widest, widest, linestyle="--", label="reject all", **REFERENCE)
         axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
-        axes.set(xlim=(0, widest[-1]), ylim=(0, 1.15 * top))
+        axes.set(xlim=(0, widest[-1]), ylim=(0, 1.04 * top))
     _legend(figure, grid, systems, references=("reject all", "accept all"))
     return figure
 
@@ -105,7 +112,7 @@ def order_figure(systems: Mapping[str, System]) -> Figure:
     """Draw ECUAS_n against n, from the cost of confident mistakes on the left to the mean cost on the right."""
     lines = {name: _order_line(system) for name, system in systems.items()}
     figure, grid = _draw_lines(lines, "n", "ECUAS$_n$")
-    top = 1.1 * max(float(line.y.max()) for line in lines.values())
+    top = 1.1 * max(line.top for line in lines.values())
     last = next(iter(lines.values())).x[-1]
     for axes in grid:
         axes.set_xscale("asinh", linear_width=0.05)

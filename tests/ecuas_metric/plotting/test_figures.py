@@ -156,3 +156,12 @@ def test_letters_that_the_usual_font_lacks_are_of_another_or_are_named(tmp_path,
     monkeypatch.setattr(font_manager.fontManager, "ttflist", [])
     with pytest.warns(UserWarning, match=f"^Figures show boxes for {other}: no installed font"):
         figures.save(figure, tmp_path / "a", suffixes=(".png",))
+
+
+@pytest.mark.parametrize("draw", [reject_cost_figure, order_figure])
+def test_intervals_end_within_the_panel(draw, rng):
+    confidence = rng.random(40)
+    correct = rng.random(40) < confidence
+    (axes,) = draw({"a": confidence_system(correct, confidence, confidence_level=0.95)}).axes
+    band, *_ = axes.collections  # and the patch of the legend
+    assert band.get_paths()[0].get_extents().ymax < axes.get_ylim()[1]
