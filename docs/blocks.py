@@ -1,7 +1,6 @@
 """Write what pages show of the code: tables, results, what commands print, and pictures: `make reference`."""
 
 import contextlib
-import csv
 import doctest
 import io
 import re
@@ -11,13 +10,12 @@ import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import numpy as np
+import pandas as pd
 
 import ecuas_metric
 import examples.demo
 from ecuas_metric import make_report, prepare_submissions, read_submissions
 from ecuas_metric.files.recipe import LAYOUTS
-from ecuas_metric.inputs import Floats
 from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS
 from ecuas_metric.plotting.figures import reject_cost_figure, save
 from ecuas_metric.reporting import cli
@@ -83,66 +81,40 @@ def files_with_table() -> str:
 
 def statistics_with_table() -> str:
     """Return the text of docs/statistics.md with a line for each kind of cells that were simulated."""
-    with COVERAGE.open() as file:
-        cells = [row for row in csv.DictReader(file) if int(row["intervals"]) >= FEWEST_INTERVALS]
-    designs = dict.fromkeys((int(row["samples"]), float(row["level"])) for row in cells)
-    lines = []
-    for kind, is_of_kind in KINDS_OF_CELLS.items():
-        for size, level in sorted(designs, key=lambda design: (design[0], design[1] != LEVEL)):
-            of_line = [
-                row
-                for row in cells
-                if is_of_kind(row) and float(row["level"]) == level and int(row["samples"]) == size
-            ]
-            if of_line:
-                lines.append((kind, f"{size:,}", f"{level:g}", *_coverage(of_line, level)))
+    cells = pd.read_csv(COVERAGE).query("intervals >= @FEWEST_INTERVALS")
+    is_normalised = cells["metric"].str.contains("normalized")
+    is_share = (cells["system"] == "isotonic") & cells["metric"].str.startswith("coverage")
+    has_interval = ~is_normalised & ~is_share  # shares after an isotonic map have none
+    kinds = {
+        "chosen": has_interval & cells["system"].isin([*SYSTEMS]),
+        "held out": has_interval & cells["system"].isin([*HELD_OUT]),
+        "*normalised*, all": is_normalised,
+    }
+    lines = [
+        (kind, f"{size:,}", f"{level:g}", *_coverage(of_line, level))
+        for kind, is_of_kind in kinds.items()
+        for (size, level), of_line in cells[is_of_kind].groupby(["samples", "level"])
+    ]
     return _filled(STATISTICS, "coverage", _table(COVERAGE_TITLES, lines))
 
 
-def _coverage(
-    cells: list[dict[str, str]],
-    level: float,
-) -> Iterator[str]:
+def _coverage(cells: pd.DataFrame, level: float) -> Iterator[str]:
     """Yield how often the intervals of some cells hold the true value, and how wide they are."""
-    below = _column(cells, "truth_below")
-    above = _column(cells, "truth_above")
-    coverage = 100 - below - above
-    width = _column(cells, "width")
-    yield str(len({row["system"] for row in cells}))
+    misses = cells[["truth_below", "truth_above"]]
+    coverage = 100 - misses.sum(axis=1)
+    width = cells["width"]
+    is_wide = width > 1.5
+    yield str(cells["system"].nunique())
     yield str(len(cells))
     yield f"{coverage.min():.1f}"
-    yield f"{np.quantile(coverage, 0.05):.1f}"
-    yield f"{np.median(coverage):.1f}"
-    yield str(np.count_nonzero(coverage < 100 * level - 2.5))
-    yield str(np.count_nonzero(np.maximum(below, above) > 5)) if level == LEVEL else ""
-    yield f"{np.nanmedian(width):.2f}"
-    yield f"{np.nanquantile(width, 0.9):.2f}"
-    yield str(np.count_nonzero(width > 1.5))
-    yield str(np.count_nonzero((width > 1.5) & (_column(cells, "noted") < 50)))
-
-
-def _column(
-    cells: list[dict[str, str]],
-    name: str,
-) -> Floats:
-    return np.array([float(row[name]) for row in cells])
-
-
-def _is_normalised(cell: dict[str, str]) -> bool:
-    return "normalized" in cell["metric"]
-
-
-def _is_counted(cell: dict[str, str]) -> bool:
-    """Return whether a cell is of a value with an interval; shares after an isotonic map have none."""
-    is_share = cell["system"] == "isotonic" and cell["metric"].startswith("coverage")
-    return not (is_share or _is_normalised(cell))
-
-
-KINDS_OF_CELLS = {
-    "chosen": lambda cell: _is_counted(cell) and cell["system"] in SYSTEMS,
-    "held out": lambda cell: _is_counted(cell) and cell["system"] in HELD_OUT,
-    "*normalised*, all": _is_normalised,
-}
+    yield f"{coverage.quantile(0.05):.1f}"
+    yield f"{coverage.median():.1f}"
+    yield str((coverage < 100 * level - 2.5).sum())
+    yield str((misses.max(axis=1) > 5).sum()) if level == LEVEL else ""
+    yield f"{width.median():.2f}"
+    yield f"{width.quantile(0.9):.2f}"
+    yield str(is_wide.sum())
+    yield str((is_wide & (cells["noted"] < 50)).sum())
 
 
 def readme_and_picture() -> tuple[str, bytes]:

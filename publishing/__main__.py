@@ -196,12 +196,9 @@ def _explain(
         error = error.__cause__
     if isinstance(error, RepositoryNotFoundError):  # it is there, and we cannot see it
         return Refused(TAKEN.format(repo_id))
-    # The client of large files has the status in its text alone; and addresses may be signed, for anyone to write.
-    in_text = re.search(r"HTTP status (?:client|server) error \((\d{3}) ", str(error))
-    status = int(in_text[1]) if in_text else None
-    if hasattr(error, "response"):
-        status = error.response.status_code
+    status = _status_of(error)
     words = str(getattr(error, "server_message", None) or error)
+    # addresses may be signed, for anyone to write
     words = re.sub(r"https?://[^\s'\"<>?]*\?[^\s'\"<>)]*", "(an address)", words).rstrip(".")
     if status is None:
         return Outage(f"{endpoint} cannot be reached, or not its storage ({words}).{AGAIN}")
@@ -216,6 +213,14 @@ def _explain(
         advice = STATIC
     error_type = Outage if status >= 500 else Refused
     return error_type(f"{endpoint} refused {repo_id} with status {status}: {words}.{advice}")
+
+
+def _status_of(error: BaseException) -> int | None:
+    """Return the status of the Hub's answer, if there was one; the client of large files has it in its text alone."""
+    if hasattr(error, "response"):
+        return int(error.response.status_code)
+    in_text = re.search(r"HTTP status (?:client|server) error \((\d{3}) ", str(error))
+    return int(in_text[1]) if in_text else None
 
 
 def main(argv: list[str] | None = None) -> int:
