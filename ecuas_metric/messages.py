@@ -30,6 +30,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
     "sums_differ_from_1": "must have rows that sum to 1 (tolerance {tolerance:g})",
     "too_many_copies": "must count at most {most:,} samples for intervals",
     "too_few_classes": "must have K >= 2 classes",
+    "weight_out_of_range": "must be 0 or lie in [1e-70, 1e70], in any other unit",
     "wrong_shape": "must have shape {expected}",
     # ---- options ----
     "class_without_cost": "must have the costs of each class, and of no other: {labels}",

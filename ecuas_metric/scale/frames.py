@@ -6,7 +6,6 @@ of neighbours, with their sums. Posteriors and costs leave it as Arrow batches, 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -45,7 +44,7 @@ from .batches import (
     require_one_scale,
     states_of_batches,
 )
-from .rows import state_of, state_options
+from .rows import LARGEST_WEIGHT, LEAST_WEIGHT, state_of, state_options
 
 FEW_ROWS = 2**20  # of which each distinct confidence is a group
 SOURCE = "the frame"
@@ -317,7 +316,8 @@ def _columns_of_weights(
     """Return what is added up of weights, and what tells those that are none apart."""
     are_counts = options.weights_are == "counts"
     is_whole = w == w.floor() if are_counts else w == w
-    is_weight = ~w.is_null() & (w >= 0) & (w < math.inf) & is_whole
+    is_within = (w == 0) | ((w >= LEAST_WEIGHT) & (w <= LARGEST_WEIGHT))
+    is_weight = ~w.is_null() & is_within & is_whole
     is_positive = ~w.is_null() & (w > 0)
     return {
         "is_weight": is_weight,

@@ -25,6 +25,9 @@ OF_COSTS = (
     "max_uncertainty",
     "reject_costs",
 )
+# weights but 0 of a state, whose fourth powers are added up in the unit in which they come
+LEAST_WEIGHT = 1e-70
+LARGEST_WEIGHT = 1e70
 STATE_OPTIONS = (*OF_COSTS, "missing_confidence", "n_bins", "epsilon", "weights_are")
 
 
@@ -171,6 +174,8 @@ def _checked_weights(sample_weight: object, references: Array, options: Options)
         inputs.one_dimensional(inputs.numbers(sample_weight, name), name), name
     )
     same_length(predictions=references, sample_weight=weight)
+    is_within = (weight >= LEAST_WEIGHT) & (weight <= LARGEST_WEIGHT)
+    require(is_within | (weight == 0), weight, name, "weight_out_of_range")
     if options.weights_are == "counts":
         require_counts(weight)
     return weight

@@ -329,6 +329,7 @@ def test_counts_that_are_none_are_refused(counts, message):
         ({"predictions": [0.5, np.nan]}, "predictions", 1),
         ({"references": [0, 2]}, "references", 1),
         ({"sample_weight": [1, -1]}, "sample_weight", 1),
+        ({"sample_weight": [1, 1e100]}, "sample_weight", 1),
         ({"sample_weight": [1]}, "sample_weight", None),
         ({"options": checked_options(groups=[1, 2])}, "groups", None),
         ({"options": checked_options(sample_weight=[1, 2])}, "sample_weight", None),

@@ -249,6 +249,11 @@ def test_bins_of_engines_are_those_of_states(engine, monkeypatch):
             "'w' must be",
         ),
         (
+            {"confidence": [0.5, 0.2], "correct": [1, 0], "w": [1.0, 1e-100]},
+            {"columns": {"weight": "w"}},
+            "'w' must be 0 or lie in",
+        ),
+        (
             {"confidence": [0.5, 0.9, 70.0], "correct": [1, 0, 1]},
             {"scale": 100},
             "must lie on one scale",
