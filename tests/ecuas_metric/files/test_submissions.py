@@ -258,3 +258,22 @@ def test_a_single_document_with_a_list_of_numbers_is_a_row(tmp_path):
     one = only(write(tmp_path / "one.jsonl", row)).predictions
     two = only(write(tmp_path / "two.jsonl", 2 * row)).predictions
     assert one.tolist() == two[:1].tolist() == [[0.25, 0.75]]
+
+
+@pytest.mark.parametrize(("rows", "num_classes"), [(15, 3), (14, None)])
+def test_texts_are_classes_if_there_are_five_rows_of_each(rows, num_classes, tmp_path):
+    path = tmp_path / "a.csv"
+    lines = [f"{'abc'[i % 3]},{'abc'[i % 2]},0.{2 + i % 7}" for i in range(rows)]
+    path.write_text("\n".join(["label,predicted,confidence", *lines]))
+    (one,) = read_submissions(path)
+    assert one.num_classes == num_classes
+    assert ["classes"] * (num_classes is not None) == [note.id for note in one.notes]
+
+
+def test_a_column_with_a_role_holds_no_probabilities_of_the_class_of_its_name(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("label,cat,dog\ncat,0.75,0.25\ndog,0.25,0.75\n")
+    (one,) = read_submissions(path)
+    assert one.predictions.shape == (2, 2)
+    with pytest.raises(FileError, match="has label = label, but no"):
+        read_submissions(path, columns={"group": "dog"})
