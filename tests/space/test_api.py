@@ -117,14 +117,19 @@ def test_chosen_reject_costs_are_those_of_the_command_line(
     names = {"system_1": "first", "system_2": "second"}
     assert [row | {"system": names[row["system"]]} for row in result["rows"]] == rows
     controls = [control.default for control in scoring.CONTROLS.values()]
-    (html,) = app.show_choice(target, list(map(str, files)), value, *controls)
+    sliders = [value] * 2  # of which the target is asked
+    html, last = app.show_choice(target, list(map(str, files)), *sliders, *controls)
+    assert last == target
+    assert address_in(html) == dict.fromkeys(app.TARGETS, "") | {target: str(value)}
     for sentence in result["in_words"]:
         name, _, numbers = sentence.partition(": ")
         assert f"<li>{names[name]}: {numbers}</li>" in html
         assert all(
             number in printed for number in re.findall(r"[\d.]+ \[.*?\]|none; .*(?=\.$)", numbers)
         )
-    assert app.show_choice(target, None, value, *controls)[0].count("<li>") == 3  # of the example
+    of_example, _ = app.show_choice(target, None, *sliders, *controls)
+    assert of_example.count("<li>") == 3
+    assert app.show_choice("", None, *sliders, *controls) == ("", "")  # nothing was asked
 
 
 def test_other_forms_scales_grades_and_predicted_classes_are_read(shown):
@@ -282,7 +287,11 @@ def test_an_address_restores_files_and_options_while_they_are_there(app, shown):
     (folder / "a b.csv").write_text("p,correct\n0.5,1\n")
     result, _ = shown(folder / "a b.csv", columns="confidence=p", n="0, ∞")
     query = urlencode({name: value for name, value in address_in(result).items() if value})
-    _, files, *options = app.restore_files(f"?{query}")
+    _, files, target, *values = app.restore_files(f"?{query}&max_risk=0.2&budget=2")
+    starts = {name: start for name, (_, start, *_) in app.TARGETS.items()}
+    sliders, options = values[: len(starts)], values[len(starts) :]
+    assert target in app.TARGETS
+    assert dict(zip(starts, sliders, strict=True)) == starts | {"max_risk": 0.2}
     controls = dict(zip(scoring.CONTROLS, options, strict=True))
     assert files == [str(folder / "a b.csv")]
     assert (controls["n"], controls["columns"], controls["scale"]) == ("0, ∞", "confidence=p", None)
