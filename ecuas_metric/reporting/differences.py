@@ -139,7 +139,7 @@ def _how_surely(unbeaten: Sequence[str], count: int) -> str:
         return "is best, significantly"
     if len(unbeaten) == count:
         return "has the best value, which may be due to chance"
-    return f"is best, significantly but for {_list_names(unbeaten)}"
+    return f"is best, significantly better than all but {_list_names(unbeaten)}"
 
 
 def _list_names(systems: Sequence[str]) -> str:

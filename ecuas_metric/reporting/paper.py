@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from ..comparison.compare import Comparison, compare_systems, fields_of
 from ..errors import FileError
 from ..files.submissions import MEANING
 from ..files.write import write_whole
+from ..metric import Key
 from ..options import LEVEL, Options
 from ..results import System
 from ..version import VERSION
@@ -43,6 +45,8 @@ OF_DATA = (
     "zeros_replaced",
     "fitted_without_weights",
 )
+# and notes on what the intervals of some numbers rest on
+OF_INTERVALS = ("unseen", "assumed", "few_groups", "too_few_units")
 RULES_OF_UNLABELLED = {
     MEANING["wrong"]: "They count as wrong.",
     MEANING["drop"]: "They are left out.",
@@ -78,7 +82,7 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
     ]
     rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
     figures = _figures(systems)
-    methods = methods_of(systems, report, rows)
+    methods = methods_of(systems, report, rows, keys)
     grid = replace(report_grid(report, keys=keys), hint="")
     numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
     compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))
@@ -144,8 +148,13 @@ def _comment_on_letters(text: str) -> str:
     return f"% Use lualatex, and a font that has these letters: {letters}\n" if letters else ""
 
 
-def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Comparison]) -> str:
-    """Return the paragraph on methods and results, filled in."""
+def methods_of(
+    systems: Mapping[str, System],
+    report: Report,
+    rows: Sequence[Comparison],
+    keys: Sequence[Key],
+) -> str:
+    """Return the paragraph on methods and results, filled in; `keys` are of the numbers that the table shows."""
     first = next(iter(systems.values()))
     level = _level(systems)
     orders = ", ".join(f"{order:g}" for order in first.options.n)
@@ -162,9 +171,22 @@ def methods_of(systems: Mapping[str, System], report: Report, rows: Sequence[Com
     for name, note in report.notes():
         if note.id in OF_DATA:
             sentences += [f"{name}: {note.fact}", RULES_OF_UNLABELLED.get(note.advice, "")]
+    sentences += _what_intervals_rest_on(report, keys)
     sentences += _differences("ids" if first.ids is not None else "position", rows, level)
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
     return " ".join(filter(None, sentences))
+
+
+def _what_intervals_rest_on(report: Report, keys: Sequence[Key]) -> list[str]:
+    """Say what the intervals of some numbers rest on, of which system."""
+    sentences = []
+    for name, note in report.notes():
+        metrics: Any = note.fields.get("metrics", keys)
+        named = [short_title(key) for key in metrics if key in keys]
+        if note.id in OF_INTERVALS and named:
+            shown = replace(note, fields={**note.fields, "metrics": named})
+            sentences.append(f"{name}: {shown.fact}")
+    return sentences
 
 
 def _data(options: Options) -> list[str]:

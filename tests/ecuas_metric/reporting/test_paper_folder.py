@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import score_confidences
+from ecuas_metric import confidence_system, make_report, score_confidences
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
 
@@ -139,6 +139,18 @@ def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, folder, 
     assert (
         "They count as wrong: most metrics are at least as good as they are here." in table
     ) == is_wrong
+
+
+def test_the_paragraph_says_what_intervals_rest_on_that_was_not_seen():
+    q = np.where(np.arange(120) < 69, 1.0, 0.5)
+    correct = (q == 1) | (np.arange(120) % 3 > 0)
+    systems = {"a": confidence_system(correct, q, confidence_level=0.95)}
+    report = make_report(systems)
+    (ecuas_0,) = (key for key in report.keys if str(key) == "ecuas_0")
+    said = "a: No mistake was seen among 69 answers with confidence 1"
+    assert said in paper.methods_of(systems, report, [], [ecuas_0])
+    (error_rate,) = (key for key in report.keys if str(key) == "error_rate")
+    assert said not in paper.methods_of(systems, report, [], [error_rate])
 
 
 @pytest.mark.e2e
