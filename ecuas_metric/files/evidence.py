@@ -24,6 +24,7 @@ from .values import (
     count_distinct,
     encode,
     floats_in,
+    is_in,
     is_numeric,
     join_texts,
     texts_in,
@@ -261,8 +262,8 @@ def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
     predicted = [other for other, _ in recipe.unused if other.strip().lower() in NAMES["predicted"]]
     advice: dict[str, Any] = {"advice": "name_positive", "columns": {"positive": name}}
     for other in predicted:
-        wrong = _contradicts(sheet, other, values)
-        if is_high:
+        wrong = _contradicts(sheet, recipe, other, values)
+        if is_high or count_distinct(texts_in(sheet.column(other))) > 2:
             columns = {"confidence": name, "predicted": other}
             advice = {"advice": "name_chosen_class", "columns": columns}
         if wrong.any():
@@ -272,12 +273,22 @@ def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
         raise sheet.error(name, "never_below_half", **advice)
 
 
-def _contradicts(sheet: Sheet, predicted: str, values: Floats) -> Bools:
-    """Return where a predicted class is not the likelier one by the probabilities (N,) of class 1."""
-    if not is_numeric(parse_cells(sheet.column(predicted)).type):
-        return np.zeros(len(values), np.bool_)
-    chosen = numbers_in(sheet, predicted)
-    return np.asarray(((chosen > 0.5) != (values > 0.5)) & (values != 0.5))
+def _contradicts(sheet: Sheet, recipe: Recipe, predicted: str, values: Floats) -> Bools:
+    """Return where a predicted class is not the likelier one by the probabilities (N,) of class 1.
+
+    Texts are compared where they are names of the two classes; what else they say is not known.
+    """
+    cells = parse_cells(sheet.column(predicted))
+    if is_numeric(cells.type):
+        is_known = np.ones(len(values), np.bool_)
+        is_second = numbers_in(sheet, predicted) > 0.5
+    else:
+        texts = texts_in(sheet.column(predicted))
+        classes = recipe.classes or ()
+        is_known = is_in(texts, classes)
+        is_second = is_in(texts, classes[1:])
+    differ = is_second != (values > 0.5)
+    return np.asarray(is_known & differ & (values != 0.5))
 
 
 def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:

@@ -306,6 +306,15 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
 }
 REFUSED = {  # a file, what the refusal says, and flags
+    "the class that was chosen, by its name": (
+        CHOSEN_OF_TWO.assign(label=SPAM[Y], pred=SPAM[(P > 0.5) * 1]),
+        "by column 'pred'; got",
+        "--labels ham,spam",
+    ),
+    "the class that was chosen, of four": (
+        pd.DataFrame({"label": LABEL, "pred": FOUR.argmax(1), "prob": FOUR.max(1)}),
+        "Is it of the class that was chosen? --columns confidence=prob,predicted=pred.",
+    ),
     "a path of rows in CSV": (TEXT, "has no lists of rows by path", "--columns rows=data"),
     "a role that there is not, of several": (
         TEXT,
