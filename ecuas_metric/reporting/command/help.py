@@ -87,7 +87,8 @@ examples
 """
 _NEW_ROWS = """\
 New rows have a confidence, or the probability of each class, and need no truth: `correct` and `label` below are for the
-file of --calibrate-on. Each row gets an answer or is rejected, by the rule that is scored.
+file of --calibrate-on. Each row gets an answer or is rejected, by the rule that is scored. Rows without an id are named
+by their number in the file, as `row`: in a CSV file the header is row 1, and the first of the data row 2.
 
 """
 _NO_PAIRS = (

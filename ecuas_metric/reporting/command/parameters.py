@@ -179,7 +179,14 @@ class FormOptions:
     predictions_are: Annotated[str | None, option("predictions_are", choices=POSTERIOR_FORMS)] = (
         None
     )
-    missing_confidence: Annotated[float | None, option("missing_confidence", "Q")] = None
+    missing_confidence: Annotated[
+        float | None,
+        Flag(
+            "value that replaces missing confidences; without it `ecuas score` bounds what they can make of its "
+            "numbers, and other commands refuse them",
+            "Q",
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
