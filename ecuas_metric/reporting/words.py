@@ -151,6 +151,8 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_another_output": "Name another one with --output.",
     "name_files": "Name them: NAME=FILE.",
     # ---- notes of the command alone ----
+    "no_labels": "No column is read as the labels. Rows without labels are for `ecuas decide`; to score these, name "
+    "the column with --columns {role}=NAME.",
     "no_figures": "No figures are drawn while answers are unlabelled.",
     "rows_in_state": "The rows of {count} file(s) are in {file} already, read as they were then.",
 }

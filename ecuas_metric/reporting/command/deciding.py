@@ -3,7 +3,7 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -13,7 +13,7 @@ import numpy as np
 from ...basis import signature_of
 from ...classes import in_words, matrix_of_classes
 from ...errors import FileError, InputError
-from ...files.recipe import Recipe, lines_of
+from ...files.recipe import lines_of
 from ...files.submissions import Submission
 from ...inputs import Floats
 from ...options import LEVEL
@@ -40,7 +40,7 @@ from .parameters import (
     RowFlags,
     ScaleFlag,
 )
-from .reading import read_files, recipes_of
+from .reading import read_files, recipes_of, without_truth
 
 
 def cost_of_all(text: str | None, submissions: Sequence[Submission]) -> dict[str, object]:
@@ -150,17 +150,10 @@ def decide_rows(
         records += _records(submission, decisions_on_rows(system, names))
         systems[submission.name] = system
     signature = signature_of(system.basis for system in systems.values())
-    read_as = lines_of(map(_without_truth, recipes_of(submissions)))
+    read_as = lines_of(map(without_truth, recipes_of(submissions)))
     _show_rows(records, signature, output, reject_cost=reject_cost, read=read_as)
     of_fits = [("", note) for submission in labelled for note in note_unweighted(submission)]
     return of_fits[:1] + _notes(systems)
-
-
-def _without_truth(recipe: Recipe) -> Recipe:
-    """Return how new rows were read, whose truth is a stand-in."""
-    truth = ("label", "correct")
-    columns = {role: names for role, names in recipe.columns.items() if role not in truth}
-    return replace(recipe, columns=columns)
 
 
 def _classes_in(submissions: Sequence[Submission]) -> Sequence[str] | None:

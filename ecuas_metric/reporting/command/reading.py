@@ -27,6 +27,7 @@ from .parameters import FormOptions, ReadingFlags, RowFlags
 # the commas that are in no column's name
 ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
+TRUTH = ("label", "correct")  # roles that new rows need not have
 # lm-eval's and lighteval's
 NOT_OF_CHOICES = ("scale", "correct_from", "right", "unlabelled", "predictions_are", "partial")
 
@@ -116,6 +117,12 @@ def by_recipe(reading: Reading, path: str | None) -> Reading:
 def recipes_of(submissions: Iterable[Submission]) -> list[Recipe]:
     """Return how files were read."""
     return [submission.recipe for submission in submissions]
+
+
+def without_truth(recipe: Recipe) -> Recipe:
+    """Return how new rows were read, whose truth is a stand-in."""
+    columns = {role: names for role, names in recipe.columns.items() if role not in TRUTH}
+    return replace(recipe, columns=columns)
 
 
 def parse_file(text: str) -> File:

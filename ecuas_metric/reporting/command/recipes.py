@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from ...errors import InputError
+from ...errors import FileError, InputError, Note
 from ...files.read import read_sheet
 from ...files.recipe import Recipe, json_of, lines_of
 from ...files.roles import describe
+from ...files.submissions import Submission
 from .flags import Flag
 from .parameters import Columns, Files, LabelsFlag, MetricOptions, Notes, RightFlag, RowFlags
-from .reading import read_files, recipes_of
+from .reading import read_files, recipes_of, without_truth
+
+NO_TRUTH = ("one_role_missing", "roles_missing")  # rules that rows without labels break
 
 
 def show_recipes(
@@ -27,11 +31,12 @@ def show_recipes(
     """Print how files are read, and what their columns hold."""
     rows = RowFlags(**asdict(columns), right=right, labels=labels)
     outputs = [] if output is None else [output]
-    submissions = read_files(
-        files, rows, groups=None, metric=MetricOptions(), unlabelled="bounds", outputs=outputs
-    )
+    submissions, remarks = _read(files, rows, outputs)
+    read_as = recipes_of(submissions)
+    if remarks:
+        read_as = list(map(without_truth, read_as))
     by_file: dict[str, dict[str, Recipe]] = {}
-    for recipe in recipes_of(submissions):
+    for recipe in read_as:
         by_file.setdefault(recipe.source, {})[recipe.said()] = recipe
     for recipes in by_file.values():
         _show(list(recipes.values()))
@@ -41,7 +46,33 @@ def show_recipes(
             raise InputError("--output", "several_recipes", got=", ".join(by_file))
         text = json_of(*ways.values())
         Path(output).write_text(text + "\n", encoding="utf-8")
-    return [(one.name, note) for one in submissions for note in one.notes]
+    return remarks + [(one.name, note) for one in submissions for note in one.notes]
+
+
+def _read(
+    files: Sequence[str], rows: RowFlags, outputs: Sequence[str]
+) -> tuple[list[Submission], Notes]:
+    """Return the systems of files, or those of the new rows of one file, with a remark that they have no labels."""
+    read = partial(
+        read_files,
+        files,
+        rows,
+        groups=None,
+        metric=MetricOptions(),
+        unlabelled="bounds",
+        outputs=outputs,
+    )
+    try:
+        return read(), []
+    except FileError as error:
+        if error.rule not in NO_TRUTH or len(files) > 1:
+            raise
+        try:
+            submissions = read(are_new=True)
+        except FileError:
+            raise error from None
+    role = "correct" if submissions[0].form == "confidences" else "label"
+    return submissions, [("", Note("no_labels", {"role": role}))]
 
 
 def _show(recipes: Sequence[Recipe]) -> None:

@@ -53,6 +53,24 @@ def written(name):
         return json.load(file)
 
 
+@pytest.mark.parametrize(
+    ("name", "role", "flags"),
+    [
+        ("new_answers.csv", "correct", []),
+        ("new_classes.csv", "label", ["--labels", ",".join(CLASSES)]),
+    ],
+)
+def test_new_rows_are_read_with_a_remark_that_they_have_no_labels(name, role, flags, files, capsys):
+    assert main(["read", name, *flags, "--output", "recipe.json"]) == 0
+    read, said = capsys.readouterr()
+    assert (read.count(name), said.count(f"--columns {role}=NAME")) == (1, 1)
+    assert role not in written("recipe.json")["columns"]
+    assert main(["decide", name, *flags, "--reject-cost", "0.2", "--output", "out.csv"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == read.splitlines()[0]
+    assert main(["read", name, "answers.csv"]) == 2  # which of them has none is an error
+    assert capsys.readouterr().err.startswith(f"ecuas: {name}: ")
+
+
 @pytest.mark.parametrize("calibrate", [None, "affine", "isotonic"])
 def test_answers_are_accepted_as_the_function_does(calibrate, files):
     answers, _ = files
