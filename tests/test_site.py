@@ -23,6 +23,7 @@ CHROMIUM = Path("/usr/bin/chromium")
 PAGES = [
     "README",
     "docs/index",
+    "docs/tutorial",
     "docs/gallery",
     "docs/examples/loans",
     "docs/generated/ecuas_metric.decide",
@@ -30,6 +31,16 @@ PAGES = [
 CUT = """() => [...document.querySelectorAll(".content *")].filter(
   (one) => one.getBoundingClientRect().right > innerWidth + 1 && !one.closest("pre, .table-wrapper, .math-wrapper")
 ).map((one) => one.outerHTML.slice(0, 80))"""
+
+BROKEN = """() => [...document.querySelectorAll("div.highlight-console pre")].filter((one) => {
+  const sign = Object.assign(document.createElement("span"), { textContent: "-" });
+  one.append(sign);
+  const width = one.clientWidth - 2 * parseFloat(getComputedStyle(one).paddingLeft);
+  const signs = width / sign.getBoundingClientRect().width;
+  sign.remove();
+  const widths = (one.textContent.match(/^-+$/gm) ?? []).map((rule) => rule.length);
+  return getComputedStyle(one).whiteSpace === "pre-wrap" && Math.max(0, ...widths) > signs;
+}).length"""
 
 
 @pytest.fixture(scope="module")
@@ -102,4 +113,5 @@ def test_pages_are_free_of_barriers_and_fit(site):
                     theme,
                 )
                 assert tab.evaluate(CUT) == [], (name, width, theme)
+                assert tab.evaluate(BROKEN) == 0, (name, width, theme)
         browser.close()
