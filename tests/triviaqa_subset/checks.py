@@ -1,10 +1,9 @@
 """The rules of the curation: each reason for which a question was discarded, as a check over questions with text."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import SequenceMatcher
-from itertools import chain
+from itertools import chain, combinations
 
 import pandas as pd
 
@@ -40,30 +39,6 @@ OFFENSIVE = (
     "a2fb8bec14fca25e bd331fb1d24298f5 c3de533e9b7fe63b e7b98c6aa5b944e0 e84dde508a606a3e "
     "f59e28f8bb6499dd f9d0d9b18ae9033a "
 )
-# Words of "HEAD of ALIAS" that name the same thing: "republic of", "city and county of".
-SAME = set(
-    re.findall(
-        r"\w+",
-        """and arab autonomous bolivarian borough british brothers city colony company contract county cow crown
-        declaration democradic democratic disney district bonds emirate excellent fathers federal federation federative
-        first foederal gondoliers h hashemite historic house imperial institution islamic island isle k kingdom
-        lamentable m men metropolitan most municipality museum national of or order overseas pair peoples principality
-        principle province republic revolutionary royal s second socialist society state states story territory
-        tragedie tragedy u union united w walt worshipful""",
-    )
-)
-# Words that name a side of a thing, or something about it.
-SIDES = set(
-    re.findall(
-        r"\w+",
-        """army behavior biography cartoons climate communications crime crisis culture demographics derivation
-        disorders economy education environment etymology filmography flora fauna game games geography government
-        health history insulation list meteorites military music physiology politics pollution popes prehistory
-        presidency proofs rain recruitment religion sport sports stations symptoms theory tourism transport
-        transportation types weather wildlife""",
-    )
-)
-FEW = 1 / 3  # a word that more of the aliases have is part of the answer
 LIKE = 0.7  # share of letters in common from which two spellings are one name
 Rule = Callable[[str, list[str]], Iterable[str]]
 
@@ -96,26 +71,17 @@ def _alike(alias: str, other: str) -> bool:
 
 
 def further(question: str, aliases: list[str]) -> list[str]:
-    """Return the aliases that are another one and further words: "economy of X", "X climate", but not "city of X"."""
-    words = {alias: plain(normalize_answer(alias)).split() for alias in aliases}
-    forms = {" ".join(parts) for parts in words.values()}
-    counts = Counter(word for parts in words.values() for word in set(parts))
-    rare = {word for word, count in counts.items() if word in SIDES and count < FEW * len(aliases)}
-    return [
-        alias for alias, parts in words.items() if rare.intersection(parts) or _is_of(parts, forms)
-    ]
+    """Return the aliases that are another one and further words: "economy of X", "X climate", and "city of X" too."""
+    forms = {alias: plain(normalize_answer(alias)) for alias in aliases}
+    known = set(forms.values()) - {""}
+    return [alias for alias, form in forms.items() if _parts(form) & known]
 
 
-def _is_of(words: list[str], forms: Collection[str]) -> bool:
-    for place, word in enumerate(words):
-        is_whole = " ".join(words[place + 1 :]) in forms
-        if (
-            place
-            and word in ("of", "in", "on", "for", "from", "by", "at", "to", "about", "s")
-            and is_whole
-        ):
-            return not SAME.issuperset(words[:place])
-    return False
+def _parts(form: str) -> set[str]:
+    """Return all runs of words of a form but the whole."""
+    words = form.split()
+    places = range(len(words) + 1)
+    return {" ".join(words[start:end]) for start, end in combinations(places, 2)} - {form}
 
 
 def member(question: str, aliases: list[str]) -> Iterator[str]:

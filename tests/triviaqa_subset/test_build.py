@@ -160,7 +160,7 @@ def test_the_real_split_is_redrawn_and_the_real_texts_lose_the_dropped_aliases(
     for own, dropped in zip(IDS, OWN["dropped_aliases"], strict=True):
         left = [alias for alias in texts[own]["aliases"] if sha256(plain(alias)) not in dropped]
         assert redrawn.texts[own]["answer"]["aliases"] == left
-    assert (OWN["dropped_aliases"].str.len() > 0).sum() == 344
+    assert (OWN["dropped_aliases"].str.len() > 0).sum() == 492
 
 
 OTHERS = {"value": "x", "aliases": ["WRONG ALIAS"], "normalized_aliases": []}

@@ -330,7 +330,7 @@ def test_the_numbers_of_both_pages_are_those_of_the_data(labels):
     flags = [pool[name] for name in ("in_curation_1", "in_curation_2", "selected")]
     assert [(a & ~b).sum() for a, b in itertools.pairwise(flags)] == [5, 1]
     four = labels.aliases[labels.aliases["curation"] == "4"]["question_id"]
-    assert f"{len(four)} more aliases of {four.nunique()} questions are dropped" in second
+    assert f"{len(four):,} more aliases of {four.nunique()} questions are dropped" in second
 
 
 def test_the_tables_of_rules_decisions_and_errata_are_those_of_the_logs(labels):

@@ -282,7 +282,7 @@ def test_every_gold_alias_is_a_match_and_neither_it_nor_a_correct_answer_a_refus
     grades = grade(pd.DataFrame(pairs, columns=["question_id", "answer"]), dataset)
     left = [alias for (_, alias), label in zip(pairs, grades.correct, strict=True) if not label]
     assert all(normalize_answer(alias) == "" for alias in left)
-    assert grades.counts["exact"] > 9_000
+    assert grades.counts["exact"] > 7_900
 
 
 def test_the_bank_beside_the_module_is_the_configuration_answers():
