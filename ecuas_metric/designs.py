@@ -20,6 +20,20 @@ class Effect:
     variance: float = 1.0  # factor
     added: float = 1.0  # one more answer counts as so many
     freedom: float = math.inf  # degrees of freedom of Student's t
+    # of the number, with one more answer in each stratum; None where there are no strata
+    deviation: float | None = None
+    skewness: float = 0.0
+
+    def scaled(self, factor: float) -> Effect:
+        """Return the effect on so many times as many samples."""
+        if self.deviation is None:
+            return self
+        root = math.sqrt(factor)
+        return dataclasses.replace(
+            self,
+            deviation=self.deviation / root,
+            skewness=self.skewness / root,
+        )
 
 
 INDEPENDENT = Effect()
@@ -116,31 +130,32 @@ class Design:
         """Return what groups and strata do to a number with these influences."""
         if self.is_simple:
             return INDEPENDENT
+        clustering, freedom = self._clustering(extremes)
+        most = float(clustering.max())
+        parts = _parts(self.weight, self._strata, extremes, clustering)
+        total = float(parts.variance.sum())
+        if not total > 0:
+            return Effect(most, most, float(freedom.min()))
+        # of what the answers of each stratum tell, and of what only its groups do (Satterthwaite 1946)
+        excess = parts.variance * (1 - 1 / clustering)
+        squares = np.square(parts.variance) / parts.freedom + np.square(excess) / freedom
+        effect = Effect(most, most, total**2 / float(squares.sum()))
+        if self.stratum is None:
+            return effect
         whole = _parts(
             self.weight,
             np.zeros(len(self.weight), np.int64),
             extremes,
+            np.ones(1),
         )
-        parts = _parts(self.weight, self._strata, extremes)
-        clustering, freedom = self._clustering(extremes)
-        variance = parts.variance * clustering
-        total = float(variance.sum())
-        if not total > 0 or not whole.variance[0] > 0:
-            return Effect(
-                float(clustering.max()),
-                float(clustering.max()),
-                float(freedom.min()),
-            )
         # Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
-        shift = float(parts.shift @ (clustering * np.sqrt(variance / total)))
-        added = shift / float(whole.shift[0]) if whole.shift[0] else 1.0
-        # of what the answers of each stratum tell, and of what only its groups do (Satterthwaite 1946)
-        excess = variance * (1 - 1 / clustering)
-        squares = np.square(variance) / parts.freedom + np.square(excess) / freedom
-        return Effect(
-            total / float(whole.variance[0]),
-            added,
-            total**2 / float(squares.sum()),
+        shift = float(parts.shift @ np.sqrt(parts.variance / total))
+        return dataclasses.replace(
+            effect,
+            variance=total / float(whole.variance[0]),
+            added=shift / float(whole.shift[0]) if whole.shift[0] else 1.0,
+            deviation=math.sqrt(total) / float(self.weight.sum()),
+            skewness=float(parts.third.sum()) / total**1.5,
         )
 
     def _clustering(self, extremes: Extremes) -> tuple[Floats, Floats]:
@@ -187,14 +202,22 @@ SIMPLE = Design(np.ones(0))  # samples of which only sums are known, drawn indep
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Parts:
-    """Of each part (H,), times its weight: the variance of its mean with one more answer, and what that one shifts."""
+    """Of each part (H,), times its weight: moments of its mean with one more answer, and what that one shifts."""
 
     variance: Floats
+    third: Floats
     shift: Floats
     freedom: Floats  # the degrees of freedom of that variance
 
 
-def _parts(weight: Floats, part: Ints, extremes: Extremes) -> _Parts:
+def _parts(
+    weight: Floats,
+    part: Ints,
+    extremes: Extremes,
+    clustering: Floats,
+) -> _Parts:
+    """Return the moments of parts, in which so many answers (H,) tell as much as one."""
+
     def total(values: Floats) -> Floats:
         return np.asarray(np.bincount(part, values), np.float64)
 
@@ -203,15 +226,22 @@ def _parts(weight: Floats, part: Ints, extremes: Extremes) -> _Parts:
     unit = squared / whole
     relevant = np.where(extremes.matters, weight, 0.0)
     of_part = total(relevant)
-    mass = relevant * np.divide(unit, of_part, out=np.zeros_like(unit), where=of_part > 0)[part]
+    one = np.divide(unit * clustering, of_part, out=np.zeros_like(unit), where=of_part > 0)
+    mass = relevant * one[part]
     added = whole + total(mass)
     mean = total(weight * extremes.influence) / whole
     moved = (total(weight * extremes.influence) + total(mass * extremes.extreme)) / added
-    squares = total(np.square(weight * (extremes.influence - moved[part])))
-    squares += unit * total(mass * np.square(extremes.extreme - moved[part]))
-    count = added / unit
+    seen = weight * (extremes.influence - moved[part])
+    unseen = extremes.extreme - moved[part]
+    squares = total(np.square(seen)) + unit * total(mass * np.square(unseen))
+    cubes = total(seen**3) + np.square(unit) * total(mass * unseen**3)
+    shrunk = whole / added
+    count = added / (unit * clustering)
+    variance = squares * clustering * np.square(shrunk) * count / (count + 1)
+    third = cubes * np.square(clustering) * shrunk**3
     return _Parts(
-        squares * np.square(whole / added) * count / (count + 1),
+        variance,
+        third * 2 * np.square(count) / ((count + 1) * (count + 2)),
         whole * np.abs(moved - mean),
         np.maximum(np.square(squared) / total(weight**4) - 1, 1.0),
     )

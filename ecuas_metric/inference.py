@@ -255,12 +255,39 @@ class Moments:
             units=self.units * factor,
             squares=self.squares * factor,
             cubes=self.cubes * factor,
+            effect=self.effect.scaled(factor),
         )
 
     @property
     def freedom(self) -> float:
-        """The degrees of freedom of Student's tails: those of the design, of answers less one at the most."""
-        return max(min(self.effect.freedom, self.units - 1), 1.0)
+        """The degrees of freedom of Student's tails: those of the design, or of answers less one."""
+        is_simple = self.effect.deviation is None
+        return max(self.units - 1 if is_simple else self.effect.freedom, 1.0)
+
+    @property
+    def count(self) -> float:
+        """The number of equal independent answers, with what is added."""
+        return (self.total + self.mass) / (self.unit * self.effect.variance)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the number: that of a Dirichlet mean, or of the design."""
+        if self.effect.deviation is not None:
+            return self.effect.deviation
+        squares = (self.squares + self.added_squares) * self.effect.variance
+        return math.sqrt(squares * self.count / (self.count + 1)) / (self.total + self.mass)
+
+    @property
+    def skewness(self) -> float:
+        """The skewness of the number, by the same."""
+        if self.effect.deviation is not None:
+            return self.effect.skewness
+        deviation = self.deviation
+        if not deviation:
+            return 0.0
+        cubes = (self.cubes + self.added_cubes) * self.effect.variance**2
+        third = 2 * cubes * self.count**2 / ((self.count + 1) * (self.count + 2))
+        return third / (deviation * (self.total + self.mass)) ** 3
 
     def side(
         self,
@@ -268,19 +295,11 @@ class Moments:
         seen: Side | None = None,
         reaches: Sequence[Reach] = (),
     ) -> Side:
-        """Return the distribution of a number: moments of a Dirichlet mean, times those of the design."""
-        effect = self.effect.variance
-        total = self.total + self.mass
-        count = total / (self.unit * effect)
-        second = (self.squares + self.added_squares) / total**2 * effect
-        third = (self.cubes + self.added_cubes) / total**3 * effect**2
-        variance = second * count / (count + 1)
-        third *= 2 * count**2 / ((count + 1) * (count + 2))
-        cube = variance**1.5
+        """Return the distribution of a number about a centre."""
         return Side(
             centre,
-            math.sqrt(variance),
-            third / cube if cube else 0.0,
+            self.deviation,
+            self.skewness,
             self.freedom,
             seen,
             reaches,
@@ -290,10 +309,9 @@ class Moments:
     @property
     def share(self) -> float:
         """The part of the added answer's shift that makes a skewed mean right to second order (Johnson 1978)."""
-        squares = self.squares + self.added_squares
-        if not squares * self.added:
+        if not self.added:
             return 0.0
-        shift = self.effect.variance * (self.cubes + self.added_cubes) / (2 * squares)
+        shift = self.skewness * self.deviation * (self.total + self.mass) / 4
         return min(max(shift / self.added, 0.0), 1.0)
 
 
@@ -419,7 +437,8 @@ def _side(
     moments = _moments(numbers, reaches, design, effect)
     still = math.fsum(number.value - number.bias for number in numbers)
     shift = math.fsum(reach.value for reach in reaches) - still
-    without = dataclasses.replace(seen, effect=effect).side(still)
+    plain = dataclasses.replace(effect, deviation=None)
+    without = dataclasses.replace(seen, effect=plain).side(still)
     return moments.side(still + moments.share * shift, without, reaches)
 
 

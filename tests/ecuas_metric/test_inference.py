@@ -235,6 +235,38 @@ def test_strata_of_equal_means_are_none_and_a_small_one_with_weight_widens(rng):
     assert design_of(400, weight=weight, strata=few).effect(alike).variance > 0.5
 
 
+def test_equal_strata_are_as_sure_as_the_average_of_their_parts(rng):
+    q = rng.random(90)
+    correct = rng.random(90) < q
+    part = np.arange(90) >= 30
+    weight = np.where(part, 1 / 60, 1 / 30)
+    strata = limits(q, correct, strata=part, sample_weight=weight)["error_rate"]
+    of_parts = [(q[rows], correct[rows]) for rows in (part, ~part)]
+    lower, upper = (
+        np.array([limits(*one)["error_rate"][side] for one in of_parts]) for side in (0, 1)
+    )
+    values = np.array([1 - right.mean() for _, right in of_parts])
+    # of independent parts, nearly: their distances add as squares (Zou and Donner 2008)
+    expected = np.hypot(*(lower - values)), np.hypot(*(upper - values))
+    reach = np.abs(strata - values.mean()) * 2
+    np.testing.assert_allclose(reach, expected, rtol=0.04)
+
+
+def test_a_small_stratum_without_accepted_answers_takes_no_width_away(rng):
+    """Its one more answer is heavy; the variance must be that of the sum in which it counts."""
+    q = np.r_[np.full(8, 0.5), np.full(1992, 0.95)]
+    correct = np.r_[np.tile([0, 1], 4), np.arange(1992) % 20 > 0]
+    strata = np.arange(2000) < 8
+    weight = np.where(strata, 0.2 / 8, 0.8 / 1992)
+    name = "expected_cost_0.1"
+    options = {"reject_costs": 0.1}
+    alone, _ = estimates(q[8:], correct[8:], **options)
+    both, _ = estimates(q, correct, strata=strata, sample_weight=weight, **options)
+    for side in ("low", "high"):
+        reach, expected = (getattr(one[name], side) - one[name].value for one in (both, alone))
+        assert reach == pytest.approx(0.8 * expected, rel=0.05), side
+
+
 def test_groups_of_one_are_none_and_those_alike_count_once(rng):
     influence = rng.normal(size=60)
     extremes = Extremes(influence, influence + 1, np.ones(60, np.bool_))
