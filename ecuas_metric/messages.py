@@ -335,7 +335,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "variants_without_bounds": (
         "Normalised values and those of recalibration have no bounds, and are nan while answers are unlabelled."
     ),
-    "fitted_without_weights": "The recalibration is fitted without the weights.",
     "zeros_replaced": (
         "Recalibration replaces probabilities of exactly 0 by {least:.3g}, in {count} of {total} samples."
     ),

@@ -256,9 +256,13 @@ def read_new_rows(
     for role, values in stand_ins.items():
         name = reading.columns.get(role, role)
         stand_in = from_values([values[row % len(values)] for row in range(len(sheet.rows))])
-        table = sheet.table if name in sheet.names else sheet.table.append_column(name, stand_in)
+        said = reading
+        table = sheet.table
+        if name not in sheet.names:
+            table = table.append_column(name, stand_in)
+            said = replace(reading, correct_from=None, right=None)  # rules for what is not there
         try:
-            return submissions_of(replace(sheet, table=table), path, reading=reading)
+            return submissions_of(replace(sheet, table=table), path, reading=said)
         except FileError as error:
             errors.append(error)
     lacking = "one_role_missing", "roles_missing"

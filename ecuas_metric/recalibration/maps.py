@@ -490,11 +490,12 @@ def apply_isotonic(calibration: Isotonic, confidence: ArrayLike) -> Floats:
 
 
 def cross_validated(
-    fit: Callable[[Array, Array], Fitted],
+    fit: Callable[..., Fitted],
     apply: Callable[[Fitted, Array], Floats],
     scores: ArrayLike,
     references: ArrayLike,
     *,
+    sample_weight: ArrayLike | None = None,
     splitter: BaseCrossValidator | None = None,
     groups: ArrayLike | None = None,
     ids: ArrayLike | None = None,
@@ -504,11 +505,14 @@ def cross_validated(
     Parameters
     ----------
     fit, apply : callable
-        A pair of these functions or of your own: ``fit(scores, references)`` and ``apply(fitted, scores)``.
+        A pair of these functions or of your own: ``fit(scores, references)``, with weights
+        ``fit(scores, references, sample_weight=..)``, and ``apply(fitted, scores)``.
     scores : array_like, shape (N, K) or (N,)
         Log-posteriors or confidences, finite.
     references : array_like, shape (N,)
         Classes, or correctness; the default folds are stratified by them.
+    sample_weight : array_like, shape (N,), optional
+        What the fits take, which see the weights of the other folds.
     splitter : optional
         A splitter of scikit-learn; by default ``StratifiedKFold(5, shuffle=True, random_state=42)``, as in the
         paper's table, or ``StratifiedGroupKFold`` with groups.
@@ -547,6 +551,7 @@ def cross_validated(
     same_length(scores=array, references=truth)
     key = np.zeros(len(array)) if ids is None else np.asarray(ids)
     same_length(scores=array, ids=key)
+    weight = None if sample_weight is None else _weights(sample_weight, len(array))
     order = np.argsort(key, kind="stable")
     grouped = None if groups is None else np.asarray(groups)[order]
     if splitter is None:
@@ -558,7 +563,8 @@ def cross_validated(
     for fold, parts in enumerate(splitter.split(array[order], truth[order], grouped)):
         train, test = (order[part] for part in parts)
         try:
-            fitted = fit(array[train], truth[train])
+            weights = {} if weight is None else {"sample_weight": weight[train]}
+            fitted = fit(array[train], truth[train], **weights)
         except ValueError as error:
             reason = str(error).rstrip(".")
             raise InputError(

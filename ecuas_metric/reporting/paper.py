@@ -43,7 +43,6 @@ OF_DATA = (
     "rounded",
     "renormalized",
     "zeros_replaced",
-    "fitted_without_weights",
 )
 # and notes on what the intervals of some numbers rest on
 OF_INTERVALS = ("unseen", "assumed", "few_groups", "too_few_units")

@@ -12,6 +12,7 @@ from ..decisions import log_softmax
 from ..errors import InputError, Note
 from ..files.submissions import Submission, located
 from ..inputs import Array, Floats
+from ..options import Options
 from ..ranking import positions
 from ..recalibration import FOLDS
 from ..recalibration.maps import (
@@ -41,7 +42,7 @@ def add_recalibrated(
     """Add to each system its recalibrated version; every sample is recalibrated by a fit on the other folds.
 
     Confidences are recalibrated as log-posteriors of right and wrong, or like posteriors of two classes. Folds are
-    stratified by the true class, or by correctness, and keep groups together. The fits use no weights, and intervals
+    stratified by the true class, or by correctness, and keep groups together. The fits use the weights, and intervals
     do not include their uncertainty. `options` are those that `systems` were prepared with.
     """
     if folds < 2:
@@ -58,6 +59,7 @@ def add_recalibrated(
         except InputError as error:
             raise located(error, submission.recipe, submission.file, submission.rows) from None
         by = "values" if submission.ids is None else "ids"
+        by += "/weights" if system.options.sample_weight is not None else ""
         again = with_log_posteriors(
             replace(changed, notes=()),
             system,
@@ -97,11 +99,11 @@ def _recalibrate(
     """Return log-posteriors, of the classes or of wrong and right, and notes."""
     decisions, options = as_given(system)
     scores, notes = _finite(log_posteriors_of(submission, system))
-    notes += note_unweighted(submission)
     if method in OF_TWO and scores.shape[1] > 2:
         raise InputError("calibrate", "method_of_two_classes", method=method)
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
-    require_classes(truth, folds)
+    weight = options.sample_weight
+    require_classes(truth if weight is None else truth[weight > 0], folds)
     splitter = stratified_folds(folds, grouped=options.groups is not None)
     fit = partial(fit_to_logs, method=method)
     values = cross_validated(
@@ -109,9 +111,10 @@ def _recalibrate(
         Recalibration.apply_to_logs,
         scores,
         truth,
+        sample_weight=weight,
         splitter=splitter,
         groups=options.groups,
-        ids=_places(submission, scores, truth),
+        ids=_places(submission, scores, truth, options),
     )
     has_open_limits = options.confidence_level is not None and options.reject_costs
     if method in OF_TWO and has_open_limits:  # whole folds lie on one side of a reject cost
@@ -119,9 +122,10 @@ def _recalibrate(
     return values, notes
 
 
-def _places(submission: Submission, scores: Floats, truth: Array) -> Array:
+def _places(submission: Submission, scores: Floats, truth: Array, options: Options) -> Array:
     """Return the places of the samples in the order of ids and values, which does not depend on that of the rows."""
-    keys = [truth, *log_softmax(scores).T]
+    of_equal_values = [key for key in (options.groups, options.sample_weight) if key is not None]
+    keys = [*of_equal_values, truth, *log_softmax(scores).T]
     if submission.ids is not None:
         keys.append(np.array([str(identifier) for identifier in submission.ids.to_pylist()]))
     return positions(np.lexsort(keys))
@@ -137,11 +141,6 @@ def log_posteriors_of(submission: Submission, system: System) -> Floats:
     if options.predictions_are in ("log_probabilities", "logits"):
         return log_softmax(predictions.astype(np.float64))
     return logarithms(predictions)
-
-
-def note_unweighted(submission: Submission) -> tuple[Note, ...]:
-    """Return a note if there are weights, which no fit uses."""
-    return (Note("fitted_without_weights"),) if "sample_weight" in submission.per_sample else ()
 
 
 def _finite(scores: Floats) -> tuple[Floats, tuple[Note, ...]]:

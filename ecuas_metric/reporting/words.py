@@ -76,10 +76,13 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "count_as_wrong": "Label them, or count them as wrong with --unlabelled wrong.",
     "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
     "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B; of several "
-    "systems, --columns SYSTEM:confidence=NAME,correct=NAME for each.",
+    "systems, --columns SYSTEM:confidence=NAME,correct=NAME for each. Columns named after classes? List these: "
+    "--labels A,B.",
     "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column. Rows whose truth is unknown "
     "are for ecuas decide.",
-    "name_predictions": "Name them: --columns confidence=NAME, or --columns posteriors=A+B --labels A,B.",
+    "reject_missing": "Missing confidences? --missing-confidence 0 rejects these answers at reject costs below 1.",
+    "name_predictions": "Columns named after classes? List these: --labels A,B. Else --columns confidence=NAME, or "
+    "--columns posteriors=A+B --labels A,B.",
     "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
     "leave_scale_out": "Per cent signs are read as they are, without --scale.",
     "map_rating": "--scale={low:g}:{high:g} maps them to 0 and 1, if these are the ends of the scale.",

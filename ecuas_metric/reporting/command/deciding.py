@@ -20,14 +20,13 @@ from ...options import LEVEL
 from ...recalibration import METHODS
 from ...recalibration.maps import Recalibration, fit_to_logs
 from ...rejection import OF_REJECT_COST, RowDecisions, decisions_on_rows
-from ...results import System
-from ..recalibrating import log_posteriors_of, note_unweighted, with_log_posteriors
+from ...results import System, as_given
+from ..recalibrating import log_posteriors_of, with_log_posteriors
 from ..report import prepare_submissions
 from ..tables import Grid, Record, check_suffix, to_csv, write
 from ..thresholds import chosen_costs
 from .flags import Flag
 from .parameters import (
-    Columns,
     ColumnsFlag,
     CostFlag,
     Files,
@@ -36,11 +35,15 @@ from .parameters import (
     LabelsFlag,
     Notes,
     Output,
-    RightFlag,
+    ReadingFlags,
+    RecipeFlag,
     RowFlags,
     ScaleFlag,
 )
 from .reading import read_files, recipes_of, without_truth
+
+# advice of the core -> that of these commands
+OF_MISSING = {"set_missing_confidence": "reject_missing"}
 
 
 def cost_of_all(text: str | None, submissions: Sequence[Submission]) -> dict[str, object]:
@@ -119,6 +122,7 @@ def decide_rows(
     columns: ColumnsFlag = (),
     scale: ScaleFlag = "1",
     labels: LabelsFlag = None,
+    recipe: RecipeFlag = None,
     form: FormOptions,
     calibrate_on: Annotated[
         str | None, Flag("recalibrate by a fit on this labelled file", "FILE")
@@ -135,10 +139,11 @@ def decide_rows(
         raise InputError("--reject-cost", "reject_cost_missing", advice="choose_threshold")
     for path in output:
         check_suffix(path, (".csv", ".json"))
-    rows = RowFlags(columns=columns, scale=scale, labels=labels)
+    rows = RowFlags(columns=columns, scale=scale, labels=labels, recipe=recipe)
     read = partial(read_files, rows=rows, groups=None, metric=form, outputs=output)
-    labelled = read([calibrate_on]) if calibrate_on else []
-    submissions = read(files, are_new=True, classes=_classes_in(labelled))
+    labelled = read([calibrate_on], beside=files) if calibrate_on else []
+    beside = [calibrate_on] if calibrate_on else []
+    submissions = read(files, are_new=True, classes=_classes_in(labelled), beside=beside)
     options = asdict(form)
     fits = _fits(submissions, labelled, calibrate, options) if labelled else {}
     records: list[Record] = []
@@ -152,8 +157,7 @@ def decide_rows(
     signature = signature_of(system.basis for system in systems.values())
     read_as = lines_of(map(without_truth, recipes_of(submissions)))
     _show_rows(records, signature, output, reject_cost=reject_cost, read=read_as)
-    of_fits = [("", note) for submission in labelled for note in note_unweighted(submission)]
-    return of_fits[:1] + _notes(systems)
+    return _notes(systems)
 
 
 def _classes_in(submissions: Sequence[Submission]) -> Sequence[str] | None:
@@ -179,9 +183,13 @@ def _fits(
         name = submission.name
         if name not in by_name:
             raise InputError("--calibrate-on", "system_not_in_file", value=name)
-        (system,) = prepare_submissions([by_name[name]], **options).values()
+        with in_words(OF_MISSING):
+            (system,) = prepare_submissions([by_name[name]], **options).values()
         logs = log_posteriors_of(by_name[name], system)
-        fits[name] = fit_to_logs(logs, by_name[name].references, method=method)
+        _, given = as_given(system)
+        fits[name] = fit_to_logs(
+            logs, by_name[name].references, method=method, sample_weight=given.sample_weight
+        )
     return fits
 
 
@@ -189,7 +197,7 @@ def _system(
     submission: Submission, fit: Recalibration | None, options: Mapping[str, object]
 ) -> System:
     """Return the system of new rows, recalibrated if there is a fit."""
-    with in_words(OF_REJECT_COST):
+    with in_words({**OF_REJECT_COST, **OF_MISSING}):
         (system,) = prepare_submissions([submission], **options).values()
     if fit is None:
         return system
@@ -240,9 +248,7 @@ def _notes(systems: Mapping[str, System]) -> Notes:
 def choose_threshold(
     *,
     files: Files,
-    columns: Columns,
-    right: RightFlag = None,
-    labels: LabelsFlag = None,
+    reading: ReadingFlags,
     groups: GroupColumn = None,
     form: FormOptions,
     cost: CostFlag = None,
@@ -264,10 +270,11 @@ def choose_threshold(
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
     table = Output(digits=digits, output=output)
     table.check()
-    rows = RowFlags(**asdict(columns), right=right, labels=labels)
+    rows = RowFlags(**asdict(reading))
     submissions = read_files(files, rows, groups=groups, metric=form, outputs=output)
     options = asdict(form) | cost_of_all(cost, submissions)
-    systems = prepare_submissions(submissions, **options)
+    with in_words(OF_MISSING):
+        systems = prepare_submissions(submissions, **options)
     grid, records = chosen_costs(
         systems, budget=budget, max_risk=max_risk, level=interval, digits=digits
     )

@@ -94,6 +94,13 @@ LabelsFlag = Annotated[
         "CLASS,..",
     ),
 ]
+RecipeFlag = Annotated[
+    str | None,
+    Flag(
+        "read files as this recipe says, which `ecuas read --output` wrote; other flags change it",
+        "FILE",
+    ),
+]
 CostFlag = Annotated[
     str | None,
     Flag(
@@ -133,13 +140,7 @@ class ReadingFlags(Columns):
 
     right: RightFlag = None
     labels: LabelsFlag = None
-    recipe: Annotated[
-        str | None,
-        Flag(
-            "read files as this recipe says, which `ecuas read --output` wrote; other flags change it",
-            "FILE",
-        ),
-    ] = None
+    recipe: RecipeFlag = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +63,13 @@ def read_files(
     outputs: Sequence[str],
     are_new: bool = False,
     classes: Sequence[str] | None = None,
+    beside: Iterable[str] = (),
 ) -> list[Submission]:
     """Read all files of the command line.
 
     `part` is the column, or what of a run, whose values are parts of a system, `unlabelled` and `classes` what counts
-    where nothing is asked for; new rows have no truth. InputError if a flag has no effect on these files; FileError if
-    an output would overwrite one.
+    where nothing is asked for; new rows have no truth. `beside` are further files that columns may be named of.
+    InputError if a flag has no effect on these files; FileError if an output would overwrite one.
     """
     files = [parse_file(text) for text in texts]
     require_kept(files, outputs)
@@ -76,7 +78,8 @@ def read_files(
     reading = replace(reading, labels=reading.labels or classes)
     run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
     read = []
-    for file, columns in zip(files, columns_of_files(rows.columns, files), strict=True):
+    others = [parse_file(text) for text in beside]
+    for file, columns in zip(files, columns_of_files(rows.columns, files, others), strict=True):
         of_file = by_recipe(reading.with_columns({**common, **columns}), rows.recipe)
         read.append(_read(file, of_file, run, pool_tasks=pool_tasks, are_new=are_new))
     _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
@@ -137,8 +140,9 @@ def parse_file(text: str) -> File:
 def columns_of_files(
     texts: Iterable[str],
     files: Sequence[File],
+    others: Sequence[File] = (),
 ) -> list[ColumnNames]:
-    """Return the columns of each file by role, or by system and role.
+    """Return the columns of each file by role, or by system and role; texts may also name other files.
 
     From texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file, its name, or a system in the one file.
     """
@@ -155,25 +159,31 @@ def columns_of_files(
             for one in (role, *re.findall(r",\s*(\w+)\s*=", column)):
                 require_role(one)
             if colon:
-                meant = _columns_meant(of, files, special)
+                is_of_another = any(map(partial(_is_called, of), others))
+                meant = _columns_meant(of, files, special, or_none=is_of_another)
             for columns in meant:
                 columns[role] = column.strip()
     return [common | of_file for of_file in special]
 
 
 def _columns_meant(
-    of: str, files: Sequence[File], special: Sequence[dict[str, Any]]
+    of: str, files: Sequence[File], special: Sequence[dict[str, Any]], *, or_none: bool
 ) -> list[dict[str, Any]]:
     """Return the columns of the files with a path, a file name or a name, or those of a system in the one file."""
     meant = []
     for one, columns in zip(files, special, strict=True):
-        if of in (one.name, one.path, Path(one.path).name):
+        if _is_called(of, one):
             meant.append(columns)
-    if meant:
+    if meant or or_none:
         return meant
     if len(files) > 1 or stem(of) != of:
         raise InputError("--columns", "unknown_file", value=of)
     return [special[0].setdefault(of, {})]
+
+
+def _is_called(text: str, file: File) -> bool:
+    """Return whether a text is a file's path, the last part of it, or the name that was given to it."""
+    return text in (file.name, file.path, Path(file.path).name)
 
 
 def _read(

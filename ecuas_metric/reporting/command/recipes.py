@@ -12,7 +12,7 @@ from ...files.recipe import Recipe, json_of, lines_of
 from ...files.roles import describe
 from ...files.submissions import Submission
 from .flags import Flag
-from .parameters import Columns, Files, LabelsFlag, MetricOptions, Notes, RightFlag, RowFlags
+from .parameters import Files, MetricOptions, Notes, ReadingFlags, RowFlags
 from .reading import read_files, recipes_of, without_truth
 
 NO_TRUTH = ("one_role_missing", "roles_missing")  # rules that rows without labels break
@@ -21,15 +21,13 @@ NO_TRUTH = ("one_role_missing", "roles_missing")  # rules that rows without labe
 def show_recipes(
     *,
     files: Files,
-    columns: Columns,
-    right: RightFlag = None,
-    labels: LabelsFlag = None,
+    reading: ReadingFlags,
     output: Annotated[
         str | None, Flag("write the recipe to this file, for --recipe", "FILE")
     ] = None,
 ) -> Notes:
     """Print how files are read, and what their columns hold."""
-    rows = RowFlags(**asdict(columns), right=right, labels=labels)
+    rows = RowFlags(**asdict(reading))
     outputs = [] if output is None else [output]
     submissions, remarks = _read(files, rows, outputs)
     read_as = recipes_of(submissions)

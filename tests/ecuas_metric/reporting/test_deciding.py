@@ -39,6 +39,7 @@ def files(tmp_path, monkeypatch, rng):
     (tmp_path / "twice.json").write_text('{"eel": 4, "cat": 1, "cat": 9, "dog": 2}')
     (tmp_path / "list.json").write_text("[4, 1, 2]")
     (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "lacking.csv").write_text("confidence,correct\n,1\n0.5,0\n")
     (tmp_path / "cost.json").write_text('{"eel": 4, "cat": 1, "dog": 2}')
     return answers, classes
 
@@ -71,15 +72,21 @@ def test_new_rows_are_read_with_a_remark_that_they_have_no_labels(name, role, fl
     assert capsys.readouterr().err.startswith(f"ecuas: {name}: ")
 
 
+@pytest.mark.parametrize("is_weighted", [False, True])
 @pytest.mark.parametrize("calibrate", [None, "affine", "isotonic"])
-def test_answers_are_accepted_as_the_function_does(calibrate, files):
+def test_answers_are_accepted_as_the_function_does(calibrate, is_weighted, files):
     answers, _ = files
     more = ["--calibrate-on", "answers.csv", "--calibrate", calibrate] if calibrate else []
     confidence = answers["confidence"].to_numpy()
+    weight = np.arange(200) % 4 if is_weighted and calibrate else None
+    if weight is not None:  # which new rows have not
+        answers.assign(w=weight).to_csv("answers.csv", index=False)
+        more += ["--columns", "answers.csv:weight=w"]
     if calibrate:
-        confidence = fit_recalibration(confidence, answers["correct"], method=calibrate).apply(
-            confidence
+        fitted = fit_recalibration(
+            confidence, answers["correct"], method=calibrate, sample_weight=weight
         )
+        confidence = fitted.apply(confidence)
     rows = decided("new_answers.csv", "--reject-cost", "0.15", *more)
     expected = decide_confidences(confidence, 0.15)
     assert rows["id"].tolist() == answers["id"].astype(str).tolist()
@@ -174,6 +181,25 @@ def test_what_is_decided_for_a_row_depends_on_no_other_row(files):
     )
 
 
+def test_new_rows_are_read_by_the_recipe_of_labelled_ones(files, capsys):
+    answers, _ = files
+    answers["ok"] = np.where(answers["correct"] == 1, "ja", "nein")
+    answers["percent"] = 100 * answers["confidence"]
+    answers[["percent", "ok"]].to_csv("graded.csv", index=False)
+    answers[["percent"]].to_csv("new.csv", index=False)
+    said = ["--columns", "confidence=percent,correct=ok", "--scale", "100", "--right", "ja"]
+    assert main(["read", "graded.csv", *said, "--output", "recipe.json"]) == 0
+    by_recipe = ["--recipe", "recipe.json"]
+    more = ["--reject-cost", "0.15", "--calibrate-on", "graded.csv", *by_recipe]
+    rows = decided("new.csv", *more)
+    direct = decided("new_answers.csv", "--reject-cost", "0.15", "--calibrate-on", "answers.csv")
+    np.testing.assert_allclose(rows["uncertainty"], direct["uncertainty"], atol=1e-9)
+    capsys.readouterr()
+    for command in (["read"], ["threshold", "--budget", "0.3"]):
+        assert main([*command, "graded.csv", *by_recipe]) == 0
+        assert "scale = 100, right = ja" in capsys.readouterr().out.splitlines()[0]
+
+
 @pytest.mark.parametrize("options", [{"budget": 0.3}, {"max_risk": 0.2}, {"max_risk": 0.001}])
 def test_a_threshold_is_that_of_the_function(options, files, capsys):
     answers, _ = files
@@ -233,6 +259,21 @@ def test_what_is_printed_accepts_what_was_chosen(files, capsys):
         *(
             (f"score classes.csv --cost {name}", f"{name}: must have distinct names of decisions")
             for name in ("twice.csv", "twice.json", "list.json", "empty.csv")
+        ),
+        (
+            "decide new_classes.csv --reject-cost 0.1",
+            "Columns named after classes? List these: --labels A,B.",
+        ),
+        *(
+            (
+                command,
+                "got nan in row 2 (1 of 2). Missing confidences? --missing-confidence 0 rejects",
+            )
+            for command in (
+                "decide lacking.csv --reject-cost 0.1",
+                "threshold lacking.csv --budget 0.5",
+                "decide new_answers.csv --reject-cost 0.1 --calibrate-on lacking.csv",
+            )
         ),
         ("threshold answers.csv", "ecuas threshold takes one of --budget and --max-risk"),
         ("score classes.csv answers.csv --cost cost.csv", "--cost requires posteriors"),

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import expit, logit
+from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
@@ -93,23 +94,45 @@ def test_groups_stay_together_and_folds_are_as_many_as_asked_for(overconfident, 
     assert "|recal:isotonic/3/42/ids|" in line
 
 
+@pytest.mark.parametrize(
+    "model", [LOGISTIC, IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")]
+)
+def test_fits_use_the_weights(model, overconfident, tmp_path, capsys):
+    q, correct = overconfident
+    method = "affine" if model is LOGISTIC else "isotonic"
+    weight = np.random.default_rng(1).integers(0, 5, 300)
+    columns = {"confidence": q, "correct": correct, "w": weight}
+    rows, line = recalibrated(tmp_path, method, "--weight", "w", **columns)
+    expected = np.empty(300)
+    scores = (logit(q) if model is LOGISTIC else q)[:, None]
+    for train, test in FOLDS.split(q, correct):
+        fitted = clone(model).fit(scores[train], correct[train], sample_weight=weight[train])
+        predict = getattr(fitted, "predict_proba", fitted.predict)
+        expected[test] = predict(scores[test]).reshape(len(test), -1)[:, -1]
+    scored = score_confidences(correct, expected, sample_weight=weight)
+    assert rows[f"a, {method}"]["ecuas_1"] == pytest.approx(scored["ecuas_1"], abs=1e-6)
+    assert f"|recal:{method}/5/42/ids/weights|" in line
+
+
 @pytest.mark.parametrize("columns", [(), ("id",), ("id", "document")])
 @pytest.mark.parametrize("method", ["isotonic", "affine"])
 def test_the_order_of_the_rows_changes_nothing(method, columns, overconfident, tmp_path):
     q, correct = overconfident
     table = pd.DataFrame({"confidence": q.round(2), "correct": correct, "id": np.arange(300) // 2})
     table["document"] = table["id"] // 2
+    table["w"] = 1 + np.arange(300) % 3  # also of rows that are alike otherwise
     values = []
     for seed in range(4):
-        rows = table.sample(frac=1, random_state=seed)[["confidence", "correct", *columns]]
+        rows = table.sample(frac=1, random_state=seed)[["confidence", "correct", "w", *columns]]
         rows.to_csv(tmp_path / "a.csv", index=False)
         more = ["--groups", columns[-1]] if columns else []
         more += ["--columns", "id=id", "--interval", "0.95"] if columns else []
-        arguments = ["score", str(tmp_path / "a.csv"), "--calibrate", method, *more]
+        arguments = ["score", str(tmp_path / "a.csv"), "--weight=w", "--calibrate", method, *more]
         assert main([*arguments, "--output", str(tmp_path / "t.json")]) == 0
         content = json.loads((tmp_path / "t.json").read_text())
         values.append(content["rows"][1]["ecuas_1"])
-        assert f"recal:{method}/5/42/{'ids' if columns else 'values'}|" in content["signature"]
+        by = "ids" if columns else "values"
+        assert f"recal:{method}/5/42/{by}/weights|" in content["signature"]
     assert values == pytest.approx([values[0]] * 4, rel=1e-6)
 
 
