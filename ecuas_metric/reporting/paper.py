@@ -32,7 +32,9 @@ DOCUMENT = r"""%(letters)s\documentclass{article}
 %(table)s}
 \end{table}
 %(figures)s
+\begin{sloppypar}
 %(methods)s
+\end{sloppypar}
 \end{document}
 """
 # notes on what was done to the data, which a reader of a paper must know
