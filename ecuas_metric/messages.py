@@ -98,6 +98,7 @@ INPUT_RULES = {  # follow the name of an argument: "predictions must lie in [0, 
         "have different samples, and cannot be compared: {offender} ({missing} missing, {extra} extra)"
     ),
     # ---- recalibration and figures ----
+    "classes_of_the_fit": "must have the classes of the fit, {classes}",
     "cannot_be_fitted": "cannot be fitted: {reason}",
     "class_without_sample": "must have a sample of each of the {num_classes} classes",
     "classes_separable": (

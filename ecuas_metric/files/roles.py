@@ -243,7 +243,7 @@ class _Matching:
             by_class = classes_of(first_of(self.table, names[0]))
             return None if by_class is None else tuple(sorted(by_class))
         (label,) = self.roles["label"]
-        classes = tuple(map(_class_in, names))
+        classes = tuple(map(class_in, names))
         is_counted = is_numeric(self._kind(label)) and classes == tuple(map(str, range(len(names))))
         return None if is_counted or not self._texts(label) <= set(classes) else classes
 
@@ -442,11 +442,11 @@ def _in_order(
     labels: Collection[str],
 ) -> tuple[str, ...]:
     """Return the columns of posteriors in the order of the labels that were said, if these are their names."""
-    by_class = {_class_in(name): name for name in names}
+    by_class = {class_in(name): name for name in names}
     return tuple(by_class[label] for label in labels) if set(labels) == by_class.keys() else names
 
 
-def _class_in(name: str) -> str:
+def class_in(name: str) -> str:
     """Return the class in the name of a column of its probabilities: "spam" of "p_spam", "0" of "prob_0"."""
     match = NUMBERED.fullmatch(name.strip().lower())
     if match:

@@ -248,19 +248,22 @@ def read_new_rows(
 ) -> list[Submission]:
     """Return the systems of a file whose rows have no truth, which stands in their place: 1, or each class in turn.
 
-    Nothing may be computed of the references.
+    Nothing may be computed of the references. Labels that all rows have say what the classes are.
     """
     sheet = read_sheet(path, rows=reading.columns.get("rows"))
     errors: list[FileError] = []
     stand_ins: dict[str, Sequence[object]] = {"correct": [1], "label": reading.labels or [0, 1]}
     for role, values in stand_ins.items():
         name = reading.columns.get(role, role)
-        stand_in = from_values([values[row % len(values)] for row in range(len(sheet.rows))])
-        said = reading
         table = sheet.table
-        if name not in sheet.names:
+        said = replace(reading, correct_from=None, right=None)  # rules for what is not there
+        is_there = name in sheet.names
+        if is_there and (role == "correct" or nulls_in(sheet.column(name)).any()):
+            table = table.drop_columns([name])
+            is_there = False
+        if not is_there:
+            stand_in = from_values([values[row % len(values)] for row in range(len(sheet.rows))])
             table = table.append_column(name, stand_in)
-            said = replace(reading, correct_from=None, right=None)  # rules for what is not there
         try:
             return submissions_of(replace(sheet, table=table), path, reading=said)
         except FileError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -44,6 +44,12 @@ _OF_ISOTONIC = {
 }
 
 
+_OF_PROBABILITIES = {
+    "log_posteriors": "probabilities",
+    "log_posteriors and references": "probabilities and references",
+}
+
+
 class Affine(NamedTuple):
     """softmax(scale * log s + bias): `scale` is one number, `bias` has shape (K,)."""
 
@@ -77,6 +83,8 @@ class Recalibration:
         The map.
     floor : float
         What a probability of 0 counts as.
+    classes : tuple of str or None
+        The names of the columns of a data frame that it was fitted on: those of another one must be the same.
 
     Examples
     --------
@@ -90,11 +98,17 @@ class Recalibration:
     method: str
     fitted: Affine | Isotonic
     floor: float
+    classes: tuple[str, ...] | None = None
 
     def apply(self, probabilities: ArrayLike) -> Floats:
         """Return recalibrated posteriors (N, K), or confidences (N,), of the same."""
-        array = _probabilities(probabilities)
-        q = np.exp(self.apply_to_logs(logarithms(array)))
+        array, classes = _probabilities(probabilities)
+        if None not in (classes, self.classes) and classes != self.classes:
+            raise InputError(
+                "probabilities", "classes_of_the_fit", value=classes, classes=self.classes
+            )
+        with in_words(_OF_PROBABILITIES):
+            q = np.exp(self.apply_to_logs(logarithms(array)))
         return q if array.ndim == 2 else q[:, 1]
 
     def apply_to_logs(self, log_posteriors: Array) -> Floats:
@@ -110,7 +124,8 @@ class Recalibration:
     def to_json(self) -> str:
         """Return the record as JSON."""
         fitted = {name: np.asarray(value).tolist() for name, value in self.fitted._asdict().items()}
-        return json.dumps({"method": self.method, "floor": self.floor, **fitted})
+        names = {} if self.classes is None else {"classes": self.classes}
+        return json.dumps({"method": self.method, "floor": self.floor, **names, **fitted})
 
     @classmethod
     def from_json(cls, text: str) -> Recalibration:
@@ -119,13 +134,15 @@ class Recalibration:
             fields = json.loads(text)
             method = one_of(fields.pop("method"), METHODS, "method")
             floor = float(fields.pop("floor"))
+            names = fields.pop("classes", None)
+            classes = None if names is None else tuple(map(str, names))
             numbers: Any = {name: np.float64(value) for name, value in fields.items()}
             fitted = Isotonic(**numbers) if method in OF_TWO else Affine(**numbers)
         except (ValueError, TypeError, KeyError, AttributeError):
             raise InputError("text", "not_a_recalibration") from None
         if not (0 < floor < 1 and _is_map(fitted)):
             raise InputError("text", "not_a_recalibration")
-        return cls(method, fitted, floor)
+        return cls(method, fitted, floor, classes)
 
 
 def _is_map(fitted: Affine | Isotonic) -> bool:
@@ -140,8 +157,8 @@ def _is_map(fitted: Affine | Isotonic) -> bool:
     return bool((np.diff(x) > 0).all() and (np.diff([0, *y, 1]) >= 0).all())
 
 
-def _probabilities(values: ArrayLike) -> Floats:
-    """Return posteriors (N, K) whose rows sum to 1, or confidences (N,)."""
+def _probabilities(values: ArrayLike) -> tuple[Floats, tuple[str, ...] | None]:
+    """Return posteriors (N, K) whose rows sum to 1, or confidences (N,), and the names of columns that have some."""
     classes = classes_of_columns(values, "probabilities")
     ordered = values if classes is None else by_class(values, classes, classes)
     array = finite(ordered, "probabilities")
@@ -151,7 +168,8 @@ def _probabilities(values: ArrayLike) -> Floats:
             check_posteriors(array)
         else:
             confidences(array, np.zeros(array.shape))
-    return np.clip(array, 0, 1)  # from beyond by rounding
+    names = None if classes is None else tuple(map(str, classes))
+    return np.clip(array, 0, 1), names  # from beyond by rounding
 
 
 def fit_recalibration(
@@ -199,10 +217,11 @@ def fit_recalibration(
     >>> recalibration.apply([0.95, 0.6]).tolist()
     [0.75, 0.5]
     """
-    array = _probabilities(probabilities)
-    return fit_to_logs(
-        logarithms(array), np.asarray(references), method=method, sample_weight=sample_weight
-    )
+    array, classes = _probabilities(probabilities)
+    truth = np.asarray(references)
+    with in_words(_OF_PROBABILITIES):
+        fitted = fit_to_logs(logarithms(array), truth, method=method, sample_weight=sample_weight)
+    return replace(fitted, classes=classes)
 
 
 def fit_to_logs(
@@ -427,7 +446,7 @@ def fit_isotonic(
     Raises
     ------
     InputError
-        If a confidence lies outside [0, 1] or is NaN, `correct` is not 0 or 1, or lengths differ.
+        If a confidence lies outside [0, 1] or is NaN, `correct` is not 0 or 1, or always the same, or lengths differ.
     ImportError
         If scikit-learn is not installed.
 
@@ -451,6 +470,8 @@ def fit_isotonic(
         raise error.reword(_OF_ISOTONIC) from None
     q = np.clip(q, 0, 1)  # from beyond by rounding
     weight = _weights(sample_weight, len(q))
+    with in_words(_OF_ISOTONIC):
+        require_classes(truth[weight > 0], 1)  # a constant would call every answer certain
     fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth, weight)
     return Isotonic(np.asarray(fitted.X_thresholds_), np.asarray(fitted.y_thresholds_))
 

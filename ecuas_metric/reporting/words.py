@@ -51,6 +51,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "no_matrix": "must be numbers as 0,5;1,0, or a .csv or .json file",
     "no_costs": "must have distinct names of decisions above, of classes on the left, and numbers",
     "orders_of_classes": "needs one order of the classes of all systems; {orders}",
+    "classes_of_other_names": "has classes that the columns are not named after; {classes}",
     "say_labels": "--labels CLASS,.. says which.",
     "choose_threshold": "`ecuas threshold` chooses it on labelled rows.",
     "use_analytic_intervals": "Use --interval-method analytic instead.",

@@ -14,6 +14,7 @@ from ...basis import signature_of
 from ...classes import in_words, matrix_of_classes
 from ...errors import FileError, InputError
 from ...files.recipe import lines_of
+from ...files.roles import class_in
 from ...files.submissions import Submission
 from ...inputs import Floats
 from ...options import LEVEL
@@ -95,7 +96,7 @@ def _costs_in(path: Path) -> Mapping[object, object]:
     try:
         if path.suffix.lower() == ".json":
             return dict(json.loads(text, object_pairs_hook=_distinct))
-        header, *rows = csv.reader(text.splitlines())
+        header, *rows = filter(None, csv.reader(text.splitlines(), skipinitialspace=True))
         costs = [map(float, row[1:]) for row in rows]
         of_class = [_distinct(zip(header[1:], row, strict=True)) for row in costs]
         return _distinct(zip((row[0] for row in rows), of_class, strict=True))
@@ -141,9 +142,13 @@ def decide_rows(
         check_suffix(path, (".csv", ".json"))
     rows = RowFlags(columns=columns, scale=scale, labels=labels, recipe=recipe)
     read = partial(read_files, rows=rows, groups=None, metric=form, outputs=output)
-    labelled = read([calibrate_on], beside=files) if calibrate_on else []
-    beside = [calibrate_on] if calibrate_on else []
-    submissions = read(files, are_new=True, classes=_classes_in(labelled), beside=beside)
+    beside = [name for name in (calibrate_on, cost) if name]
+    with in_words({"label_or_bound": "leave_rows_out"}):
+        labelled = read([calibrate_on], beside=files) if calibrate_on else []
+    classes = _classes_in(labelled)
+    submissions = read(files, are_new=True, classes=classes, beside=beside)
+    if classes is not None and labels is None and recipe is None:
+        _require_named(submissions, classes)
     options = asdict(form)
     fits = _fits(submissions, labelled, calibrate, options) if labelled else {}
     records: list[Record] = []
@@ -163,6 +168,22 @@ def decide_rows(
 def _classes_in(submissions: Sequence[Submission]) -> Sequence[str] | None:
     """Return the names of the classes of labelled posteriors, if there are any."""
     return next((one.recipe.classes for one in submissions), None)
+
+
+def _require_named(submissions: Iterable[Submission], classes: Sequence[str]) -> None:
+    """Raise InputError unless the columns of new rows are named after the classes of the labelled ones."""
+    for submission in submissions:
+        names = submission.recipe.predictions
+        if submission.form == "posteriors" and len(names) > 1:
+            named = list(map(class_in, names))
+            if named != list(classes):
+                raise InputError(
+                    "--calibrate-on",
+                    "classes_of_other_names",
+                    got=",".join(names),
+                    classes=list(classes),
+                    advice="say_labels",
+                )
 
 
 def _fits(
@@ -271,7 +292,8 @@ def choose_threshold(
     table = Output(digits=digits, output=output)
     table.check()
     rows = RowFlags(**asdict(reading))
-    submissions = read_files(files, rows, groups=groups, metric=form, outputs=output)
+    beside = [] if cost is None else [cost]
+    submissions = read_files(files, rows, groups=groups, metric=form, outputs=output, beside=beside)
     options = asdict(form) | cost_of_all(cost, submissions)
     with in_words(OF_MISSING):
         systems = prepare_submissions(submissions, **options)

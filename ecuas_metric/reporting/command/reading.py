@@ -68,17 +68,18 @@ def read_files(
     """Read all files of the command line.
 
     `part` is the column, or what of a run, whose values are parts of a system, `unlabelled` and `classes` what counts
-    where nothing is asked for; new rows have no truth. `beside` are further files that columns may be named of.
+    where nothing is asked for; new rows have no truth. `beside` are further files of the command.
     InputError if a flag has no effect on these files; FileError if an output would overwrite one.
     """
     files = [parse_file(text) for text in texts]
-    require_kept(files, outputs)
+    others = [parse_file(text) for text in beside]
+    recipe = [] if rows.recipe is None else [File(None, rows.recipe)]
+    require_kept([*files, *others, *recipe], outputs)
     common = _columns_of(weight=rows.weight, group=groups, part=part, stratum=stratum)
     reading = reading_of(rows, metric, unlabelled)
     reading = replace(reading, labels=reading.labels or classes)
     run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
     read = []
-    others = [parse_file(text) for text in beside]
     for file, columns in zip(files, columns_of_files(rows.columns, files, others), strict=True):
         of_file = by_recipe(reading.with_columns({**common, **columns}), rows.recipe)
         read.append(_read(file, of_file, run, pool_tasks=pool_tasks, are_new=are_new))

@@ -245,7 +245,11 @@ def test_columns_of_a_data_frame_are_of_the_classes_that_they_name(rng):
     labels = np.arange(90) % 3
     fitted = fit_recalibration(q, labels)
     frame = pd.DataFrame(q, columns=["a", "b", "c"])[["c", "a", "b"]]
-    np.testing.assert_array_equal(fit_recalibration(frame, labels).apply(frame), fitted.apply(q))
+    named = Recalibration.from_json(fit_recalibration(frame, labels).to_json())
+    for rows in (frame, frame[["b", "a", "c"]], q):
+        np.testing.assert_array_equal(named.apply(rows), fitted.apply(q))
+    with pytest.raises(InputError, match=r"^probabilities must have the classes of the fit, \('a'"):
+        named.apply(frame.rename(columns={"a": "z"}))
     many = pd.DataFrame(np.full((22, 11), 1 / 11)).add_prefix("prob_")
     with pytest.raises(InputError, match="^probabilities must have columns in one order"):
         fit_recalibration(many, np.arange(22) % 11)
@@ -253,8 +257,11 @@ def test_columns_of_a_data_frame_are_of_the_classes_that_they_name(rng):
 
 def test_a_recalibration_of_other_classes_or_another_method_is_refused(rng):
     two = fit_recalibration([0.5, 0.4], [0, 1], method="isotonic")
-    with pytest.raises(InputError, match=r"must have shape \(N, 2\), the classes of the fit"):
+    with pytest.raises(InputError, match=r"^probabilities must have shape \(N, 2\), the classes"):
         two.apply([[0.2, 0.3, 0.5]])
+    for truth, weight in (([1, 1], None), ([0, 1], [0, 1])):
+        with pytest.raises(InputError, match="must contain more than one class to recalibrate"):
+            fit_recalibration([0.5, 0.4], truth, method="isotonic", sample_weight=weight)
     with pytest.raises(
         InputError, match="must not be isotonic for posteriors of more than two classes"
     ):
@@ -279,6 +286,7 @@ def test_a_recalibration_of_other_classes_or_another_method_is_refused(rng):
                 {"bias": [0, float("inf")]},
                 {"bias": 1},
                 {"temperature": 1},
+                {"classes": 3},
             )
         ),
         *(

@@ -35,6 +35,10 @@ def files(tmp_path, monkeypatch, rng):
     answers.drop(columns="correct").to_csv("new_answers.csv", index=False)
     classes.drop(columns="label").to_csv("new_classes.csv", index=False)
     (tmp_path / "cost.csv").write_text("class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\n")
+    (tmp_path / "spaced.csv").write_text("class, keep, drop\n\neel, 0, 2\ncat, 1, 0\ndog, 3, 0\n")
+    numbered = dict(zip(CLASSES, ["p_0", "p_1", "p_2"], strict=True))
+    classes[CLASSES].rename(columns=numbered).to_csv("numbered.csv", index=False)
+    (tmp_path / "unjudged.csv").write_text("confidence,correct\n0.5,\n0.5,0\n")
     (tmp_path / "twice.csv").write_text("class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\ncat,9,0\n")
     (tmp_path / "twice.json").write_text('{"eel": 4, "cat": 1, "cat": 9, "dog": 2}')
     (tmp_path / "list.json").write_text("[4, 1, 2]")
@@ -99,6 +103,7 @@ def test_answers_are_accepted_as_the_function_does(calibrate, is_weighted, files
     [
         (None, "zero_one", CLASSES),
         ("cost.csv", MATRIX, ["keep", "drop"]),
+        ("spaced.csv", MATRIX, ["keep", "drop"]),
         ("1,0;3,0;0,2", MATRIX, [0, 1]),
         ("cost.json", np.array([[1], [2], [4]]) * (1 - np.eye(3)), CLASSES),
     ],
@@ -179,6 +184,23 @@ def test_what_is_decided_for_a_row_depends_on_no_other_row(files):
     np.testing.assert_allclose(
         together, decide(recalibration.apply(new), reject_cost=0.5).uncertainty, atol=1e-12
     )
+
+
+@pytest.mark.parametrize("missing", [slice(0, 0), slice(None, None, 3), slice(None)])
+def test_a_truth_that_rows_have_changes_no_decision(missing, files):
+    for table, name, flags in zip(
+        files,
+        ("new_answers.csv", "new_classes.csv"),
+        ([], ["--labels", ",".join(CLASSES)]),
+        strict=True,
+    ):
+        truth = table.columns.intersection(["correct", "label"])[0]
+        partly = table.assign(**{truth: table[truth].astype(object)})
+        partly.loc[partly.index[missing], truth] = None
+        partly.to_csv("partly.csv", index=False)
+        of_both = [decided(one, "--reject-cost=0.3", *flags) for one in (name, "partly.csv")]
+        shown = ["uncertainty", "accepted"]
+        np.testing.assert_array_equal(*(rows[shown] for rows in of_both))
 
 
 def test_new_rows_are_read_by_the_recipe_of_labelled_ones(files, capsys):
@@ -274,6 +296,22 @@ def test_what_is_printed_accepts_what_was_chosen(files, capsys):
                 "threshold lacking.csv --budget 0.5",
                 "decide new_answers.csv --reject-cost 0.1 --calibrate-on lacking.csv",
             )
+        ),
+        (
+            "decide new_answers.csv --reject-cost 0.1 --calibrate-on unjudged.csv",
+            "column 'correct' has no value in row 2 (1 of 2). Leave such rows out.",
+        ),
+        (
+            "decide numbered.csv --reject-cost 0.1 --calibrate-on classes.csv",
+            "--calibrate-on has classes that the columns are not named after; cat, dog, eel; got p_0,p_1,p_2.",
+        ),
+        (
+            "decide new_classes.csv --labels cat,dog,eel --reject-cost 1 --cost cost.csv --output cost.csv",
+            "cost.csv: this file is read, and would be overwritten",
+        ),
+        (
+            "read answers.csv --recipe cost.json --output cost.json",
+            "cost.json: this file is read, and would be overwritten",
         ),
         ("threshold answers.csv", "ecuas threshold takes one of --budget and --max-risk"),
         ("score classes.csv answers.csv --cost cost.csv", "--cost requires posteriors"),
