@@ -46,7 +46,6 @@ WORDS = {  # arguments, and ids of advice, of the metric -> the page's own words
     "references": "The truth",
     "pass_posteriors": "Class labels? Then the other columns must be the probabilities of all classes.",
     "logits_not_exponentials": "Logits? This page takes probabilities.",
-    "name_logits": "Logits? This page takes probabilities.",
     "set_missing_confidence": "Missing confidences? Fill them in, or leave out their lines.",
     "name_form": "Logits or log-probabilities? This page takes probabilities.",
 }

@@ -171,7 +171,7 @@ def _check_probabilities(array: Array) -> _Notes:
         advice = "divide_by_100" if are_percentages else "name_form"
         _require_rows(array, _in_unit_interval, "out_of_unit_interval", advice)
     rounded = np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE
-    return _check_sums(sums, "divide_by_sums" if rounded.all() else "name_logits")
+    return _check_sums(sums, "divide_by_sums" if rounded.all() else "name_all_classes")
 
 
 def costs(predictions: object, references: object) -> tuple[Floats, Floats]:

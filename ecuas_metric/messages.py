@@ -171,7 +171,7 @@ ADVICE = {  # sentences of their own
     ),
     "margins_are_logits": "Margins, as of decision_function? They are logits: predictions_are='logits'.",
     "name_form": "Logits or log-probabilities? Specify them with predictions_are.",
-    "name_logits": "Logits? Use predictions_are='logits', which accepts rows with any sum.",
+    "name_all_classes": "Are classes missing? Each row needs the probability of every class.",
     "number_classes": (
         "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
     ),
@@ -200,6 +200,8 @@ ADVICE = {  # sentences of their own
     "near_role": "Is it {near}?",
     "leave_scale_out": "Per cent signs are read as they are, without scale.",
     "map_rating": "scale='{low:g}:{high:g}' maps them to 0 and 1, if these are the ends of the scale.",
+    "map_part_of_rating": "scale='LOW:HIGH' maps the ends of the scale to 0 and 1, which the file does not say.",
+    "name_by_class": "If column k is class k in each row all the same: columns={columns}.",
     "name_chosen_class": "Is it of the class that was chosen? columns={columns}.",
     "name_positive": "If it is of class 1 all the same: columns={columns}.",
     "name_positive_class": "If it is: columns={columns}, labels=['{low}', '{high}'].",
@@ -216,7 +218,7 @@ ADVICE = {  # sentences of their own
         "right='WORD' is the word for right. Answers of the system, beside the true ones? columns={{'predicted': NAME, "
         "'label': NAME}}."
     ),
-    "say_right": "right='{high}/{low}' or right='{low}/{high}'.",
+    "say_right": "Only you know which: right='{high}/{low}' if {high} is, right='{low}/{high}' if {low} is.",
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
     "group_repeated_ids": "Samples of one id depend on each other: without groups, intervals and tests are too sure.",
@@ -445,6 +447,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "rating": "holds ratings from {low:g} to {high:g}, and no probabilities",
     "several_scales": "must lie on one scale; {within} of {size} lie in [0, 1]",
     "two_codes": "has two codes, {low} and {high}: one of them is right",
+    "sorted": "is sorted with the columns of the other classes in each row: the likeliest classes, whichever they are",
     "words_of_other": "has the words of column {other!r}: it may hold the right answers",
     # ---- classes and systems ----
     "classes_differ_between_rows": "must name the same classes in each row, {classes}",

@@ -99,7 +99,9 @@ def read_answers(path: str) -> Answers:
 def _size_of(file: Path) -> int:
     """Return the number of bytes of a file, or refuse it by its name and size, before it is read."""
     if file.suffix.lower() not in SUFFIXES:
-        raise InputError(file.name, "suffix_of_no_table", suffixes=list(SUFFIXES))
+        raise InputError(
+            file.name, "suffix_of_no_table", advice="other_tables", suffixes=list(SUFFIXES)
+        )
     if not file.is_file():
         raise InputError(file.name, "file_gone")
     size = file.stat().st_size

@@ -18,7 +18,6 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "pass_flat_list": "Confidences? Name their column under Options, “Columns”.",
     "logits_not_exponentials": "Logits? This is the sum of their exponentials. Choose logits under Options.",
     "use_probabilities": "Are they class labels? Then upload probabilities instead.",
-    "name_logits": "Logits? Choose logits under Options; their rows may have any sum.",
     "margins_are_logits": "Margins? They are logits: choose these under Options.",
     "confidences_bounded": (
         "They can be anything from 0 to 1: values are the smallest and the largest possible ones; ECE and metrics of "
@@ -40,6 +39,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "label_or_bound": CHOOSE,
     "name_columns": "Name them under Options, “Columns”: confidence=NAME, correct=NAME.",
     "name_role": "Name it under Options, “Columns”: {pairs}.",
+    "name_by_class": "If column k is class k in each row all the same, enter {pairs} under Options, “Columns”.",
+    "map_part_of_rating": "The command `ecuas` can map ratings to probabilities.",
     "map_rating": "The command `ecuas` can map ratings to probabilities.",
     "name_chosen_class": "Is it of the class that was chosen? Enter {pairs} under Options, “Columns”.",
     "name_positive": "If it is of class 1 all the same, enter {pairs} under Options, “Columns”.",
@@ -92,6 +93,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "give_upload": "Give an upload of this page, or the text of the file.",
     "keep_one_answer": "Keep one answer to each question.",
     "leave_questions_out": "Leave other questions out.",
+    "other_tables": "The command `ecuas` reads Excel, Arrow, NPZ and packed files too.",
     "say_correct_ones": "Say which are correct in a column `correct`, or count them as wrong.",
     "upload_one": "Upload one, or load an example.",
     "use_the_command": "Use the command `ecuas`.",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
 
@@ -27,6 +28,7 @@ from .values import (
     is_in,
     is_numeric,
     join_texts,
+    lists_in,
     texts_in,
 )
 
@@ -40,7 +42,9 @@ _MOST_PARTS = 20  # systems of a file that are noted, where only their numbers o
 _NEARLY = 0.9  # of the rows of one system that another one has, where rows of each are together
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 _SPREAD = 2
+_FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no chance
 _TRUTHS = {"true", "false"}
+_CODES = {"0", "1"}
 
 
 def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
@@ -68,6 +72,8 @@ def _notes_on(
         _refuse_footer(sheet, recipe)
     if "correct" not in said and recipe.right is None and recipe.form == "confidences":
         notes += _check_answers(sheet, recipe)
+    if "posteriors" not in said and recipe.classes is None and recipe.form == "posteriors":
+        _refuse_sorted(sheet, recipe)
     are_margins = reading.predictions_are == "logits"
     if "positive" not in said and recipe.form == "positive" and not are_margins:
         _refuse_confidences(sheet, recipe)
@@ -98,9 +104,9 @@ def refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
     step = 0.5 if are_most_above else 1
     if is_small and (levels % step == 0).all():
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
-        raise sheet.error(
-            recipe.predictions[0], "rating", values > 1, advice="map_rating", **limits
-        )
+        is_whole = levels[0] in (0, 1, -levels[-1])
+        advice = "map_rating" if is_whole else "map_part_of_rating"
+        raise sheet.error(recipe.predictions[0], "rating", values > 1, advice=advice, **limits)
 
 
 def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
@@ -209,7 +215,7 @@ def _advice_on_codes(levels: Floats, strange: Floats) -> str:
 def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     """Raise FileError if correctness has the words of another column: it holds the right answers; or return a note.
 
-    Any column of truths has the words of another one, of which only names and what they agree on tell.
+    Any column of truths or codes has the words of another one, of which only names and what they agree on tell.
     """
     name = recipe.truth
     words = _words(sheet, name)
@@ -220,11 +226,15 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
             continue
         columns = {"label": name, "predicted": other}
         fields: dict[str, Any] = {"other": other, "words": "/".join(sorted(words, reverse=True))}
-        if words != _TRUTHS or other.strip().lower() in NAMES["predicted"]:
+        likeness = _likeness(sheet, recipe, other)
+        is_named = other.strip().lower() in NAMES["predicted"]
+        is_sure = is_named and (words == _TRUTHS or likeness.agree)
+        is_sure |= likeness.agree and likeness.lead > likeness.chance
+        if is_sure or words not in (_TRUTHS, _CODES):
             raise sheet.error(
                 name, "words_of_other", advice="name_right_answers", columns=columns, **fields
             )
-        if _agree(_head(sheet, name), _head(sheet, other)):
+        if likeness.agree and (words == _TRUTHS or likeness.lead > 0):
             fields |= {
                 "column": name,
                 "columns": columns,
@@ -234,24 +244,72 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     return ()
 
 
-def _agree(first: Array, second: Array) -> bool:
-    """Return whether words (N,) of two columns are the same in more rows than by chance, as answers and right ones."""
+@dataclass(frozen=True, slots=True)
+class _Likeness:
+    """How alike two columns of the same words are, as answers and the right ones."""
+
+    agree: bool  # they are the same in more rows than by chance
+    lead: float  # the correlation of confidences with that, less that with the first column
+    chance: float  # of a correlation
+
+
+def _likeness(sheet: Sheet, recipe: Recipe, other: str) -> _Likeness:
+    first = _head(sheet, recipe.truth)
+    second = _head(sheet, other)
+    same = first == second
     words = np.unique(first)
     expected = sum(np.mean(first == word) * np.mean(second == word) for word in words)
-    return bool(np.mean(first == second) > expected + 1 / np.sqrt(len(first)))
+    confidence = _numbers_of(sheet.head(_SHAPES), recipe.predictions[0])
+    alone = max(_correlation(confidence, first == words[-1]), 0.0)
+    chance = 1 / math.sqrt(len(first))
+    return _Likeness(
+        bool(same.mean() > expected + chance),
+        _correlation(confidence, same) - alone,
+        chance,
+    )
+
+
+def _correlation(first: Array, second: Array) -> float:
+    """Return the correlation of numbers (N,) where both are known, or 0 if one of them does not vary."""
+    is_known = ~np.isnan(first) & ~np.isnan(second)
+    known = np.array([first[is_known], second[is_known]], np.float64)
+    varies = known.shape[1] > 1 and np.ptp(known, axis=1).all()
+    return float(np.asarray(np.corrcoef(known))[0, 1]) if varies else 0.0
+
+
+def _refuse_sorted(sheet: Sheet, recipe: Recipe) -> None:
+    """Raise FileError if the probabilities of numbered classes are sorted in each row: the likeliest of each."""
+    head = sheet.head(_SHAPES)
+    columns = recipe.predictions
+    values: Floats | None
+    if len(columns) > 1:
+        values = np.stack([numbers_in(head, name) for name in columns], axis=1)
+    else:
+        values = lists_in(head.column(columns[0]))
+    if values is None or values.shape[1] < _FEW_CLASSES or len(values) < _ENOUGH:
+        return
+    steps = np.diff(values, axis=1)
+    is_sorted = (steps <= 0).all() or (steps >= 0).all()
+    if is_sorted and np.diff(values, axis=0).any():
+        named = {"posteriors": "+".join(columns)}
+        raise sheet.error(columns[0], "sorted", advice="name_by_class", columns=named)
 
 
 def _words(sheet: Sheet, name: str) -> set[str]:
-    """Return the words in a column, or nothing if it has numbers."""
+    """Return the words in a column, or its codes 0 and 1, or nothing if it has other numbers."""
     cells = parse_cells(sheet.head(_SHAPES).column(name))
     is_text = cells.type == TEXT or pa.types.is_boolean(cells.type)
-    return {str(value).lower() for value in encode(cells)[0]} if is_text else set()
+    words = set(map(_word, encode(cells)[0]))
+    return words if is_text or words <= _CODES else set()
+
+
+def _word(value: object) -> str:
+    """Return a word in lower case; the codes 0 and 1 alike, however they are written."""
+    return f"{value:g}" if isinstance(value, float) else as_text(value).lower()
 
 
 def _head(sheet: Sheet, name: str) -> Array:
-    return np.array(
-        [as_text(value).lower() for value in sheet.head(_SHAPES).column(name).to_pylist()]
-    )
+    return np.array(list(map(_word, parse_cells(sheet.head(_SHAPES).column(name)).to_pylist())))
 
 
 def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:

@@ -65,7 +65,6 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
         "the order have none. --missing-confidence puts one number in their place, on which their share then rests."
     ),
     "name_form": "Logits or log-probabilities? Specify them with --predictions-are.",
-    "name_logits": "Logits? Use --predictions-are logits, which accepts rows with any sum.",
     "logits_not_exponentials": (
         "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum."
     ),
@@ -87,6 +86,8 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
     "leave_scale_out": "Per cent signs are read as they are, without --scale.",
     "map_rating": "--scale={low:g}:{high:g} maps them to 0 and 1, if these are the ends of the scale.",
+    "map_part_of_rating": "--scale=LOW:HIGH maps the ends of the scale to 0 and 1, which the file does not say.",
+    "name_by_class": "If column k is class k in each row all the same: --columns {pairs}.",
     "name_chosen_class": "Is it of the class that was chosen? --columns {pairs}.",
     "name_positive": "If it is of class 1 all the same: --columns {pairs}.",
     "name_positive_class": "If it is: --columns {pairs} --labels {low},{high}.",
@@ -101,7 +102,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
         "--right WORD is the word for right. Answers of the system, beside the true ones? --columns predicted=NAME,"
         "label=NAME."
     ),
-    "say_right": "--right={high}/{low} or --right={low}/{high}.",
+    "say_right": "Only you know which: --right={high}/{low} if {high} is, --right={low}/{high} if {low} is.",
     "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
     "name_whole_id": "Name all columns of the id with --columns id=A+B; or --by COLUMN, --columns system=A+B.",
     "score_in_memory": "Score it in memory, without --out-of-core.",

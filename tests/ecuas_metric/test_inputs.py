@@ -127,7 +127,7 @@ def test_arrays_that_are_not_of_their_form_are_refused(check, predictions, refer
         (
             "probabilities",
             [[0.5, 0.5], [0.5, 0.4]],
-            f"{SUMS} 0.9 at index 1 (1 of 2). {ADVICE['name_logits']}",
+            f"{SUMS} 0.9 at index 1 (1 of 2). {ADVICE['name_all_classes']}",
         ),
         (
             "probabilities",

@@ -305,7 +305,26 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "",
     ),
 }
+GOLD = np.arange(N) % 2
 REFUSED = {  # a file, what the refusal says, and flags
+    "answers and the right ones as 0 and 1": (
+        BASE.assign(
+            correct=GOLD, answer=np.where(np.arange(N) * 0.618 % 1 < np.sqrt(Q), GOLD, 1 - GOLD)
+        ),
+        "it may hold the right answers. --columns label=correct,predicted=answer if it does",
+    ),
+    "the likeliest classes": (
+        POSTERIORS.assign(**dict(zip(POSTERIORS, np.sort(FOUR)[:, ::-1].T, strict=False))),
+        "same: --columns posteriors=prob_0+prob_1+prob_2+prob_3.",
+    ),
+    "some of the classes": (
+        POSTERIORS.assign(**dict(zip(POSTERIORS, 0.9 * FOUR.T, strict=False))),
+        "Are classes missing? Each row needs the probability of every class.",
+    ),
+    "ratings without the lowest": (
+        BASE.assign(confidence=np.maximum(RATING, 2)),
+        "--scale=LOW:HIGH maps",
+    ),
     "the class that was chosen, by its name": (
         CHOSEN_OF_TWO.assign(label=SPAM[Y], pred=SPAM[(P > 0.5) * 1]),
         "by column 'pred'; got",
