@@ -208,7 +208,9 @@ ADVICE = {  # sentences of their own
     "name_predicted": (
         "Name it with columns={columns}; or {{'correct': 'NAME'}}, if a column says which answers are right."
     ),
-    "name_right_answers": "columns={columns} if it does; right='{words}' names the words for right and wrong answers.",
+    "name_right_answers": (
+        "columns={columns} if it does, columns={{'correct': '{verdicts}'}} if it says whether answers are right."
+    ),
     "name_swapped": "Swapped? columns={columns}.",
     "name_system": "Does it name systems? columns={columns}.",
     "name_systems_or_groups": (
@@ -218,7 +220,10 @@ ADVICE = {  # sentences of their own
         "right='WORD' is the word for right. Answers of the system, beside the true ones? columns={{'predicted': NAME, "
         "'label': NAME}}."
     ),
-    "say_right": "Only you know which: right='{high}/{low}' if {high} is, right='{low}/{high}' if {low} is.",
+    "say_right": (
+        "Only you know which: right='{high}/{low}' if {high} is ({share:.1%} are right then), right='{low}/{high}' if "
+        "{low} is (all others)."
+    ),
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
     "group_repeated_ids": "Samples of one id depend on each other: without groups, intervals and tests are too sure.",
@@ -251,7 +256,9 @@ ADVICE = {  # sentences of their own
     "name_whole_id": (
         "Name all columns of the id with columns={{'id': 'A+B'}}, or what makes several systems with part."
     ),
-    "pass_labels": "Names of classes? Pass labels, a list of all names in the order of the posteriors.",
+    "pass_labels": (
+        "Names of classes? Pass labels, all of them in the order of the posteriors; one column is of the second."
+    ),
     "read_partial": "Read what there is with run=RunOptions(partial=True).",
     "recalibrate_first": (
         "Map it to a probability in [0, 1] first, e.g. by a calibration method fitted on other answers."

@@ -47,7 +47,9 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_positive_class": "If it is, enter {pairs} under Options, “Columns”, and call the classes 0 and 1.",
     "name_posteriors": "Name them under Options, “Columns”: posteriors=A+B, or positive=NAME of class 1.",
     "name_predictions": "Name them under Options, “Columns”: confidence=NAME, or posteriors=A+B.",
-    "name_right_answers": "If it does, enter {pairs} under Options, “Columns”.",
+    "name_right_answers": (
+        "Under Options, “Columns”, enter {pairs} if it does, correct={verdicts} if it says whether answers are right."
+    ),
     "name_swapped": "Swapped? Enter {pairs} under Options, “Columns”.",
     "name_complement": "If it is, enter {pairs} under Options, “Columns”.",
     "name_system": "Does it name systems? Enter {pairs} under Options, “Columns”.",

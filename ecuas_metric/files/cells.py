@@ -120,7 +120,7 @@ def truths_in(
     if right is None and is_numeric(parsed.type):
         return floats_in(parsed)
     words, codes = _words_in(cells, right)
-    pair = _known_pair(sheet, column, words) if right is None else _said_pair(words, right)
+    pair = _known_pair(sheet, column, words, codes) if right is None else _said_pair(words, right)
     if pair is not None:
         _refuse(
             sheet, column, codes, [word not in pair for word in words], "neither_word", list(pair)
@@ -299,6 +299,7 @@ def _known_pair(
     sheet: Sheet,
     column: str,
     words: Sequence[str],
+    codes: Ints,
 ) -> Mapping[str, float] | None:
     """Return the words for right and wrong that a column has, or None; FileError if only the user can know them."""
     distinct = set(words)
@@ -306,7 +307,8 @@ def _known_pair(
     common = pair.keys() & distinct
     if len(distinct) == 2 > len(common) and not any(map(is_number, distinct)):
         low, high = dict.fromkeys(words)
-        raise sheet.error(column, "two_codes", advice="say_right", low=low, high=high)
+        share = np.mean(codes[codes >= 0] == 1)
+        raise sheet.error(column, "two_codes", advice="say_right", low=low, high=high, share=share)
     return pair if len(common) > len(distinct - common) else None
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..errors import FileError, InputError, Note
 from ..inputs import Array, Bools, Floats, Ints, are_swapped
 from ..results import note_perfect
-from .cells import numbers_in, parse_cells, said_words
+from .cells import numbers_in, parse_cells, row_of_numbers, said_words
 from .recipe import NAMES, Reading, Recipe, column_in, complement_of, limits_of, on_unit_scale
 from .roles import DIFFERENT, resolve
 from .values import (
@@ -25,6 +25,7 @@ from .values import (
     count_distinct,
     encode,
     floats_in,
+    from_values,
     is_in,
     is_numeric,
     join_texts,
@@ -43,7 +44,7 @@ _NEARLY = 0.9  # of the rows of one system that another one has, where rows of e
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 _SPREAD = 2
 _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no chance
-_TRUTHS = {"true", "false"}
+_SURELY = 3  # deviations of a correlation that are no chance
 _CODES = {"0", "1"}
 
 
@@ -127,7 +128,8 @@ def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
         raise sheet.error(column, "not_0_or_1", wrong, advice="name_swapped", columns=columns)
     advice = "set_correct_from" if are_shares else _advice_on_codes(levels, strange)
     rule = "two_codes" if advice == "say_right" else "not_0_or_1"
-    ends = {"low": f"{levels[0]:g}", "high": f"{levels[-1]:g}"}
+    ends: dict[str, Any] = {"low": f"{levels[0]:g}", "high": f"{levels[-1]:g}"}
+    ends["share"] = np.mean(grades[~np.isnan(grades)] == levels[-1])
     raise sheet.error(column, rule, wrong, value=grades[wrong][0], advice=advice, **ends)
 
 
@@ -221,27 +223,33 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     words = _words(sheet, name)
     if len(words) != 2:
         return ()
-    for other, _ in recipe.unused:
-        if _words(sheet, other) != words:
-            continue
+    others = [other for other, _ in recipe.unused if _words(sheet, other) == words]
+    if _is_verdict(sheet, name, others):
+        return ()
+    for other in others:
         columns = {"label": name, "predicted": other}
-        fields: dict[str, Any] = {"other": other, "words": "/".join(sorted(words, reverse=True))}
+        pairs = ",".join(f"{role}={column}" for role, column in columns.items())
+        fields: dict[str, Any] = {"other": other, "verdicts": name}
         likeness = _likeness(sheet, recipe, other)
         is_named = other.strip().lower() in NAMES["predicted"]
-        is_sure = is_named and (words == _TRUTHS or likeness.agree)
-        is_sure |= likeness.agree and likeness.lead > likeness.chance
-        if is_sure or words not in (_TRUTHS, _CODES):
+        is_open = likeness.lead >= -likeness.chance and (likeness.agree or is_named)
+        if is_open or likeness.lead > _SURELY * likeness.chance or words != _CODES:
             raise sheet.error(
                 name, "words_of_other", advice="name_right_answers", columns=columns, **fields
             )
-        if likeness.agree and (words == _TRUTHS or likeness.lead > 0):
-            fields |= {
-                "column": name,
-                "columns": columns,
-                "pairs": f"label={name},predicted={other}",
-            }
+        if likeness.agree:
+            fields |= {"column": name, "columns": columns, "pairs": pairs}
             return (Note("like_right_answers", fields, "name_right_answers"),)
     return ()
+
+
+def _is_verdict(sheet: Sheet, name: str, others: Sequence[str]) -> bool:
+    """Return whether codes are 1 in just the rows where two other columns are the same: of a verdict on these."""
+    if not _words(sheet, name) <= _CODES:
+        return False
+    verdicts = _head(sheet, name) == "1"
+    heads = [_head(sheet, other) for other in others]
+    return any(((one == two) == verdicts).all() for one, two in combinations(heads, 2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,12 +289,13 @@ def _refuse_sorted(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if the probabilities of numbered classes are sorted in each row: the likeliest of each."""
     head = sheet.head(_SHAPES)
     columns = recipe.predictions
-    values: Floats | None
     if len(columns) > 1:
         values = np.stack([numbers_in(head, name) for name in columns], axis=1)
     else:
-        values = lists_in(head.column(columns[0]))
-    if values is None or values.shape[1] < _FEW_CLASSES or len(values) < _ENOUGH:
+        rows = map(row_of_numbers, head.column(columns[0]).to_pylist())
+        lists = lists_in(from_values(list(rows)))
+        values = np.zeros((0, 0)) if lists is None else lists
+    if len(values) < _ENOUGH or values.shape[1] < _FEW_CLASSES:
         return
     steps = np.diff(values, axis=1)
     is_sorted = (steps <= 0).all() or (steps >= 0).all()
@@ -296,16 +305,15 @@ def _refuse_sorted(sheet: Sheet, recipe: Recipe) -> None:
 
 
 def _words(sheet: Sheet, name: str) -> set[str]:
-    """Return the words in a column, or its codes 0 and 1, or nothing if it has other numbers."""
+    """Return the words in a column, or 0 and 1 of truths, or nothing if it has other numbers."""
     cells = parse_cells(sheet.head(_SHAPES).column(name))
-    is_text = cells.type == TEXT or pa.types.is_boolean(cells.type)
     words = set(map(_word, encode(cells)[0]))
-    return words if is_text or words <= _CODES else set()
+    return words if cells.type == TEXT or words <= _CODES else set()
 
 
 def _word(value: object) -> str:
-    """Return a word in lower case; the codes 0 and 1 alike, however they are written."""
-    return f"{value:g}" if isinstance(value, float) else as_text(value).lower()
+    """Return a word in lower case; 0 and 1 alike, however they are written, and of truths."""
+    return f"{value:g}" if isinstance(value, float | int) else as_text(value).lower()
 
 
 def _head(sheet: Sheet, name: str) -> Array:

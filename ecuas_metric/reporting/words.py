@@ -92,7 +92,9 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_positive": "If it is of class 1 all the same: --columns {pairs}.",
     "name_positive_class": "If it is: --columns {pairs} --labels {low},{high}.",
     "name_predicted": "Name it with --columns {pairs}; or correct=NAME, if a column says which answers are right.",
-    "name_right_answers": "--columns {pairs} if it does; --right {words} names the words for right and wrong answers.",
+    "name_right_answers": (
+        "--columns {pairs} if it does, --columns correct={verdicts} if it says whether answers are right."
+    ),
     "name_swapped": "Swapped? --columns {pairs}.",
     "name_system": "Does it name systems? --columns {pairs}.",
     "name_systems_or_groups": (
@@ -102,7 +104,10 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
         "--right WORD is the word for right. Answers of the system, beside the true ones? --columns predicted=NAME,"
         "label=NAME."
     ),
-    "say_right": "Only you know which: --right={high}/{low} if {high} is, --right={low}/{high} if {low} is.",
+    "say_right": (
+        "Only you know which: --right={high}/{low} if {high} is ({share:.1%} are right then), --right={low}/{high} if "
+        "{low} is (all others)."
+    ),
     "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
     "name_whole_id": "Name all columns of the id with --columns id=A+B; or --by COLUMN, --columns system=A+B.",
     "score_in_memory": "Score it in memory, without --out-of-core.",
@@ -123,7 +128,10 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "read_partial": "--partial reads what there is.",
     "keep_common": "--common compares them on the ids they share.",
     "add_ids": "--by-position pairs them by their rows.",
-    "pass_labels": "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..",
+    "pass_labels": (
+        "Names of classes? List all of them, in the order of the posteriors, with --labels A,B,..; "
+        "one column has the probability of B."
+    ),
     # ---- rules of the command alone ----
     "different_columns": "must be the same for all files with --out-of-core",
     "file_is_read": "this file is read, and would be overwritten",

@@ -60,6 +60,10 @@ def mapped(order, label):
 
 TAKEN = {  # whose numbers; the file and flags, and what it holds
     "confidences": {
+        "answers, the right ones and the verdict on them": (
+            "a.csv",
+            BASE.assign(y_true=np.arange(N) % 2, y_pred=(np.arange(N) + C + 1) % 2),
+        ),
         "with pandas' index": ("a.csv", BASE.to_csv()),
         "header with a trailing comma": ("a.csv", TEXT.replace("\n", ",\n")),
         "tabs": ("a.tsv", BASE.to_csv(index=False, sep="\t")),
@@ -312,6 +316,18 @@ REFUSED = {  # a file, what the refusal says, and flags
             correct=GOLD, answer=np.where(np.arange(N) * 0.618 % 1 < np.sqrt(Q), GOLD, 1 - GOLD)
         ),
         "it may hold the right answers. --columns label=correct,predicted=answer if it does",
+    ),
+    "answers and the right ones as true or false, of no use to confidences": (
+        BASE.assign(correct=GOLD == 0, answer=(GOLD == 0) == (np.arange(N) % 5 > 0)),
+        "if it does, --columns correct=correct if it says whether answers are right",
+    ),
+    "verdicts of two judges in words": (
+        judged("right", "wrong").assign(judge=np.where(SOME, "right", "wrong")),
+        "if it does, --columns correct=correct if it says whether answers are right",
+    ),
+    "the likeliest classes, in texts of lists": (
+        pd.DataFrame({"label": LABEL, "probs": map(str, np.sort(FOUR).tolist())}),
+        "all the same: --columns posteriors=probs.",
     ),
     "the likeliest classes": (
         POSTERIORS.assign(**dict(zip(POSTERIORS, np.sort(FOUR)[:, ::-1].T, strict=False))),
@@ -569,12 +585,10 @@ NOTED = {  # a file, flags, and what is said beside the number
         "",
         "--columns system=method.",
     ),
-    "right answers that are true or false": (
-        BASE.assign(
-            correct=np.arange(N) % 2 == 0, answer=(np.arange(N) % 2 == 0) == (np.arange(N) % 5 > 0)
-        ),
+    "verdicts of another judge": (
+        BASE.assign(judge=np.where(SOME, 1 - C, C)),
         "",
-        "and 'answer' those of the system? --columns label=correct,predicted=answer if it does",
+        "and 'judge' those of the system? --columns label=correct,predicted=judge if it does",
     ),
 }
 

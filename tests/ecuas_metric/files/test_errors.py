@@ -84,7 +84,7 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "share": 0.5,
         "low": 1,
         "high": 2,
-        "words": "yes/no",
+        "verdicts": "y",
         "ids": "id",
         "near": ["id"],
     }
