@@ -64,7 +64,8 @@ def choose_reject_cost(
 
     A budget gives the smallest uncertainty :math:`t` with :math:`P(u > t) \le` budget on these answers. A risk gives
     the largest one of 20 coverages :math:`j/20` whose risk passes a test, the levels of which sum to :math:`\delta`
-    and are passed on from each passed test to the next coverage (fallback procedure):
+    and are passed on from each passed test to the next coverage (fallback procedure); half of it is that of the first
+    coverage with so many answers that one error would let it pass:
 
     .. math:: P\left(E[c \mid u \le t] > \alpha\right) \le \delta
 
@@ -174,13 +175,13 @@ def _certified_cost(
     p_values = [
         _p_of_risk(decisions, options, rows, risk=risk, largest=largest) for rows in accepts
     ]
-    share_of_level = level / len(places)
-    last = _last_passed(p_values, share_of_level)
+    sizes = np.array([np.count_nonzero(rows) for rows in accepts]) // _group_size(options)
+    last = _last_passed(p_values, _levels(sizes, risk / largest, level))
     if last is not None:
         return float(thresholds[places[last]]), None
     costs = [decisions.candidate_cost[rows] / largest for rows in accepts]
     needed = _samples_needed(
-        costs, shares[places], risk / largest, share_of_level, size=_group_size(options)
+        costs, shares[places], risk / largest, level / len(places), size=_group_size(options)
     )
     if needed == math.inf:
         return None, None
@@ -198,12 +199,27 @@ def _largest_cost(decisions: Decisions, options: Options) -> float:
     return 1.0
 
 
-def _last_passed(p_values: Sequence[float], share_of_level: float) -> int | None:
-    """Return the last test that is passed at its share of the level and what the tests before it left."""
+def _levels(sizes: Floats, risk: float, level: float) -> Floats:
+    """Return the levels (T,) of tests of so many answers (T,): half for one of them, the other half for all alike.
+
+    It is that of the first test that can be passed with an error, or the last. The levels depend on how many answers
+    are accepted, and not on which of them are right.
+    """
+    from scipy.special import bdtr
+
+    can_pass = bdtr(1, sizes, risk) <= level / 2
+    levels = np.full(len(sizes), level / 2 / len(sizes))
+    first = min(int(np.count_nonzero(~can_pass)), len(sizes) - 1)
+    levels[first] += level / 2
+    return levels
+
+
+def _last_passed(p_values: Sequence[float], levels: Floats) -> int | None:
+    """Return the last test that is passed at its level and what the tests before it left."""
     at_hand = 0.0
     last = None
-    for number, p_value in enumerate(p_values):
-        at_hand += share_of_level
+    for number, (p_value, level) in enumerate(zip(p_values, levels, strict=True)):
+        at_hand += level
         if p_value <= at_hand:
             last = number
         else:

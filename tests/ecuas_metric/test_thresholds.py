@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from ecuas_metric import (
     InputError,
@@ -11,7 +12,7 @@ from ecuas_metric import (
     score_confidences,
 )
 from ecuas_metric.results import as_given
-from ecuas_metric.thresholds import _p_of_risk
+from ecuas_metric.thresholds import _levels, _p_of_risk
 
 RISK = 0.05
 STEPS = np.array([0.01, 0.05, 0.1, 0.2, 0.5])
@@ -66,6 +67,14 @@ def test_a_certified_risk_is_exceeded_in_at_most_5_percent(kind, size):
             not np.isnan(choice.reject_cost) and count > 0 and risks[count - 1] > RISK + 3e-4
         )
     assert exceeded <= 50 + 3 * np.sqrt(50)
+
+
+@pytest.mark.parametrize("sizes", [[3], [30, 100, 200], np.arange(1, 21) * 50])
+def test_levels_add_up_and_half_is_of_the_first_test_that_can_pass(sizes):
+    levels = _levels(np.array(sizes), RISK, 0.05)
+    assert levels.sum() == pytest.approx(0.05)
+    passed = [size for size in sizes if binom.cdf(1, size, RISK) <= 0.025]
+    assert sizes[np.argmax(levels)] == min(passed, default=sizes[-1])
 
 
 @pytest.mark.parametrize("budget", [0.0, 0.1, 0.5, 0.93])
