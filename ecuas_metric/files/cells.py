@@ -232,7 +232,8 @@ def _refuse(
     """Raise FileError if some of the distinct words of a column of correctness, by their codes (N,), are wrong."""
     if any(wrong):
         error = sheet.error(column, rule, np.isin(codes, np.flatnonzero(wrong)), words=list(words))
-        error.advice = "empty_if_not_judged" if words else "say_right_word"
+        is_few = bool(words) or not all(wrong)
+        error.advice = "empty_if_not_judged" if is_few else "say_right_word"
         if str(error.value).strip() == column.strip():
             error.advice = "leave_rows_out"
         raise error

@@ -12,6 +12,7 @@ from .values import value_at
 
 Object = dict[str, object]  # of JSON
 _SPACE = re.compile(r"\s*")
+_CLOSING = re.compile(r"[,\]}]")  # or else what is broken is cut
 _LONGEST = 40  # characters of a value in an error
 
 
@@ -61,7 +62,9 @@ def _documents(text: str) -> Iterator[tuple[int, object]]:
         try:
             value, end = decoder.raw_decode(text, position)
         except json.JSONDecodeError as error:
-            raise ValueError(f"row {line} is not JSON: {error.msg}") from None
+            if not _CLOSING.search(text, error.pos):
+                raise ValueError(f"the file ends within what begins in row {line}") from None
+            raise ValueError(f"row {error.lineno} is not JSON: {error.msg}") from None
         yield line, value
         end = _after_space(text, end)
         line += text.count("\n", position, end)
@@ -102,10 +105,20 @@ def _rows_of(document: object) -> list[Object]:
     if kinds == {list}:
         return _named(columns, zip(*columns.values(), strict=True))
     if kinds == {dict}:
+        _refuse_tables(columns)
         return _rows_by_key(columns)
     raise ValueError(
         "it must be a list of objects, or an object of columns or with one list of objects"
     )
+
+
+def _refuse_tables(document: dict[str, Object]) -> None:
+    """Raise ValueError if each part of a document is a table of its own, an object of lists."""
+    parts = [list(part.values()) for part in document.values()]
+    if all(isinstance(value, list) for part in parts for value in part):
+        raise ValueError(
+            f"it has several tables: {', '.join(document)}. Which? --columns rows={next(iter(document))}"
+        )
 
 
 def _named(

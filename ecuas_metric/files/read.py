@@ -45,6 +45,8 @@ _REASONS = {
 }
 # of Spark, `datasets` and DuckDB
 _PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")
+_IN_NO_TABLE = re.compile(r"/$|(^|/)(\.|__MACOSX/)")  # folders, and what macOS adds
+_NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
@@ -215,13 +217,10 @@ def _bytes_of(path: str) -> pa.Buffer:
 
 def _unzip(content: pa.Buffer) -> pa.Buffer:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        names = [
-            name
-            for name in archive.namelist()
-            if not name.endswith("/") and not name.startswith("__MACOSX/")
-        ]
+        names = [name for name in archive.namelist() if not _IN_NO_TABLE.search(name)]
         if len(names) != 1:
-            raise ValueError(f"the archive must hold one file; it holds {len(names)}")
+            listed = ", ".join(names[:_NAMES_SHOWN]) or "none"
+            raise ValueError(f"the archive must hold one file; it holds {len(names)}: {listed}")
         return pa.py_buffer(archive.read(names[0]))
 
 

@@ -25,7 +25,7 @@ NAMES = {  # a role -> the names that it is known by, lower case, the first of w
         "label": "y_true true_label true_class gold_label label labels target label_ids",
         "predicted": "predicted prediction y_pred predicted_label predicted_class pred",
         "posteriors": "posteriors probabilities probs log_probabilities logits scores",
-        "positive": "positive prob_1 p_1 y_prob y_score prob proba",
+        "positive": "positive prob_1 p_1 proba_1 y_prob y_score prob proba",
         "system": "system model llm model_name",
         "id": "id question_id sample_id doc_id qid example_id item_id instance_id custom_id uid question idx index",
         "weight": "",
@@ -63,7 +63,9 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
 )
 JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
 SEVERAL = (*JOINED, "posteriors")
-NUMBERED = re.compile(r"(probs?|p|posteriors?|logits?|probabilities|predictions|scores?)_?(\d+)")
+NUMBERED = re.compile(
+    r"(probas?|probs?|p|posteriors?|logits?|probabilities|predictions|scores?)_?(\d+)"
+)
 COLUMNS_SHOWN = 20
 _FILES_SHOWN = 4
 _SAID = {  # what a line says of values, where it is not the default -> the field of the recipe

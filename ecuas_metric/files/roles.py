@@ -185,7 +185,12 @@ class _Matching:
 
     def find(self) -> None:
         """Give each other role the column with the first of its names that is there, and is nothing else."""
-        finders = {"posteriors": self._posteriors, "positive": self._positive, "id": self._ids}
+        finders = {
+            "predicted": self._predicted,
+            "posteriors": self._posteriors,
+            "positive": self._positive,
+            "id": self._ids,
+        }
         for role in NAMES:
             if role not in self.roles:
                 self.roles[role] = finders[role]() if role in finders else self._named(role)[:1]
@@ -294,6 +299,14 @@ class _Matching:
         """Return the columns with the names of a role that have no other one."""
         names = [self._only(known) for known in NAMES[role] if known in self.by_name]
         return [name for name in names if self._is_free(name)]
+
+    def _predicted(self) -> list[str]:
+        """Return the column of predicted classes, which are no fractions, as probabilities by that name are."""
+        return [name for name in self._named("predicted") if not self._has_fractions(name)][:1]
+
+    def _has_fractions(self, name: str) -> bool:
+        cells = parse_cells(plain(self.table[name]))
+        return is_numeric(cells.type) and bool((floats_in(cells) % 1 > 0).any())
 
     def _posteriors(self) -> list[str]:
         lists = [name for name in self._named("posteriors") if self._may_be_lists(name)]

@@ -154,6 +154,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv --predictions-are logits",
             pd.DataFrame(np.log(FOUR) + 1).add_prefix("logit_").assign(label=LABEL),
         ),
+        "scikit-learn's predict_proba beside predict": (
+            "a.csv",
+            POSTERIORS.rename(columns=lambda name: name.replace("prob", "proba")).assign(y_pred=0),
+        ),
         "numbered from 1 with labels from 0": (
             "a.csv --columns label=y,posteriors=p_1+p_2+p_3+p_4 --labels 0,1,2,3",
             FROM_1.assign(y=LABEL),
@@ -303,6 +307,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "",
     ),
     "rounded posteriors": (POSTERIORS.round(2), "--renormalize", "rounded posteriors"),
+    "two tables of lists": (
+        json.dumps({"gpt": {"confidence": [0.5], "correct": [1]}, "llama": {"correct": [1]}}),
+        "rows=gpt",
+        "",
+    ),
     "two lists of rows": (
         json.dumps({"folds": RECORDS[:2], "predictions": RECORDS}),
         "rows=predictions",
@@ -311,6 +320,14 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
 }
 GOLD = np.arange(N) % 2
 REFUSED = {  # a file, what the refusal says, and flags
+    "another word among 0 and 1": (
+        BASE.assign(correct=np.where(SOME, "?", C)),
+        "got '?' in row 2 (8 of 200). No verdict? Leave these cells empty.",
+    ),
+    "probabilities called y_pred": (
+        BINARY.set_axis(["y_true", "y_pred"], axis=1),
+        "or positive=NAME of class 1.",
+    ),
     "answers and the right ones as 0 and 1": (
         BASE.assign(
             correct=GOLD, answer=np.where(np.arange(N) * 0.618 % 1 < np.sqrt(Q), GOLD, 1 - GOLD)
