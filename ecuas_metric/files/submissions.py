@@ -251,19 +251,13 @@ def read_new_rows(
     Nothing may be computed of the references. Labels that all rows have say what the classes are.
     """
     sheet = read_sheet(path, rows=reading.columns.get("rows"))
+    said = replace(reading, correct_from=None, right=None)  # rules for what is not there
     errors: list[FileError] = []
     stand_ins: dict[str, Sequence[object]] = {"correct": [1], "label": reading.labels or [0, 1]}
     for role, values in stand_ins.items():
         name = reading.columns.get(role, role)
-        table = sheet.table
-        said = replace(reading, correct_from=None, right=None)  # rules for what is not there
-        is_there = name in sheet.names
-        if is_there and (role == "correct" or nulls_in(sheet.column(name)).any()):
-            table = table.drop_columns([name])
-            is_there = False
-        if not is_there:
-            stand_in = from_values([values[row % len(values)] for row in range(len(sheet.rows))])
-            table = table.append_column(name, stand_in)
+        is_kept = role == "label" and name in sheet.names and not nulls_in(sheet.column(name)).any()
+        table = sheet.table if is_kept else _with_stand_in(sheet, name, values)
         try:
             return submissions_of(replace(sheet, table=table), path, reading=said)
         except FileError as error:
@@ -274,6 +268,13 @@ def read_new_rows(
         raise others[0]
     listed = list_columns(sheet.table)
     raise FileError(path, "no_predictions", listed=listed, advice="name_predictions")
+
+
+def _with_stand_in(sheet: Sheet, name: str, values: Sequence[object]) -> pa.Table:
+    """Return a table with values, in turn, in a column."""
+    stand_in = from_values([values[row % len(values)] for row in range(len(sheet.rows))])
+    table = sheet.table.drop_columns([name]) if name in sheet.names else sheet.table
+    return table.append_column(name, stand_in)
 
 
 def read_run(

@@ -324,10 +324,8 @@ def fit_affine(
     """
     scores = _log_posteriors(log_posteriors)
     num_classes = scores.shape[1]
-    try:
+    with in_words(_OF_AFFINE):
         classes = labels(references, "references", num_classes=num_classes, num_samples=len(scores))
-    except InputError as error:
-        raise error.reword(_OF_AFFINE) from None
     weight = _weights(sample_weight, len(scores))
     seen = weight > 0
     scores = scores[seen]
@@ -335,7 +333,17 @@ def fit_affine(
     share = weight[seen] / weight.sum()
     counts = np.bincount(classes, minlength=num_classes)
     if with_bias and not counts.all():
-        raise _class_without_sample(counts)
+        empty = int(np.argmin(counts))
+        raise InputError(
+            "references",
+            "class_without_sample",
+            value=empty,
+            got=f"none of class {empty}",
+            count=int(np.count_nonzero(counts == 0)),
+            total=num_classes,
+            advice="drop_classes",
+            num_classes=num_classes,
+        )
     centred, unit = _standardize(scores, share)
     _refuse_separable(centred, classes, counts, with_bias)
     objective = _cross_entropy_of_affine(centred, classes, share, with_bias)
@@ -464,13 +472,10 @@ def fit_isotonic(
         from sklearn.isotonic import IsotonicRegression
     except ImportError:
         raise missing_package("Isotonic recalibration needs", "scikit-learn") from None
-    try:
-        q, truth = confidences(finite(confidence, "confidence"), correct)
-    except InputError as error:
-        raise error.reword(_OF_ISOTONIC) from None
-    q = np.clip(q, 0, 1)  # from beyond by rounding
-    weight = _weights(sample_weight, len(q))
     with in_words(_OF_ISOTONIC):
+        q, truth = confidences(finite(confidence, "confidence"), correct)
+        q = np.clip(q, 0, 1)  # from beyond by rounding
+        weight = _weights(sample_weight, len(q))
         require_classes(truth[weight > 0], 1)  # a constant would call every answer certain
     fitted = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(q, truth, weight)
     return Isotonic(np.asarray(fitted.X_thresholds_), np.asarray(fitted.y_thresholds_))
@@ -592,16 +597,21 @@ def cross_validated(
                 f"fold {fold + 1} of {num_folds}", "cannot_be_fitted", reason=reason
             ) from error
         recalibrated[test] = apply(fitted, array[test])
-    left_out = np.isnan(recalibrated).reshape(len(array), -1).any(axis=1)
+    _require_all(recalibrated)
+    return recalibrated
+
+
+def _require_all(recalibrated: Floats) -> None:
+    """Raise InputError if a sample was in no test fold."""
+    left_out = np.isnan(recalibrated).reshape(len(recalibrated), -1).any(axis=1)
     if left_out.any():
         raise InputError(
             "splitter",
             "sample_in_no_fold",
             got=f"sample {int(np.argmax(left_out))} in none",
             count=int(np.count_nonzero(left_out)),
-            total=len(array),
+            total=len(recalibrated),
         )
-    return recalibrated
 
 
 def require_classes(truth: Array, folds: int) -> None:
@@ -626,20 +636,6 @@ def _weights(sample_weight: ArrayLike | None, num_samples: int) -> Floats:
         raise InputError("sample_weight", "all_zero")
     weight = weight / weight.max()  # sums of very large ones would overflow
     return weight
-
-
-def _class_without_sample(counts: Ints) -> InputError:
-    empty = int(np.argmin(counts))
-    return InputError(
-        "references",
-        "class_without_sample",
-        value=empty,
-        got=f"none of class {empty}",
-        count=int(np.count_nonzero(counts == 0)),
-        total=len(counts),
-        advice="drop_classes",
-        num_classes=len(counts),
-    )
 
 
 def _standardize(scores: Floats, share: Floats) -> tuple[Floats, float]:

@@ -142,15 +142,18 @@ def decide_rows(
         check_suffix(path, (".csv", ".json"))
     rows = RowFlags(columns=columns, scale=scale, labels=labels, recipe=recipe)
     read = partial(read_files, rows=rows, groups=None, metric=form, outputs=output)
-    beside = [name for name in (calibrate_on, cost) if name]
-    with in_words({"label_or_bound": "leave_rows_out"}):
-        labelled = read([calibrate_on], beside=files) if calibrate_on else []
-    classes = _classes_in(labelled)
-    submissions = read(files, are_new=True, classes=classes, beside=beside)
-    if classes is not None and labels is None and recipe is None:
-        _require_named(submissions, classes)
     options = asdict(form)
-    fits = _fits(submissions, labelled, calibrate, options) if labelled else {}
+    if calibrate_on is None:
+        submissions = read(files, are_new=True, beside=[cost])
+        fits = {}
+    else:
+        with in_words({"label_or_bound": "leave_rows_out"}):
+            labelled = read([calibrate_on], beside=files)
+        classes = labelled[0].recipe.classes
+        submissions = read(files, are_new=True, classes=classes, beside=[calibrate_on, cost])
+        if labels is None and recipe is None:
+            _require_named(submissions, classes)
+        fits = _fits(submissions, labelled, calibrate, options)
     records: list[Record] = []
     systems = {}
     for submission in submissions:
@@ -165,25 +168,17 @@ def decide_rows(
     return _notes(systems)
 
 
-def _classes_in(submissions: Sequence[Submission]) -> Sequence[str] | None:
-    """Return the names of the classes of labelled posteriors, if there are any."""
-    return next((one.recipe.classes for one in submissions), None)
-
-
-def _require_named(submissions: Iterable[Submission], classes: Sequence[str]) -> None:
-    """Raise InputError unless the columns of new rows are named after the classes of the labelled ones."""
-    for submission in submissions:
-        names = submission.recipe.predictions
-        if submission.form == "posteriors" and len(names) > 1:
-            named = list(map(class_in, names))
-            if named != list(classes):
-                raise InputError(
-                    "--calibrate-on",
-                    "classes_of_other_names",
-                    got=",".join(names),
-                    classes=list(classes),
-                    advice="say_labels",
-                )
+def _require_named(submissions: Iterable[Submission], classes: Sequence[str] | None) -> None:
+    """Raise InputError unless columns of new rows are named after the classes of labelled ones that have names."""
+    for columns in [one.recipe.predictions for one in submissions]:
+        if classes and len(columns) > 1 and tuple(map(class_in, columns)) != tuple(classes):
+            raise InputError(
+                "--calibrate-on",
+                "classes_of_other_names",
+                got=",".join(columns),
+                classes=list(classes),
+                advice="say_labels",
+            )
 
 
 def _fits(
@@ -292,8 +287,7 @@ def choose_threshold(
     table = Output(digits=digits, output=output)
     table.check()
     rows = RowFlags(**asdict(reading))
-    beside = [] if cost is None else [cost]
-    submissions = read_files(files, rows, groups=groups, metric=form, outputs=output, beside=beside)
+    submissions = read_files(files, rows, groups=groups, metric=form, outputs=output, beside=[cost])
     options = asdict(form) | cost_of_all(cost, submissions)
     with in_words(OF_MISSING):
         systems = prepare_submissions(submissions, **options)

@@ -63,7 +63,7 @@ def read_files(
     outputs: Sequence[str],
     are_new: bool = False,
     classes: Sequence[str] | None = None,
-    beside: Iterable[str] = (),
+    beside: Iterable[str | None] = (),
 ) -> list[Submission]:
     """Read all files of the command line.
 
@@ -72,9 +72,8 @@ def read_files(
     InputError if a flag has no effect on these files; FileError if an output would overwrite one.
     """
     files = [parse_file(text) for text in texts]
-    others = [parse_file(text) for text in beside]
-    recipe = [] if rows.recipe is None else [File(None, rows.recipe)]
-    require_kept([*files, *others, *recipe], outputs)
+    others = list(map(parse_file, filter(None, [*beside, rows.recipe])))
+    require_kept([*files, *others], outputs)
     common = _columns_of(weight=rows.weight, group=groups, part=part, stratum=stratum)
     reading = reading_of(rows, metric, unlabelled)
     reading = replace(reading, labels=reading.labels or classes)
