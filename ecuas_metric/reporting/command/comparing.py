@@ -90,6 +90,7 @@ def compare_in_memory(
         pool_tasks=pool_tasks,
         metric=metric,
         outputs=output.output,
+        beside=[made.cost],
     )
     _require_pairs(submissions, rows)
     options |= made.options(submissions)

@@ -134,6 +134,7 @@ def score_in_memory(
         metric=metric,
         unlabelled="bounds",
         outputs=output.output,
+        beside=[made.cost],
     )
     options |= made.options(submissions)
     systems, unlabelled = prepare_open(submissions, **options)

@@ -305,9 +305,17 @@ def test_what_is_printed_accepts_what_was_chosen(files, capsys):
             "decide numbered.csv --reject-cost 0.1 --calibrate-on classes.csv",
             "--calibrate-on has classes that the columns are not named after; cat, dog, eel; got p_0,p_1,p_2.",
         ),
-        (
-            "decide new_classes.csv --labels cat,dog,eel --reject-cost 1 --cost cost.csv --output cost.csv",
-            "cost.csv: this file is read, and would be overwritten",
+        *(
+            (
+                f"{command} --cost cost.csv --output cost.csv",
+                "cost.csv: this file is read, and would be overwritten",
+            )
+            for command in (
+                "decide new_classes.csv --labels cat,dog,eel --reject-cost 1",
+                "score classes.csv",
+                "compare classes.csv turned=classes.csv --by-position",
+                "threshold classes.csv --budget 0.2",
+            )
         ),
         (
             "read answers.csv --recipe cost.json --output cost.json",
