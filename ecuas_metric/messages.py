@@ -325,7 +325,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "assumed": "These intervals assume that no answer costs more than {largest:g}: {metrics}.",
     "auroc_undefined": "auroc is nan: it needs both correct and incorrect samples.",
     "average_undefined": "The average of {metric} is nan: it does not exist in {count} of {total} parts.",
-    "bounds_only": "There are no intervals while answers are unlabelled, only bounds.",
+    "bounds_only": "There are no intervals while labels or confidences are unknown, only bounds.",
     "confidences_unknown": "{count} of {total} confidences are missing.",
     "groups_in_several_parts": "Groups have samples in several parts, so there are no intervals of averages.",
     "isotonic_maps_as_given": (
@@ -341,9 +341,12 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "not_recalibrated": "Posteriors are left as they are: {reason}",
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
-    "values_without_bounds": "No bounds are known of these, which are nan while answers are unlabelled: {metrics}.",
+    "values_without_bounds": (
+        "No bounds are known of these, which are nan while labels or confidences are unknown: {metrics}."
+    ),
     "variants_without_bounds": (
-        "Normalised values and those of recalibration have no bounds, and are nan while answers are unlabelled."
+        "Normalised values and those of recalibration have no bounds, and are nan while labels or confidences are "
+        "unknown."
     ),
     "zeros_replaced": (
         "Recalibration replaces probabilities of exactly 0 by {least:.3g}, in {count} of {total} samples."

@@ -376,8 +376,8 @@ def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
     """Return header and cells of what the rows are."""
     columns = [("system", [Cell(name) for name in report.results])]
     columns.append(("N", [Cell(str(size)) for size in report.sizes.values()]))
-    if report.unlabelled:
-        shares = [report.share_unlabelled(name) for name in report.results]
+    shares = [report.share_unlabelled(name) for name in report.results]
+    if any(shares):
         columns.append(("unlabelled", [Cell(f"{share:.{DIGITS}f}") for share in shares]))
     return columns
 
@@ -414,8 +414,9 @@ def _best(report: Report, key: Key) -> float | None:
 
 
 def _text(estimate: Estimate, bounds: ValueBounds | None, digits: int) -> str:
-    """Return a number with its interval, and what it can be while answers are unlabelled."""
-    span = "" if bounds is None else f"{bounds.low:.{digits}f} to {bounds.high:.{digits}f}"
+    """Return a number with its interval, and what it can be while correctness or confidences are unknown."""
+    ends = () if bounds is None else (bounds.low, bounds.high)
+    span = " to ".join(dict.fromkeys(f"{end:.{digits}f}" for end in ends))
     if span and math.isnan(estimate.value):
         return span
     text = estimate_text(estimate, digits)

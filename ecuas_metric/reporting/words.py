@@ -166,6 +166,6 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     # ---- notes of the command alone ----
     "no_labels": "No column is read as the labels. Rows without labels are for `ecuas decide`; to score these, name "
     "the column with --columns {role}=NAME.",
-    "no_figures": "No figures are drawn while answers are unlabelled.",
+    "no_figures": "No figures are drawn while labels or confidences are unknown.",
     "rows_in_state": "The rows of {count} file(s) are in {file} already, read as they were then.",
 }

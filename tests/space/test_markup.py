@@ -71,7 +71,7 @@ def test_no_advice_speaks_of_python_or_of_the_command(advice):
         "share": 0.5,
         "low": "no",
         "high": "yes",
-        "words": "ja",
+        "verdicts": "ok",
         "near": ["id"],
     }
     shown = markup.in_words(FileError("a.csv", "unlabelled", advice=advice, **fields))

@@ -487,6 +487,15 @@ def test_few_whole_numbers_are_a_rating(largest, is_rating, folder, capsys):
     assert (f"0:{largest} maps them to 0 and 1, if" in capsys.readouterr().err) == is_rating
 
 
+def test_what_missing_confidences_leave_known_is_one_number(folder, capsys):
+    (folder / "a.csv").write_text("confidence,correct\n,1\n0.4,0\n0.7,1\n0.6,1\n")
+    assert cli.main(["score", "a.csv", "--metrics", "error_rate,ECUAS_1"]) == 0
+    header, _, row = capsys.readouterr().out.splitlines()[1:4]
+    assert header.split() == ["system", "N", "ER", "↓", "ECUAS_1", "↓"]
+    assert row.split()[:3] == ["a", "4", "0.250"]
+    assert row.count(" to ") == 1
+
+
 def test_an_input_is_never_overwritten(folder, capsys):
     before = (folder / "gpt.csv").read_bytes()
     (folder / "link.csv").symlink_to(folder / "gpt.csv")
