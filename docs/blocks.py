@@ -50,7 +50,10 @@ PICTURE = ROOT / "docs/reject_cost.png"
 EXAMPLES = sorted((ROOT / "docs/examples").glob("*.md"))
 WITH_CODE = [
     CARD,
-    *(ROOT / "docs" / name for name in ("python.md", "tutorial.md", "deciding.md")),
+    *(
+        ROOT / "docs" / name
+        for name in ("python.md", "tutorial.md", "deciding.md", "scale.md", "peer_metrics.md")
+    ),
     *EXAMPLES,
 ]
 CODE = re.compile(

@@ -84,7 +84,7 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
     rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
     figures = _figures(systems)
     methods = methods_of(systems, report, rows, keys)
-    grid = replace(report_grid(report, keys=keys), hint="")
+    grid = replace(report_grid(report, keys=keys), hints=())
     numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
     compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))
     texts = {

@@ -314,12 +314,12 @@ def report_grid(
         report.signature,
         above=[f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else [],
         legend=legend_of(shown),
-        hint=_hint(report, shown),
+        hints=_hints(report, shown),
     )
     return replace(grid, best=BEST_VALUE) if grid.marks_best else grid
 
 
-def _hint(report: Report, shown: Collection[Key]) -> str:
+def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
     hints = []
     anchors = _anchors(report, shown)
@@ -328,7 +328,7 @@ def _hint(report: Report, shown: Collection[Key]) -> str:
     left_out = [short_title(key) for key in report.keys if _is_left_out(key, shown)]
     if left_out:
         hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
-    return "; ".join(hints)
+    return hints
 
 
 def _is_left_out(key: Key, shown: Collection[Key]) -> bool:

@@ -112,7 +112,7 @@ class Grid:
     grouped: bool = False
     legend: Sequence[str] = ()  # what each metric means
     best: str = ""  # what the mark of the best value means
-    hint: str = ""  # for readers of the text only
+    hints: Sequence[str] = ()  # for readers of the text only
     read: Sequence[str] = ()  # how files were read, a line each
     fields: Mapping[str, object] = field(default_factory=dict)  # of JSON, besides
 
@@ -141,7 +141,7 @@ def to_text(grid: Grid, screen: Screen = FILE) -> str:
     widths = _widths_of(lines)
     blocks = _columns_of_blocks(widths, grid.labels, screen.width)
     table = "\n\n".join(_block(lines, columns, widths, grid.labels) for columns in blocks)
-    below = screen.wrap(filter(None, [*grid.below(), grid.hint, grid.signature]))
+    below = screen.wrap(filter(None, [*grid.below(), *grid.hints, grid.signature]))
     parts = [*screen.wrap(grid.above), table]
     if below:
         parts += ["", *below]

@@ -42,7 +42,8 @@ _DUCKDB: dict[str, str | bool | int | float | list[str]] = {"memory_limit": "256
 class Part:
     """A file, and the names of its rows: that of the system if no column has one, and what stands before those."""
 
-    address: str
+    address: str  # by which states know it
+    source: str  # what errors and recipes call it: as it was given
     path: str  # on its file system
     size: int  # bytes
     filesystem: fsspec.AbstractFileSystem
@@ -136,7 +137,7 @@ def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:
     ):
         for part in parts_of(pattern, name, f"{said} " if said and are_several else ""):
             if part.address in parts:
-                raise FileError(part.address, "named_twice")
+                raise FileError(part.source, "named_twice")
             parts[part.address] = part
     return list(parts.values())
 
@@ -163,15 +164,18 @@ def parts_of(
         raise FileError(pattern, "unreadable", reason=first_line(error)) from None
     if not paths:
         raise FileError(pattern, "no_such_parquet_file")
-    if "://" in pattern:
+    is_local = "://" not in pattern
+    if not is_local:
         # nothing is read ahead of what is asked for
         filesystem.open = partial(filesystem.open, cache_type="none")
     parts = []
     for path in sorted(paths):
-        address = filesystem.unstrip_protocol(path) if "://" in pattern else os.path.abspath(path)
+        address = os.path.abspath(path) if is_local else filesystem.unstrip_protocol(path)
+        is_relative = is_local and not os.path.isabs(pattern)
         parts.append(
             Part(
                 address,
+                os.path.relpath(path) if is_relative else address,
                 path,
                 int(filesystem.size(path) or 0),
                 filesystem,
@@ -208,7 +212,7 @@ def recipe_of_part(part: Part, reading: Reading) -> Recipe:
         for name, value in part.columns_in_path().items():
             head = head.append_column(name, constant(value, len(head)))
         count = rows.count_rows()
-    return recipe_of_rows(head, reading, source=part.address, rows=count)
+    return recipe_of_rows(head, reading, source=part.source, rows=count)
 
 
 def digest_of_part(part: Part, recipe: Recipe) -> str:
@@ -253,7 +257,7 @@ def _with_part(
     """Return states with the rows of a file, once; FileError if they do not fit to those before."""
     content = digest_of_part(part, recipe)
     if done.files.get(part.address, content) != content:
-        raise FileError(part.address, "file_changed", advice="score_into_new_state")
+        raise FileError(part.source, "file_changed", advice="score_into_new_state")
     is_done = content in done.files.values()
     with _readable(part):
         rows = _relation(part, engine)
@@ -264,19 +268,19 @@ def _with_part(
             options,
             name=part.name,
             prefix=part.prefix,
-            source=part.address,
+            source=part.source,
             recipe=recipe,
         )
     if is_done and not states.keys() <= done.states.keys():
-        raise FileError(part.address, "file_changed", advice="score_into_new_state")
+        raise FileError(part.source, "file_changed", advice="score_into_new_state")
     for name, state in states.items():
         reason = why_not_merged(done.states[name], state) if name in done.states else ""
         if reason:
-            raise FileError(part.address, "file_does_not_fit", reason=reason)
+            raise FileError(part.source, "file_does_not_fit", reason=reason)
     if is_done:
         return done
     return merge_collections(
-        [done, Collection(states, {part.address: content})], names=["", part.address]
+        [done, Collection(states, {part.address: content})], names=["", part.source]
     )
 
 
@@ -287,7 +291,7 @@ def _relation(part: Part, engine: DuckDBPyConnection) -> Any:
     if part.is_local:  # its own reader takes less memory
         path = glob.escape(part.path)
         relation = collected(
-            lambda: engine.read_parquet(path, hive_partitioning=False), part.address
+            lambda: engine.read_parquet(path, hive_partitioning=False), part.source
         )
     else:
         relation = engine.from_arrow(part.rows)
@@ -304,7 +308,7 @@ def _readable(part: Part) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError) as error:
         raise FileError(
-            part.address,
+            part.source,
             "unreadable_as",
             format="Parquet",
             reason=first_line(error),

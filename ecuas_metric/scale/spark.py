@@ -45,7 +45,7 @@ def score_files_on_spark(
         _require_one_recipe(read)
         if recipes is not None:
             recipes += read
-        source = parts[0].address if len(parts) == 1 else "the files"
+        source = parts[0].source if len(parts) == 1 else "the files"
         frame = _frame(session, parts)
         states = states_of_frame(
             frame,

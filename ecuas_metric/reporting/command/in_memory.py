@@ -217,6 +217,6 @@ def _show_averages(
     grid = report_grid(averages, digits=output.digits, keys=output.columns_of(chosen))
     above = [f"Macro-averages over {by}; N counts its values.", *grid.above]
     # which stands below the table of the parts
-    grid = replace(grid, above=above, legend=(), hint="")
+    grid = replace(grid, above=above, legend=(), hints=())
     output.show_below(grid, report_records(averages, keys=chosen), "macro")
     return averages.notes()

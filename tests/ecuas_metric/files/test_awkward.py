@@ -13,6 +13,7 @@ from ecuas_metric import prepare_submissions, read_submissions
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.recipe import Recipe, json_of
 from ecuas_metric.reporting import cli
+from tests.conftest import ROOT
 from tests.ecuas_metric.files.tables import (
     BASE,
     BINARY,
@@ -662,6 +663,18 @@ def test_every_column_is_used_or_named_and_a_recipe_is_taken_back(score, tmp_pat
     assert line == "read b.csv: 200 rows; confidence = p, correct = correct, id = id"
     assert [column.split()[0] for column in columns] == ["id", "p", "correct"]
     assert score("b.csv --recipe r.json")[0] == 0
+
+
+def test_the_line_that_the_page_on_files_shows_is_what_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/files.md").read_text(encoding="utf-8")
+    number = np.arange(900)
+    columns = {"conf": number / 900, "correct": number % 2, "question": number // 3}
+    columns |= {"llm": np.array(["a", "b", "c"])[number % 3], "seed": number % 3}
+    columns |= {"answer": [f"text {one % 812}" for one in number]}
+    pd.DataFrame(columns).to_csv("long.csv", index=False)
+    first, *_ = read_submissions("long.csv")
+    assert f"```\n{first.recipe}\n```" in page
 
 
 SIDE_BY_SIDE = BASE.rename(columns={"confidence": "a_p", "correct": "a_ok"}).assign(

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.ecuas_metric.scale.parts import of_each
 
 PAGE = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
-RECIPES = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+RECIPES = re.findall(r"```python\n(?!>>>)(.*?)```", PAGE, flags=re.DOTALL)
 TAKES_LONG = ("import datasets", "from datasets")
 STARTS_PROCESSES = ("ProcessPoolExecutor", "import ray")
 WRITES = """
