@@ -39,10 +39,27 @@ html_show_sourcelink = False
 suppress_warnings = ["myst.header", "myst.strikethrough", "misc.highlighting_failure"]
 
 
+HUB = "https://huggingface.co/"
+PAGES_OF_ADDRESSES = {  # of the Hub, where a clone has no namespace; the longest first
+    "spaces/<namespace>/ecuas-demo/blob/main/docs/dataset.md": "docs/dataset.md",
+    "spaces/<namespace>/ecuas-demo/tree/main": "README.md",
+    "spaces/<namespace>/ecuas-demo": "space/README.md",
+    "spaces/<namespace>/ecuas": "ecuas_metric/README.md",
+    "datasets/<namespace>/triviaqa-curated": "triviaqa_subset/README.md",
+}
+
+
 def setup(app: Sphinx) -> None:
-    """Add the renderer of formulas, which Sphinx calls by its name, and mend the list of pages."""
+    """Add the renderer of formulas, which Sphinx calls by its name, and mend links and the list of pages."""
+    app.connect("source-read", _link_to_pages)
     app.add_html_math_renderer("mathml", (_write_formula, None), (_write_displayed_formula, None))
     app.connect("html-page-context", _name_level_of_captions, priority=1000)  # after the theme
+
+
+def _link_to_pages(_app: Sphinx, _page: str, text: list[str]) -> None:
+    """Let links of the cards to the Hub lead to the pages of the site."""
+    for address, page in PAGES_OF_ADDRESSES.items():
+        text[0] = text[0].replace(f"]({HUB}{address}", f"](../{page}")
 
 
 def _name_level_of_captions(
