@@ -212,13 +212,20 @@ def test_no_width_jumps_when_one_answer_changes():
         assert change.max() < 0.05, key
 
 
-def test_copies_in_groups_tell_what_one_of_each_tells(rng):
+@pytest.mark.parametrize("parts", [1, 2])
+def test_copies_in_groups_tell_what_one_of_each_tells(parts, rng):
     q = rng.random(100)
     correct = (rng.random(100) < q).astype(int)
-    alone = limits(q, correct)
-    copied = limits(np.repeat(q, 10), np.repeat(correct, 10), groups=np.repeat(np.arange(100), 10))
+    part = np.arange(100) % parts
+    strata = {"strata": part} if parts > 1 else {}
+    alone, _ = estimates(q, correct, **strata)
+    more = {"groups": np.arange(100)} | strata
+    copies = {name: np.repeat(values, 10) for name, values in more.items()}
+    copied, _ = estimates(np.repeat(q, 10), np.repeat(correct, 10), **copies)
     for key in ("error_rate", "ecuas_1", "auroc", "confidence_brier_score"):
-        assert np.ptp(copied[key]) == pytest.approx(np.ptp(alone[key]), rel=0.06), key
+        for side in ("low", "high"):
+            reach, expected = (getattr(one[key], side) - one[key].value for one in (copied, alone))
+            assert reach == pytest.approx(expected, rel=0.06), (key, side)
 
 
 def test_strata_of_equal_means_are_none_and_a_small_one_with_weight_widens(rng):

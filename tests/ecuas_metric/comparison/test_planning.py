@@ -52,6 +52,15 @@ def test_weights_and_groups_count(rng):
     assert grouped.needed == pytest.approx(2 * plain.needed, rel=5e-3)
 
 
+def test_strata_that_are_alike_need_as_many_samples_as_none(rng):
+    outputs = pair(rng, 400)
+    key = Key("ecuas", 1.0)
+    both = systems_of(outputs), systems_of(outputs, strata=np.arange(400) % 2)
+    plain, parts = ({plan.key: plan for plan in plan_of_systems(one)}[key] for one in both)
+    assert parts.needed == pytest.approx(plain.needed, rel=0.05)
+    assert parts.detectable == pytest.approx(plain.detectable, rel=0.05)
+
+
 @pytest.mark.parametrize(("power", "alpha"), [(0.8, 0.05), (0.9, 0.01), (0.5, 0.2)])
 @pytest.mark.parametrize(
     "spread", [NORMAL, Spread(0.4, Moments(1.0, 1.0, 1.0, 0.16, -0.1, 1.0, -2.0, 4.0, -8.0))]

@@ -677,6 +677,11 @@ def test_the_line_that_the_page_on_files_shows_is_what_is_read(tmp_path, monkeyp
     assert f"```\n{first.recipe}\n```" in page
 
 
+def test_of_two_classes_one_may_always_be_likelier(score):
+    table = pd.DataFrame({"prob_0": 1 - Q / 2, "prob_1": Q / 2, "label": Y})
+    assert score("a.csv", table)[0] == 0
+
+
 SIDE_BY_SIDE = BASE.rename(columns={"confidence": "a_p", "correct": "a_ok"}).assign(
     b_p=1 - Q, b_ok=C
 )
