@@ -40,7 +40,6 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_columns": "Name them under Options, “Columns”: confidence=NAME, correct=NAME.",
     "name_role": "Name it under Options, “Columns”: {pairs}.",
     "name_by_class": "If column k is class k in each row all the same, enter {pairs} under Options, “Columns”.",
-    "map_part_of_rating": "The command `ecuas` can map ratings to probabilities.",
     "map_rating": "The command `ecuas` can map ratings to probabilities.",
     "name_chosen_class": "Is it of the class that was chosen? Enter {pairs} under Options, “Columns”.",
     "name_positive": "If it is of class 1 all the same, enter {pairs} under Options, “Columns”.",

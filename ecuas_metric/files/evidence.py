@@ -105,9 +105,9 @@ def refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
     step = 0.5 if are_most_above else 1
     if is_small and (levels % step == 0).all():
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
-        is_whole = levels[0] in (0, 1, -levels[-1])
-        advice = "map_rating" if is_whole else "map_part_of_rating"
-        raise sheet.error(recipe.predictions[0], "rating", values > 1, advice=advice, **limits)
+        raise sheet.error(
+            recipe.predictions[0], "rating", values > 1, advice="map_rating", **limits
+        )
 
 
 def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:

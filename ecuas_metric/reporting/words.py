@@ -85,8 +85,10 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "--columns posteriors=A+B --labels A,B.",
     "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
     "leave_scale_out": "Per cent signs are read as they are, without --scale.",
-    "map_rating": "--scale={low:g}:{high:g} maps them to 0 and 1, if these are the ends of the scale.",
-    "map_part_of_rating": "--scale=LOW:HIGH maps the ends of the scale to 0 and 1, which the file does not say.",
+    "map_rating": (
+        "--scale=LOW:HIGH maps the ends of the scale to 0 and 1, which are {low:g} and {high:g} only if nothing "
+        "lower or higher could be chosen."
+    ),
     "name_by_class": "If column k is class k in each row all the same: --columns {pairs}.",
     "name_chosen_class": "Is it of the class that was chosen? --columns {pairs}.",
     "name_positive": "If it is of class 1 all the same: --columns {pairs}.",

@@ -221,6 +221,11 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         ),
         "percentages": ("a.csv --scale 100", POSTERIORS * [100, 100, 100, 100, 1]),
     },
+    "rated": {
+        "from 1 to 5": ("a.csv --scale=1:5", BASE.assign(confidence=RATING)),
+        "in halves": ("a.csv --scale=1:3", BASE.assign(confidence=RATING / 2 + 0.5)),
+        "from below 0": ("a.csv --scale=-2:2", BASE.assign(confidence=RATING - 3)),
+    },
     "rounded posteriors": {"two digits": ("a.csv --renormalize", POSTERIORS.round(2))},
     "binary": {
         "y_true,y_prob": ("a.csv", BINARY),
@@ -257,7 +262,6 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
     },
 }
 ASKED = {  # what only the user can tell: a file, flags that the refusal prints, and whose numbers they lead to
-    "ratings": (BASE.assign(confidence=RATING), "--scale=1:5", "rated"),
     "codes of 1 and 2": (BASE.assign(correct=2 - C), "--right=1/2", "confidences"),
     "swapped columns": (
         BASE.rename(columns={"confidence": "correct", "correct": "confidence"}),
@@ -266,10 +270,8 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
     "codes of 1 and -1": (BASE.assign(correct=2 * C - 1), "--right=1/-1", "confidences"),
     "signs": (judged("+", "\N{EM DASH}"), "--right WORD", ""),
-    "ratings in halves": (BASE.assign(confidence=RATING / 2 + 0.5), "--scale=1:3", "rated"),
     "grades of 0 and 100": (BASE.assign(correct=100 * C), "--right=100/0", "confidences"),
     "percentages": (BASE.assign(confidence=(100 * Q).round(2)), "--scale 100", "confidences"),
-    "negative ratings": (BASE.assign(confidence=RATING - 3), "--scale=-2:2", "rated"),
     "words of another language": (
         judged("richtig", "falsch"),
         "--right=richtig/falsch",
@@ -355,6 +357,11 @@ REFUSED = {  # a file, what the refusal says, and flags
         POSTERIORS.assign(**dict(zip(POSTERIORS, 0.9 * FOUR.T, strict=False))),
         "Are classes missing? Each row needs the probability of every class.",
     ),
+    "ratings": (
+        BASE.assign(confidence=RATING / 2 + 0.5),
+        "--scale=LOW:HIGH maps the ends of the scale to 0 and 1, which are 1 and 3 only if",
+    ),
+    "ratings from below 0": (BASE.assign(confidence=RATING - 3), "from -2 to 2"),
     "ratings without the lowest": (
         BASE.assign(confidence=np.maximum(RATING, 2)),
         "--scale=LOW:HIGH maps",
