@@ -800,7 +800,11 @@ def _notes_on_columns(
     if summary.form == "confidences":
         is_separated = values.get(Key(AUROC.name)) == 1
         return note_perfect(summary.wrong, summary.samples - summary.wrong) if is_separated else ()
-    return () if summary.classes is None else note_first_class(summary.classes > 0)
+    if summary.classes is None:
+        return ()
+    are_certain = not summary.groups.low.any()
+    notes = note_hard(np.array([0, 1]), "probabilities") if are_certain else ()
+    return notes + note_first_class(summary.classes > 0)
 
 
 def _notes(

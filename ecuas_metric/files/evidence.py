@@ -228,17 +228,12 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
         return ()
     for other in others:
         columns = {"label": name, "predicted": other}
-        pairs = ",".join(f"{role}={column}" for role, column in columns.items())
-        fields: dict[str, Any] = {"other": other, "verdicts": name}
+        fields: dict[str, Any] = {"other": other, "verdicts": name, "columns": columns}
         likeness = _likeness(sheet, recipe, other)
-        is_named = other.strip().lower() in NAMES["predicted"]
-        is_open = likeness.lead >= -likeness.chance and (likeness.agree or is_named)
-        if is_open or likeness.lead > _SURELY * likeness.chance or words != _CODES:
-            raise sheet.error(
-                name, "words_of_other", advice="name_right_answers", columns=columns, **fields
-            )
+        if words != _CODES or likeness.is_of_answers:
+            raise sheet.error(name, "words_of_other", advice="name_right_answers", **fields)
         if likeness.agree:
-            fields |= {"column": name, "columns": columns, "pairs": pairs}
+            fields |= {"column": name, "pairs": f"label={name},predicted={other}"}
             return (Note("like_right_answers", fields, "name_right_answers"),)
     return ()
 
@@ -259,6 +254,13 @@ class _Likeness:
     agree: bool  # they are the same in more rows than by chance
     lead: float  # the correlation of confidences with that, less that with the first column
     chance: float  # of a correlation
+    is_named: bool  # the second has a name of predicted classes
+
+    @property
+    def is_of_answers(self) -> bool:
+        """Whether they may be answers and the right ones: nothing says otherwise, or confidences say so."""
+        is_open = self.lead >= -self.chance and (self.agree or self.is_named)
+        return is_open or self.lead > _SURELY * self.chance
 
 
 def _likeness(sheet: Sheet, recipe: Recipe, other: str) -> _Likeness:
@@ -274,6 +276,7 @@ def _likeness(sheet: Sheet, recipe: Recipe, other: str) -> _Likeness:
         bool(same.mean() > expected + chance),
         _correlation(confidence, same) - alone,
         chance,
+        other.strip().lower() in NAMES["predicted"],
     )
 
 

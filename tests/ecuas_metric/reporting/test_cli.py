@@ -484,7 +484,7 @@ def test_few_whole_numbers_are_a_rating(largest, is_rating, folder, capsys):
     rows = [f"{k},{k % 2}" for k in range(largest + 1)] * 3
     (folder / "rated.csv").write_text("\n".join(["confidence,correct", *rows]))
     assert cli.main(["score", "rated.csv"]) == 2
-    assert (f"0:{largest} maps them to 0 and 1, if" in capsys.readouterr().err) == is_rating
+    assert ("--scale=LOW:HIGH maps the ends" in capsys.readouterr().err) == is_rating
 
 
 def test_what_missing_confidences_leave_known_is_one_number(folder, capsys):

@@ -116,6 +116,7 @@ LAYOUTS = {  # columns, flags
         (),
     ),
     "hard predictions": ({"confidence": Y, "correct": 1 - Y}, ()),
+    "hard posteriors": ({"prob_0": Y, "prob_1": 1 - Y, "label": (Y + (P < 0.3)) % 2}, ()),
     "uncertainties above u_M": ({"confidence": P, "correct": Y}, ("--num-classes", "2")),
     "missing confidences": (
         {"confidence": np.where(P < 0.2, np.nan, P), "correct": Y},
