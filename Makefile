@@ -56,7 +56,7 @@ check-croissant: $(VENV)/lock.installed  ## the dataset's Croissant description 
 bench: $(VENV)/bench.installed  ## measure against peers, write the table of docs/speed.md
 	$(BIN)/python -m benchmarks.run
 
-reference: $(VENV)/demo.installed  ## write what pages show of the code: tables, results, what commands print, pictures
+reference: $(VENV)/demo.installed $(VENV)/scale.installed  ## write what pages show of the code: tables, results, what commands print, pictures
 	$(BIN)/python -m docs.blocks
 
 docs: $(VENV)/docs.installed  ## the site in build/site: warnings are errors
