@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
+from typing import TypeVar
 
 import numpy as np
 
@@ -38,6 +39,7 @@ class Effect:
 
 INDEPENDENT = Effect()
 _ROUNDING = 1e-9
+_Number = TypeVar("_Number", float, Floats)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -210,6 +212,16 @@ class _Parts:
     freedom: Floats  # the degrees of freedom of that variance
 
 
+def variance_factor(count: _Number) -> _Number:
+    """Return the variance of a Dirichlet mean over the second moment of its parts, of so many equal answers."""
+    return count / (count + 1)
+
+
+def third_factor(count: _Number) -> _Number:
+    """Return its third central moment over that of its parts."""
+    return 2 * count**2 / ((count + 1) * (count + 2))
+
+
 def _parts(
     weight: Floats,
     part: Ints,
@@ -237,11 +249,9 @@ def _parts(
     cubes = total(seen**3) + np.square(unit) * total(mass * unseen**3)
     shrunk = whole / added
     count = added / (unit * clustering)
-    variance = squares * clustering * np.square(shrunk) * count / (count + 1)
-    third = cubes * np.square(clustering) * shrunk**3
     return _Parts(
-        variance,
-        third * 2 * np.square(count) / ((count + 1) * (count + 2)),
+        squares * clustering * np.square(shrunk) * variance_factor(count),
+        cubes * np.square(clustering) * shrunk**3 * third_factor(count),
         whole * np.abs(moved - mean),
         np.maximum(np.square(squared) / total(weight**4) - 1, 1.0),
     )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .designs import INDEPENDENT, Design, Effect, Extremes
+from .designs import INDEPENDENT, Design, Effect, Extremes, third_factor, variance_factor
 from .inputs import Bools, Floats, Ints, Limits
 from .metric import Line, Point
 from .ranking import TieGroups
@@ -275,7 +275,7 @@ class Moments:
         if self.effect.deviation is not None:
             return self.effect.deviation
         squares = (self.squares + self.added_squares) * self.effect.variance
-        return math.sqrt(squares * self.count / (self.count + 1)) / (self.total + self.mass)
+        return math.sqrt(squares * variance_factor(self.count)) / (self.total + self.mass)
 
     @property
     def skewness(self) -> float:
@@ -286,7 +286,7 @@ class Moments:
         if not deviation:
             return 0.0
         cubes = (self.cubes + self.added_cubes) * self.effect.variance**2
-        third = 2 * cubes * self.count**2 / ((self.count + 1) * (self.count + 2))
+        third = cubes * third_factor(self.count)
         return third / (deviation * (self.total + self.mass)) ** 3
 
     def side(

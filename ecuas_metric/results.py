@@ -534,7 +534,12 @@ def note_hard(
         np.unique(predictions), (0, 1)
     ):
         return ()
-    return (Note("hard_decisions", {"what": what}, "use_probabilities"),)
+    return (hard_decisions(what),)
+
+
+def hard_decisions(what: str) -> Note:
+    """Return the note that predictions look like predicted classes."""
+    return Note("hard_decisions", {"what": what}, "use_probabilities")
 
 
 def _decide(

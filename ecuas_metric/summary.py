@@ -34,6 +34,7 @@ from .results import (
     Estimate,
     Results,
     System,
+    hard_decisions,
     note_first_class,
     note_hard,
     note_inverted,
@@ -803,7 +804,7 @@ def _notes_on_columns(
     if summary.classes is None:
         return ()
     are_certain = not summary.groups.low.any()
-    notes = note_hard(np.array([0, 1]), "probabilities") if are_certain else ()
+    notes = (hard_decisions("probabilities"),) if are_certain else ()
     return notes + note_first_class(summary.classes > 0)
 
 

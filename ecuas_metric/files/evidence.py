@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import combinations, permutations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -220,16 +220,22 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     Any column of truths or codes has the words of another one, of which only names and what they agree on tell.
     """
     name = recipe.truth
-    words = _words(sheet, name)
+    head = sheet.head(_SHAPES)
+    cells = parse_cells(head.column(name))
+    words = _words(cells)
     if len(words) != 2:
         return ()
-    others = [other for other, _ in recipe.unused if _words(sheet, other) == words]
-    if _is_verdict(sheet, name, others):
+    truth = _texts(cells)
+    parsed = ((other, parse_cells(head.column(other))) for other, _ in recipe.unused)
+    alike = {other: _texts(cells) for other, cells in parsed if _words(cells) == words}
+    if words == _CODES and _are_verdicts(truth == "1", alike.values()):
         return ()
-    for other in others:
+    confidence = _numbers_of(head, recipe.predictions[0])
+    for other, texts in alike.items():
         columns = {"label": name, "predicted": other}
         fields: dict[str, Any] = {"other": other, "verdicts": name, "columns": columns}
-        likeness = _likeness(sheet, recipe, other)
+        is_named = other.strip().lower() in NAMES["predicted"]
+        likeness = _likeness(truth, texts, confidence, is_named=is_named)
         if words != _CODES or likeness.is_of_answers:
             raise sheet.error(name, "words_of_other", advice="name_right_answers", **fields)
         if likeness.agree:
@@ -238,13 +244,16 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     return ()
 
 
-def _is_verdict(sheet: Sheet, name: str, others: Sequence[str]) -> bool:
-    """Return whether codes are 1 in just the rows where two other columns are the same: of a verdict on these."""
-    if not _words(sheet, name) <= _CODES:
-        return False
-    verdicts = _head(sheet, name) == "1"
-    heads = [_head(sheet, other) for other in others]
-    return any(((one == two) == verdicts).all() for one, two in combinations(heads, 2))
+def _are_verdicts(verdicts: Bools, columns: Iterable[Array]) -> bool:
+    """Return whether verdicts (N,) are true in just the rows where two columns of words (N,) are the same.
+
+    Only columns that are the same in all those rows are paired: of all pairs of many columns there are too many.
+    """
+    alike: dict[tuple[str, ...], list[Array]] = {}
+    for texts in columns:
+        alike.setdefault(tuple(texts[verdicts]), []).append(texts[~verdicts])
+    pairs = chain.from_iterable(combinations(others, 2) for others in alike.values())
+    return any((one != two).all() for one, two in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,20 +272,18 @@ class _Likeness:
         return is_open or self.lead > _SURELY * self.chance
 
 
-def _likeness(sheet: Sheet, recipe: Recipe, other: str) -> _Likeness:
-    first = _head(sheet, recipe.truth)
-    second = _head(sheet, other)
+def _likeness(first: Array, second: Array, confidence: Floats, *, is_named: bool) -> _Likeness:
+    """Compare words of two columns (N,) with each other, and with confidences (N,)."""
     same = first == second
     words = np.unique(first)
     expected = sum(np.mean(first == word) * np.mean(second == word) for word in words)
-    confidence = _numbers_of(sheet.head(_SHAPES), recipe.predictions[0])
     alone = max(_correlation(confidence, first == words[-1]), 0.0)
     chance = 1 / math.sqrt(len(first))
     return _Likeness(
         bool(same.mean() > expected + chance),
         _correlation(confidence, same) - alone,
         chance,
-        other.strip().lower() in NAMES["predicted"],
+        is_named,
     )
 
 
@@ -295,8 +302,10 @@ def _refuse_sorted(sheet: Sheet, recipe: Recipe) -> None:
     if len(columns) > 1:
         values = np.stack([numbers_in(head, name) for name in columns], axis=1)
     else:
-        rows = map(row_of_numbers, head.column(columns[0]).to_pylist())
-        lists = lists_in(from_values(list(rows)))
+        cells = head.column(columns[0])
+        lists = lists_in(cells)
+        if lists is None:  # as text, or mappings
+            lists = lists_in(from_values(list(map(row_of_numbers, cells.to_pylist()))))
         values = np.zeros((0, 0)) if lists is None else lists
     if len(values) < _ENOUGH or values.shape[1] < _FEW_CLASSES:
         return
@@ -307,9 +316,10 @@ def _refuse_sorted(sheet: Sheet, recipe: Recipe) -> None:
         raise sheet.error(columns[0], "sorted", advice="name_by_class", columns=named)
 
 
-def _words(sheet: Sheet, name: str) -> set[str]:
-    """Return the words in a column, or 0 and 1 of truths, or nothing if it has other numbers."""
-    cells = parse_cells(sheet.head(_SHAPES).column(name))
+def _words(cells: pa.Array) -> set[str]:
+    """Return the words in parsed cells (N,), or 0 and 1 of truths, or nothing if they have other numbers."""
+    if is_numeric(cells.type) and not np.isin(floats_in(cells), (0, 1)).any():
+        return set()
     words = set(map(_word, encode(cells)[0]))
     return words if cells.type == TEXT or words <= _CODES else set()
 
@@ -319,8 +329,8 @@ def _word(value: object) -> str:
     return f"{value:g}" if isinstance(value, float | int) else as_text(value).lower()
 
 
-def _head(sheet: Sheet, name: str) -> Array:
-    return np.array(list(map(_word, parse_cells(sheet.head(_SHAPES).column(name)).to_pylist())))
+def _texts(cells: pa.Array) -> Array:
+    return np.array(list(map(_word, cells.to_pylist())))
 
 
 def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
@@ -428,12 +438,15 @@ def _refuse_crossed(sheet: Sheet, recipe: Recipe) -> None:
         return
     columns = {name: texts_in(sheet.column(name)) for name, _ in recipe.unused}
     counts = {name: count_distinct(texts) for name, texts in columns.items()}
-    for ids, other in permutations(columns, 2):
-        is_crossed = (
-            counts[ids] * counts[other] == size and _ENOUGH <= counts[ids] > counts[other] > 1
-        )
-        if is_crossed and count_distinct(join_texts([columns[ids], columns[other]], "\0")) == size:
-            raise _told_apart(sheet, ids, other, counts[other], {"system": other})
+    of_count: dict[int, list[str]] = {}
+    for name, count in counts.items():
+        of_count.setdefault(count, []).append(name)
+    for ids, count in counts.items():
+        values = size // count if count >= _ENOUGH else 0
+        is_crossed = values * count == size and 1 < values < count
+        for other in of_count.get(values, ()) if is_crossed else ():
+            if count_distinct(join_texts([columns[ids], columns[other]], "\0")) == size:
+                raise _told_apart(sheet, ids, other, values, {"system": other})
 
 
 def _told_apart(
@@ -453,8 +466,9 @@ def _note_parts(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     if recipe.systems or any(not _counts_rows(sheet, name) for name in recipe.of("id")):
         return ()
     notes = []
+    head = sheet.head(_SHAPES)
     for name, _ in recipe.unused:
-        if count_distinct(texts_in(sheet.head(_SHAPES).column(name))) > _MOST_PARTS:
+        if count_distinct(texts_in(head.column(name))) > _MOST_PARTS:
             continue
         sizes = _sizes_of_parts(sheet, name)
         if sizes.size:

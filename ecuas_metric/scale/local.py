@@ -168,10 +168,10 @@ def parts_of(
     if not is_local:
         # nothing is read ahead of what is asked for
         filesystem.open = partial(filesystem.open, cache_type="none")
+    is_relative = is_local and not os.path.isabs(pattern)
     parts = []
     for path in sorted(paths):
         address = os.path.abspath(path) if is_local else filesystem.unstrip_protocol(path)
-        is_relative = is_local and not os.path.isabs(pattern)
         parts.append(
             Part(
                 address,
