@@ -61,20 +61,6 @@ def test_one_unit_in_a_stratum_has_no_interval(options):
     assert "two groups" in str(notes[0])
 
 
-def test_a_weight_of_0_leaves_the_sample_out(rng):
-    p, weight = rng.random(40), rng.integers(0, 2, 40) * 1.5
-    correct, kept = (rng.random(40) < p).astype(int), weight > 0
-    options = {"calibration": True, "decompose": True, "normalize": True, "n_resamples": 5}
-    ours, _ = results(p, correct, sample_weight=weight, **options)
-    theirs, _ = results(p[kept], correct[kept], **options)
-    np.testing.assert_allclose(
-        [one for key, one in ours.items() if key != "calibration_p"],
-        [one for key, one in theirs.items() if key != "calibration_p"],
-        rtol=1e-9,
-    )
-    assert ours["calibration_p"] == theirs["calibration_p"]
-
-
 def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
     p = rng.random(60)
     correct = (rng.random(60) < p).astype(int)

@@ -10,9 +10,8 @@ from sklearn.isotonic import IsotonicRegression
 from ecuas_metric import inputs
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
 from ecuas_metric.metric import METRICS, VARIANTS, Key
-from ecuas_metric.metrics import metric_values, place
+from ecuas_metric.metrics import place
 from ecuas_metric.options import checked_options
-from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import compute_results, prepare, value_keys
 from tests.conftest import read_only
 from tests.ecuas_metric.systems import compute, confidence_systems, posterior_systems, values
@@ -295,15 +294,6 @@ def test_recalibrated_confidences_have_no_calibration_loss(system):
     values = score("confidences", np.clip(fitted, 0, 1), correct, decompose=True)
     for n in ORDERS:
         assert values[f"ecuas_{n:g}_calibration_loss"] == pytest.approx(0, abs=1e-9), n
-
-
-def test_what_is_asked_for_only_is_what_all_give(rng):
-    decisions = confidence_decisions(rng.random(30), rng.integers(0, 2, 30))
-    ties = tie_groups(decisions.rank_by, decisions.candidate_cost)
-    options = checked_options(**SETTINGS)
-    everything = metric_values(decisions, ties, options)
-    for key, value in everything.items():
-        assert metric_values(decisions, ties, options, keys=[key]) == {key: value}
 
 
 def test_nothing_is_noted_or_warned_of_where_nothing_is_wrong(rng):

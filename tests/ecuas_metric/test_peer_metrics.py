@@ -356,9 +356,9 @@ def tables(tmp_path, rng, monkeypatch):
     monkeypatch.chdir(tmp_path)
     groups = {}
     for name in ("a", "b"):
-        confidence = rng.random(90).round(2)
-        correct = (rng.random(90) < confidence).astype(int)
-        frame = pd.DataFrame({"id": range(90), "confidence": confidence, "correct": correct})
+        confidence = rng.random(40).round(2)
+        correct = (rng.random(40) < confidence).astype(int)
+        frame = pd.DataFrame({"id": range(40), "confidence": confidence, "correct": correct})
         frame.to_csv(f"{name}.csv", index=False)
         frame.to_parquet(f"{name}.parquet", index=False)
         groups[name] = groups_of(confidence, correct)

@@ -123,9 +123,14 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+@functools.cache
+def _signature(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function, eval_str=True).parameters
+
+
 def parameters_of(function: Callable[..., Any]) -> Iterator[Parameter]:
     """Yield the parameters of a function; those that are dataclasses stand for their fields."""
-    for one in inspect.signature(function, eval_str=True).parameters.values():
+    for one in _signature(function).values():
         if is_dataclass(one.annotation):
             yield from parameters_of(one.annotation)  # type: ignore[arg-type]
         else:
@@ -139,7 +144,7 @@ def call(
 ) -> Any:
     """Call a function with those of the values that are its parameters, or fields of their dataclasses."""
     arguments = {}
-    for name, one in inspect.signature(function, eval_str=True).parameters.items():
+    for name, one in _signature(function).items():
         if is_dataclass(one.annotation):
             arguments[name] = call(one.annotation, values)  # type: ignore[arg-type]
         elif name in values:

@@ -14,16 +14,32 @@ from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Write two systems, and a report of both."""
+    path = tmp_path_factory.mktemp("written")
     rng = np.random.default_rng(0)
     for name in ("a_1%", "b"):
         q = rng.random(120).round(6)
         rows = {"id": range(120), "confidence": q, "correct": (rng.random(120) < q).astype(int)}
-        pd.DataFrame(rows).to_csv(f"{name}.csv", index=False)
-    assert main(["report", "a_1%.csv", "b.csv", "--output", "paper"]) == 0
+        pd.DataFrame(rows).to_csv(path / f"{name}.csv", index=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        assert main(["report", "a_1%.csv", "b.csv", "--output", "paper"]) == 0
+    return path
+
+
+@pytest.fixture
+def folder(written, tmp_path, monkeypatch):
+    """Return a copy of the report, beside the systems."""
+    shutil.copytree(written, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path / "paper"
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
 
 
 def test_the_document_stands_alone_and_names_no_command(folder):
@@ -72,8 +88,7 @@ def test_the_paragraph_and_the_numbers_are_those_of_the_systems(folder):
     assert f"{expected:.3f}" in text
 
 
-def test_the_paragraph_says_what_was_recalibrated(folder, monkeypatch):
-    monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
+def test_the_paragraph_says_what_was_recalibrated(folder, undrawn):
     assert (
         main(["report", "b.csv", "--calibrate", "affine", "--folds", "3", "--output", "paper"]) == 0
     )
@@ -100,8 +115,7 @@ def test_a_report_replaces_a_former_one_and_nothing_else(folder, capsys):
         assert [path.read_text() for path in other.iterdir()] == ["mine"]
 
 
-def test_letters_that_pdflatex_lacks_are_named(folder, monkeypatch):
-    monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
+def test_letters_that_pdflatex_lacks_are_named(folder, undrawn):
     first = "% Use lualatex, and a font that has these letters: 型模"
     for name, is_there in (("模型", True), ("modèle", False)):
         assert main(["report", f"{name}=b.csv", "--output", "paper"]) == 0
@@ -125,8 +139,7 @@ def test_letters_that_pdflatex_lacks_are_named(folder, monkeypatch):
         ),
     ],
 )
-def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, folder, monkeypatch):
-    monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
+def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, folder, undrawn):
     rows = pd.read_csv("b.csv")
     rows.loc[rows["id"] % 10 == 0, "correct"] = np.nan
     rows.assign(part=rows["id"] % 7).to_csv("c.csv", index=False)

@@ -14,6 +14,7 @@ from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
 from ecuas_metric.scale import frames
+from tests.conftest import seeds
 from tests.ecuas_metric.scale.sessions import session
 
 
@@ -131,33 +132,29 @@ def data_sets(seed):
 
 @EVERY
 @pytest.mark.parametrize("kind", data_sets(0))
-def test_numbers_and_notes_are_those_of_memory(engine, kind):
+@pytest.mark.parametrize("seed", seeds(1, 3))
+def test_numbers_and_notes_are_those_of_memory(seed, engine, kind):
     if kind == "lists" and engine is WITHOUT_LISTS:
         pytest.skip("Dask makes text of lists")
-    for seed in range(3):
-        columns, given, form, predictions, references = data_sets(seed)[kind]
-        options = {
-            name: value for name, value in given.items() if name not in ("scale", "correct_from")
-        }
-        roles = {"uncertainty": "uncertainty", "cost": "cost"} if kind == "costs" else {}
-        if "w" in columns:
-            options["sample_weight"] = columns["w"]
-            roles["weight"] = "w"
-        system = prepare(
-            form, *FORM_CHECKS[form](predictions, references), checked_options(**options)
-        )
-        expected = compute_results(system)
-        results = score_frame(engine(pa.table(columns)), roles, **given)
-        for key, estimate in expected.estimates.items():
-            result = results.estimates[key]
-            assert result.value == pytest.approx(
-                estimate.value, rel=1e-12, abs=1e-12, nan_ok=True
-            ), (kind, key)
-            if estimate.low is not None:
-                assert (result.low, result.high) == pytest.approx(
-                    (estimate.low, estimate.high), rel=1e-9, abs=1e-9, nan_ok=True
-                ), (kind, key)
-        assert sorted(map(str, results.notes)) == sorted(map(str, expected.notes))
+    columns, given, form, predictions, references = data_sets(seed)[kind]
+    options = {
+        name: value for name, value in given.items() if name not in ("scale", "correct_from")
+    }
+    roles = {"uncertainty": "uncertainty", "cost": "cost"} if kind == "costs" else {}
+    if "w" in columns:
+        options["sample_weight"] = columns["w"]
+        roles["weight"] = "w"
+    system = prepare(form, *FORM_CHECKS[form](predictions, references), checked_options(**options))
+    expected = compute_results(system)
+    results = score_frame(engine(pa.table(columns)), roles, **given)
+    for key, estimate in expected.estimates.items():
+        result = results.estimates[key]
+        value = pytest.approx(estimate.value, rel=1e-12, abs=1e-12, nan_ok=True)
+        assert result.value == value, key
+        if estimate.low is not None:
+            limits = pytest.approx((estimate.low, estimate.high), rel=1e-9, abs=1e-9, nan_ok=True)
+            assert (result.low, result.high) == limits, key
+    assert sorted(map(str, results.notes)) == sorted(map(str, expected.notes))
 
 
 @EVERY
