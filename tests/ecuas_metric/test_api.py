@@ -371,15 +371,6 @@ def test_systems_of_other_orders_have_no_table_together():
         make_report({"a": one, "b": two})
 
 
-@pytest.mark.parametrize("options", [{"groups": ["x"] * 20}, {"strata": ["x"] * 19 + ["y"]}])
-def test_one_group_has_no_interval_by_any_method(options, rng):
-    for method in ("analytic", "percentile"):
-        options |= {"confidence_level": 0.95, "interval_method": method, "n_resamples": 50}
-        with pytest.warns(UserWarning, match="There are no intervals"):
-            values = score_confidences(rng.integers(0, 2, 20), rng.random(20), **options)
-        assert np.isnan(values["ecuas_1_low"])
-
-
 def test_systems_without_names_are_numbered_and_arrays_are_refused():
     system = confidence_system([1, 0, 1], [0.9, 0.8, 0.4], confidence_level=0.95, n_resamples=20)
     assert list(make_report([system, system]).results) == ["system 1", "system 2"]

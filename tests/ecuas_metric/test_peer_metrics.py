@@ -370,18 +370,18 @@ def rows_of(*arguments, by):
     return {row[by]: row for row in json.loads(Path("out.json").read_text())["rows"]}
 
 
-@pytest.mark.parametrize("flags", [["a.csv", "b.csv"], ["a.parquet", "b.parquet", "--out-of-core"]])
-def test_each_is_a_column_and_a_difference_when_it_is_named(tables, flags):
-    scores = rows_of("score", *flags, "--interval", "0.9", by="system")
+def test_each_is_a_column_and_a_difference_when_it_is_named(tables):
+    inputs = ["a.csv", "b.csv"], ["a.parquet", "b.parquet", "--out-of-core"]
+    scores = [rows_of("score", *flags, "--interval", "0.9", by="system") for flags in inputs]
     differences = rows_of("compare", "a.csv", "b.csv", by="key")
     for key, metric in NAMED.items():
         values = {name: float(metric(groups)) for name, groups in tables.items()}
         assert differences[key]["difference"] == same(values["a"] - values["b"]), key
-        for name, value in values.items():
-            assert scores[name][key] == same(value), key
-            low = scores[name].get(f"{key}_low")
+        for rows, (name, value) in itertools.product(scores, values.items()):
+            assert rows[name][key] == same(value), key
+            low = rows[name].get(f"{key}_low")
             assert (low is None) == (key in WITHOUT_INTERVALS), key
-            assert low is None or low <= value <= scores[name][f"{key}_high"]
+            assert low is None or low <= value <= rows[name][f"{key}_high"]
 
 
 def test_what_has_an_interval_is_planned(tables):
