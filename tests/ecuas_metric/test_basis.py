@@ -18,7 +18,6 @@ from ecuas_metric import (
 )
 from ecuas_metric.basis import FACTS, Basis, Digest, Origin, Purpose, differing, why_not_comparable
 from ecuas_metric.metric import METRICS, Key
-from ecuas_metric.reporting import cli
 from ecuas_metric.reporting.report import report_grid
 
 ROOT = Path(__file__).parents[2]
@@ -188,24 +187,6 @@ def test_an_origin_becomes_part_of_the_basis_and_of_the_signature():
     basis = replace(system(), origin=origin).basis
     assert "|grading:correct_from=0.5|reading:scale=100|recipe:ab|unlabelled:wrong|" in str(basis)
     assert why_not_comparable(basis, system().basis) == ["rules of grading"]
-
-
-def test_files_of_other_costs_have_no_best_value_out_of_core_either(tmp_path, rng, capsys):
-    pa = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
-    for name, size in (("k3", 3), ("k5", 5)):
-        posteriors = rng.dirichlet(np.ones(size), SIZE)
-        columns = {f"p_{k}": posteriors[:, k] for k in range(size)} | {
-            "label": rng.integers(0, size, SIZE)
-        }
-        parquet.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
-    files = [str(tmp_path / f"{name}.parquet") for name in ("k3", "k5")]
-    for more in ([], ["--out-of-core"]):
-        cli.main(["score", *files, "--n", "1", *more])
-        shown = capsys.readouterr().out
-        assert "numbers of classes K" in " ".join(shown.split())
-        assert "●" not in shown
 
 
 HOMES = {"calibration", "expected_costs", "order", "peer_metrics", "scores"}  # modules of entries

@@ -67,12 +67,13 @@ def test_what_is_asked_for_alone_has_the_interval_it_has_among_all(rng):
     p = rng.random(60)
     correct = (rng.random(60) < p).astype(int)
     added = {"normalize": True, "decompose": True, "reject_costs": 0.3, "calibration": True}
-    system = prepare(
-        "confidences", p, correct, checked_options(confidence_level=0.95, n_resamples=5, **added)
-    )
-    for key, estimate in compute_results(system).estimates.items():
-        (found,) = compute_results(system, only=[key]).estimates.values()
-        np.testing.assert_equal(found, estimate, err_msg=str(key))
+    options = checked_options(confidence_level=0.95, n_resamples=5, **added)
+    posteriors = rng.dirichlet(np.ones(3), 90), rng.integers(0, 3, 90)
+    for form, arrays in (("confidences", (p, correct)), ("posteriors", posteriors)):
+        system = prepare(form, *arrays, options)
+        for key, estimate in compute_results(system).estimates.items():
+            (found,) = compute_results(system, only=[key]).estimates.items()
+            np.testing.assert_equal(found, (key, estimate), err_msg=str(key))
 
 
 def test_analytic_intervals_are_about_the_bootstraps(rng):

@@ -53,23 +53,6 @@ def test_every_system_has_the_numbers_of_the_metric_with_intervals_behind_them(s
     )
 
 
-def test_what_is_computed_alone_has_the_same_numbers(rng):
-    options = {
-        "normalize": True,
-        "decompose": True,
-        "reject_costs": 0.2,
-        "confidence_level": 0.9,
-        "n_resamples": 20,
-    }
-    systems = {
-        "one": posterior_system(rng.integers(0, 3, 90), rng.dirichlet([1, 1, 1], 90), **options)
-    }
-    for key, whole in make_report(systems).results["one"].estimates.items():
-        alone = make_report(systems, only=[key]).results["one"].estimates
-        assert list(alone) == [key]
-        assert astuple(alone[key]) == pytest.approx(astuple(whole), rel=1e-12, nan_ok=True)
-
-
 def test_metrics_have_the_names_that_tables_show(submissions):
     keys = make_report(
         prepare_submissions(submissions, normalize=True, reject_costs=(0.2, 0.3))
@@ -105,17 +88,6 @@ def test_columns_are_ordered_and_the_best_is_marked_unless_the_answers_differ(
             key
         )
         assert ("†" in grid.header[column]) == (key in not_ranked)
-
-
-def test_ids_of_another_order_do_not_make_answers_differ(rng):
-    correct, order = rng.integers(0, 2, 60), rng.permutation(60)
-    one, two = (
-        submission(str(i), rng, correct=correct[ids], ids=ids)
-        for i, ids in enumerate((np.arange(60), order))
-    )
-    systems = prepare_submissions([one, two], confidence_level=0.9, n_resamples=10)
-    assert not make_report(systems).not_comparable
-    assert all(row.comparable for row in compare_systems(systems))
 
 
 def test_weights_and_groups_of_the_file_are_used(rng):
