@@ -251,7 +251,7 @@ def test_no_decision_is_called_as_what_is_rejected(rng):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("num_classes", [2, 4])
+@pytest.mark.parametrize("num_classes", [pytest.param(2, marks=pytest.mark.slow), 4])
 def test_the_mean_cost_of_new_rows_lies_in_the_interval_of_held_out_ones(num_classes):
     """In at least 92 % of 200, with the costs that the posteriors, which are true, expect of other rows."""
     inside = []

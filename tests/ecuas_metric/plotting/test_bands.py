@@ -17,14 +17,14 @@ OPTIONS = {
 
 @pytest.fixture(params=["plain", "sample_weight", "groups", "strata", "tied"])
 def system(request, rng):
-    p = rng.integers(1, 10, 400) / 10 if request.param == "tied" else rng.random(400)
+    p = rng.integers(1, 10, 200) / 10 if request.param == "tied" else rng.random(200)
     given = {
-        "sample_weight": rng.random(400),
-        "groups": np.arange(400) // 4,
-        "strata": np.arange(400) % 2,
+        "sample_weight": rng.random(200),
+        "groups": np.arange(200) // 4,
+        "strata": np.arange(200) % 2,
     }
     options = OPTIONS | {name: values for name, values in given.items() if name == request.param}
-    return confidence_system((rng.random(400) < p).astype(int), p, **options)
+    return confidence_system((rng.random(200) < p).astype(int), p, **options)
 
 
 def test_bands_are_the_analytic_intervals_of_the_metrics(system):
