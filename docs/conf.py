@@ -58,6 +58,7 @@ def setup(app: Sphinx) -> None:
 
 def _link_to_pages(_app: Sphinx, _page: str, text: list[str]) -> None:
     """Let links of the cards to the Hub lead to the pages of the site."""
+    text[0] = text[0].replace("[<namespace>/", "[")  # in a label it would be a tag
     for address, page in PAGES_OF_ADDRESSES.items():
         text[0] = text[0].replace(f"]({HUB}{address}", f"](../{page}")
 
