@@ -138,6 +138,9 @@ def missing_package(who_needs: str, *packages: str) -> ImportError:
     return ImportError(f"{who_needs} {' and '.join(packages)}: pip install {shlex.join(packages)}")
 
 
+UNLABELLED = "unlabelled_answers"  # the id of the note that counts them
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """What a reader of a result must know besides its numbers: ids of `messages`, and the fields of their sentences."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -279,6 +279,18 @@ class Metric:
     def is_own_loss(self) -> bool:
         """Whether it is a mean of losses that are no function of the uncertainty and the candidate cost."""
         return self.cost is not None and self.assesses == "posteriors"
+
+
+def checked_keys(keys: Iterable[Key]) -> list[Key]:
+    """Return the keys that are asked for; InputError for one of no metric, or whose parameter its metric has not."""
+    asked = list(keys)
+    for key in asked:
+        if key.metric not in METRICS:
+            raise InputError("only", "no_such_metric", value=key.metric, choices=list(METRICS))
+        if (key.parameter is None) == bool(key.entry.parameter):
+            rule = "parameter_missing" if key.entry.parameter else "parameter_of_none"
+            raise InputError("only", rule, value=str(key), metric=key.metric)
+    return asked
 
 
 MAX_SUMS = 20_000  # of a group: 80 answers of one weight with 240 of another

@@ -36,7 +36,7 @@ from .inputs import (
     stacked,
 )
 from .intervals import NO_UNITS, analytic_intervals, note_on
-from .metric import Key, Ties, Weights
+from .metric import Key, Ties, Weights, checked_keys
 from .metrics import (
     decomposed_values,
     keys_of,
@@ -274,7 +274,7 @@ def compute_results(
     only: Sequence[Key] | None = None,
 ) -> Results:
     """Compute every number that a system's options ask for (or those in `only`), with intervals if there is a level."""
-    keys = value_keys(system) if only is None else list(only)
+    keys = _keys_asked(system, only)
     everything = _values(system, keys)  # an interval may build on another number
     values = {key: float(everything[key]) for key in keys if key in everything}
     of_calibration = values_of_calibration(system.decisions, system.options, only=only)
@@ -291,10 +291,8 @@ def compute_results(
     return Results(estimates, notes, system.basis)
 
 
-def value_keys(system: System) -> list[Key]:
+def value_keys(decisions: Decisions, options: Options) -> list[Key]:
     """Return the keys of `compute_results`, without computing any number: those of `all_values`, and of calibration."""
-    decisions = system.decisions
-    options = system.options
     keys = keys_of(decisions, options)
     if options.normalize:
         keys += [key.of("normalized") for key in naive_keys(decisions, options)]
@@ -303,11 +301,18 @@ def value_keys(system: System) -> list[Key]:
     return keys + keys_of_calibration(decisions, options)
 
 
+def _keys_asked(system: System, only: Iterable[Key] | None) -> list[Key]:
+    """Return the keys of all numbers of a system, or those that are asked for."""
+    if only is None:
+        return value_keys(system.decisions, system.options)
+    return checked_keys(only)
+
+
 def all_values(
     system: System, resamples: Array | None = None, only: Sequence[Key] | None = None
 ) -> dict[Key, FloatOrFloats]:
     """Compute metrics with their normalised and recalibrated values; resamples (B, N) give values (B,)."""
-    keys = value_keys(system) if only is None else list(only)
+    keys = _keys_asked(system, only)
     values = _values(system, keys, resamples)
     return {key: values[key] for key in keys if key in values}
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from .basis import Basis, Digest, Purpose, why_not_comparable
 from .decisions import Decisions, one_of_each_class, select_rows
-from .errors import InputError, Note
+from .errors import UNLABELLED, InputError, Note
 from .inference import Groups
 from .inputs import Bools, Floats, Ints, Limits
 from .intervals import Answers, Intervals, limits_of_answers
-from .metric import Data, Key, at_parameter
+from .metric import Data, Key, at_parameter, checked_keys
 from .metrics import (
     decomposed_values,
     keys_of,
@@ -64,7 +64,6 @@ _OF_EACH_ROW = Digest("of each row")
 _UNKNOWN: dict[str, Any] = dict.fromkeys(  # of a part of the rows
     ("groups", "strata", "labels", "ids", "answers", "level", "interval_method", "draws")
 )
-UNLABELLED = "unlabelled_answers"
 _OF_NUMBERS = ("inverted", "hard_decisions")  # notes that all rows together decide
 
 
@@ -465,9 +464,9 @@ def results_of(
     decompose: bool = False,
     confidence_level: float | None = None,
     with_errors: bool = True,
-    named: Sequence[Key] = (),
+    only: Iterable[Key] | None = None,
 ) -> SummaryResults:
-    """Return every number of the rows of a summary, in the order of the registry, then those shown only when `named`.
+    """Return every number of the rows of a summary, in the order of the registry, or those in `only`.
 
     With a confidence level there are analytic intervals. Standard errors, which take most of the time, can be left
     out. InputError if there are no rows, or all have weight 0.
@@ -485,9 +484,11 @@ def results_of(
         normalize=normalize, decompose=decompose, confidence_level=confidence_level
     )
     system = system_of(summary)
-    values = _values(summary, system, options, named)
+    asked = None if only is None else checked_keys(only)
+    every = _values(summary, system, options, asked or ())
+    values = every if asked is None else {key: every[key] for key in asked if key in every}
     bounds = order_bounds(summary, values)
-    notes = _notes(summary, system, values, bounds)
+    notes = (*_notes(summary, system, every, bounds), *note_undefined(values))
     inference = Intervals({}, {}, ())
     if with_errors or confidence_level is not None:
         answers = Answers(
@@ -603,11 +604,12 @@ def _values(
     summary: Summary,
     system: System,
     options: Options,
-    named: Sequence[Key],
+    asked: Iterable[Key],
 ) -> dict[Key, float]:
-    """Return all values; losses of whole posteriors are the means of their sums."""
+    """Return all values, and those that only who asks for them gets; losses of whole posteriors are means of sums."""
     total = float(summary.groups.sums["weight"].sum())
     losses = {key: sums.value / total for key, sums in summary.own.items()}
+    named = [key for key in asked if key.entry.when == "named"]
     keys = [*keys_of(summary.none, options), *named]
     of_groups = [key for key in keys if key not in losses and not _needs_own(key, summary)]
     weight = system.options.sample_weight
@@ -826,4 +828,4 @@ def _notes(
             "metrics": list(bounds),
         }
         notes.append(Note("bounded", fields))
-    return (*notes, *note_undefined(values))
+    return tuple(notes)

@@ -375,16 +375,5 @@ def _keep(submission: Submission, kept: Bools) -> Submission:
         return submission
     rows = np.flatnonzero(kept)
     left_out = Note("left_out", {"count": len(kept) - len(rows), "total": len(kept)})
-    return replace(
-        submission,
-        predictions=submission.predictions[rows],
-        references=submission.references[rows],
-        ids=None if submission.ids is None else submission.ids.filter(from_numpy(kept)),
-        per_sample={
-            name: [values[row] for row in rows] for name, values in submission.per_sample.items()
-        },
-        notes=(*submission.notes, left_out),
-        rows=submission.rows[rows],
-        unlabelled=submission.unlabelled
-        and replace(submission.unlabelled, rows=submission.unlabelled.rows[rows]),
-    )
+    part = submission.of_rows(rows)
+    return replace(part, notes=(*part.notes, left_out))

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, InputError, Note
+from ..errors import UNLABELLED, FileError, InputError, Note
 from ..inputs import (
     IGNORED,
     Array,
@@ -110,7 +110,17 @@ class Unlabelled:
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""
         by_weight = " by weight" if abs(self.share - count / total) >= 5e-4 else ""
         fields = {"count": count, "total": total, "share": self.share, "by_weight": by_weight}
-        return Note("unlabelled_answers", fields, MEANING[self.rule])
+        return Note(UNLABELLED, fields, MEANING[self.rule])
+
+
+def unlabelled_among(is_open: Bools, weight: Floats, rule: str) -> Unlabelled | None:
+    """Return what is unlabelled of answers (N,) of these weights (N,), and the rule for it; None if nothing is."""
+    if not is_open.any():
+        return None
+    total = weight.sum()
+    share = float(weight[is_open].sum() / total) if total > 0 else float(is_open.mean())
+    left = is_open if rule != "drop" else np.zeros(np.count_nonzero(~is_open), np.bool_)
+    return Unlabelled(rule, left, share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,6 +141,31 @@ class Submission:
     of: str = ""  # the system that this is a part of: of a column of parts, or a task of a run
     part: str = ""
     num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
+
+    def of_rows(self, rows: Ints) -> Submission:
+        """Return these of its rows alone, by their place; what is unlabelled is counted among them."""
+        per_sample = {
+            option: [values[row] for row in rows] for option, values in self.per_sample.items()
+        }
+        part = replace(
+            self,
+            predictions=self.predictions[rows],
+            references=self.references[rows],
+            ids=None if self.ids is None else self.ids.take(pa.array(rows)),
+            per_sample=per_sample,
+            rows=self.rows[rows],
+        )
+        if (
+            self.unlabelled is None or self.unlabelled.rule == "drop"
+        ):  # these are counted in the file
+            return part
+        weight = np.array(per_sample.get("sample_weight", np.ones(len(rows))), dtype=np.float64)
+        is_open = self.unlabelled.rows[rows]
+        unlabelled = unlabelled_among(is_open, weight, self.unlabelled.rule)
+        notes = [note for note in self.notes if note.id != UNLABELLED]
+        if unlabelled is not None:
+            notes.append(unlabelled.note(int(np.count_nonzero(is_open)), len(rows)))
+        return replace(part, unlabelled=unlabelled, notes=tuple(notes))
 
     @property
     def form(self) -> str:
@@ -779,7 +814,4 @@ def _unlabelled_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Unlabelled | 
     weight = np.ones(len(rows))
     for name in recipe.of("weight"):
         weight = _numbers(sheet, name)
-    total = weight.sum()
-    share = float(weight[rows].sum() / total) if total > 0 else float(rows.mean())
-    is_open = rows if rule != "drop" else np.zeros(np.count_nonzero(~rows), np.bool_)
-    return Unlabelled(rule, is_open, share)
+    return unlabelled_among(rows, weight, rule)

@@ -140,16 +140,19 @@ class Recalibration:
             fitted = Isotonic(**numbers) if method in OF_TWO else Affine(**numbers)
         except (ValueError, TypeError, KeyError, AttributeError):
             raise InputError("text", "not_a_recalibration") from None
-        if not (0 < floor < 1 and _is_map(fitted)):
+        if not (0 < floor < 1 and _is_map(fitted, method)):
             raise InputError("text", "not_a_recalibration")
         return cls(method, fitted, floor, classes)
 
 
-def _is_map(fitted: Affine | Isotonic) -> bool:
-    """Return whether arrays are a scale and a bias, or a non-decreasing map of confidences."""
+def _is_map(fitted: Affine | Isotonic, method: str) -> bool:
+    """Return whether arrays are a scale and a bias of this method, or a non-decreasing map of confidences."""
     if isinstance(fitted, Affine):
-        axes = np.ndim(fitted.scale), np.ndim(fitted.bias)
-        return axes == (0, 1) and bool(np.isfinite([fitted.scale, *fitted.bias]).all())
+        if (np.ndim(fitted.scale), np.ndim(fitted.bias)) != (0, 1):
+            return False
+        if method == "temperature" and not (fitted.scale > 0 and not fitted.bias.any()):
+            return False
+        return bool(np.isfinite([fitted.scale, *fitted.bias]).all())
     x = fitted.confidence
     y = fitted.recalibrated
     if np.ndim(x) != 1 or x.shape != np.shape(y) or not len(x):

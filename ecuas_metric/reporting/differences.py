@@ -13,7 +13,17 @@ from ..comparison.planning import Plan
 from ..metric import Key
 from ..plotting.names import short_names
 from ..results import System
-from .report import DAGGER, NO_INTERVAL, digits_for, interval_text, legend_of, p_text, title
+from .report import (
+    DAGGER,
+    MOST_DIGITS,
+    NO_INTERVAL,
+    SAME,
+    digits_for,
+    interval_text,
+    legend_of,
+    p_text,
+    title,
+)
 from .tables import Cell, Grid, Screen, to_text
 
 if TYPE_CHECKING:
@@ -111,13 +121,18 @@ def _verdict_of_ranking(
 ) -> str:
     """Say whom the best of systems that differ beats significantly."""
     best, second, *_ = values
+    leaders = [name for name, value in values.items() if abs(value - values[best]) <= SAME]
+    if len(leaders) > 1:
+        return f"{_list_names(leaders)} have the best value: {values[best]:.{digits}f} each."
+    while digits < MOST_DIGITS and round(values[best], digits) == round(values[second], digits):
+        digits += 1
     rivals = _rows_of_rivals(rows, best)
     unbeaten = [name for name in values if name in rivals and winner(rivals[name], alpha) != best]
     whose = f" for {second}" if len(values) > 2 else ""
     numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose}"
     if any(math.isnan(row.p_adjusted) for row in rivals.values()):
         return f"{best} has the best value: {numbers}; no valid test of the difference is known."
-    p = p_text(rivals[second].p_adjusted)
+    p = p_text(rivals[second].p_adjusted, alpha)
     return f"{best} {_how_surely(unbeaten, len(rivals))}: {numbers} (adjusted {p})."
 
 
@@ -200,9 +215,10 @@ def comparison_grid(
 ) -> Grid:
     """Lay comparisons out with the p-values, adjusted for a number of tests; `line` is the signature."""
     grid = differences_grid(rows, line, f"{100 * level:.10g}% interval", digits=digits, above=above)
+    alpha = round(1 - level, 12)
     cells = []
     for cells_of_row, row in zip(grid.rows, rows, strict=True):
-        p_values = [Cell(p_text(p, in_cell=True)) for p in (row.p, row.p_adjusted)]
+        p_values = [Cell(p_text(p, alpha, in_cell=True)) for p in (row.p, row.p_adjusted)]
         cells.append([*cells_of_row, *p_values])
     notes = [*explain_columns(tests, level), *grid.notes[1:]]
     return replace(grid, header=[*grid.header, "p", "adjusted p"], rows=cells, notes=notes)

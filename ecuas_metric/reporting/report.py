@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import differing, may_rank, signature_of
-from ..errors import FileError, InputError, Note, sentence
+from ..errors import UNLABELLED, FileError, InputError, Note, sentence
 from ..expected_costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
 from ..files.submissions import MEANING, Submission, Unlabelled, located
 from ..metric import Key
 from ..metrics import place
-from ..options import Options, checked_options
+from ..options import LEVEL, Options, checked_options
 from ..results import Estimate, Results, System, compute_results, named_systems, prepare, value_keys
 from .tables import Cell, Grid, Record, to_html, to_text
 
@@ -41,7 +41,7 @@ MOST_ANCHORS = 3  # systems, of which one line still says what one confidence fo
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _DIRECTIONS = {False: "↓ lower is better", True: "↑ higher is better"}
-BELOW = ("unlabelled_answers", "biased")  # the notes that the table itself shows
+BELOW = (UNLABELLED, "biased")  # the notes that the table itself shows
 _SUBSCRIPTS = {"n": "_n", "reject_costs": "_r"}
 _VARIANTS = {  # of a metric -> the mark in its title, and what it means
     "normalized": ("N-", "divided by the value of a system that ignores its input"),
@@ -76,6 +76,11 @@ class Report:
     def share_unlabelled(self, name: str) -> float:
         """Return the share of a system's answers that are unlabelled, in [0, 1]."""
         return self.unlabelled[name].share if name in self.unlabelled else 0.0
+
+    @property
+    def any_unlabelled(self) -> bool:
+        """Whether any answer lacks a label; where only confidences are missing, none does."""
+        return any(answers.share > 0 for answers in self.unlabelled.values())
 
     def __str__(self) -> str:
         """Return the table of the main metrics as text."""
@@ -377,7 +382,7 @@ def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
     columns = [("system", [Cell(name) for name in report.results])]
     columns.append(("N", [Cell(str(size)) for size in report.sizes.values()]))
     shares = [report.share_unlabelled(name) for name in report.results]
-    if any(shares):
+    if report.any_unlabelled:
         columns.append(("unlabelled", [Cell(f"{share:.{DIGITS}f}") for share in shares]))
     return columns
 
@@ -443,7 +448,7 @@ def _footnotes(
     counts = [
         (name, note if name in report.bounds else without_bounds(note))
         for name, note in report.notes()
-        if note.id == "unlabelled_answers"
+        if note.id == UNLABELLED
     ]
     notes += [f"{name}: {note.fact}" for name, note in counts]
     return notes + list(
@@ -462,7 +467,7 @@ def report_records(
     records: list[Record] = []
     for name, size in report.sizes.items():
         record: dict[str, object] = {"system": name, "N": size}
-        if report.unlabelled:
+        if report.any_unlabelled:
             record["unlabelled"] = report.share_unlabelled(name)
         for key in shown:
             record |= _numbers(key, report.results[name].estimates[key])
@@ -518,11 +523,18 @@ def interval_text(low: float, high: float, form: str) -> str:
     return NONE_SHOWN if math.isnan(low) else f"[{low:{form}}, {high:{form}}]"
 
 
-def p_text(p: float, *, in_cell: bool = False) -> str:
-    """Return a p-value as "p = 0.012" or "p < 0.001"; in a table's cell as "0.012" or "<0.001", and nan as nothing."""
+def p_text(p: float, alpha: float = 1 - LEVEL, *, in_cell: bool = False) -> str:
+    """Return a p-value as "p = 0.012" or "p < 0.001"; in a table's cell as "0.012" or "<0.001", and nan as nothing.
+
+    It has as many digits as tell on which side of alpha it lies.
+    """
     if in_cell and math.isnan(p):
         return ""
-    relation, number = ("<", "0.001") if p < 0.001 else ("=", f"{p:.3f}")
+    digits = DIGITS
+    while digits < MOST_DIGITS and (round(p, digits) <= alpha) != (p <= alpha):
+        digits += 1
+    least = min(0.001, alpha)
+    relation, number = ("<", f"{least:g}") if p < least else ("=", f"{p:.{digits}f}")
     if not in_cell:
         return f"p {relation} {number}"
     return number if relation == "=" else relation + number
@@ -584,7 +596,11 @@ def _whole_numbers(ids: pa.Array) -> pa.Array:
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
     """Return nan for every metric of a system with unlabelled answers."""
-    keys = [key for key in only or value_keys(system) if key.entry.when != "calibration"]
+    keys = [
+        key
+        for key in only or value_keys(system.decisions, system.options)
+        if key.entry.when != "calibration"
+    ]
     keys = [key for key in keys if key.entry.applies(system.decisions)]
     estimates = dict.fromkeys(keys, Estimate(math.nan))
     return Results(estimates, system.notes + _notes_of_bounds(keys, system.options), system.basis)

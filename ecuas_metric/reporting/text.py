@@ -86,7 +86,10 @@ def _comparison(
     metrics = "all metrics of ecuas compare, also those that the table leaves out"
     if only is not None:
         metrics = "the metrics shown"
-    how = f"p-values are adjusted for {num_tests(rows)} tests: of all pairs by {metrics}."
+    tests = num_tests(rows)
+    how = f"p-values are adjusted for {tests} tests: of all pairs by {metrics}."
+    if tests == 1:
+        how = "There is one test."
     if next(iter(systems.values())).ids is None:
         how += " There is no column of ids: the tests assume that the same row of each file is the same sample."
     return [*sentences, how]

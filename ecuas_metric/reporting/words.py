@@ -138,6 +138,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "different_columns": "must be the same for all files with --out-of-core",
     "file_is_read": "this file is read, and would be overwritten",
     "file_is_there": "is there already, and would be overwritten",
+    "idle_beside_common": "cannot be used with --common, which pairs samples by their ids",
     "idle_beside_metrics": "has no effect beside --metrics, which names what is shown",
     "idle_flag": "has no effect on what --metrics names",
     "idle_of_log_likelihoods": "is for runs with log-likelihoods of choices, and there is none",

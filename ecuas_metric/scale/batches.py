@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import Origin
-from ..errors import FileError, InputError, Note
+from ..errors import UNLABELLED, FileError, InputError, Note
 from ..files.cells import numbers_in, row_of_numbers
 from ..files.evidence import (
     MAX_SYSTEMS,
@@ -225,7 +225,7 @@ def kept_rows(
     }
     return ~is_open if rule == "drop" else every, (
         Note(
-            "unlabelled_answers",
+            UNLABELLED,
             fields,
             _UNLABELLED[rule],
         ),

@@ -321,7 +321,11 @@ def test_a_number_changes_with_the_bins_if_and_only_if_its_metric_says_so(rng):
     by_bins = []
     for n_bins in (3, 10):
         system = prepare("confidences", q, correct, checked_options(n_bins=n_bins, **options))
-        by_bins.append(compute_results(system, only=[*value_keys(system), *named]).estimates)
+        by_bins.append(
+            compute_results(
+                system, only=[*value_keys(system.decisions, system.options), *named]
+            ).estimates
+        )
     few, many = by_bins
     changed = {key for key in few if few[key].value != many[key].value}
     assert changed == {key for key in few if "n_bins" in key.options}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 
 from ecuas_metric import compare_systems, confidence_system
+from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, compute_results, prepare, value_keys
@@ -111,7 +112,7 @@ def test_keys_are_known_without_their_numbers(form, predictions, fixed):
             n=(0, 2), n_resamples=9, reject_costs=reject_costs, **asked, **fixed
         )
         system = prepare(form, predictions, references, options)
-        keys = value_keys(system)
+        keys = value_keys(system.decisions, system.options)
         assert keys == list(compute_results(system).estimates)
         assert keys[: len(all_values(system))] == list(all_values(system))
 
@@ -120,3 +121,19 @@ def test_confidences_of_which_no_wrong_answer_weighs_anything_are_not_called_inv
     correct = np.arange(40) % 2
     system = confidence_system(correct, np.linspace(0.1, 0.9, 40), sample_weight=correct * 1.0)
     assert "inverted" not in [note.id for note in compute_results(system).notes]
+
+
+@pytest.mark.parametrize(
+    ("key", "rule"),
+    [
+        (Key("ecuas"), "must say the parameter of ecuas"),
+        (Key("prr", 0.5), "must have no parameter of prr"),
+        (Key("auroc", 3.0, "normalized"), "must have no parameter of auroc"),
+        (Key("accuracy"), "must name one of the metrics"),
+    ],
+)
+def test_a_number_that_there_is_not_is_no_other_number(key, rule):
+    system = confidence_system([1, 0], [0.9, 0.4])
+    for computed in (compute_results, all_values):
+        with pytest.raises(InputError, match=rule):
+            computed(system, only=[key])

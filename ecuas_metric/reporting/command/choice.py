@@ -6,12 +6,25 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from ...decisions import Decisions
 from ...errors import InputError
 from ...metric import METRICS, VARIANTS, Key
+from ...metrics import place
+from ...options import Options
+from ...results import value_keys
 from ..report import title
 from .flags import flag_of
 from .parameters import ADDING
 
 _LIKE = {"auroc": "n"}  # of a plan: as ECUAS_n, and unlike an error rate, depends on it
 _NUMBER = re.compile(r"_(\d[\d.e+-]*|inf)(?=_|\s|$)")  # the parameter in the name of a number
+
+
+def asked_keys(
+    text: str | None, decisions: Decisions, options: Options, flags: Collection[str]
+) -> list[Key] | None:
+    """Return the metrics of a system that a text names, on which flags that are set have an effect; None is all."""
+    if text is None:
+        return None
+    keys = value_keys(decisions, options) + named_keys(text, decisions)
+    return chosen_keys(text, sorted(keys, key=place), flags)
 
 
 def chosen_keys(

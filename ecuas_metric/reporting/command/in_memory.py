@@ -7,10 +7,9 @@ from typing import Annotated
 from ...errors import InputError, Note
 from ...files.submissions import Submission
 from ...metric import Key
-from ...metrics import place
 from ...options import DEFAULTS, INTERVAL_METHODS
 from ...recalibration import FOLDS
-from ...results import System, value_keys
+from ...results import System
 from ..report import (
     Report,
     is_bounded,
@@ -23,7 +22,7 @@ from ..report import (
     without_bounds,
     write_figures,
 )
-from .choice import chosen_keys, named_keys
+from .choice import asked_keys
 from .flags import Flag, flag_of
 from .parameters import (
     GROUPS,
@@ -166,11 +165,8 @@ def metrics_of(
     output: Output, systems: Mapping[str, System], options: Sequence[str]
 ) -> list[Key] | None:
     """Return the requested metrics, on which options that are set must have an effect; None is all."""
-    if output.metrics is None:
-        return None
     first = next(iter(systems.values()))
-    keys = value_keys(first) + named_keys(output.metrics, first.decisions)
-    return chosen_keys(output.metrics, sorted(keys, key=place), options)
+    return asked_keys(output.metrics, first.decisions, first.options, options)
 
 
 def notes_of(systems: Mapping[str, System]) -> Notes:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from ...errors import FileError, InputError, Note
+from ...errors import UNLABELLED, FileError, InputError, Note
 from ...files.recipe import Reading, Recipe
 from ...files.submissions import Unlabelled
 from ...metric import Key
 from ...options import checked_options
 from ..report import BELOW, report_of, report_records, write_figures
 from ..tables import Record
-from .choice import chosen_keys, named_keys
+from .choice import asked_keys
 from .flags import Flag
 from .parameters import (
     BinnedOptions,
@@ -96,11 +96,11 @@ def score_out_of_core(
         "confidence_level": interval,
     }
     added = options_set(metric.options(columns), is_binned=bool(figures or state))
-    notes += [
-        ("", note) for note in dict.fromkeys(note for recipe in recipes for note in recipe.notes)
-    ]
+    read = {recipe.digest(): recipe for recipe in recipes}
     for name, summary in collection.states.items():
-        notes += [(name, note) for note in note_on_class(summary, recipes[0])]
+        recipe = read.get(str(summary.basis.recipe))  # none of what only a state from before has
+        if recipe is not None:
+            notes += [(name, note) for note in (*recipe.notes, *note_on_class(summary, recipe))]
     return _show(collection, reading, added, output, figures, recipes) + notes
 
 
@@ -182,22 +182,6 @@ def _collect(
     return collection, recipes
 
 
-def _results(
-    states: Mapping[str, Summary],
-    reading: Mapping[str, Any],
-    metrics: str | None,
-    *,
-    with_errors: bool,
-) -> dict[str, SummaryResults]:
-    from ...summary import results_of
-
-    results = {}
-    for name, state in sorted(states.items()):
-        named = named_keys(metrics, state.none)
-        results[name] = results_of(state, **reading, with_errors=with_errors, named=named)
-    return results
-
-
 def _show(
     collection: Collection,
     reading: Mapping[str, Any],
@@ -207,14 +191,18 @@ def _show(
     recipes: Iterable[Recipe] = (),
 ) -> Notes:
     """Print the table of all systems of a collection, with the bounds of what is not exact, and draw its figures."""
-    from ...summary import system_of
+    from ...summary import results_of, system_of
 
     if not collection.states:
         raise InputError("the files", "rows_missing")
-    results = _results(collection.states, reading, output.metrics, with_errors=bool(output.output))
-    sizes = {name: collection.states[name].rows for name in results}
+    keys = _keys_asked(next(iter(collection.states.values())), reading, output.metrics, added)
+    results = {}
+    for name, state in collection.states.items():
+        results[name] = results_of(state, **reading, with_errors=bool(output.output), only=keys)
+    sizes = {name: state.rows for name, state in collection.states.items()}
     report = report_of(results, sizes, _unlabelled(results))
-    keys = chosen_keys(output.metrics, report.keys, list(added))
+    if keys is None:
+        keys = report.keys
     records: list[Record] = []
     for record in report_records(report, keys=keys):
         records.append({**record, **_bounds(results[str(record["system"])], keys)})
@@ -232,10 +220,16 @@ def _show(
     return [(name, note) for name, note in report.notes() if note.id not in (*BELOW, "bounded")]
 
 
+def _keys_asked(
+    state: Summary, reading: Mapping[str, Any], metrics: str | None, added: Iterable[str]
+) -> list[Key] | None:
+    """Return the metrics that are asked for by name; None is all."""
+    options = state.options.replace(normalize=reading["normalize"], decompose=reading["decompose"])
+    return asked_keys(metrics, state.none, options, list(added))
+
+
 def _unlabelled(results: Mapping[str, SummaryResults]) -> dict[str, Unlabelled]:
     """Return the share of unlabelled answers of each system that has some; what they weigh is not known."""
-    from ...summary import UNLABELLED
-
     shares = {}
     for name, one in results.items():
         for note in one.notes:

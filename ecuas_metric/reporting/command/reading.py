@@ -71,6 +71,8 @@ def read_files(
     where nothing is asked for; new rows have no truth. `beside` are further files of the command.
     InputError if a flag has no effect on these files; FileError if an output would overwrite one.
     """
+    if rows.common and rows.by_position:
+        raise InputError("--by-position", "idle_beside_common")
     files = [parse_file(text) for text in texts]
     others = list(map(parse_file, filter(None, [*beside, rows.recipe])))
     require_kept([*files, *others], outputs)

@@ -1,12 +1,14 @@
 from dataclasses import astuple, replace
+from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ecuas_metric.basis import differing
 from ecuas_metric.comparison.compare import compare_systems, compare_within, in_common, order_of
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.submissions import Unlabelled
+from ecuas_metric.files.submissions import Unlabelled, read_submissions
 from ecuas_metric.files.values import as_ids, from_values
 from ecuas_metric.metric import Key
 from ecuas_metric.options import PER_SAMPLE, checked_options
@@ -338,3 +340,25 @@ def test_common_samples_are_those_of_the_same_part(rng):
     assert kept == ["acd", "ab", "acd", "ab"]
     with pytest.raises(InputError, match="got none in y"):
         in_common(parts[:3])
+
+
+@pytest.mark.parametrize("rule", ["bounds", "wrong"])
+@pytest.mark.parametrize("kept", [slice(0, 4), slice(3, 9)])  # two of these are unlabelled, none
+def test_common_samples_are_as_a_file_of_these_alone(rule, kept, tmp_path):
+    table = pd.DataFrame({"id": range(9), "confidence": 0.5, "correct": 1, "weight": range(1, 10)})
+    table["correct"] = table["correct"].where(~table.index.isin([0, 2]))
+    table.to_csv(tmp_path / "all.csv", index=False)
+    table[kept].to_csv(tmp_path / "part.csv", index=False)
+    table[kept].assign(correct=1).to_csv(tmp_path / "other.csv", index=False)
+    read = partial(read_submissions, unlabelled=rule, columns={"weight": "weight"})
+    (whole,), (part,), (other,) = (
+        read(tmp_path / f"{name}.csv") for name in ("all", "part", "other")
+    )
+    common, _ = in_common([whole, other])
+    *notes, left_out = common.notes
+    assert left_out.id == "left_out"
+    assert notes == list(part.notes)
+    assert (common.unlabelled is None) == (part.unlabelled is None)
+    if part.unlabelled is not None:
+        assert common.unlabelled.share == part.unlabelled.share
+        assert common.unlabelled.rows.tolist() == part.unlabelled.rows.tolist()

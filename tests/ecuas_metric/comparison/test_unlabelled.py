@@ -49,7 +49,7 @@ def brute_force(confidence, correct, options):
         for one in completions(correct)
     )
     found = [
-        all_values(system, only=value_keys(system) + NAMED)
+        all_values(system, only=value_keys(system.decisions, system.options) + NAMED)
         for system in (ranked(one, options) for one in decisions)
     ]
     table = np.array([list(each.values()) for each in found])

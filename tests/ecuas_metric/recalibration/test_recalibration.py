@@ -289,6 +289,8 @@ def test_a_recalibration_of_other_classes_or_another_method_is_refused(rng):
                 {"classes": 3},
             )
         ),
+        ("temperature", {"scale": -1}),
+        ("temperature", {"bias": [0, 1]}),
         *(
             ("isotonic", changes)
             for changes in (
@@ -304,6 +306,7 @@ def test_a_recalibration_of_other_classes_or_another_method_is_refused(rng):
 def test_a_record_that_was_altered_is_refused(method, changes):
     fitted = {
         "affine": Affine(2.0, np.zeros(2)),
+        "temperature": Affine(2.0, np.zeros(2)),
         "isotonic": Isotonic(np.array([0.2, 0.6]), np.array([0.1, 0.7])),
     }[method]
     record = json.loads(Recalibration(method, fitted, 1e-7).to_json())

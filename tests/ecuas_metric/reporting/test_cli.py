@@ -118,8 +118,8 @@ def test_compare_pairs_by_id(folder, capsys):
     assert cli.main(["compare", "gpt.csv", "short.jsonl", "--common"]) == 0
     left_out = "note: gpt: 1 of 90 samples left out, because other systems do not have them."
     assert left_out in capsys.readouterr().err
-    assert cli.main(["compare", "gpt.csv", "short.jsonl", "--common", "--by-position"]) == 0
-    assert left_out in capsys.readouterr().err
+    assert cli.main(["compare", "gpt.csv", "short.jsonl", "--common", "--by-position"]) == 2
+    assert "--by-position cannot be used with --common" in capsys.readouterr().err
 
 
 def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_begins_with_it(

@@ -336,3 +336,31 @@ def test_a_recipe_is_taken_back(columns, flags, tmp_path, capsys):
         )
         tables.append(json.loads((tmp_path / "t.json").read_text()))
     assert tables[0] == tables[1]
+
+
+def test_metrics_that_are_asked_for_and_systems_are_as_in_memory(tmp_path, capsys):
+    for name, confidence in (("b", P), ("a", 1 - P)):
+        columns = {"id": np.arange(60), "confidence": confidence, "correct": Y}
+        pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+    files = [tmp_path / "b.parquet", tmp_path / "a.parquet"]
+    asked = ("--metrics", "error_rate,ecuas_1", "--interval", "0.9")
+    whole = printed(capsys, "score", *files, *asked)
+    apart = printed(capsys, "score", *files, *asked, "--out-of-core")
+    lines = [line for line in whole.out.splitlines() if line[:1] in ("b", "a")]
+    assert [line for line in apart.out.splitlines() if line[:1] in ("b", "a")] == lines
+    assert "not shown" not in apart.out
+    assert "biased" not in apart.out + apart.err
+
+
+def test_each_system_has_the_notes_of_its_own_columns(tmp_path, capsys):
+    q = np.where(Y == 1, 0.2, 0.8) + 0.1 * P
+    for name, probability in (("a", 1 - q), ("b", q)):
+        columns = {"y_prob": probability, "y_true": Y}
+        pq.write_table(pa.table(columns), tmp_path / f"{name}.parquet")
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    notes = [
+        printed(capsys, "score", *files, *flags).err.splitlines()
+        for flags in ((), ("--out-of-core",))
+    ]
+    assert len(notes[0]) == len(notes[1])
+    assert {line.split(":")[1] for line in notes[0]} == {line.split(":")[1] for line in notes[1]}

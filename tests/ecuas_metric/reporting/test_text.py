@@ -12,7 +12,7 @@ from ecuas_metric.files.values import from_values
 from ecuas_metric.metric import Key
 from ecuas_metric.reporting import cli, text
 from ecuas_metric.reporting.differences import num_tests, summary, winner
-from ecuas_metric.reporting.report import prepare_submissions
+from ecuas_metric.reporting.report import p_text, prepare_submissions
 from ecuas_metric.results import compute_results
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, row, rows_of
 
@@ -186,3 +186,17 @@ def test_a_useful_range_with_a_hole_says_so():
     correct = np.repeat([1, 0, 1, 0], [10, 20, 50, 20])
     lines = text.explain({"a": confidence_system(correct, confidence)})
     assert any("of a mistake (but for some costs in between) do better" in line for line in lines)
+
+
+def test_the_best_of_equal_values_are_named_together_and_others_by_digits_that_differ():
+    assert said({"a": 0.1, "b": 0.3, "c": 0.1}) == ["ER ↓  a, c have the best value: 0.100 each."]
+    (line,) = said({"a": 0.1, "b": 0.10004})
+    assert "0.10000 against 0.10004" in line
+
+
+@pytest.mark.parametrize("p", [0.0496, 0.0504, 0.05, 0.00004, 0.9, 0.04999996])
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.0005])
+def test_a_printed_p_value_is_on_the_side_of_alpha_on_which_it_is(p, alpha):
+    relation, number = p_text(p, alpha).removeprefix("p ").split()
+    assert (float(number) <= alpha) == (p <= alpha)
+    assert relation == "=" or p < float(number)
