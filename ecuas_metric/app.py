@@ -116,7 +116,7 @@ def _table(estimates: Mapping[Any, Any]) -> pd.DataFrame:
 with gr.Blocks(title="ECUAS") as demo:
     gr.Markdown(
         "# ECUAS_n: the expected cost of a system that says how sure it is\n"
-        f"0 is perfect, 1 no better than answering nothing. Arrows: ↓ lower is better, ↑ higher.\n\n{LINKS}"
+        f"0 is perfect, 1 is what rejecting every answer costs. Arrows: ↓ lower is better, ↑ higher.\n\n{LINKS}"
     )
     with gr.Row():
         with gr.Column():

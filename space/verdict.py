@@ -21,7 +21,7 @@ from ecuas_metric.results import System, as_given, ranked
 from .figures import REFERENCE, REST
 from .markup import html, in_words
 
-NOTHING = "answering nothing\u2060"  # the system that rejects every answer; the mark is in no name of an upload
+NOTHING = "rejecting everything\u2060"  # the system that rejects every answer; the mark is in no name of an upload
 SHOWN_FIRST = 0.1  # the reject cost that a result opens on: a wrong answer costs as much as ten that are rejected
 GRIDS = (100, 50, 20, 10)  # numbers of reject costs up to 1
 MAX_WORK = 1_200_000  # pairs of systems times samples times reject costs: a second or two
@@ -77,7 +77,7 @@ class Decision:
 
 
 def decide(systems: Mapping[str, System]) -> Decision:
-    """Compare the costs of systems, and of answering nothing, at all reject costs and by ECUAS_n."""
+    """Compare the costs of systems, and of rejecting everything, at all reject costs and by ECUAS_n."""
     grid = _grid(systems)
     if not len(grid):
         return Decision(remark=TOO_MANY)

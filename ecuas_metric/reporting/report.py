@@ -329,7 +329,7 @@ def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     hints = []
     anchors = _anchors(report, shown)
     if anchors:
-        hints.append(f"the same answers with one confidence for all: {anchors}")
+        hints.append(f"to beat, the same answers with one confidence for all: {anchors}")
     left_out = [short_title(key) for key in report.keys if _is_left_out(key, shown)]
     if left_out:
         hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")

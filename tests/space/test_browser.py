@@ -154,7 +154,7 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     verdict = tab.locator(".verdict").first
     slider = tab.get_by_role("slider", name=re.compile("Reject cost")).first
     wrong, rejected = (
-        tab.get_by_label(f"if an answer is {what}?").first for what in ("wrong", "not used")
+        tab.get_by_label(f"if an answer is {what}?").first for what in ("wrong", "rejected")
     )
     assert verdict.inner_text() == "At reject cost 0.10, calibrated_model is clearly cheapest."
     system = prepare_submissions(read_submissions(ROOT / "space/examples/calibrated_model.csv"))[

@@ -219,10 +219,10 @@ def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_cla
     constant = score_confidences(correct, np.full(80, share), **options)
     names = {"ecuas_0": "ECUAS_0", "ecuas_1": "ECUAS_1", "ecuas_inf": "ECUAS_∞"}
     text = ", ".join(f"{name} {constant[key]:.3f}" for key, name in names.items())
-    hint = f"the same answers with one confidence for all: {text}"
+    hint = f"to beat, the same answers with one confidence for all: {text}"
     assert report_grid(make_report([system])).hints == [hint]
     both = report_grid(make_report({"a": system, "b": system})).hints[0]
-    assert both == f"the same answers with one confidence for all: a {text}; b {text}"
+    assert both == f"to beat, the same answers with one confidence for all: a {text}; b {text}"
     assert not report_grid(make_report([system] * 4)).hints
 
 
