@@ -56,9 +56,15 @@ OF_GIVEN_CONFIDENCES = {
 WORDS_OF_COSTS = _in_place_of("uncertainty", "candidate_cost")
 
 
+def names_of_columns(values: ArrayLike) -> list[str]:
+    """Return the names of the columns of a data frame, whose `columns` are values where it is PyArrow's; else none."""
+    names = getattr(values, "column_names", None)
+    return list(getattr(values, "columns", ()) if names is None else names)
+
+
 def by_class(y_prob: ArrayLike, y_true: ArrayLike, labels: ArrayLike | None) -> ArrayLike:
     """Return the columns of a data frame in the order of the classes, if they name all of these."""
-    names = list(getattr(y_prob, "columns", ()))
+    names = names_of_columns(y_prob)
     if len(names) < 2:
         return y_prob
     classes = sorted_classes(classes_in(y_true, "y_true"), labels)
@@ -77,7 +83,7 @@ def classes_of_columns(
 
     InputError if 10 stands before 9 and something else, such as a matrix of costs, numbers them.
     """
-    columns = list(getattr(y_prob, "columns", ()))
+    columns = names_of_columns(y_prob)
     if len(columns) < 2:
         return None
     classes = sorted_classes(classes_in(columns, argument), None)

@@ -232,14 +232,17 @@ def _samples_needed(
 ) -> float:
     """Return about how many answers would do, by costs in [0, 1] of what each threshold accepts, and its share.
 
-    Answers of a group, of this `size`, may all be alike; half of one more is counted as wrong.
+    Answers of a group, of this `size`, may all be alike; half of one more is counted as wrong, unless that alone is
+    more than the risk: then the count is the least that may do. It is infinite where all means are at least the risk.
     """
     needed = math.inf
     for accepted_costs, share in zip(costs, shares, strict=True):
-        mean = (accepted_costs.sum() + size / 2) / (len(accepted_costs) + size)
-        if mean < risk:
-            groups_needed = -math.log(level) / _divergence(mean, risk)
-            needed = min(needed, size * groups_needed / share)
+        mean = accepted_costs.mean()
+        if mean >= risk:
+            continue
+        with_half = (accepted_costs.sum() + size / 2) / (len(accepted_costs) + size)
+        divergence = _divergence(with_half if with_half < risk else mean, risk)
+        needed = min(needed, -math.log(level) / divergence * size / share)
     return needed
 
 
@@ -267,4 +270,6 @@ def _group_size(options: Options) -> int:
 
 def _divergence(mean: float, risk: float) -> float:
     """Return the relative entropy of two chances, in nats."""
-    return mean * math.log(mean / risk) + (1 - mean) * math.log((1 - mean) / (1 - risk))
+    from scipy.special import rel_entr
+
+    return float(rel_entr(mean, risk) + rel_entr(1 - mean, 1 - risk))

@@ -9,6 +9,7 @@ import warnings
 import evaluate
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -29,6 +30,7 @@ from ecuas_metric import (
     confidence_ecuas_score,
     confidence_system,
     cross_validated,
+    decide,
     ece_score,
     ecuas_cost,
     ecuas_score,
@@ -359,7 +361,10 @@ def test_columns_of_a_data_frame_are_found_by_their_names(rng):
     y_prob = rng.dirichlet(np.ones(3), 50)
     y = names[rng.integers(0, 3, 50)]
     shuffled = pd.DataFrame(y_prob, columns=names)[["ship", "cat", "dog"]]
-    assert ecuas_score(y, shuffled) == ecuas_score(y, y_prob)
+    for frame in (shuffled, pa.Table.from_pandas(shuffled)):
+        assert ecuas_score(y, frame) == ecuas_score(y, y_prob)
+        decided = decide(frame, reject_cost=0.5)
+        assert decided.decision.tolist() == names[y_prob.argmax(axis=1)].tolist()
     assert ecuas_score(y, shuffled.set_axis(["c", "a", "b"], axis=1)) == ecuas_score(
         y, shuffled.to_numpy()
     )
@@ -367,7 +372,9 @@ def test_columns_of_a_data_frame_are_found_by_their_names(rng):
 
 def test_systems_of_other_orders_have_no_table_together():
     one, two = (confidence_system([1, 0, 1], [0.9, 0.8, 0.4], n=n) for n in (1, 2))
-    with pytest.raises(InputError, match="must have the same options; those of 'b' differ"):
+    with pytest.raises(
+        InputError, match="must have one form and the same options; those of 'b' differ"
+    ):
         make_report({"a": one, "b": two})
 
 

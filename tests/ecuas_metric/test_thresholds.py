@@ -108,6 +108,10 @@ def test_none_can_be_certified_and_about_how_many_answers_would_do(rng):
         confidence_system(np.ones(2 * needed, int), np.full(2 * needed, 0.99)), max_risk=RISK
     )
     assert enough.coverage.value == 1
+    for size in (1, 5):  # also where half an answer, or half a group, is more than the risk
+        groups = np.arange(10) // size
+        system = confidence_system(np.ones(10), np.full(10, 0.99), groups=groups)
+        assert choose_reject_cost(system, max_risk=RISK).num_samples_needed >= 50 * size
     never = choose_reject_cost(
         confidence_system(rng.integers(0, 2, 400), np.full(400, 0.9)), max_risk=RISK
     )

@@ -126,7 +126,9 @@ def test_collections_merge_but_count_no_rows_twice(tmp_path):
     other = state_of("confidences", [0.5], [1], checked_options(n=2))
     with pytest.raises(InputError, match="they differ in their n of ECUAS_n"):
         merge_collections([one, Collection({"a": other})])
-    with pytest.raises(InputError, match="of one table must have the same options; those of 'b'"):
+    with pytest.raises(
+        InputError, match="of one table must have one form and the same options; those of 'b'"
+    ):
         merge_collections([one, Collection({"b": other})])
     # whatever the name of the file
     with pytest.raises(FileError, match="holds the rows of copy.parquet"):
