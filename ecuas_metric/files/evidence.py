@@ -226,8 +226,11 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     if len(words) != 2:
         return ()
     truth = _texts(cells)
-    parsed = ((other, parse_cells(head.column(other))) for other, _ in recipe.unused)
-    alike = {other: _texts(cells) for other, cells in parsed if _words(cells) == words}
+    alike = {}
+    for other, _ in recipe.unused:
+        cells = head.column(other)
+        if _may_be_words(cells) and _words(parse_cells(cells)) == words:
+            alike[other] = _texts(parse_cells(cells))
     if words == _CODES and _are_verdicts(truth == "1", alike.values()):
         return ()
     confidence = _numbers_of(head, recipe.predictions[0])
@@ -318,10 +321,18 @@ def _refuse_sorted(sheet: Sheet, recipe: Recipe) -> None:
 
 def _words(cells: pa.Array) -> set[str]:
     """Return the words in parsed cells (N,), or 0 and 1 of truths, or nothing if they have other numbers."""
-    if is_numeric(cells.type) and not np.isin(floats_in(cells), (0, 1)).any():
+    if not _may_be_words(cells):
         return set()
     words = set(map(_word, encode(cells)[0]))
     return words if cells.type == TEXT or words <= _CODES else set()
+
+
+def _may_be_words(cells: pa.Array) -> bool:
+    """Return whether cells (N,) are no numbers, or 0 and 1."""
+    if not is_numeric(cells.type):
+        return True
+    values = floats_in(cells)
+    return bool(((values == 0) | (values == 1) | np.isnan(values)).all())
 
 
 def _word(value: object) -> str:
