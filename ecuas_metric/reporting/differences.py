@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..comparison.compare import Comparison
-from ..comparison.planning import Plan
 from ..metric import Key
 from ..plotting.names import short_names
 from ..results import System
@@ -27,6 +26,7 @@ from .report import (
 from .tables import Cell, Grid, Screen, to_text
 
 if TYPE_CHECKING:
+    from ..comparison.planning import Plan
     from ..plotting.forest import Panel
 
 DIFFERENCE = "difference: first minus second; below 0, the first is better if lower is better (↓), else the second"

@@ -1,22 +1,16 @@
 """What the command does with new rows and reject costs: decides, and chooses."""
 
-import csv
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
-import numpy as np
-
 from ...basis import signature_of
-from ...classes import in_words, matrix_of_classes
-from ...errors import FileError, InputError
+from ...classes import in_words
+from ...errors import InputError
 from ...files.recipe import lines_of
 from ...files.roles import class_in
 from ...files.submissions import Submission
-from ...inputs import Floats
 from ...options import LEVEL
 from ...recalibration import METHODS
 from ...recalibration.maps import Recalibration, fit_to_logs
@@ -26,6 +20,7 @@ from ..recalibrating import log_posteriors_of, with_log_posteriors
 from ..report import prepare_submissions
 from ..tables import Grid, Record, check_suffix, to_csv, write
 from ..thresholds import chosen_costs
+from .costs import cost_of_all, cost_of_flag
 from .flags import Flag
 from .parameters import (
     ColumnsFlag,
@@ -45,72 +40,6 @@ from .reading import read_files, recipes_of, without_truth
 
 # advice of the core -> that of these commands
 OF_MISSING = {"set_missing_confidence": "reject_missing"}
-
-
-def cost_of_all(text: str | None, submissions: Sequence[Submission]) -> dict[str, object]:
-    """Return the option of a cost, if there is one, which means the same classes in all submissions."""
-    if text is None:
-        return {}
-    matrices = [_cost_of_flag(text, submission)[0] for submission in submissions]
-    orders = {",".join(_classes_of(submission)): submission.name for submission in submissions}
-    if len(orders) > 1:
-        listed = [f"{classes} in {name}" for classes, name in orders.items()]
-        raise InputError("--cost", "orders_of_classes", orders=listed, advice="say_labels")
-    return {"cost": matrices[0]}
-
-
-def _cost_of_flag(
-    text: str | None, submission: Submission
-) -> tuple[str | Floats, Sequence[object] | None]:
-    """Return a cost by a matrix or a file, in the order of the classes of posteriors, and the names of decisions."""
-    if submission.form != "posteriors":
-        if text is not None:
-            raise InputError("--cost", "requires_form", forms="posteriors", form=submission.form)
-        return "zero_one", None
-    classes = _classes_of(submission)
-    if text is None:
-        return "zero_one", classes
-    if Path(text).suffix.lower() in (".csv", ".json"):
-        costs, _, decisions = matrix_of_classes(_costs_in(Path(text)), classes)
-        return costs, decisions
-    matrix = _matrix_in(text)
-    return matrix, classes if matrix.shape[1] == len(classes) else None
-
-
-def _classes_of(submission: Submission) -> list[str]:
-    """Return the names of the classes of posteriors, or their numbers as text."""
-    named = submission.recipe.classes
-    return list(named or map(str, range(submission.predictions.shape[1])))
-
-
-def _matrix_in(text: str) -> Floats:
-    try:
-        return np.array([list(map(float, row.split(","))) for row in text.split(";")])
-    except ValueError:
-        raise InputError("--cost", "no_matrix", value=text) from None
-
-
-def _costs_in(path: Path) -> Mapping[object, object]:
-    """Return the costs of a file by names of classes."""
-    text = path.read_text(encoding="utf-8-sig")
-    try:
-        if path.suffix.lower() == ".json":
-            return dict(json.loads(text, object_pairs_hook=_distinct))
-        header, *rows = filter(None, csv.reader(text.splitlines(), skipinitialspace=True))
-        costs = [map(float, row[1:]) for row in rows]
-        of_class = [_distinct(zip(header[1:], row, strict=True)) for row in costs]
-        return _distinct(zip((row[0] for row in rows), of_class, strict=True))
-    except (ValueError, TypeError, IndexError):
-        raise FileError(path, "no_costs") from None
-
-
-def _distinct(pairs: Iterable[tuple[str, object]]) -> dict[object, object]:
-    """Return pairs as a mapping; ValueError if a name is there twice."""
-    pairs = list(pairs)
-    mapping: dict[object, object] = dict(pairs)
-    if len(mapping) < len(pairs):
-        raise ValueError
-    return mapping
 
 
 def decide_rows(
@@ -157,7 +86,7 @@ def decide_rows(
     records: list[Record] = []
     systems = {}
     for submission in submissions:
-        matrix, names = _cost_of_flag(cost, submission)
+        matrix, names = cost_of_flag(cost, submission)
         of_cost = {**options, "cost": matrix, "reject_costs": reject_cost}
         system = _system(submission, fits.get(submission.name), of_cost)
         records += _records(submission, decisions_on_rows(system, names))

@@ -23,6 +23,7 @@ from ..report import (
     write_figures,
 )
 from .choice import asked_keys
+from .costs import cost_of_all
 from .flags import Flag, flag_of
 from .parameters import (
     GROUPS,
@@ -61,8 +62,6 @@ class SystemFlags:
 
     def options(self, submissions: Sequence[Submission]) -> dict[str, object]:
         """Return the cost, if there is one."""
-        from .deciding import cost_of_all
-
         return cost_of_all(self.cost, submissions)
 
     def systems(
