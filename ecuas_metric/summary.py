@@ -485,7 +485,8 @@ def results_of(
     )
     system = system_of(summary)
     asked = None if only is None else checked_keys(only)
-    every = _values(summary, system, options, asked or ())
+    named = [key for key in asked or () if key.entry.when == "named"]
+    every = _values(summary, system, options, [*keys_of(summary.none, options), *named])
     values = every if asked is None else {key: every[key] for key in asked if key in every}
     bounds = order_bounds(summary, values)
     notes = (*_notes(summary, system, every, bounds), *note_undefined(values))
@@ -604,13 +605,11 @@ def _values(
     summary: Summary,
     system: System,
     options: Options,
-    asked: Iterable[Key],
+    keys: Sequence[Key],
 ) -> dict[Key, float]:
-    """Return all values, and those that only who asks for them gets; losses of whole posteriors are means of sums."""
+    """Return plain values, and what options add to them; losses of whole posteriors are the means of their sums."""
     total = float(summary.groups.sums["weight"].sum())
     losses = {key: sums.value / total for key, sums in summary.own.items()}
-    named = [key for key in asked if key.entry.when == "named"]
-    keys = [*keys_of(summary.none, options), *named]
     of_groups = [key for key in keys if key not in losses and not _needs_own(key, summary)]
     weight = system.options.sample_weight
     known = metric_values(

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from typing import Any
 
 import numpy as np
@@ -226,11 +226,7 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     if len(words) != 2:
         return ()
     truth = _texts(cells)
-    alike = {}
-    for other, _ in recipe.unused:
-        cells = head.column(other)
-        if _may_be_words(cells) and _words(parse_cells(cells)) == words:
-            alike[other] = _texts(parse_cells(cells))
+    alike = _columns_of_words(head, recipe, words)
     if words == _CODES and _are_verdicts(truth == "1", alike.values()):
         return ()
     confidence = _numbers_of(head, recipe.predictions[0])
@@ -245,6 +241,16 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
             fields |= {"column": name, "pairs": f"label={name},predicted={other}"}
             return (Note("like_right_answers", fields, "name_right_answers"),)
     return ()
+
+
+def _columns_of_words(head: Sheet, recipe: Recipe, words: set[str]) -> dict[str, Array]:
+    """Return the columns that are not used and have just these words, as texts (N,)."""
+    columns = {}
+    for name, _ in recipe.unused:
+        cells = head.column(name)
+        if _may_be_words(cells) and _words(parse_cells(cells)) == words:
+            columns[name] = _texts(parse_cells(cells))
+    return columns
 
 
 def _are_verdicts(verdicts: Bools, columns: Iterable[Array]) -> bool:
@@ -448,14 +454,14 @@ def _refuse_crossed(sheet: Sheet, recipe: Recipe) -> None:
     if recipe.systems or size > _MOST_CROSSED:
         return
     columns = {name: texts_in(sheet.column(name)) for name, _ in recipe.unused}
-    counts = {name: count_distinct(texts) for name, texts in columns.items()}
-    of_count: dict[int, list[str]] = {}
-    for name, count in counts.items():
-        of_count.setdefault(count, []).append(name)
-    for ids, count in counts.items():
+    names_by_count: dict[int, list[str]] = {}
+    for name, texts in columns.items():
+        names_by_count.setdefault(count_distinct(texts), []).append(name)
+    for count, names in names_by_count.items():
         values = size // count if count >= _ENOUGH else 0
-        is_crossed = values * count == size and 1 < values < count
-        for other in of_count.get(values, ()) if is_crossed else ():
+        if values * count != size or not 1 < values < count:
+            continue
+        for ids, other in product(names, names_by_count.get(values, ())):
             if count_distinct(join_texts([columns[ids], columns[other]], "\0")) == size:
                 raise _told_apart(sheet, ids, other, values, {"system": other})
 

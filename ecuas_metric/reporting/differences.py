@@ -124,8 +124,7 @@ def _verdict_of_ranking(
     leaders = [name for name, value in values.items() if abs(value - values[best]) <= SAME]
     if len(leaders) > 1:
         return f"{_list_names(leaders)} have the best value: {values[best]:.{digits}f} each."
-    while digits < MOST_DIGITS and round(values[best], digits) == round(values[second], digits):
-        digits += 1
+    digits = _digits_apart(values[best], values[second], digits)
     rivals = _rows_of_rivals(rows, best)
     unbeaten = [name for name in values if name in rivals and winner(rivals[name], alpha) != best]
     whose = f" for {second}" if len(values) > 2 else ""
@@ -134,6 +133,13 @@ def _verdict_of_ranking(
         return f"{best} has the best value: {numbers}; no valid test of the difference is known."
     p = p_text(rivals[second].p_adjusted, alpha)
     return f"{best} {_how_surely(unbeaten, len(rivals))}: {numbers} (adjusted {p})."
+
+
+def _digits_apart(one: float, other: float, digits: int) -> int:
+    """Return so many digits, or as many more as tell two numbers apart."""
+    while digits < MOST_DIGITS and round(one, digits) == round(other, digits):
+        digits += 1
+    return digits
 
 
 def _rows_of_rivals(

@@ -83,16 +83,21 @@ def _comparison(
     sentences = [
         f"{_users(key)}, by {short_title(key)}: {verdict(by_key[key], alpha)}" for key in keys
     ]
-    metrics = "all metrics of ecuas compare, also those that the table leaves out"
-    if only is not None:
-        metrics = "the metrics shown"
-    tests = num_tests(rows)
+    are_paired = next(iter(systems.values())).ids is not None
+    return [*sentences, _how_tested(num_tests(rows), are_all=only is None, are_paired=are_paired)]
+
+
+def _how_tested(tests: int, *, are_all: bool, are_paired: bool) -> str:
+    """Say for how many tests p-values are adjusted, and by what samples were paired."""
+    metrics = "the metrics shown"
+    if are_all:
+        metrics = "all metrics of ecuas compare, also those that the table leaves out"
     how = f"p-values are adjusted for {tests} tests: of all pairs by {metrics}."
     if tests == 1:
         how = "There is one test."
-    if next(iter(systems.values())).ids is None:
-        how += " There is no column of ids: the tests assume that the same row of each file is the same sample."
-    return [*sentences, how]
+    if are_paired:
+        return how
+    return f"{how} There is no column of ids: the tests assume that the same row of each file is the same sample."
 
 
 def _users(key: Key) -> str:

@@ -71,8 +71,6 @@ def read_files(
     where nothing is asked for; new rows have no truth. `beside` are further files of the command.
     InputError if a flag has no effect on these files; FileError if an output would overwrite one.
     """
-    if rows.common and rows.by_position:
-        raise InputError("--by-position", "idle_beside_common")
     files = [parse_file(text) for text in texts]
     others = list(map(parse_file, filter(None, [*beside, rows.recipe])))
     require_kept([*files, *others], outputs)
@@ -86,14 +84,20 @@ def read_files(
         read.append(_read(file, of_file, run, pool_tasks=pool_tasks, are_new=are_new))
     _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
     _require_tasks(rows, read, pooled=pool_tasks or part == "model" or stratum == "task")
-    submissions = _with_names(read, has_parts=part is not None)
-    if rows.common:
-        from ...comparison.compare import in_common
+    return _paired(_with_names(read, has_parts=part is not None), rows)
 
-        submissions = in_common(submissions)
+
+def _paired(submissions: list[Submission], rows: RowFlags) -> list[Submission]:
+    """Return the rows that are paired: those that all have, or all, without the ids that would pair them otherwise."""
+    if rows.common and rows.by_position:
+        raise InputError("--by-position", "idle_beside_common")
     if rows.by_position:
-        submissions = [replace(one, ids=None) for one in submissions]
-    return submissions
+        return [replace(one, ids=None) for one in submissions]
+    if not rows.common:
+        return submissions
+    from ...comparison.compare import in_common
+
+    return in_common(submissions)
 
 
 def _columns_of(**roles: str | None) -> dict[str, str]:
