@@ -257,9 +257,13 @@ ADVICE = {  # sentences of their own
     "name_posteriors": (
         "Name them with columns={{'posteriors': 'A+B'}} of all classes, or {{'positive': NAME}} of class 1."
     ),
+    "convert_to_parquet": (
+        "Out of core, files are Parquet: DuckDB, Polars and pandas make them of others."
+    ),
     "name_role": "Name it with columns={columns}; '1-NAME' is the complement of a column.",
     "name_whole_id": (
-        "Name all columns of the id with columns={{'id': 'A+B'}}, or what makes several systems with part."
+        "Name all columns of the id with columns={{'id': 'A+B'}}, or those that tell systems apart with "
+        "columns={{'system': 'A+B'}}; or leave rows out that are there twice."
     ),
     "pass_labels": (
         "Names of classes? Pass labels, all of them in the order of the posteriors; one column is of the second."

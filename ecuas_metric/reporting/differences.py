@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -121,9 +121,8 @@ def _verdict_of_ranking(
 ) -> str:
     """Say whom the best of systems that differ beats significantly."""
     best, second, *_ = values
-    leaders = [name for name, value in values.items() if abs(value - values[best]) <= SAME]
-    if len(leaders) > 1:
-        return f"{_list_names(leaders)} have the best value: {values[best]:.{digits}f} each."
+    if abs(values[best] - values[second]) <= SAME:
+        return _verdict_of_equals(rows, values, alpha, digits)
     digits = _digits_apart(values[best], values[second], digits)
     rivals = _rows_of_rivals(rows, best)
     unbeaten = [name for name in values if name in rivals and winner(rivals[name], alpha) != best]
@@ -133,6 +132,24 @@ def _verdict_of_ranking(
         return f"{best} has the best value: {numbers}; no valid test of the difference is known."
     p = p_text(rivals[second].p_adjusted, alpha)
     return f"{best} {_how_surely(unbeaten, len(rivals))}: {numbers} (adjusted {p})."
+
+
+def _verdict_of_equals(
+    rows: Sequence[Comparison], values: Mapping[str, float], alpha: float, digits: int
+) -> str:
+    """Say which systems have the best value, and whether all of them beat all others significantly."""
+    best = next(iter(values.values()))
+    leaders = [name for name, value in values.items() if abs(value - best) <= SAME]
+    others = values.keys() - set(leaders)
+    are_beaten = all(_beats(rows, name, others, alpha) for name in leaders)
+    how = ", significantly better than all others" if are_beaten else ""
+    return f"{_list_names(leaders)} have the best value{how}: {best:.{digits}f} each."
+
+
+def _beats(rows: Iterable[Comparison], name: str, others: Set[str], alpha: float) -> bool:
+    """Return whether a system is significantly better than all others, of which there are some."""
+    rivals = _rows_of_rivals(rows, name)
+    return bool(others) and all(winner(rivals[other], alpha) == name for other in others)
 
 
 def _digits_apart(one: float, other: float, digits: int) -> int:

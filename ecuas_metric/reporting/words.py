@@ -111,7 +111,10 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
         "{low} is (all others)."
     ),
     "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
-    "name_whole_id": "Name all columns of the id with --columns id=A+B; or --by COLUMN, --columns system=A+B.",
+    "name_whole_id": (
+        "Name all columns of the id with --columns id=A+B, or those that tell systems apart with "
+        "--columns system=A+B; or leave rows out that are there twice."
+    ),
     "score_in_memory": "Score it in memory, without --out-of-core.",
     "score_out_of_core": "Score it with --out-of-core.",
     "group_repeated_ids": "Samples of one id depend on each other: without --groups COLUMN, intervals and tests "

@@ -307,9 +307,11 @@ def _readable(part: Part) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, OSError) as error:
+        *_, reason = first_line(error).split(": ")
         raise FileError(
             part.source,
             "unreadable_as",
             format="Parquet",
-            reason=first_line(error),
+            reason=reason,
+            advice="convert_to_parquet",
         ) from None

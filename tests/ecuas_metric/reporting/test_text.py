@@ -189,7 +189,11 @@ def test_a_useful_range_with_a_hole_says_so():
 
 
 def test_the_best_of_equal_values_are_named_together_and_others_by_digits_that_differ():
-    assert said({"a": 0.1, "b": 0.3, "c": 0.1}) == ["ER ↓  a, c have the best value: 0.100 each."]
+    three = {"a": 0.1, "b": 0.3, "c": 0.1}
+    shared = "ER ↓  a, c have the best value"
+    assert said(three) == [f"{shared}, significantly better than all others: 0.100 each."]
+    assert said(three, p=lambda a, b: 0.4 if "a" in (a, b) else 0.001) == [f"{shared}: 0.100 each."]
+    assert said({"a": 0.1, "b": 0.1, "c": 0.1}) == ["ER ↓  no difference: 0.100 each."]
     (line,) = said({"a": 0.1, "b": 0.10004})
     assert "0.10000 against 0.10004" in line
 
