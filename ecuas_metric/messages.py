@@ -260,6 +260,7 @@ ADVICE = {  # sentences of their own
     "convert_to_parquet": (
         "Out of core, files are Parquet: DuckDB, Polars and pandas make them of others."
     ),
+    "name_rows": "Are the rows within those of another list? columns={columns}.",
     "name_role": "Name it with columns={columns}; '1-NAME' is the complement of a column.",
     "name_whole_id": (
         "Name all columns of the id with columns={{'id': 'A+B'}}, or those that tell systems apart with "

@@ -38,6 +38,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "count_as_wrong": CHOOSE,
     "label_or_bound": CHOOSE,
     "name_columns": "Name them under Options, “Columns”: confidence=NAME, correct=NAME.",
+    "name_rows": "The command `ecuas` can read rows within those of another list.",
     "name_role": "Name it under Options, “Columns”: {pairs}.",
     "name_by_class": "If column k is class k in each row all the same, enter {pairs} under Options, “Columns”.",
     "map_rating": "The command `ecuas` can map ratings to probabilities.",

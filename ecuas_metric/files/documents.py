@@ -39,7 +39,7 @@ def rows_in(text: str, path: str = "") -> JsonRows:
             [_row(value, line) for line, value in documents], [line for line, _ in documents]
         )
     if path:
-        return JsonRows(_rows_of(value_at(document, path)), path=path)
+        return JsonRows(_rows_at(document, path), path=path)
     nested = dict(_lists_in(document))
     if not nested:
         return JsonRows(_rows_of(document))
@@ -90,6 +90,17 @@ def _row(value: object, line: int) -> Object:
     if not isinstance(value, dict):
         raise ValueError(f"row {line} must be a JSON object; got {json.dumps(value)[:_LONGEST]}")
     return value
+
+
+def _rows_at(document: object, path: str) -> list[Object]:
+    """Return the rows at a path; of a list of objects those of each, with its numbers and texts as further columns."""
+    if not _are_objects(document):
+        return _rows_of(value_at(document, path))
+    rows = []
+    for part in document:
+        beside = {name: value for name, value in part.items() if not isinstance(value, dict | list)}
+        rows += [{**beside, **row} for row in _rows_of(value_at(part, path))]
+    return rows
 
 
 def _rows_of(document: object) -> list[Object]:

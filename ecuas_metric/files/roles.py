@@ -405,6 +405,9 @@ class _Matching:
         roles: set[str],
         present: Sequence[str],
     ) -> FileError:
+        nested = [name for name in self.table.column_names if self._holds_rows(name)]
+        if len(roles) > 1 and nested:
+            return self._error("roles_missing", advice="name_rows", columns={"rows": nested[0]})
         if len(roles) > 1:
             return self._error("roles_missing", advice="name_columns")
         (role,) = roles
@@ -439,6 +442,11 @@ class _Matching:
         return isinstance(row_of_numbers(first_of(self.table, name)), list) and not is_numeric(
             self._kind(name)
         )
+
+    def _holds_rows(self, name: str) -> bool:
+        """Return whether cells are lists of objects, as of JSON."""
+        kind = self.table[name].type
+        return bool(pa.types.is_large_list(kind) and pa.types.is_struct(kind.value_type))
 
     def _kind(self, name: str) -> pa.DataType:
         """Return the type of a column; of text, that of the values in it."""

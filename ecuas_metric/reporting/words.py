@@ -78,6 +78,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B; of several "
     "systems, --columns SYSTEM:confidence=NAME,correct=NAME for each. Columns named after classes? List these: "
     "--labels A,B.",
+    "name_rows": "Are the rows within those of another list? --columns {pairs}.",
     "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column. Rows whose truth is unknown "
     "are for ecuas decide.",
     "reject_missing": "Missing confidences? --missing-confidence 0 rejects these answers at reject costs below 1.",

@@ -94,6 +94,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.json --columns rows=output.results",
             json.dumps({"examples": RECORDS[:3], "output": {"results": RECORDS}}),
         ),
+        "rows of each of several runs": (
+            "a.json --columns rows=rows",
+            json.dumps([{"run": 1, "rows": RECORDS[:9]}, {"run": 2, "rows": RECORDS[9:]}]),
+        ),
         "promptfoo": (
             "a.json --columns rows=results.results,correct=success,confidence=metrics.0.score",
             json.dumps({"results": {"prompts": [{"raw": "?"}], "results": ANSWERS}}),
@@ -313,6 +317,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "two tables of lists": (
         json.dumps({"gpt": {"confidence": [0.5], "correct": [1]}, "llama": {"correct": [1]}}),
         "rows=gpt",
+        "",
+    ),
+    "rows of each of several models": (
+        json.dumps([{"model": model, "rows": RECORDS} for model in "ab"]),
+        "--columns rows=rows",
         "",
     ),
     "two lists of rows": (
