@@ -95,12 +95,19 @@ def _row(value: object, line: int) -> Object:
 def _rows_at(document: object, path: str) -> list[Object]:
     """Return the rows at a path; of a list of objects those of each, with its numbers and texts as further columns."""
     if not _are_objects(document):
-        return _rows_of(value_at(document, path))
+        return _rows_of(_part_at(document, path))
     rows = []
     for part in document:
         beside = {name: value for name, value in part.items() if not isinstance(value, dict | list)}
-        rows += [{**beside, **row} for row in _rows_of(value_at(part, path))]
+        rows += [{**beside, **row} for row in _rows_of(_part_at(part, path))]
     return rows
+
+
+def _part_at(document: object, path: str) -> object:
+    part = value_at(document, path)
+    if part is None:
+        raise ValueError(f"there is nothing at {path}")
+    return part
 
 
 def _rows_of(document: object) -> list[Object]:
