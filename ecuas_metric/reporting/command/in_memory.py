@@ -48,6 +48,7 @@ from .parameters import (
 )
 from .reading import read_files, recipes_of
 
+NEXT = "next: ecuas compare tests differences of systems, ecuas threshold chooses a reject cost"
 # what groups of samples matter for in `score`
 _DEPENDENT = ("interval", "calibration", "calibrate", "explain")
 
@@ -142,7 +143,8 @@ def score_in_memory(
     asked = metrics_of(output, systems, options_set(options, is_binned=figures is not None))
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
-    output.show_report(report, keys, recipes=recipes_of(submissions))
+    hint = "" if is_bounded(unlabelled) else NEXT  # both need all labels
+    output.show_report(report, keys, hint=hint, recipes=recipes_of(submissions))
     notes = report.notes()
     if by:
         from ..averages import macro_averages

@@ -311,11 +311,12 @@ class ReportOutput(Output):
         records: Sequence[Record] | None = None,
         *,
         notes: Iterable[str] = (),
+        hint: str = "",
         recipes: Iterable[Recipe] = (),
     ) -> None:
-        """Print the table of a report, with further notes below it, and write it to all files."""
+        """Print the table of a report, with further notes and a hint below it, and write it to all files."""
         grid = report_grid(report, digits=self.digits, keys=self.columns_of(keys))
-        grid = replace(grid, notes=[*grid.notes, *notes])
+        grid = replace(grid, notes=[*grid.notes, *notes], hints=[*grid.hints, hint])
         bases = {name: results.basis for name, results in report.results.items()}
         self.show(grid, records or report_records(report, keys=keys), recipes=recipes, bases=bases)
 
