@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Any
@@ -233,14 +233,18 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     for other, texts in alike.items():
         columns = {"label": name, "predicted": other}
         fields: dict[str, Any] = {"other": other, "verdicts": name, "columns": columns}
-        is_named = other.strip().lower() in NAMES["predicted"]
-        likeness = _likeness(truth, texts, confidence, is_named=is_named)
+        likeness = _likeness(truth, texts, confidence, is_named=_is_predicted(other))
         if words != _CODES or likeness.is_of_answers:
             raise sheet.error(name, "words_of_other", advice="name_right_answers", **fields)
         if likeness.agree:
             fields |= {"column": name, "pairs": f"label={name},predicted={other}"}
             return (Note("like_right_answers", fields, "name_right_answers"),)
     return ()
+
+
+def _is_predicted(name: str) -> bool:
+    """Return whether a column has a name of predicted classes."""
+    return name.strip().lower() in NAMES["predicted"]
 
 
 def _columns_of_words(head: Sheet, recipe: Recipe, words: set[str]) -> dict[str, Array]:
@@ -354,8 +358,8 @@ def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if what seems the probability of class 1 is the confidence in the class that was chosen."""
     name = recipe.predictions[0]
     values = on_unit_scale(numbers_in(sheet, name, share=recipe.scale == 1), recipe.scale)
-    is_high = bool(len(values) >= _ENOUGH and np.nanmin(values) >= 0.5)
-    predicted = [other for other, _ in recipe.unused if other.strip().lower() in NAMES["predicted"]]
+    is_high = _are_never_low(values)
+    predicted = [other for other, _ in recipe.unused if _is_predicted(other)]
     advice: dict[str, Any] = {"advice": "name_positive", "columns": {"positive": name}}
     for other in predicted:
         wrong = _contradicts(sheet, recipe, other, values)
@@ -367,6 +371,11 @@ def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
     # below the first rows lower ones may follow
     if is_high and not predicted and _is_whole(sheet, recipe):
         raise sheet.error(name, "never_below_half", **advice)
+
+
+def _are_never_low(values: Floats) -> bool:
+    """Return whether numbers (N,) are all at least 1/2, as those of the likelier of two classes, and not by chance."""
+    return bool(len(values) >= _ENOUGH and np.nanmin(values) >= 0.5)
 
 
 def _contradicts(sheet: Sheet, recipe: Recipe, predicted: str, values: Floats) -> Bools:
@@ -454,16 +463,21 @@ def _refuse_crossed(sheet: Sheet, recipe: Recipe) -> None:
     if recipe.systems or size > _MOST_CROSSED:
         return
     columns = {name: texts_in(sheet.column(name)) for name, _ in recipe.unused}
+    counts = {name: count_distinct(texts) for name, texts in columns.items()}
+    for ids, other in _pairs_of_product(counts, size):
+        if count_distinct(join_texts([columns[ids], columns[other]], "\0")) == size:
+            raise _told_apart(sheet, ids, other, counts[other], {"system": other})
+
+
+def _pairs_of_product(counts: Mapping[str, int], size: int) -> Iterator[tuple[str, str]]:
+    """Yield two columns whose numbers of values have a product, that of more values first."""
     names_by_count: dict[int, list[str]] = {}
-    for name, texts in columns.items():
-        names_by_count.setdefault(count_distinct(texts), []).append(name)
+    for name, count in counts.items():
+        names_by_count.setdefault(count, []).append(name)
     for count, names in names_by_count.items():
         values = size // count if count >= _ENOUGH else 0
-        if values * count != size or not 1 < values < count:
-            continue
-        for ids, other in product(names, names_by_count.get(values, ())):
-            if count_distinct(join_texts([columns[ids], columns[other]], "\0")) == size:
-                raise _told_apart(sheet, ids, other, values, {"system": other})
+        if values * count == size and 1 < values < count:
+            yield from product(names, names_by_count.get(values, ()))
 
 
 def _told_apart(
