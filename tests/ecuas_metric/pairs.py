@@ -72,7 +72,8 @@ def equal_selective_risk(rng, size):
 
 def normalised(rng, size):
     """Both calibrated, with 10 and 50 % errors."""
-    p, q = rng.beta(9, 1, size), rng.beta(5, 5, size)
+    p = rng.beta(9, 1, size)
+    q = rng.beta(5, 5, size)
     return (answers(rng, p), p), (answers(rng, q), q)
 
 

@@ -9,7 +9,8 @@ from scipy import stats
 
 from ecuas_metric.recalibration.maps import apply_isotonic, fit_isotonic
 
-GROUP_SIZE, FOLDS = 5, 5
+GROUP_SIZE = 5
+FOLDS = 5
 
 
 def calibrated(rng, size, a=4, b=1.5):
@@ -72,7 +73,8 @@ def refusals(rng, size):
 def isotonic(rng, size):
     """An overconfident system, recalibrated out of fold."""
     q, correct, _ = overconfident(rng, size)
-    fold, out = rng.permutation(size) % FOLDS, q
+    fold = rng.permutation(size) % FOLDS
+    out = q
     for k in range(FOLDS):
         fitted = fit_isotonic(q[fold != k], correct[fold != k])
         out = np.where(fold == k, apply_isotonic(fitted, q), out)
@@ -146,7 +148,8 @@ def thousand_classes(rng, size):
     logits = 2 * rng.standard_normal((size, 1000))
     logits[:, 0] += 4 * rng.standard_normal(size) + 8
     posterior = np.exp(logits - logits.max(axis=1, keepdims=True))
-    label, sharp = labels_of(rng, posterior), posterior**1.2
+    label = labels_of(rng, posterior)
+    sharp = posterior**1.2
     return sharp / sharp.sum(axis=1, keepdims=True), label, {}
 
 

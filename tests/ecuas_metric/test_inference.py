@@ -61,7 +61,8 @@ def test_the_mirror_of_wrong_is_right(rng):
     q = rng.random(80).round(2)
     for count in (0, 1, 3, 10, 40):
         wrong = rng.permutation(80) < count
-        ours, theirs = limits(q, ~wrong), limits(1 - q, wrong)
+        ours = limits(q, ~wrong)
+        theirs = limits(1 - q, wrong)
         assert ours["error_rate"] == pytest.approx(1 - theirs["error_rate"][::-1], abs=1e-9)
         for key in ("confidence_brier_score", "confidence_cross_entropy"):
             assert ours[key] == pytest.approx(theirs[key], rel=1e-6)
@@ -70,7 +71,8 @@ def test_the_mirror_of_wrong_is_right(rng):
 
 
 def test_neither_the_unit_of_weights_nor_that_of_costs_matters(rng):
-    u, weight = rng.random(120), rng.exponential(size=120)
+    u = rng.random(120)
+    weight = rng.exponential(size=120)
     cost = (rng.random(120) < u) * rng.random(120)
     plain = limits(u, cost, "costs", max_uncertainty=1.0, sample_weight=weight)
     scaled = limits(u * 1e6, cost * 1e6, "costs", max_uncertainty=1e6, sample_weight=weight * 1e-9)
@@ -302,7 +304,8 @@ def test_a_normalised_error_rate_whose_naive_system_is_undecided_has_no_interval
 def test_one_more_answer_costs_the_next_entry_of_a_matrix(rng):
     """The third class is never the label; to miss it costs 1 or 50."""
     p = rng.uniform(0.5, 1, 100)
-    posterior, label = np.stack([p, 1 - p, 0 * p], axis=1), (rng.random(100) > p).astype(int)
+    posterior = np.stack([p, 1 - p, 0 * p], axis=1)
+    label = (rng.random(100) > p).astype(int)
     cheap, dear = (
         limits(posterior, label, "posteriors", cost=[[0, 1, 1], [1, 0, 1], [most, most, 0]])["risk"]
         for most in (1.001, 50)

@@ -17,7 +17,8 @@ from ecuas_metric.inputs import (
 )
 from ecuas_metric.messages import ADVICE
 
-NAN, INF = float("nan"), float("inf")
+NAN = float("nan")
+INF = float("inf")
 LENGTH = "predictions must have rows of one length (2 in the first); got"
 LABELS = "references must be labels in [0, 2); got"
 LOGIT = "predictions must have a finite logit in each row; got"

@@ -133,7 +133,8 @@ def test_losses_of_two_classes_have_the_intervals_of_confidences(rng):
 
 
 def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):
-    q, label = rng.dirichlet(np.ones(30), 200), rng.integers(0, 30, 200)
+    q = rng.dirichlet(np.ones(30), 200)
+    label = rng.integers(0, 30, 200)
     for classes, has_limits in ((30, False), (4, True)):
         few = q[:, :classes] / q[:, :classes].sum(axis=1, keepdims=True)
         found, _ = results(few, label % classes, "posteriors", normalize=True)
@@ -141,7 +142,8 @@ def test_naive_systems_of_few_samples_per_class_have_no_interval(rng):
 
 
 def test_what_a_naive_system_costs_has_no_interval_where_a_rare_class_may_cost_most(rng):
-    q, label = rng.dirichlet(np.ones(3), 400), rng.integers(0, 3, 400)
+    q = rng.dirichlet(np.ones(3), 400)
+    label = rng.integers(0, 3, 400)
     found, _ = results(
         q, label, "posteriors", normalize=True, cost=[[0, 1, 2], [1, 0, 1], [2, 1, 0]], n=0
     )
@@ -170,7 +172,9 @@ def test_nobody_accepted_is_no_certainty():
 
 def test_the_bias_of_small_samples_is_that_of_the_formula():
     """Against the mean over many samples of 30, and the area itself, -log of the share before, under r(F) = F."""
-    generator, values, biases = np.random.default_rng(5), [], []
+    generator = np.random.default_rng(5)
+    values = []
+    biases = []
     for _ in range(1500):
         u = generator.random(30)
         groups = tie_groups(u, (generator.random(30) < u).astype(float))
@@ -229,7 +233,8 @@ def test_risks_of_few_skewed_grades_hold_the_truth_and_say_what_was_not_seen(siz
 
 def test_limits_of_graded_costs_become_those_of_a_mean():
     """That some answer may cost the most there is counts as half a sample, which many samples outweigh."""
-    u, cost = np.linspace(0, 1, 200_000), np.resize([0.0, 1.0, 2.5], 200_000)
+    u = np.linspace(0, 1, 200_000)
+    cost = np.resize([0.0, 1.0, 2.5], 200_000)
     risk = results(u, cost, "costs", max_uncertainty=1.0)[0]["risk"]
     half = 1.96 * cost.std() / np.sqrt(len(cost))
     assert (risk.low, risk.high) == pytest.approx(

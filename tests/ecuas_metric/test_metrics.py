@@ -223,7 +223,8 @@ def test_input_is_never_written_to_and_blocks_change_nothing(system):
     weights = read_only(np.ones(len(references)))
     options = {"sample_weight": weights, **options, **INTERVALS}
     whole = score(form, read_only(predictions), read_only(references), **options)
-    before, inputs.BLOCK_SIZE = inputs.BLOCK_SIZE, 5
+    before = inputs.BLOCK_SIZE
+    inputs.BLOCK_SIZE = 5
     try:
         same(score(form, predictions, references, **options), whole)
     finally:

@@ -45,7 +45,8 @@ def test_neighbours_of_equal_cost_may_be_one_group(way, shape, samples, data):
 @given(SAMPLES, st.sampled_from([1, 3, 8, 2**16]), st.booleans())
 def test_areas_are_sums_over_the_curve_whatever_the_blocks(samples, size, weigh):
     uncertainty, cost = np.array(samples).T
-    before, inputs.BLOCK_SIZE = inputs.BLOCK_SIZE, size
+    before = inputs.BLOCK_SIZE
+    inputs.BLOCK_SIZE = size
     try:
         groups = tie_groups(uncertainty, cost, sample_weight=1.0 + cost if weigh else None)
         areas = groups.areas

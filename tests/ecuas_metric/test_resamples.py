@@ -9,7 +9,8 @@ from ecuas_metric.ranking import ResampledTies, Resamples, tie_groups
 from ecuas_metric.results import all_values, prepare
 from ecuas_metric.sampling import Resampling, bootstrap_weights
 
-SIZE, COUNT = 9000, 5  # more than a block of samples
+SIZE = 9000
+COUNT = 5  # more than a block of samples
 OPTIONS = {"reject_costs": 0.1, "confidence_level": 0.95, "weights_are": "counts"}
 
 
@@ -78,11 +79,9 @@ def test_a_resample_without_a_draw_has_no_value():
 
 
 def test_samples_need_not_be_sorted(rng):
-    rank, cost, counts = (
-        rng.random(300),
-        rng.integers(0, 2, 300) / 1.0,
-        rng.integers(0, 3, (4, 300)),
-    )
+    rank = rng.random(300)
+    cost = rng.integers(0, 2, 300) / 1.0
+    counts = rng.integers(0, 3, (4, 300))
     order = np.argsort(rank)
     unsorted = ResampledTies(rank, cost, Resamples(counts))
     ordered = ResampledTies(rank[order], cost[order], Resamples(counts[:, order]))

@@ -125,7 +125,8 @@ def test_row_order_does_not_matter(system, rng):
 
 
 def test_every_metric_of_every_form_gets_an_interval_around_its_value(rng):
-    logits, labels = rng.normal(size=(80, 3)), rng.integers(0, 3, 80)
+    logits = rng.normal(size=(80, 3))
+    labels = rng.integers(0, 3, 80)
     options = checked_options(
         predictions_are="logits",
         normalize=True,

@@ -48,7 +48,8 @@ def test_numbers_and_notes_are_those_of_memory(form, rng):
 
 def random_rows(rng):
     """Return rows of any form, size, number of errors and design that a state has."""
-    form, size = str(rng.choice(list(FORMS))), int(rng.choice([5, 12, 40, 150, 400]))
+    form = str(rng.choice(list(FORMS)))
+    size = int(rng.choice([5, 12, 40, 150, 400]))
     rows = FORMS[form](rng, size)
     if rows.form == "confidences" and rng.random() < 0.5:  # few errors
         rows.references[:] = rng.random(size) < rng.choice([0.03, 0.97, 1.0])
@@ -223,7 +224,8 @@ def test_ten_billion_rows_have_finite_numbers(form, rng):
     one = many = FORMS[form](rng, 1024).state()
     for _ in range(24):
         many = merge([many, many])
-    few, results = results_of(one), results_of(many)
+    few = results_of(one)
+    results = results_of(many)
     assert results.basis.num_samples == 1024 * 2**24
     for key, estimate in results.estimates.items():
         if key.metric != "aurc":  # of which repeated rows have another
@@ -246,7 +248,8 @@ def test_one_row_and_one_class_are_undefined_as_in_memory():
 def test_rows_of_weight_0_are_counted_and_no_more(form, rng):
     rows = FORMS[form](rng, 60)
     rows.weight[::2] = 0.0
-    whole, weighted = rows.state(), rows.state(np.flatnonzero(rows.weight))
+    whole = rows.state()
+    weighted = rows.state(np.flatnonzero(rows.weight))
     assert (whole.rows, whole.samples, weighted.rows) == (60, weighted.samples, weighted.samples)
     none = rows.state(np.flatnonzero(rows.weight == 0))
     assert none.samples == 0
@@ -256,7 +259,8 @@ def test_rows_of_weight_0_are_counted_and_no_more(form, rng):
 @pytest.mark.parametrize("form", ["confidences", "posteriors"])
 def test_curves_are_those_of_the_rows(form, rng):
     rows = FORMS[form](rng, 120)
-    whole, system = rows.state(), rows.system()
+    whole = rows.state()
+    system = rows.system()
     drawn = (
         curves.risk_coverage,
         curves.reject_cost_curve,
@@ -266,7 +270,8 @@ def test_curves_are_those_of_the_rows(form, rng):
         theirs = dataclasses.asdict(curve(system))
         for field, mine in dataclasses.asdict(curve(system_of(whole))).items():
             np.testing.assert_allclose(mine, theirs[field], rtol=1e-12, atol=1e-15)
-    mine, theirs = curves.reliability(system_of(whole)), curves.reliability(system)
+    mine = curves.reliability(system_of(whole))
+    theirs = curves.reliability(system)
     for field in ("confidence", "accuracy", "shares"):
         np.testing.assert_allclose(getattr(mine, field), getattr(theirs, field), rtol=1e-12)
 

@@ -166,7 +166,8 @@ def test_bets_of_costs_and_groups_are_valid_and_weaker_than_binomial_tails(rng):
 def test_what_cannot_be_chosen_is_refused(options, message):
     with pytest.raises(InputError, match="must be of confidence_system"):
         choose_reject_cost(([0, 1], [0.4, 0.6]), budget=0.1)
-    weights, num_classes = options.pop("weights", None), options.pop("num_classes", None)
+    weights = options.pop("weights", None)
+    num_classes = options.pop("num_classes", None)
     system = confidence_system([0, 1], [0.4, 0.6], sample_weight=weights, num_classes=num_classes)
     with pytest.raises(InputError, match=message):
         choose_reject_cost(system, **options)

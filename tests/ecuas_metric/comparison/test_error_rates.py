@@ -56,7 +56,8 @@ def two_scales(rng, size):
     scales = iter([(1.0, 0.0), (0.4, 0.05)])
 
     def scaled():
-        (factor, shift), (correct, p) = next(scales), one()
+        (factor, shift) = next(scales)
+        (correct, p) = one()
         return correct, factor * p + shift
 
     return scaled, options

@@ -33,7 +33,8 @@ def test_the_deviation_of_an_error_rate_is_that_of_the_discordant_pairs(rng):
     outputs = pair(rng, 300)
     plan = {plan.key: plan for plan in plan_of_systems(systems_of(outputs))}[Key("error_rate")]
     first, second = (1 - correct for _, correct in outputs.values())
-    b, c = np.mean(first > second), np.mean(first < second)
+    b = np.mean(first > second)
+    c = np.mean(first < second)
     assert plan.difference == pytest.approx(b - c)
     assert plan.deviation == pytest.approx(math.sqrt((b + c - (b - c) ** 2) * 300 / 299))
 
@@ -95,7 +96,8 @@ def test_samples_that_never_differ_plan_nothing():
 
 def test_the_model_has_the_rates_it_is_given(rng):
     plan = plan_of_rates(Key("error_rate"), (0.3, 0.1), correlation=0.2)
-    a, b = 0.3 * 0.7, 0.1 * 0.9
+    a = 0.3 * 0.7
+    b = 0.1 * 0.9
     assert plan.difference == pytest.approx(0.2)
     assert plan.deviation == pytest.approx(math.sqrt(a + b - 0.4 * math.sqrt(a * b)))
     assert plan_of_rates(Key("ecuas", 1.0), (0.2, 0.2), correlation=1).deviation == pytest.approx(
@@ -134,7 +136,8 @@ def test_what_cannot_be_planned_is_refused(given, message):
 
 
 def test_the_command_plans_with_files_and_without(files, tmp_path, capsys):
-    files, output = [*map(str, files)], tmp_path / "plan.json"
+    files = [*map(str, files)]
+    output = tmp_path / "plan.json"
     assert (
         cli.main(
             [

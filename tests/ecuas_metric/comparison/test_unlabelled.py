@@ -104,23 +104,6 @@ def test_bounds_of_too_many_sums_contain_those_of_all_completions(system):
             assert bounds[key].high >= high - 1e-9
 
 
-@given(open_systems())
-def test_judging_an_answer_never_widens_the_bounds(system):
-    confidence, correct, _ = system
-    options = checked_options(**OPTIONS)
-    wide = unlabelled_bounds(confidence, correct, options)
-    for index in np.flatnonzero(np.isnan(correct)):
-        for verdict in (0.0, 1.0):
-            judged = correct.copy()
-            judged[index] = verdict
-            for key, bounds in unlabelled_bounds(confidence, judged, options).items():
-                low, high = astuple(bounds)
-                assert (
-                    np.isnan(low)
-                    or wide[key].low <= low + 1e-9 <= high + 2e-9 <= wide[key].high + 3e-9
-                )
-
-
 @given(open_systems(weights=(1.0, 3.0)), st.data())
 def test_what_is_missing_can_be_anything_within_the_bounds_and_both_ends_occur(system, data):
     """Confidences and labels: of means of costs; metrics of the order have no bounds then."""

@@ -9,9 +9,13 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 N = 200
 RNG = np.random.default_rng(3)
-CLASSES, SPAM = np.array(["cat", "dog", "horse", "ship"]), np.array(["ham", "spam"])
-Q, P, FOUR = RNG.random(N).round(4), RNG.random(N).round(4), RNG.dirichlet(np.full(4, 0.7), N)
-C, Y = (RNG.random(N) < Q).astype(int), (RNG.random(N) < P).astype(int)
+CLASSES = np.array(["cat", "dog", "horse", "ship"])
+SPAM = np.array(["ham", "spam"])
+Q = RNG.random(N).round(4)
+P = RNG.random(N).round(4)
+FOUR = RNG.dirichlet(np.full(4, 0.7), N)
+C = (RNG.random(N) < Q).astype(int)
+Y = (RNG.random(N) < P).astype(int)
 LABEL = np.array([RNG.choice(4, p=row) for row in FOUR])
 WRONG = FOUR.argmax(axis=1) != LABEL
 BASE = pd.DataFrame({"id": [f"q{i:03}" for i in range(N)], "confidence": Q, "correct": C})

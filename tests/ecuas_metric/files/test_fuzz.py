@@ -69,14 +69,16 @@ def disturbed(frame, rng):
     """Return a table with a few cells, names, columns or rows that are odd."""
     frame = frame.astype(object)
     for _ in range(rng.integers(1, 4)):
-        row, column = int(rng.integers(0, len(frame))), int(rng.integers(0, frame.shape[1]))
+        row = int(rng.integers(0, len(frame)))
+        column = int(rng.integers(0, frame.shape[1]))
         kind = rng.integers(0, 8)
         if kind < 4:
             cells = frame.iloc[:, column].tolist()
             odd = ODD[rng.integers(0, len(ODD))]
             cells = [odd] * len(cells) if kind == 0 else [*cells[:row], odd, *cells[row + 1 :]]
             series = pd.Series(cells, dtype=object, index=frame.index)
-            before, after = frame.iloc[:, :column], frame.iloc[:, column + 1 :]
+            before = frame.iloc[:, :column]
+            after = frame.iloc[:, column + 1 :]
             frame = pd.concat([before, series.rename(frame.columns[column]), after], axis=1)
         elif kind == 4:
             names = frame.columns.tolist()
@@ -97,7 +99,8 @@ def mutated(content, rng):
     """Return bytes with a few of them changed, cut, repeated or put in."""
     content = bytearray(content)
     for _ in range(rng.integers(1, 4)):
-        at, length = int(rng.integers(0, len(content) + 1)), int(rng.integers(1, 30))
+        at = int(rng.integers(0, len(content) + 1))
+        length = int(rng.integers(1, 30))
         kind = rng.integers(0, 9) // 2
         if kind == 0:
             content[at : at + 1] = bytes([int(rng.integers(0, 256))])
@@ -114,7 +117,8 @@ def mutated(content, rng):
 
 def broken(number, rng):
     """Return the suffix and the content of a file with something wrong in it."""
-    suffix, frame = SUFFIXES[number % 5], TABLES[rng.integers(0, len(TABLES))]
+    suffix = SUFFIXES[number % 5]
+    frame = TABLES[rng.integers(0, len(TABLES))]
     if number % 3:
         try:
             return suffix, content_of(disturbed(frame, rng), suffix)
@@ -129,7 +133,8 @@ def _too_long(*_):
 
 def run(count, seed, folder, capsys):
     """Return how many of broken files were scored, and fail where one of them is not answered in a line."""
-    rng, scored = np.random.default_rng(seed), 0
+    rng = np.random.default_rng(seed)
+    scored = 0
     signal.signal(signal.SIGPROF, _too_long)
     for number in range(count):
         suffix, content = broken(number, rng)

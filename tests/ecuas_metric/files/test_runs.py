@@ -134,7 +134,8 @@ def lighteval(tmp_path, scores):
     ],
 )
 def test_choices_are_posteriors(tool, begin, request, tmp_path, scores, capsys):
-    (values, labels), file = scores, request.getfixturevalue(tool)
+    (values, labels) = scores
+    file = request.getfixturevalue(tool)
     for path in (file, file.parent, tmp_path):
         submission = only(path)
         assert (submission.name, submission.predictions_are) == ("org/model", "log_probabilities")
@@ -183,7 +184,8 @@ def test_runs_that_cannot_be_used(write, samples, error, tmp_path):
 
 def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
     """lm-eval divides by the lengths of the choices, which do not begin with the space before each, unless they do."""
-    values, labels = rng.normal(-3, 1, size=(100, 4)), rng.integers(0, 4, 100)
+    values = rng.normal(-3, 1, size=(100, 4))
+    labels = rng.integers(0, 4, 100)
     choices = [*CHOICES[:3], "Gelb wie Öl"]
     for length, name, size in (
         ("chars", "acc_norm", len),
@@ -229,7 +231,8 @@ def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, t
 
 
 def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
-    sizes, scores = [2, 3] * 4, [-1.0, -2.0, -3.0]
+    sizes = [2, 3] * 4
+    scores = [-1.0, -2.0, -3.0]
     rows = [
         lm_eval_row(i, i % 2, scores[:size], choices=CHOICES[:size]) for i, size in enumerate(sizes)
     ]
@@ -327,7 +330,8 @@ def test_lighteval_details_that_cannot_be_used(lighteval):
 
 @pytest.mark.parametrize("suffix", [".json", ".eval"])
 def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
-    values, q = ["C", "I", "N", 1, 0.0, True], rng.random(12)
+    values = ["C", "I", "N", 1, 0.0, True]
+    q = rng.random(12)
     samples = [
         inspect_sample(i, values[i % 6], float(q[i + 6 * (e - 1)]), e)
         for e in (1, 2)
@@ -346,13 +350,6 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     )
     found = score_confidences(submission.references, submission.predictions)
     assert found == pytest.approx(score_confidences([1, 0, 0, 1, 0, 1] * 2, q))
-
-
-def test_grades_count_as_correct_from_the_one_that_is_given(tmp_path):
-    file = json_file(
-        tmp_path, [inspect_sample(i, value, 0.5) for i, value in enumerate(["C", "P", 0.4, "N"])]
-    )
-    assert read_submissions(file, correct_from=0.5)[0].references.tolist() == [1, 1, 0, 0]
 
 
 def test_a_log_that_was_cut_off_is_said_to_be_one(tmp_path):

@@ -82,10 +82,8 @@ def test_unlabelled_answers_are_an_error_or_counted(weight, share, said, tmp_pat
         ValueError, match=r"'correct' has no value in row 3 \(1 of 3\)\. Label them, count them as"
     ):
         read_submissions(path)
-    kept, left = (
-        (["x", "y", "z"], [1, 0, 0], [False, True, False]),
-        (["x", "z"], [1, 0], [False, False]),
-    )
+    kept = (["x", "y", "z"], [1, 0, 0], [False, True, False])
+    left = (["x", "z"], [1, 0], [False, False])
     for rule, (ids, truth, rows) in {"bounds": kept, "wrong": kept, "drop": left}.items():
         submission = only(path, unlabelled=rule, columns={"weight": weight} if weight else None)
         assert (submission.ids.tolist(), submission.references.tolist()) == (ids, truth)

@@ -51,7 +51,9 @@ def test_the_band_of_the_risk_is_about_that_of_a_reject_cost(rng):
 
 
 def test_curves_lie_in_their_bands(system):
-    risks, costs, bins = risk_coverage(system), reject_cost_curve(system), reliability(system)
+    risks = risk_coverage(system)
+    costs = reject_cost_curve(system)
+    bins = reliability(system)
     for band, values in (
         (risk_band(system, risks.coverage), risks.risk),
         (reject_cost_band(system, costs.reject_cost), costs.expected_cost),

@@ -74,11 +74,9 @@ def test_the_area_under_the_reject_cost_curve_is_ecuas(n, rng):
 
 
 def test_whole_weights_are_repetition(rng):
-    confidence, correct, weights = (
-        rng.random(40).round(1),
-        rng.integers(0, 2, 40),
-        rng.integers(0, 3, 40),
-    )
+    confidence = rng.random(40).round(1)
+    correct = rng.integers(0, 2, 40)
+    weights = rng.integers(0, 3, 40)
     weighted = of_confidences(confidence, correct, sample_weight=weights)
     repeated = of_confidences(np.repeat(confidence, weights), np.repeat(correct, weights))
     for curve in (risk_coverage, reject_cost_curve, reliability, order_curve):

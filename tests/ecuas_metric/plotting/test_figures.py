@@ -29,7 +29,8 @@ def systems(rng):
 def test_every_system_is_named_and_more_than_six_have_a_panel_each_with_the_others_in_grey(
     draw, systems
 ):
-    figure, legends = draw(systems), []
+    figure = draw(systems)
+    legends = []
     for legend in (*figure.legends, figure.axes[0].get_legend()):
         legends += [text.get_text() for text in legend.texts] if legend else []
     assert set(systems) <= {axes.get_title() for axes in figure.axes} | set(legends)

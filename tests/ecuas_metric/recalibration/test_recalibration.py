@@ -69,11 +69,13 @@ def is_separated(scores, labels):
     """By a linear programme: the largest sum of slacks a (s_y - s_k) - (b_k - b_y) >= 0 with |a| = 1 at most."""
     num, num_classes = scores.shape
     for sign in (1.0, -1.0):
-        rows, bounds = [], []
+        rows = []
+        bounds = []
         for i, k in itertools.product(range(num), range(num_classes)):
             if k != labels[i]:
                 row = np.zeros(num_classes)
-                row[k], row[labels[i]] = 1.0, -1.0
+                row[k] = 1.0
+                row[labels[i]] = -1.0
                 rows.append(row)
                 bounds.append(sign * (scores[i, labels[i]] - scores[i, k]))
         solved = linprog(np.sum(rows, axis=0), rows, bounds, bounds=[(-100, 100)] * num_classes)
@@ -122,7 +124,8 @@ def test_a_temperature_exists_unless_every_answer_is_right_is_positive_and_has_n
 
 
 def test_isotonic_is_scikit_learns(rng):
-    confidence, correct = rng.random(200), rng.integers(0, 2, 200)
+    confidence = rng.random(200)
+    correct = rng.integers(0, 2, 200)
     new = rng.random(50)
     theirs = (
         IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")

@@ -7,11 +7,14 @@ from ecuas_metric.comparison.compare import Comparison
 from ecuas_metric.metric import Key
 
 ALPHA = 0.05
-ER, AUROC, COVERAGE = Key("error_rate"), Key("auroc"), Key("coverage", 0.2)
+ER = Key("error_rate")
+AUROC = Key("auroc")
+COVERAGE = Key("coverage", 0.2)
 
 
 def row(first, second, key, difference, p=0.001, *, comparable=True):
-    low, high = difference - 0.1, difference + 0.1
+    low = difference - 0.1
+    high = difference + 0.1
     return Comparison(first, second, key, difference, low, high, p, p, comparable, low, high)
 
 

@@ -27,7 +27,8 @@ TINY = "confidence,correct\n0.9,1\n0.4,0\n"
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """Files such as the help's examples name, written the way other tools write them."""
-    path, rng = tmp_path_factory.mktemp("files"), np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("files")
+    rng = np.random.default_rng(0)
     ids = [f"q{i}" for i in range(90)]
 
     def frame():

@@ -157,11 +157,13 @@ def table_of(kind, flag):
                 if flag == "predictions_are"
                 else shares.round(2 if flag == "renormalize" else 9)
             )
-            truth, outputs = "label", [f"prob_{k}" for k in range(3)]
+            truth = "label"
+            outputs = [f"prob_{k}" for k in range(3)]
             own = {"label": label} | dict(zip(outputs, shares.T, strict=True))
         else:
             confidence = rng.random(SIZE)
-            truth, outputs = "correct", ["confidence"]
+            truth = "correct"
+            outputs = ["confidence"]
             own = {
                 "confidence": confidence,
                 "correct": (rng.random(SIZE) < confidence).astype(float),

@@ -75,10 +75,8 @@ def test_confidences_as_a_logistic_regression_out_of_fold_has_them(overconfident
 def test_groups_stay_together_and_folds_are_as_many_as_asked_for(overconfident, tmp_path):
     q, correct = overconfident
     groups = np.arange(300) // 3
-    more, columns = (
-        ("--folds", "3", "--groups", "document"),
-        {"confidence": q, "correct": correct, "document": groups},
-    )
+    more = ("--folds", "3", "--groups", "document")
+    columns = {"confidence": q, "correct": correct, "document": groups}
     rows, line = recalibrated(tmp_path, "isotonic", *more, **columns)
     expected = np.empty(300)
     for train, test in StratifiedGroupKFold(3, shuffle=True, random_state=42).split(

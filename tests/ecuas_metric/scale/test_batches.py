@@ -28,7 +28,8 @@ OPTIONS = checked_options(n=[0, 1], reject_costs=[0.2])
 def table(rng):
     confidence = rng.random(600).round(2)
     correct = rng.random(600) < confidence
-    model, text = rng.choice(["a", "b"], 600), ["x"] * 600
+    model = rng.choice(["a", "b"], 600)
+    text = ["x"] * 600
     return pa.table({"model": model, "confidence": confidence, "correct": correct, "text": text})
 
 

@@ -113,10 +113,8 @@ def test_a_state_of_options_that_are_no_more_says_so(field):
 
 
 def test_collections_merge_but_count_no_rows_twice(tmp_path):
-    one, two = (
-        Collection({"a": ONE}, {"0.parquet": "a"}),
-        Collection({"a": ONE, "b": ONE}, {"1.parquet": "b"}),
-    )
+    one = Collection({"a": ONE}, {"0.parquet": "a"})
+    two = Collection({"a": ONE, "b": ONE}, {"1.parquet": "b"})
     merged = merge_collections([one, two])
     assert {name: state.rows for name, state in merged.states.items()} == {"a": 6, "b": 3}
     assert packed(merged.states["a"]) == packed(merge_collections([two, one]).states["a"])
@@ -145,7 +143,8 @@ def test_files_that_cannot_be_read_or_written_are_named(tmp_path):
 
 def test_a_link_stays_one_and_its_file_has_the_states(tmp_path):
     (tmp_path / "kept").mkdir()
-    link, file = tmp_path / "a.state", tmp_path / "kept" / "b.state"
+    link = tmp_path / "a.state"
+    file = tmp_path / "kept" / "b.state"
     link.symlink_to(file)
     storage.write_collection(link, Collection({"a": ONE}))
     assert link.is_symlink()

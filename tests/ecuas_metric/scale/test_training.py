@@ -34,7 +34,8 @@ def test_objects_merge_gather_reset_and_load(rng):
     one, two, none = (StreamedMetrics() for _ in range(3))
     for metrics, rows in zip((one, two), batches(rng), strict=False):
         metrics.update(*rows)
-    sent, together = [metrics.packed() for metrics in (one, two, none)], StreamedMetrics()
+    sent = [metrics.packed() for metrics in (one, two, none)]
+    together = StreamedMetrics()
     together.merge_state([one, two, none])
     one.merge_state(two)
     none.gather(lambda found, own: found.__setitem__(slice(None), sent), 3)
