@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Any
@@ -69,16 +69,29 @@ def _notes_on(
     """Raise FileError if columns that the user did not name cannot be what their names say; return notes on others."""
     notes: tuple[Note, ...] = ()
     said = reading.columns
+    counts = _distinct_values(sheet.head(_SHAPES), recipe)
+    few = [name for name, count in counts.items() if count <= _MOST_PARTS]
     if _is_whole(sheet, recipe):
         _refuse_footer(sheet, recipe)
     if "correct" not in said and recipe.right is None and recipe.form == "confidences":
-        notes += _check_answers(sheet, recipe)
+        notes += _check_answers(sheet, recipe, few)
     if "posteriors" not in said and recipe.classes is None and recipe.form == "posteriors":
         _refuse_sorted(sheet, recipe)
     are_margins = reading.predictions_are == "logits"
     if "positive" not in said and recipe.form == "positive" and not are_margins:
         _refuse_confidences(sheet, recipe)
-    return notes + _check_ids(sheet, recipe) + _note_parts(sheet, recipe)
+    return notes + _check_ids(sheet, recipe, counts) + _note_parts(sheet, recipe, few)
+
+
+def _distinct_values(sheet: Sheet, recipe: Recipe) -> dict[str, int]:
+    """Return how many values each column has that is not used."""
+    counts = {}
+    for name, _ in recipe.unused:
+        try:
+            counts[name] = len(sheet.table[name].unique())
+        except pa.ArrowNotImplementedError:  # of lists and the like
+            counts[name] = len(sheet.rows)
+    return counts
 
 
 def _is_whole(sheet: Sheet, recipe: Recipe) -> bool:
@@ -214,8 +227,8 @@ def _advice_on_codes(levels: Floats, strange: Floats) -> str:
     return "set_correct_from" if levels[0] >= 0 and levels[-1] < _MOST_LEVELS else ""
 
 
-def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
-    """Raise FileError if correctness has the words of another column: it holds the right answers; or return a note.
+def _check_answers(sheet: Sheet, recipe: Recipe, others: Sequence[str]) -> tuple[Note, ...]:
+    """Raise FileError if correctness has the words of one of the others: it holds the right answers; or return a note.
 
     Any column of truths or codes has the words of another one, of which only names and what they agree on tell.
     """
@@ -226,7 +239,7 @@ def _check_answers(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     if len(words) != 2:
         return ()
     truth = _texts(cells)
-    alike = _columns_of_words(head, recipe, words)
+    alike = _columns_of_words(head, others, words)
     if words == _CODES and _are_verdicts(truth == "1", alike.values()):
         return ()
     confidence = _numbers_of(head, recipe.predictions[0])
@@ -247,10 +260,10 @@ def _is_predicted(name: str) -> bool:
     return name.strip().lower() in NAMES["predicted"]
 
 
-def _columns_of_words(head: Sheet, recipe: Recipe, words: set[str]) -> dict[str, Array]:
-    """Return the columns that are not used and have just these words, as texts (N,)."""
+def _columns_of_words(head: Sheet, names: Sequence[str], words: set[str]) -> dict[str, Array]:
+    """Return the columns that have just these words, as texts (N,)."""
     columns = {}
-    for name, _ in recipe.unused:
+    for name in names:
         cells = head.column(name)
         if _may_be_words(cells) and _words(parse_cells(cells)) == words:
             columns[name] = _texts(parse_cells(cells))
@@ -422,11 +435,14 @@ def _shape(value: object) -> str:
     return re.sub(r"[^\W\d]+", "a", re.sub(r"\d+", "9", "" if value is None else as_text(value)))
 
 
-def _check_ids(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
-    """Return a note if ids occur more than once in a system; raise FileError if another column tells them apart."""
+def _check_ids(sheet: Sheet, recipe: Recipe, counts: Mapping[str, int]) -> tuple[Note, ...]:
+    """Return a note if ids occur more than once in a system; raise FileError if another column tells them apart.
+
+    `counts` are those of `_distinct_values` in the first rows.
+    """
     names = recipe.of("id")
     if not names:
-        _refuse_crossed(sheet, recipe)
+        _refuse_crossed(sheet, recipe, counts)
         return ()
     columns = [sheet.column(name) for name in (*recipe.systems, *names)]
     is_number = len(columns) == 1 and pa.types.is_integer(columns[0].type)
@@ -457,15 +473,15 @@ def _refuse_pooled(
             raise _told_apart(sheet, "+".join(recipe.of("id")), name, count, columns)
 
 
-def _refuse_crossed(sheet: Sheet, recipe: Recipe) -> None:
+def _refuse_crossed(sheet: Sheet, recipe: Recipe, counts: Mapping[str, int]) -> None:
     """Raise FileError if each value of a column that is not used stands once beside each of another one."""
     size = len(sheet.rows)
     if recipe.systems or size > _MOST_CROSSED:
         return
-    columns = {name: texts_in(sheet.column(name)) for name, _ in recipe.unused}
-    counts = {name: count_distinct(texts) for name, texts in columns.items()}
+    if size > _SHAPES:
+        counts = _distinct_values(sheet, recipe)
     for ids, other in _pairs_of_product(counts, size):
-        if count_distinct(join_texts([columns[ids], columns[other]], "\0")) == size:
+        if count_distinct(join_texts([sheet.column(ids), sheet.column(other)], "\0")) == size:
             raise _told_apart(sheet, ids, other, counts[other], {"system": other})
 
 
@@ -489,7 +505,7 @@ def _told_apart(
     )
 
 
-def _note_parts(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
+def _note_parts(sheet: Sheet, recipe: Recipe, names: Sequence[str]) -> tuple[Note, ...]:
     """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
 
     Ids that only count the rows tell nothing; others, none of which is repeated, are of as many questions.
@@ -497,10 +513,7 @@ def _note_parts(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
     if recipe.systems or any(not _counts_rows(sheet, name) for name in recipe.of("id")):
         return ()
     notes = []
-    head = sheet.head(_SHAPES)
-    for name, _ in recipe.unused:
-        if count_distinct(texts_in(head.column(name))) > _MOST_PARTS:
-            continue
+    for name in names:
         sizes = _sizes_of_parts(sheet, name)
         if sizes.size:
             fields: dict[str, Any] = {
