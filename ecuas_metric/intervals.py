@@ -571,34 +571,21 @@ def numbers_of(
     return numbers
 
 
-def limits_of_selected(
-    loss: Floats,
-    selected: Bools,
-    options: Options,
-    *,
-    dearest: float | None = None,
-) -> Limits:
-    """Return the limits of the mean loss (N,) of selected samples (N,); `dearest` is the largest, if it is known."""
-    design = design_of_options(options, len(loss))
+def limits_of_selected(answers: Answers, selected: Bools, *, of_right: bool = False) -> Limits:
+    """Return the limits of the mean cost of selected groups of answers (G,), or of the share of right ones in them."""
+    groups = answers.groups
+    design = design_of_options(answers.options, len(answers.form.uncertainty))
     if not (selected.any() and design.tells_errors):
         return NONE
-    part = (~selected).astype(np.int64)
-    groups = _groups_by(part, loss, options.sample_weight)
-    is_in = np.eye(len(groups.weight))[0]
-    at = _quotient_at(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
+    is_in = selected.astype(np.float64)
+    cost = Line(is_in, -is_in) if of_right else Line(0 * is_in, is_in)
+    at = _quotient_at(cost, Line(is_in, 0 * is_in))
     seen = at(groups)
-    number = Number(
-        seen.value,
-        groups,
-        at,
-        seen,
-        0.0,
-        dearest or math.inf,
-        dearest=dearest or float(groups.atoms.event[0]),
-        rows=lambda: Rows(part, loss),
-    )
+    most = 1.0 if answers.is_binary else math.inf
+    dearest = answers.dearest(selected)
+    number = Number(seen.value, groups, at, seen, 0.0, most, dearest=dearest, rows=answers.rows)
     inference = infer([number], design)
-    return NONE if inference is None else inference.limits(options.confidence_level or 0.0)
+    return NONE if inference is None else inference.limits(answers.options.confidence_level or 0.0)
 
 
 # ---- notes -----------------------------------------------------------------------------------------------------------

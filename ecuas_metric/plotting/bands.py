@@ -11,8 +11,9 @@ from ..calibration import confidence_bins
 from ..costs import ecuas_of_checked, fixed_of_checked
 from ..expected_costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Floats, Limits
-from ..intervals import analytic_intervals, limits_of_selected
+from ..intervals import Answers, analytic_intervals, answers_of, limits_of_selected
 from ..metric import Key
+from ..ranking import run_starts
 from ..results import System, drawn
 
 _ROUNDING = 1e-12  # of a coverage, relative
@@ -28,23 +29,11 @@ class Band:
 
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
-    samples = drawn(system)
-    decisions = samples.decisions
-    options = samples.options
-    weight = (
-        np.ones(len(decisions.uncertainty))
-        if options.sample_weight is None
-        else options.sample_weight
-    )
-    rank_by = decisions.rank_by
-    until = np.cumsum(weight) / weight.sum()
+    answers = _answers(system)
+    until = np.cumsum(answers.groups.weight) / answers.groups.total
     last = np.searchsorted(until, coverage * (1 - _ROUNDING))
-    thresholds = rank_by[np.minimum(last, len(until) - 1)]
-    dearest = None if decisions.confidence is None else 1.0
-    cost = decisions.candidate_cost
-    return _band(
-        [limits_of_selected(cost, rank_by <= rank, options, dearest=dearest) for rank in thresholds]
-    )
+    groups = np.arange(len(until))
+    return _band([limits_of_selected(answers, groups <= group) for group in last])
 
 
 def reject_cost_band(system: System, reject_cost: Floats) -> Band:
@@ -81,18 +70,18 @@ def order_band(system: System, n: Floats) -> Band:
 
 def accuracy_band(system: System) -> Band:
     """Return the intervals of the accuracy in each bin of ECE; nan if it is empty."""
-    samples = drawn(system)
-    decisions = samples.decisions
-    options = samples.options
+    answers = _answers(system)
+    decisions = answers.form
     assert decisions.confidence is not None
-    bins = confidence_bins(decisions.confidence, n_bins=options.n_bins)
-    correct = 1 - decisions.candidate_cost
-    return _band(
-        [
-            limits_of_selected(correct, bins == i, options, dearest=1.0)
-            for i in range(options.n_bins)
-        ]
-    )
+    n_bins = system.options.n_bins
+    bins = confidence_bins(decisions.confidence[run_starts(decisions.rank_by)], n_bins=n_bins)
+    return _band([limits_of_selected(answers, bins == i, of_right=True) for i in range(n_bins)])
+
+
+def _answers(system: System) -> Answers:
+    """Return the answers in groups of equal uncertainty, without those that were not drawn."""
+    samples = drawn(system)
+    return answers_of(samples.decisions, samples.options)
 
 
 def _mean_band(
