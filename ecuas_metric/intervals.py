@@ -480,12 +480,13 @@ def analytic_intervals(decisions: Decisions, options: Options, values: Values) -
     return dataclasses.replace(intervals, notes=intervals.notes + note_few_units(design))
 
 
-def _few(groups: Groups) -> Groups:
-    """Return no more groups than `_MOST_GROUPS`, of neighbours."""
-    size = len(groups.weight)
-    if size <= _MOST_GROUPS:
-        return groups
-    return groups.merged(np.arange(_MOST_GROUPS) * size // _MOST_GROUPS)
+def in_few_groups(answers: Answers, design: Design) -> Answers:
+    """Return answers in no more groups than `_MOST_GROUPS`, of neighbours, where nothing asks for them one by one."""
+    size = len(answers.groups.weight)
+    if size <= _MOST_GROUPS or not design.is_simple:
+        return answers
+    starts = np.arange(_MOST_GROUPS) * size // _MOST_GROUPS
+    return dataclasses.replace(answers, groups=answers.groups.merged(starts))
 
 
 def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE) -> Intervals:
@@ -493,8 +494,7 @@ def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE)
 
     Without a confidence level there are standard errors only, which only those who have nothing but sums need.
     """
-    if design.is_simple:
-        answers = dataclasses.replace(answers, groups=_few(answers.groups))
+    answers = in_few_groups(answers, design)
     level = answers.options.confidence_level
     limits = dict.fromkeys(values, NONE)
     if answers.groups.total < (2 - _ROUNDING) * answers.groups.unit:
@@ -571,12 +571,13 @@ def numbers_of(
     return numbers
 
 
-def limits_of_selected(answers: Answers, selected: Bools, *, of_right: bool = False) -> Limits:
+def limits_of_selected(
+    answers: Answers, design: Design, selected: Bools, *, of_right: bool = False
+) -> Limits:
     """Return the limits of the mean cost of selected groups of answers (G,), or of the share of right ones in them."""
-    groups = answers.groups
-    design = design_of_options(answers.options, len(answers.form.uncertainty))
     if not (selected.any() and design.tells_errors):
         return NONE
+    groups = answers.groups
     is_in = selected.astype(np.float64)
     cost = Line(is_in, -is_in) if of_right else Line(0 * is_in, is_in)
     at = _quotient_at(cost, Line(is_in, 0 * is_in))

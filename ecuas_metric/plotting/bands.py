@@ -9,9 +9,10 @@ import numpy as np
 
 from ..calibration import confidence_bins
 from ..costs import ecuas_of_checked, fixed_of_checked
+from ..designs import Design, design_of_options
 from ..expected_costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Floats, Limits
-from ..intervals import Answers, analytic_intervals, answers_of, limits_of_selected
+from ..intervals import Answers, analytic_intervals, answers_of, in_few_groups, limits_of_selected
 from ..metric import Key
 from ..ranking import run_starts
 from ..results import System, drawn
@@ -29,11 +30,12 @@ class Band:
 
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
-    answers = _answers(system)
+    answers, design = _answers_of(system)
+    answers = in_few_groups(answers, design)
     until = np.cumsum(answers.groups.weight) / answers.groups.total
     last = np.searchsorted(until, coverage * (1 - _ROUNDING))
     groups = np.arange(len(until))
-    return _band([limits_of_selected(answers, groups <= group) for group in last])
+    return _band([limits_of_selected(answers, design, groups <= group) for group in last])
 
 
 def reject_cost_band(system: System, reject_cost: Floats) -> Band:
@@ -70,18 +72,21 @@ def order_band(system: System, n: Floats) -> Band:
 
 def accuracy_band(system: System) -> Band:
     """Return the intervals of the accuracy in each bin of ECE; nan if it is empty."""
-    answers = _answers(system)
+    answers, design = _answers_of(system)
     decisions = answers.form
     assert decisions.confidence is not None
     n_bins = system.options.n_bins
     bins = confidence_bins(decisions.confidence[run_starts(decisions.rank_by)], n_bins=n_bins)
-    return _band([limits_of_selected(answers, bins == i, of_right=True) for i in range(n_bins)])
+    return _band(
+        [limits_of_selected(answers, design, bins == i, of_right=True) for i in range(n_bins)]
+    )
 
 
-def _answers(system: System) -> Answers:
-    """Return the answers in groups of equal uncertainty, without those that were not drawn."""
+def _answers_of(system: System) -> tuple[Answers, Design]:
+    """Return the answers that were drawn in groups of equal uncertainty, and how they were drawn."""
     samples = drawn(system)
-    return answers_of(samples.decisions, samples.options)
+    answers = answers_of(samples.decisions, samples.options)
+    return answers, design_of_options(samples.options, samples.num_samples)
 
 
 def _mean_band(
