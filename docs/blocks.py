@@ -10,41 +10,20 @@ import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import pandas as pd
-
 import ecuas_metric
 import examples.demo
+from docs import simulations
 from ecuas_metric import make_report, prepare_submissions, read_submissions
 from ecuas_metric.files.recipe import LAYOUTS
 from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS
 from ecuas_metric.plotting.figures import reject_cost_figure, save
 from ecuas_metric.reporting import cli
 from ecuas_metric.results import System
-from tests.ecuas_metric.held_out import HELD_OUT
-from tests.ecuas_metric.simulated import SYSTEMS
 
 ROOT = Path(__file__).parent.parent
 CARD = Path(ecuas_metric.__file__).with_name("README.md")
 FILES = ROOT / "docs/files.md"
 STATISTICS = ROOT / "docs/statistics.md"
-COVERAGE = ROOT / "docs/coverage.csv"
-FEWEST_INTERVALS = 100  # of a cell that is counted
-COVERAGE_TITLES = [
-    "systems",
-    "N",
-    "level",
-    "number of systems",
-    "cells",
-    "least coverage",
-    "5 % of cells below",
-    "median",
-    "cells 2.5 points too low",
-    "cells with more than 5 % on one side",
-    "median width",
-    "90 % of widths below",
-    "cells wider than 1.5",
-    "of these without the note",
-]
 README = ROOT / "README.md"
 PICTURE = ROOT / "docs/reject_cost.png"
 EXAMPLES = sorted((ROOT / "docs/examples").glob("*.md"))
@@ -82,42 +61,18 @@ def files_with_table() -> str:
     return _filled(FILES, "layouts", _table(["columns", "what they hold"], rows))
 
 
-def statistics_with_table() -> str:
-    """Return the text of docs/statistics.md with a line for each kind of cells that were simulated."""
-    cells = pd.read_csv(COVERAGE).query("intervals >= @FEWEST_INTERVALS")
-    is_normalised = cells["metric"].str.contains("normalized")
-    is_share = (cells["system"] == "isotonic") & cells["metric"].str.startswith("coverage")
-    has_interval = ~is_normalised & ~is_share  # shares after an isotonic map have none
-    kinds = {
-        "chosen": has_interval & cells["system"].isin([*SYSTEMS]),
-        "held out": has_interval & cells["system"].isin([*HELD_OUT]),
-        "*normalised*, all": is_normalised,
+def statistics_with_tables() -> str:
+    """Return the text of docs/statistics.md with the tables of what was simulated."""
+    tables = {
+        "coverage": simulations.coverage_rows(),
+        "lowest": simulations.lowest_rows(),
+        "differences": simulations.difference_rows(),
+        "checks": simulations.check_rows(),
     }
-    lines = [
-        (kind, f"{size:,}", f"{level:g}", *_coverage(of_line, level))
-        for kind, is_of_kind in kinds.items()
-        for (size, level), of_line in cells[is_of_kind].groupby(["samples", "level"])
-    ]
-    return _filled(STATISTICS, "coverage", _table(COVERAGE_TITLES, lines))
-
-
-def _coverage(cells: pd.DataFrame, level: float) -> Iterator[str]:
-    """Yield how often the intervals of some cells hold the true value, and how wide they are."""
-    misses = cells[["truth_below", "truth_above"]]
-    coverage = 100 - misses.sum(axis=1)
-    width = cells["width"]
-    is_wide = width > 1.5
-    yield str(cells["system"].nunique())
-    yield str(len(cells))
-    yield f"{coverage.min():.1f}"
-    yield f"{coverage.quantile(0.05):.1f}"
-    yield f"{coverage.median():.1f}"
-    yield str((coverage < 100 * level - 2.5).sum())
-    yield str((misses.max(axis=1) > 5).sum()) if level == LEVEL else ""
-    yield f"{width.median():.2f}"
-    yield f"{width.quantile(0.9):.2f}"
-    yield str(is_wide.sum())
-    yield str((is_wide & (cells["noted"] < 50)).sum())
+    text = STATISTICS.read_text(encoding="utf-8")
+    for name, (titles, *rows) in tables.items():
+        text = _with_block(text, name, _table(titles, rows))
+    return text
 
 
 def readme_and_picture() -> tuple[str, bytes]:
@@ -218,9 +173,13 @@ def _filled(
     lines: list[str],
 ) -> str:
     """Return the text of a page with a table between its marks."""
+    return _with_block(page.read_text(encoding="utf-8"), name, lines)
+
+
+def _with_block(text: str, name: str, lines: list[str]) -> str:
+    """Return a text with lines between its marks."""
     start = f"<!-- {name}: written by make reference -->\n"
     end = f"<!-- end of {name} -->"
-    text = page.read_text(encoding="utf-8")
     before = text.partition(start)[0] + start
     after = end + text.partition(end)[2]
     return before + "\n".join([*lines, after])
@@ -242,7 +201,7 @@ def main() -> None:
     """Write every page whose text follows from the code."""
     CARD.write_text(card_with_table(), encoding="utf-8")
     FILES.write_text(files_with_table(), encoding="utf-8")
-    STATISTICS.write_text(statistics_with_table(), encoding="utf-8")
+    STATISTICS.write_text(statistics_with_tables(), encoding="utf-8")
     text, picture = readme_and_picture()
     README.write_text(text, encoding="utf-8")
     PICTURE.write_bytes(picture)

@@ -1,4 +1,4 @@
-"""Differences by simulation: how often their intervals hold the truth, false winners, power, plans, strips.
+"""By simulation: how often intervals of differences hold, false winners, power, plans, strips, calibration.
 
 `python -m tests.ecuas_metric.pairs SUBJECT FILE` appends lines of CSV; SUBJECT is a function of this module. What was
 simulated for docs/statistics.md is in docs/differences.csv (`differences`) and docs/checks.csv (all others).
@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from ecuas_metric import compare_systems, confidence_system, ecuas_cost
+from ecuas_metric import compare_systems, confidence_system, ecuas_cost, score_confidences
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.metric import Key
 from ecuas_metric.order import aurc, auroc
@@ -325,8 +325,45 @@ def planned(size, runs):
             yield check("planned power of 80 %", f"{key}, {kind}", needed, runs, 100 * count / runs)
 
 
+def confidences_of(rng, size):
+    """Return answers, their confidences and groups by what is to be tested; the first three are calibrated."""
+    p = rng.beta(4, 1.5, size)
+    tenths = p.round(1)
+    few = rng.beta(4, 1.5, size // 5)
+    return {
+        "calibrated": (answers(rng, p), p, None),
+        "calibrated tenths": (answers(rng, tenths), tenths, None),
+        "1 % errors": (answers(rng, np.full(size, 0.99)), np.full(size, 0.99), None),
+        "groups of five that are alike": (
+            np.repeat(answers(rng, few), 5),
+            np.repeat(few, 5),
+            np.repeat(np.arange(size // 5), 5),
+        ),
+        "slightly too sure": (answers(rng, 0.92 * p), np.clip(0.92 * p + 0.08, 0, 1), None),
+        "log-odds doubled": (answers(rng, p), sharper(p, 2), None),
+    }
+
+
+def calibration(size, runs):
+    """Yield how often confidences are called miscalibrated, and the mean of ECE and its debiased form, in percent."""
+    totals = defaultdict(Counter)
+    for run in range(runs):
+        rng = np.random.default_rng((37, run))
+        for subject, (correct, q, groups) in confidences_of(rng, size).items():
+            values = score_confidences(
+                correct, q, groups=groups, calibration=True, random_state=run
+            )
+            totals["called miscalibrated"][subject] += values["calibration_p"] <= 0.05
+            totals["mean of ece"][subject] += values["ece"]
+            totals["mean of ece_debiased"][subject] += values["ece_debiased"]
+    for name, of_subjects in totals.items():
+        for subject, total in of_subjects.items():
+            yield check(name, subject, size, runs, 100 * total / runs)
+
+
 SUBJECTS = {
-    subject.__name__: subject for subject in (differences, strips, families, powers, planned)
+    subject.__name__: subject
+    for subject in (differences, strips, families, powers, planned, calibration)
 }
 
 if __name__ == "__main__":

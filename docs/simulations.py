@@ -1,0 +1,116 @@
+"""What was simulated -> the tables of docs/statistics.md, from the CSV files beside it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from ecuas_metric.options import LEVEL
+from tests.ecuas_metric.held_out import HELD_OUT
+from tests.ecuas_metric.simulated import SYSTEMS
+
+FOLDER = Path(__file__).parent
+FEWEST_INTERVALS = 100  # of a cell that is counted
+NUM_LOWEST = 8
+COVERAGE_TITLES = [
+    "cells",
+    "least coverage",
+    "5 % of cells below",
+    "median",
+    "cells 2.5 points too low",
+    "cells with more than 5 % on one side",
+    "median width",
+    "90 % of widths below",
+    "cells wider than 1.5",
+]
+Rows = list[list[str]]  # of a table, the first with its titles
+
+
+def coverage_rows() -> Rows:
+    """Return a row for each kind of system, number of samples and level."""
+    cells = _cells()
+    is_normalised = cells["metric"].str.contains("normalized")
+    kinds = {
+        "chosen": ~is_normalised & cells["system"].isin([*SYSTEMS]),
+        "held out": ~is_normalised & cells["system"].isin([*HELD_OUT]),
+        "*normalised*, all": is_normalised,
+    }
+    rows = [
+        [
+            "systems",
+            "N",
+            "level",
+            "number of systems",
+            *COVERAGE_TITLES,
+            "of these without the note",
+        ]
+    ]
+    for kind, is_of_kind in kinds.items():
+        for (size, level), of_row in cells[is_of_kind].groupby(["samples", "level"]):
+            is_bare = (of_row["width"] > 1.5) & (of_row["noted"] < 50)
+            count = str(of_row["system"].nunique())
+            first = [kind, f"{size:,}", f"{level:g}", count]
+            rows.append([*first, *_coverage(of_row, level), str(is_bare.sum())])
+    return rows
+
+
+def lowest_rows() -> Rows:
+    """Return a row for each of the cells that hold the truth least often, and how often these have the note."""
+    cells = _cells().query("level == @LEVEL")
+    lowest = cells[~cells["metric"].str.contains("normalized")].nsmallest(NUM_LOWEST, "coverage")
+    rows = [["system", "N", "number", "coverage", "with the note"]]
+    for cell in lowest.itertuples():
+        shares = [f"{cell.coverage:.1f} %", f"{cell.noted:.0f} %"]
+        rows.append([f"*{cell.system}*", f"{cell.samples:,}", f"`{cell.metric}`", *shares])
+    return rows
+
+
+def difference_rows() -> Rows:
+    """Return a row for each number of samples: how often intervals of differences hold."""
+    cells = _with_coverage(pd.read_csv(FOLDER / "differences.csv"))
+    rows = [["N", "kinds", *COVERAGE_TITLES, "any equality denied, largest share"]]
+    for size, of_row in cells.groupby("samples"):
+        denied = f"{of_row['false_in_family'].max():.1f} %"
+        count = str(of_row["pair"].nunique())
+        rows.append([f"{size:,}", count, *_coverage(of_row, LEVEL), denied])
+    return rows
+
+
+def check_rows() -> Rows:
+    """Return a row for each check and number of samples, with the share in percent of each subject."""
+    checks = pd.read_csv(FOLDER / "checks.csv")
+    is_plan = checks["check"].str.startswith("planned")
+    checks.loc[is_plan, "samples"] = 0  # each has a number of its own, the one that was planned
+    rows = [["what", "N", "runs", "in percent"]]
+    for (check, size, runs), of_row in checks.groupby(["check", "samples", "runs"], sort=False):
+        shares = zip(of_row["subject"], of_row["percent"], strict=True)
+        listed = "; ".join(f"{subject}: {percent:.1f}" for subject, percent in shares)
+        rows.append([check, f"{size:,}" if size else "as planned", f"{runs:,}", listed])
+    return rows
+
+
+def _cells() -> pd.DataFrame:
+    """Return the cells of intervals of one number, but for shares after an isotonic map, which have none."""
+    cells = pd.read_csv(FOLDER / "coverage.csv").query("intervals >= @FEWEST_INTERVALS")
+    is_share = (cells["system"] == "isotonic") & cells["metric"].str.startswith("coverage")
+    return _with_coverage(cells[~is_share])
+
+
+def _with_coverage(cells: pd.DataFrame) -> pd.DataFrame:
+    return cells.assign(coverage=100 - cells["truth_below"] - cells["truth_above"])
+
+
+def _coverage(cells: pd.DataFrame, level: float) -> Iterator[str]:
+    """Yield how often the intervals of some cells hold the true value, and how wide they are."""
+    one_side = cells[["truth_below", "truth_above"]].max(axis=1)
+    coverage = cells["coverage"]
+    width = cells["width"]
+    yield str(len(cells))
+    yield f"{coverage.min():.1f}"
+    yield f"{coverage.quantile(0.05):.1f}"
+    yield f"{coverage.median():.1f}"
+    yield str((coverage < 100 * level - 2.5).sum())
+    yield str((one_side > 5).sum()) if level == LEVEL else ""
+    yield f"{width.median():.2f}"
+    yield f"{width.quantile(0.9):.2f}"
+    yield str((width > 1.5).sum())
