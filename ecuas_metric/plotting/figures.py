@@ -463,10 +463,13 @@ def _with_all_letters(figure: Figure) -> None:
 @functools.cache
 def _font_with(letters: str) -> list[str]:
     """Return the name of a font that has all letters; warn, once, if there is none."""
-    from matplotlib.font_manager import fontManager
+    from matplotlib.font_manager import findfont, fontManager
 
     for font in fontManager.ttflist:
-        if not font.name.startswith("Last Resort") and _letters_of(font.fname).issuperset(letters):
+        if font.name.startswith("Last Resort") or not _letters_of(font.fname).issuperset(letters):
+            continue
+        # a bold or an italic face may have letters that the upright one of its name lacks
+        if _letters_of(findfont(font.name)).issuperset(letters):
             return [font.name]
     message = f"Figures show boxes for {letters}: no installed font has all of these letters."
     warnings.warn(message, stacklevel=4)

@@ -411,7 +411,9 @@ def _summaries(
     )
     tables = [table.filter(pa.array(codes == code)) for code in range(len(systems))]
     summaries = [_summary(part, recipe, options, source) for part in tables]
-    return {f"{prefix}{system}": one for system, one in zip(systems, summaries, strict=True)}
+    # engines group in any order, and not in the same one twice
+    by_name = sorted(zip(systems, summaries, strict=True), key=lambda pair: pair[0])
+    return {f"{prefix}{system}": one for system, one in by_name}
 
 
 def _summary(

@@ -364,3 +364,27 @@ def test_each_system_has_the_notes_of_its_own_columns(tmp_path, capsys):
     ]
     assert len(notes[0]) == len(notes[1])
     assert {line.split(":")[1] for line in notes[0]} == {line.split(":")[1] for line in notes[1]}
+
+
+def test_the_systems_of_a_file_stand_in_the_order_of_their_names(tmp_path, capsys, rng):
+    names = [f"system {k}" for k in range(100, 160)]
+    systems = rng.permutation(names * 5)
+    rows = {
+        "model": systems,
+        "confidence": rng.random(len(systems)),
+        "correct": rng.integers(0, 2, len(systems)),
+    }
+    pq.write_table(pa.table(rows), tmp_path / "a.parquet")
+    printed(
+        capsys,
+        "score",
+        tmp_path / "a.parquet",
+        "--by",
+        "model",
+        "--out-of-core",
+        "--output",
+        tmp_path / "t.json",
+    )
+    shown = [row["system"] for row in rows_of(tmp_path / "t.json")]
+    assert shown == sorted(shown)
+    assert len(shown) == len(names)
