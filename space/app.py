@@ -51,8 +51,9 @@ OFTEN, OLD = 600, 1800  # seconds: how often files of visitors are deleted, and 
 MAX_BODY = uploads.MAX_BYTES * 3 // 2  # bytes of a request: a file as base64 in JSON
 TITLE = "ECUAS: which system should you deploy?"
 PURPOSE = (
-    "**ECUAS_n** is what a model that answers *and says how sure it is* costs its users, who act on some answers and "
-    "reject others: the Expected Cost of an Uncertainty-Augmented System. **0 is perfect, 1 no better than no system.**"
+    "What does a model that answers *and says how sure it is* cost its users, who act on some answers and reject "
+    "others? First at your reject cost, where a wrong answer costs 1; then averaged over all reject costs and scaled, "
+    "as **ECUAS_n**, the Expected Cost of an Uncertainty-Augmented System: 0 is perfect, 1 what rejecting all costs."
 )
 DESCRIPTION = "Score systems that say how sure they are: which one costs its users least, and is that more than chance?"
 RESTORED = f"From a link: {links.SELF_REPORTED}. It was computed from grades and confidences that anybody can write."

@@ -320,8 +320,8 @@ def explain_columns(tests: int, level: float) -> list[str]:
         adjusted = "the same, since there is one test"
     return [
         DIFFERENCE,
-        f"{100 * level:.10g}% interval: for this pair and metric alone; it excludes 0 where p is at most "
-        f"{1 - level:.2g}",
+        f"{100 * level:.10g}% interval: for this pair and metric alone; 0 lies outside where p, not adjusted, is "
+        f"at most {1 - level:.2g}",
         f"adjusted p: {adjusted}; a large one does not mean that systems are equal (see ecuas plan)",
     ]
 

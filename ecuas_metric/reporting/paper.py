@@ -10,32 +10,47 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ..comparison.compare import Comparison, compare_systems, fields_of
+from ..basis import signature_of
+from ..comparison.compare import Comparison, basis_of_comparison, compare_systems, fields_of
 from ..errors import FileError
+from ..expected_costs import ECUAS_N
 from ..files.submissions import MEANING
 from ..files.write import write_whole
 from ..metric import Key
 from ..options import LEVEL, Options
 from ..results import System
 from ..version import VERSION
-from .differences import num_tests, pairs_by_key, verdict
-from .report import Report, make_report, report_grid, report_records, short_title, write_figures
+from .differences import MAX_ROWS, comparison_grid, num_tests, pairs_by_key, verdict
+from .report import (
+    TO_BEAT,
+    Report,
+    anchors_text,
+    digits_for,
+    legend_of,
+    make_report,
+    report_grid,
+    report_records,
+    short_title,
+    write_figures,
+)
 from .tables import Grid, latex_text, to_json, to_latex
 
 DOCUMENT = r"""%(letters)s\documentclass{article}
 \usepackage{booktabs,graphicx,threeparttable}
 \begin{document}
-\begin{table}
-\centering
-\caption{%(caption)s}
-\resizebox{\textwidth}{!}{%%
-%(table)s}
-\end{table}
+%(tables)s
 %(figures)s
 \begin{sloppypar}
 %(methods)s
 \end{sloppypar}
 \end{document}
+"""
+TABLE = r"""\begin{table}
+\centering
+\caption{%(caption)s}
+\resizebox{\textwidth}{!}{%%
+%(table)s}
+\end{table}
 """
 # notes on what was done to the data, which a reader of a paper must know
 OF_DATA = (
@@ -61,6 +76,7 @@ CAPTIONS = {
 # the first lists all files, also if writing them ends early
 TEXTS = ("numbers.json", "results.tex", "methods.txt")
 FIGURE_SUFFIXES = (".pdf", ".png")
+CITATION = "Estienne et al., arXiv:2605.20490"
 LATIN = frozenset(map(chr, range(0x180)))  # letters that LaTeX's own fonts have
 FIGURE = r"""\begin{figure}
 \centering
@@ -83,12 +99,19 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
     ]
     rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
     figures = _figures(systems)
+    level = _level(systems)
+    if rows:
+        report = replace(report, signature=_signature(systems))
     methods = methods_of(systems, report, rows, keys)
     grid = replace(report_grid(report, keys=keys), hints=())
+    tables = {f"Results, with {100 * level:.10g}\\% intervals.": to_latex(grid)}
+    if 0 < len(rows) <= MAX_ROWS:
+        compared_grid = _grid_of_differences(rows, report.signature, level)
+        tables["Differences of all pairs."] = to_latex(compared_grid)
     numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
     compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))
     texts = {
-        "results.tex": _document(grid, methods, figures, _level(systems)),
+        "results.tex": _document(tables, methods, figures),
         "methods.txt": methods,
     }
     names = [*TEXTS, *figures]
@@ -124,21 +147,40 @@ def _figures(systems: Mapping[str, System]) -> dict[str, bytes]:
         return {path.name: path.read_bytes() for path in paths}
 
 
-def _document(grid: Grid, methods: str, figures: Iterable[str], level: float) -> str:
-    """Return the text of a LaTeX document."""
+def _signature(systems: Mapping[str, System]) -> str:
+    """Return what values, intervals and differences depend on: the last also on the draws of their tests."""
+    return signature_of(
+        replace(system.basis, deviates=basis_of_comparison(system).deviates)
+        for system in systems.values()
+    )
+
+
+def _grid_of_differences(rows: Sequence[Comparison], signature: str, level: float) -> Grid:
+    """Lay the differences out; what the metrics are stands below the table of results."""
+    digits = digits_for((row.low, row.high) for row in rows)
+    tests = num_tests(rows)
+    grid = comparison_grid(rows, signature, level=level, tests=tests, digits=digits)
+    return replace(grid, legend=())
+
+
+def _document(
+    tables: Mapping[str, str],
+    methods: str,
+    figures: Iterable[str],
+) -> str:
+    """Return the text of a LaTeX document; the tables by their captions."""
     shown = [
         FIGURE % {"file": name, "caption": latex_text(CAPTIONS[Path(name).stem])}
         for name in figures
         if name.endswith(".pdf")
     ]
-    table = to_latex(grid)
+    set_tables = [TABLE % {"caption": caption, "table": table} for caption, table in tables.items()]
     fields = {
-        "caption": f"Results, with {100 * level:.10g}\\% intervals.",
-        "table": table,
+        "tables": "".join(set_tables),
         "figures": "".join(shown),
         # a signature is longer than a line
         "methods": latex_text(methods).replace("$|$", r"$|$\allowbreak{}"),
-        "letters": _comment_on_letters(table + methods),
+        "letters": _comment_on_letters("".join([*tables.values(), methods])),
     }
     return DOCUMENT % fields
 
@@ -163,8 +205,11 @@ def methods_of(
     counts = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     subject = "1 system" if len(systems) == 1 else f"{len(systems)} systems"
     sentences = [
-        f"We evaluate {subject} on {counts} samples by ECUAS_n (n = {orders}; 0 is perfect, 1 is always rejecting), "
-        f"the expected cost of answers that are accepted or rejected by their uncertainty, over all reject costs.",
+        f"We evaluate {subject} on {counts} samples by ECUAS_n ({CITATION}), n = {orders}: the cost to users who "
+        "accept answers whose uncertainty is at most their reject cost and reject the others, averaged over reject "
+        "costs r with weights proportional to r^(n-1), and scaled so that 0 is perfect and 1 what rejecting all "
+        "answers costs.",
+        _abbreviations(keys),
         *_data(first.options),
         f"Intervals are at the level {100 * level:.10g}%, from the influences of the samples{_units(first.options)}.",
     ]
@@ -173,9 +218,20 @@ def methods_of(
         if note.id in OF_DATA:
             sentences += [f"{name}: {note.fact}", RULES_OF_UNLABELLED.get(note.advice, "")]
     sentences += _what_intervals_rest_on(report, keys)
+    anchors = anchors_text(report, keys)
+    if anchors.startswith(TO_BEAT):
+        numbers = anchors.removeprefix(f"{TO_BEAT}: ")
+        sentences.append(f"With one confidence for all, the same answers would score: {numbers}.")
     sentences += _differences("ids" if first.ids is not None else "position", rows, level)
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
     return " ".join(filter(None, sentences))
+
+
+def _abbreviations(keys: Iterable[Key]) -> str:
+    """Say what the other metrics of the table are."""
+    lines = legend_of(key for key in keys if key.entry is not ECUAS_N)[1:]
+    named = [line.replace(": ", " (", 1) + ")" for line in lines]
+    return f"Beside it stand {', '.join(named)}." if named else ""
 
 
 def _what_intervals_rest_on(report: Report, keys: Sequence[Key]) -> list[str]:
@@ -217,7 +273,8 @@ def _differences(paired: str, rows: Sequence[Comparison], level: float) -> list[
     metrics = ", ".join(map(short_title, pairs_by_key(tested)))
     sentences = [
         f"Differences are paired by {paired}, and their two-sided p-values adjusted for the {num_tests(rows)} "
-        f"tests of all pairs by {metrics}; those with an adjusted p of at most {1 - level:.2g} are called significant."
+        f"tests of all pairs by {metrics}, step by step by the largest of correlated normal deviates (Westfall and "
+        f"Young 1993); those with an adjusted p of at most {1 - level:.2g} are called significant."
     ]
     for key, pairs in pairs_by_key(rows).items():
         if all(row.comparable for row in pairs) and key.entry.higher_is_better is not None:

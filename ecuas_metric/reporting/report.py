@@ -38,6 +38,9 @@ NO_INTERVAL = f"{NONE_SHOWN} no interval with valid coverage is known"
 DIGITS = 3  # after the decimal point, unless intervals are narrower than these show
 MOST_DIGITS = 12
 MOST_ANCHORS = 3  # systems, of which one line still says what one confidence for all would give
+NOT_BEATEN = " (not beaten)"
+TO_BEAT = "to beat, the same answers with one confidence for all"
+NO_BETTER = "no better than the same answers with one confidence for all"
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _DIRECTIONS = {False: "↓ lower is better", True: "↑ higher is better"}
@@ -327,9 +330,9 @@ def report_grid(
 def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
     hints = []
-    anchors = _anchors(report, shown)
+    anchors = anchors_text(report, shown)
     if anchors:
-        hints.append(f"to beat, the same answers with one confidence for all: {anchors}")
+        hints.append(anchors)
     left_out = [short_title(key) for key in report.keys if _is_left_out(key, shown)]
     if left_out:
         hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
@@ -340,18 +343,22 @@ def _is_left_out(key: Key, shown: Collection[Key]) -> bool:
     return key.entry.only_in_full and key not in shown
 
 
-def _anchors(report: Report, keys: Collection[Key]) -> str:
-    """Return the numbers of `_at_one_confidence` of a few systems as text, with their names if there are several."""
-    if len(report.results) > MOST_ANCHORS:
-        return ""
+def anchors_text(report: Report, keys: Collection[Key]) -> str:
+    """Say what the answers of a few systems would score with one confidence for all; of many, who scores no better."""
+    is_few = len(report.results) <= MOST_ANCHORS
     texts = []
     for name, results in report.results.items():
-        anchors = _at_one_confidence(results, keys)
-        numbers = [f"{short_title(key)} {value:.{DIGITS}f}" for key, value in anchors.items()]
+        numbers = []
+        for key, anchor in _at_one_confidence(results, keys).items():
+            is_beaten = results.estimates[key].value < anchor - SAME
+            number = f"{short_title(key)} {anchor:.{DIGITS}f}{'' if is_beaten else NOT_BEATEN}"
+            if is_few or not is_beaten:
+                numbers.append(number if is_few else short_title(key))
         own_name = f"{name} " if len(report.results) > 1 else ""
         if numbers:
             texts.append(own_name + ", ".join(numbers))
-    return "; ".join(texts)
+    start = TO_BEAT if is_few else NO_BETTER
+    return f"{start}: {'; '.join(texts)}" if texts else ""
 
 
 def _at_one_confidence(
@@ -360,7 +367,8 @@ def _at_one_confidence(
 ) -> dict[Key, float]:
     """Return ECUAS_n of the same answers if the confidence of each were the share that is right.
 
-    No other constant is better, since ECUAS_n is a proper scoring rule; nothing if answers are not right or wrong.
+    No other constant is better, since ECUAS_n is a proper scoring rule; nothing if answers are not right or wrong, nor
+    of the infinite order, where confidences are worth nothing.
     """
     error_rate = results.estimates.get(Key(ERROR_RATE.name), Estimate(math.nan)).value
     max_uncertainty = results.basis.max_uncertainty
@@ -374,6 +382,7 @@ def _at_one_confidence(
         epsilon=epsilon,
     )
     orders = [key for key in keys if key.entry is ECUAS_N and not key.variant]
+    orders = [key for key in orders if key.parameter != math.inf]
     return {key: float(anchor(n=key.parameter or 0.0)) for key in orders}
 
 

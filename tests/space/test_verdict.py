@@ -108,7 +108,7 @@ def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too()
     assert any(" and 17 more." in said(call) for call in decision.calls)
     decision = verdict.decide({"<u>": system, "b": system})
     assert re.search(
-        r"0\.50, <u> and b cost the same\. *Cost per question: [\d.]+ each\.$",
+        r"0\.50, <u> and b cost the same\. *Cost per question, where a wrong answer costs 1: [\d.]+ each\.$",
         said(at(decision, 0.5)),
     )
     html = verdict.as_html(decision, slots(["<u>", "b"]))

@@ -48,7 +48,6 @@ from .parameters import (
 )
 from .reading import read_files, recipes_of
 
-NEXT = "next: ecuas compare tests differences of systems, ecuas threshold chooses a reject cost"
 # what groups of samples matter for in `score`
 _DEPENDENT = ("interval", "calibration", "calibrate", "explain")
 
@@ -143,7 +142,7 @@ def score_in_memory(
     asked = metrics_of(output, systems, options_set(options, is_binned=figures is not None))
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
-    hint = "" if is_bounded(unlabelled) else NEXT  # both need all labels
+    hint = _next_steps(report, systems, are_one_task=by is None)
     output.show_report(report, keys, hint=hint, recipes=recipes_of(submissions))
     notes = report.notes()
     if by:
@@ -160,6 +159,24 @@ def score_in_memory(
     elif figures is not None:
         print_paths(write_figures(systems, figures))
     return not_below(notes)
+
+
+def _next_steps(
+    report: Report,
+    systems: Mapping[str, System],
+    *,
+    are_one_task: bool,
+) -> str:
+    """Say which commands take these same files; nothing where labels are missing, which all of them need."""
+    if is_bounded(report.unlabelled):
+        return ""
+    steps = []
+    if report.is_ranked and are_one_task:
+        are_paired = all(system.ids is not None for system in systems.values())
+        how = "" if are_paired else " (with a column id, or --by-position)"
+        steps.append(f"ecuas compare{how} tests differences of systems")
+    steps.append("ecuas threshold chooses a reject cost")
+    return f"next: {', '.join(steps)}"
 
 
 def metrics_of(

@@ -506,3 +506,23 @@ def test_an_input_is_never_overwritten(folder, capsys):
             f"ecuas: {output}: this file is read, and would be overwritten."
         )
     assert (folder / "gpt.csv").read_bytes() == before
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_what_to_do_next_can_be_done_with_these_files(count, has_ids, tmp_path, capsys, rng):
+    files = []
+    for k in range(count):
+        p = rng.random(60)
+        rows = {"confidence": p, "correct": (rng.random(60) < p).astype(int)}
+        files.append(str(tmp_path / f"{k}.csv"))
+        pd.DataFrame(rows).to_csv(files[-1], index_label="id" if has_ids else None, index=has_ids)
+    assert cli.main(["score", *files]) == 0
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("next: ")]
+    assert ("ecuas compare" in line) == (count > 1)
+    if count > 1:
+        by_position = re.findall(r"--by-position", line)
+        assert bool(by_position) != has_ids
+        assert cli.main(["compare", *files, *by_position]) == 0
+    assert "ecuas threshold" in line
+    assert cli.main(["threshold", *files, "--budget", "0.2"]) == 0

@@ -85,6 +85,11 @@ def test_the_paragraph_and_the_numbers_are_those_of_the_systems(folder):
     assert content["rows"][1]["ecuas_1"] == pytest.approx(expected)
     tests = sum(row["p"] is not None for row in content["differences"])
     assert f"the {tests} tests of all pairs" in text
+    document = (folder / "results.tex").read_text()
+    differences = document.split(r"\begin{tabular}")[2].partition(r"\bottomrule")[0]
+    shown = re.findall(r"& ([+-]\d\.\d+) &", differences.replace("$-$", "-"))
+    expected_rows = [row["difference"] for row in content["differences"]]
+    assert [float(one) for one in shown] == pytest.approx(expected_rows, abs=5e-4)
     assert f"{expected:.3f}" in text
 
 

@@ -217,13 +217,24 @@ def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_cla
     least = 1 / (num_classes or np.inf)  # confidences below it say no more
     share = max(np.average(correct, weights=weight), least)
     constant = score_confidences(correct, np.full(80, share), **options)
-    names = {"ecuas_0": "ECUAS_0", "ecuas_1": "ECUAS_1", "ecuas_inf": "ECUAS_∞"}
-    text = ", ".join(f"{name} {constant[key]:.3f}" for key, name in names.items())
+    names = {"ecuas_0": "ECUAS_0", "ecuas_1": "ECUAS_1"}
+    values = score_confidences(correct, system.decisions.confidence, **options)
+    losing = [key for key in names if values[key] >= constant[key] - 1e-12]
+    texts = []
+    for key, name in names.items():
+        mark = " (not beaten)" if key in losing else ""
+        texts.append(f"{name} {constant[key]:.3f}{mark}")
+    text = ", ".join(texts)
     hint = f"to beat, the same answers with one confidence for all: {text}"
     assert report_grid(make_report([system])).hints == [hint]
     both = report_grid(make_report({"a": system, "b": system})).hints[0]
     assert both == f"to beat, the same answers with one confidence for all: a {text}; b {text}"
-    assert not report_grid(make_report([system] * 4)).hints
+    perfect = confidence_system(correct, correct, **options)
+    many = {"a": system, "b": perfect, "c": perfect, "d": perfect}
+    (only,) = report_grid(make_report(many)).hints
+    named = ", ".join(names[key] for key in losing)
+    assert only == f"no better than the same answers with one confidence for all: a {named}"
+    assert not report_grid(make_report([perfect] * 4)).hints
 
 
 @pytest.mark.parametrize(
