@@ -133,7 +133,7 @@ def test_the_first_screen_asks_answers_and_is_used_by_keyboard_alone(tab):
         dress(tab, width, "light")
         form = tab.get_by_role("heading", name="Score your own")
         first = [
-            tab.get_by_text("1 no better than no system."),
+            tab.get_by_text("1 what rejecting all costs."),
             tab.get_by_label("if an answer is wrong?").first,
         ]
         for seen in (
