@@ -99,19 +99,14 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
     ]
     rows = compare_systems(systems, only=keys) if len(systems) > 1 else []
     figures = _figures(systems)
-    level = _level(systems)
     if rows:
         report = replace(report, signature=_signature(systems))
     methods = methods_of(systems, report, rows, keys)
     grid = replace(report_grid(report, keys=keys), hints=())
-    tables = {f"Results, with {100 * level:.10g}\\% intervals.": to_latex(grid)}
-    if 0 < len(rows) <= MAX_ROWS:
-        compared_grid = _grid_of_differences(rows, report.signature, level)
-        tables["Differences of all pairs."] = to_latex(compared_grid)
     numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
     compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))
     texts = {
-        "results.tex": _document(tables, methods, figures),
+        "results.tex": _document(_tables(grid, rows, _level(systems)), methods, figures),
         "methods.txt": methods,
     }
     names = [*TEXTS, *figures]
@@ -155,12 +150,16 @@ def _signature(systems: Mapping[str, System]) -> str:
     )
 
 
-def _grid_of_differences(rows: Sequence[Comparison], signature: str, level: float) -> Grid:
-    """Lay the differences out; what the metrics are stands below the table of results."""
-    digits = digits_for((row.low, row.high) for row in rows)
-    tests = num_tests(rows)
-    grid = comparison_grid(rows, signature, level=level, tests=tests, digits=digits)
-    return replace(grid, legend=())
+def _tables(grid: Grid, rows: Sequence[Comparison], level: float) -> dict[str, str]:
+    """Return the table of results, and that of differences unless they are too many, by their captions."""
+    tables = {f"Results, with {100 * level:.10g}\\% intervals.": to_latex(grid)}
+    if 0 < len(rows) <= MAX_ROWS:
+        digits = digits_for((row.low, row.high) for row in rows)
+        tests = num_tests(rows)
+        differences = comparison_grid(rows, grid.signature, level=level, tests=tests, digits=digits)
+        # what the metrics are stands below the table of results
+        tables["Differences of all pairs."] = to_latex(replace(differences, legend=()))
+    return tables
 
 
 def _document(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -348,17 +348,28 @@ def anchors_text(report: Report, keys: Collection[Key]) -> str:
     is_few = len(report.results) <= MOST_ANCHORS
     texts = []
     for name, results in report.results.items():
-        numbers = []
-        for key, anchor in _at_one_confidence(results, keys).items():
-            is_beaten = results.estimates[key].value < anchor - SAME
-            number = f"{short_title(key)} {anchor:.{DIGITS}f}{'' if is_beaten else NOT_BEATEN}"
-            if is_few or not is_beaten:
-                numbers.append(number if is_few else short_title(key))
+        listed = ", ".join(_beside_anchors(results, keys, with_numbers=is_few))
         own_name = f"{name} " if len(report.results) > 1 else ""
-        if numbers:
-            texts.append(own_name + ", ".join(numbers))
+        if listed:
+            texts.append(own_name + listed)
     start = TO_BEAT if is_few else NO_BETTER
     return f"{start}: {'; '.join(texts)}" if texts else ""
+
+
+def _beside_anchors(
+    results: Results,
+    keys: Collection[Key],
+    *,
+    with_numbers: bool,
+) -> Iterator[str]:
+    """Yield each number to beat, with a mark if it is not beaten; or else just the metrics by which it is not."""
+    for key, anchor in _at_one_confidence(results, keys).items():
+        is_beaten = results.estimates[key].value < anchor - SAME
+        if with_numbers:
+            mark = "" if is_beaten else NOT_BEATEN
+            yield f"{short_title(key)} {anchor:.{DIGITS}f}{mark}"
+        elif not is_beaten:
+            yield short_title(key)
 
 
 def _at_one_confidence(
