@@ -16,6 +16,8 @@ from ecuas_metric import __version__, ecuas_score, score_posteriors
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.metric import METRICS
 from ecuas_metric.options import OPTIONS
+from examples import paper
+from space import subset
 from tests.conftest import ROOT
 
 QUICK = ["README.md", "python.md"]  # the card, and another page that runs no command
@@ -124,6 +126,29 @@ def test_the_readmes_table_of_n():
     for n, shown in rows:
         (cost,) = ecuas_cost(candidate_cost=[1], uncertainty=[0.01], n=int(n))
         assert f"{cost:.2f}" == shown
+
+
+def test_the_cards_costs_of_a_wrong_answer_with_confidence_1():
+    (sentence,) = re.findall(r"given with confidence 1 costs (.*?)\. If", blocks.CARD.read_text())
+    shown = re.findall(r"(\d+\.\d+) at n = (\d+(?:\.\d+)?)", sentence)
+    assert len(shown) == sentence.count(" at n = ")
+    for cost, n in shown:
+        (ours,) = ecuas_cost(candidate_cost=[1], uncertainty=[0.0], n=float(n))
+        assert f"{ours:.3f}" == cost
+
+
+def test_the_cards_values_are_those_that_the_paper_prints():
+    card = blocks.CARD.read_text()
+    rows = re.findall(r"^\| (.*) \| (.*) \| (raw|cal) \| (.*) \|$", card, flags=re.MULTILINE)
+    columns = ["norm_error_rate", "ece", "auroc", "aurc"]
+    columns += [f"norm_ecuas_{n}" for n in (0, 1, 128)]
+    for *name, cells in rows:
+        in_paper = paper.printed_rows()[tuple(name)]
+        assert [float(cell) for cell in cells.split(" | ")] == [in_paper[key] for key in columns]
+    assert rows
+    on_triviaqa = subset.printed().sort_values("ecuas_0")["ecuas_0"]
+    (limits,) = re.findall(r"from an ECUAS_0 of (\S+) .*? to (\S+) \(", card)
+    assert [float(one) for one in limits] == [on_triviaqa.iloc[0], on_triviaqa.iloc[-1]]
 
 
 def test_the_citation_names_the_version_and_the_paper():
