@@ -151,6 +151,16 @@ def test_the_cards_values_are_those_that_the_paper_prints():
     assert [float(one) for one in limits] == [on_triviaqa.iloc[0], on_triviaqa.iloc[-1]]
 
 
+def test_an_aurc_that_the_paper_prints_is_above_that_of_the_worst_order():
+    text = (ROOT / "docs/paper.md").read_text()
+    (numbers,) = re.findall(
+        r"an AURC of (\S+) .*? error rate of (\S+), .*? gives (\S+)\.$", text, re.M
+    )
+    aurc, rate, worst = map(float, numbers)
+    assert worst == pytest.approx(rate - rate * np.log(rate), abs=0.005)
+    assert aurc > worst
+
+
 def test_the_citation_names_the_version_and_the_paper():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert cited["version"] == __version__
