@@ -154,7 +154,7 @@ def test_the_cards_values_are_those_that_the_paper_prints():
 def test_an_aurc_that_the_paper_prints_is_above_that_of_the_worst_order():
     text = (ROOT / "docs/paper.md").read_text()
     (numbers,) = re.findall(
-        r"an AURC of (\S+) .*? error rate of (\S+), .*? gives (\S+)\.$", text, re.M
+        r"an AURC of (\S+) .*? error rate of (\S+), .*? gives (\S+)\.$", text, flags=re.MULTILINE
     )
     aurc, rate, worst = map(float, numbers)
     assert worst == pytest.approx(rate - rate * np.log(rate), abs=0.005)

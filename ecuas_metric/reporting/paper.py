@@ -22,12 +22,11 @@ from ..results import System
 from ..version import VERSION
 from .differences import MAX_ROWS, comparison_grid, num_tests, pairs_by_key, verdict
 from .report import (
-    TO_BEAT,
     Report,
-    anchors_text,
     digits_for,
-    legend_of,
     make_report,
+    meanings_of,
+    numbers_to_beat,
     report_grid,
     report_records,
     short_title,
@@ -217,9 +216,8 @@ def methods_of(
         if note.id in OF_DATA:
             sentences += [f"{name}: {note.fact}", RULES_OF_UNLABELLED.get(note.advice, "")]
     sentences += _what_intervals_rest_on(report, keys)
-    anchors = anchors_text(report, keys)
-    if anchors.startswith(TO_BEAT):
-        numbers = anchors.removeprefix(f"{TO_BEAT}: ")
+    numbers = numbers_to_beat(report, keys)
+    if numbers:
         sentences.append(f"With one confidence for all, the same answers would score: {numbers}.")
     sentences += _differences("ids" if first.ids is not None else "position", rows, level)
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
@@ -228,8 +226,8 @@ def methods_of(
 
 def _abbreviations(keys: Iterable[Key]) -> str:
     """Say what the other metrics of the table are."""
-    lines = legend_of(key for key in keys if key.entry is not ECUAS_N)[1:]
-    named = [line.replace(": ", " (", 1) + ")" for line in lines]
+    others = [key for key in keys if key.entry is not ECUAS_N]
+    named = [f"{name} ({meaning})" for name, meaning in meanings_of(others).items()]
     return f"Beside it stand {', '.join(named)}." if named else ""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -39,8 +39,6 @@ DIGITS = 3  # after the decimal point, unless intervals are narrower than these 
 MOST_DIGITS = 12
 MOST_ANCHORS = 3  # systems, of which one line still says what one confidence for all would give
 NOT_BEATEN = " (not beaten)"
-TO_BEAT = "to beat, the same answers with one confidence for all"
-NO_BETTER = "no better than the same answers with one confidence for all"
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _DIRECTIONS = {False: "↓ lower is better", True: "↑ higher is better"}
@@ -329,10 +327,13 @@ def report_grid(
 
 def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
-    hints = []
-    anchors = anchors_text(report, shown)
-    if anchors:
-        hints.append(anchors)
+    anchors = {
+        "to beat, the same answers": numbers_to_beat(report, shown),
+        "no better than the same answers": _metrics_not_beaten(report, shown),
+    }
+    hints = [
+        f"{start} with one confidence for all: {text}" for start, text in anchors.items() if text
+    ]
     left_out = [short_title(key) for key in report.keys if _is_left_out(key, shown)]
     if left_out:
         hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
@@ -343,33 +344,41 @@ def _is_left_out(key: Key, shown: Collection[Key]) -> bool:
     return key.entry.only_in_full and key not in shown
 
 
-def anchors_text(report: Report, keys: Collection[Key]) -> str:
-    """Say what the answers of a few systems would score with one confidence for all; of many, who scores no better."""
-    is_few = len(report.results) <= MOST_ANCHORS
-    texts = []
+def numbers_to_beat(report: Report, keys: Collection[Key]) -> str:
+    """Return what the answers of each of a few systems would score with one confidence for all; of many, nothing."""
+    if len(report.results) > MOST_ANCHORS:
+        return ""
+    numbers: dict[str, list[str]] = {name: [] for name in report.results}
     for name, results in report.results.items():
-        listed = ", ".join(_beside_anchors(results, keys, with_numbers=is_few))
-        own_name = f"{name} " if len(report.results) > 1 else ""
-        if listed:
-            texts.append(own_name + listed)
-    start = TO_BEAT if is_few else NO_BETTER
-    return f"{start}: {'; '.join(texts)}" if texts else ""
+        for key, anchor in _at_one_confidence(results, keys).items():
+            mark = "" if _beats(results, key, anchor) else NOT_BEATEN
+            numbers[name].append(f"{short_title(key)} {anchor:.{DIGITS}f}{mark}")
+    return _listed_by_system(numbers)
 
 
-def _beside_anchors(
-    results: Results,
-    keys: Collection[Key],
-    *,
-    with_numbers: bool,
-) -> Iterator[str]:
-    """Yield each number to beat, with a mark if it is not beaten; or else just the metrics by which it is not."""
-    for key, anchor in _at_one_confidence(results, keys).items():
-        is_beaten = results.estimates[key].value < anchor - SAME
-        if with_numbers:
-            mark = "" if is_beaten else NOT_BEATEN
-            yield f"{short_title(key)} {anchor:.{DIGITS}f}{mark}"
-        elif not is_beaten:
-            yield short_title(key)
+def _metrics_not_beaten(report: Report, keys: Collection[Key]) -> str:
+    """Return by which metrics each of many systems scores no better than these numbers; of a few, nothing."""
+    if len(report.results) <= MOST_ANCHORS:
+        return ""
+    metrics: dict[str, list[str]] = {name: [] for name in report.results}
+    for name, results in report.results.items():
+        for key, anchor in _at_one_confidence(results, keys).items():
+            if not _beats(results, key, anchor):
+                metrics[name].append(short_title(key))
+    return _listed_by_system(metrics)
+
+
+def _beats(results: Results, key: Key, anchor: float) -> bool:
+    """Return whether a number is lower than another by more than rounding."""
+    return results.estimates[key].value < anchor - SAME
+
+
+def _listed_by_system(texts: Mapping[str, Sequence[str]]) -> str:
+    """Return texts behind the names of their systems if there are several; those without any are left out."""
+    listed = {name: ", ".join(of_system) for name, of_system in texts.items() if of_system}
+    if len(texts) == 1:
+        return "".join(listed.values())
+    return "; ".join(f"{name} {text}" for name, text in listed.items())
 
 
 def _at_one_confidence(
@@ -392,9 +401,12 @@ def _at_one_confidence(
         max_uncertainty=max_uncertainty,
         epsilon=epsilon,
     )
-    orders = [key for key in keys if key.entry is ECUAS_N and not key.variant]
-    orders = [key for key in orders if key.parameter != math.inf]
-    return {key: float(anchor(n=key.parameter or 0.0)) for key in orders}
+    anchors = {}
+    for key in keys:
+        order = key.parameter or 0.0
+        if key.entry is ECUAS_N and not key.variant and order != math.inf:
+            anchors[key] = float(anchor(n=order))
+    return anchors
 
 
 def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
@@ -507,19 +519,25 @@ def _numbers(key: Key, estimate: Estimate) -> dict[str, float]:
 def legend_of(keys: Iterable[Key]) -> list[str]:
     """Return what the arrows mean, and one line for each metric shown and for each mark of a variant."""
     keys = list(keys)
-    lines = {}
+    shown = {key.entry.higher_is_better for key in keys}
+    arrows = ", ".join(meaning for better, meaning in _DIRECTIONS.items() if better in shown)
+    lines = [f"{name}: {meaning}" for name, meaning in meanings_of(keys).items()]
+    return [*filter(None, [arrows]), *lines]
+
+
+def meanings_of(keys: Sequence[Key]) -> dict[str, str]:
+    """Return what each metric measures, and what each mark of a variant means, by their names in tables."""
+    meanings = {}
     for key in keys:
         metric = key.entry
         text = metric.description
         name = metric.title + _SUBSCRIPTS.get(metric.parameter, "")
         # but for abbreviations
-        lines[name] = text if text[1:2].isupper() else text[:1].lower() + text[1:]
+        meanings[name] = text if text[1:2].isupper() else text[:1].lower() + text[1:]
     for variant in dict.fromkeys(key.variant for key in keys if key.variant):
         name, meaning = _VARIANTS[variant]
-        lines[name] = meaning
-    shown = {key.entry.higher_is_better for key in keys}
-    arrows = ", ".join(meaning for better, meaning in _DIRECTIONS.items() if better in shown)
-    return [*filter(None, [arrows]), *(f"{name}: {meaning}" for name, meaning in lines.items())]
+        meanings[name] = meaning
+    return meanings
 
 
 def title(key: Key) -> str:
