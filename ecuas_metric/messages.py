@@ -199,6 +199,12 @@ ADVICE = {  # sentences of their own
     "write_share": "A percentage? Write {share:g}.",
     # ---- files ----
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
+    "choose_correct": "Only you know which says whether answers are right: columns with correct={names}.",
+    "quote_numbers": "Write points, put such numbers in quotes, or separate cells by semicolons.",
+    "weigh_by_counts": (
+        "If it does: columns={columns} and weights_are='counts'; if not: "
+        "columns={{'correct': '{verdicts}'}}."
+    ),
     "leave_points_out": "Leave the points between thousands out.",
     "near_role": "Is it {near}?",
     "leave_scale_out": "Per cent signs are read as they are, without scale.",
@@ -458,6 +464,9 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "word_missing": "has no value {word!r}",
     "written_in_several_ways": "must hold numbers written in one way; most are {usual}",
     # ---- what columns cannot be ----
+    "counts_of_rows": "seems to say how many samples each row is of: no two rows are the same without it",
+    "cut_at_comma": "is 0 in front of whole numbers in column {other!r}: what stands behind a decimal comma",
+    "one_of_three": "may be what another column says is right: of it and {others} each is true where the others agree",
     "contradicted": "is not the probability of class 1, by column {other!r}",
     "footer": "must hold samples; the last rows are unlike all others",
     "ids_of_other": "repeats values, which are unique together with column {other!r} ({values} values)",

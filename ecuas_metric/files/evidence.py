@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Any
@@ -46,6 +46,7 @@ _SPREAD = 2
 _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no chance
 _SURELY = 3  # deviations of a correlation that are no chance
 _CODES = {"0", "1"}
+_COUNTS = set(["count", "counts", "freq", "frequency", "n"])
 
 
 def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
@@ -73,6 +74,8 @@ def _notes_on(
     few = [name for name, count in counts.items() if count <= _MOST_PARTS]
     if _is_whole(sheet, recipe):
         _refuse_footer(sheet, recipe)
+    if recipe.form == "confidences":
+        _refuse_other_meanings(sheet, recipe, said, few)
     if "correct" not in said and recipe.right is None and recipe.form == "confidences":
         notes += _check_answers(sheet, recipe, few)
     if "posteriors" not in said and recipe.classes is None and recipe.form == "posteriors":
@@ -240,13 +243,16 @@ def _check_answers(sheet: Sheet, recipe: Recipe, others: Sequence[str]) -> tuple
         return ()
     truth = _texts(cells)
     alike = _columns_of_words(head, others, words)
-    if words == _CODES and _are_verdicts(truth == "1", alike.values()):
-        return ()
     confidence = _numbers_of(head, recipe.predictions[0])
+    pair = _judged(truth == "1", alike) if words == _CODES else ()
+    if pair:
+        truths = {one: alike[one] == "1" for one in pair}
+        _refuse_rivals(sheet, name, truths, truth == "1", confidence)
+        return ()
     for other, texts in alike.items():
         columns = {"label": name, "predicted": other}
         fields: dict[str, Any] = {"other": other, "verdicts": name, "columns": columns}
-        likeness = _likeness(truth, texts, confidence, is_named=_is_predicted(other))
+        likeness = _likeness(truth, texts, confidence, is_named=_is_named(other, "predicted"))
         if words != _CODES or likeness.is_of_answers:
             raise sheet.error(name, "words_of_other", advice="name_right_answers", **fields)
         if likeness.agree:
@@ -255,9 +261,79 @@ def _check_answers(sheet: Sheet, recipe: Recipe, others: Sequence[str]) -> tuple
     return ()
 
 
-def _is_predicted(name: str) -> bool:
-    """Return whether a column has a name of predicted classes."""
-    return name.strip().lower() in NAMES["predicted"]
+def _is_named(name: str, role: str) -> bool:
+    """Return whether a column has one of the names of a role."""
+    return name.strip().lower() in NAMES[role]
+
+
+def _refuse_other_meanings(
+    sheet: Sheet, recipe: Recipe, said: Collection[str], few: Sequence[str]
+) -> None:
+    """Raise FileError if confidences are the probability of a class, cut at a decimal comma, or of several samples."""
+    if "confidence" not in said:
+        _refuse_positive_beside(sheet, recipe, few)
+        _refuse_cut_numbers(sheet, recipe)
+    if "correct" not in said:
+        _refuse_counts(sheet, recipe)
+
+
+def _refuse_positive_beside(sheet: Sheet, recipe: Recipe, few: Sequence[str]) -> None:
+    """Raise FileError if confidences are above 1/2 in just the rows of one of two answers, beside the verdicts."""
+    head = sheet.head(_SHAPES)
+    name = recipe.predictions[0]
+    values = on_unit_scale(_numbers_of(head, name), recipe.scale)
+    columns = {one: np.array(list(map(str, texts_in(head.column(one)).to_pylist()))) for one in few}
+    pairs = {one: texts for one, texts in columns.items() if len(np.unique(texts)) == 2}
+    chosen = [one for one, texts in pairs.items() if _tell_apart(texts, values > 0.5)]
+    truth = recipe.truth if recipe.truth in sheet.names else column_in(recipe.truth)
+    verdicts = _texts(parse_cells(head.column(truth)))
+    for one, other in product(chosen, pairs):
+        if len(values) >= _ENOUGH and _tell_apart(pairs[one] == pairs[other], verdicts):
+            low = str(pairs[one][values <= 0.5][0])
+            high = str(pairs[one][values > 0.5][0])
+            named = {"label": other, "positive": name}
+            fields: dict[str, Any] = {"columns": named, "low": low, "high": high}
+            raise sheet.error(name, "probability_of_one", advice="name_positive_class", **fields)
+
+
+def _tell_apart(first: Array, second: Array) -> bool:
+    """Return whether two columns (N,) of two values each have one with the other in all rows."""
+    both = set(zip(first.tolist(), second.tolist(), strict=True))
+    return len(both) == len(np.unique(first)) == len(np.unique(second)) == 2
+
+
+def _refuse_cut_numbers(sheet: Sheet, recipe: Recipe) -> None:
+    """Raise FileError if confidences are 0, or 1 before 0, and the next column has what a decimal comma cut off."""
+    name = recipe.predictions[0]
+    place = sheet.names.index(name) + 1 if name in sheet.names else len(sheet.names)
+    after = sheet.names[place] if place < len(sheet.names) else ""
+    if after not in dict(recipe.unused) or len(sheet.rows) < _ENOUGH:
+        return
+    values = _numbers_of(sheet, name)
+    digits = np.nan_to_num(_numbers_of(sheet, after))
+    is_cut = (values == 0) | ((values == 1) & (digits == 0))
+    if is_cut.all() and (digits >= 0).all() and (digits % 1 == 0).all() and (digits > 1).any():
+        raise sheet.error(name, "cut_at_comma", digits > 0, other=after, advice="quote_numbers")
+
+
+def _refuse_counts(sheet: Sheet, recipe: Recipe) -> None:
+    """Raise FileError if a column is named as counts are, and no two rows are the same in the columns that are used."""
+    used = [name for names in recipe.columns.values() for name in names]
+    columns = [sheet.column(name if name in sheet.names else column_in(name)) for name in used]
+    names = [name for name, _ in recipe.unused if name.strip().lower() in _COUNTS]
+    if recipe.of("id") or recipe.of("weight"):
+        return
+    for name in names:
+        counts = _numbers_of(sheet, name)
+        are_counts = (counts >= 0).all() and (counts % 1 == 0).all() and (counts > 1).any()
+        is_running = (np.diff(counts) == 1).all()
+        if (
+            are_counts
+            and not is_running
+            and count_distinct(join_texts(columns, "\0")) == len(counts)
+        ):
+            fields: dict[str, Any] = {"columns": {"weight": name}, "verdicts": recipe.truth}
+            raise sheet.error(name, "counts_of_rows", advice="weigh_by_counts", **fields)
 
 
 def _columns_of_words(head: Sheet, names: Sequence[str], words: set[str]) -> dict[str, Array]:
@@ -270,16 +346,41 @@ def _columns_of_words(head: Sheet, names: Sequence[str], words: set[str]) -> dic
     return columns
 
 
-def _are_verdicts(verdicts: Bools, columns: Iterable[Array]) -> bool:
-    """Return whether verdicts (N,) are true in just the rows where two columns of words (N,) are the same.
+def _judged(verdicts: Bools, columns: Mapping[str, Array]) -> tuple[str, ...]:
+    """Return two columns of words (N,) that are the same in just the rows where verdicts (N,) are true, or nothing.
 
     Only columns that are the same in all those rows are paired: of all pairs of many columns there are too many.
     """
-    alike: dict[tuple[str, ...], list[Array]] = {}
-    for texts in columns:
-        alike.setdefault(tuple(texts[verdicts]), []).append(texts[~verdicts])
-    pairs = chain.from_iterable(combinations(others, 2) for others in alike.values())
-    return any((one != two).all() for one, two in pairs)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, texts in columns.items():
+        alike.setdefault(tuple(texts[verdicts]), []).append(name)
+    for pair in chain.from_iterable(combinations(names, 2) for names in alike.values()):
+        one, two = (columns[name][~verdicts] for name in pair)
+        if (one != two).all():
+            return pair
+    return ()
+
+
+def _refuse_rivals(
+    sheet: Sheet, name: str, pair: Mapping[str, Bools], verdicts: Bools, confidence: Floats
+) -> None:
+    """Raise FileError if one of two columns (N,) that are the same where verdicts (N,) are true may hold the verdicts.
+
+    Of three such columns of 0 and 1 each is true where the others are the same: names tell, or confidences.
+    """
+    if any(_is_named(one, "label") for one in pair):
+        return
+    least = max(_correlation(confidence, verdicts), 0.0) - 1 / math.sqrt(len(verdicts))
+    rivals = [
+        one
+        for one, truths in pair.items()
+        if not _is_named(one, "predicted") and _correlation(confidence, truths) >= least
+    ]
+    if rivals:
+        others = " and ".join(map(repr, pair))
+        choices = [name, *rivals]
+        fields: dict[str, Any] = {"others": others, "names": " or correct=".join(choices)}
+        raise sheet.error(name, "one_of_three", advice="choose_correct", **fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +473,7 @@ def _refuse_confidences(sheet: Sheet, recipe: Recipe) -> None:
     name = recipe.predictions[0]
     values = on_unit_scale(numbers_in(sheet, name, share=recipe.scale == 1), recipe.scale)
     is_high = _are_never_low(values)
-    predicted = [other for other, _ in recipe.unused if _is_predicted(other)]
+    predicted = [other for other, _ in recipe.unused if _is_named(other, "predicted")]
     advice: dict[str, Any] = {"advice": "name_positive", "columns": {"positive": name}}
     for other in predicted:
         wrong = _contradicts(sheet, recipe, other, values)

@@ -85,6 +85,10 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_predictions": "Columns named after classes? List these: --labels A,B. Else --columns confidence=NAME, or "
     "--columns posteriors=A+B --labels A,B.",
     "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
+    "choose_correct": "Only you know which says whether answers are right: --columns correct={names}.",
+    "weigh_by_counts": (
+        "If it does: --columns {pairs} --weights-are counts; if not: --columns correct={verdicts}."
+    ),
     "leave_scale_out": "Per cent signs are read as they are, without --scale.",
     "map_rating": (
         "--scale=LOW:HIGH maps the ends of the scale to 0 and 1, which are {low:g} and {high:g} only if nothing "

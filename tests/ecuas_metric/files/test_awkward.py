@@ -130,6 +130,11 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv",
             BASE.assign(label="x", gold="y", prediction="z", predicted="x"),
         ),
+        "a number of each row called n": ("a.csv", BASE.drop(columns="id").assign(n=range(N))),
+        "what was said of correctness, beside counts": (
+            "a.csv --columns correct=correct",
+            BASE.drop(columns="id").assign(n=np.arange(N) % 7),
+        ),
         "counts of classes beside them": (
             "a.csv",
             BASE.assign(label=["yes", "no"] * (N // 2), n_yes=3, n_no=4),
@@ -308,6 +313,18 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns label=correct,predicted=answer",
         "",
     ),
+    "the verdicts in another column, by three that each follow from the others": (
+        BASE.assign(correct=np.arange(N) % 2, is_right=C, answer=np.arange(N) % 2 == C),
+        "--columns correct=correct or correct=is_right",
+        "",
+    ),
+    "P(1) as confidence, beside verdicts": (
+        pd.DataFrame({"truth": Y, "decision": (P > 0.5) * 1, "confidence": P}).assign(
+            correct=lambda rows: rows["truth"] == rows["decision"]
+        ),
+        "--columns label=truth,positive=confidence --labels 0,1",
+        "binary",
+    ),
     "the right answers, predicted": (
         BASE.assign(correct=np.arange(N) % 2 == 0, predicted=np.arange(N) % 3 == 0),
         "--columns label=correct,predicted=predicted",
@@ -331,7 +348,22 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
 }
 GOLD = np.arange(N) % 2
+COUNTED = BASE.assign(confidence=Q.round(1)).value_counts(["confidence", "correct"])
 REFUSED = {  # a file, what the refusal says, and flags
+    **{
+        f"rows that stand for several samples, by {name}": (
+            COUNTED.reset_index(name=name),
+            f"--columns weight={name} --weights-are counts; if not: --columns correct=correct.",
+        )
+        for name in ("count", "n", "freq")
+    },
+    "decimal commas between commas, below one name too many": (
+        "id,correct,confidence,\n"
+        + "".join(
+            f"{k},{c},0,{100 * q:02.0f}\n" for k, (c, q) in enumerate(zip(C, Q, strict=True))
+        ),
+        "what stands behind a decimal comma",
+    ),
     "another word among 0 and 1": (
         BASE.assign(correct=np.where(SOME, "?", C)),
         "got '?' in row 2 (8 of 200). No verdict? Leave these cells empty.",

@@ -87,6 +87,7 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "verdicts": "y",
         "ids": "id",
         "near": ["id"],
+        "names": "y",
     }
     said = (
         FileError("x", "", advice=advice, **fields)
