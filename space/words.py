@@ -63,6 +63,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "read_partial": "The command `ecuas` can read what there is.",
     "name_one_role": "Name it under Options, “Columns”.",
     "choose_reject_cost": "threshold",
+    "choose_correct": "Only you know which says whether answers are right: under Options, “Columns”, correct={names}.",
+    "weigh_by_counts": "If not, enter correct={verdicts} under Options, “Columns”; the command `ecuas` can weigh them.",
     # ---- rules of the page alone: of files ----
     "nested_too_deeply": "the JSON is nested too deeply",
     "no_file": "are missing",
