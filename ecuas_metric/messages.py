@@ -205,6 +205,8 @@ ADVICE = {  # sentences of their own
         "If it does: columns={columns} and weights_are='counts'; if not: "
         "columns={{'correct': '{verdicts}'}}."
     ),
+    "name_label": "If that holds the true ones: columns={columns}; if not: columns={{'label': '{labels}'}}.",
+    "leave_copies_out": "Does a sample count once? Leave the copies out.",
     "leave_points_out": "Leave the points between thousands out.",
     "near_role": "Is it {near}?",
     "leave_scale_out": "Per cent signs are read as they are, without scale.",
@@ -356,6 +358,8 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "not_recalibrated": "Posteriors are left as they are: {reason}",
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",
+    "percentages_by_name": "Column {column!r} is read as probabilities, and has the name of percentages.",
+    "repeated_rows": "{count} of {total} rows are the same as others before them.",
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
     "values_without_bounds": (
         "No bounds are known of these, which are nan while labels or confidences are unknown: {metrics}."
@@ -465,6 +469,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "written_in_several_ways": "must hold numbers written in one way; most are {usual}",
     # ---- what columns cannot be ----
     "counts_of_rows": "seems to say how many samples each row is of: no two rows are the same without it",
+    "label_is_likeliest": "is the likeliest class in every row, and column {other!r} has others of these classes",
     "cut_at_comma": "is 0 in front of whole numbers in column {other!r}: what stands behind a decimal comma",
     "one_of_three": "may be what another column says is right: of it and {others} each is true where the others agree",
     "contradicted": "is not the probability of class 1, by column {other!r}",
@@ -480,7 +485,10 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "words_of_other": "has the words of column {other!r}: it may hold the right answers",
     # ---- classes and systems ----
     "classes_differ_between_rows": "must name the same classes in each row, {classes}",
-    "classes_differ_in_case": "and column {other!r} have classes that differ in upper and lower case only",
+    "classes_differ_in_case": (
+        "and column {other!r} have classes that differ in upper and lower case only, or in how spaces, quotes and "
+        "letters are encoded"
+    ),
     "labels_are_text": "must hold numbers of classes",
     "no_common_class": "has no class in common with column {other!r}, which has {classes}",
     "not_among_classes": "must be among the classes {classes}",

@@ -234,9 +234,7 @@ def _refuse(
         error = sheet.error(column, rule, np.isin(codes, np.flatnonzero(wrong)), words=list(words))
         is_few = bool(words) or not all(wrong)
         error.advice = "empty_if_not_judged" if is_few else "say_right_word"
-        if str(error.value).strip() == column.strip():
-            error.advice = "leave_rows_out"
-        raise error
+        raise _of_header(error, sheet)
 
 
 def said_words(
@@ -270,10 +268,20 @@ def texts_of_names(
 ) -> pa.Array:
     """Return names in a column as text (N,); null where empty, unless a known name is written so."""
     parsed = parse_cells(cells)
-    texts = texts_in(parsed if is_numeric(parsed.type) else cells)
+    are_numbers = is_numeric(parsed.type) and not (cells.type == TEXT and _are_names(cells, known))
+    texts = texts_in(parsed if are_numbers else cells)
     nothing = [str(word) for word in encode(texts)[0] if str(word).lower() in NOTHING]
     is_empty = is_in(texts, [word for word in nothing if word not in known]) | nulls_in(texts)
     return texts.take(from_numpy(np.arange(len(texts)), ~is_empty)) if is_empty.any() else texts
+
+
+def _are_names(cells: pa.Array, known: Collection[str]) -> bool:
+    """Return whether texts (N,), or known names, are names as 1E2 and 100 or 1.1 and 1.10: equal only as numbers."""
+    for texts in (map(str, encode(texts_in(cells))[0]), known):
+        names = {re.sub(r"\.0*$", "", text) for text in texts if is_number(text)}
+        if len(names) > len(set(map(float, names))):
+            return True
+    return False
 
 
 def _words_in(
@@ -329,8 +337,14 @@ def _no_number(
     advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
     if not odd and usual == "per cent":
         advice = "leave_scale_out"
-    error = sheet.error(column, "no_numbers", wrong, advice=advice)
-    if str(error.value).strip() == column.strip():
+    return _of_header(sheet.error(column, "no_numbers", wrong, advice=advice), sheet)
+
+
+def _of_header(error: FileError, sheet: Sheet) -> FileError:
+    """Return an error about a cell, with advice if its row is none of a sample: a header again, or one of units."""
+    text = str(error.value).strip()
+    is_unit = error.count == 1 and error.row == sheet.rows[0] and text[:1] in ("[", "(", "%")
+    if is_unit or text == str(error.column).strip():
         error.advice = "leave_rows_out"
     return error
 

@@ -23,6 +23,9 @@ class JsonRows:
     objects: list[Object]
     lines: list[int] | None = None
     path: str = ""
+    beside: tuple[
+        tuple[str, str], ...
+    ] = ()  # other lists, which are not read: paths, and what they hold
 
 
 def rows_in(text: str, path: str = "") -> JsonRows:
@@ -38,9 +41,14 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         return JsonRows(
             [_row(value, line) for line, value in documents], [line for line, _ in documents]
         )
-    if path:
-        return JsonRows(_rows_at(document, path), path=path)
     nested = dict(_lists_in(document))
+    if path:
+        beside = [
+            (name, f"{len(rows)} rows")
+            for name, rows in nested.items()
+            if name != path and not path.startswith(f"{name}.")
+        ]
+        return JsonRows(_rows_at(document, path), path=path, beside=tuple(beside))
     if not nested:
         return JsonRows(_rows_of(document))
     if len(nested) > 1:
@@ -55,7 +63,7 @@ def rows_in(text: str, path: str = "") -> JsonRows:
 
 def _documents(text: str) -> Iterator[tuple[int, object]]:
     """Yield JSON values one after the other, with the lines on which they begin."""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(object_pairs_hook=_object)
     position = _after_space(text, 0)
     line = 1 + text.count("\n", 0, position)
     while position < len(text):
@@ -65,10 +73,22 @@ def _documents(text: str) -> Iterator[tuple[int, object]]:
             if not _CLOSING.search(text, error.pos):
                 raise ValueError(f"the file ends within what begins in row {line}") from None
             raise ValueError(f"row {error.lineno} is not JSON: {error.msg}") from None
+        except ValueError as error:
+            raise ValueError(f"{error}, in what begins in row {line}") from None
         yield line, value
         end = _after_space(text, end)
         line += text.count("\n", position, end)
         position = end
+
+
+def _object(pairs: list[tuple[str, object]]) -> Object:
+    """Return an object; ValueError if a name is there twice, of which only one value would count."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object has {repeated!r} twice")
+    return found
 
 
 def _after_space(text: str, position: int) -> int:

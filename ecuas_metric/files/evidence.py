@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Note
 from ..inputs import Array, Bools, Floats, Ints, are_swapped
@@ -46,7 +47,12 @@ _SPREAD = 2
 _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no chance
 _SURELY = 3  # deviations of a correlation that are no chance
 _CODES = {"0", "1"}
-_COUNTS = set(["count", "counts", "freq", "frequency", "n"])
+_SUMS = (
+    *("total", "totals", "subtotal", "sum", "mean", "average", "avg", "overall"),
+    *("median", "min", "max", "count", "std"),
+)
+_PERCENT = re.compile(r"percent|pct|%")
+_COUNTS = {"count", "counts", "freq", "frequency", "n"}
 
 
 def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
@@ -59,7 +65,8 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         column = column_in(recipe.truth)
         right = said_words(sheet, column, recipe.right, is_whole=_is_whole(sheet, recipe))
         recipe = replace(recipe, right=right)
-    return replace(recipe, notes=_notes_on(sheet, recipe, reading))
+    notes = _notes_on(sheet, recipe, reading)
+    return replace(recipe, unused=(*recipe.unused, *sheet.beside), notes=notes)
 
 
 def _notes_on(
@@ -83,7 +90,17 @@ def _notes_on(
     are_margins = reading.predictions_are == "logits"
     if "positive" not in said and recipe.form == "positive" and not are_margins:
         _refuse_confidences(sheet, recipe)
+    notes += _note_percentages(sheet, recipe)
     return notes + _check_ids(sheet, recipe, counts) + _note_parts(sheet, recipe, few)
+
+
+def _note_percentages(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
+    """Return a note if numbers of a column that is named as percentages are read as fractions of 1."""
+    name = column_in(recipe.predictions[0])
+    is_named = recipe.scale == 1 and name in sheet.names and _PERCENT.search(name.lower())
+    if not is_named or not np.isfinite(_numbers_of(sheet, name)).any():
+        return ()
+    return (Note("percentages_by_name", {"column": name}, "set_scale_100"),)
 
 
 def _distinct_values(sheet: Sheet, recipe: Recipe) -> dict[str, int]:
@@ -211,6 +228,24 @@ def refuse_positive(
             pair: dict[str, Any] = {"low": classes[low], "high": classes[high]}
             raise sheet.error(
                 name, "probability_of_one", advice="name_positive_class", columns=columns, **pair
+            )
+
+
+def refuse_likeliest(sheet: Sheet, recipe: Recipe, are_right: Bools) -> None:
+    """Raise FileError if the likeliest class is the label in all rows (N,), but not that of another column."""
+    if not are_right.all() or len(are_right) < _ENOUGH:
+        return
+    labels = texts_in(sheet.column(recipe.truth))
+    classes = set(labels.unique().to_pylist())
+    others = [name for name, _ in recipe.unused if name in sheet.names]
+    for other in (name for name in others if not _is_named(name, "predicted")):
+        texts = texts_in(sheet.column(other))
+        differ = np.array(texts.to_pylist()) != np.array(labels.to_pylist())
+        if set(texts.unique().to_pylist()) == classes and differ.any():
+            fields: dict[str, Any] = {"other": other, "labels": recipe.truth}
+            fields["columns"] = {"label": other}
+            raise sheet.error(
+                recipe.truth, "label_is_likeliest", differ, advice="name_label", **fields
             )
 
 
@@ -516,6 +551,7 @@ def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
     ids = recipe.of("id")[:1] or sheet.names[:1]
     if body < _ENOUGH or ids[0] not in sheet.names:
         return
+    _refuse_sums(sheet, dict.fromkeys([*ids, sheet.names[0]]))
     cells = sheet.column(ids[0])
     last = [_shape(value) for value in cells.slice(body).to_pylist()]
     if last[-1] == _shape(cells[0].as_py()):  # what has no footer mostly ends here
@@ -527,6 +563,14 @@ def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
     if len(usual) == 1 and strange[-1] and not strange.all():
         wrong = np.concatenate([np.zeros(body, np.bool_), strange])
         raise sheet.error(ids[0], "footer", wrong, advice="leave_rows_out")
+
+
+def _refuse_sums(sheet: Sheet, names: Iterable[str]) -> None:
+    """Raise FileError if a column that names rows ends in a word for sums, which no more than a few rows have."""
+    for name in names:
+        are_sums = is_in(pc.utf8_lower(texts_in(sheet.column(name))), _SUMS)
+        if are_sums[-1] and np.count_nonzero(are_sums) <= _FOOTERS:
+            raise sheet.error(name, "footer", are_sums, advice="leave_rows_out")
 
 
 def _shape(value: object) -> str:
@@ -555,7 +599,19 @@ def _check_ids(sheet: Sheet, recipe: Recipe, counts: Mapping[str, int]) -> tuple
     if not recipe.of("group"):
         _refuse_pooled(sheet, recipe, keys, distinct)
     fields: dict[str, Any] = {"count": repeated, "total": len(keys), "column": "+".join(names)}
-    return (Note("repeated_ids", fields, "" if recipe.of("group") else "group_repeated_ids"),)
+    note = Note("repeated_ids", fields, "" if recipe.of("group") else "group_repeated_ids")
+    return (note, *_note_copies(sheet))
+
+
+def _note_copies(sheet: Sheet) -> tuple[Note, ...]:
+    """Return a note if rows are the same in all columns, which are no lists and the like."""
+    try:
+        distinct = len(sheet.table.group_by(sheet.names).aggregate([]))
+    except pa.ArrowNotImplementedError:
+        return ()
+    total = len(sheet.rows)
+    fields = {"count": total - distinct, "total": total}
+    return (Note("repeated_rows", fields, "leave_copies_out"),) if distinct < total else ()
 
 
 def _refuse_pooled(

@@ -50,6 +50,7 @@ _NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
+_CUT = re.compile(rb"[,;\t|]-?\d+\.$")  # a last cell, as of a file that was not written to its end
 _DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d+,\d+ ?%?"?[;\r\n]')  # a cell with one
 
 
@@ -61,6 +62,7 @@ class Header:
     before: int
     separator: str
     cells: list[str]
+    comments: int  # lines among those before
 
 
 def frame_of(
@@ -295,6 +297,10 @@ def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
 
 def _read_csv(content: pa.Buffer) -> Sheet:
     content = _utf_8(content)
+    if _CUT.search(content[-40:].to_pybytes()) and re.search(rb"\d\.[\r\n]", content) is None:
+        raise ValueError(
+            "the file ends within the number in its last row; leave that row out, or write it whole"
+        )
     header = _header(content)
     require_distinct(header.names)
     if not header.names:
@@ -305,6 +311,8 @@ def _read_csv(content: pa.Buffer) -> Sheet:
         table = _irregular_csv(content, header, names)
     has_comma = header.separator == ";" and _DECIMAL_COMMA.search(content[:_BLOCK]) is not None
     sheet = Sheet(table, np.arange(len(table)) + header.before + 1, has_comma)
+    if header.comments:
+        sheet = replace(sheet, beside=(("#", f"{header.comments} lines above the header"),))
     blank = _blank_rows(table)
     return sheet.select(~blank) if blank.any() else sheet
 
@@ -355,6 +363,8 @@ def _irregular_csv(
     for number, row in enumerate(rows, header.before + 1):
         if len(row) > len(names):
             raise ValueError(f"row {number} has more cells than the header has names")
+        if len(row) == 1 < len(names) and row[0].startswith("#"):
+            raise ValueError(f"row {number} is a comment; leave it out")
     columns = (
         [row[k] or None if k < len(row) else None for row in rows] for k in range(len(names))
     )
@@ -374,11 +384,13 @@ def _blank_rows(table: pa.Table) -> Bools:
 def _header(content: pa.Buffer) -> Header:
     lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
     before = 0
+    comments = 0
     separator = ""
     line = "\n"
     # nothing, a comment, or Excel's separator
     while line and (not line.strip() or line.startswith(("#", "sep="))):
         separator = line[4] if line.startswith("sep=") and len(line) > 4 else separator
+        comments += line.startswith("#")
         line = lines.readline()
         before += 1
     if "\0" in line:
@@ -389,7 +401,7 @@ def _header(content: pa.Buffer) -> Header:
     cells = _cells(lines.readline(), separator)
     if len(cells) > len(names):
         raise ValueError("the rows have more cells than the header has names")
-    return Header(names, before, separator, cells)
+    return Header(names, before, separator, cells, comments)
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -406,7 +418,8 @@ def _read_json(content: pa.Buffer, path: str = "") -> Sheet:
     names = list(dict.fromkeys(name for row in rows.objects for name in row))
     arrays = [from_values([row.get(name) for row in rows.objects]) for name in names]
     lines = None if rows.lines is None else np.array(rows.lines)
-    return replace(_sheet(pa.Table.from_arrays(arrays, names), lines), path=rows.path)
+    sheet = _sheet(pa.Table.from_arrays(arrays, names), lines)
+    return replace(sheet, path=rows.path, beside=rows.beside)
 
 
 def _read_numpy(content: pa.Buffer) -> Sheet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,6 +43,7 @@ from .evidence import (
     note_separated,
     recipe_of,
     refuse_codes,
+    refuse_likeliest,
     refuse_positive,
     refuse_rating,
     scale_counts,
@@ -562,6 +564,8 @@ def _submission(
     elif recipe.unlabelled == "bounds":
         recipe = replace(recipe, unlabelled=None)
     predictions, references = _arrays_of(sheet, truth, recipe, reading.predictions_are)
+    if predictions.ndim > 1 and "label" not in reading.columns:
+        refuse_likeliest(sheet, recipe, predictions.argmax(axis=1) == references)
     ids = recipe.of("id")
     is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     return Submission(
@@ -785,7 +789,7 @@ def _hits(
         raise sheet.error(
             label, "no_common_class", value=first_of(sheet.table, label), other=name, classes=some
         )
-    if len({str(text).lower() for text in classes}) < len(classes):
+    if len({_plain_name(str(text)) for text in classes}) < len(classes):
         raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
     if recipe.scale == 1 and len(classes) == 2:
         refuse_positive(
@@ -796,6 +800,12 @@ def _hits(
         return hits, None, ()
     fields = {"count": len(classes), "label": label, "predicted": name}
     return hits, len(classes), (Note("classes", fields, "set_infinite_classes"),)
+
+
+def _plain_name(text: str) -> str:
+    """Return a class without what a reader does not see: case, kinds of spaces and quotes, forms of letters."""
+    name = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(name.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split())
 
 
 def _unlabelled_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Unlabelled | None:

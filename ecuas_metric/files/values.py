@@ -30,6 +30,8 @@ class Sheet:
     source: str = ""  # what errors call it
     format: str = ""  # "csv", "parquet", ..
     path: str = ""  # of the list of rows in a JSON document
+    # what else the file has, and is not read: names, and what they hold
+    beside: tuple[tuple[str, str], ...] = ()
 
     @property
     def names(self) -> list[str]:

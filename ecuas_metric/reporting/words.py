@@ -89,6 +89,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "weigh_by_counts": (
         "If it does: --columns {pairs} --weights-are counts; if not: --columns correct={verdicts}."
     ),
+    "name_label": "If that holds the true ones: --columns {pairs}; if not: --columns label={labels}.",
     "leave_scale_out": "Per cent signs are read as they are, without --scale.",
     "map_rating": (
         "--scale=LOW:HIGH maps the ends of the scale to 0 and 1, which are {low:g} and {high:g} only if nothing "

@@ -25,6 +25,7 @@ from tests.ecuas_metric.files.tables import (
     POSTERIORS,
     SPAM,
     TRUTH,
+    WRONG,
     C,
     N,
     P,
@@ -350,6 +351,40 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
 GOLD = np.arange(N) % 2
 COUNTED = BASE.assign(confidence=Q.round(1)).value_counts(["confidence", "correct"])
 REFUSED = {  # a file, what the refusal says, and flags
+    "a mean below ids of varied shapes": (
+        BASE.assign(id=[f"What is {'x' * (k % 7)} {k}{'?.'[k % 2]}" for k in range(N)]).to_csv(
+            index=False
+        )
+        + "TOTAL,0.5,1\n",
+        "got 'TOTAL' in row 202 (1 of 201). Leave such rows out.",
+    ),
+    "sums of each part": (
+        pd.concat(
+            [
+                pd.concat([BASE[rows].assign(id=part), BASE[:1].assign(id="subtotal")])
+                for part, rows in (("a", slice(0, 20)), ("b", slice(20, 50)))
+            ]
+        ),
+        "got 'subtotal' in row 22 (2 of 52). Leave such rows out.",
+    ),
+    "a comment among the rows": (TEXT + "# restarted\n" + "q,0.5,1\n", "row 202 is a comment"),
+    "a last number that is cut": (f"{TEXT}q,1,0.", "ends within the number in its last row"),
+    "a row of units": (
+        pd.concat([pd.DataFrame([{"id": "-", "confidence": "[0-1]", "correct": "[0/1]"}]), BASE]),
+        "got '[0/1]' in row 2 (1 of 201). Leave such rows out.",
+    ),
+    "classes in two Unicode forms": (
+        CHOSEN.replace({"label": {"cat": "caf\u00e9"}, "predicted": {"cat": "cafe\u0301"}}),
+        "in how spaces, quotes and letters are encoded",
+    ),
+    "classes in two kinds of spaces": (
+        CHOSEN.replace({"label": {"cat": "a b"}, "predicted": {"cat": "a\u00a0b"}}),
+        "in how spaces, quotes and letters are encoded",
+    ),
+    "the likeliest class as the label, beside the truth": (
+        POSTERIORS.assign(gold=LABEL, label=FOUR.argmax(axis=1)),
+        "If that holds the true ones: --columns label=gold; if not: --columns label=label.",
+    ),
     **{
         f"rows that stand for several samples, by {name}": (
             COUNTED.reset_index(name=name),
@@ -651,6 +686,21 @@ NOTED = {  # a file, flags, and what is said beside the number
         "",
         "--columns system=method.",
     ),
+    "comments above the header": (
+        f"# a\n# b\n{TEXT}",
+        "",
+        "not used: # (2 lines above the header)",
+    ),
+    "rows that are there twice": (
+        pd.concat([BASE, BASE[:9]]),
+        "",
+        "9 of 209 rows are the same as others before them. Does a sample count once?",
+    ),
+    "fractions by the name of percentages": (
+        named("confidence", "conf_pct", Q),
+        "--columns confidence=conf_pct",
+        "has the name of percentages. Percentages? --scale 100",
+    ),
     "verdicts of another judge": (
         BASE.assign(judge=np.where(SOME, 1 - C, C)),
         "",
@@ -691,6 +741,27 @@ def test_what_a_number_is_not_is_said(case, score):
     code, _, said = score(f"a.csv {flags}", table)
     assert code == 0
     assert note in said
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("1E2", "100"), ("1.1", "1.10")],
+)
+def test_classes_that_are_equal_only_as_numbers_are_others(names, tmp_path):
+    table = CHOSEN.replace(dict(zip(CLASSES, (*names, "3", "4"), strict=True)))
+    (tmp_path / "a.csv").write_text(table.to_csv(index=False), encoding="utf-8")
+    columns = {"predicted": "predicted"}
+    (submission,) = read_submissions(tmp_path / "a.csv", columns=columns)
+    assert submission.references.tolist() == (~WRONG).astype(int).tolist()
+    assert submission.num_classes == 4
+
+
+def test_lists_beside_the_rows_are_named_and_a_name_is_once_in_an_object(score):
+    document = json.dumps({"gpt": RECORDS, "llama": RECORDS[:7]})
+    assert "not used: llama (7 rows)" in score("a.json --columns rows=gpt", document)[2]
+    twice = '{"confidence": 0.5, "correct": 1, "confidence": 0.6}\n'
+    code, _, said = score("a.jsonl", '{"confidence": 0.5, "correct": 1}\n' + twice)
+    assert (code, "has 'confidence' twice, in what begins in row 2" in said) == (2, True)
 
 
 def test_every_column_is_used_or_named_and_a_recipe_is_taken_back(score, tmp_path, capsys):

@@ -88,6 +88,7 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "ids": "id",
         "near": ["id"],
         "names": "y",
+        "labels": "y",
     }
     said = (
         FileError("x", "", advice=advice, **fields)
