@@ -64,6 +64,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_one_role": "Name it under Options, “Columns”.",
     "choose_reject_cost": "threshold",
     "choose_correct": "Only you know which says whether answers are right: under Options, “Columns”, correct={names}.",
+    "name_label": "Under Options, “Columns”, enter {pairs} if that holds the true ones, label={labels} if not.",
     "weigh_by_counts": "If not, enter correct={verdicts} under Options, “Columns”; the command `ecuas` can weigh them.",
     # ---- rules of the page alone: of files ----
     "nested_too_deeply": "the JSON is nested too deeply",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, product
 from typing import Any
@@ -75,23 +75,41 @@ def _notes_on(
     reading: Reading,
 ) -> tuple[Note, ...]:
     """Raise FileError if columns that the user did not name cannot be what their names say; return notes on others."""
-    notes: tuple[Note, ...] = ()
-    said = reading.columns
     counts = _distinct_values(sheet.head(_SHAPES), recipe)
     few = [name for name, count in counts.items() if count <= _MOST_PARTS]
     if _is_whole(sheet, recipe):
         _refuse_footer(sheet, recipe)
+    notes: tuple[Note, ...] = ()
     if recipe.form == "confidences":
-        _refuse_other_meanings(sheet, recipe, said, few)
-    if "correct" not in said and recipe.right is None and recipe.form == "confidences":
-        notes += _check_answers(sheet, recipe, few)
-    if "posteriors" not in said and recipe.classes is None and recipe.form == "posteriors":
-        _refuse_sorted(sheet, recipe)
-    are_margins = reading.predictions_are == "logits"
-    if "positive" not in said and recipe.form == "positive" and not are_margins:
-        _refuse_confidences(sheet, recipe)
+        notes += _check_confidences(sheet, recipe, reading, few)
+    else:
+        _check_probabilities(sheet, recipe, reading)
     notes += _note_percentages(sheet, recipe)
     return notes + _check_ids(sheet, recipe, counts) + _note_parts(sheet, recipe, few)
+
+
+def _check_confidences(
+    sheet: Sheet, recipe: Recipe, reading: Reading, few: Sequence[str]
+) -> tuple[Note, ...]:
+    """Raise FileError if other columns, some of `few` values, say that these are no confidences; or return notes."""
+    said = reading.columns
+    if "confidence" not in said:
+        _refuse_positive_beside(sheet, recipe, few)
+        _refuse_cut_numbers(sheet, recipe)
+    if "correct" in said:
+        return ()
+    _refuse_counts(sheet, recipe)
+    return _check_answers(sheet, recipe, few) if recipe.right is None else ()
+
+
+def _check_probabilities(sheet: Sheet, recipe: Recipe, reading: Reading) -> None:
+    """Raise FileError if probabilities that the user did not name cannot be what their names say."""
+    said = reading.columns
+    if recipe.form == "posteriors" and "posteriors" not in said and recipe.classes is None:
+        _refuse_sorted(sheet, recipe)
+    are_margins = reading.predictions_are == "logits"
+    if recipe.form == "positive" and "positive" not in said and not are_margins:
+        _refuse_confidences(sheet, recipe)
 
 
 def _note_percentages(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
@@ -301,24 +319,17 @@ def _is_named(name: str, role: str) -> bool:
     return name.strip().lower() in NAMES[role]
 
 
-def _refuse_other_meanings(
-    sheet: Sheet, recipe: Recipe, said: Collection[str], few: Sequence[str]
-) -> None:
-    """Raise FileError if confidences are the probability of a class, cut at a decimal comma, or of several samples."""
-    if "confidence" not in said:
-        _refuse_positive_beside(sheet, recipe, few)
-        _refuse_cut_numbers(sheet, recipe)
-    if "correct" not in said:
-        _refuse_counts(sheet, recipe)
-
-
 def _refuse_positive_beside(sheet: Sheet, recipe: Recipe, few: Sequence[str]) -> None:
     """Raise FileError if confidences are above 1/2 in just the rows of one of two answers, beside the verdicts."""
     head = sheet.head(_SHAPES)
     name = recipe.predictions[0]
     values = on_unit_scale(_numbers_of(head, name), recipe.scale)
-    columns = {one: np.array(list(map(str, texts_in(head.column(one)).to_pylist()))) for one in few}
-    pairs = {one: texts for one, texts in columns.items() if len(np.unique(texts)) == 2}
+    columns = {one: texts_in(head.column(one)) for one in few}
+    pairs = {
+        one: np.array(list(map(str, texts.to_pylist())))
+        for one, texts in columns.items()
+        if count_distinct(texts) == 2
+    }
     chosen = [one for one, texts in pairs.items() if _tell_apart(texts, values > 0.5)]
     truth = recipe.truth if recipe.truth in sheet.names else column_in(recipe.truth)
     verdicts = _texts(parse_cells(head.column(truth)))
@@ -353,22 +364,21 @@ def _refuse_cut_numbers(sheet: Sheet, recipe: Recipe) -> None:
 
 def _refuse_counts(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if a column is named as counts are, and no two rows are the same in the columns that are used."""
+    names = [name for name, _ in recipe.unused if name.strip().lower() in _COUNTS]
+    names = [name for name in names if _may_be_counts(_numbers_of(sheet, name))]
+    if not names or recipe.of("id") or recipe.of("weight"):
+        return
     used = [name for names in recipe.columns.values() for name in names]
     columns = [sheet.column(name if name in sheet.names else column_in(name)) for name in used]
-    names = [name for name, _ in recipe.unused if name.strip().lower() in _COUNTS]
-    if recipe.of("id") or recipe.of("weight"):
-        return
-    for name in names:
-        counts = _numbers_of(sheet, name)
-        are_counts = (counts >= 0).all() and (counts % 1 == 0).all() and (counts > 1).any()
-        is_running = (np.diff(counts) == 1).all()
-        if (
-            are_counts
-            and not is_running
-            and count_distinct(join_texts(columns, "\0")) == len(counts)
-        ):
-            fields: dict[str, Any] = {"columns": {"weight": name}, "verdicts": recipe.truth}
-            raise sheet.error(name, "counts_of_rows", advice="weigh_by_counts", **fields)
+    if count_distinct(join_texts(columns, "\0")) == len(sheet.rows):
+        fields: dict[str, Any] = {"columns": {"weight": names[0]}, "verdicts": recipe.truth}
+        raise sheet.error(names[0], "counts_of_rows", advice="weigh_by_counts", **fields)
+
+
+def _may_be_counts(values: Floats) -> bool:
+    """Return whether numbers (N,) are whole, at least 0, some above 1, and do not number the rows."""
+    are_whole = (values >= 0).all() and (values % 1 == 0).all()
+    return bool(are_whole and (values > 1).any() and not (np.diff(values) == 1).all())
 
 
 def _columns_of_words(head: Sheet, names: Sequence[str], words: set[str]) -> dict[str, Array]:

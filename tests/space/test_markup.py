@@ -76,6 +76,8 @@ def test_no_advice_speaks_of_python_or_of_the_command(advice):
         "high": "yes",
         "verdicts": "ok",
         "near": ["id"],
+        "names": "y",
+        "labels": "y",
     }
     shown = markup.in_words(FileError("a.csv", "unlabelled", advice=advice, **fields))
     assert not re.search("_|={|--|'", shown.partition(". ")[2])
