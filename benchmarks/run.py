@@ -1,4 +1,4 @@
-"""Measure ours against NumPy's sort and peers that do the same work; write docs/speed.md's table.
+"""Measure ours against NumPy's sort and peers that do the same work; write tables of two pages.
 
 Times are medians of processor time, and the two sides of each ratio take turns: other programs change the clock's.
 Memory is the peak of a process of its own that makes the input and computes, less that of one that only imports.
@@ -30,12 +30,24 @@ from ecuas_metric import (
 )
 from ecuas_metric.metric import Key
 from ecuas_metric.results import all_values, compute_results
+from examples.logs import write_logs
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "speed.md"
+SPEED = ROOT / "docs" / "speed.md"
+SCALE = ROOT / "docs" / "scale.md"
 Call = Callable[[], object]
-MARKS = ("<!-- benchmarks: written by make bench -->", "<!-- end of benchmarks -->")
+_START = "<!-- benchmarks: written by make bench -->"
+_END = "<!-- end of benchmarks -->"
 
+# What is usually done with a file of answers: all rows in memory.
+_USUAL = """
+import sys
+import pandas as pd
+from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+rows = pd.read_parquet(sys.argv[1])
+confidence, correct = rows["confidence"], rows["correct"].astype(int)
+print(roc_auc_score(correct, confidence), brier_score_loss(correct, confidence), log_loss(correct, confidence))
+"""
 
 # A process of little memory starts the one that is measured: what its parent held would count.
 _MEASURE = """
@@ -238,17 +250,48 @@ def memory_line(what: str, size: int, make: str, call: str) -> Line:
     )
 
 
+def scale_table(num_rows: int) -> str:
+    """Return what files of answers with distinct confidences take out of core and in memory, as a table."""
+    score = ("-m", "ecuas_metric.reporting", "score")
+    with tempfile.TemporaryDirectory() as folder:
+        some, many, state = (str(Path(folder) / name) for name in ("a.parquet", "b.parquet", "s"))
+        write_logs(Path(some), num_rows)
+        write_logs(Path(many), 10 * num_rows)
+        ours = "`ecuas score --out-of-core`: ten metrics, with bounds"
+        lines = [
+            _scale_line(10 * num_rows, ours, *score, many, "--out-of-core"),
+            _scale_line(num_rows, ours, *score, some, "--out-of-core", "--state", state),
+            _scale_line(num_rows, "`ecuas score`, all rows in memory: ten metrics", *score, some),
+            _scale_line(
+                num_rows, "pandas; AUROC, Brier score, log loss by scikit-learn", "-c", _USUAL, some
+            ),
+        ]
+        size = Path(state).stat().st_size
+    rows = ["| rows | what | CPU | peak memory |", "|---:|---|---:|---:|", *lines]
+    of_state = f"The state of the {num_rows:,} rows takes {size / 1e6:.1f} MB."
+    return "\n".join([*rows, "", f"{of_state} {_machine()}."])
+
+
+def _scale_line(num_rows: int, what: str, *command: str) -> str:
+    """Return a row of the table: what a program took with a file of so many rows."""
+    cost = cost_of(*command)
+    return f"| {num_rows:,} | {what} | {cost.seconds:.1f} s | {cost.memory / 2**20:.0f} MiB |"
+
+
 def to_markdown(lines: list[Line]) -> str:
     """Return the table, with the machine named."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    machine = f"{platform.machine()}, {cores} cores, Python {platform.python_version()}, NumPy {np.__version__}"
     rows = ["| what | ours | against | ours / other |", "|---|---:|---|---:|"]
     rows += [f"| {' | '.join(line)} |" for line in lines]
-    return "\n".join([*rows, "", f"{machine}. Medians of the processor's time."])
+    return "\n".join([*rows, "", f"{_machine()}. Medians of the processor's time."])
+
+
+def _machine() -> str:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{platform.machine()}, {cores} cores, Python {platform.python_version()}, NumPy {np.__version__}"
 
 
 def main() -> None:
-    """Measure everything and write docs/speed.md's table."""
+    """Measure everything and write the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
     parser.add_argument("--no-write", action="store_true", help="print the table only")
     parser.add_argument("--repeats", type=int, default=7)
@@ -277,10 +320,16 @@ def main() -> None:
             "evaluate.load('ecuas_metric/ecuas.py').compute(predictions=q, references=y)",
         ),
     ]
-    print(table := to_markdown(lines))
-    if not arguments.no_write:
-        before, rest = PAGE.read_text().split(MARKS[0])
-        PAGE.write_text(f"{before}{MARKS[0]}\n{table}\n{MARKS[1]}{rest.split(MARKS[1])[1]}")
+    for page, table in ((SPEED, to_markdown(lines)), (SCALE, scale_table(10_000_000))):
+        print(table)
+        if not arguments.no_write:
+            page.write_text(_with_table(page.read_text(), table))
+
+
+def _with_table(text: str, table: str) -> str:
+    """Return the text of a page with a table between its marks."""
+    before, _, rest = text.partition(f"{_START}\n")
+    return f"{before}{_START}\n{table}\n{_END}{rest.partition(_END)[2]}"
 
 
 def _seconds(value: float) -> str:

@@ -24,6 +24,7 @@ ROOT = Path(__file__).parent.parent
 CARD = Path(ecuas_metric.__file__).with_name("README.md")
 FILES = ROOT / "docs/files.md"
 STATISTICS = ROOT / "docs/statistics.md"
+DECIDING = ROOT / "docs/deciding.md"
 README = ROOT / "README.md"
 PICTURE = ROOT / "docs/reject_cost.png"
 EXAMPLES = sorted((ROOT / "docs/examples").glob("*.md"))
@@ -73,6 +74,12 @@ def statistics_with_tables() -> str:
     for name, (titles, *rows) in tables.items():
         text = _with_block(text, name, _table(titles, rows))
     return text
+
+
+def deciding_with_table() -> str:
+    """Return the text of docs/deciding.md with the table of what certificates did."""
+    titles, *rows = simulations.certificate_rows()
+    return _filled(DECIDING, "certificates", _table(titles, rows))
 
 
 def readme_and_picture() -> tuple[str, bytes]:
@@ -202,6 +209,7 @@ def main() -> None:
     CARD.write_text(card_with_table(), encoding="utf-8")
     FILES.write_text(files_with_table(), encoding="utf-8")
     STATISTICS.write_text(statistics_with_tables(), encoding="utf-8")
+    DECIDING.write_text(deciding_with_table(), encoding="utf-8")
     text, picture = readme_and_picture()
     README.write_text(text, encoding="utf-8")
     PICTURE.write_bytes(picture)

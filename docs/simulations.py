@@ -1,4 +1,4 @@
-"""What was simulated -> the tables of docs/statistics.md, from the CSV files beside it."""
+"""What was simulated -> the tables of docs/statistics.md and docs/deciding.md, from the CSV files beside them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from ecuas_metric.options import LEVEL
+from tests.ecuas_metric.certificates import RUNS
 from tests.ecuas_metric.held_out import HELD_OUT
 from tests.ecuas_metric.simulated import SYSTEMS
 
@@ -86,6 +87,18 @@ def check_rows() -> Rows:
         shares = zip(of_row["subject"], of_row["percent"], strict=True)
         listed = "; ".join(f"{subject}: {percent:.1f}" for subject, percent in shares)
         rows.append([check, f"{size:,}" if size else "as planned", f"{runs:,}", listed])
+    return rows
+
+
+def certificate_rows() -> Rows:
+    """Return a row for each kind of data and number of samples: what a certificate broke and accepted."""
+    cells = pd.read_csv(FOLDER / "certificates.csv")
+    rows = [["data", "N", "broken", "accepted", "by MAPIE", "by its fixed sequence"]]
+    for cell in cells.itertuples():
+        shares = (cell.accepted, cell.mapie, cell.mapie_fixed_sequence)
+        broken = f"{100 * cell.broken / RUNS:.1f} %"
+        listed = [f"{100 * share:.0f} %" for share in shares]
+        rows.append([cell.kind, f"{cell.samples:,}", broken, *listed])
     return rows
 
 

@@ -171,6 +171,7 @@ def test_tables_are_up_to_date():
     """If not: make reference."""
     assert (ROOT / "docs/files.md").read_text() == blocks.files_with_table()
     assert (ROOT / "docs/statistics.md").read_text() == blocks.statistics_with_tables()
+    assert (ROOT / "docs/deciding.md").read_text() == blocks.deciding_with_table()
 
 
 def recipe(name):

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -29,11 +30,13 @@ from ecuas_metric.peer_metrics import (
 from ecuas_metric.ranking import TieGroups, tie_groups
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.results import compute_results
+from tests.conftest import ROOT
 from tests.ecuas_metric.systems import UNIT
 
 CONFIDENCE = np.array([0.97, 0.93, 0.88, 0.85, 0.79, 0.74, 0.66, 0.61, 0.52, 0.43, 0.31, 0.12])
 CORRECT = np.array([1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0])
-# What other tools print for these twelve answers.
+# What other tools print for these twelve answers: where that is meant to be another number than ours, and where not.
+DIFFERENT = {"prr": 0.5470909490814418, "smooth_ece": 0.0973076508441185}
 PRINTED = [
     (auarc, {}, 0.7444985569985572, 1e-12),  # MAPIE 1.6.0, auarc
     # lm-polygraph 0.7.0: its prr and prr_0.5 (0.7444985569985572 and 0.6710798460798461), and its score of the best
@@ -72,10 +75,11 @@ PRINTED = [
     (
         smooth_ece,
         {},
-        0.0973076508441185,
+        DIFFERENT["smooth_ece"],
         1e-3,
     ),  # relplot 1.0.3, smECE: on a mesh of 200, by ten halvings
 ]
+DIFFERENCE = re.compile(r"prints (\S+) where `(\w+)` is (\d\.\d+)")
 ANSWERS = st.lists(
     st.tuples(st.sampled_from([0.1, 0.5, 0.9, 1.0]), st.integers(0, 1)), min_size=1, max_size=6
 )
@@ -98,6 +102,16 @@ def same(value):
 def test_the_numbers_that_other_tools_print(metric, options, printed, tolerance):
     value = metric(groups_of(CONFIDENCE, CORRECT), **options)
     assert value == pytest.approx(printed, abs=tolerance)
+
+
+def test_the_page_says_where_numbers_differ():
+    page = (ROOT / "docs" / "peer_metrics.md").read_text()
+    said = {name: (theirs, ours) for theirs, name, ours in DIFFERENCE.findall(page)}
+    answers = groups_of(CONFIDENCE, CORRECT)
+    assert said == {
+        name: (f"{printed:.4f}", f"{getattr(peer_metrics, name)(answers):.4f}")
+        for name, printed in DIFFERENT.items()
+    }
 
 
 # The definitions for costs in one order, the most confident first.
