@@ -578,8 +578,11 @@ def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
 def _refuse_sums(sheet: Sheet, names: Iterable[str]) -> None:
     """Raise FileError if a column that names rows ends in a word for sums, which no more than a few rows have."""
     for name in names:
-        are_sums = is_in(pc.utf8_lower(texts_in(sheet.column(name))), _SUMS)
-        if are_sums[-1] and np.count_nonzero(are_sums) <= _FOOTERS:
+        cells = sheet.column(name)
+        if is_numeric(cells.type) or as_text(cells[-1].as_py()).lower() not in _SUMS:
+            continue
+        are_sums = is_in(pc.utf8_lower(texts_in(cells)), _SUMS)
+        if np.count_nonzero(are_sums) <= _FOOTERS:
             raise sheet.error(name, "footer", are_sums, advice="leave_rows_out")
 
 
