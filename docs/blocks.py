@@ -70,7 +70,7 @@ def statistics_with_tables() -> str:
         "differences": simulations.difference_rows(),
         "checks": simulations.check_rows(),
     }
-    text = STATISTICS.read_text(encoding="utf-8")
+    text = _filled(STATISTICS, "summary", simulations.coverage_lines())
     for name, (titles, *rows) in tables.items():
         text = _with_block(text, name, _table(titles, rows))
     return text

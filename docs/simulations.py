@@ -55,6 +55,31 @@ def coverage_rows() -> Rows:
     return rows
 
 
+def coverage_lines() -> list[str]:
+    """Return, in a sentence, how often intervals of systems that the method was not made with hold the truth."""
+    cells = _cells().query("level == @LEVEL")
+    is_held_out = cells["system"].isin([*HELD_OUT])
+    cells = cells[is_held_out & ~cells["metric"].str.contains("normalized")]
+    coverage = cells["coverage"]
+    worst = cells.loc[coverage.idxmin()]
+    nominal = f"{100 * LEVEL:.0f} %"
+    return [
+        f"**Does a {nominal} interval hold the truth in {nominal}?** On systems that were held out, {len(cells)} "
+        f"cells: in {coverage.median():.1f} % in the median, in less than {coverage.quantile(0.05):.1f} % in one cell "
+        f"of twenty, and in {worst['coverage']:.1f} % in the worst (`{worst['metric']}`, N = {worst['samples']}). Of "
+        "several systems that are equal a difference is called significant in at most "
+        f"{_most_denied(3):.1f} % with up to three, and in {_most_denied(6):.1f} % with six, where "
+        f"{100 * (1 - LEVEL):.0f} % are allowed; more than six were not simulated.",
+    ]
+
+
+def _most_denied(systems: int) -> float:
+    """Return in how many percent of samples any of so many equal systems, or fewer, seem to differ."""
+    checks = pd.read_csv(FOLDER / "checks.csv").query("check == 'any difference by any metric'")
+    counts = checks["subject"].str.split().str[0].astype(int)
+    return float(checks["percent"][counts <= systems].max())
+
+
 def lowest_rows() -> Rows:
     """Return a row for each of the cells that hold the truth least often, and how often these have the note."""
     cells = _cells().query("level == @LEVEL")

@@ -12,7 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import examples.demo
 from docs import blocks
-from ecuas_metric import __version__, ecuas_score, score_posteriors
+from ecuas_metric import __version__, ecuas_score, read_submissions, score_posteriors
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.metric import METRICS
 from ecuas_metric.options import OPTIONS
@@ -115,6 +115,21 @@ def test_the_readme_shows_what_the_demo_gives():
     text, picture = blocks.readme_and_picture()
     assert (ROOT / "README.md").read_text() == text
     assert not is_locked("matplotlib") or are_alike(blocks.PICTURE, io.BytesIO(picture))
+
+
+@pytest.mark.e2e
+def test_what_the_readme_says_of_the_recalibrated_forest(demo):
+    folder, _ = demo
+    (forest,) = read_submissions(folder / "demo/random_forest_calibrated.csv")
+    values = score_posteriors(
+        forest.references, forest.predictions, reject_costs=blocks.REJECT_COST
+    )
+    cost = values[f"expected_cost_{blocks.REJECT_COST:g}"]
+    text = (ROOT / "README.md").read_text()
+    assert f"Recalibrated, it costs {cost:.3f}, the least of all." in text
+    paid = re.findall(r"^\| [A-Z_0-9]+ [↑↓] .* (0\.\d+) \|$", text, flags=re.MULTILINE)
+    assert len(paid) == len(blocks.TITLES)
+    assert min(map(float, paid)) > cost
 
 
 def test_the_readmes_table_of_n():

@@ -54,8 +54,8 @@ def _top(arguments: Sequence[str]) -> int:
         prog="ecuas",
         description="Give it how sure each answer was, and whether it was right: which system costs its users least, "
         "at which reject cost, and is that more than chance? ECUAS_n is the expected cost of a system whose answers "
-        "may be rejected: 0 is perfect, 1 what rejecting all of them costs, and a line below each table says which "
-        "number is to beat.",
+        "may be rejected: 0 is perfect, 1 what rejecting all of them costs, and `ecuas score` says below its table "
+        "which number is to beat.",
         epilog="Begin with `ecuas score FILE.csv` (columns confidence and correct, or label, prob_0, prob_1, ..). "
         "`ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
         allow_abbrev=False,

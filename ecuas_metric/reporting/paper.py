@@ -204,12 +204,13 @@ def methods_of(
     subject = "1 system" if len(systems) == 1 else f"{len(systems)} systems"
     sentences = [
         f"We evaluate {subject} on {counts} samples by ECUAS_n ({CITATION}), n = {orders}: the cost to users who "
-        "accept answers whose uncertainty is at most their reject cost and reject the others, averaged over reject "
-        "costs r with weights proportional to r^(n-1), and scaled so that 0 is perfect and 1 what rejecting all "
-        "answers costs.",
+        "accept answers whose uncertainty, the cost that the system expects of them, is at most their reject cost r, "
+        "and reject the others. It is integrated over r, from 0 to the largest uncertainty, with the weight r^(n-1), "
+        "and divided by what rejecting all answers costs: 0 is perfect, 1 as rejecting everything.",
         _abbreviations(keys),
         *_data(first.options),
-        f"Intervals are at the level {100 * level:.10g}%, from the influences of the samples{_units(first.options)}.",
+        f"Intervals are at the level {100 * level:.10g}%: gamma approximations to the Bayesian (Dirichlet) "
+        f"bootstrap of the influences of the samples and of one more answer, the worst{_units(first.options)}.",
     ]
     sentences += _recalibrations(systems)
     for name, note in report.notes():
@@ -228,7 +229,10 @@ def _abbreviations(keys: Iterable[Key]) -> str:
     """Say what the other metrics of the table are."""
     others = [key for key in keys if key.entry is not ECUAS_N]
     named = [f"{name} ({meaning})" for name, meaning in meanings_of(others).items()]
-    return f"Beside it stand {', '.join(named)}." if named else ""
+    if not named:
+        return ""
+    listed = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+    return f"Beside it stand {listed}."
 
 
 def _what_intervals_rest_on(report: Report, keys: Sequence[Key]) -> list[str]:

@@ -356,6 +356,15 @@ def numbers_to_beat(report: Report, keys: Collection[Key]) -> str:
     return _listed_by_system(numbers)
 
 
+def falls_short(report: Report) -> bool:
+    """Return whether a system scores no better than its answers with one confidence for all."""
+    return any(
+        not _beats(results, key, anchor)
+        for results in report.results.values()
+        for key, anchor in _at_one_confidence(results, report.keys).items()
+    )
+
+
 def _metrics_not_beaten(report: Report, keys: Collection[Key]) -> str:
     """Return by which metrics each of many systems scores no better than these numbers; of a few, nothing."""
     if len(report.results) <= MOST_ANCHORS:

@@ -284,7 +284,7 @@ def test_what_was_not_seen_is_told_with_its_place(rng):
     _, notes = estimates(q, (q == 1) | (rng.random(120) > 0.3), n=0)
     (note,) = (note for note in notes if note.id == "unseen")
     assert note.fact.startswith(
-        "No mistake was seen among 69 answers with confidence 1; at up to 16 each"
+        "No mistake was seen among 69 answers with confidence 1; one would move a number by up to 16/N"
     )
     assert "ecuas_0" in note.fact
     assert "unseen" not in [note.id for note in estimates(q, np.arange(120) % 4 > 0, n=0)[1]]

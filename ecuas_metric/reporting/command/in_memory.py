@@ -12,6 +12,7 @@ from ...recalibration import FOLDS
 from ...results import System
 from ..report import (
     Report,
+    falls_short,
     is_bounded,
     make_report,
     not_below,
@@ -142,7 +143,8 @@ def score_in_memory(
     asked = metrics_of(output, systems, options_set(options, is_binned=figures is not None))
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
-    hint = _next_steps(report, systems, are_one_task=by is None)
+    are_recalibrated = made.calibrate is not None
+    hint = _next_steps(report, systems, are_one_task=by is None, are_recalibrated=are_recalibrated)
     output.show_report(report, keys, hint=hint, recipes=recipes_of(submissions))
     notes = report.notes()
     if by:
@@ -166,11 +168,14 @@ def _next_steps(
     systems: Mapping[str, System],
     *,
     are_one_task: bool,
+    are_recalibrated: bool,
 ) -> str:
     """Say which commands take these same files; nothing where labels are missing, which all of them need."""
     if is_bounded(report.unlabelled):
         return ""
     steps = []
+    if falls_short(report) and not are_recalibrated:
+        steps.append("ecuas score --calibrate affine says what recalibration gains")
     if report.is_ranked and are_one_task:
         are_paired = all(system.ids is not None for system in systems.values())
         how = "" if are_paired else " (with a column id, or --by-position)"

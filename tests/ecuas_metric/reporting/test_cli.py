@@ -508,6 +508,23 @@ def test_an_input_is_never_overwritten(folder, capsys):
     assert (folder / "gpt.csv").read_bytes() == before
 
 
+def test_recalibration_comes_next_where_a_number_is_not_beaten(tmp_path, capsys, rng):
+    p = rng.random(300)
+    for name, confidence in {"honest": p, "bold": 1 - (1 - p) ** 9}.items():
+        rows = {"confidence": confidence, "correct": (rng.random(300) < p).astype(int)}
+        pd.DataFrame(rows).to_csv(tmp_path / f"{name}.csv", index=False)
+
+    def next_steps(*arguments):
+        assert cli.main(["score", *arguments]) == 0
+        return re.search("^next: .*", capsys.readouterr().out, re.MULTILINE)[0]
+
+    how = "ecuas score --calibrate affine"
+    assert how not in next_steps(str(tmp_path / "honest.csv"))
+    bold = str(tmp_path / "bold.csv")
+    assert how in next_steps(bold)
+    assert how not in next_steps(bold, "--calibrate", "affine")
+
+
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("has_ids", [True, False])
 def test_what_to_do_next_can_be_done_with_these_files(count, has_ids, tmp_path, capsys, rng):
