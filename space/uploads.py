@@ -167,7 +167,7 @@ def _named(submission: Submission, path: Path) -> Submission:
 
 def _read_table(path: Path, reading: Reading) -> list[Submission]:
     """Return the systems of a table; the columns of graded answers have their roles unasked."""
-    sheet = _read_sheet(path)
+    sheet = _read_sheet(path, **reading.of_file())
     if {POPULATION, *GRADED_COLUMNS.values()} <= set(sheet.table.column_names):
         reading = replace(reading, columns={**GRADED_COLUMNS, **reading.columns})
     return submissions_of(sheet, path.name, reading=reading)

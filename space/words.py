@@ -63,6 +63,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "read_partial": "The command `ecuas` can read what there is.",
     "name_one_role": "Name it under Options, “Columns”.",
     "choose_reject_cost": "threshold",
+    "skip_rows": "Leave such rows out: under Options, “Columns”, skip={skipped}.",
     "choose_correct": "Only you know which says whether answers are right: under Options, “Columns”, correct={names}.",
     "name_label": "Under Options, “Columns”, enter {pairs} if that holds the true ones, label={labels} if not.",
     "weigh_by_counts": "If not, enter correct={verdicts} under Options, “Columns”; the command `ecuas` can weigh them.",

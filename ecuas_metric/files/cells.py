@@ -8,13 +8,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError
-from ..inputs import Floats, Ints
+from ..inputs import Bools, Floats, Ints
 from .values import (
     TEXT,
     Sheet,
@@ -231,10 +232,10 @@ def _refuse(
 ) -> None:
     """Raise FileError if some of the distinct words of a column of correctness, by their codes (N,), are wrong."""
     if any(wrong):
-        error = sheet.error(column, rule, np.isin(codes, np.flatnonzero(wrong)), words=list(words))
+        are_wrong = np.isin(codes, np.flatnonzero(wrong))
         is_few = bool(words) or not all(wrong)
-        error.advice = "empty_if_not_judged" if is_few else "say_right_word"
-        raise _of_header(error, sheet)
+        advice = "empty_if_not_judged" if is_few else "say_right_word"
+        raise _error_of_cells(sheet, column, rule, are_wrong, advice=advice, words=list(words))
 
 
 def said_words(
@@ -337,15 +338,17 @@ def _no_number(
     advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
     if not odd and usual == "per cent":
         advice = "leave_scale_out"
-    return _of_header(sheet.error(column, "no_numbers", wrong, advice=advice), sheet)
+    return _error_of_cells(sheet, column, "no_numbers", wrong, advice=advice)
 
 
-def _of_header(error: FileError, sheet: Sheet) -> FileError:
-    """Return an error about a cell, with advice if its row is none of a sample: a header again, or one of units."""
+def _error_of_cells(sheet: Sheet, column: str, rule: str, wrong: Bools, **fields: Any) -> FileError:
+    """Return an error about cells (N,), or about their rows if these are none of samples: headers again, or units."""
+    error = sheet.error(column, rule, wrong, **fields)
     text = str(error.value).strip()
     is_unit = error.count == 1 and error.row == sheet.rows[0] and text[:1] in ("[", "(", "%")
-    if is_unit or text == str(error.column).strip():
-        error.advice = "leave_rows_out"
+    if is_unit or text == column.strip():
+        del fields["advice"]
+        return sheet.error_of_rows(column, rule, wrong, **fields)
     return error
 
 

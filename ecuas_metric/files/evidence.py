@@ -31,6 +31,7 @@ from .values import (
     is_numeric,
     join_texts,
     lists_in,
+    nulls_in,
     texts_in,
 )
 
@@ -78,6 +79,7 @@ def _notes_on(
     counts = _distinct_values(sheet.head(_SHAPES), recipe)
     few = [name for name, count in counts.items() if count <= _MOST_PARTS]
     if _is_whole(sheet, recipe):
+        _refuse_comments(sheet)
         _refuse_footer(sheet, recipe)
     notes: tuple[Note, ...] = ()
     if recipe.form == "confidences":
@@ -171,9 +173,7 @@ def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
     wrong = np.isin(grades, strange)
     are_shares = strange[0] > 0 and strange[-1] < 1
     if are_shares and np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH:
-        raise sheet.error(
-            column, "one_row_unlike_others", wrong, value=strange[0], advice="leave_rows_out"
-        )
+        raise sheet.error_of_rows(column, "one_row_unlike_others", wrong, value=strange[0])
     if are_shares and are_swapped(grades, _numbers_of(sheet, recipe.predictions[0])):
         columns = {"confidence": column, "correct": recipe.predictions[0]}
         raise sheet.error(column, "not_0_or_1", wrong, advice="name_swapped", columns=columns)
@@ -572,7 +572,20 @@ def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
     strange = np.array([shape not in usual for shape in last])
     if len(usual) == 1 and strange[-1] and not strange.all():
         wrong = np.concatenate([np.zeros(body, np.bool_), strange])
-        raise sheet.error(ids[0], "footer", wrong, advice="leave_rows_out")
+        raise sheet.error_of_rows(ids[0], "footer", wrong)
+
+
+def _refuse_comments(sheet: Sheet) -> None:
+    """Raise FileError if rows have nothing but a text that begins with #."""
+    name = sheet.names[0]
+    cells = sheet.column(name)
+    if cells.type != TEXT:
+        return
+    are_comments = np.asarray(pc.fill_null(pc.starts_with(cells, "#"), False))
+    for other in sheet.names[1:] if are_comments.any() else ():
+        are_comments &= nulls_in(sheet.column(other))
+    if are_comments.any():
+        raise sheet.error_of_rows(name, "comments", are_comments)
 
 
 def _refuse_sums(sheet: Sheet, names: Iterable[str]) -> None:
@@ -583,7 +596,7 @@ def _refuse_sums(sheet: Sheet, names: Iterable[str]) -> None:
             continue
         are_sums = is_in(pc.utf8_lower(texts_in(cells)), _SUMS)
         if np.count_nonzero(are_sums) <= _FOOTERS:
-            raise sheet.error(name, "footer", are_sums, advice="leave_rows_out")
+            raise sheet.error_of_rows(name, "footer", are_sums)
 
 
 def _shape(value: object) -> str:

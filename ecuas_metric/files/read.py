@@ -22,7 +22,17 @@ from ..errors import FileError, missing_package
 from ..inputs import Array, Bools, Ints
 from .cells import is_number, parse_cells
 from .recipe import holds_numbers
-from .values import TEXT, Sheet, constant, from_numpy, from_texts, from_values, nulls_in, plain
+from .values import (
+    LEFT_OUT,
+    TEXT,
+    Sheet,
+    constant,
+    from_numpy,
+    from_texts,
+    from_values,
+    nulls_in,
+    plain,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,14 +99,30 @@ def read_sheet(
     path: str | Path,
     *,
     rows: str | None = None,
+    skip: str | None = None,
 ) -> Sheet:
     """Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file, also compressed.
 
     The path may be an address that fsspec knows, "-" for standard input, or a folder with the parts of one table;
-    `rows` is the dotted path to the list of rows in a JSON document that has several.
+    `rows` is the dotted path to the list of rows in a JSON document that has several, `skip` has the numbers of rows
+    that are none of samples, joined by +.
     """
-    if Path(path).is_dir():
-        return _read_parts(Path(path))
+    sheet = _read_parts(Path(path)) if Path(path).is_dir() else _read_whole(path, rows)
+    return sheet if skip is None else _without(sheet, skip, path)
+
+
+def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
+    """Return a sheet without some rows, by their numbers; FileError if it has not all of them."""
+    numbers = {number.strip() for number in skip.split("+")}
+    missing = sorted(numbers.difference(map(str, sheet.rows.tolist())))
+    if missing:
+        raise FileError(path, "no_such_rows", value=missing[0])
+    are_skipped = np.isin(sheet.rows, [int(number) for number in numbers])
+    rows = f"rows {skip}" if "+" in skip else f"row {skip}"
+    return replace(sheet.select(~are_skipped), beside=(*sheet.beside, (rows, LEFT_OUT)))
+
+
+def _read_whole(path: str | Path, rows: str | None) -> Sheet:
     try:
         return _read_file(path, rows)
     except (FileError, MemoryError):
@@ -363,8 +389,6 @@ def _irregular_csv(
     for number, row in enumerate(rows, header.before + 1):
         if len(row) > len(names):
             raise ValueError(f"row {number} has more cells than the header has names")
-        if len(row) == 1 < len(names) and row[0].startswith("#"):
-            raise ValueError(f"row {number} is a comment; leave it out")
     columns = (
         [row[k] or None if k < len(row) else None for row in rows] for k in range(len(names))
     )

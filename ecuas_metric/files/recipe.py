@@ -33,6 +33,7 @@ NAMES = {  # a role -> the names that it is known by, lower case, the first of w
         "stratum": "",
         "part": "",
         "rows": "",  # the list of rows in a JSON document, which is no column
+        "skip": "",  # the numbers of rows that are none of samples, which is no column either
         "count": "",  # how many rows a row stands for, beside how many of them are wrong: of aggregated rows
         "wrong": "",
         "uncertainty": "",
@@ -61,6 +62,7 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
     ("label, prob", "two classes, 0 and 1: the probability of class 1"),
     ("label, predicted, confidence", "the class that was chosen, and how sure the classifier was"),
 )
+OF_FILES = ("rows", "skip")  # roles that say which rows of a file are read, and are no columns
 JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
 SEVERAL = (*JOINED, "posteriors")
 NUMBERED = re.compile(
@@ -109,6 +111,10 @@ class Reading:
         common = {role: name for role, name in columns.items() if isinstance(name, str)}
         systems = {name: own for name, own in columns.items() if not isinstance(own, str)}
         return replace(self, columns=common, systems=systems)
+
+    def of_file(self) -> dict[str, str]:
+        """Return what says which rows of a file are read, by its role."""
+        return {role: self.columns[role] for role in OF_FILES if role in self.columns}
 
     def changed(self, said: Reading) -> Reading:
         """Return it with what was said instead of what was before."""

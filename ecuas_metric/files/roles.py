@@ -18,6 +18,7 @@ from .recipe import (
     HEAD,
     NAMES,
     NUMBERED,
+    OF_FILES,
     SEVERAL,
     Reading,
     Recipe,
@@ -26,6 +27,7 @@ from .recipe import (
     name_of,
 )
 from .values import (
+    LEFT_OUT,
     TEXT,
     Sheet,
     as_text,
@@ -63,6 +65,10 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 
     The sheet has all columns, those in nested cells that the reading names too, see `with_nested`.
     """
+    if "skip" in reading.columns and all(what != LEFT_OUT for _, what in sheet.beside):
+        raise InputError(
+            "columns", "skips_rows", value=reading.columns["skip"], advice="score_in_memory"
+        )
     labels = None if reading.labels is None else tuple(label.strip() for label in reading.labels)
     matching = _Matching(sheet.head(HEAD).table, sheet.source, labels or ())
     matching.say(reading.columns)
@@ -180,7 +186,7 @@ class _Matching:
         for role, text in columns.items():
             if not isinstance(text, str):
                 raise InputError("columns", "side_by_side", value=role, advice="score_in_memory")
-            if role != "rows":
+            if role not in OF_FILES:
                 self.roles[role] = self._said(role, text.strip())
 
     def find(self) -> None:

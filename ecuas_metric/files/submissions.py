@@ -274,7 +274,7 @@ def read_submissions(
     of_run = read_run(path, reading, run)
     if of_run is not None:
         return of_run
-    sheet = read_sheet(path, rows=reading.columns.get("rows"))
+    sheet = read_sheet(path, **reading.of_file())
     return submissions_of(sheet, path, reading=reading)
 
 
@@ -287,7 +287,7 @@ def read_new_rows(
 
     Nothing may be computed of the references. Labels that all rows have say what the classes are.
     """
-    sheet = read_sheet(path, rows=reading.columns.get("rows"))
+    sheet = read_sheet(path, **reading.of_file())
     said = replace(reading, correct_from=None, right=None)  # rules for what is not there
     errors: list[FileError] = []
     stand_ins: dict[str, Sequence[object]] = {"correct": [1], "label": reading.labels or [0, 1]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +18,8 @@ from ..inputs import Array, Bools, Floats, Ints
 
 TEXT = pa.large_string()
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
+LEFT_OUT = "left out"  # what a recipe says of rows that are skipped
+MOST_SKIPPED = 20  # rows that advice lists
 MOST_FIELDS = 1000  # of a nested cell; more are data, not names
 
 
@@ -66,6 +69,21 @@ class Sheet:
             cell = self.column(column)[int(np.argmax(wrong))].as_py()
             fields = fields if cell is None else {"value": cell, **fields}
         return FileError(self.source, rule, column=column, **fields)
+
+    def error_of_rows(
+        self,
+        column: str,
+        rule: str,
+        wrong: Bools,
+        **fields: Any,
+    ) -> FileError:
+        """Return an error about rows (N,) that are none of samples, with advice to skip them."""
+        error = self.error(column, rule, wrong, **fields)
+        rows = self.rows[wrong]
+        error.advice = "skip_rows" if len(rows) <= MOST_SKIPPED else "leave_rows_out"
+        file = re.split(r"[/\\]", self.source)[-1]
+        error.fields = {**error.fields, "of_file": file, "skipped": "+".join(map(str, rows))}
+        return error
 
 
 def as_text(value: object) -> str:

@@ -85,6 +85,7 @@ COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the comman
     "name_predictions": "Columns named after classes? List these: --labels A,B. Else --columns confidence=NAME, or "
     "--columns posteriors=A+B --labels A,B.",
     "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
+    "skip_rows": 'Leave such rows out: --columns "{of_file}:skip={skipped}".',
     "choose_correct": "Only you know which says whether answers are right: --columns correct={names}.",
     "weigh_by_counts": (
         "If it does: --columns {pairs} --weights-are counts; if not: --columns correct={verdicts}."

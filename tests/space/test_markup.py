@@ -78,6 +78,8 @@ def test_no_advice_speaks_of_python_or_of_the_command(advice):
         "near": ["id"],
         "names": "y",
         "labels": "y",
+        "skipped": "2",
+        "of_file": "a.csv",
     }
     shown = markup.in_words(FileError("a.csv", "unlabelled", advice=advice, **fields))
     assert not re.search("_|={|--|'", shown.partition(". ")[2])

@@ -201,7 +201,7 @@ def _read(
     of_run = read_run(file.path, replace(reading, columns={**reading.columns, **parts}), run)
     if of_run is not None:
         return ReadFile(file, of_run, is_run=True)
-    sheet = read_sheet(file.path, rows=reading.columns.get("rows"))
+    sheet = read_sheet(file.path, **reading.of_file())
     return ReadFile(file, submissions_of(sheet, file.path, reading=reading), is_run=False)
 
 

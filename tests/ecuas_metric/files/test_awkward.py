@@ -1,6 +1,7 @@
 """Files as tools and people write them: read as what they are, asked about with the flag to write, or refused."""
 
 import json
+import re
 from contextlib import suppress
 from itertools import product
 
@@ -356,7 +357,7 @@ REFUSED = {  # a file, what the refusal says, and flags
             index=False
         )
         + "TOTAL,0.5,1\n",
-        "got 'TOTAL' in row 202 (1 of 201). Leave such rows out.",
+        "got 'TOTAL' in row 202 (1 of 201). Leave such rows out: --columns \"a.csv:skip=202\".",
     ),
     "sums of each part": (
         pd.concat(
@@ -365,13 +366,13 @@ REFUSED = {  # a file, what the refusal says, and flags
                 for part, rows in (("a", slice(0, 20)), ("b", slice(20, 50)))
             ]
         ),
-        "got 'subtotal' in row 22 (2 of 52). Leave such rows out.",
+        "got 'subtotal' in row 22 (2 of 52). Leave such rows out: --columns \"a.csv:skip=22+53\".",
     ),
-    "a comment among the rows": (TEXT + "# restarted\n" + "q,0.5,1\n", "row 202 is a comment"),
+    "a comment among the rows": (TEXT + "# restarted\n" + "q,0.5,1\n", "some rows are comments"),
     "a last number that is cut": (f"{TEXT}q,1,0.", "ends within the number in its last row"),
     "a row of units": (
         pd.concat([pd.DataFrame([{"id": "-", "confidence": "[0-1]", "correct": "[0/1]"}]), BASE]),
-        "got '[0/1]' in row 2 (1 of 201). Leave such rows out.",
+        "got '[0/1]' in row 2 (1 of 201). Leave such rows out: --columns \"a.csv:skip=2\".",
     ),
     "classes in two Unicode forms": (
         CHOSEN.replace({"label": {"cat": "caf\u00e9"}, "predicted": {"cat": "cafe\u0301"}}),
@@ -754,6 +755,31 @@ def test_classes_that_are_equal_only_as_numbers_are_others(names, tmp_path):
     (submission,) = read_submissions(tmp_path / "a.csv", columns=columns)
     assert submission.references.tolist() == (~WRONG).astype(int).tolist()
     assert submission.num_classes == 4
+
+
+@pytest.mark.parametrize(
+    ("lines", "rows"),
+    [
+        ("TOTAL,120,0.5\n", "202"),
+        ("# resumed\n# again\n", "202+203"),
+        ("id,confidence,correct\n", "202"),
+    ],
+)
+def test_rows_that_are_none_of_samples_are_skipped_as_the_refusal_says(lines, rows, score):
+    code, _, refusal = score("a.csv", TEXT + lines)
+    assert code == 2
+    (flags,) = re.findall(r"--columns \"(.*)\"", refusal)
+    assert flags == f"a.csv:skip={rows}"
+    code, values, said = score(f"a.csv --columns {flags}", TEXT + lines)
+    assert (code, values) == (0, score("a.csv", TEXT)[1])
+    assert f"{rows} (left out)" in said
+
+
+def test_rows_that_are_not_there_and_rows_out_of_core_are_not_skipped(score):
+    assert "has no row of this number" in score("a.csv --columns skip=300", TEXT)[2]
+    parquet = BASE.assign(id=np.arange(N))
+    said = score("a.parquet --columns skip=2 --out-of-core", parquet)[2]
+    assert "cannot skip rows of files that are not read whole" in said
 
 
 def test_lists_beside_the_rows_are_named_and_a_name_is_once_in_an_object(score):

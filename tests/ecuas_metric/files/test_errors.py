@@ -89,6 +89,8 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "near": ["id"],
         "names": "y",
         "labels": "y",
+        "skipped": "2",
+        "of_file": "a.csv",
     }
     said = (
         FileError("x", "", advice=advice, **fields)
