@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -23,9 +23,8 @@ class JsonRows:
     objects: list[Object]
     lines: list[int] | None = None
     path: str = ""
-    beside: tuple[
-        tuple[str, str], ...
-    ] = ()  # other lists, which are not read: paths, and what they hold
+    # other lists, which are not read: paths, and what they hold
+    beside: tuple[tuple[str, str], ...] = ()
 
 
 def rows_in(text: str, path: str = "") -> JsonRows:
@@ -43,12 +42,7 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         )
     nested = dict(_lists_in(document))
     if path:
-        beside = [
-            (name, f"{len(rows)} rows")
-            for name, rows in nested.items()
-            if name != path and not path.startswith(f"{name}.")
-        ]
-        return JsonRows(_rows_at(document, path), path=path, beside=tuple(beside))
+        return JsonRows(_rows_at(document, path), path=path, beside=_beside(nested, path))
     if not nested:
         return JsonRows(_rows_of(document))
     if len(nested) > 1:
@@ -59,6 +53,12 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         )
     ((name, objects),) = nested.items()
     return JsonRows(objects, path=name)
+
+
+def _beside(nested: Mapping[str, Sequence[Object]], path: str) -> tuple[tuple[str, str], ...]:
+    """Return the lists that are neither at a path nor around it, with their sizes."""
+    names = (name for name in nested if name != path and not path.startswith(f"{name}."))
+    return tuple((name, f"{len(nested[name])} rows") for name in names)
 
 
 def _documents(text: str) -> Iterator[tuple[int, object]]:

@@ -366,13 +366,17 @@ def _refuse_counts(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if a column is named as counts are, and no two rows are the same in the columns that are used."""
     names = [name for name, _ in recipe.unused if name.strip().lower() in _COUNTS]
     names = [name for name in names if _may_be_counts(_numbers_of(sheet, name))]
-    if not names or recipe.of("id") or recipe.of("weight"):
-        return
-    used = [name for names in recipe.columns.values() for name in names]
-    columns = [sheet.column(name if name in sheet.names else column_in(name)) for name in used]
-    if count_distinct(join_texts(columns, "\0")) == len(sheet.rows):
+    is_open = names and not recipe.of("id") and not recipe.of("weight")
+    if is_open and _are_all_different(sheet, recipe):
         fields: dict[str, Any] = {"columns": {"weight": names[0]}, "verdicts": recipe.truth}
         raise sheet.error(names[0], "counts_of_rows", advice="weigh_by_counts", **fields)
+
+
+def _are_all_different(sheet: Sheet, recipe: Recipe) -> bool:
+    """Return whether no two rows are the same in the columns that are used."""
+    used = chain.from_iterable(recipe.columns.values())
+    columns = [sheet.column(name if name in sheet.names else column_in(name)) for name in used]
+    return count_distinct(join_texts(columns, "\0")) == len(sheet.rows)
 
 
 def _may_be_counts(values: Floats) -> bool:

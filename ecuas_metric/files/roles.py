@@ -65,10 +65,7 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 
     The sheet has all columns, those in nested cells that the reading names too, see `with_nested`.
     """
-    if "skip" in reading.columns and all(what != LEFT_OUT for _, what in sheet.beside):
-        raise InputError(
-            "columns", "skips_rows", value=reading.columns["skip"], advice="score_in_memory"
-        )
+    _refuse_skips(sheet, reading)
     labels = None if reading.labels is None else tuple(label.strip() for label in reading.labels)
     matching = _Matching(sheet.head(HEAD).table, sheet.source, labels or ())
     matching.say(reading.columns)
@@ -94,6 +91,13 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         unlabelled=reading.unlabelled,
         path=sheet.path,
     )
+
+
+def _refuse_skips(sheet: Sheet, reading: Reading) -> None:
+    """Raise InputError if rows are to be skipped, and were not: by an engine that has not all of a file."""
+    skip = reading.columns.get("skip")
+    if skip is not None and LEFT_OUT not in dict(sheet.beside).values():
+        raise InputError("columns", "skips_rows", value=skip, advice="score_in_memory")
 
 
 def _refuse_idle(reading: Reading, form: str) -> None:
