@@ -585,7 +585,7 @@ def _refuse_comments(sheet: Sheet) -> None:
     cells = sheet.column(name)
     if cells.type != TEXT:
         return
-    are_comments = floats_in(pc.fill_null(pc.starts_with(cells, "#"), False)) > 0
+    are_comments = floats_in(pc.starts_with(cells, "#")) > 0  # not where it is null
     for other in sheet.names[1:] if are_comments.any() else ():
         are_comments &= nulls_in(sheet.column(other))
     if are_comments.any():

@@ -334,7 +334,7 @@ def test_a_number_changes_with_the_bins_if_and_only_if_its_metric_says_so(rng):
 
 @given(confidence_systems())
 def test_ecuas_1_of_confidences_is_the_error_rate_plus_their_brier_score(system):
-    """The identity of the metric card, without K: the cost of confidence q is 1 + q² where it is wrong, else (1 - q)²."""
+    """As the metric card says: without K confidence q costs 1 + q² where it is wrong, and else (1 - q)²."""
     results = score("confidences", *system)
     total = results["error_rate"] + results["confidence_brier_score"]
     assert results["ecuas_1"] == pytest.approx(total, abs=1e-6)
