@@ -235,7 +235,7 @@ def _refuse(
         are_wrong = np.isin(codes, np.flatnonzero(wrong))
         is_few = bool(words) or not all(wrong)
         advice = "empty_if_not_judged" if is_few else "say_right_word"
-        raise _error_of_cells(sheet, column, rule, are_wrong, advice=advice, words=list(words))
+        raise _error_of_cells(sheet, column, rule, are_wrong, advice, words=list(words))
 
 
 def said_words(
@@ -338,16 +338,22 @@ def _no_number(
     advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
     if not odd and usual == "per cent":
         advice = "leave_scale_out"
-    return _error_of_cells(sheet, column, "no_numbers", wrong, advice=advice)
+    return _error_of_cells(sheet, column, "no_numbers", wrong, advice)
 
 
-def _error_of_cells(sheet: Sheet, column: str, rule: str, wrong: Bools, **fields: Any) -> FileError:
+def _error_of_cells(
+    sheet: Sheet,
+    column: str,
+    rule: str,
+    wrong: Bools,
+    advice: str,
+    **fields: Any,
+) -> FileError:
     """Return an error about cells (N,), or about their rows if these are none of samples: headers again, or units."""
-    error = sheet.error(column, rule, wrong, **fields)
+    error = sheet.error(column, rule, wrong, advice=advice, **fields)
     text = str(error.value).strip()
     is_unit = error.count == 1 and error.row == sheet.rows[0] and text[:1] in ("[", "(", "%")
     if is_unit or text == column.strip():
-        del fields["advice"]
         return sheet.error_of_rows(column, rule, wrong, **fields)
     return error
 

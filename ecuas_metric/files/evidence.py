@@ -249,22 +249,31 @@ def refuse_positive(
             )
 
 
-def refuse_likeliest(sheet: Sheet, recipe: Recipe, are_right: Bools) -> None:
+def refuse_likeliest(sheet: Sheet, recipe: Recipe, posteriors: Floats, truth: Ints) -> None:
     """Raise FileError if the likeliest class is the label in all rows (N,), but not that of another column."""
-    if not are_right.all() or len(are_right) < _ENOUGH:
+    # mostly the first rows tell
+    if len(truth) < _ENOUGH or not _are_likeliest(posteriors[:_ENOUGH], truth[:_ENOUGH]):
         return
-    labels = texts_in(sheet.column(recipe.truth))
-    classes = set(labels.unique().to_pylist())
+    if not _are_likeliest(posteriors, truth):
+        return
+    column = texts_in(sheet.column(recipe.truth))
+    classes = set(column.unique().to_pylist())
+    labels = np.array(column.to_pylist())
     others = [name for name, _ in recipe.unused if name in sheet.names]
     for other in (name for name in others if not _is_named(name, "predicted")):
         texts = texts_in(sheet.column(other))
-        differ = np.array(texts.to_pylist()) != np.array(labels.to_pylist())
+        differ = np.array(texts.to_pylist()) != labels
         if set(texts.unique().to_pylist()) == classes and differ.any():
             fields: dict[str, Any] = {"other": other, "labels": recipe.truth}
             fields["columns"] = {"label": other}
             raise sheet.error(
                 recipe.truth, "label_is_likeliest", differ, advice="name_label", **fields
             )
+
+
+def _are_likeliest(posteriors: Floats, truth: Ints) -> bool:
+    """Return whether the first of the likeliest classes (N, K) is the true one in all rows."""
+    return bool((posteriors.argmax(axis=1) == truth).all())
 
 
 def _numbers_of(sheet: Sheet, name: str) -> Floats:
@@ -323,6 +332,8 @@ def _refuse_positive_beside(sheet: Sheet, recipe: Recipe, few: Sequence[str]) ->
     """Raise FileError if confidences are above 1/2 in just the rows of one of two answers, beside the verdicts."""
     head = sheet.head(_SHAPES)
     name = recipe.predictions[0]
+    if len(head.rows) < _ENOUGH:
+        return
     values = on_unit_scale(_numbers_of(head, name), recipe.scale)
     columns = {one: texts_in(head.column(one)) for one in few}
     pairs = {
@@ -334,7 +345,7 @@ def _refuse_positive_beside(sheet: Sheet, recipe: Recipe, few: Sequence[str]) ->
     truth = recipe.truth if recipe.truth in sheet.names else column_in(recipe.truth)
     verdicts = _texts(parse_cells(head.column(truth)))
     for one, other in product(chosen, pairs):
-        if len(values) >= _ENOUGH and _tell_apart(pairs[one] == pairs[other], verdicts):
+        if _tell_apart(pairs[one] == pairs[other], verdicts):
             low = str(pairs[one][values <= 0.5][0])
             high = str(pairs[one][values > 0.5][0])
             named = {"label": other, "positive": name}
@@ -364,10 +375,11 @@ def _refuse_cut_numbers(sheet: Sheet, recipe: Recipe) -> None:
 
 def _refuse_counts(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if a column is named as counts are, and no two rows are the same in the columns that are used."""
+    if recipe.of("id") or recipe.of("weight"):
+        return
     names = [name for name, _ in recipe.unused if name.strip().lower() in _COUNTS]
     names = [name for name in names if _may_be_counts(_numbers_of(sheet, name))]
-    is_open = names and not recipe.of("id") and not recipe.of("weight")
-    if is_open and _are_all_different(sheet, recipe):
+    if names and _are_all_different(sheet, recipe):
         fields: dict[str, Any] = {"columns": {"weight": names[0]}, "verdicts": recipe.truth}
         raise sheet.error(names[0], "counts_of_rows", advice="weigh_by_counts", **fields)
 

@@ -22,17 +22,7 @@ from ..errors import FileError, missing_package
 from ..inputs import Array, Bools, Ints
 from .cells import is_number, parse_cells
 from .recipe import holds_numbers
-from .values import (
-    LEFT_OUT,
-    TEXT,
-    Sheet,
-    constant,
-    from_numpy,
-    from_texts,
-    from_values,
-    nulls_in,
-    plain,
-)
+from .values import TEXT, Sheet, constant, from_numpy, from_texts, from_values, nulls_in, plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,7 +109,8 @@ def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
         raise FileError(path, "no_such_rows", value=missing[0])
     are_skipped = np.isin(sheet.rows, [int(number) for number in numbers])
     rows = f"rows {skip}" if "+" in skip else f"row {skip}"
-    return replace(sheet.select(~are_skipped), beside=(*sheet.beside, (rows, LEFT_OUT)))
+    beside = (*sheet.beside, (rows, "left out"))
+    return replace(sheet.select(~are_skipped), skipped=skip, beside=beside)
 
 
 def _read_whole(path: str | Path, rows: str | None) -> Sheet:

@@ -27,7 +27,6 @@ from .recipe import (
     name_of,
 )
 from .values import (
-    LEFT_OUT,
     TEXT,
     Sheet,
     as_text,
@@ -95,8 +94,8 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 
 def _refuse_skips(sheet: Sheet, reading: Reading) -> None:
     """Raise InputError if rows are to be skipped, and were not: by an engine that has not all of a file."""
-    skip = reading.columns.get("skip")
-    if skip is not None and LEFT_OUT not in dict(sheet.beside).values():
+    skip = reading.columns.get("skip", "")
+    if skip != sheet.skipped:
         raise InputError("columns", "skips_rows", value=skip, advice="score_in_memory")
 
 

@@ -565,7 +565,7 @@ def _submission(
         recipe = replace(recipe, unlabelled=None)
     predictions, references = _arrays_of(sheet, truth, recipe, reading.predictions_are)
     if predictions.ndim > 1 and "label" not in reading.columns:
-        refuse_likeliest(sheet, recipe, predictions.argmax(axis=1) == references)
+        refuse_likeliest(sheet, recipe, predictions, references)
     ids = recipe.of("id")
     is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     return Submission(

@@ -18,7 +18,6 @@ from ..inputs import Array, Bools, Floats, Ints
 
 TEXT = pa.large_string()
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
-LEFT_OUT = "left out"  # what a recipe says of rows that are skipped
 MOST_SKIPPED = 20  # rows that advice lists
 MOST_FIELDS = 1000  # of a nested cell; more are data, not names
 
@@ -33,6 +32,7 @@ class Sheet:
     source: str = ""  # what errors call it
     format: str = ""  # "csv", "parquet", ..
     path: str = ""  # of the list of rows in a JSON document
+    skipped: str = ""  # the numbers of rows that were left out, joined by +
     # what else the file has, and is not read: names, and what they hold
     beside: tuple[tuple[str, str], ...] = ()
 
@@ -78,12 +78,11 @@ class Sheet:
         **fields: Any,
     ) -> FileError:
         """Return an error about rows (N,) that are none of samples, with advice to skip them."""
-        error = self.error(column, rule, wrong, **fields)
         rows = self.rows[wrong]
-        error.advice = "skip_rows" if len(rows) <= MOST_SKIPPED else "leave_rows_out"
-        file = re.split(r"[/\\]", self.source)[-1]
-        error.fields = {**error.fields, "of_file": file, "skipped": "+".join(map(str, rows))}
-        return error
+        fields["advice"] = "skip_rows" if len(rows) <= MOST_SKIPPED else "leave_rows_out"
+        fields["of_file"] = re.split(r"[/\\]", self.source)[-1]
+        fields["skipped"] = "+".join(map(str, rows))
+        return self.error(column, rule, wrong, **fields)
 
 
 def as_text(value: object) -> str:
