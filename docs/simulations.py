@@ -57,9 +57,8 @@ def coverage_rows() -> Rows:
 
 def coverage_lines() -> list[str]:
     """Return, in a sentence, how often intervals of systems that the method was not made with hold the truth."""
-    cells = _cells().query("level == @LEVEL")
-    is_held_out = cells["system"].isin([*HELD_OUT])
-    cells = cells[is_held_out & ~cells["metric"].str.contains("normalized")]
+    cells = _plain_cells()
+    cells = cells[cells["system"].isin([*HELD_OUT])]
     coverage = cells["coverage"]
     worst = cells.loc[coverage.idxmin()]
     nominal = f"{100 * LEVEL:.0f} %"
@@ -82,8 +81,7 @@ def _most_denied(systems: int) -> float:
 
 def lowest_rows() -> Rows:
     """Return a row for each of the cells that hold the truth least often, and how often these have the note."""
-    cells = _cells().query("level == @LEVEL")
-    lowest = cells[~cells["metric"].str.contains("normalized")].nsmallest(NUM_LOWEST, "coverage")
+    lowest = _plain_cells().nsmallest(NUM_LOWEST, "coverage")
     rows = [["system", "N", "number", "coverage", "with the note"]]
     for cell in lowest.itertuples():
         shares = [f"{cell.coverage:.1f} %", f"{cell.noted:.0f} %"]
@@ -125,6 +123,12 @@ def certificate_rows() -> Rows:
         listed = [f"{100 * share:.0f} %" for share in shares]
         rows.append([cell.kind, f"{cell.samples:,}", broken, *listed])
     return rows
+
+
+def _plain_cells() -> pd.DataFrame:
+    """Return the cells at the default level, but for normalised values, which have a table of their own."""
+    cells = _cells().query("level == @LEVEL")
+    return cells[~cells["metric"].str.contains("normalized")]
 
 
 def _cells() -> pd.DataFrame:

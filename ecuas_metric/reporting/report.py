@@ -358,23 +358,24 @@ def numbers_to_beat(report: Report, keys: Collection[Key]) -> str:
 
 def falls_short(report: Report) -> bool:
     """Return whether a system scores no better than its answers with one confidence for all."""
-    return any(
-        not _beats(results, key, anchor)
-        for results in report.results.values()
-        for key, anchor in _at_one_confidence(results, report.keys).items()
-    )
+    return any(_not_beaten(results, report.keys) for results in report.results.values())
 
 
 def _metrics_not_beaten(report: Report, keys: Collection[Key]) -> str:
     """Return by which metrics each of many systems scores no better than these numbers; of a few, nothing."""
     if len(report.results) <= MOST_ANCHORS:
         return ""
-    metrics: dict[str, list[str]] = {name: [] for name in report.results}
-    for name, results in report.results.items():
-        for key, anchor in _at_one_confidence(results, keys).items():
-            if not _beats(results, key, anchor):
-                metrics[name].append(short_title(key))
+    metrics = {
+        name: list(map(short_title, _not_beaten(results, keys)))
+        for name, results in report.results.items()
+    }
     return _listed_by_system(metrics)
+
+
+def _not_beaten(results: Results, keys: Iterable[Key]) -> list[Key]:
+    """Return of which metrics a system scores no better than its answers with one confidence for all."""
+    anchors = _at_one_confidence(results, keys)
+    return [key for key, anchor in anchors.items() if not _beats(results, key, anchor)]
 
 
 def _beats(results: Results, key: Key, anchor: float) -> bool:

@@ -56,13 +56,13 @@ def drawn(kind, rng, size):
     return u, np.repeat(rng.random(size // 5), 5) >= chance(u), np.arange(size) // 5
 
 
-def times_broken(kind, size, runs=RUNS):
+def times_broken(kind, size):
     """Return in how many samples the risk of what is accepted is larger than promised."""
     many, correct, _ = drawn(kind, np.random.default_rng(1), POPULATION)
     order = np.argsort(many, kind="stable")
     risks = np.cumsum(~correct[order]) / np.arange(1, len(many) + 1)
     broken = 0
-    for seed in range(runs):
+    for seed in range(RUNS):
         u, right, groups = drawn(kind, np.random.default_rng([seed, size]), size)
         choice = choose_reject_cost(confidence_system(right, 1 - u, groups=groups), max_risk=RISK)
         count = np.searchsorted(many[order], choice.reject_cost + 1e-12, side="right")
