@@ -251,9 +251,6 @@ def refuse_positive(
 
 def refuse_likeliest(sheet: Sheet, recipe: Recipe, posteriors: Floats, truth: Ints) -> None:
     """Raise FileError if the likeliest class is the label in all rows (N,), but not that of another column."""
-    # mostly the first rows tell
-    if len(truth) < _ENOUGH or not _are_likeliest(posteriors[:_ENOUGH], truth[:_ENOUGH]):
-        return
     if not _are_likeliest(posteriors, truth):
         return
     column = texts_in(sheet.column(recipe.truth))
@@ -262,8 +259,10 @@ def refuse_likeliest(sheet: Sheet, recipe: Recipe, posteriors: Floats, truth: In
     others = [name for name, _ in recipe.unused if name in sheet.names]
     for other in (name for name in others if not _is_named(name, "predicted")):
         texts = texts_in(sheet.column(other))
+        if set(texts.unique().to_pylist()) != classes:
+            continue
         differ = np.array(texts.to_pylist()) != labels
-        if set(texts.unique().to_pylist()) == classes and differ.any():
+        if differ.any():
             fields: dict[str, Any] = {"other": other, "labels": recipe.truth}
             fields["columns"] = {"label": other}
             raise sheet.error(
@@ -272,7 +271,10 @@ def refuse_likeliest(sheet: Sheet, recipe: Recipe, posteriors: Floats, truth: In
 
 
 def _are_likeliest(posteriors: Floats, truth: Ints) -> bool:
-    """Return whether the first of the likeliest classes (N, K) is the true one in all rows."""
+    """Return whether the likeliest class (N, K) is the true one in all of enough rows; mostly the first ones tell."""
+    first = slice(_ENOUGH)
+    if len(truth) < _ENOUGH or (posteriors[first].argmax(axis=1) != truth[first]).any():
+        return False
     return bool((posteriors.argmax(axis=1) == truth).all())
 
 
