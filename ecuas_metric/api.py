@@ -28,10 +28,9 @@ from .errors import Note
 from .expected_costs import ECUAS_N
 from .inputs import Array, confidences, costs, numbers, posteriors, same_length
 from .metric import Key, Metric
-from .metrics import values_of_calibration
 from .options import Options, check_number, checked_options
 from .order import AUGRC, AURC, AUROC
-from .results import System, all_values, compute_results, note_hard, note_undefined, prepare
+from .results import System, compute_results, note_hard, prepare
 
 
 def ecuas_score(
@@ -677,12 +676,9 @@ def value_of(system: System, metric: Metric) -> float:
     options = system.options
     parameter = getattr(options, metric.parameter)[0] if metric.parameter else None
     key = Key(metric.name, parameter, "normalized" if options.normalize else "")
-    values = values_of_calibration(system.decisions, options, only=(key,)) or all_values(
-        system, only=(key,)
-    )
-    value = float(values[key])
-    _warn((*system.notes, *note_undefined({key: value})))
-    return value
+    results = compute_results(system, only=(key,))
+    _warn(results.notes)
+    return results.estimates[key].value
 
 
 def _results(system: System) -> dict[str, float]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, Ints, Limits, blocks
+from .inputs import Floats, Ints, Limits
 from .metric import Data, Line, Metric, Unjudged, attainable_sums
 from .options import Options
-from .ranking import Resamples, TieGroups, holds_of_neighbours, run_starts
+from .ranking import TieGroups, run_starts
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
 # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
@@ -80,19 +79,40 @@ def ece(
     *,
     n_bins: int = 10,
     sample_weight: Floats | None = None,
-) -> FloatOrFloats:
-    """Return the expected calibration error (...) of confidences (N,) with weights (..., N); see `api.ece_score`."""
-    if holds_of_neighbours(np.greater_equal, confidence):
-        gaps = _gaps_of_sorted(-confidence, incorrect, n_bins, sample_weight)
-    else:
-        gaps = _gaps(confidence, incorrect, n_bins, sample_weight)
-    total = len(confidence) if sample_weight is None else sample_weight.sum(axis=-1)
-    return np.abs(gaps).sum(axis=-1) / total
+) -> float:
+    """Return the expected calibration error of confidences (N,); see `api.ece_score`."""
+    bins = confidence_bins(confidence, n_bins=n_bins)
+    weight = np.ones(len(bins)) if sample_weight is None else sample_weight
+    gaps = sums_in_bins(weight * (confidence - (1 - incorrect)), bins)
+    return float(np.abs(gaps).sum() / weight.sum())
+
+
+def ece_of_groups(groups: TieGroups, *, n_bins: int = 10) -> float:
+    """Return the `ece` of groups of equal confidences q_e, ranked by -q_e, so that bins are slices."""
+    edges = -np.arange(n_bins - 1, 0, -1) / n_bins
+    inner = np.searchsorted(groups.rank, edges, side="right")
+    first = np.array(
+        sorted({0, *map(int, inner)} - {len(groups.rank)})
+    )  # np.unique would import numpy.ma
+    weighted_rank = groups.rank if groups.are_samples else groups.weight * groups.rank
+    gaps = np.add.reduceat(groups.cost, first) - np.add.reduceat(groups.weight, first)
+    gaps -= np.add.reduceat(weighted_rank, first)
+    return float(np.abs(gaps).sum() / groups.weight.sum())
+
+
+def sums_in_bins(values: Floats, bins: Ints, *, n_bins: int = 0) -> Floats:
+    """Sum values (N,) over bins: shape (B,), at least (n_bins,)."""
+    return np.asarray(np.bincount(bins, values, minlength=n_bins), np.float64)
+
+
+def signed_gaps(groups: TieGroups) -> Floats:
+    """Return the sum of confidence minus correctness (G,) of each group, ranked by -q_e."""
+    return groups.cost - groups.weight * (1 + groups.rank)
 
 
 def ece_debiased(
     confidence: Floats, incorrect: Floats, *, n_bins: int = 10, weighting: Weighting = UNWEIGHTED
-) -> FloatOrFloats:
+) -> float:
     r"""Return the root mean square of the gaps of `ece`, without their finite-sample bias, in [0, 1].
 
     .. math:: \sqrt{\max(0, E)}, \qquad E = \sum_b \frac{N_b}{N} \frac{1}{N_b (N_b - 1)} \sum_{i \ne j} g_i g_j
@@ -103,54 +123,43 @@ def ece_debiased(
     themselves; samples of one group (N,) depend on each other and make none.
     """
     square = squared_gap(confidence, incorrect, n_bins=n_bins, weighting=weighting)
-    return np.sqrt(np.maximum(square, 0.0))
+    return math.sqrt(max(square, 0.0))
 
 
 def squared_gap(
     confidence: Floats, incorrect: Floats, *, n_bins: int, weighting: Weighting = UNWEIGHTED
-) -> FloatOrFloats:
+) -> float:
     """Return E of `ece_debiased`, which is unbiased and may be negative."""
-    bins = confidence_bins(confidence, n_bins=n_bins)
-    counts = _pair_sums(np.ones(len(bins)), bins, n_bins, weighting)
-    gaps = _pair_sums(confidence - (1 - incorrect), bins, n_bins, weighting)
+    _, bins = np.unique(confidence_bins(confidence, n_bins=n_bins), return_inverse=True)
+    counts = _pair_sums(np.ones(len(bins)), bins, weighting)
+    gaps = _pair_sums(confidence - (1 - incorrect), bins, weighting)
     pairs = counts.every - counts.alone
     has_pairs = pairs > _ROUNDING * counts.every
-    weight = np.where(has_pairs, np.sqrt(counts.every), 0.0)
-    scale = weight / np.where(has_pairs, pairs, 1.0)
-    square = np.einsum("...b,...b->...", gaps.every - gaps.alone, scale)
-    rounding = _ROUNDING * np.einsum("...b,...b->...", gaps.every + gaps.alone, scale)
-    square = np.where(np.abs(square) > rounding, square, 0.0)[()]
-    total = weight.sum(axis=-1)
-    return square / np.where(total > 0, total, 1.0)
+    if not has_pairs.any():
+        return 0.0
+    weight = np.sqrt(counts.every[has_pairs])
+    scale = weight / pairs[has_pairs]
+    square = scale @ (gaps.every - gaps.alone)[has_pairs]
+    rounding = _ROUNDING * (scale @ (gaps.every + gaps.alone)[has_pairs])
+    return float(square / weight.sum()) if abs(square) > rounding else 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _PairSums:
-    """Sums of products over all pairs of samples of each bin (..., B), and of samples, or groups, with themselves."""
+    """Sums of products over all pairs of samples of each bin (B,), and of samples, or groups, with themselves."""
 
     every: Floats
     alone: Floats
 
 
-def _pair_sums(
-    values: Floats,
-    bins: Ints,
-    n_bins: int,
-    weighting: Weighting,
-) -> _PairSums:
+def _pair_sums(values: Floats, bins: Ints, weighting: Weighting) -> _PairSums:
     weight = weighting.weights(len(values))
-    sums = sums_in_bins(values, bins, n_bins=n_bins, sample_weight=weight)
-    every = np.square(sums)
+    every = np.square(sums_in_bins(weight * values, bins))
     if weighting.groups is None:
         squared = weight if weighting.copies else np.square(weight)
-        alone = sums_in_bins(np.square(values), bins, n_bins=n_bins, sample_weight=squared)
-        return _PairSums(every, alone)
-    pairs = np.stack([bins, weighting.groups])
-    cells, cell = np.unique(pairs, axis=1, return_inverse=True)
-    count = cells.shape[1]
-    of_cells = sums_in_bins(values, cell.ravel(), n_bins=count, sample_weight=weight)
-    alone = sums_in_bins(np.ones(count), cells[0], n_bins=n_bins, sample_weight=np.square(of_cells))
-    return _PairSums(every, alone)
+        return _PairSums(every, sums_in_bins(squared * np.square(values), bins))
+    of_groups = _sums_of_groups(weight * values, bins, weighting.groups)
+    return _PairSums(every, np.square(of_groups).sum(axis=0))
 
 
 def limits_of_gap(
@@ -162,7 +171,7 @@ def limits_of_gap(
     weighting: Weighting = UNWEIGHTED,
 ) -> tuple[float, float]:
     """Return the limits of `ece_debiased`: all values whose square is at most `quantile` standard errors away."""
-    square = float(squared_gap(confidence, incorrect, n_bins=n_bins, weighting=weighting))
+    square = squared_gap(confidence, incorrect, n_bins=n_bins, weighting=weighting)
     bins = _gaps_of_bins(confidence, incorrect, n_bins, weighting)
     if not len(bins.share):
         return math.nan, math.nan
@@ -193,8 +202,7 @@ def _gaps_of_bins(
 ) -> _BinGaps:
     weight = weighting.weights(len(confidence))
     weight = weight / weight.sum()
-    every = confidence_bins(confidence, n_bins=n_bins)
-    _, bins = np.unique(every, return_inverse=True)
+    _, bins = np.unique(confidence_bins(confidence, n_bins=n_bins), return_inverse=True)
     gap = confidence - (1 - incorrect)
     share = np.asarray(np.bincount(bins, weight), np.float64)
     # of a correctness that is as likely as the confidence says
@@ -228,8 +236,8 @@ def _covariance_of_bins(
         variance = np.bincount(bins, np.square(weight * residual)) / squared_share
         covariance = np.diag(variance)
     else:
-        moved = _sums_of_groups(weight * residual, bins, groups, len(share)) / share
-        size = _sums_of_groups(weight, bins, groups, len(share)) / share
+        moved = _sums_of_groups(weight * residual, bins, groups) / share
+        size = _sums_of_groups(weight, bins, groups) / share
         alone = np.square(size).sum(axis=0)
         covariance = moved.T @ moved
     apart = np.where(alone < 1 - _ALONE, 1 - alone, np.nan)  # (k - 1) / k of k equal units
@@ -237,105 +245,12 @@ def _covariance_of_bins(
     return np.asarray(covariance / np.outer(rooted, rooted))
 
 
-def _sums_of_groups(
-    values: Floats,
-    bins: Ints,
-    groups: Ints,
-    n_bins: int,
-) -> Floats:
-    """Sum values (N,) over the bins of each group: shape (groups, n_bins)."""
-    count = int(groups.max()) + 1
-    sums = np.bincount(groups * n_bins + bins, values, minlength=count * n_bins)
-    return np.asarray(sums.reshape(count, n_bins))
-
-
-def sums_in_bins(
-    values: Floats,
-    bins: Ints,
-    *,
-    n_bins: int,
-    sample_weight: Floats | None = None,
-) -> Floats:
-    """Sum (weighted) values (N,) over bins: shape (..., n_bins)."""
-    if sample_weight is None:
-        return np.asarray(np.bincount(bins, values, minlength=n_bins), np.float64)
-    rows = sample_weight.reshape(-1, len(values))
-    sums = [np.bincount(bins, row * values, minlength=n_bins) for row in rows]
-    shape = (*sample_weight.shape[:-1], n_bins)
-    return np.reshape(np.array(sums), shape)
-
-
-def _gaps(
-    confidence: Floats,
-    incorrect: Floats,
-    n_bins: int,
-    sample_weight: Floats | None,
-) -> FloatOrFloats:
-    gaps: FloatOrFloats = 0.0
-    for rows in blocks(len(confidence)):
-        bins = confidence_bins(confidence[rows], n_bins=n_bins)
-        gap = confidence[rows] - (1 - incorrect[rows])
-        weight = None if sample_weight is None else sample_weight[..., rows]
-        gaps = gaps + sums_in_bins(gap, bins, n_bins=n_bins, sample_weight=weight)
-    return gaps
-
-
-def _gaps_of_sorted(
-    rank: Floats,
-    incorrect: Floats,
-    n_bins: int,
-    sample_weight: Floats | None,
-) -> Floats:
-    """Return the gaps for increasing rank = -q, where bins are slices; empty bins are left out."""
-    edges = np.arange(n_bins - 1, 0, -1) / n_bins
-    inner = np.searchsorted(rank, -edges, side="right")
-    starts = np.array(sorted({0, *map(int, inner), len(rank)}))  # np.unique would import numpy.ma
-    first = starts[:-1]
-    if sample_weight is None:
-        wrong = np.add.reduceat(incorrect, first)
-        negative = np.add.reduceat(rank, first)
-        return np.asarray(wrong - negative - np.diff(starts))
-    of_blocks = [rows.start for rows in blocks(len(rank), row_size=SAMPLE_SIZE)]
-    cuts = sorted({*starts.tolist(), *of_blocks})
-    parts = []
-    for i, j in itertools.pairwise(cuts):
-        gap = incorrect[i:j] - rank[i:j] - 1
-        parts.append(np.vecdot(sample_weight[..., i:j], gap))
-    sums = np.stack(parts, axis=-1)
-    return np.asarray(np.add.reduceat(sums, np.searchsorted(cuts, first), axis=-1))
-
-
-def ece_of_groups(groups: TieGroups, *, n_bins: int = 10) -> FloatOrFloats:
-    """Return the `ece` of groups of equal confidences q_e, ranked by -q_e."""
-    weight = None if groups.are_samples else groups.weight
-    gaps = _gaps_of_sorted(groups.rank, groups.mean_cost, n_bins, weight)
-    return np.abs(gaps).sum(axis=-1) / groups.weight.sum(axis=-1)
-
-
-def ece_of_resamples(
-    confidence: Floats,
-    incorrect: Floats,
-    resamples: Resamples,
-    *,
-    n_bins: int = 10,
-) -> FloatOrFloats:
-    """Return the `ece` of each resample, shape (B,)."""
-    gaps = np.zeros((len(resamples.counts), n_bins))
-    for rows, weight in resamples.blocks():
-        bins = confidence_bins(confidence[rows], n_bins=n_bins)
-        gap = confidence[rows] - (1 - incorrect[rows])
-        if (bins[1:] > bins[:-1]).any():
-            order = np.argsort(-bins, kind="stable")
-            bins = bins[order]
-            gap = gap[order]
-            weight = weight[:, order]
-        edges = np.append(run_starts(bins), len(bins))
-        for start, stop in itertools.pairwise(edges.tolist()):
-            run = slice(start, stop)
-            gaps[:, bins[start]] += np.vecdot(weight[:, run], gap[run])
-    total = resamples.total
-    divisor = np.where(total > 0, total, math.nan)
-    return np.abs(gaps).sum(axis=-1) / divisor
+def _sums_of_groups(values: Floats, bins: Ints, groups: Ints) -> Floats:
+    """Sum values (N,) over the bins of each group: shape (groups, bins)."""
+    shape = (int(groups.max()) + 1, int(bins.max()) + 1)
+    cells = groups * shape[1] + bins
+    sums = np.bincount(cells, values, minlength=shape[0] * shape[1])
+    return np.asarray(sums.reshape(shape))
 
 
 def calibration_test(
@@ -456,15 +371,16 @@ def weighting_of(options: Options) -> Weighting:
     return Weighting(options.sample_weight, options.weights_are == "counts", options.groups)
 
 
-def _ece(data: Data) -> FloatOrFloats:
+def _ece(data: Data) -> float:
     n_bins = data.options.n_bins
-    cost = data.decisions.candidate_cost
-    if isinstance(data.weight, Resamples):
-        return ece_of_resamples(data.confidence, cost, data.weight, n_bins=n_bins)
-    # by confidence already
-    if isinstance(data.grouped, TieGroups) and data.decisions.labels is None:
-        return ece_of_groups(data.grouped, n_bins=n_bins)
-    return ece(data.confidence, cost, n_bins=n_bins, sample_weight=data.weight)
+    if data.decisions.labels is None:  # by confidence already
+        return ece_of_groups(data.groups, n_bins=n_bins)
+    return ece(
+        data.confidence,
+        data.decisions.candidate_cost,
+        n_bins=n_bins,
+        sample_weight=data.options.sample_weight,
+    )
 
 
 def _ece_line(data: Data) -> Line:
@@ -519,7 +435,7 @@ def _ece_of_unjudged(unjudged: Unjudged) -> Limits:
     return ece_of_unjudged(unjudged, confidence_bins(unjudged.confidence, n_bins=n_bins))
 
 
-def _ece_debiased(data: Data) -> FloatOrFloats:
+def _ece_debiased(data: Data) -> float:
     return ece_debiased(
         data.confidence,
         data.decisions.candidate_cost,
@@ -528,7 +444,7 @@ def _ece_debiased(data: Data) -> FloatOrFloats:
     )
 
 
-def _calibration_p(data: Data) -> FloatOrFloats:
+def _calibration_p(data: Data) -> float:
     options = data.options
     return calibration_test(
         data.confidence,
@@ -553,7 +469,6 @@ ECE = Metric(
     range=(0.0, 1.0),
     is_biased=True,
     unjudged=_ece_of_unjudged,
-    takes_resamples=True,
     column=3,
 )
 ECE_DEBIASED = Metric(

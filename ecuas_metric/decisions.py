@@ -129,14 +129,6 @@ def one_of_each_class(num_classes: int, max_uncertainty: float) -> Decisions:
     return Decisions(none, none, max_uncertainty, labels=np.arange(num_classes))
 
 
-def sorted_decisions(decisions: Decisions, order: Ints, ranked: Floats) -> Decisions:
-    """Return the samples in `order`; `ranked` is their `rank_by`, which gives u and confidences."""
-    if decisions.confidence is None or decisions.labels is not None:
-        return select_rows(decisions, order)
-    cost, u_max = decisions.candidate_cost.take(order), decisions.max_uncertainty
-    return Decisions(decisions.uncertainty_at(ranked), cost, u_max, confidence=-ranked)
-
-
 def select_rows(decisions: Decisions, rows: slice | Ints) -> Decisions:
     """Return the samples at `rows`."""
 

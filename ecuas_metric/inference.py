@@ -139,10 +139,6 @@ class Rows:
         """Return the influence (N,) of each answer on a number."""
         return np.asarray(line.intercept[self.group] + line.slope[self.group] * self.cost)
 
-    def ordered(self, order: Ints) -> Rows:
-        """Return these rows, in this order."""
-        return Rows(self.group[order], self.cost[order])
-
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Number:
@@ -185,13 +181,6 @@ class Number:
         """Return the answers one by one."""
         assert self.rows is not None
         return self.rows()
-
-    def reordered(self, order: Ints) -> Number:
-        """Return the number with its rows in another order."""
-        return dataclasses.replace(
-            self,
-            rows=functools.cache(lambda: self.by_row().ordered(order)),
-        )
 
 
 def _negated(point: Point) -> Point:

@@ -27,9 +27,6 @@ SUM_NOTE = 1e-5  # a larger difference, which float32 does not explain, gives a 
 ROUNDED_SUM_TOLERANCE = 0.05  # two digits after the point and ten classes, or bfloat16
 RANGE_TOLERANCE = 1e-6  # beyond 0 and 1: what float32 makes of them
 BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the processor's cache
-CHUNK_SIZE = 2**22  # bytes of weights at a time;
-CHUNK_ROWS = 128  # or as many bytes of each sample, unless that is more than the largest: rows share what is computed
-LARGEST_CHUNK = 2**27
 # numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
 SAMPLE_SIZE = 8
 
@@ -207,20 +204,6 @@ def blocks(
     rows = max(1, BLOCK_SIZE // row_size)
     for first in range(0, num_rows, rows):
         yield slice(first, min(first + rows, num_rows))
-
-
-def chunks(
-    total: int,
-    num_samples: int,
-    *,
-    item_size: int = 8,
-) -> Iterator[int]:
-    """Yield numbers of rows (of `num_samples` each) to hold in memory at a time, which sum to `total`."""
-    row_size = num_samples * item_size
-    shared = min(CHUNK_ROWS // item_size, LARGEST_CHUNK // row_size)
-    rows = max(1, CHUNK_SIZE // row_size, shared)
-    for first in range(0, total, rows):
-        yield min(rows, total - first)
 
 
 def row_blocks(array: Array) -> Iterator[Array]:

@@ -28,7 +28,7 @@ from .metrics import (
     recalibrated_values,
 )
 from .options import Options
-from .ranking import TieGroups, run_starts
+from .ranking import TieGroups, run_starts, sorted_by
 from .sampling import NONE
 
 NO_UNITS = Note("too_few_units")
@@ -53,7 +53,7 @@ class Answers:
     """The answers of a system in groups of equal uncertainty, as samples or as sums only."""
 
     groups: Groups
-    form: Decisions  # which arrays there are, and u_M; the sorted samples, if `rows` is known
+    form: Decisions  # which arrays there are, and u_M; the samples, if `rows` is known
     options: Options
     own: Callable[[Key], Groups | None]  # the sums of a number's own losses, as one group
     rows: Callable[[], Rows] | None = None
@@ -97,28 +97,29 @@ class Answers:
 
 
 def answers_of(decisions: Decisions, options: Options) -> Answers:
-    """Return the answers of samples sorted by increasing uncertainty, none of weight 0."""
-    starts = run_starts(decisions.rank_by)
+    """Return the answers of samples, none of weight 0."""
+    order, rank = sorted_by(decisions.rank_by)
+    starts = run_starts(rank)
     cost = decisions.candidate_cost
-    uncertainty = decisions.uncertainty_at(decisions.rank_by[starts])
+    weight = options.sample_weight
+    uncertainty = decisions.uncertainty_at(rank[starts])
 
     def own(key: Key) -> Groups:
         return _groups_of(
             cost_of(key, decisions, options),
-            options.sample_weight,
+            weight,
             np.zeros(1, np.int64),
         )
 
     @functools.cache
     def rows() -> Rows:
+        group = np.empty(len(cost), np.int64)
         sizes = np.diff(starts, append=len(cost))
-        return Rows(
-            np.repeat(np.arange(len(starts)), sizes),
-            cost,
-        )
+        group[order] = np.repeat(np.arange(len(starts)), sizes)
+        return Rows(group, cost)
 
     return Answers(
-        _groups_of(cost, options.sample_weight, starts, uncertainty),
+        _groups_of(cost[order], None if weight is None else weight[order], starts, uncertainty),
         decisions,
         options,
         own,
@@ -472,7 +473,7 @@ def _range_of(key: Key, answers: Answers) -> Limits:
 
 
 def analytic_intervals(decisions: Decisions, options: Options, values: Values) -> Intervals:
-    """Return the intervals of numbers of samples sorted by increasing uncertainty, none of weight 0."""
+    """Return the intervals of numbers of samples, none of weight 0."""
     design = design_of_options(options, len(decisions.uncertainty))
     if not design.tells_errors:
         return Intervals(dict.fromkeys(values, NONE), {}, (NO_UNITS,))
@@ -560,14 +561,13 @@ def _limits(
 def numbers_of(
     answers: Answers,
     values: Values,
-    order: Ints | None = None,
 ) -> dict[Key, Number]:
-    """Return the numbers of answers, as the engine sees them, of which errors are known; rows in this order."""
+    """Return the numbers of answers, as the engine sees them, of which errors are known."""
     numbers = {}
     for key, value in values.items():
         number = number_of(key, answers, float(value))
         if number is not None:
-            numbers[key] = number if order is None else number.reordered(order)
+            numbers[key] = number
     return numbers
 
 

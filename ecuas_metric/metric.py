@@ -13,7 +13,7 @@ from .decisions import Decisions
 from .errors import InputError
 from .inputs import FloatOrFloats, Floats, Limits
 from .options import Options, one_of
-from .ranking import ResampledTies, Resamples, TieGroups
+from .ranking import TieGroups
 
 OPTION_OF_VARIANT = {
     "": "",
@@ -22,8 +22,6 @@ OPTION_OF_VARIANT = {
     "calibration_loss": "decompose",
 }
 VARIANTS = tuple(OPTION_OF_VARIANT)
-Ties = TieGroups | ResampledTies
-Weights = Floats | Resamples
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,25 +71,18 @@ class Key:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Data:
-    """What a metric is computed from: samples, their tie groups, their weights and the options."""
+    """What a metric is computed from: samples, their tie groups, and the options with their weights."""
 
     decisions: Decisions
     options: Options
     parameter: float = 0.0  # that of the key, e.g. n
-    grouped: Ties | None = None  # the samples by increasing uncertainty
-    weight: Weights | None = None  # (..., N) or resamples; None weighs all the same
+    grouped: TieGroups | None = None  # the samples by increasing uncertainty
     scratch: Floats | None = None  # (3, N), to write to
-
-    @property
-    def ties(self) -> Ties:
-        """The samples in groups of equal uncertainty; or their resamples."""
-        assert self.grouped is not None
-        return self.grouped
 
     @property
     def groups(self) -> TieGroups:
         """The samples in groups of equal uncertainty."""
-        assert isinstance(self.grouped, TieGroups)
+        assert self.grouped is not None
         return self.grouped
 
     @property
@@ -218,8 +209,6 @@ class Metric:
         Whether its mean over tasks has a meaning.
     has_recalibrated : bool
         Whether `decompose` adds its value after the best recalibration.
-    takes_resamples : bool
-        Whether `value` takes `ResampledTies` and `Resamples`; otherwise it is called for each resample.
     when : str
         "" (always), "ratio" (only to compute another), "calibration" (if that option is set) or "named" (in a list of
         metrics).
@@ -238,7 +227,7 @@ class Metric:
     parameter: str = ""
     options: tuple[str, ...] = ()
     cost: Callable[[Data], Floats] | None = None
-    value: Callable[[Data], FloatOrFloats] | None = None
+    value: Callable[[Data], float] | None = None
     ratio: tuple[str, str] | None = None
     of_samples: bool = False
     line: Callable[[Data], Line] | None = None
@@ -253,7 +242,6 @@ class Metric:
     has_order_bounds: bool = False
     has_average: bool = True
     has_recalibrated: bool = False
-    takes_resamples: bool = False
     when: str = ""
     only_in_full: bool = False
     column: float = 100.0

@@ -1,6 +1,7 @@
 """The registry of all metrics, and their values: plain, normalised, and after the best recalibration."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -9,16 +10,16 @@ from .calibration import CALIBRATION_METRICS, sums_in_bins
 from .costs import Scratch
 from .decisions import Decisions, select_rows
 from .expected_costs import COST_METRICS
-from .inputs import BLOCK_SIZE, SAMPLE_SIZE, FloatOrFloats, Floats, blocks
+from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, blocks
 from .metric import METRICS as METRICS
-from .metric import Data, Frequencies, Key, Line, Ties, Weights, at_parameter
+from .metric import Data, Frequencies, Key, Line, at_parameter
 from .metric import Metric as Metric
 from .metric import add_metric as add_metric
 from .metric import remove_metric as remove_metric
 from .options import Options
 from .order import ORDER_METRICS
 from .peer_metrics import PEER_METRICS
-from .ranking import ResampledTies, Resamples, TieGroups
+from .ranking import TieGroups
 from .scores import SCORES, entropy
 
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
@@ -30,9 +31,7 @@ _ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *SCORES, *PEER_
 for _metric in sorted(_ENTRIES, key=lambda metric: metric.column):
     add_metric(_metric)
 
-Values = Mapping[Key, FloatOrFloats]
-# values and weights, (G,) each -> their isotonic regression
-_Regression = Callable[[Floats, Floats], Floats]
+Values = Mapping[Key, float]
 
 
 def keys_of(
@@ -77,22 +76,21 @@ def keys_of_calibration(decisions: Decisions, options: Options) -> list[Key]:
 
 def metric_values(
     decisions: Decisions,
-    ties: Ties,
+    ties: TieGroups,
     options: Options,
     *,
     keys: Iterable[Key] | None = None,
-    sample_weight: Weights | None = None,
-) -> dict[Key, FloatOrFloats]:
-    """Compute plain metrics (...) for weights (..., N) or resamples: those in `keys`, by default all."""
+) -> dict[Key, float]:
+    """Compute plain metrics with the weights of the options: those in `keys`, by default all."""
     if keys is None:
         keys = keys_of(decisions, options)
     wanted = list(dict.fromkeys(keys))
-    values = mean_costs(decisions, options, keys=_with_parts(wanted), sample_weight=sample_weight)
-    data = Data(decisions, options, grouped=ties, weight=sample_weight)
+    values = _mean_costs(decisions, options, _with_parts(wanted))
+    data = Data(decisions, options, grouped=ties)
     for key in wanted:
         metric = key.entry
         if metric.value is not None:
-            values[key] = _value(metric, at_parameter(data, key))
+            values[key] = metric.value(at_parameter(data, key))
         elif metric.ratio is not None:
             numerator, denominator = ratio_keys(key)
             values[key] = quotient(values[numerator], values[denominator])
@@ -104,10 +102,9 @@ def ratio_keys(key: Key) -> list[Key]:
     return [Key(name, key.parameter) for name in key.entry.ratio or ()]
 
 
-def quotient(numerator: FloatOrFloats, denominator: FloatOrFloats) -> FloatOrFloats:
-    """Return a ratio (...), nan where the denominator is 0."""
-    divisor = np.asarray(denominator)
-    return numerator / np.where(divisor > 0, divisor, np.nan)
+def quotient(numerator: float, denominator: float) -> float:
+    """Return a ratio, nan where the denominator is 0."""
+    return numerator / denominator if denominator > 0 else math.nan
 
 
 def _with_parts(keys: Iterable[Key]) -> list[Key]:
@@ -116,58 +113,6 @@ def _with_parts(keys: Iterable[Key]) -> list[Key]:
     for key in [key for key in every if key.entry.ratio]:
         every.update(dict.fromkeys(ratio_keys(key)))
     return [key for key in every if key.entry.cost is not None]
-
-
-def _value(metric: Metric, data: Data) -> FloatOrFloats:
-    assert metric.value is not None
-    if metric.takes_resamples or not isinstance(data.weight, Resamples):
-        return metric.value(data)
-    return _value_of_resamples(metric.value, data, data.weight)
-
-
-def _value_of_resamples(
-    value: Callable[[Data], FloatOrFloats],
-    data: Data,
-    resamples: Resamples,
-) -> Floats:
-    """Return the value of each resample (B,), one after the other."""
-    assert isinstance(data.grouped, ResampledTies)
-    values = []
-    for counts in resamples.counts:
-        weight = counts if resamples.sample_weight is None else counts * resamples.sample_weight
-        rows = np.flatnonzero(weight)
-        drawn = weight[rows].astype(np.float64)
-        resample = replace(
-            data,
-            decisions=select_rows(data.decisions, rows),
-            options=replace(data.options, sample_weight=drawn),
-            grouped=data.grouped.of_rows(rows, drawn),
-            weight=drawn,
-        )
-        values.append(float(value(resample)))
-    return np.array(values)
-
-
-def sample_costs(
-    decisions: Decisions,
-    options: Options,
-    *,
-    keys: Iterable[Key],
-) -> Iterator[tuple[Key, Floats]]:
-    """Yield the cost (N,) of each sample under each metric in `keys` that is a mean."""
-    size = len(decisions.uncertainty)
-    parts = {
-        rows.start: select_rows(decisions, rows) for rows in blocks(size, row_size=SAMPLE_SIZE)
-    }
-    scratch = np.empty((3, BLOCK_SIZE // SAMPLE_SIZE))
-    for key in keys:
-        if key.entry.cost is None:
-            continue
-        cost = np.empty(size)
-        for start, part in parts.items():
-            count = len(part.uncertainty)
-            cost[start : start + count] = cost_of(key, part, options, scratch[:, :count])
-        yield key, cost
 
 
 def cost_of(
@@ -229,126 +174,81 @@ def _jackknife_line(metric: Metric, data: Data) -> Line:
     return Line(right, wrong - right)
 
 
-def mean_costs(
+def _mean_costs(
     decisions: Decisions,
     options: Options,
-    *,
-    keys: Iterable[Key],
-    sample_weight: Weights | None = None,
-) -> dict[Key, FloatOrFloats]:
-    """Return the (weighted) mean of each of `sample_costs`, summed in blocks that stay in the cache."""
-    means = [key for key in keys if key.entry.cost is not None]
-    if isinstance(sample_weight, Resamples):
-        return _means_of_resamples(decisions, options, means, sample_weight)
+    keys: Collection[Key],
+) -> dict[Key, float]:
+    """Return the (weighted) mean cost of each metric that is one, summed in blocks that stay in the cache."""
+    totals = dict.fromkeys(keys, 0.0)
+    weight = options.sample_weight
     size = len(decisions.uncertainty)
-    totals: dict[Key, FloatOrFloats] = dict.fromkeys(means, 0.0)
     parts = list(blocks(size, row_size=SAMPLE_SIZE // 2))
     scratch = np.empty((3, parts[0].stop))
     for rows in parts:
         part = select_rows(decisions, rows)
-        weight = None if sample_weight is None else sample_weight[..., rows]
         part_scratch = scratch[:, : rows.stop - rows.start]
-        for key in means:
+        for key in keys:
             cost = cost_of(key, part, options, part_scratch)
-            totals[key] += cost.sum() if weight is None else _dot(weight, cost)
-    total_weight = size if sample_weight is None else sample_weight.sum(axis=-1)
+            totals[key] += (cost if weight is None else weight[rows] * cost).sum()
+    total_weight = size if weight is None else weight.sum()
     return {key: total / total_weight for key, total in totals.items()}
-
-
-def _dot(weight: Floats, cost: Floats) -> FloatOrFloats:
-    """Return the products (...) of weights (..., N) and costs (N,), in parts: more would wake other cores."""
-    parts = blocks(len(cost), row_size=SAMPLE_SIZE)
-    return sum(np.vecdot(weight[..., rows], cost[rows]) for rows in parts)
-
-
-def _means_of_resamples(
-    decisions: Decisions, options: Options, keys: Collection[Key], resamples: Resamples
-) -> dict[Key, FloatOrFloats]:
-    """Return the means of each resample; per-sample costs are computed once."""
-    totals: dict[Key, FloatOrFloats] = {}
-    if not keys:
-        return totals
-    for rows, weight in resamples.blocks():
-        part = select_rows(decisions, rows)
-        for key, cost in sample_costs(part, options, keys=keys):
-            totals[key] = totals.get(key, 0.0) + np.vecdot(weight, cost)
-    return {key: total / resamples.total for key, total in totals.items()}
-
-
-def values_of_calibration(
-    decisions: Decisions, options: Options, *, only: Collection[Key] | None = None
-) -> dict[Key, float]:
-    """Return the numbers that the option `calibration` asks for (those in `only`)."""
-    data = Data(decisions, options, weight=options.sample_weight)
-    keys = keys_of_calibration(decisions, options)
-    if only is not None:
-        keys = [key for key in keys if key in only]
-    return {key: float(_value(key.entry, data)) for key in keys}
 
 
 # ---- the naive system ----------------------------------------------------------------------------------------------
 
 
 def naive_values(
-    decisions: Decisions, options: Options, *, sample_weight: Weights | None = None
-) -> dict[Key, FloatOrFloats]:
-    """Return the naive system's value (...) of every metric that has one, for weights (..., N) or resamples."""
-    if isinstance(sample_weight, Resamples):
-        return sample_weight.each(
-            lambda weight: naive_values(decisions, options, sample_weight=weight)
-        )
-    values: dict[Key, FloatOrFloats] = {}
+    decisions: Decisions, options: Options, *, sample_weight: Floats | None = None
+) -> dict[Key, float]:
+    """Return the naive system's value of every metric that has one, for weights (N,)."""
+    weight = np.ones(len(decisions.uncertainty)) if sample_weight is None else sample_weight
+    values: dict[Key, float] = {}
     if decisions.confidence is not None:
-        share = _shares_of_answers(decisions.candidate_cost, sample_weight)
-        values |= _naive_values(
-            Frequencies(share, None, decisions.max_uncertainty, options), decisions
+        # each summed for itself: one that is missing is exactly 0
+        wrong = decisions.candidate_cost
+        values |= _values_of_answers(
+            np.array([weight @ (1 - wrong), weight @ wrong]), decisions, options
         )
     if decisions.labels is not None:
-        counts = sums_in_bins(
-            np.ones(len(decisions.labels)),
-            decisions.labels,
-            n_bins=int(options.num_classes or 0),
-            sample_weight=sample_weight,
-        )
-        share = _divided_by_sum(counts)
-        u = np.minimum(_uncertainty(share, options.cost), decisions.max_uncertainty)
-        values |= _naive_values(
-            Frequencies(share, u, decisions.max_uncertainty, options), decisions
-        )
+        num_classes = int(options.num_classes or 0)
+        counts = sums_in_bins(weight, decisions.labels, n_bins=num_classes)
+        values |= _values_of_classes(counts, decisions, options)
     return values
 
 
-def _naive_values(naive: Frequencies, decisions: Decisions) -> dict[Key, FloatOrFloats]:
-    """Return the values of what is known of the classes if there is an uncertainty, else of right and wrong."""
-    values = {}
-    form = decisions if naive.uncertainty is None else _form_of_classes(decisions, naive.options)
-    for key in keys_of(form, naive.options):
-        compute = (
-            key.entry.naive_confidence if naive.uncertainty is None else key.entry.naive_posterior
-        )
-        if compute is not None:
-            values[key] = compute(replace(naive, parameter=key.parameter or 0.0))
-    return values
+def _values_of_answers(
+    counts: Floats, decisions: Decisions, options: Options
+) -> dict[Key, FloatOrFloats]:
+    """Return the values (...) of the system that knows how many answers are right, and how many wrong (..., 2)."""
+    naive = Frequencies(_shares(counts), None, decisions.max_uncertainty, options)
+    return {
+        key: key.entry.naive_confidence(replace(naive, parameter=key.parameter or 0.0))
+        for key in keys_of(decisions, options)
+        if key.entry.naive_confidence is not None
+    }
 
 
-def _form_of_classes(decisions: Decisions, options: Options) -> Decisions:
-    """Return decisions of posteriors, which have confidences if and only if the cost is the 0-1 cost."""
+def _values_of_classes(
+    counts: Floats, decisions: Decisions, options: Options
+) -> dict[Key, FloatOrFloats]:
+    """Return the values (...) of the system that knows how often each class occurs (..., K)."""
+    share = _shares(counts)
+    largest = decisions.max_uncertainty
+    u = np.minimum(_uncertainty(share, options.cost), largest)
+    naive = Frequencies(share, u, largest, options)
+    # those of posteriors, which have confidences if and only if the cost is the 0-1 cost
     is_zero_one = isinstance(options.cost, str) and options.cost == "zero_one"
-    return replace(decisions, confidence=decisions.uncertainty if is_zero_one else None)
+    form = replace(decisions, confidence=decisions.uncertainty if is_zero_one else None)
+    return {
+        key: key.entry.naive_posterior(replace(naive, parameter=key.parameter or 0.0))
+        for key in keys_of(form, options)
+        if key.entry.naive_posterior is not None
+    }
 
 
-def _shares_of_answers(incorrect: Floats, sample_weight: Floats | None) -> Floats:
-    """Return the shares (..., 2) of incorrect and correct answers."""
-    # each summed for itself: one that is missing is exactly 0
-    both = np.stack([incorrect, 1 - incorrect], axis=-1)
-    counts = both.sum(axis=0) if sample_weight is None else sample_weight @ both
-    return _divided_by_sum(counts)
-
-
-def _divided_by_sum(counts: Floats) -> Floats:
-    total = counts.sum(axis=-1, keepdims=True)
-    # a resample may hold nothing that weighs: all is nan
-    return np.asarray(counts / np.where(total > 0, total, 1.0))
+def _shares(counts: Floats) -> Floats:
+    return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
 
 
 def _uncertainty(share: Floats, cost: str | Floats) -> FloatOrFloats:
@@ -363,6 +263,7 @@ def naive_slopes(
     options: Options,
 ) -> dict[Key, Floats]:
     """Return the derivatives of the naive system's values by the share of each class, by central differences."""
+    values_of = _values_of_answers if one_each.labels is None else _values_of_classes
     count = len(shares)
     step = max(1, _MOST_SLOPES // count)
     slopes: dict[Key, list[Floats]] = {}
@@ -373,15 +274,12 @@ def naive_slopes(
         weights[1, np.arange(len(moved)), moved] *= 1 - _STEP
         share = shares[moved]
         width = 2 * _STEP * np.where(share > 0, share, 1.0)
-        values = naive_values(one_each, options, sample_weight=weights)
-        for key, (up, down) in values.items():
+        for key, (up, down) in values_of(weights, one_each, options).items():
             slopes.setdefault(key, []).append((up - down) / width)
     return {key: np.concatenate(parts) for key, parts in slopes.items()}
 
 
-def normalized_values(
-    values: Mapping[Key, FloatOrFloats], naive: Mapping[Key, FloatOrFloats]
-) -> dict[Key, FloatOrFloats]:
+def normalized_values(values: Values, naive: Values) -> dict[Key, float]:
     """Divide each value by the naive system's; nan where that is 0."""
     normalized = {}
     for key, value in naive.items():
@@ -394,10 +292,10 @@ def normalized_values(
 
 
 def decomposed_values(
-    values: Mapping[Key, FloatOrFloats], ties: Ties, form: Decisions, options: Options
-) -> dict[Key, FloatOrFloats]:
+    values: Values, ties: TieGroups, form: Decisions, options: Options
+) -> dict[Key, float]:
     """Return each ECUAS_n after the best recalibration, and the loss that it saves."""
-    decomposed: dict[Key, FloatOrFloats] = {}
+    decomposed = {}
     for key, best in recalibrated_values(ties, form, options).items():
         plain = key.of("")
         if plain in values:
@@ -407,73 +305,36 @@ def decomposed_values(
 
 
 def recalibrated_values(
-    ties: Ties,
+    ties: TieGroups,
     form: Decisions,
     options: Options,
-) -> dict[Key, FloatOrFloats]:
-    """Return each ECUAS_n (...) after the best recalibration, on the same data, that keeps the uncertainties' order.
+) -> dict[Key, float]:
+    """Return each ECUAS_n after the best recalibration, on the same data, that keeps the uncertainties' order.
 
     Of `form` the largest uncertainty and which arrays there are is used. Among all maps that keep the order, the
     isotonic regression is optimal for every proper score at once (Brummer and du Preez 2013).
     """
-    if isinstance(ties, ResampledTies):
-        return ties.each(lambda groups: recalibrated_values(groups, form, options))
-    regression = _isotonic_regression()
-    shape = ties.weight.shape[:-1]
-    keys = [key for key in keys_of(form, options) if key.entry.has_recalibrated]
-    num_groups = ties.weight.shape[-1]
-    weights = ties.weight.reshape(-1, num_groups)
-    costs = ties.cost.reshape(-1, num_groups)
-    rows = []
-    for weight, cost in zip(weights, costs, strict=True):
-        rows.append(_best_values(weight, cost, regression, keys, form, options))
-    columns = np.array(rows).T.reshape(len(keys), *shape)
-    recalibrated = [key.of("recalibrated") for key in keys]
-    return {key: column[()] for key, column in zip(recalibrated, columns, strict=True)}
+    u = recalibrated_uncertainty(ties, max_uncertainty=form.max_uncertainty)
+    # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
+    groups = Decisions(u, ties.mean_cost, form.max_uncertainty)
+    return {
+        key.of("recalibrated"): float(
+            np.average(cost_of(key, groups, options), weights=ties.weight)
+        )
+        for key in keys_of(form, options)
+        if key.entry.has_recalibrated
+    }
 
 
 def recalibrated_uncertainty(ties: TieGroups, *, max_uncertainty: float) -> Floats:
     """Return the uncertainty of each tie group (G,) after the best monotone recalibration."""
-    is_weighted = ties.weight > 0
-    weight = ties.weight[is_weighted]
-    u = _best_uncertainty(weight, ties.cost[is_weighted], _isotonic_regression(), max_uncertainty)
-    place_before = np.cumsum(is_weighted) - 1
-    return np.asarray(u[np.maximum(place_before, 0)])
-
-
-def _best_values(
-    weight: Floats,
-    cost: Floats,
-    regression: _Regression,
-    keys: Iterable[Key],
-    form: Decisions,
-    options: Options,
-) -> list[float]:
-    """Return each metric of tie groups, shape (G,), whose uncertainties are the isotonic regression of their costs."""
-    is_weighted = weight > 0
-    weight = weight[is_weighted]
-    cost = cost[is_weighted]
-    u = _best_uncertainty(weight, cost, regression, form.max_uncertainty)
-    # The cost of a sample is affine in its candidate cost: a group costs what its mean would.
-    groups = Decisions(u, cost / weight, form.max_uncertainty)
-    totals = [weight @ cost_of(key, groups, options) for key in keys]
-    return [float(total / weight.sum()) for total in totals]
-
-
-def _best_uncertainty(
-    weight: Floats, cost: Floats, regression: _Regression, max_uncertainty: float
-) -> Floats:
-    u = regression(cost / weight, weight)
-    return np.asarray(np.clip(u, 0.0, max_uncertainty))
-
-
-def _isotonic_regression() -> _Regression:
     from scipy.optimize import isotonic_regression
 
-    def regression(values: Floats, weights: Floats) -> Floats:
-        return np.asarray(isotonic_regression(values, weights=weights).x)
-
-    return regression
+    is_weighted = ties.weight > 0
+    fitted = isotonic_regression(ties.mean_cost[is_weighted], weights=ties.weight[is_weighted])
+    u = np.clip(fitted.x, 0.0, max_uncertainty)
+    place_before = np.cumsum(is_weighted) - 1
+    return np.asarray(u[np.maximum(place_before, 0)])
 
 
 def place(key: Key) -> tuple[bool, float]:

@@ -1,12 +1,13 @@
 """The metrics of the order of the samples by their uncertainty: AUROC, AURC and AUGRC, from tie groups."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from .inputs import SAMPLE_SIZE, Bools, FloatOrFloats, Floats, Ints, Limits, blocks
-from .metric import Data, Line, Metric, Ties, Unjudged, attainable_sums
+from .inputs import SAMPLE_SIZE, Bools, Floats, Ints, Limits, blocks
+from .metric import Data, Line, Metric, Unjudged, attainable_sums
 from .ranking import TieGroups
 
 _FIRST = 12  # part of the samples whose risk is that of the most confident
@@ -14,16 +15,17 @@ _FIRST = 12  # part of the samples whose risk is that of the most confident
 _FLAT = 0.01
 
 
-def auroc(groups: Ties) -> FloatOrFloats:
-    """Return the probability (...) that a correct sample is less uncertain than an incorrect one, ties 1/2."""
+def auroc(groups: TieGroups) -> float:
+    """Return the probability that a correct sample is less uncertain than an incorrect one, ties 1/2."""
     areas = groups.areas
     pairs = areas.correct * areas.cost
-    share = 1 - areas.lost_pairs / np.where(pairs > 0, pairs, np.nan)
-    return np.minimum(np.maximum(share, 0.0), 1.0)[()]
+    if not pairs > 0:
+        return math.nan
+    return min(max(1 - areas.lost_pairs / pairs, 0.0), 1.0)
 
 
-def aurc(groups: Ties) -> FloatOrFloats:
-    r"""Return the area (...) under risk against coverage, from low to high uncertainty, in [0, max c].
+def aurc(groups: TieGroups) -> float:
+    r"""Return the area under risk against coverage, from low to high uncertainty, in [0, max c].
 
     .. math:: \frac{1}{N - 1} \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2}, \qquad R_k = E_k / k
 
@@ -34,19 +36,19 @@ def aurc(groups: Ties) -> FloatOrFloats:
     """
     areas = groups.areas
     total = areas.weight
-    whole = np.maximum(np.floor(total), 1.0)  # the last whole point
-    first_risk = areas.first_cost / np.minimum(total, 1.0)
-    whole_risk = (areas.cost - areas.last_cost) / whole
     last_risk = areas.cost / total
-    area = areas.risks - first_risk / 2 - whole_risk / 2
-    area = area + (total - whole) * (whole_risk + last_risk) / 2
-    width = np.where(total > 1, total - 1, 1.0)
-    return np.where(total > 1, area / width, last_risk)[()]
+    if total <= 1:
+        return last_risk
+    whole = math.floor(total)  # the last whole point
+    whole_risk = (areas.cost - areas.last_cost) / whole
+    area = areas.risks - areas.first_cost / 2 - whole_risk / 2
+    area += (total - whole) * (whole_risk + last_risk) / 2
+    return area / (total - 1)
 
 
-def augrc(groups: Ties) -> FloatOrFloats:
-    """Return the area (...) under accepted cost / N against coverage, by trapezoids; ties as in `aurc`."""
-    return groups.areas.accepted_cost / np.square(groups.areas.weight)
+def augrc(groups: TieGroups) -> float:
+    """Return the area under accepted cost / N against coverage, by trapezoids; ties as in `aurc`."""
+    return groups.areas.accepted_cost / groups.areas.weight**2
 
 
 def _augrc_bias(data: Data, value: float, count: float) -> float:
@@ -75,25 +77,19 @@ def _aurc_bias(data: Data, value: float, count: float) -> float:
 
 def _auroc_line(data: Data) -> Line:
     """Return intercept and slope in the cost, up to a constant: G and H are linear in F and C (DeLong et al. 1988)."""
-    ties = data.groups
-    areas = ties.areas
-    correct = areas.correct
-    incorrect = areas.cost
-    total = correct + incorrect
-    with np.errstate(divide="ignore", invalid="ignore"):  # only one of the two: nan
-        scale = total / (correct * incorrect)
-        theta = 1 - areas.lost_pairs / (correct * incorrect)
-        constant = theta * total / incorrect + (1 - theta) * total / correct
-        slope = ties.weight_middle * scale
-        slope -= constant
-        return Line(ties.cost_middle * -scale, slope)
+    groups = data.groups
+    areas = groups.areas
+    pairs = areas.correct * areas.cost or math.nan  # without one of the two
+    theta = 1 - areas.lost_pairs / pairs
+    scale = (areas.correct + areas.cost) / pairs
+    constant = scale * (theta * areas.correct + (1 - theta) * areas.cost)
+    return Line(groups.cost_middle * -scale, groups.weight_middle * scale - constant)
 
 
 def _augrc_line(data: Data) -> Line:
-    ties = data.groups
-    slope = ties.weight_middle / -ties.areas.weight
-    slope += 1.0
-    return Line(ties.cost_middle / ties.areas.weight, slope)
+    groups = data.groups
+    total = groups.areas.weight
+    return Line(groups.cost_middle / total, 1 - groups.weight_middle / total)
 
 
 def aurc_line(ties: TieGroups) -> Line:
@@ -227,21 +223,22 @@ def _auroc_of_unjudged(unjudged: Unjudged) -> Limits:
     return lowest, highest
 
 
-def _of_ties(
-    area: Callable[[Ties], FloatOrFloats],
-) -> Callable[[Data], FloatOrFloats]:
-    """Return a function of tie groups as one of data."""
-    return lambda data: area(data.ties)
+def bounds_by_answers(value: Callable[[Data], float]) -> Callable[[Unjudged], Limits]:
+    """Return the bounds of what moves one way with each answer: all right and all wrong are its ends."""
+
+    def bounds(unjudged: Unjudged) -> Limits:
+        ends = [float(value(unjudged.all_right)), float(value(unjudged.all_wrong))]
+        return min(ends), max(ends)
+
+    return bounds
 
 
-def _if_all_right_or_wrong(
-    area: Callable[[Ties], FloatOrFloats],
-) -> Callable[[Unjudged], Limits]:
-    """Return the bounds of an area: an error counts in every later risk, so all right is best and all wrong worst."""
-    return lambda unjudged: (
-        float(area(unjudged.all_right.ties)),
-        float(area(unjudged.all_wrong.ties)),
-    )
+def _aurc(data: Data) -> float:
+    return aurc(data.groups)
+
+
+def _augrc(data: Data) -> float:
+    return augrc(data.groups)
 
 
 def _range_of_aurc(data: Data) -> Limits:
@@ -259,12 +256,11 @@ AUROC = Metric(
     assesses="confidences",
     higher_is_better=True,
     needs="confidences",
-    value=_of_ties(auroc),
+    value=lambda data: auroc(data.groups),
     line=_auroc_line,
     range=(0.0, 1.0),
     unjudged=_auroc_of_unjudged,
     has_order_bounds=True,
-    takes_resamples=True,
     column=4,
 )
 AURC = Metric(
@@ -273,13 +269,12 @@ AURC = Metric(
     description="Area under risk against coverage; blind to calibration",
     assesses="both",
     higher_is_better=False,
-    value=_of_ties(aurc),
+    value=_aurc,
     line=lambda data: aurc_line(data.groups),
     range=_range_of_aurc,
     bias=_aurc_bias,
-    unjudged=_if_all_right_or_wrong(aurc),
+    unjudged=bounds_by_answers(_aurc),
     has_order_bounds=True,
-    takes_resamples=True,
     column=9,
 )
 AUGRC = Metric(
@@ -288,13 +283,12 @@ AUGRC = Metric(
     description="Area under accepted cost against coverage; blind to calibration",
     assesses="both",
     higher_is_better=False,
-    value=_of_ties(augrc),
+    value=_augrc,
     line=_augrc_line,
     range=_range_of_augrc,
     bias=_augrc_bias,
-    unjudged=_if_all_right_or_wrong(augrc),
+    unjudged=bounds_by_answers(_augrc),
     has_order_bounds=True,
-    takes_resamples=True,
     only_in_full=True,
     column=10,
 )

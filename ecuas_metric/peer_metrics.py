@@ -9,17 +9,16 @@ wherever the definition counts no answers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from .calibration import confidence_bins, ece_of_unjudged, gap_bounds
+from .calibration import confidence_bins, ece_of_unjudged, gap_bounds, signed_gaps, sums_in_bins
 from .errors import InputError
-from .inputs import FloatOrFloats, Floats, Ints, Limits
+from .inputs import Floats, Ints, Limits
 from .metric import Data, Line, Metric, Unjudged
-from .order import aurc, aurc_line
-from .ranking import ResampledTies, TieGroups
+from .order import aurc, aurc_line, bounds_by_answers
+from .ranking import TieGroups
 
 # of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
 _DECIMALS = 9
@@ -32,8 +31,8 @@ _STEPS = 2**12  # of a grid of confidences: a hundredth of a bandwidth of 0.025
 _HALVINGS = 30  # of the bandwidth of `smooth_ece`, to 1e-9
 
 
-def mean_selective_risk(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    r"""Return the mean (...) of the selective risks at coverages 1/N, .., 1: the AURC of most tools.
+def mean_selective_risk(groups: TieGroups) -> float:
+    r"""Return the mean of the selective risks at coverages 1/N, .., 1: the AURC of most tools.
 
     .. math:: \frac{1}{N} \sum_{k=1}^{N} R_k, \qquad R_k = E_k / k
 
@@ -42,14 +41,13 @@ def mean_selective_risk(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     the risk of all counts for the rest, W minus its whole part.
     """
     areas = groups.areas
-    total = areas.weight
-    beyond = total - np.floor(total)
-    risk_of_all = areas.cost / total
-    return (areas.risks + beyond * risk_of_all) / total
+    beyond = areas.weight - math.floor(areas.weight)
+    risk_of_all = areas.cost / areas.weight
+    return (areas.risks + beyond * risk_of_all) / areas.weight
 
 
-def auarc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    r"""Return the area (...) under accuracy against rejection, in [0, 1]: higher is better, 0-1 cost only.
+def auarc(groups: TieGroups) -> float:
+    r"""Return the area under accuracy against rejection, in [0, 1]: higher is better, 0-1 cost only.
 
     .. math:: \frac{1}{N} \sum_{k=1}^{N} A_k, \qquad A_k = 1 - E_k / k
 
@@ -60,8 +58,8 @@ def auarc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     return 1 - mean_selective_risk(groups)
 
 
-def e_aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
-    r"""Return the excess (...) of the AURC over that of the best order: lower is better, 0-1 cost only.
+def e_aurc(groups: TieGroups) -> float:
+    r"""Return the excess of the AURC over that of the best order: lower is better, 0-1 cost only.
 
     .. math:: \frac{1}{N} \left( R_1 + \sum_{k=2}^{N} \frac{R_{k-1} + R_k}{2} \right) - r - (1 - r) \log (1 - r)
 
@@ -73,31 +71,31 @@ def e_aurc(groups: TieGroups | ResampledTies) -> FloatOrFloats:
     """
     areas = groups.areas
     total = areas.weight
-    length = np.maximum(total, 1.0)
-    first_risk = areas.first_cost / np.minimum(total, 1.0)
+    length = max(total, 1.0)
+    first_risk = areas.first_cost / min(total, 1.0)
     trapezoids = aurc(groups) * (length - 1)
     accuracy = areas.correct / total
     best = areas.cost / total + accuracy * _log_or_0(accuracy)
     return (first_risk + trapezoids) / length - best
 
 
-def _log_or_0(values: FloatOrFloats) -> FloatOrFloats:
-    """Return logarithms, and 0 in place of that of 0."""
-    return np.log(_or_1(values))
+def _log_or_0(value: float) -> float:
+    """Return a logarithm, and 0 in place of that of 0."""
+    return math.log(value) if value > 0 else 0.0
 
 
-def _or_1(values: FloatOrFloats) -> FloatOrFloats:
+def _or_1(values: Floats) -> Floats:
     """Return values, and 1 in place of 0: what 0 is divided by."""
-    return np.where(np.asarray(values) > 0, values, 1.0)
+    return np.where(values > 0, values, 1.0)
 
 
-def _or_nan(values: FloatOrFloats) -> FloatOrFloats:
-    """Return values, and nan in place of 0: where a ratio is not defined."""
-    return np.where(np.asarray(values) > 0, values, np.nan)
+def _or_nan(value: float) -> float:
+    """Return a value, and nan in place of 0: where a ratio is not defined."""
+    return value if value > 0 else math.nan
 
 
-def prr(groups: TieGroups, max_rejection: float = 1.0) -> FloatOrFloats:
-    r"""Return the prediction rejection ratio (...): 1 for the best order, 0 for any, higher is better, 0-1 cost only.
+def prr(groups: TieGroups, max_rejection: float = 1.0) -> float:
+    r"""Return the prediction rejection ratio: 1 for the best order, 0 for any, higher is better, 0-1 cost only.
 
     .. math:: \frac{S - a}{S^* - a}, \qquad S = \frac{1}{m} \sum_{k=N-m+1}^{N} A_k, \quad A_k = 1 - E_k / k
 
@@ -109,73 +107,51 @@ def prr(groups: TieGroups, max_rejection: float = 1.0) -> FloatOrFloats:
     maps graded qualities to [0, 1] by their extremes, which is not done here. Without a best order that differs (all
     right, all wrong, one answer, no answer to reject) the ratio is nan, where lm-polygraph prints S.
     """
-    accuracy = 1 - _total(groups.cost) / _total(groups.weight)
-    score = _mean_accuracy(groups, max_rejection)
-    best = _mean_accuracy(_best_order(groups), max_rejection)
-    is_defined = best - accuracy > _ROUNDING
-    return (score - accuracy) / np.where(is_defined, best - accuracy, np.nan)
-
-
-def _total(values: Floats) -> FloatOrFloats:
-    return values.sum(axis=-1)
+    accuracy = 1 - float(groups.cost.sum() / groups.weight.sum())
+    right_and_wrong = np.array([_correct(groups).sum(), groups.cost.sum()])
+    best_order = TieGroups(right_and_wrong, right_and_wrong * [0.0, 1.0], np.arange(2.0))
+    best_gain = _mean_accuracy(best_order, max_rejection) - accuracy
+    if not best_gain > _ROUNDING:
+        return math.nan
+    return (_mean_accuracy(groups, max_rejection) - accuracy) / best_gain
 
 
 def _correct(groups: TieGroups) -> Floats:
-    """Return the weight of the correct answers of each group (..., G)."""
-    if groups.correct is not None:
-        return groups.correct
-    return groups.weight - groups.cost
+    """Return the weight of the correct answers of each group (G,)."""
+    return groups.weight - groups.cost if groups.correct is None else groups.correct
 
 
-def _best_order(groups: TieGroups) -> TieGroups:
-    """Return two groups (..., 2): all correct answers, and then all others."""
-    correct = _total(_correct(groups))
-    wrong = _total(groups.cost)
-    weight = np.stack([correct, wrong], axis=-1)
-    return TieGroups(weight, weight * [0.0, 1.0], np.arange(2.0))
-
-
-def _mean_accuracy(groups: TieGroups, max_rejection: float) -> FloatOrFloats:
-    """Return the mean (...) of A_k while at most a share is rejected; nan if that is less than one answer."""
-    total = np.asarray(_total(groups.weight))
+def _mean_accuracy(groups: TieGroups, max_rejection: float) -> float:
+    """Return the mean of A_k while at most a share is rejected; nan if that is less than one answer."""
+    total = float(groups.weight.sum())
     never_rejected = _whole_above((1 - max_rejection) * total)
-    length = total - never_rejected
     risks = mean_selective_risk(groups) * total
     if max_rejection < 1:
-        risks = risks - _first(groups, never_rejected).areas.risks
-    return 1 - risks / _or_nan(length)
+        share = _share_of_first(groups, never_rejected)
+        first = TieGroups(groups.weight * share, groups.cost * share, groups.rank)
+        risks -= first.areas.risks
+    return 1 - risks / _or_nan(total - never_rejected)
 
 
-def _rounded(count: FloatOrFloats) -> FloatOrFloats:
-    return np.round(count, _DECIMALS)
-
-
-def _whole_above(count: FloatOrFloats) -> FloatOrFloats:
+def _whole_above(count: float) -> float:
     """Return the smallest whole number that is no less, up to rounding."""
-    return np.ceil(_rounded(count))
+    return math.ceil(round(count, _DECIMALS))
 
 
-def _whole_below(count: FloatOrFloats) -> FloatOrFloats:
-    """Return the largest whole number that is no more, up to rounding."""
-    return np.floor(_rounded(count))
+def _whole_below(counts: Floats) -> Floats:
+    """Return the largest whole numbers that are no more, up to rounding."""
+    return np.floor(np.round(counts, _DECIMALS))
 
 
-def _share_of_first(groups: TieGroups, amount: FloatOrFloats) -> Floats:
-    """Return the share (..., G) of each group that is among the first `amount` (...) of weight."""
-    until = np.asarray(amount)[..., None]
+def _share_of_first(groups: TieGroups, amount: float) -> Floats:
+    """Return the share (G,) of each group that is among the first `amount` of weight."""
     before = groups.weight_until - groups.weight
-    part = np.clip(until - before, 0.0, groups.weight)
+    part = np.clip(amount - before, 0.0, groups.weight)
     return np.asarray(part / _or_1(groups.weight))
 
 
-def _first(groups: TieGroups, amount: FloatOrFloats) -> TieGroups:
-    """Return the groups (..., G) of the first `amount` (...) of weight."""
-    share = _share_of_first(groups, amount)
-    return TieGroups(groups.weight * share, groups.cost * share, groups.rank)
-
-
-def error_average_precision(groups: TieGroups) -> FloatOrFloats:
-    r"""Return the average precision (...) of finding wrong answers by uncertainty: higher is better, 0-1 cost only.
+def error_average_precision(groups: TieGroups) -> float:
+    r"""Return the average precision of finding wrong answers by uncertainty: higher is better, 0-1 cost only.
 
     .. math:: \frac{1}{m} \sum_{k=1}^{N} w_k \frac{w_1 + \ldots + w_k}{k}
 
@@ -188,14 +164,14 @@ def error_average_precision(groups: TieGroups) -> FloatOrFloats:
 
     by digamma functions, which weights that are not whole continue. All wrong are 1; without wrong answers it is nan.
     """
-    weight = groups.weight[..., ::-1]
-    cost = groups.cost[..., ::-1]
-    until = np.cumsum(weight, axis=-1)
+    weight = groups.weight[::-1]
+    cost = groups.cost[::-1]
+    until = np.cumsum(weight)
     alone, among_others = _reciprocal_sums(until - weight, weight)
-    wrong_before = np.cumsum(cost, axis=-1) - cost
+    wrong_before = np.cumsum(cost) - cost
     precision = (wrong_before + 1) * alone + (cost - 1) * among_others
     risk = cost / _or_1(weight)
-    return _total(risk * precision) / _or_nan(_total(cost))
+    return float(risk @ precision) / _or_nan(float(cost.sum()))
 
 
 def _reciprocal_sums(before: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -212,8 +188,8 @@ def _reciprocal_sums(before: Floats, weight: Floats) -> tuple[Floats, Floats]:
     return end - digamma(before + 1), 1 - (before + 1) * change
 
 
-def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> FloatOrFloats:
-    r"""Return the share (...) of wrong answers accepted where a share `tpr` of the right ones is: lower is better.
+def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> float:
+    r"""Return the share of wrong answers accepted where a share `tpr` of the right ones is: lower is better.
 
     .. math:: F_k / m, \qquad k = \lceil t P \rceil
 
@@ -224,19 +200,19 @@ def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> FloatOrFloats:
     count all q. It is nan unless there are right and wrong answers.
     """
     correct = _correct(groups)
-    until = np.cumsum(correct, axis=-1)
+    until = np.cumsum(correct)
     before = until - correct
-    right = until[..., -1:]
-    needed = np.minimum(_whole_above(tpr * right), right)
+    right = float(until[-1])
+    if not right > 0:
+        return math.nan
+    needed = min(_whole_above(tpr * right), right)
     share = np.where(before < needed, (needed - before) / (correct + 1), 0.0)
-    share = np.where(until < needed, 1.0, share)
-    accepted = _total(groups.cost * share)
-    is_defined = right[..., 0] > 0
-    return accepted / _or_nan(_total(groups.cost) * is_defined)
+    share[until < needed] = 1.0
+    return float(groups.cost @ share) / _or_nan(float(groups.cost.sum()))
 
 
-def risk_at_coverage(groups: TieGroups, coverage: float) -> FloatOrFloats:
-    r"""Return the mean cost (...) of the most confident answers, a share `coverage` in [0, 1]: lower is better.
+def risk_at_coverage(groups: TieGroups, coverage: float) -> float:
+    r"""Return the mean cost of the most confident answers, a share `coverage` in [0, 1]: lower is better.
 
     .. math:: R_k = E_k / k, \qquad k = \lceil \phi N \rceil
 
@@ -244,17 +220,13 @@ def risk_at_coverage(groups: TieGroups, coverage: float) -> FloatOrFloats:
     (`RiskAt80Cov` for 0.8). Of weights k is a weight. Always defined; all right are 0, all wrong 1, one answer has its
     cost.
     """
-    amount = _accepted_weight(groups, coverage)
-    return _total(groups.cost * _share_of_first(groups, amount)) / amount
+    total = float(groups.weight.sum())
+    amount = min(max(_whole_above(coverage * total), 1.0), total)
+    return float(groups.cost @ _share_of_first(groups, amount)) / amount
 
 
-def _accepted_weight(groups: TieGroups, coverage: float) -> FloatOrFloats:
-    total = np.asarray(_total(groups.weight))
-    return np.minimum(np.maximum(_whole_above(coverage * total), 1.0), total)
-
-
-def coverage_at_risk(groups: TieGroups, risk: float) -> FloatOrFloats:
-    r"""Return the largest coverage (...) at which the mean cost of what is accepted is at most `risk`.
+def coverage_at_risk(groups: TieGroups, risk: float) -> float:
+    r"""Return the largest coverage at which the mean cost of what is accepted is at most `risk`.
 
     .. math:: \max \{k : E_k / k \le r\} / N
 
@@ -271,16 +243,16 @@ def coverage_at_risk(groups: TieGroups, risk: float) -> FloatOrFloats:
     # After k - A answers of a group the surplus has shrunk by (k - A) times the slope.
     length = np.where(slope > 0, surplus / _or_1(slope), np.inf)
     last = _whole_below(np.minimum(before + length, end))
-    is_inside = last > np.maximum(_rounded(before), 0.0)
-    is_low = is_inside & (_rounded(surplus - slope * (last - before)) >= 0)
-    partial = np.where(is_low, last, 0.0).max(axis=-1)
-    total = end[..., -1]
-    is_everything = _rounded(risk * total - groups.cost_until[..., -1]) >= 0
-    return np.where(is_everything, total, partial) / total
+    is_inside = last > np.maximum(np.round(before, _DECIMALS), 0.0)
+    is_low = is_inside & (np.round(surplus - slope * (last - before), _DECIMALS) >= 0)
+    total = float(end[-1])
+    if round(risk * total - float(groups.cost_until[-1]), _DECIMALS) >= 0:
+        return 1.0
+    return float(last.max(where=is_low, initial=0.0)) / total
 
 
-def mce(groups: TieGroups, n_bins: int = 10) -> FloatOrFloats:
-    r"""Return the largest gap (...) between confidence and accuracy over bins of equal width: lower is better.
+def mce(groups: TieGroups, n_bins: int = 10) -> float:
+    r"""Return the largest gap between confidence and accuracy over bins of equal width: lower is better.
 
     .. math:: \max_b | \text{acc}(b) - \text{conf}(b) |
 
@@ -289,14 +261,12 @@ def mce(groups: TieGroups, n_bins: int = 10) -> FloatOrFloats:
     ECE, a bin of one answer counts as any other, and empty ones do not. Always defined; one answer has its own gap.
     """
     bins = confidence_bins(-groups.rank, n_bins=n_bins)
-    weight = _sums_in_bins(groups.weight, bins, n_bins)
-    gap = _sums_in_bins(_signed_gaps(groups), bins, n_bins)
-    mean_gap = np.abs(gap) / _or_1(weight)
-    return mean_gap.max(axis=-1)
+    gaps = np.abs(sums_in_bins(signed_gaps(groups), bins))
+    return float((gaps / _or_1(sums_in_bins(groups.weight, bins))).max())
 
 
-def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> FloatOrFloats:
-    r"""Return the ECE (...) over bins of about equally many answers: lower is better.
+def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> float:
+    r"""Return the ECE over bins of about equally many answers: lower is better.
 
     .. math:: \sum_b \frac{N_b}{N} | \text{acc}(b) - \text{conf}(b) |
 
@@ -306,20 +276,20 @@ def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> FloatOrFloats:
     ones and M bins, it is bin :math:`\lfloor M (j - 1) / (N - 1) \rfloor`, where j is the last with that confidence
     (of 0 .. M - 1, where the last is closed). Groups are ranked by -q_e. Always defined; one answer has its own gap.
     """
-    gap = _sums_in_bins(_signed_gaps(groups), _bins_of_equal_mass(groups, n_bins), n_bins)
-    return _total(np.abs(gap)) / _total(groups.weight)
+    gaps = sums_in_bins(signed_gaps(groups), _bins_of_equal_mass(groups, n_bins))
+    return float(np.abs(gaps).sum() / groups.weight.sum())
 
 
 def _bins_of_equal_mass(groups: TieGroups, n_bins: int) -> Ints:
-    """Return the bin of each group (..., G)."""
-    steps = _total(groups.weight)[..., None] - 1
+    """Return the bin of each group (G,)."""
+    steps = groups.weight.sum() - 1
     above = groups.weight_until - groups.weight
-    place = n_bins * (steps - above) / _or_1(steps)
+    place = n_bins * (steps - above) / (steps if steps > 0 else 1.0)
     return np.asarray(np.clip(_whole_below(place), 0, n_bins - 1), np.int64)
 
 
-def smooth_ece(groups: TieGroups) -> FloatOrFloats:
-    r"""Return the smooth calibration error (...), in [0, 1]: lower is better.
+def smooth_ece(groups: TieGroups) -> float:
+    r"""Return the smooth calibration error, in [0, 1]: lower is better.
 
     .. math:: \text{smECE}_\sigma = \int_0^1 \left| \frac{1}{N} \sum_i (q_i - y_i) K_\sigma(t, q_i) \right| dt,
         \qquad \text{smECE} = \text{smECE}_{\sigma^*} = \sigma^*
@@ -332,41 +302,27 @@ def smooth_ece(groups: TieGroups) -> FloatOrFloats:
     """
     spectrum = np.fft.rfft(_reflected(groups))
     frequencies = np.pi * np.arange(_STEPS + 1)
-    width = np.zeros(groups.weight.shape[:-1])
+    width = 0.0
     for halving in range(1, _HALVINGS):
         wider = width + 0.5**halving
-        kernel = np.exp(-np.square(frequencies * wider[..., None]) / 2)
+        kernel = np.exp(-np.square(frequencies * wider) / 2)
         smoothed = np.fft.irfft(spectrum * kernel)
-        value = _total(np.abs(smoothed)) / 2
-        width = np.where(value >= wider, wider, width)
-    return value[()]
-
-
-def _signed_gaps(groups: TieGroups) -> Floats:
-    """Return the sum of confidence minus correctness (..., G) of each group."""
-    return groups.cost - groups.weight * (1 + groups.rank)
-
-
-def _sums_in_bins(values: Floats, bins: Ints, n_bins: int) -> Floats:
-    """Sum values (..., G) over bins of the same shape, or of shape (G,): shape (..., n_bins)."""
-    rows = values.reshape(-1, values.shape[-1])
-    first_bins = n_bins * np.arange(len(rows))
-    cells = bins.reshape(-1, rows.shape[-1]) + first_bins[:, None]
-    sums = np.bincount(cells.ravel(), rows.ravel(), minlength=n_bins * len(rows))
-    return np.asarray(sums.reshape(*values.shape[:-1], n_bins), np.float64)
+        value = float(np.abs(smoothed).sum()) / 2
+        if value >= wider:
+            width = wider
+    return value
 
 
 def _reflected(groups: TieGroups) -> Floats:
-    """Return the shares of signed gaps (..., 2 steps) on a circle of confidences from 0 to 1 and back to 0."""
+    """Return the shares of signed gaps (2 steps,) on a circle of confidences from 0 to 1 and back to 0."""
     place = -groups.rank * _STEPS
     below = np.minimum(place.astype(np.int64), _STEPS - 1)
-    gap = _signed_gaps(groups) / _total(groups.weight)[..., None]
+    gap = signed_gaps(groups) / groups.weight.sum()
     gap_above = gap * (place - below)
-    there = _sums_in_bins(gap - gap_above, below, _STEPS + 1)
-    there += _sums_in_bins(gap_above, below + 1, _STEPS + 1)
-    there[..., [0, -1]] *= 2  # with their own mirror images
-    back = there[..., -2:0:-1]
-    return np.concatenate([there, back], axis=-1)
+    there = sums_in_bins(gap - gap_above, below, n_bins=_STEPS + 1)
+    there += sums_in_bins(gap_above, below + 1, n_bins=_STEPS + 1)
+    there[[0, -1]] *= 2  # with their own mirror images
+    return np.append(there, there[-2:0:-1])
 
 
 def auarc_line(groups: TieGroups) -> Line:
@@ -386,10 +342,10 @@ def prr_line(groups: TieGroups) -> Line:
     """Return the line of `prr` where all may be rejected, (r - M) / D with D = -(1 - r) log(1 - r) and M the AURC."""
     line = aurc_line(groups)
     accuracy = groups.areas.correct / groups.areas.weight
-    gain = -accuracy * _log_or_0(accuracy)
+    gain = _or_nan(-accuracy * _log_or_0(accuracy))
     gain_slope = _log_or_0(accuracy) + 1
     slope = 1 - line.slope - prr(groups) * gain_slope
-    return Line(-line.intercept / _or_nan(gain), slope / _or_nan(gain))
+    return Line(-line.intercept / gain, slope / gain)
 
 
 def error_average_precision_line(groups: TieGroups) -> Line:
@@ -398,7 +354,7 @@ def error_average_precision_line(groups: TieGroups) -> Line:
     A and B are the shares of all answers, and of the wrong ones, that are more uncertain: from A on, a group of n with
     e wrong adds e / n + (B - A e / n) log(1 + n / A) / n for each wrong answer in it.
     """
-    total = _total(groups.weight)
+    total = groups.weight.sum()
     weight = groups.weight[::-1] / total
     cost = groups.cost[::-1] / total
     end = np.cumsum(weight)
@@ -413,8 +369,8 @@ def error_average_precision_line(groups: TieGroups) -> Line:
     fall += risk * (precision - before * squared)
     slope = _later_sums(cost * log_mean)
     slope += precision + risk * (1 - before * log_mean)
-    wrong = _or_nan(_total(cost))
-    slope -= _total(cost * precision) / wrong
+    wrong = _or_nan(float(cost.sum()))
+    slope -= cost @ precision / wrong
     return Line(-fall[::-1] / wrong, slope[::-1] / wrong)
 
 
@@ -428,18 +384,17 @@ def fpr_at_tpr_line(groups: TieGroups, tpr: float = 0.95) -> Line:
 
     Of a share of wrong ones among those in a window of N^0.8 answers around the threshold.
     """
-    total = _total(groups.weight)
     correct = _correct(groups)
     until = np.cumsum(correct)
     needed = tpr * until[-1]
     accepted = np.clip((needed - until + correct) / _or_1(correct), 0.0, 1.0)
     accepted = np.where(correct > 0, accepted, until < needed)
-    margin = _risk_around(groups, _total(groups.weight * accepted))
+    margin = _risk_around(groups, float(groups.weight @ accepted))
     odds = margin / _or_nan(1 - margin)
-    wrong = _total(groups.cost)
+    wrong = _or_nan(float(groups.cost.sum()))
     fall = odds * (accepted - tpr)
-    rise = accepted - _total(groups.cost * accepted) / _or_nan(wrong)
-    scale = total / _or_nan(wrong)
+    rise = accepted - groups.cost @ accepted / wrong
+    scale = float(groups.weight.sum()) / wrong
     return Line(-fall * scale, (rise + fall) * scale)
 
 
@@ -448,19 +403,16 @@ def risk_at_coverage_line(groups: TieGroups, coverage: float) -> Line:
 
     That risk is the mean over a window of N^0.8 answers around the last accepted one.
     """
-    amount = coverage * _total(groups.weight)
+    amount = coverage * float(groups.weight.sum())
     accepted = _share_of_first(groups, amount) / _or_nan(coverage)
     return Line(-_risk_around(groups, amount) * accepted, accepted)
 
 
-def _risk_around(groups: TieGroups, amount: FloatOrFloats) -> FloatOrFloats:
+def _risk_around(groups: TieGroups, amount: float) -> float:
     """Return the mean cost of the N^0.8 of N answers around the first `amount` of weight."""
-    total = _total(groups.weight)
-    half = total**_NEIGHBOURS / 2
-    high = _share_of_first(groups, np.minimum(amount + half, total))
-    low = _share_of_first(groups, np.maximum(amount - half, 0.0))
-    window = high - low
-    return _total(groups.cost * window) / _total(groups.weight * window)
+    half = float(groups.weight.sum()) ** _NEIGHBOURS / 2
+    window = _share_of_first(groups, amount + half) - _share_of_first(groups, amount - half)
+    return float(groups.cost @ window / (groups.weight @ window))
 
 
 # ---- their entries in the registry: shown when named ----------------------------------------------------------------
@@ -486,28 +438,16 @@ def _by_confidence(data: Data) -> TieGroups:
     return replace(groups, rank=groups.rank - 1)
 
 
-def _auarc(data: Data) -> FloatOrFloats:
-    return auarc(data.ties)
+def _auarc(data: Data) -> float:
+    return auarc(data.groups)
 
 
-def _risk_at_coverage(data: Data) -> FloatOrFloats:
+def _risk_at_coverage(data: Data) -> float:
     return risk_at_coverage(data.groups, _coverage(data))
 
 
-def _coverage_at_risk(data: Data) -> FloatOrFloats:
+def _coverage_at_risk(data: Data) -> float:
     return coverage_at_risk(data.groups, _risk(data))
-
-
-def _at_all_right_and_all_wrong(
-    value: Callable[[Data], FloatOrFloats],
-) -> Callable[[Unjudged], Limits]:
-    """Return the bounds of what moves one way with each answer."""
-
-    def bounds(unjudged: Unjudged) -> Limits:
-        ends = [float(value(unjudged.all_right)), float(value(unjudged.all_wrong))]
-        return min(ends), max(ends)
-
-    return bounds
 
 
 def _mce_of_unjudged(unjudged: Unjudged) -> Limits:
@@ -567,9 +507,8 @@ AUARC = Metric(
     value=_auarc,
     line=lambda data: auarc_line(data.groups),
     range=(0.0, 1.0),
-    unjudged=_at_all_right_and_all_wrong(_auarc),
+    unjudged=bounds_by_answers(_auarc),
     has_order_bounds=True,
-    takes_resamples=True,
     when="named",
     column=22,
 )
@@ -580,11 +519,10 @@ E_AURC = Metric(
     assesses="confidences",
     higher_is_better=False,
     needs="confidences",
-    value=lambda data: e_aurc(data.ties),
+    value=lambda data: e_aurc(data.groups),
     line=lambda data: e_aurc_line(data.groups),
     range=(-1.0, 1.0),
     has_order_bounds=True,
-    takes_resamples=True,
     when="named",
     column=23,
 )
@@ -626,7 +564,7 @@ RISK_AT_COVERAGE = Metric(
     value=_risk_at_coverage,
     line=lambda data: risk_at_coverage_line(data.groups, _coverage(data)),
     range=_range_of_risk,
-    unjudged=_at_all_right_and_all_wrong(_risk_at_coverage),
+    unjudged=bounds_by_answers(_risk_at_coverage),
     has_order_bounds=True,
     when="named",
     column=26,
@@ -641,7 +579,7 @@ COVERAGE_AT_RISK = Metric(
     value=_coverage_at_risk,
     range=(0.0, 1.0),
     is_biased=True,
-    unjudged=_at_all_right_and_all_wrong(_coverage_at_risk),
+    unjudged=bounds_by_answers(_coverage_at_risk),
     has_order_bounds=True,
     when="named",
     column=27,

@@ -1,47 +1,41 @@
-"""The one sort by uncertainty: tie groups, resamples of them, and the areas that metrics of the order are made of."""
+"""The one sort by uncertainty: tie groups, and the areas that metrics of the order are made of."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import cached_property
-from typing import TypeVar
 
 import numpy as np
 
-from .inputs import SAMPLE_SIZE, Array, FloatOrFloats, Floats, Ints, blocks, chunks
-
-_K = TypeVar("_K", bound=Hashable)
+from .inputs import SAMPLE_SIZE, Array, Floats, Ints, blocks
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TieGroups:
-    """Samples summed over groups of equal uncertainty (G,), from the least to the most uncertain, for weights (...)."""
+    """Samples summed over groups of equal uncertainty (G,), from the least to the most uncertain."""
 
-    weight: Floats  # (..., G), total weight
-    cost: Floats  # (..., G), weighted candidate cost
+    weight: Floats  # (G,), total weight
+    cost: Floats  # (G,), weighted candidate cost
     rank: Floats  # (G,), increasing `Decisions.rank_by`
-    # (..., G), exact weight of the correct ones, where `weight - cost` would round
+    # (G,), exact weight of the correct ones, where `weight - cost` would round
     correct: Floats | None = None
 
     @cached_property
     def weight_until(self) -> Floats:
         """The cumulative weight, including each group."""
         if self.are_samples:
-            return np.broadcast_to(np.arange(1.0, self.weight.shape[-1] + 1), self.weight.shape)
-        return np.cumsum(self.weight, axis=-1)
+            return np.arange(1.0, len(self.weight) + 1)
+        return np.cumsum(self.weight)
 
     @cached_property
     def cost_until(self) -> Floats:
         """The cumulative cost, including each group."""
-        return np.cumsum(self.cost, axis=-1)
+        return np.cumsum(self.cost)
 
     @cached_property
     def weight_middle(self) -> Floats:
         """The total weight up to the middle of each group."""
-        if self.are_samples:
-            return np.broadcast_to(np.arange(0.5, self.weight.shape[-1]), self.weight.shape)
         return self.weight_until - self.weight / 2
 
     @cached_property
@@ -52,7 +46,7 @@ class TieGroups:
     @property
     def are_samples(self) -> bool:
         """Whether each group is one sample of weight 1."""
-        return not any(self.weight.strides) and bool((self.weight[..., :1] == 1).all())
+        return not any(self.weight.strides) and bool((self.weight[:1] == 1).all())
 
     @property
     def mean_cost(self) -> Floats:
@@ -62,94 +56,21 @@ class TieGroups:
     @cached_property
     def areas(self) -> Areas:
         """The areas of which AUROC, AURC and AUGRC are made, from one pass over the groups."""
-        return _areas(self)
+        return _areas_of_samples(self) if self.are_samples else _areas(self)
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Resamples:
-    """Resamples of the same samples, as weights."""
-
-    counts: Array  # (B, N), how often each resample holds each sample; any dtype
-    sample_weight: Floats | None = None  # (N,), of each draw
-
-    @cached_property
-    def total(self) -> Floats:
-        """The total weight of each resample, shape (B,)."""
-        if self.sample_weight is None:
-            return np.asarray(self.counts.sum(axis=-1, dtype=np.float64))
-        return sum((weight.sum(axis=-1) for _, weight in self.blocks()), np.zeros(len(self.counts)))
-
-    def blocks(self) -> Iterator[tuple[slice, Floats]]:
-        """Yield slices of samples that fit in the cache, and their weights (B, n), valid until the next."""
-        count, size = self.counts.shape
-        parts = list(blocks(size, row_size=max(SAMPLE_SIZE, count // 4)))
-        scratch = np.empty((count, parts[0].stop))
-        for rows in parts:
-            weight = scratch[:, : rows.stop - rows.start]
-            np.copyto(weight, self.counts[:, rows])
-            if self.sample_weight is not None:
-                weight *= self.sample_weight[rows]
-            yield rows, weight
-
-    def each(
-        self,
-        statistic: Callable[[Floats], Mapping[_K, FloatOrFloats]],
-    ) -> dict[_K, Floats]:
-        """Return the values of a statistic of weights (b, N) for all resamples, a few at a time."""
-        parts = []
-        first = 0
-        for size in chunks(*self.counts.shape):
-            weight = self.counts[first : first + size].astype(np.float64)
-            if self.sample_weight is not None:
-                weight *= self.sample_weight
-            parts.append(statistic(weight))
-            first += size
-        return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class ResampledTies:
-    """Tie groups of bootstrap resamples, evaluated lazily; `rank_by` and `cost` (N,) are best sorted by `rank_by`."""
-
-    rank_by: Floats
-    cost: Floats
-    resamples: Resamples
-
-    @cached_property
-    def areas(self) -> Areas:
-        """The areas of which AUROC, AURC and AUGRC are made, (B,) each."""
-        return Areas(**self.each(lambda groups: vars(groups.areas)))
-
-    def of_rows(self, rows: Ints, weight: Floats) -> TieGroups:
-        """Return the tie groups of some samples with these weights, (n,) each."""
-        return tie_groups(self.rank_by[rows], self.cost[rows], sample_weight=weight)
-
-    def each(
-        self,
-        statistic: Callable[[TieGroups], Mapping[_K, FloatOrFloats]],
-    ) -> dict[_K, Floats]:
-        """Return the values of a statistic of tie groups for all resamples, a few at a time."""
-
-        def of_weights(weight: Floats) -> Mapping[_K, FloatOrFloats]:
-            return statistic(
-                tie_groups(self.rank_by, self.cost, sample_weight=weight, merge_equal_costs=True)
-            )
-
-        return self.resamples.each(of_weights)
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Areas:
-    """Sums over groups from the least to the most uncertain, (...) each; E_k is the cost of the first k of weight."""
+    """Sums over groups from the least to the most uncertain; E_k is the cost of the first k of weight."""
 
-    weight: FloatOrFloats  # total
-    cost: FloatOrFloats  # total
-    correct: FloatOrFloats  # weight minus cost
-    lost_pairs: FloatOrFloats  # for the 0-1 cost: weight of pairs whose incorrect sample is less uncertain, ties 1/2
-    accepted_cost: FloatOrFloats  # area under accepted cost against accepted weight, by trapezoids
-    risks: FloatOrFloats  # sum of E_k / k over the whole numbers k up to the total weight
-    first_cost: FloatOrFloats  # E_1, or of the total weight if that is less
-    last_cost: FloatOrFloats  # cost beyond the last whole number
+    weight: float  # total
+    cost: float  # total
+    correct: float  # weight minus cost
+    lost_pairs: float  # for the 0-1 cost: weight of pairs whose incorrect sample is less uncertain, ties 1/2
+    accepted_cost: float  # area under accepted cost against accepted weight, by trapezoids
+    risks: float  # sum of E_k / k over the whole numbers k up to the total weight
+    first_cost: float  # E_1, or of the total weight if that is less
+    last_cost: float  # cost beyond the last whole number
 
 
 def tie_groups(
@@ -157,9 +78,8 @@ def tie_groups(
     candidate_cost: Floats,
     *,
     sample_weight: Floats | None = None,
-    merge_equal_costs: bool = False,
 ) -> TieGroups:
-    """Sort samples (N,) by `rank_by`, low to high, and sum their weights (..., N) and costs over groups of ties."""
+    """Sort samples (N,) by `rank_by`, low to high, and sum their weights and costs over groups of ties."""
     ranked = rank_by
     cost = candidate_cost
     if not holds_of_neighbours(np.less_equal, rank_by):
@@ -170,135 +90,104 @@ def tie_groups(
             order, ranked = sorted_by(rank_by)
             cost = candidate_cost.take(order)
         if sample_weight is not None:
-            sample_weight = sample_weight.take(order, axis=-1)
-    # merging changes no metric of the order alone
-    starts, are_equal = _starts(ranked, cost, merge_equal_costs)
-    if sample_weight is None:
-        return _groups_of_samples(ranked, cost, starts)
-    if starts is None:
+            sample_weight = sample_weight.take(order)
+    if holds_of_neighbours(np.not_equal, ranked):
+        if sample_weight is None:
+            return TieGroups(np.broadcast_to(1.0, cost.shape), cost, ranked)
         return TieGroups(sample_weight, sample_weight * cost, ranked)
-    weight = np.add.reduceat(sample_weight, starts, axis=-1)
-    if are_equal:
-        return TieGroups(weight, weight * cost[starts], ranked[starts])
+    starts = run_starts(ranked)
+    if sample_weight is None:
+        size = np.diff(starts, append=len(cost)).astype(np.float64)
+        return TieGroups(size, np.add.reduceat(cost, starts), ranked[starts])
     weighted = sample_weight * cost
-    correct = np.add.reduceat(sample_weight - weighted, starts, axis=-1)
-    return TieGroups(weight, np.add.reduceat(weighted, starts, axis=-1), ranked[starts], correct)
-
-
-def _groups_of_samples(ranked: Floats, cost: Floats, starts: Ints | None) -> TieGroups:
-    """Return the tie groups of sorted samples (N,) of weight 1; each is one if there are no starts."""
-    if starts is None:
-        return TieGroups(np.broadcast_to(1.0, cost.shape), cost, ranked)
-    weight = np.diff(starts, append=len(cost)).astype(np.float64)
-    return TieGroups(weight, np.add.reduceat(cost, starts), ranked[starts])
+    return TieGroups(
+        np.add.reduceat(sample_weight, starts),
+        np.add.reduceat(weighted, starts),
+        ranked[starts],
+        correct=np.add.reduceat(sample_weight - weighted, starts),
+    )
 
 
 def _areas_of_samples(groups: TieGroups) -> Areas:
     """Return the areas of groups that are samples of weight 1, in blocks that stay in the cache."""
-    shape = groups.cost.shape[:-1]
-    lost = np.zeros(shape)
-    accepted = np.zeros(shape)
-    risks = np.zeros(shape)
-    cost_until = np.zeros((*shape, 1))
-    for rows in blocks(groups.cost.shape[-1], row_size=SAMPLE_SIZE * math.prod(shape)):
-        cost = groups.cost[..., rows]
-        before = cost_until[..., -1]
-        cost_until = np.cumsum(cost, axis=-1)
-        cost_until += before[..., None]
-        area = cost_until.sum(axis=-1) - (cost_until[..., -1] - before) / 2
-        of_incorrect = np.vecdot(cost, cost_until) - np.vecdot(cost, cost) / 2
+    lost = accepted = risks = before = 0.0
+    for rows in blocks(len(groups.cost), row_size=SAMPLE_SIZE):
+        cost = groups.cost[rows]
+        cost_until = np.cumsum(cost)
+        cost_until += before
+        last = float(cost_until[-1])
+        area = cost_until.sum() - (last - before) / 2
+        lost += area - np.vecdot(cost, cost_until) + np.vecdot(cost, cost) / 2
         accepted += area
-        lost += area - of_incorrect
         risks += np.vecdot(cost_until, 1 / np.arange(rows.start + 1.0, rows.stop + 1.0))
-    total = np.full(shape, float(groups.cost.shape[-1]))
-    cost_total = cost_until[..., -1]
+        before = last
+    total = float(len(groups.cost))
     return Areas(
         weight=total,
-        cost=cost_total,
-        correct=total - cost_total,
+        cost=before,
+        correct=total - before,
         lost_pairs=lost,
         accepted_cost=accepted,
         risks=risks,
-        first_cost=groups.cost[..., 0],
-        last_cost=np.zeros(shape),
+        first_cost=float(groups.cost[0]),
+        last_cost=0.0,
     )
 
 
 def _areas(groups: TieGroups) -> Areas:
     """Return the areas, from blocks of groups that stay in the cache, with the sums before each."""
-    if groups.are_samples:
-        return _areas_of_samples(groups)
-    shape = groups.cost.shape[:-1]
-    correct_total = np.zeros(shape)
-    lost = np.zeros(shape)
-    accepted = np.zeros(shape)
-    risks = np.zeros(shape)
-    until = np.zeros((*shape, 1))
-    cost_until = np.zeros((*shape, 1))
-    harmonic = np.zeros((*shape, 1))
+    correct_total = lost = accepted = risks = 0.0
+    until = cost_until = harmonic = np.zeros(1)
     table = harmonic_table(groups)
-    for rows in blocks(groups.cost.shape[-1], row_size=SAMPLE_SIZE * math.prod(shape)):
-        weight = groups.weight[..., rows]
-        cost = groups.cost[..., rows]
-        correct = weight - cost if groups.correct is None else groups.correct[..., rows]
-        last = until[..., -1:]
-        last_harmonic = harmonic[..., -1:]
-        until = last + np.cumsum(weight, axis=-1)
-        cost_until = cost_until[..., -1:] + np.cumsum(cost, axis=-1)
+    for rows in blocks(len(groups.cost), row_size=SAMPLE_SIZE):
+        weight = groups.weight[rows]
+        cost = groups.cost[rows]
+        correct = weight - cost if groups.correct is None else groups.correct[rows]
+        last = until[-1]
+        last_harmonic = harmonic[-1]
+        until = last + np.cumsum(weight)
+        cost_until = cost_until[-1] + np.cumsum(cost)
         middle = cost_until - cost / 2
         lost += np.vecdot(correct, middle)
         accepted += np.vecdot(weight, middle)
-        correct_total += correct.sum(axis=-1)
+        correct_total += correct.sum()
         # Over a group of weight w and cost c from a on, E_k = E_a + (k - a) c / w: sum E_k / k by sums of 1 / k.
         whole = np.floor(until)
         harmonic = harmonic_numbers(whole, table)
-        inverse_sums = _steps(harmonic, last_harmonic)
-        inside = _steps(whole, np.floor(last)) - (until - weight) * inverse_sums
-        risks += np.vecdot(cost_until - cost, inverse_sums) + (
-            inside * cost / _divisor(weight)
-        ).sum(axis=-1)
-    total = until[..., -1] + np.zeros(shape)
-    beyond = np.maximum(total - np.maximum(np.floor(total), 1.0), 0.0)
+        inverse_sums = np.diff(harmonic, prepend=last_harmonic)
+        steps = np.diff(whole, prepend=np.floor(last))
+        inside = steps - (until - weight) * inverse_sums
+        risks += np.vecdot(cost_until - cost, inverse_sums)
+        risks += (inside * cost / _divisor(weight)).sum()
+    total = float(until[-1])
+    beyond = max(total - max(math.floor(total), 1), 0.0)
     return Areas(
         weight=total,
-        cost=cost_until[..., -1],
+        cost=float(cost_until[-1]),
         correct=correct_total,
         lost_pairs=lost,
         accepted_cost=accepted,
         risks=risks,
-        first_cost=_cost_of_first(groups.weight, groups.cost, np.minimum(total, 1.0)),
-        last_cost=_cost_of_first(groups.weight[..., ::-1], groups.cost[..., ::-1], beyond),
+        first_cost=_cost_of_first(groups.weight, groups.cost, min(total, 1.0)),
+        last_cost=_cost_of_first(groups.weight[::-1], groups.cost[::-1], beyond),
     )
 
 
-def _cost_of_first(weight: Floats, cost: Floats, amount: FloatOrFloats) -> FloatOrFloats:
-    """Return the cost of the first `amount` of weight, shape (...), of groups; few groups hold it."""
-    amount = np.asarray(amount)[..., None]
-    num_groups = weight.shape[-1]
-    size = min(64, num_groups)
-    while size < num_groups and (weight[..., :size].sum(axis=-1, keepdims=True) < amount).any():
-        size = min(4 * size, num_groups)
-    weight = weight[..., :size]
-    cost = cost[..., :size]
-    until = np.cumsum(weight, axis=-1)
-    index = np.minimum(np.count_nonzero(until < amount, axis=-1, keepdims=True), size - 1)
-
-    def at_index(values: Floats) -> Floats:
-        return np.take_along_axis(values, index, axis=-1)
-
+def _cost_of_first(weight: Floats, cost: Floats, amount: float) -> float:
+    """Return the cost of the first `amount` of weight of groups; few groups hold it."""
+    size = 64
+    while size < len(weight) and weight[:size].sum() < amount:
+        size *= 4
+    until = np.cumsum(weight[:size])
+    last = min(int(np.searchsorted(until, amount)), len(until) - 1)
     # part of the group that is not taken
-    beyond = (at_index(until) - amount) / _divisor(at_index(weight))
-    return (at_index(np.cumsum(cost, axis=-1)) - at_index(cost) * beyond)[..., 0]
+    beyond = (until[last] - amount) / (weight[last] or 1.0)
+    return float(np.cumsum(cost[: last + 1])[-1] - cost[last] * beyond)
 
 
 def _divisor(weight: Floats) -> Floats:
     """Return weights, but 1 in place of 0."""
     return weight if weight.min() > 0 else np.where(weight > 0, weight, 1.0)
-
-
-def _steps(values: Floats, before: Floats) -> Floats:
-    """Return the differences of consecutive values, of the first one to that before, shape (..., 1)."""
-    return np.diff(values, prepend=before, axis=-1)
 
 
 def harmonic_numbers(count: Floats, table: Floats | None = None) -> Floats:
@@ -315,28 +204,10 @@ def harmonic_numbers(count: Floats, table: Floats | None = None) -> Floats:
 
 def harmonic_table(groups: TieGroups) -> Floats | None:
     """Return the harmonic numbers up to the total weight of groups, None where it is larger than their number."""
-    total = float(groups.weight.sum(axis=-1).max())
-    if total > groups.cost.size:
+    total = float(groups.weight.sum())
+    if total > len(groups.cost):
         return None
     return np.append(0.0, np.cumsum(1 / np.arange(1.0, int(total) + 2)))
-
-
-def _starts(
-    ranked: Floats,
-    cost: Floats,
-    merge: bool,
-) -> tuple[Ints | None, bool]:
-    """Return where groups start, None if everywhere, and whether the samples of each cost the same."""
-    if holds_of_neighbours(np.not_equal, ranked):
-        return (run_starts(cost) if merge else None), True
-    starts = run_starts(ranked)
-    if not merge:
-        return starts, False
-    low = np.minimum.reduceat(cost, starts)
-    high = np.maximum.reduceat(cost, starts)
-    are_equal = low == high
-    is_merged = are_equal[1:] & are_equal[:-1] & (low[1:] == low[:-1])
-    return starts[np.append(True, ~is_merged)], bool(are_equal.all())
 
 
 def run_starts(*keys: Array) -> Ints:

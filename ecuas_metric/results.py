@@ -19,14 +19,13 @@ from .decisions import (
     cost_decisions,
     posterior_decisions,
     select_rows,
-    sorted_decisions,
 )
 from .designs import design_of_options, student_quantile
 from .errors import InputError, Note
 from .inputs import (
     Array,
     Bools,
-    FloatOrFloats,
+    Floats,
     Ints,
     check_posteriors,
     clip,
@@ -36,8 +35,9 @@ from .inputs import (
     stacked,
 )
 from .intervals import NO_UNITS, analytic_intervals, note_on
-from .metric import Key, Ties, Weights, checked_keys
+from .metric import Key, checked_keys
 from .metrics import (
+    Values,
     decomposed_values,
     keys_of,
     keys_of_calibration,
@@ -46,7 +46,6 @@ from .metrics import (
     naive_values,
     normalized_values,
     recalibrated_keys,
-    values_of_calibration,
 )
 from .options import (
     PER_SAMPLE,
@@ -56,7 +55,7 @@ from .options import (
     require_reject_costs,
 )
 from .order import AUROC, auroc
-from .ranking import ResampledTies, Resamples, TieGroups, positions, sorted_by, tie_groups
+from .ranking import TieGroups, sorted_by, tie_groups
 from .sampling import NONE, Resampling, intervals
 
 if TYPE_CHECKING:
@@ -74,28 +73,17 @@ class System:
     """The output of one system, ready to be evaluated."""
 
     decisions: Decisions
-    options: Options  # with K; weights, groups and strata in the order of `decisions`
+    options: Options  # with K
     ties: TieGroups  # of `decisions` with the weights: the one sort that metrics and curves share
-    # (N,), input position of each sample if sorted by uncertainty for intervals, else None
-    order: Ints | None = None
     notes: tuple[Note, ...] = ()  # on the input
-    # in input order, to pair samples of systems; of a file, a pyarrow.Array
+    # to pair samples of systems; of a file, a pyarrow.Array
     ids: Sequence[object] | None = None
     origin: Origin = UNKNOWN
 
     @cached_property
     def basis(self) -> Basis:
         """All that the numbers of this system depend on; its text is their signature."""
-        decisions = self.decisions
-        options = self.options
-        if self.order is not None:  # only what it depends on is brought into input order
-            rows = positions(self.order)
-            options = select_options(options, rows)
-            labels = None if decisions.labels is None else decisions.labels[rows]
-            decisions = replace(
-                decisions, candidate_cost=decisions.candidate_cost[rows], labels=labels
-            )
-        return basis_of(decisions, options, ids=self.ids, origin=self.origin)
+        return basis_of(self.decisions, self.options, ids=self.ids, origin=self.origin)
 
     @property
     def num_samples(self) -> int:
@@ -194,7 +182,7 @@ def prepare(
             same_length(**{"predictions": references, name: values})
     if not rank:
         none = np.empty(0)
-        return System(decisions, options, TieGroups(none, none, none), None, notes, ids)
+        return System(decisions, options, TieGroups(none, none, none), notes, ids)
     system = ranked(decisions, options, notes=notes, ids=ids)
     return (
         replace(system, notes=system.notes + _note_inverted(system))
@@ -226,44 +214,20 @@ def ranked(
     notes: tuple[Note, ...] = (),
     ids: Sequence[object] | None = None,
 ) -> System:
-    """Return a system of decisions, sorted once: the samples if intervals are asked for, else its tie groups only."""
-    order = None
-    if options.confidence_level is not None:
-        # Stable: resamples are drawn of the sorted samples, and which of tied ones are must not depend on the machine.
-        order, in_rank = sorted_by(decisions.rank_by)
-        decisions = sorted_decisions(decisions, order, in_rank)
-        options = select_options(options, order)
+    """Return a system of decisions, sorted once."""
     ties = tie_groups(
         decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight
     )
-    return System(decisions, options, ties, order, notes, ids)
-
-
-def as_given(system: System) -> tuple[Decisions, Options]:
-    """Return decisions and options in input order."""
-    if system.order is None:
-        return system.decisions, system.options
-    rows = positions(system.order)
-    return select_rows(system.decisions, rows), select_options(system.options, rows)
+    return System(decisions, options, ties, notes, ids)
 
 
 def reordered(system: System, rows: Ints) -> System:
-    """Return a system as if its samples had been given in the order `rows`."""
-    ids = _pick(system.ids, rows)
-    if system.order is None:
-        decisions = select_rows(system.decisions, rows)
-        return replace(
-            system, decisions=decisions, options=select_options(system.options, rows), ids=ids
-        )
-    order = positions(rows)[system.order]
-    # The samples stay sorted; equally uncertain ones go into the new order, as if they had been given in it.
-    stable = np.lexsort((order, system.decisions.rank_by))
+    """Return a system as if its samples had been given in the order `rows`, some of them repeatedly or not at all."""
     return replace(
         system,
-        decisions=select_rows(system.decisions, stable),
-        options=select_options(system.options, stable),
-        order=order[stable],
-        ids=ids,
+        decisions=select_rows(system.decisions, rows),
+        options=select_options(system.options, rows),
+        ids=_pick(system.ids, rows),
     )
 
 
@@ -275,24 +239,21 @@ def compute_results(
 ) -> Results:
     """Compute every number that a system's options ask for (or those in `only`), with intervals if there is a level."""
     keys = _keys_asked(system, only)
-    everything = _values(system, keys)  # an interval may build on another number
-    values = {key: float(everything[key]) for key in keys if key in everything}
-    of_calibration = values_of_calibration(system.decisions, system.options, only=only)
+    values = _values(system, keys)
     notes = (*system.notes, *note_undefined(values))
     limits: dict[Key, tuple[float, float]] = {}
     if system.options.confidence_level is not None:
-        limits, of_intervals = _intervals(system, everything, list(values), progress=progress)
+        limits, of_intervals = _intervals(system, _inferred(values), progress=progress)
         notes += of_intervals
         debiased = Key(ECE_DEBIASED.name)
-        if debiased in of_calibration:
+        if debiased in values:
             limits[debiased] = _limits_of_gap(drawn(system))
-    values |= of_calibration
     estimates = {key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}
     return Results(estimates, notes, system.basis)
 
 
 def value_keys(decisions: Decisions, options: Options) -> list[Key]:
-    """Return the keys of `compute_results`, without computing any number: those of `all_values`, and of calibration."""
+    """Return the keys of `compute_results`, without computing any number."""
     keys = keys_of(decisions, options)
     if options.normalize:
         keys += [key.of("normalized") for key in naive_keys(decisions, options)]
@@ -308,88 +269,87 @@ def _keys_asked(system: System, only: Iterable[Key] | None) -> list[Key]:
     return checked_keys(only)
 
 
-def all_values(
-    system: System, resamples: Array | None = None, only: Sequence[Key] | None = None
-) -> dict[Key, FloatOrFloats]:
-    """Compute metrics with their normalised and recalibrated values; resamples (B, N) give values (B,)."""
-    keys = _keys_asked(system, only)
-    values = _values(system, keys, resamples)
-    return {key: values[key] for key in keys if key in values}
+def all_values(system: System, only: Sequence[Key] | None = None) -> dict[Key, float]:
+    """Compute metrics with their normalised and recalibrated values, but for those of calibration."""
+    return _inferred(_values(system, _keys_asked(system, only)))
 
 
-def _values(
-    system: System,
-    keys: Sequence[Key],
-    resamples: Array | None = None,
-) -> dict[Key, FloatOrFloats]:
-    """Return the values of some keys, but for those of calibration, and the values they are computed from."""
+def _inferred(values: Values) -> dict[Key, float]:
+    """Return the values whose errors are known by the influences of the samples, or from resamples."""
+    return {key: value for key, value in values.items() if key.entry.when != "calibration"}
+
+
+def _values(system: System, keys: Sequence[Key]) -> dict[Key, float]:
+    """Return the values of those of some keys that the system has."""
     decisions = system.decisions
     options = system.options
-    weight: Weights | None = options.sample_weight
-    ties: Ties = system.ties
-    if resamples is not None:
-        weight = Resamples(resamples, options.sample_weight)
-        ties = ResampledTies(decisions.rank_by, decisions.candidate_cost, weight)
-    plain = [
-        key.of("")
-        for key in keys
-        if key.entry.when != "calibration" and key.entry.applies(decisions)
-    ]
-    values = metric_values(decisions, ties, options, keys=plain, sample_weight=weight)
+    ties = system.ties
+    plain = [key.of("") for key in keys if key.entry.applies(decisions)]
+    values = metric_values(decisions, ties, options, keys=plain)
     variants = {key.variant for key in keys}
     if "normalized" in variants:
-        values |= normalized_values(values, naive_values(decisions, options, sample_weight=weight))
+        naive = naive_values(decisions, options, sample_weight=options.sample_weight)
+        values |= normalized_values(values, naive)
     if variants & {"recalibrated", "calibration_loss"}:
         values |= decomposed_values(values, ties, decisions, options)
-    return values
-
-
-def resampling_of(options: Options) -> Resampling:
-    """Return the resampling that the options describe."""
-    return Resampling(options.n_resamples, options.random_state, options.groups, options.strata)
+    return {key: float(values[key]) for key in keys if key in values}
 
 
 def _intervals(
-    system: System,
-    values: Mapping[Key, FloatOrFloats],
-    only: Sequence[Key],
-    *,
-    progress: bool,
+    system: System, values: Values, *, progress: bool
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
-    if system.options.interval_method == "analytic":
-        return _analytic_intervals(system, values, only)
     samples = drawn(system)
+    if samples.options.interval_method == "analytic":
+        return _analytic_intervals(samples, values)
     options = samples.options
     if not design_of_options(options, samples.num_samples).tells_errors:
-        return dict.fromkeys(only, NONE), (NO_UNITS,)
+        return dict.fromkeys(values, NONE), (NO_UNITS,)
+    # Stable: which of tied samples are drawn must not depend on the machine.
+    order, _ = sorted_by(samples.decisions.rank_by)
+    samples = reordered(samples, order)
+    options = samples.options
     limits, notes = intervals(
-        lambda resamples: all_values(samples, resamples, only),
+        lambda counts: resampled_values(samples, counts, list(values)),
         samples.num_samples,
-        resampling=resampling_of(options),
+        resampling=Resampling(
+            options.n_resamples, options.random_state, options.groups, options.strata
+        ),
         confidence_level=options.confidence_level or 0.0,
         progress=progress,
     )
-    biased = [key for key in only if key.is_biased]
-    return limits | dict.fromkeys(biased, NONE), notes + note_on("biased", biased) + _few_errors(
-        samples.decisions
-    )
+    biased = [key for key in values if key.is_biased]
+    notes += note_on("biased", biased) + _few_errors(samples.decisions)
+    return limits | dict.fromkeys(biased, NONE), notes
+
+
+def resampled_values(
+    system: System, counts: Array, only: Sequence[Key] | None = None
+) -> dict[Key, Floats]:
+    """Return the values (B,) of resamples, which hold each sample as often as `counts` (B, N) says."""
+    every = [all_values(_resample(system, row), only) for row in counts]
+    return {key: np.array([values[key] for values in every]) for key in every[0]}
+
+
+def _resample(system: System, counts: Array) -> System:
+    weight = counts.astype(np.float64)
+    if system.options.sample_weight is not None:
+        weight *= system.options.sample_weight
+    rows = np.flatnonzero(weight)
+    options = select_options(system.options.replace(sample_weight=weight), rows)
+    return ranked(select_rows(system.decisions, rows), options)
 
 
 def _analytic_intervals(
-    system: System,
-    values: Mapping[Key, FloatOrFloats],
-    only: Sequence[Key],
+    samples: System, values: Values
 ) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
     fitted = []
     # its fit, whose errors are not known here, decides what is accepted
-    if system.origin.recalibration:
-        fitted = [key for key in only if key.is_plain_share and key.assesses == "confidences"]
-    known = {key: values[key] for key in only if key not in fitted}
-    samples = drawn(system)
+    if samples.origin.recalibration:
+        fitted = [key for key in values if key.is_plain_share and key.assesses == "confidences"]
+    known = {key: value for key, value in values.items() if key not in fitted}
     inferred = analytic_intervals(samples.decisions, samples.options, known)
-    return inferred.limits | dict.fromkeys(fitted, NONE), inferred.notes + note_on(
-        "no_interval_known", fitted
-    )
+    notes = inferred.notes + note_on("no_interval_known", fitted)
+    return inferred.limits | dict.fromkeys(fitted, NONE), notes
 
 
 def _limits_of_gap(system: System) -> tuple[float, float]:
@@ -424,22 +384,10 @@ def drawn(system: System) -> System:
         )
     copies = weight.astype(np.int64) if is_count else (weight > 0).astype(np.int64)
     rows = np.repeat(np.arange(len(copies)), copies)
-    options = select_options(options, rows)
-    return replace(
-        system,
-        decisions=select_rows(system.decisions, rows),
-        options=options.replace(sample_weight=None) if is_count else options,
-        order=None if system.order is None else _order_of_copies(system.order, copies),
-        ids=None,
-    )
-
-
-def _order_of_copies(order: Ints, copies: Ints) -> Ints:
-    """Return the input position of each copy of sorted samples, those of a sample side by side."""
-    of_input = copies[positions(order)]
-    first = (np.cumsum(of_input) - of_input)[order]
-    number = np.arange(copies.sum()) - np.repeat(np.cumsum(copies) - copies, copies)
-    return np.asarray(np.repeat(first, copies) + number)
+    samples = reordered(replace(system, ids=None), rows)
+    if not is_count:
+        return samples
+    return replace(samples, options=samples.options.replace(sample_weight=None))
 
 
 def _few_errors(decisions: Decisions) -> tuple[Note, ...]:

@@ -1,7 +1,7 @@
 """Drawing samples again: the bootstrap.
 
-A *statistic* is a function of counts, shape (B, N), that returns a mapping of keys to arrays of shape (B,): all
-resamples are weights on one sorted data set, which is never copied or sorted again. Methods: docs/statistics.md.
+A *statistic* is a function of counts, shape (B, N), that returns a mapping of keys to arrays of shape (B,): resamples
+are weights on one sorted data set, which is never sorted again. Methods: docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from .designs import design_of
 from .errors import Note
-from .inputs import Array, FloatOrFloats, Floats, Ints, Limits, chunks
+from .inputs import Array, Floats, Ints, Limits, blocks
 from .options import LEVEL
 
 _K = TypeVar("_K", bound=Hashable)
 Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
-ResampledStatistic = Callable[[Array], Mapping[_K, FloatOrFloats]]
+ResampledStatistic = Callable[[Array], Mapping[_K, Floats]]
 NONE = (math.nan, math.nan)
 _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
 
@@ -73,7 +73,8 @@ def bootstrap_weights(num_samples: int, resampling: Resampling) -> Iterator[Coun
     design = design_of(num_samples, groups=resampling.groups, strata=resampling.strata)
     _, unit_strata = design.units
     members = [np.flatnonzero(unit_strata == stratum) for stratum in range(unit_strata.max() + 1)]
-    for rows in chunks(resampling.n_resamples, num_samples, item_size=2):
+    for part in blocks(resampling.n_resamples, row_size=num_samples):
+        rows = part.stop - part.start
         counts = _drawn(generator, rows, len(members[0]))
         if len(members) > 1:
             parts = [counts, *(_drawn(generator, rows, len(others)) for others in members[1:])]

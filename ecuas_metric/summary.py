@@ -18,6 +18,7 @@ from .inputs import Bools, Floats, Ints, Limits
 from .intervals import Answers, Intervals, limits_of_answers
 from .metric import Data, Key, at_parameter, checked_keys
 from .metrics import (
+    cost_of,
     decomposed_values,
     keys_of,
     metric_values,
@@ -25,7 +26,6 @@ from .metrics import (
     normalized_values,
     ratio_keys,
     recalibrated_values,
-    sample_costs,
 )
 from .options import PER_SAMPLE, Options
 from .order import AUROC
@@ -273,7 +273,8 @@ def _own_sums(
     every = np.ones(len(decisions.uncertainty)) if weight is None else weight
     squares = every if options.weights_are == "counts" else np.square(every)
     sums = {}
-    for key, cost in sample_costs(decisions, options, keys=keys):
+    for key in keys:
+        cost = cost_of(key, decisions, options)
         sums[key] = OwnSums(
             float(every @ cost),
             float(squares @ cost),
@@ -611,14 +612,7 @@ def _values(
     total = float(summary.groups.sums["weight"].sum())
     losses = {key: sums.value / total for key, sums in summary.own.items()}
     of_groups = [key for key in keys if key not in losses and not _needs_own(key, summary)]
-    weight = system.options.sample_weight
-    known = metric_values(
-        system.decisions,
-        system.ties,
-        system.options,
-        keys=of_groups,
-        sample_weight=weight,
-    )
+    known = metric_values(system.decisions, system.ties, system.options, keys=of_groups)
     known = {**known, **losses}
     values = {key: float(known[key]) for key in keys if key in known}
     if options.normalize:
@@ -632,10 +626,10 @@ def _needs_own(key: Key, summary: Summary) -> bool:
     return any(part in summary.own for part in ratio_keys(key))
 
 
-def _naive_values(summary: Summary, system: System) -> Mapping[Key, object]:
+def _naive_values(summary: Summary, system: System) -> Mapping[Key, float]:
     """Return the values of the system that ignores its input, of the shares of right answers and of classes."""
     none = summary.none
-    values: dict[Key, object] = {}
+    values: dict[Key, float] = {}
     if none.confidence is not None:
         answers = replace(system.decisions, labels=None)
         values |= naive_values(answers, summary.options, sample_weight=system.options.sample_weight)

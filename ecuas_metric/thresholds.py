@@ -15,7 +15,7 @@ from .expected_costs import COVERAGE, EXPECTED_COST, SELECTIVE_RISK
 from .inputs import Bools, Floats
 from .metric import Key
 from .options import LEVEL, Options, check_number
-from .results import Estimate, System, as_given, compute_results, named_systems, ranked
+from .results import Estimate, System, compute_results, named_systems
 
 STEPS = 20  # coverages at which a risk is tested
 SHARE_ROUNDING = 1e-12  # of shares, which are sums
@@ -126,9 +126,8 @@ def choose_reject_cost(
 
 def _choice(system: System, reject_cost: float, level: float) -> RejectCostChoice:
     """Return a reject cost with what it leads to."""
-    decisions, options = as_given(system)
-    asked = options.replace(reject_costs=(reject_cost,), confidence_level=level)
-    again = replace(ranked(decisions, asked), origin=system.origin)
+    asked = system.options.replace(reject_costs=(reject_cost,), confidence_level=level)
+    again = replace(system, options=asked)
     keys = [Key(metric.name, reject_cost) for metric in (COVERAGE, SELECTIVE_RISK, EXPECTED_COST)]
     estimates = compute_results(again, only=keys).estimates
     coverage, risk, expected_cost = (estimates[key] for key in keys)
@@ -160,7 +159,8 @@ def _certified_cost(
     system: System, max_risk: object, level: float
 ) -> tuple[float | None, int | None]:
     """Return the largest reject cost that is certified; or None, and about how many answers would do."""
-    decisions, options = as_given(system)
+    decisions = system.decisions
+    options = system.options
     largest = _largest_cost(decisions, options)
     risk = check_number(max_risk, "max_risk", 0, largest, inside=True)
     thresholds, shares = _thresholds(system)

@@ -16,7 +16,7 @@ from ecuas_metric.options import ALPHA
 from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting.differences import pairs_by_key, summary
 from ecuas_metric.reporting.report import p_text
-from ecuas_metric.results import System, as_given, ranked
+from ecuas_metric.results import System, ranked
 
 from .figures import REFERENCE, REST
 from .markup import html, in_words
@@ -109,12 +109,12 @@ def _keys(metric: str, parameters: Iterable[float]) -> list[Key]:
 
 def rejecting_system(system: System) -> System:
     """Return a system that is asked the same, and rejects every answer."""
-    decisions, options = as_given(system)
+    decisions = system.decisions
     u_max = decisions.max_uncertainty
     largest = np.full(len(decisions.uncertainty), u_max)
     confidence = None if decisions.confidence is None else 1 - largest
     nothing = replace(decisions, uncertainty=largest, candidate_cost=largest, confidence=confidence)
-    return ranked(nothing, options, ids=system.ids)
+    return ranked(nothing, system.options, ids=system.ids)
 
 
 def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:

@@ -13,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import Basis, Purpose, why_not_comparable
-from ..decisions import select_rows
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
@@ -21,7 +20,7 @@ from ..inputs import Bools, Ints
 from ..metric import Key
 from ..metrics import Values
 from ..options import effective_weights
-from ..results import System, all_values, as_given, named_systems, ranked, reordered, select_options
+from ..results import System, all_values, named_systems, ranked, reordered
 from ..sampling import NONE
 from .family import DRAWS, Family
 
@@ -176,7 +175,7 @@ def compare_within(
     An adjusted p-value holds for all k strata if it is multiplied by k (Bonferroni).
     """
     aligned = align(named_systems(systems))
-    _, options = as_given(next(iter(aligned.values())))
+    options = next(iter(aligned.values())).options
     if options.strata is None:
         raise InputError("strata", "strata_missing")
     asked = None if only is None else list(only)
@@ -198,11 +197,11 @@ def compare_within(
 
 def _of_rows(system: System, rows: Ints) -> System:
     """Return a system of these samples alone, given by their place in the input."""
-    decisions, options = as_given(system)
-    options = select_options(options, rows).replace(strata=None)
+    part = reordered(system, rows)
+    options = part.options.replace(strata=None)
     if options.sample_weight is not None and options.weights_are == "importance":
         options = options.replace(sample_weight=effective_weights(options.sample_weight))
-    return replace(ranked(select_rows(decisions, rows), options), origin=system.origin)
+    return replace(ranked(part.decisions, options), origin=system.origin)
 
 
 def basis_of_comparison(system: System) -> Basis:

@@ -22,8 +22,7 @@ from ..inputs import Floats, Ints
 from ..intervals import NO_UNITS, answers_of, note_few_units, notes_unseen, numbers_of
 from ..metric import Key
 from ..metrics import Values
-from ..ranking import positions
-from ..results import System, as_given, drawn
+from ..results import System, drawn
 
 DRAWS = 10_000  # of the largest of many deviates: a standard error of 0.002 at a level of 0.05
 _DEFINITE = 1e-9  # of each variance, added so that rounded covariances of numbers that move together have a factor
@@ -62,8 +61,7 @@ class Family:
             name: answers_of(system.decisions, system.options) for name, system in samples.items()
         }
         self.numbers = {
-            name: numbers_of(self.answers[name], values[name], paired_rows(system))
-            for name, system in samples.items()
+            name: numbers_of(answers, values[name]) for name, answers in self.answers.items()
         }
         self.tests = [
             Difference(first, second, key, self._inference(first, second, key))
@@ -218,16 +216,10 @@ class Family:
         }
 
 
-def paired_rows(system: System) -> Ints:
-    """Return the place of each sample, in the order in which they were given, among the sorted ones."""
-    return np.arange(system.num_samples) if system.order is None else positions(system.order)
-
-
 def design_of_systems(systems: Mapping[str, System]) -> Design:
-    """Return the design of the samples of aligned systems, in the order in which these were given."""
+    """Return the design of the samples of aligned systems."""
     first = next(iter(systems.values()))
-    _, options = as_given(first)
-    return design_of_options(options, first.num_samples)
+    return design_of_options(first.options, first.num_samples)
 
 
 def influence_of(number: Number) -> Floats:

@@ -21,7 +21,7 @@ from ..metrics import Values, cost_of
 from ..options import ALPHA, DEFAULTS, check_number
 from ..results import System, all_values, drawn
 from .compare import align
-from .family import design_of_systems, paired_rows
+from .family import design_of_systems
 
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
 SAMPLES = 1000
@@ -100,7 +100,7 @@ def _numbers_of(system: System, values: Values) -> dict[Key, Number]:
     """Return the numbers of a system, as the engine sees them, with the rows of aligned systems."""
     samples = drawn(system)
     answers = answers_of(samples.decisions, samples.options)
-    return numbers_of(answers, values, paired_rows(samples))
+    return numbers_of(answers, values)
 
 
 def _spread_of(

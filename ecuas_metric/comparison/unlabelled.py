@@ -45,7 +45,7 @@ from ..metric import Data, Key, Unjudged, at_parameter
 from ..metrics import cost_of, keys_of
 from ..options import Options
 from ..ranking import tie_groups
-from ..results import System, as_given
+from ..results import System
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def bounds_of(
     system: System, unlabelled: Unlabelled, *, only: Iterable[Key] | None = None
 ) -> Mapping[Key, ValueBounds]:
     """Return the bounds of a system's metrics, in which unlabelled answers count as wrong; see `unlabelled_bounds`."""
-    decisions, options = as_given(system)
+    decisions = system.decisions
     confidence = decisions.confidence
     missing = unlabelled.missing
     if confidence is None or (missing is None and not unlabelled.rows.any()):
@@ -68,7 +68,7 @@ def bounds_of(
     if missing is not None:
         confidence = np.where(missing, np.nan, confidence)
     correct = np.where(unlabelled.rows, np.nan, 1.0 - decisions.candidate_cost)
-    return unlabelled_bounds(confidence, correct, options, only=only)
+    return unlabelled_bounds(confidence, correct, system.options, only=only)
 
 
 def unlabelled_bounds(
@@ -119,7 +119,7 @@ def _completed(
     ties = tie_groups(
         decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight
     )
-    return Data(decisions, options, grouped=ties, weight=options.sample_weight)
+    return Data(decisions, options, grouped=ties)
 
 
 def _bounds_of(key: Key, unjudged: Unjudged) -> Limits | None:

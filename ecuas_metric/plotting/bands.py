@@ -14,7 +14,6 @@ from ..expected_costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Floats, Limits
 from ..intervals import Answers, analytic_intervals, answers_of, in_few_groups, limits_of_selected
 from ..metric import Key
-from ..ranking import run_starts
 from ..results import System, drawn
 
 _ROUNDING = 1e-12  # of a coverage, relative
@@ -73,10 +72,12 @@ def order_band(system: System, n: Floats) -> Band:
 def accuracy_band(system: System) -> Band:
     """Return the intervals of the accuracy in each bin of ECE; nan if it is empty."""
     answers, design = _answers_of(system)
-    decisions = answers.form
-    assert decisions.confidence is not None
+    confidence = answers.form.confidence
+    assert confidence is not None
+    assert answers.rows is not None
     n_bins = system.options.n_bins
-    bins = confidence_bins(decisions.confidence[run_starts(decisions.rank_by)], n_bins=n_bins)
+    bins = np.empty(len(answers.groups.weight), np.int64)
+    bins[answers.rows().group] = confidence_bins(confidence, n_bins=n_bins)
     return _band(
         [limits_of_selected(answers, design, bins == i, of_right=True) for i in range(n_bins)]
     )

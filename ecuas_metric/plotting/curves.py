@@ -102,8 +102,11 @@ def reliability(system: System) -> Reliability:
         raise InputError("a reliability diagram", "needs_confidences")
     bins = confidence_bins(confidence, n_bins=n_bins)
 
+    sample_weight = system.options.sample_weight
+    each = np.ones(len(bins)) if sample_weight is None else sample_weight
+
     def sums(values: Floats) -> Floats:
-        return sums_in_bins(values, bins, n_bins=n_bins, sample_weight=system.options.sample_weight)
+        return sums_in_bins(each * values, bins, n_bins=n_bins)
 
     weight = sums(np.ones(len(bins)))
     divisor = np.where(weight > 0, weight, np.nan)

@@ -13,7 +13,6 @@ from ..errors import InputError, Note
 from ..files.submissions import Submission, located
 from ..inputs import Array, Floats
 from ..options import Options
-from ..ranking import positions
 from ..recalibration import FOLDS
 from ..recalibration.maps import (
     FOLD_SEED,
@@ -27,7 +26,7 @@ from ..recalibration.maps import (
     require_classes,
     stratified_folds,
 )
-from ..results import System, as_given
+from ..results import System
 from .report import prepare_submissions
 
 
@@ -97,7 +96,8 @@ def _recalibrate(
     submission: Submission, system: System, method: str, folds: int
 ) -> tuple[Floats, tuple[Note, ...]]:
     """Return log-posteriors, of the classes or of wrong and right, and notes."""
-    decisions, options = as_given(system)
+    decisions = system.decisions
+    options = system.options
     scores, notes = _finite(log_posteriors_of(submission, system))
     if method in OF_TWO and scores.shape[1] > 2:
         raise InputError("calibrate", "method_of_two_classes", method=method)
@@ -128,12 +128,13 @@ def _places(submission: Submission, scores: Floats, truth: Array, options: Optio
     keys = [*of_equal_values, truth, *log_softmax(scores).T]
     if submission.ids is not None:
         keys.append(np.array([str(identifier) for identifier in submission.ids.to_pylist()]))
-    return positions(np.lexsort(keys))
+    return np.argsort(np.lexsort(keys))
 
 
 def log_posteriors_of(submission: Submission, system: System) -> Floats:
     """Return log-posteriors (N, K) of the classes, or (N, 2) of wrong and right, -inf where a probability is 0."""
-    decisions, options = as_given(system)
+    decisions = system.decisions
+    options = system.options
     if decisions.labels is None:
         assert decisions.confidence is not None  # files hold confidences or posteriors
         return logarithms(decisions.confidence)

@@ -14,10 +14,9 @@ from ..comparison.compare import compare_systems
 from ..errors import InputError
 from ..expected_costs import ECUAS_N
 from ..metric import Key
-from ..metrics import values_of_calibration
 from ..options import LEVEL, Options
 from ..plotting.curves import reject_cost_curve
-from ..results import System, all_values, ranked
+from ..results import System, all_values, compute_results, ranked
 from .differences import num_tests, pairs_by_key, verdict
 from .report import p_text, short_title
 
@@ -132,11 +131,11 @@ def _between(low: float, high: float) -> str:
 def _calibration(name: str, system: System, alpha: float) -> str:
     """Say whether confidences are off by more than chance explains, by the test of calibration."""
     key = Key(CALIBRATION_P.name)
-    p = values_of_calibration(
-        system.decisions, system.options.replace(calibration=True), only=(key,)
-    ).get(key, math.nan)
-    if math.isnan(p):
+    alone = replace(system, options=system.options.replace(confidence_level=None))
+    estimate = compute_results(alone, only=(key,)).estimates.get(key)
+    if estimate is None or math.isnan(estimate.value):
         return ""
+    p = estimate.value
     if p > alpha:
         return f"{name}: no evidence of miscalibration ({p_text(p)}), which does not prove calibration."
     decisions = system.decisions

@@ -68,9 +68,10 @@ def compute(form, predictions, references, options):
 
 
 def values(decisions, *, sample_weight=None, **options):
-    """Return every metric of decisions under its key, for weights (..., N)."""
+    """Return every metric of decisions under its key, for weights (N,) as they are."""
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=sample_weight)
-    found = metric_values(decisions, ties, checked_options(**options), sample_weight=sample_weight)
+    weighted = checked_options(**options).replace(sample_weight=sample_weight)
+    found = metric_values(decisions, ties, weighted)
     return {str(key): value for key, value in found.items()}
 
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from ecuas_metric import calibration, calibration_p_value, ece_score, score_confidences
-from ecuas_metric.calibration import Weighting, ece_debiased, squared_gap
+from ecuas_metric.calibration import Weighting, squared_gap
 from tests.ecuas_metric.simulated import (
     calibrated,
     independent_seeds,
@@ -68,18 +68,6 @@ def test_its_mean_does_not_depend_on_the_size_of_the_sample():
 def _of(system, size, seed=0):
     q, correct, _ = system(np.random.default_rng(seed), size)
     return q, 1 - correct
-
-
-def test_several_sets_of_weights_give_what_each_gives_alone(rng):
-    q = rng.random(40)
-    wrong = rng.integers(0, 2, 40)
-    weights = rng.integers(0, 3, (5, 40)) * 1.0
-    for groups in (None, rng.integers(0, 9, 40)):
-        together = ece_debiased(q, wrong, weighting=Weighting(weights, groups=groups))
-        alone = [
-            ece_debiased(q, wrong, weighting=Weighting(weight, groups=groups)) for weight in weights
-        ]
-        np.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-9)
 
 
 def test_without_pairs_there_is_nothing_to_say():

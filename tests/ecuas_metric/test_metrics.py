@@ -14,7 +14,7 @@ from ecuas_metric.metrics import place
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare, value_keys
 from tests.conftest import read_only
-from tests.ecuas_metric.systems import compute, confidence_systems, posterior_systems, values
+from tests.ecuas_metric.systems import compute, confidence_systems, posterior_systems
 
 ORDERS = (0, 0.5, 1, 128, np.inf)
 SETTINGS = {"n": ORDERS, "reject_costs": (0.1, 0.25)}
@@ -205,16 +205,6 @@ def test_the_unit_of_weights_does_not_matter_and_equal_ones_are_none(system, dat
         form, predictions, references, sample_weight=np.full(len(references), unit), **options
     )
     same(equal, score(form, predictions, references, **options))
-
-
-def test_several_sets_of_weights_give_what_each_gives_alone(rng):
-    decisions = posterior_decisions(rng.dirichlet(np.ones(4), 40), rng.integers(0, 4, 40))
-    weights = rng.multinomial(40, np.full(40, 1 / 40), size=(2, 3)).astype(float)
-    together = values(decisions, sample_weight=weights, **SETTINGS)
-    for index in np.ndindex(2, 3):
-        alone = values(decisions, sample_weight=weights[index], **SETTINGS)
-        for key, value in together.items():
-            assert value[index] == pytest.approx(alone[key], rel=1e-12, nan_ok=True), key
 
 
 @given(systems())

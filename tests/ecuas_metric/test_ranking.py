@@ -2,19 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecuas_metric import inputs
-from ecuas_metric.order import augrc, aurc, auroc
 from ecuas_metric.ranking import sorted_by, tie_groups
 from tests.ecuas_metric.systems import UNIT
 
 SAMPLES = st.lists(st.tuples(UNIT, st.sampled_from([0.0, 1.0])), min_size=1, max_size=30)
-SIZES = {
-    "whole": st.integers(0, 3),
-    "of any size": st.sampled_from([0.0, 0.3, 1.0, 40.0]),
-}
 
 
 @given(SAMPLES, st.sampled_from([1, -1]))
@@ -24,22 +19,6 @@ def test_the_packed_sort_of_binary_costs_is_the_sort_by_index(samples, sign):
     by_index = tie_groups(sign * uncertainty, cost, sample_weight=np.ones(len(cost)))
     for name in ("weight", "cost", "weight_until", "cost_until", "rank"):
         np.testing.assert_array_equal(getattr(packed, name), getattr(by_index, name))
-
-
-@pytest.mark.parametrize("shape", [(), (3,)])
-@pytest.mark.parametrize("way", SIZES)
-@given(SAMPLES, st.data())
-def test_neighbours_of_equal_cost_may_be_one_group(way, shape, samples, data):
-    uncertainty, cost = np.array(samples).T
-    count = len(cost) * max(shape, default=1)
-    weights = data.draw(st.lists(SIZES[way], min_size=count, max_size=count))
-    weight = np.array(weights, float).reshape(*shape, -1)
-    assume((weight.sum(axis=-1) > 0).all())
-    every = tie_groups(uncertainty, cost, sample_weight=weight)
-    merged = tie_groups(uncertainty, cost, sample_weight=weight, merge_equal_costs=True)
-    assert len(merged.rank) <= len(every.rank)
-    for metric in (auroc, aurc, augrc):
-        np.testing.assert_allclose(metric(merged), metric(every), rtol=1e-12, atol=1e-14)
 
 
 @given(SAMPLES, st.sampled_from([1, 3, 8, 2**16]), st.booleans())

@@ -1,12 +1,10 @@
-from dataclasses import astuple, replace
-
 import numpy as np
 import pytest
 
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import augrc, aurc, auroc
-from ecuas_metric.ranking import ResampledTies, Resamples, tie_groups
-from ecuas_metric.results import all_values, prepare
+from ecuas_metric.ranking import tie_groups
+from ecuas_metric.results import all_values, prepare, ranked, resampled_values
 from ecuas_metric.sampling import Resampling, bootstrap_weights
 
 SIZE = 9000
@@ -42,17 +40,12 @@ def test_each_resample_has_the_values_of_its_counts_as_weights(rng, form, design
         options |= {"sample_weight": weight, "weights_are": design}
     system = prepare(kind, predictions, references, checked_options(**OPTIONS | options))
     (counts,) = bootstrap_weights(SIZE, Resampling(COUNT, groups=system.options.groups))
-    together = all_values(system, counts)
+    together = resampled_values(system, counts)
     for row, drawn in enumerate(counts.astype(np.float64)):
         weight = (
             drawn if system.options.sample_weight is None else drawn * system.options.sample_weight
         )
-        ties = tie_groups(
-            system.decisions.rank_by, system.decisions.candidate_cost, sample_weight=weight
-        )
-        alone = all_values(
-            replace(system, ties=ties, options=system.options.replace(sample_weight=weight))
-        )
+        alone = all_values(ranked(system.decisions, system.options.replace(sample_weight=weight)))
         assert {key: values[row] for key, values in together.items()} == pytest.approx(
             alone, rel=1e-12, abs=1e-15
         )
@@ -63,26 +56,8 @@ def test_one_error_is_seen_wherever_it_is(place):
     """Its AURC by hand: each whole number of draws after it holds it once."""
     cost = np.zeros(1000)
     cost[place] = 1.0
-    drawn = ResampledTies(np.arange(1000.0), cost, Resamples(np.ones((1, 1000), np.uint16)))
+    groups = tie_groups(np.arange(1000.0), cost, sample_weight=np.ones(1000))
     risks = cost.cumsum() / np.arange(1, 1001)
-    assert aurc(drawn) == pytest.approx(np.trapezoid(risks) / 999, rel=1e-13)
-    assert auroc(drawn) == pytest.approx(place / 999, rel=1e-14, abs=1e-15)
-    assert augrc(drawn) == pytest.approx((999.5 - place) / 1e6, rel=1e-14)
-
-
-def test_a_resample_without_a_draw_has_no_value():
-    drawn = ResampledTies(
-        np.arange(3.0), np.array([0.0, 1.0, 0.0]), Resamples(np.zeros((1, 3), np.uint16))
-    )
-    with np.errstate(invalid="ignore"):
-        assert np.isnan([aurc(drawn), auroc(drawn), augrc(drawn)]).all()
-
-
-def test_samples_need_not_be_sorted(rng):
-    rank = rng.random(300)
-    cost = rng.integers(0, 2, 300) / 1.0
-    counts = rng.integers(0, 3, (4, 300))
-    order = np.argsort(rank)
-    unsorted = ResampledTies(rank, cost, Resamples(counts))
-    ordered = ResampledTies(rank[order], cost[order], Resamples(counts[:, order]))
-    np.testing.assert_allclose(astuple(unsorted.areas), astuple(ordered.areas), rtol=1e-12)
+    assert aurc(groups) == pytest.approx(np.trapezoid(risks) / 999, rel=1e-13)
+    assert auroc(groups) == pytest.approx(place / 999, rel=1e-14, abs=1e-15)
+    assert augrc(groups) == pytest.approx((999.5 - place) / 1e6, rel=1e-14)

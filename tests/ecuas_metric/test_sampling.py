@@ -34,11 +34,6 @@ def all_weights(num_samples, resampling):
     return np.concatenate(list(bootstrap_weights(num_samples, resampling)))
 
 
-def in_chunks_of(num_bytes, monkeypatch):
-    monkeypatch.setattr(inputs, "CHUNK_SIZE", num_bytes)
-    monkeypatch.setattr(inputs, "CHUNK_ROWS", 2)
-
-
 @pytest.mark.parametrize(("size", "part"), [(10, 5), (100, 16)])
 def test_draws_are_multinomial_and_the_same_in_any_chunks(size, part, monkeypatch):
     weights = all_weights(size, Resampling(4000))
@@ -50,9 +45,8 @@ def test_draws_are_multinomial_and_the_same_in_any_chunks(size, part, monkeypatc
         np.full(size // part, part * (1 - part / size)), rel=0.15
     )
     assert np.corrcoef(weights[:, :2].T)[0, 1] == pytest.approx(-1 / (size - 1), abs=0.06)
-    monkeypatch.setattr(inputs, "CHUNK_ROWS", 2)
-    for num_bytes in (1, 37, 600, 10**6):
-        monkeypatch.setattr(inputs, "CHUNK_SIZE", num_bytes)
+    for block in (1, 37, 600, 10**6):
+        monkeypatch.setattr(inputs, "BLOCK_SIZE", block)
         np.testing.assert_array_equal(all_weights(size, Resampling(40)), weights[:40])
 
 

@@ -14,7 +14,6 @@ from ecuas_metric import (
     posterior_system,
     score_confidences,
 )
-from ecuas_metric.results import as_given
 from ecuas_metric.thresholds import STEPS, _levels, _p_of_risk
 from tests.conftest import ROOT
 from tests.ecuas_metric.certificates import (
@@ -124,14 +123,15 @@ def test_bets_of_costs_and_groups_are_valid_and_weaker_than_binomial_tails(rng):
         system = posterior_system(
             rng.random(50) < 0.1, q, cost=[[0, 2], [2, 0]], labels=[0, 1], groups=np.arange(50) // 2
         )
-        decisions, options = as_given(system)
-        wealth.append(1 / _p_of_risk(decisions, options, np.ones(50, bool), risk=0.2, largest=2.0))
+        p = _p_of_risk(system.decisions, system.options, np.ones(50, bool), risk=0.2, largest=2.0)
+        wealth.append(1 / p)
     assert np.mean(wealth) < 1.3
     correct = np.arange(500) >= 10
-    exact = as_given(confidence_system(correct, np.full(500, 0.9)))
-    grouped = as_given(confidence_system(correct, np.full(500, 0.9), groups=np.arange(500)))
+    exact = confidence_system(correct, np.full(500, 0.9))
+    grouped = confidence_system(correct, np.full(500, 0.9), groups=np.arange(500))
     p, weaker = (
-        _p_of_risk(*one, np.ones(500, bool), risk=RISK, largest=1.0) for one in (exact, grouped)
+        _p_of_risk(one.decisions, one.options, np.ones(500, bool), risk=RISK, largest=1.0)
+        for one in (exact, grouped)
     )
     assert p < weaker < 0.05
 

@@ -18,7 +18,7 @@ from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import place
 from ...options import DEFAULTS, LEVEL
-from ...results import System, as_given
+from ...results import System
 from ..differences import (
     comparison_grid,
     introduction,
@@ -163,8 +163,8 @@ def _names_of_strata(
 ) -> dict[int, str]:
     """Return what the files call the number of each stratum."""
     first = submissions[0]
-    _, options = as_given(systems[first.name])
-    numbers = [] if options.strata is None else options.strata.tolist()
+    strata = systems[first.name].options.strata
+    numbers = [] if strata is None else strata.tolist()
     return dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
 
 

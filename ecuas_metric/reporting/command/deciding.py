@@ -15,7 +15,7 @@ from ...options import LEVEL
 from ...recalibration import METHODS
 from ...recalibration.maps import Recalibration, fit_to_logs
 from ...rejection import OF_REJECT_COST, RowDecisions, decisions_on_rows
-from ...results import System, as_given
+from ...results import System
 from ..recalibrating import log_posteriors_of, with_log_posteriors
 from ..report import prepare_submissions
 from ..tables import Grid, Record, check_suffix, to_csv, write
@@ -131,9 +131,11 @@ def _fits(
         with in_words(OF_MISSING):
             (system,) = prepare_submissions([by_name[name]], **options).values()
         logs = log_posteriors_of(by_name[name], system)
-        _, given = as_given(system)
         fits[name] = fit_to_logs(
-            logs, by_name[name].references, method=method, sample_weight=given.sample_weight
+            logs,
+            by_name[name].references,
+            method=method,
+            sample_weight=system.options.sample_weight,
         )
     return fits
 

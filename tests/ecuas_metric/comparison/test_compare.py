@@ -13,7 +13,7 @@ from ecuas_metric.files.values import as_ids, from_values
 from ecuas_metric.metric import Key
 from ecuas_metric.options import PER_SAMPLE, checked_options
 from ecuas_metric.reporting.report import prepare_submissions
-from ecuas_metric.results import all_values, prepare
+from ecuas_metric.results import all_values, prepare, resampled_values
 from ecuas_metric.sampling import Resampling, bootstrap_weights
 from tests.ecuas_metric.files.submitted import submission
 
@@ -170,15 +170,14 @@ def test_one_wrong_answer_each_is_no_evidence_on_auroc():
 
 
 def test_an_interval_is_about_the_bootstraps(outputs):
-    systems = systems_of(outputs, n=1)
+    counts = np.vstack(list(bootstrap_weights(400, Resampling(1000))))
+    values = {
+        name: resampled_values(system, counts) for name, system in systems_of(outputs, n=1).items()
+    }
     for (first, second, _), row in rows_of(outputs, n=1, n_resamples=1000).items():
         if row.key != Key("ece"):
-            weights = np.vstack(list(bootstrap_weights(400, Resampling(1000))))
-            pair = systems[first], systems[second]
-            values = [
-                all_values(system, weights[:, system.order], [row.key])[row.key] for system in pair
-            ]
-            low, high = np.quantile(values[0] - values[1], [0.025, 0.975])
+            differences = values[first][row.key] - values[second][row.key]
+            low, high = np.quantile(differences, [0.025, 0.975])
             one_answer = 0.02  # which the bootstrap does not know, at most
             assert (row.low, row.high) == pytest.approx(
                 (low, high), abs=0.15 * (high - low) + one_answer

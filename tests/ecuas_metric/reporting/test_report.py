@@ -26,7 +26,6 @@ from ecuas_metric.reporting.report import (
     title,
     write_figures,
 )
-from ecuas_metric.results import as_given
 from tests.ecuas_metric.files.submitted import submission
 from tests.ecuas_metric.systems import compute, counted_sorts
 
@@ -97,7 +96,7 @@ def test_weights_and_groups_of_the_file_are_used(rng):
     )
     system = prepare_submissions([one], confidence_level=0.9)["one"]
     # 4^2 / (1^2 + 3^2) = 1.6 of 4
-    assert as_given(system)[1].sample_weight == pytest.approx(np.array(weights) * 0.4)
+    assert system.options.sample_weight == pytest.approx(np.array(weights) * 0.4)
     assert system.options.groups.max() == 2
 
 
