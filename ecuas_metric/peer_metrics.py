@@ -9,7 +9,6 @@ wherever the definition counts no answers.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from .errors import InputError
 from .inputs import Floats, Ints, Limits
 from .metric import Data, Line, Metric, Unjudged
 from .order import aurc, aurc_line, bounds_by_answers
-from .ranking import TieGroups
+from .ranking import TieGroups, tie_groups
 
 # of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
 _DECIMALS = 9
@@ -431,11 +430,13 @@ def _risk(data: Data) -> float:
 
 
 def _by_confidence(data: Data) -> TieGroups:
-    """Return the groups ranked by -q_e; those of posteriors are ranked by 1 - q_e."""
-    groups = data.groups
-    if data.decisions.labels is None:
-        return groups
-    return replace(groups, rank=groups.rank - 1)
+    """Return the groups ranked by -q_e; those of posteriors are ranked by 1 - q_e, which may lie in another bin."""
+    decisions = data.decisions
+    if decisions.labels is None:
+        return data.groups
+    return tie_groups(
+        -data.confidence, decisions.candidate_cost, sample_weight=data.options.sample_weight
+    )
 
 
 def _auarc(data: Data) -> float:

@@ -554,7 +554,8 @@ def system_of(summary: Summary) -> System:
     uncertainty = none.uncertainty_at(rank)
     confidence = None
     if none.confidence is not None:
-        confidence = -rank if none.labels is None else 1 - uncertainty
+        # with the digits of uncertainties: one at the edge of a bin stays in it
+        confidence = -rank if none.labels is None else np.round(1 - uncertainty, 14)
     decisions = Decisions(
         uncertainty,
         np.tile([0.0, dearest], len(light)),

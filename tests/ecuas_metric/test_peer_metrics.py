@@ -30,6 +30,7 @@ from ecuas_metric.peer_metrics import (
 from ecuas_metric.ranking import TieGroups, tie_groups
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.results import compute_results
+from ecuas_metric.summary import results_of, summary_of
 from tests.conftest import ROOT
 from tests.ecuas_metric.systems import UNIT
 
@@ -412,16 +413,17 @@ def test_a_number_is_needed_and_checked(tables, name, capsys):
     assert REFUSED[name] in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["mce", "ece_equal_mass", "smooth_ece", "prr"])
-def test_confidences_of_posteriors_are_their_largest_probabilities(name, rng):
-    posteriors = rng.dirichlet(np.ones(3), 60)
-    labels = rng.integers(0, 3, 60)
-    correct = posteriors.argmax(axis=1) == labels
-    systems = [
-        posterior_system(labels, posteriors),
-        confidence_system(correct.astype(int), posteriors.max(axis=1)),
-    ]
-    values = [
-        compute_results(system, only=[Key(name)]).estimates[Key(name)].value for system in systems
-    ]
-    assert values[0] == same(values[1])
+@pytest.mark.parametrize("name", ["ece", "mce", "ece_equal_mass", "smooth_ece", "prr"])
+@pytest.mark.parametrize("in_twentieths", [False, True])
+def test_confidences_of_posteriors_are_their_largest_probabilities(name, in_twentieths, rng):
+    """Also at the edges of bins, where 1 - 0.8 is less than 0.2."""
+    posteriors = rng.dirichlet(np.ones(10), 60)
+    if in_twentieths:
+        posteriors = rng.multinomial(20, np.full(10, 0.1), 60) / 20
+    correct = posteriors.max(axis=1) > 0.2
+    labels = (posteriors.argmax(axis=1) + ~correct) % 10
+    system = posterior_system(labels, posteriors, labels=range(10))
+    of_confidences = confidence_system(correct.astype(int), posteriors.max(axis=1))
+    expected = compute_results(of_confidences, only=[Key(name)]).flat()[name]
+    assert compute_results(system, only=[Key(name)]).flat()[name] == same(expected)
+    assert results_of(summary_of(system), only=[Key(name)]).flat()[name] == same(expected)
