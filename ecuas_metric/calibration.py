@@ -10,7 +10,6 @@ import numpy as np
 
 from .inputs import Floats, Ints, Limits
 from .metric import Data, Line, Metric, Unjudged, attainable_sums
-from .options import Options
 from .ranking import TieGroups, run_starts
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
@@ -20,22 +19,6 @@ _ENOUGH = 1000.0  # if the variance of the number of errors is at least this
 _DRAWN = 2**20  # numbers at a time
 _SMALLEST = 1e-300  # mean square gap, which is divided by
 _ALONE = 1e-9  # from 1, of the weight of a bin that is in one unit
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Weighting:
-    """What samples count for."""
-
-    sample_weight: Floats | None = None
-    copies: bool = False  # weights are numbers of equal samples
-    groups: Ints | None = None  # of samples that depend on each other
-
-    def weights(self, size: int) -> Floats:
-        """Return the weight of each sample (N,)."""
-        return np.ones(size) if self.sample_weight is None else self.sample_weight
-
-
-UNWEIGHTED = Weighting()
 
 
 def confidence_cross_entropy_cost(
@@ -110,29 +93,24 @@ def signed_gaps(groups: TieGroups) -> Floats:
     return groups.cost - groups.weight * (1 + groups.rank)
 
 
-def ece_debiased(
-    confidence: Floats, incorrect: Floats, *, n_bins: int = 10, weighting: Weighting = UNWEIGHTED
-) -> float:
+def ece_debiased(data: Data) -> float:
     r"""Return the root mean square of the gaps of `ece`, without their finite-sample bias, in [0, 1].
 
     .. math:: \sqrt{\max(0, E)}, \qquad E = \sum_b \frac{N_b}{N} \frac{1}{N_b (N_b - 1)} \sum_{i \ne j} g_i g_j
 
     where :math:`g_i` is the confidence of sample i minus its correctness, and i and j are in bin b: the product of two
     different samples has the squared gap of the bin as its mean (Ferro and Fricker 2012; Kumar, Liang and Ma 2019). A
-    pair weighs the product of its weights; with `copies` a weight is a number of samples, which make pairs among
-    themselves; samples of one group (N,) depend on each other and make none.
+    pair weighs the product of its weights; a weight that is a count is a number of samples, which make pairs among
+    themselves; samples of one group depend on each other and make none.
     """
-    square = squared_gap(confidence, incorrect, n_bins=n_bins, weighting=weighting)
-    return math.sqrt(max(square, 0.0))
+    return math.sqrt(max(squared_gap(data), 0.0))
 
 
-def squared_gap(
-    confidence: Floats, incorrect: Floats, *, n_bins: int, weighting: Weighting = UNWEIGHTED
-) -> float:
+def squared_gap(data: Data) -> float:
     """Return E of `ece_debiased`, which is unbiased and may be negative."""
-    _, bins = np.unique(confidence_bins(confidence, n_bins=n_bins), return_inverse=True)
-    counts = _pair_sums(np.ones(len(bins)), bins, weighting)
-    gaps = _pair_sums(confidence - (1 - incorrect), bins, weighting)
+    bins = _bins_with_samples(data)
+    counts = _pair_sums(np.ones(len(bins)), bins, data)
+    gaps = _pair_sums(_gaps(data), bins, data)
     pairs = counts.every - counts.alone
     has_pairs = pairs > _ROUNDING * counts.every
     if not has_pairs.any():
@@ -144,6 +122,22 @@ def squared_gap(
     return float(square / weight.sum()) if abs(square) > rounding else 0.0
 
 
+def _bins_with_samples(data: Data) -> Ints:
+    """Return the bin of each sample (N,), numbered without those that are empty."""
+    bins = confidence_bins(data.confidence, n_bins=data.options.n_bins)
+    return np.unique(bins, return_inverse=True)[1]
+
+
+def _gaps(data: Data) -> Floats:
+    """Return the confidence of each sample (N,) minus its correctness."""
+    return data.confidence - (1 - data.decisions.candidate_cost)
+
+
+def _weights(data: Data) -> Floats:
+    weight = data.options.sample_weight
+    return np.ones(len(data.confidence)) if weight is None else weight
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _PairSums:
     """Sums of products over all pairs of samples of each bin (B,), and of samples, or groups, with themselves."""
@@ -152,27 +146,21 @@ class _PairSums:
     alone: Floats
 
 
-def _pair_sums(values: Floats, bins: Ints, weighting: Weighting) -> _PairSums:
-    weight = weighting.weights(len(values))
+def _pair_sums(values: Floats, bins: Ints, data: Data) -> _PairSums:
+    options = data.options
+    weight = _weights(data)
     every = np.square(sums_in_bins(weight * values, bins))
-    if weighting.groups is None:
-        squared = weight if weighting.copies else np.square(weight)
+    if options.groups is None:
+        squared = weight if options.weights_are == "counts" else np.square(weight)
         return _PairSums(every, sums_in_bins(squared * np.square(values), bins))
-    of_groups = _sums_of_groups(weight * values, bins, weighting.groups)
+    of_groups = _sums_of_groups(weight * values, bins, options.groups)
     return _PairSums(every, np.square(of_groups).sum(axis=0))
 
 
-def limits_of_gap(
-    confidence: Floats,
-    incorrect: Floats,
-    *,
-    quantile: float,
-    n_bins: int = 10,
-    weighting: Weighting = UNWEIGHTED,
-) -> tuple[float, float]:
+def limits_of_gap(data: Data, quantile: float) -> Limits:
     """Return the limits of `ece_debiased`: all values whose square is at most `quantile` standard errors away."""
-    square = squared_gap(confidence, incorrect, n_bins=n_bins, weighting=weighting)
-    bins = _gaps_of_bins(confidence, incorrect, n_bins, weighting)
+    square = squared_gap(data)
+    bins = _gaps_of_bins(data)
     if not len(bins.share):
         return math.nan, math.nan
     spread = bins.share * bins.mean
@@ -197,20 +185,19 @@ class _BinGaps:
     covariance: Floats
 
 
-def _gaps_of_bins(
-    confidence: Floats, incorrect: Floats, n_bins: int, weighting: Weighting
-) -> _BinGaps:
-    weight = weighting.weights(len(confidence))
+def _gaps_of_bins(data: Data) -> _BinGaps:
+    confidence = data.confidence
+    weight = _weights(data)
     weight = weight / weight.sum()
-    _, bins = np.unique(confidence_bins(confidence, n_bins=n_bins), return_inverse=True)
-    gap = confidence - (1 - incorrect)
-    share = np.asarray(np.bincount(bins, weight), np.float64)
+    bins = _bins_with_samples(data)
+    gap = _gaps(data)
+    share = sums_in_bins(weight, bins)
     # of a correctness that is as likely as the confidence says
     variance = confidence * (1 - confidence)
     with np.errstate(invalid="ignore", divide="ignore"):  # bins without weight
         mean = np.bincount(bins, weight * gap) / share
         residual = gap - mean[bins]
-        covariance = _covariance_of_bins(residual, bins, share, weight, weighting.groups)
+        covariance = _covariance_of_bins(residual, bins, share, weight, data.options.groups)
         least = np.bincount(bins, np.square(weight) * variance) / np.square(share)
     np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), least))
     known = np.flatnonzero(np.isfinite(np.diagonal(covariance)))
@@ -253,35 +240,31 @@ def _sums_of_groups(values: Floats, bins: Ints, groups: Ints) -> Floats:
     return np.asarray(sums.reshape(shape))
 
 
-def calibration_test(
-    confidence: Floats,
-    incorrect: Floats,
-    *,
-    weighting: Weighting = UNWEIGHTED,
-    n_resamples: int = 1000,
-    random_state: int = 0,
-) -> float:
-    """Return the p-value of `api.calibration_p_value` for confidences (N,); with `copies`, weights are counts."""
-    weight = weighting.weights(len(confidence))
+def calibration_test(data: Data) -> float:
+    """Return the p-value of `api.calibration_p_value`."""
+    options = data.options
+    confidence = data.confidence
+    incorrect = data.decisions.candidate_cost
+    weight = _weights(data)
     order = np.lexsort((incorrect, weight, confidence))
     order = order[weight[order] > 0]
     q = confidence[order]
     correct = 1 - incorrect[order]
     weight = weight[order]
-    generator = np.random.default_rng(random_state)
-    chance = _chance(q, correct, weight, weighting.copies, generator)
+    generator = np.random.default_rng(options.random_state)
+    chance = _chance(q, correct, weight, options.weights_are == "counts", generator)
     effect = 1.0
-    if weighting.groups is not None:
+    if options.groups is not None:
         # its root scales chance
-        effect = _design_effect(q, correct, weight, weighting.groups[order])
+        effect = _design_effect(q, correct, weight, options.groups[order])
     statistic = float(_range_of_sums(chance.seen)) / math.sqrt(effect)
     least = statistic * (1 - _ROUNDING) - _ROUNDING * weight.max()
     rows = max(1, _DRAWN // chance.seen.size)
     as_large = 0
-    for start in range(0, n_resamples, rows):
-        drawn = _range_of_sums(chance.draw(min(rows, n_resamples - start)))
+    for start in range(0, options.n_resamples, rows):
+        drawn = _range_of_sums(chance.draw(min(rows, options.n_resamples - start)))
         as_large += int(np.count_nonzero(drawn >= least))
-    return math.nan if math.isnan(effect) else (1 + as_large) / (1 + n_resamples)
+    return math.nan if math.isnan(effect) else (1 + as_large) / (1 + options.n_resamples)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -366,11 +349,6 @@ def _design_effect(
     return max(1.0, float(of_groups / square) * count / (count - 2))
 
 
-def weighting_of(options: Options) -> Weighting:
-    """Return what samples count for in `ece_debiased` and `calibration_test`."""
-    return Weighting(options.sample_weight, options.weights_are == "counts", options.groups)
-
-
 def _ece(data: Data) -> float:
     n_bins = data.options.n_bins
     if data.decisions.labels is None:  # by confidence already
@@ -435,26 +413,6 @@ def _ece_of_unjudged(unjudged: Unjudged) -> Limits:
     return ece_of_unjudged(unjudged, confidence_bins(unjudged.confidence, n_bins=n_bins))
 
 
-def _ece_debiased(data: Data) -> float:
-    return ece_debiased(
-        data.confidence,
-        data.decisions.candidate_cost,
-        n_bins=data.options.n_bins,
-        weighting=weighting_of(data.options),
-    )
-
-
-def _calibration_p(data: Data) -> float:
-    options = data.options
-    return calibration_test(
-        data.confidence,
-        data.decisions.candidate_cost,
-        weighting=weighting_of(options),
-        n_resamples=options.n_resamples,
-        random_state=options.random_state,
-    )
-
-
 ECE = Metric(
     name="ece",
     title="ECE",
@@ -479,7 +437,7 @@ ECE_DEBIASED = Metric(
     higher_is_better=False,
     needs="confidences",
     options=("n_bins",),
-    value=_ece_debiased,
+    value=ece_debiased,
     of_samples=True,
     range=(0.0, 1.0),
     when="calibration",
@@ -492,7 +450,7 @@ CALIBRATION_P = Metric(
     assesses="confidences",
     higher_is_better=None,
     needs="confidences",
-    value=_calibration_p,
+    value=calibration_test,
     of_samples=True,
     range=(0.0, 1.0),
     has_average=False,  # the mean of p-values has no meaning

@@ -15,7 +15,7 @@ from .designs import SIMPLE, Design, design_of_options
 from .errors import Note
 from .inference import HALF, Groups, Inference, Number, Rows, Unseen, infer, standard_error, unseen
 from .inputs import Bools, Floats, Ints, Limits
-from .metric import Data, Key, Line, Point, bias_of
+from .metric import Data, Key, Line, Point
 from .metrics import (
     Values,
     cost_of,
@@ -186,10 +186,11 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
 
 def _bias(key: Key, answers: Answers, value: float) -> float:
     """Return the bias of a number, of order 1 / N."""
-    if key.entry.bias is None or key.variant:
+    bias = key.entry.bias
+    if bias is None or key.variant:
         return 0.0
     groups = answers.groups
-    return bias_of(key, answers.data(key, groups), value, groups.total / groups.unit)
+    return bias(answers.data(key, groups), value, groups.total / groups.unit)
 
 
 def _of_answers(

@@ -378,17 +378,6 @@ def remove_metric(metric: Metric) -> Metric:
     return METRICS.pop(metric.name)
 
 
-def bias_of(
-    key: Key,
-    data: Data,
-    value: float,
-    count: float,
-) -> float:
-    """Return the bias of a plain value of this effective number of samples, to the order 1 / N."""
-    bias = key.entry.bias
-    return 0.0 if bias is None or key.variant else bias(data, value, count)
-
-
 def at_parameter(data: Data, key: Key) -> Data:
     """Return the data with the parameter of a key."""
     return dataclasses.replace(data, parameter=key.parameter or 0.0)

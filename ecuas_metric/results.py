@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .basis import UNKNOWN, Basis, Origin, basis_of
-from .calibration import ECE_DEBIASED, limits_of_gap, weighting_of
+from .calibration import ECE_DEBIASED, limits_of_gap
 from .costs import note_above
 from .decisions import (
     Decisions,
@@ -35,7 +35,7 @@ from .inputs import (
     stacked,
 )
 from .intervals import NO_UNITS, analytic_intervals, note_on
-from .metric import Key, checked_keys
+from .metric import Data, Key, checked_keys
 from .metrics import (
     Values,
     decomposed_values,
@@ -354,18 +354,12 @@ def _analytic_intervals(
 
 def _limits_of_gap(system: System) -> tuple[float, float]:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
-    decisions = system.decisions
     options = system.options
-    design = design_of_options(options, len(decisions.uncertainty))
-    if decisions.confidence is None or not design.tells_errors:
+    design = design_of_options(options, system.num_samples)
+    if not design.tells_errors:
         return NONE
-    return limits_of_gap(
-        decisions.confidence,
-        decisions.candidate_cost,
-        quantile=student_quantile((1 + (options.confidence_level or 0.0)) / 2, design.freedom),
-        n_bins=options.n_bins,
-        weighting=weighting_of(options),
-    )
+    quantile = student_quantile((1 + (options.confidence_level or 0.0)) / 2, design.freedom)
+    return limits_of_gap(Data(system.decisions, options), quantile)
 
 
 def drawn(system: System) -> System:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..calibration import confidence_bins
-from ..costs import ecuas_of_checked, fixed_of_checked
 from ..designs import Design, design_of_options
 from ..expected_costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Floats, Limits
 from ..intervals import Answers, analytic_intervals, answers_of, in_few_groups, limits_of_selected
-from ..metric import Key
+from ..metric import Key, Metric
+from ..metrics import metric_values
 from ..results import System, drawn
 
 _ROUNDING = 1e-12  # of a coverage, relative
@@ -39,34 +38,21 @@ def risk_band(system: System, coverage: Floats) -> Band:
 
 def reject_cost_band(system: System, reject_cost: Floats) -> Band:
     """Return the intervals of the expected cost at reject costs (M,)."""
-    decisions = system.decisions
-    costs = (
-        fixed_of_checked(
-            decisions.uncertainty,
-            decisions.candidate_cost,
-            reject_cost=value,
-            max_uncertainty=decisions.max_uncertainty,
-        )
-        for value in reject_cost
-    )
-    return _mean_band(
-        system, [Key(EXPECTED_COST.name, value) for value in reject_cost.tolist()], costs
-    )
+    return _mean_band(system, EXPECTED_COST, reject_cost)
 
 
 def order_band(system: System, n: Floats) -> Band:
     """Return the intervals of ECUAS_n at each n (M,)."""
-    decisions = system.decisions
-    u_max = decisions.max_uncertainty
-    u = np.minimum(decisions.uncertainty, u_max)
-    epsilon = system.options.floor
-    costs = (
-        ecuas_of_checked(
-            u, decisions.candidate_cost, n=order, max_uncertainty=u_max, epsilon=epsilon
-        )
-        for order in n
-    )
-    return _mean_band(system, [Key(ECUAS_N.name, order) for order in n.tolist()], costs)
+    return _mean_band(system, ECUAS_N, n)
+
+
+def _mean_band(system: System, metric: Metric, parameters: Floats) -> Band:
+    """Return the analytic intervals of a metric that is a mean, at each parameter (M,)."""
+    keys = [Key(metric.name, parameter) for parameter in parameters.tolist()]
+    values = metric_values(system.decisions, system.ties, system.options, keys=keys)
+    samples = drawn(system)
+    limits = analytic_intervals(samples.decisions, samples.options, values).limits
+    return _band([limits[key] for key in keys])
 
 
 def accuracy_band(system: System) -> Band:
@@ -88,21 +74,6 @@ def _answers_of(system: System) -> tuple[Answers, Design]:
     samples = drawn(system)
     answers = answers_of(samples.decisions, samples.options)
     return answers, design_of_options(samples.options, samples.num_samples)
-
-
-def _mean_band(
-    system: System,
-    keys: Iterable[Key],
-    costs: Iterable[Floats],
-) -> Band:
-    """Return the analytic intervals of means of costs (N,)."""
-    weight = system.options.sample_weight
-    values = {
-        key: float(np.average(cost, weights=weight)) for key, cost in zip(keys, costs, strict=True)
-    }
-    samples = drawn(system)
-    limits = analytic_intervals(samples.decisions, samples.options, values).limits
-    return _band([limits[key] for key in values])
 
 
 def _band(limits: list[Limits]) -> Band:

@@ -10,7 +10,10 @@ from numpy.typing import ArrayLike
 from ..calibration import confidence_bins, sums_in_bins
 from ..costs import ROUNDING, above, ecuas_cost
 from ..errors import InputError
+from ..expected_costs import ECUAS_N
 from ..inputs import Floats, Ints
+from ..metric import Key
+from ..metrics import metric_values
 from ..results import System
 
 
@@ -143,18 +146,6 @@ def confidence_cost(
 def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
     """Return ECUAS_n against n: the M values given, or 0 and 60 from 0.01 to 1000, evenly spaced in logarithm."""
     orders = np.r_[0.0, np.geomspace(0.01, 1000, 60)] if n is None else np.asarray(n, np.float64)
-    decisions = system.decisions
-    u_max = decisions.max_uncertainty
-    u = np.minimum(decisions.uncertainty, u_max)
-
-    def value(order: float) -> float:
-        cost = ecuas_cost(
-            candidate_cost=decisions.candidate_cost,
-            uncertainty=u,
-            n=order,
-            max_uncertainty=u_max,
-            epsilon=system.options.floor,
-        )
-        return float(np.average(cost, weights=system.options.sample_weight))
-
-    return OrderCurve(orders, np.array([value(order) for order in orders]))
+    keys = [Key(ECUAS_N.name, order) for order in orders.tolist()]
+    values = metric_values(system.decisions, system.ties, system.options, keys=keys)
+    return OrderCurve(orders, np.array([values[key] for key in keys]))

@@ -8,7 +8,10 @@ import pytest
 from scipy import stats
 
 from ecuas_metric import calibration, calibration_p_value, ece_score, score_confidences
-from ecuas_metric.calibration import Weighting, squared_gap
+from ecuas_metric.calibration import squared_gap
+from ecuas_metric.decisions import confidence_decisions
+from ecuas_metric.metric import Data
+from ecuas_metric.options import Options
 from tests.ecuas_metric.simulated import (
     calibrated,
     independent_seeds,
@@ -18,6 +21,10 @@ from tests.ecuas_metric.simulated import (
 )
 
 RUNS = 10_000
+
+
+def data_of(q, wrong, **options):
+    return Data(confidence_decisions(q, 1 - wrong), Options(**options))
 
 
 def mean_product_of_pairs(gap, bins, weight, groups):
@@ -43,14 +50,14 @@ def test_the_square_is_the_mean_product_of_pairs(weigh, num_groups, rng):
     groups = rng.integers(0, num_groups, 30) if num_groups else None
     apart = np.arange(30) if groups is None else groups
     expected = mean_product_of_pairs(q - (1 - wrong), (q * 4).astype(int), weight, apart)
-    square = squared_gap(q, wrong, n_bins=4, weighting=Weighting(weight, groups=groups))
+    square = squared_gap(data_of(q, wrong, n_bins=4, sample_weight=weight, groups=groups))
     assert square == pytest.approx(expected)
 
 
 def test_the_variance_of_a_small_bin_is_that_of_a_mean(rng):
     q = np.repeat([0.1, 0.4, 0.9], [2, 5, 9])
     wrong = rng.permutation(np.arange(16) % 2)
-    bins = calibration._gaps_of_bins(q, wrong, 10, Weighting())
+    bins = calibration._gaps_of_bins(data_of(q, wrong))
     gaps = np.split(q - (1 - wrong), [2, 7])
     measured = [np.var(gap, ddof=1) / len(gap) for gap in gaps]
     least = np.array([0.1 * 0.9 / 2, 0.4 * 0.6 / 5, 0.9 * 0.1 / 9])  # of a calibrated system
@@ -60,14 +67,14 @@ def test_the_variance_of_a_small_bin_is_that_of_a_mean(rng):
 
 def test_its_mean_does_not_depend_on_the_size_of_the_sample():
     """That of small samples is that of a large one, where the plug-in's square is three times as large."""
-    truth = float(squared_gap(*_of(overconfident, 400_000), n_bins=4))
-    small = [squared_gap(*_of(overconfident, 30, run), n_bins=4) for run in range(1000)]
+    truth = squared_gap(_of(overconfident, 400_000))
+    small = [squared_gap(_of(overconfident, 30, run)) for run in range(1000)]
     assert np.mean(small) == pytest.approx(truth, abs=3 * np.std(small) / math.sqrt(1000))
 
 
 def _of(system, size, seed=0):
     q, correct, _ = system(np.random.default_rng(seed), size)
-    return q, 1 - correct
+    return data_of(q, 1 - correct, n_bins=4)
 
 
 def test_without_pairs_there_is_nothing_to_say():
