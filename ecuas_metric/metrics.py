@@ -49,28 +49,6 @@ def keys_of(
     return keys
 
 
-def naive_keys(decisions: Decisions, options: Options) -> list[Key]:
-    """Return the keys of what `normalize` divides, in the order of `naive_values`."""
-    keys = keys_of(decisions, options)
-    naive = [key for key in keys if key.entry.naive_confidence is not None]
-    if decisions.labels is not None:
-        naive += [key for key in keys if key.entry.naive_posterior is not None]
-    return naive
-
-
-def recalibrated_keys(decisions: Decisions, options: Options) -> list[Key]:
-    """Return the keys of what `decompose` adds."""
-    plain = [key for key in keys_of(decisions, options) if key.entry.has_recalibrated]
-    return [key.of(variant) for key in plain for variant in ("recalibrated", "calibration_loss")]
-
-
-def keys_of_calibration(decisions: Decisions, options: Options) -> list[Key]:
-    """Return the keys of what the option `calibration` asks for."""
-    if not options.calibration:
-        return []
-    return keys_of(decisions, options, when=("calibration",))
-
-
 # ---- plain values --------------------------------------------------------------------------------------------------
 
 

@@ -40,12 +40,9 @@ from .metrics import (
     Values,
     decomposed_values,
     keys_of,
-    keys_of_calibration,
     metric_values,
-    naive_keys,
     naive_values,
     normalized_values,
-    recalibrated_keys,
 )
 from .options import (
     PER_SAMPLE,
@@ -254,12 +251,19 @@ def compute_results(
 
 def value_keys(decisions: Decisions, options: Options) -> list[Key]:
     """Return the keys of `compute_results`, without computing any number."""
-    keys = keys_of(decisions, options)
+    plain = keys_of(decisions, options)
+    keys = list(plain)
     if options.normalize:
-        keys += [key.of("normalized") for key in naive_keys(decisions, options)]
+        keys += [key.of("normalized") for key in plain if key.entry.naive_confidence is not None]
+    if options.normalize and decisions.labels is not None:
+        keys += [key.of("normalized") for key in plain if key.entry.naive_posterior is not None]
     if options.decompose:
-        keys += recalibrated_keys(decisions, options)
-    return keys + keys_of_calibration(decisions, options)
+        recalibrated = [key for key in plain if key.entry.has_recalibrated]
+        variants = ("recalibrated", "calibration_loss")
+        keys += [key.of(variant) for key in recalibrated for variant in variants]
+    if options.calibration:
+        keys += keys_of(decisions, options, when=("calibration",))
+    return keys
 
 
 def _keys_asked(system: System, only: Iterable[Key] | None) -> list[Key]:
