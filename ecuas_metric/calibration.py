@@ -22,30 +22,17 @@ _ALONE = 1e-9  # from 1, of the weight of a bin that is in one unit
 
 
 def confidence_cross_entropy_cost(
-    uncertainty: Floats,
-    incorrect: Floats,
-    *,
-    epsilon: float = 1e-7,
-    out: Floats | None = None,
+    uncertainty: Floats, incorrect: Floats, *, epsilon: float = 1e-7
 ) -> Floats:
     """Return -log q_e of correct and -log(1 - q_e) of incorrect samples (N,) (nats), q_e in [epsilon, 1 - epsilon]."""
-    of_truth = np.subtract(1.0, incorrect, out=out)
-    of_truth -= uncertainty
-    np.abs(of_truth, out=of_truth)  # the complement where correct, itself where incorrect
-    np.clip(of_truth, epsilon, 1 - epsilon, out=of_truth)
-    np.log(of_truth, out=of_truth)
-    return np.negative(of_truth, out=of_truth)
+    # the complement where correct, itself where incorrect
+    of_truth = np.abs(1.0 - incorrect - uncertainty)
+    return np.asarray(-np.log(np.clip(of_truth, epsilon, 1 - epsilon)))
 
 
-def confidence_brier_cost(
-    uncertainty: Floats,
-    incorrect: Floats,
-    *,
-    out: Floats | None = None,
-) -> Floats:
+def confidence_brier_cost(uncertainty: Floats, incorrect: Floats) -> Floats:
     """Return (q_e - correct)^2 = (u - incorrect)^2 of each sample (N,), in [0, 1] (Estienne et al., BS of q_e)."""
-    difference = np.subtract(uncertainty, incorrect, out=out)
-    return np.square(difference, out=difference)
+    return np.square(uncertainty - incorrect)
 
 
 def confidence_bins(confidence: Floats, *, n_bins: int = 10) -> Ints:

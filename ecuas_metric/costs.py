@@ -23,7 +23,6 @@ Integers = NDArray[np.object_]  # Python's, of any size
 # bits of all costs as integers, up to which the programme is solved in integers
 LARGEST_EXACT = 40_000
 GAP = 1e-9  # between primal and dual, relative, up to which a larger programme counts as solved
-Scratch = Floats  # shape (3, N), to be written to: fresh memory costs as much as the sums in it
 
 
 def ecuas_cost(
@@ -95,44 +94,28 @@ def ecuas_of_checked(
     max_uncertainty: float,
     epsilon: float,
     confidence: Floats | None = None,
-    scratch: Scratch | None = None,
 ) -> Floats:
-    """Return `ecuas_cost` of checked arrays (N,), in a row of `scratch` if given; confidences are finer near u = 1."""
-    ratio, floored, power = [np.empty(u.shape) for _ in range(3)] if scratch is None else scratch
-    _write_ratio(u, max_uncertainty, out=ratio)
+    """Return `ecuas_cost` of checked arrays (N,); confidences are finer near u = 1."""
+    ratio = np.clip(u, 0.0, max_uncertainty)
+    if max_uncertainty != 1:
+        ratio = ratio / max_uncertainty
     if n == math.inf:
         return np.where(ratio < 1 - ROUNDING, c / max_uncertainty, 1.0)
     if not 0 < epsilon < max_uncertainty:
         raise InputError("epsilon", "epsilon_out_of_range", value=epsilon, largest=max_uncertainty)
-    np.clip(ratio, epsilon / max_uncertainty, 1.0, out=floored)
+    floored = np.clip(ratio, epsilon / max_uncertainty, 1.0)
     if n < SMALLEST_ORDER:
-        slope = np.log(floored, out=floored)
-        scale = -1.0
-    elif 1 <= n <= LARGEST_SQUARED and n == int(n):
-        power = _whole_power(floored, int(n), out=power)
-        ratio *= power
-        slope = np.subtract(1.0, power, out=power)
-        scale = (n + 1) / n
-    else:  # exact also where 1 - r^n is small, as it is for small n
-        log = np.log(floored, out=floored)
-        if n > LARGEST_SQUARED:
-            log = _finer_log(log, confidence, max_uncertainty)
-        with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
-            exponent = np.multiply(log, n, out=floored)
-        slope = np.expm1(exponent, out=power)
-        slope /= n
-        scale = -(n + 1)
-        ratio *= np.exp(exponent, out=exponent)
-    slope *= c
-    slope *= scale / max_uncertainty
-    ratio += slope
-    return ratio
-
-
-def _write_ratio(u: Floats, max_uncertainty: float, *, out: Floats) -> None:
-    np.clip(u, 0.0, max_uncertainty, out=out)
-    if max_uncertainty != 1:
-        out /= max_uncertainty
+        return ratio - np.log(floored) * c * (1 / max_uncertainty)
+    if 1 <= n <= LARGEST_SQUARED and n == int(n):
+        power = _whole_power(floored, int(n))
+        return ratio * power + (1 - power) * c * ((n + 1) / n / max_uncertainty)
+    # exact also where 1 - r^n is small, as it is for small n
+    log = np.log(floored)
+    if n > LARGEST_SQUARED:
+        log = _finer_log(log, confidence, max_uncertainty)
+    with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
+        exponent = log * n
+    return ratio * np.exp(exponent) - np.expm1(exponent) / n * c * ((n + 1) / max_uncertainty)
 
 
 def _finer_log(log: Floats, confidence: Floats | None, max_uncertainty: float) -> Floats:
@@ -321,11 +304,11 @@ def _arrays(candidate_cost: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, 
     return c, u
 
 
-def _whole_power(base: Floats, n: int, *, out: Floats) -> Floats:
+def _whole_power(base: Floats, n: int) -> Floats:
     """Return base^n: squared for each binary digit of n after the first, and multiplied where the digit is 1."""
     power = base
     for digit in f"{n:b}"[1:]:
-        power = np.multiply(power, power, out=out)
+        power = np.square(power)
         if digit == "1":
             power *= base
     return power

@@ -16,7 +16,6 @@ def _ecuas_cost(data: Data) -> Floats:
         max_uncertainty=decisions.max_uncertainty,
         epsilon=data.options.floor,
         confidence=decisions.confidence if decisions.labels is None else None,
-        scratch=data.scratch,
     )
 
 

@@ -77,7 +77,6 @@ class Data:
     options: Options
     parameter: float = 0.0  # that of the key, e.g. n
     grouped: TieGroups | None = None  # the samples by increasing uncertainty
-    scratch: Floats | None = None  # (3, N), to write to
 
     @property
     def groups(self) -> TieGroups:

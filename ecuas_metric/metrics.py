@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from .calibration import CALIBRATION_METRICS, sums_in_bins
-from .costs import Scratch
 from .decisions import Decisions, select_rows
 from .expected_costs import COST_METRICS
 from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, blocks
@@ -97,12 +96,11 @@ def cost_of(
     key: Key,
     decisions: Decisions,
     options: Options,
-    scratch: Scratch | None = None,
 ) -> Floats:
     """Return the cost (N,) of each sample under a metric that is a mean."""
     cost = key.entry.cost
     assert cost is not None
-    data = Data(decisions, options, parameter=key.parameter or 0.0, scratch=scratch)
+    data = Data(decisions, options, parameter=key.parameter or 0.0)
     return np.asarray(cost(data), np.float64)  # a condition is a cost of 0 or 1
 
 
@@ -161,13 +159,10 @@ def _mean_costs(
     totals = dict.fromkeys(keys, 0.0)
     weight = options.sample_weight
     size = len(decisions.uncertainty)
-    parts = list(blocks(size, row_size=SAMPLE_SIZE // 2))
-    scratch = np.empty((3, parts[0].stop))
-    for rows in parts:
+    for rows in blocks(size, row_size=SAMPLE_SIZE // 2):
         part = select_rows(decisions, rows)
-        part_scratch = scratch[:, : rows.stop - rows.start]
         for key in keys:
-            cost = cost_of(key, part, options, part_scratch)
+            cost = cost_of(key, part, options)
             totals[key] += (cost if weight is None else weight[rows] * cost).sum()
     total_weight = size if weight is None else weight.sum()
     return {key: total / total_weight for key, total in totals.items()}

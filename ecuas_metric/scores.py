@@ -11,15 +11,13 @@ from .metric import Data, Frequencies, Metric
 
 def _confidence_cross_entropy(data: Data) -> Floats:
     decisions = data.decisions
-    out = None if data.scratch is None else data.scratch[0]
     return confidence_cross_entropy_cost(
-        decisions.uncertainty, decisions.candidate_cost, epsilon=data.options.epsilon, out=out
+        decisions.uncertainty, decisions.candidate_cost, epsilon=data.options.epsilon
     )
 
 
 def _confidence_brier_score(data: Data) -> Floats:
-    out = None if data.scratch is None else data.scratch[0]
-    return confidence_brier_cost(data.decisions.uncertainty, data.decisions.candidate_cost, out=out)
+    return confidence_brier_cost(data.decisions.uncertainty, data.decisions.candidate_cost)
 
 
 def _cross_entropy(data: Data) -> Floats:
