@@ -261,8 +261,8 @@ class Moments:
     @property
     def freedom(self) -> float:
         """The degrees of freedom of Student's tails: those of the design, or of answers less one."""
-        is_simple = self.effect.deviation is None
-        return max(self.units - 1 if is_simple else self.effect.freedom, 1.0)
+        freedom = self.effect.freedom
+        return max(self.units - 1 if math.isinf(freedom) else freedom, 1.0)
 
     @property
     def count(self) -> float:

@@ -173,14 +173,15 @@ def test_no_width_jumps_when_one_answer_changes():
         assert change.max() < 0.05, key
 
 
-@pytest.mark.parametrize("parts", [1, 2])
-def test_copies_in_groups_tell_what_one_of_each_tells(parts, rng):
-    q = rng.random(100)
-    correct = (rng.random(100) < q).astype(int)
-    part = np.arange(100) % parts
+@pytest.mark.parametrize(("size", "parts"), [(100, 1), (100, 2), (8, 1)])
+def test_copies_in_groups_tell_what_one_of_each_tells(size, parts, rng):
+    """Of few groups, too: their quantile is Student's, of so many groups."""
+    q = rng.random(size)
+    correct = (rng.random(size) < q).astype(int)
+    part = np.arange(size) % parts
     strata = {"strata": part} if parts > 1 else {}
     alone, _ = estimates(q, correct, **strata)
-    more = {"groups": np.arange(100)} | strata
+    more = {"groups": np.arange(size)} | strata
     copies = {name: np.repeat(values, 10) for name, values in more.items()}
     copied, _ = estimates(np.repeat(q, 10), np.repeat(correct, 10), **copies)
     for key in ("error_rate", "ecuas_1", "auroc", "confidence_brier_score"):
