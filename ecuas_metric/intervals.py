@@ -13,7 +13,18 @@ import numpy as np
 from .decisions import Decisions, one_of_each_class, right_and_wrong
 from .designs import SIMPLE, Design, design_of_options
 from .errors import Note
-from .inference import HALF, Groups, Inference, Number, Rows, Unseen, infer, standard_error, unseen
+from .inference import (
+    HALF,
+    Groups,
+    Inference,
+    Number,
+    Rows,
+    Unseen,
+    infer,
+    moments_seen,
+    rows_of,
+    unseen,
+)
 from .inputs import Bools, Floats, Ints, Limits
 from .metric import Data, Key, Line, Point, bias_of
 from .metrics import (
@@ -57,6 +68,7 @@ class Answers:
     options: Options
     own: Callable[[Key], Groups | None]  # the sums of a number's own losses, as one group
     rows: Callable[[], Rows] | None = None
+    by_row: Callable[[Ints, Floats], Rows] | None = None  # with other groups and costs of samples
 
     @property
     def is_binary(self) -> bool:
@@ -88,7 +100,7 @@ class Answers:
         """
         if self.is_binary:
             return 1.0
-        events = self.groups.atoms.event
+        events = self.groups.event
         seen = float(events.max(initial=0.0, where=matters))
         if self.form.labels is None or isinstance(self.options.cost, str):
             return max(seen, HALF * float(events.max())) or self.form.max_uncertainty
@@ -96,8 +108,12 @@ class Answers:
         return float(cost.min(initial=cost.max(), where=cost > seen * (1 + _ROUNDING)))
 
 
-def answers_of(decisions: Decisions, options: Options) -> Answers:
-    """Return the answers of samples sorted by increasing uncertainty, none of weight 0."""
+def answers_of(
+    decisions: Decisions,
+    options: Options,
+    order: Ints | slice = slice(None),
+) -> Answers:
+    """Return the answers of samples sorted by increasing uncertainty, none of weight 0; one by one in this order."""
     starts = run_starts(decisions.rank_by)
     cost = decisions.candidate_cost
     uncertainty = decisions.uncertainty_at(decisions.rank_by[starts])
@@ -109,13 +125,14 @@ def answers_of(decisions: Decisions, options: Options) -> Answers:
             np.zeros(1, np.int64),
         )
 
+    def by_row(group: Ints, cost: Floats) -> Rows:
+        weight = options.sample_weight
+        return rows_of(group[order], cost[order], None if weight is None else weight[order])
+
     @functools.cache
     def rows() -> Rows:
         sizes = np.diff(starts, append=len(cost))
-        return Rows(
-            np.repeat(np.arange(len(starts)), sizes),
-            cost,
-        )
+        return by_row(np.repeat(np.arange(len(starts)), sizes), cost)
 
     return Answers(
         _groups_of(cost, options.sample_weight, starts, uncertainty),
@@ -123,6 +140,7 @@ def answers_of(decisions: Decisions, options: Options) -> Answers:
         options,
         own,
         rows,
+        by_row,
     )
 
 
@@ -223,8 +241,8 @@ def _without_answers(number: Number) -> Number:
     ]
 
     def rows() -> Rows:
-        group = number.by_row().group
-        return Rows(group, np.zeros(len(group)))
+        answers = number.answers()
+        return dataclasses.replace(answers, cost=np.zeros(len(answers.cost)))
 
     free = dataclasses.replace(groups, cost=none, weight2_cost=none, weight2_cost2=none)
     return dataclasses.replace(
@@ -298,8 +316,9 @@ def _recalibrated_at(
     form = answers.form
 
     def at(groups: Groups) -> Point:
-        value = recalibrated_values(groups.ties, form, answers.options)[key]
-        u = recalibrated_uncertainty(groups.ties, max_uncertainty=form.max_uncertainty)
+        ties = answers.data(key, groups).groups
+        value = recalibrated_values(ties, form, answers.options)[key]
+        u = recalibrated_uncertainty(ties, max_uncertainty=form.max_uncertainty)
         return Point(
             float(value),
             line_of_mean(key, u, form, answers.options),
@@ -322,8 +341,9 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
         return None
 
     def rows() -> Rows:
+        assert answers.by_row is not None
         loss = cost_of(key, answers.form, answers.options)
-        return Rows(np.zeros(len(loss), np.int64), loss)
+        return answers.by_row(np.zeros(len(loss), np.int64), loss)
 
     at = _mean_at(_cost_of(groups))
     least, most = _range_of(key, answers)
@@ -348,7 +368,7 @@ def _cost_of(groups: Groups) -> Line:
 
 def _dearest_loss(groups: Groups, most: float) -> float:
     """Return what one more answer loses by a posterior: half of what it can, which is the root of a probability."""
-    return max(float(groups.atoms.event.max()), HALF * most)
+    return max(float(groups.event.max()), HALF * most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -399,7 +419,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     size = int(options.num_classes or 0)
     is_known = answers.is_binary or key.entry.is_own_loss
     # A frequency that enters by its logarithm or a maximum is known to first order if K is small against root N.
-    if labels is None or answers.rows is None or not is_known or size**2 > len(labels):
+    if labels is None or answers.by_row is None or not is_known or size**2 > len(labels):
         return None
     loss = cost_of(key.of(""), answers.form, options)
     classes, part = np.unique(labels, return_inverse=True)
@@ -422,7 +442,13 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     _, most = _range_of(key.of(""), answers)
     dearest = _dearest_loss(groups, most)
     return Number(
-        value, groups, at, at(groups), 0.0, dearest=dearest, rows=lambda: Rows(part, loss)
+        value,
+        groups,
+        at,
+        at(groups),
+        0.0,
+        dearest=dearest,
+        rows=functools.partial(answers.by_row, part, loss),
     )
 
 
@@ -503,7 +529,7 @@ def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE)
     errors = (
         {}
         if answers.rows
-        else {key: standard_error([number], design) for key, number in numbers.items()}
+        else {key: moments_seen([number], design).standard_error for key, number in numbers.items()}
     )
     if level is None:
         return Intervals({}, errors, ())
@@ -557,18 +583,10 @@ def _limits(
     return min(values), max(values)
 
 
-def numbers_of(
-    answers: Answers,
-    values: Values,
-    order: Ints | None = None,
-) -> dict[Key, Number]:
-    """Return the numbers of answers, as the engine sees them, of which errors are known; rows in this order."""
-    numbers = {}
-    for key, value in values.items():
-        number = number_of(key, answers, float(value))
-        if number is not None:
-            numbers[key] = number if order is None else number.reordered(order)
-    return numbers
+def numbers_of(answers: Answers, values: Values) -> dict[Key, Number]:
+    """Return the numbers of answers, as the engine sees them, of which errors are known."""
+    numbers = {key: number_of(key, answers, float(value)) for key, value in values.items()}
+    return {key: number for key, number in numbers.items() if number is not None}
 
 
 def limits_of_selected(

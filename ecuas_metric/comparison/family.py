@@ -37,6 +37,7 @@ class Difference:
     first: str
     second: str
     key: Key
+    numbers: Sequence[Number]  # of which it is the sum
     inference: Inference | None
 
     @property
@@ -59,36 +60,30 @@ class Family:
         samples = {name: drawn(system) for name, system in systems.items()}
         self.design = design_of_systems(samples)
         self.answers = {
-            name: answers_of(system.decisions, system.options) for name, system in samples.items()
-        }
-        self.numbers = {
-            name: numbers_of(self.answers[name], values[name], paired_rows(system))
+            name: answers_of(system.decisions, system.options, paired_rows(system))
             for name, system in samples.items()
         }
+        self.numbers = {
+            name: numbers_of(answers, values[name]) for name, answers in self.answers.items()
+        }
         self.tests = [
-            Difference(first, second, key, self._inference(first, second, key))
+            self._test(first, second, key)
             for first, second in itertools.combinations(systems, 2)
             for key in values[first]
             if key in values[second]
         ]
 
-    def _inference(
-        self,
-        first: str,
-        second: str,
-        key: Key,
-    ) -> Inference | None:
-        """Return what is known of a difference; exactly 0 where it is no more than rounding."""
-        if not (
-            self.design.tells_errors and key in self.numbers[first] and key in self.numbers[second]
-        ):
-            return None
-        numbers = [self.numbers[first][key], self.numbers[second][key].negated()]
+    def _test(self, first: str, second: str, key: Key) -> Difference:
+        """Return a difference with what is known of it; exactly 0 where it is no more than rounding."""
+        one = self.numbers[first].get(key)
+        other = self.numbers[second].get(key)
+        if one is None or other is None or not self.design.tells_errors:
+            return Difference(first, second, key, (), None)
+        numbers = [one, other.negated()]
         inference = infer(numbers, self.design)
-        sizes = abs(float(self.values[first][key])) + abs(float(self.values[second][key]))
-        if inference is None or abs(inference.value) > _ROUNDING * sizes:
-            return inference
-        return replace(inference, value=0.0)
+        if inference and abs(inference.value) <= _ROUNDING * (abs(one.value) + abs(other.value)):
+            inference = replace(inference, value=0.0)
+        return Difference(first, second, key, numbers, inference)
 
     @cached_property
     def _draws(self) -> dict[tuple[str, Key], Floats]:
@@ -134,13 +129,11 @@ class Family:
         """Return what a difference mostly rests on that was not seen, and of which system."""
         if test.inference is None:
             return "", None
-        names = (test.first, test.second)
-        numbers = [self.numbers[name][test.key] for name in names]
-        kind = unseen(numbers, test.inference, level)
-        name = names[kind.number] if kind else ""
-        is_of_answers = (
-            kind is not None and numbers[kind.number].groups is self.answers[name].groups
-        )
+        kind = unseen(test.numbers, test.inference, level)
+        if kind is None:
+            return "", None
+        name = (test.first, test.second)[kind.number]
+        is_of_answers = test.numbers[kind.number].groups is self.answers[name].groups
         return name, kind if is_of_answers else None
 
     def may_rank(self, test: Difference) -> bool:
@@ -232,8 +225,7 @@ def design_of_systems(systems: Mapping[str, System]) -> Design:
 
 def influence_of(number: Number) -> Floats:
     """Return the influence (N,) of each answer on a number."""
-    assert number.rows is not None
-    return number.rows().influence(number.seen.line)
+    return number.answers().influence(number.seen.line)
 
 
 def deviates(influences: Floats, design: Design, seed: int = 0) -> Floats:
