@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .decisions import Decisions, one_of_each_class, right_and_wrong
-from .designs import SIMPLE, Design, design_of_options
+from .designs import SIMPLE, Design, design_of_options, totals
 from .errors import Note
 from .inference import (
     HALF,
@@ -116,17 +116,16 @@ def answers_of(
     """Return the answers of samples sorted by increasing uncertainty, none of weight 0; one by one in this order."""
     starts = run_starts(decisions.rank_by)
     cost = decisions.candidate_cost
-    uncertainty = decisions.uncertainty_at(decisions.rank_by[starts])
+    weight = options.sample_weight
+
+    def added(values: Floats) -> Floats:
+        return np.add.reduceat(values, starts) if len(starts) < len(cost) else values
 
     def own(key: Key) -> Groups:
-        return _groups_of(
-            cost_of(key, decisions, options),
-            options.sample_weight,
-            np.zeros(1, np.int64),
-        )
+        loss = cost_of(key, decisions, options)
+        return _groups_of(loss, weight, lambda values: values.sum(keepdims=True), np.zeros(1))
 
     def by_row(group: Ints, cost: Floats) -> Rows:
-        weight = options.sample_weight
         return rows_of(group[order], cost[order], None if weight is None else weight[order])
 
     @functools.cache
@@ -135,7 +134,7 @@ def answers_of(
         return by_row(np.repeat(np.arange(len(starts)), sizes), cost)
 
     return Answers(
-        _groups_of(cost, options.sample_weight, starts, uncertainty),
+        _groups_of(cost, weight, added, decisions.uncertainty_at(decisions.rank_by[starts])),
         decisions,
         options,
         own,
@@ -147,40 +146,15 @@ def answers_of(
 def _groups_of(
     cost: Floats,
     weight: Floats | None,
-    starts: Ints,
-    uncertainty: Floats | None = None,
+    add: Callable[[Floats], Floats],
+    uncertainty: Floats,
 ) -> Groups:
-    """Return the sums over samples (N,) from each start (G,) to the next."""
-    sums = _to_sum(cost, weight)
-    if len(starts) < len(cost):
-        sums = [np.add.reduceat(values, starts) for values in sums]
-    return Groups(
-        np.zeros(len(starts)) if uncertainty is None else uncertainty,
-        *sums,
-    )
-
-
-def _groups_by(part: Ints, cost: Floats, weight: Floats | None) -> Groups:
-    """Return the sums over samples (N,) of each part, numbered from 0."""
-    sums = [np.asarray(np.bincount(part, values), np.float64) for values in _to_sum(cost, weight)]
-    return Groups(np.zeros(len(sums[0])), *sums)
-
-
-def _to_sum(cost: Floats, weight: Floats | None) -> list[Floats]:
-    """Return w, w c, w^2, w^2 c, w^2 c^2 and w^4 of samples (N,)."""
-    if weight is None:
-        weight = np.broadcast_to(1.0, cost.shape)
-        return [weight, cost, weight, cost, np.square(cost), weight]
-    weighted = weight * cost
-    weight2 = np.square(weight)
-    return [
-        weight,
-        weighted,
-        weight2,
-        weight * weighted,
-        np.square(weighted),
-        np.square(weight2),
-    ]
+    """Return the sums of samples (N,) over groups (G,)."""
+    w = np.broadcast_to(1.0, cost.shape) if weight is None else weight
+    square = np.square(w)
+    weighted = w * cost
+    terms = (w, weighted, square, w * weighted, np.square(weighted), np.square(square))
+    return Groups(uncertainty, *map(add, terms))
 
 
 # ---- numbers as functions of groups ----------------------------------------------------------------------------------
@@ -198,15 +172,9 @@ def number_of(key: Key, answers: Answers, value: float) -> Number | None:
         return _own_loss(key, answers, value)
     if metric.of_samples and metric.line is None:
         return None
-    return _of_answers(key, answers, value, _at(key, answers), _bias(key, answers, value))
-
-
-def _bias(key: Key, answers: Answers, value: float) -> float:
-    """Return the bias of a number, of order 1 / N."""
-    if key.entry.bias is None or key.variant:
-        return 0.0
     groups = answers.groups
-    return bias_of(key, answers.data(key, groups), value, groups.total / groups.unit)
+    bias = bias_of(key, answers.data(key, groups), value, groups.total / groups.unit)
+    return _of_answers(key, answers, value, _at(key, answers), bias)
 
 
 def _of_answers(
@@ -423,7 +391,9 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
         return None
     loss = cost_of(key.of(""), answers.form, options)
     classes, part = np.unique(labels, return_inverse=True)
-    groups = _groups_by(part, loss, options.sample_weight)
+    groups = _groups_of(
+        loss, options.sample_weight, functools.partial(totals, part), np.zeros(len(classes))
+    )
     naive = _Naive(key, one_of_each_class(size, answers.form.max_uncertainty), options)
     line = _cost_of(groups)
 
@@ -649,44 +619,33 @@ def notes_unseen(
     hidden: Mapping[Key, Unseen | None],
 ) -> tuple[Note, ...]:
     """Return one note for each stretch of answers among which a kind was not seen, on the intervals that rest on it."""
-    sizes: dict[_Stretch, dict[Key, float]] = {}
+    sizes: dict[tuple[str, int, str], dict[Key, float]] = {}
     for key, kind in hidden.items():
         if kind is not None:
             sizes.setdefault(_stretch_of(answers, kind), {})[key] = kind.size
-    return tuple(
-        Note(
-            "unseen",
-            dataclasses.asdict(stretch)
-            | {"largest": max(of_keys.values()), "metrics": list(of_keys)},
-        )
-        for stretch, of_keys in sizes.items()
-    )
+    notes = []
+    for (kind_of_answer, count, where), of_keys in sizes.items():
+        fields = {"kind": kind_of_answer, "count": count, "where": where}
+        fields |= {"largest": max(of_keys.values()), "metrics": list(of_keys)}
+        notes.append(Note("unseen", fields))
+    return tuple(notes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """The kind of answers that was not seen, among how many answers, and where these lie."""
-
-    kind: str
-    count: int
-    where: str
-
-
-def _stretch_of(answers: Answers, hidden: Unseen) -> _Stretch:
+def _stretch_of(answers: Answers, hidden: Unseen) -> tuple[str, int, str]:
+    """Return the kind of answers that was not seen, among how many answers, and where these lie."""
     groups = answers.groups
     rows = slice(hidden.first, hidden.last + 1)
     ends = groups.uncertainty[[hidden.first, hidden.last]]
     name = "uncertainty"
-    kind = "right answer"
-    if hidden.cost:
-        kind = "mistake" if answers.is_binary else f"answer that costs {hidden.cost:.3g}"
+    kind = f"answer that costs {hidden.cost:.3g}"
     if answers.is_binary:
         name = "confidence"
         ends = 1 - ends
+        kind = "mistake"
     first, last = (f"{end:.3g}" for end in sorted(ends.tolist()))
-    count = float(groups.weight[rows].sum()) ** 2 / float(groups.weight2[rows].sum())
     where = f"{name} {first}" if first == last else f"{name} {first} to {last}"
-    return _Stretch(kind, round(count), where)
+    count = float(groups.weight[rows].sum()) ** 2 / float(groups.weight2[rows].sum())
+    return kind if hidden.cost else "right answer", round(count), where
 
 
 def note_few_units(design: Design) -> tuple[Note, ...]:

@@ -344,11 +344,6 @@ def _values(
     return values
 
 
-def resampling_of(options: Options) -> Resampling:
-    """Return the resampling that the options describe."""
-    return Resampling(options.n_resamples, options.random_state, options.groups, options.strata)
-
-
 def _intervals(
     system: System,
     values: Mapping[Key, FloatOrFloats],
@@ -360,12 +355,12 @@ def _intervals(
         return _analytic_intervals(system, values, only)
     samples = drawn(system)
     options = samples.options
-    if not design_of_options(options, samples.num_samples).tells_errors:
+    design = design_of_options(options, samples.num_samples)
+    if not design.tells_errors:
         return dict.fromkeys(only, NONE), (NO_UNITS,)
     limits, notes = intervals(
         lambda resamples: all_values(samples, resamples, only),
-        samples.num_samples,
-        resampling=resampling_of(options),
+        Resampling(design, options.n_resamples, options.random_state),
         confidence_level=options.confidence_level or 0.0,
         progress=progress,
     )

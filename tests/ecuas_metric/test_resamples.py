@@ -3,6 +3,7 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 
+from ecuas_metric.designs import design_of_options
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import augrc, aurc, auroc
 from ecuas_metric.ranking import ResampledTies, Resamples, tie_groups
@@ -41,7 +42,8 @@ def test_each_resample_has_the_values_of_its_counts_as_weights(rng, form, design
         weight = rng.integers(1, 4, SIZE) if design == "counts" else rng.exponential(size=SIZE)
         options |= {"sample_weight": weight, "weights_are": design}
     system = prepare(kind, predictions, references, checked_options(**OPTIONS | options))
-    (counts,) = bootstrap_weights(SIZE, Resampling(COUNT, groups=system.options.groups))
+    drawn_by = design_of_options(system.options, SIZE)
+    (counts,) = bootstrap_weights(Resampling(drawn_by, COUNT))
     together = all_values(system, counts)
     for row, drawn in enumerate(counts.astype(np.float64)):
         weight = (

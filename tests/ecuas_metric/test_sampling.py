@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from ecuas_metric import inputs
+from ecuas_metric.designs import design_of
 from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
@@ -30,18 +31,14 @@ def percentile(system, **options):
     return compute_results(prepare("confidences", *system, options))
 
 
-def all_weights(num_samples, resampling):
-    return np.concatenate(list(bootstrap_weights(num_samples, resampling)))
-
-
-def in_chunks_of(num_bytes, monkeypatch):
-    monkeypatch.setattr(inputs, "CHUNK_SIZE", num_bytes)
-    monkeypatch.setattr(inputs, "CHUNK_ROWS", 2)
+def all_weights(num_samples, count, **design):
+    resampling = Resampling(design_of(num_samples, **design), count)
+    return np.concatenate([*bootstrap_weights(resampling)])
 
 
 @pytest.mark.parametrize(("size", "part"), [(10, 5), (100, 16)])
 def test_draws_are_multinomial_and_the_same_in_any_chunks(size, part, monkeypatch):
-    weights = all_weights(size, Resampling(4000))
+    weights = all_weights(size, 4000)
     assert (weights.sum(axis=1) == size).all()
     assert stats.chisquare(weights.sum(axis=0)).pvalue > 1e-3
     assert weights.var(axis=0) == pytest.approx(np.full(size, 1 - 1 / size), rel=0.15)
@@ -53,12 +50,12 @@ def test_draws_are_multinomial_and_the_same_in_any_chunks(size, part, monkeypatc
     monkeypatch.setattr(inputs, "CHUNK_ROWS", 2)
     for num_bytes in (1, 37, 600, 10**6):
         monkeypatch.setattr(inputs, "CHUNK_SIZE", num_bytes)
-        np.testing.assert_array_equal(all_weights(size, Resampling(40)), weights[:40])
+        np.testing.assert_array_equal(all_weights(size, 40), weights[:40])
 
 
 def test_groups_are_drawn_whole():
     groups = np.array([0, 0, 0, 1, 2, 2])
-    weights = all_weights(6, Resampling(100, groups=groups))
+    weights = all_weights(6, 100, groups=groups)
     for group in range(3):
         members = weights[:, groups == group]
         assert (members == members[:, :1]).all()
@@ -67,11 +64,10 @@ def test_groups_are_drawn_whole():
 
 def test_strata_keep_their_sizes():
     strata = np.array([0] * 7 + [1] * 3)
-    weights = all_weights(10, Resampling(100, strata=strata))
+    weights = all_weights(10, 100, strata=strata)
     assert (weights[:, :7].sum(axis=1) == 7).all()
-    both = all_weights(
-        10, Resampling(100, strata=strata, groups=np.array([0, 0, 1, 1, 2, 2, 3, 4, 4, 5]))
-    )
+    groups = np.array([0, 0, 1, 1, 2, 2, 3, 4, 4, 5])
+    both = all_weights(10, 100, strata=strata, groups=groups)
     assert (both[:, [0, 2, 4, 6]].sum(axis=1) == 4).all()
 
 
@@ -79,7 +75,7 @@ def test_a_group_in_two_strata_is_an_error():
     with pytest.raises(
         ValueError, match="^groups must each lie in one stratum; got one in two, at sample 1"
     ):
-        all_weights(2, Resampling(10, groups=np.array([0, 0]), strata=np.array([0, 1])))
+        all_weights(2, 10, groups=np.array([0, 0]), strata=np.array([0, 1]))
 
 
 def variance_of(data):
@@ -95,7 +91,7 @@ def test_the_interval_of_a_skewed_statistic_is_scipys(level, rng):
     """To the last digits: the same generator, asked in the same way, draws the same resamples."""
     data = rng.exponential(size=60)
     ours, _ = intervals(
-        variance_of(data), 60, resampling=Resampling(2000, random_state=5), confidence_level=level
+        variance_of(data), Resampling(design_of(60), 2000, 5), confidence_level=level
     )
     theirs = stats.bootstrap(
         (data,), np.var, n_resamples=2000, rng=5, method="percentile", confidence_level=level

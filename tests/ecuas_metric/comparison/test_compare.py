@@ -7,6 +7,7 @@ import pytest
 
 from ecuas_metric.basis import differing
 from ecuas_metric.comparison.compare import compare_systems, compare_within, in_common, order_of
+from ecuas_metric.designs import design_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Unlabelled, read_submissions
 from ecuas_metric.files.values import as_ids, from_values
@@ -173,7 +174,7 @@ def test_an_interval_is_about_the_bootstraps(outputs):
     systems = systems_of(outputs, n=1)
     for (first, second, _), row in rows_of(outputs, n=1, n_resamples=1000).items():
         if row.key != Key("ece"):
-            weights = np.vstack(list(bootstrap_weights(400, Resampling(1000))))
+            weights = np.vstack([*bootstrap_weights(Resampling(design_of(400)))])
             pair = systems[first], systems[second]
             values = [
                 all_values(system, weights[:, system.order], [row.key])[row.key] for system in pair
