@@ -172,13 +172,20 @@ def design_of(
     return Design(weight, group, stratum)
 
 
-def design_of_options(options: Options, num_samples: int) -> Design:
-    """Return the design that the options describe."""
+def design_of_options(
+    options: Options,
+    num_samples: int,
+    order: Ints | slice = slice(None),
+) -> Design:
+    """Return the design that the options describe, of samples in this order."""
+    weight = options.sample_weight
+    groups = options.groups
+    strata = options.strata
     return design_of(
         num_samples,
-        weight=options.sample_weight,
-        groups=options.groups,
-        strata=options.strata,
+        weight=None if weight is None else weight[order],
+        groups=None if groups is None else groups[order],
+        strata=None if strata is None else strata[order],
     )
 
 

@@ -125,7 +125,7 @@ class Groups:
         return Groups(uncertainty, weight, *others)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Number:
     """A number with the answers that it was computed from; without rows where only their sums are known."""
 
@@ -140,17 +140,17 @@ class Number:
     bias: float = 0.0  # of order 1 / N
     rows: Callable[[], Rows] | None = None
 
-    @property
+    @functools.cached_property
     def line(self) -> Line:
         """Its line for the answers that were seen, of mean 0."""
         return self.groups.centred(self.seen.line)
 
-    @property
+    @functools.cached_property
     def matters(self) -> Bools:
         """Whether the number depends on the answers of each group (G,)."""
         return np.not_equal(self.seen.line.slope, 0)
 
-    @property
+    @functools.cached_property
     def worst(self) -> Floats:
         """What one more answer costs (G,) that makes the number smallest."""
         return np.where(self.seen.line.slope < 0, self.dearest, self.cheapest)
@@ -179,7 +179,7 @@ def _negated(point: Point) -> Point:
 # ---- three moments ---------------------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Moments:
     """Sums over the answers of each stratum (H,): of weights w and deviations d, and over what is added, of m and e."""
 
@@ -205,24 +205,24 @@ class Moments:
             clusters=self.clusters.scaled(factor),
         )
 
-    @property
+    @functools.cached_property
     def count(self) -> Floats:
         """The number of equal independent answers (H,), with what is added."""
         return (self.total + self.mass) / (self.unit * self.clusters.factor)
 
-    @property
+    @functools.cached_property
     def variance(self) -> Floats:
         """The variance (H,) of the mean of each stratum, times its weight: that of a Dirichlet mean."""
         share = self.total / (self.total + self.mass)
         squares = (self.squares + self.added_squares) * self.clusters.factor
         return np.asarray(squares * np.square(share) * self.count / (self.count + 1))
 
-    @property
+    @functools.cached_property
     def deviation(self) -> float:
         """The standard deviation of the number."""
         return math.sqrt(float(self.variance.sum())) / float(self.total.sum())
 
-    @property
+    @functools.cached_property
     def skewness(self) -> float:
         """The skewness of the number, by the same."""
         variance = float(self.variance.sum())
@@ -505,6 +505,7 @@ class Unseen:
     """What an interval mostly rests on: answers of a kind that was not seen in neighbouring groups."""
 
     number: int  # 0, or 1 for the second of a difference
+    groups: Groups
     first: int  # of the groups
     last: int
     cost: float  # of such an answer
@@ -554,6 +555,7 @@ def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
     sizes = np.abs(reach.line.slope[first : last + 1])
     return Unseen(
         number,
+        groups,
         first,
         last,
         float(reach.cost[worst]),

@@ -69,6 +69,14 @@ class Answers:
     own: Callable[[Key], Groups | None]  # the sums of a number's own losses, as one group
     rows: Callable[[], Rows] | None = None
     by_row: Callable[[Ints, Floats], Rows] | None = None  # with other groups and costs of samples
+    design: Design = SIMPLE
+
+    @property
+    def tell_errors(self) -> bool:
+        """Whether the error of a number can be known from them."""
+        groups = self.groups
+        are_two = groups.total >= (2 - _ROUNDING) * groups.unit
+        return are_two and (self.rows is None or self.design.tells_errors)
 
     @property
     def is_binary(self) -> bool:
@@ -125,8 +133,10 @@ def answers_of(
         loss = cost_of(key, decisions, options)
         return _groups_of(loss, weight, lambda values: values.sum(keepdims=True), np.zeros(1))
 
+    design = design_of_options(options, len(cost), order)
+
     def by_row(group: Ints, cost: Floats) -> Rows:
-        return rows_of(group[order], cost[order], None if weight is None else weight[order])
+        return rows_of(group[order], cost[order], design.weight)
 
     @functools.cache
     def rows() -> Rows:
@@ -140,6 +150,7 @@ def answers_of(
         own,
         rows,
         by_row,
+        design,
     )
 
 
@@ -467,40 +478,31 @@ def _range_of(key: Key, answers: Answers) -> Limits:
 # ---- intervals -------------------------------------------------------------------------------------------------------
 
 
-def analytic_intervals(decisions: Decisions, options: Options, values: Values) -> Intervals:
-    """Return the intervals of numbers of samples sorted by increasing uncertainty, none of weight 0."""
-    design = design_of_options(options, len(decisions.uncertainty))
-    if not design.tells_errors:
-        return Intervals(dict.fromkeys(values, NONE), {}, (NO_UNITS,))
-    intervals = limits_of_answers(answers_of(decisions, options), values, design)
-    return dataclasses.replace(intervals, notes=intervals.notes + note_few_units(design))
-
-
-def in_few_groups(answers: Answers, design: Design) -> Answers:
+def in_few_groups(answers: Answers) -> Answers:
     """Return answers in no more groups than `_MOST_GROUPS`, of neighbours, where nothing asks for them one by one."""
     size = len(answers.groups.weight)
-    if size <= _MOST_GROUPS or not design.is_simple:
+    if size <= _MOST_GROUPS or not answers.design.is_simple:
         return answers
     starts = np.arange(_MOST_GROUPS) * size // _MOST_GROUPS
     return dataclasses.replace(answers, groups=answers.groups.merged(starts))
 
 
-def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE) -> Intervals:
+def analytic_intervals(answers: Answers, values: Values) -> Intervals:
     """Return the interval of each number in `values`: the one function for samples in memory and for states.
 
     Without a confidence level there are standard errors only, which only those who have nothing but sums need.
     """
-    answers = in_few_groups(answers, design)
     level = answers.options.confidence_level
     limits = dict.fromkeys(values, NONE)
-    if answers.groups.total < (2 - _ROUNDING) * answers.groups.unit:
+    if not answers.tell_errors:
         return Intervals(limits, {}, () if level is None else (NO_UNITS,))
+    answers = in_few_groups(answers)
     numbers = numbers_of(answers, values)
-    errors = (
-        {}
-        if answers.rows
-        else {key: moments_seen([number], design).standard_error for key, number in numbers.items()}
-    )
+    design = answers.design
+    errors = {}
+    if answers.rows is None:
+        for key, number in numbers.items():
+            errors[key] = moments_seen([number], design).standard_error
     if level is None:
         return Intervals({}, errors, ())
     hidden = {}
@@ -508,14 +510,9 @@ def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE)
         inference = infer([number], design)
         if inference is not None:
             limits[key] = _limits(key, number, inference, design, level)
-            hidden[key] = (
-                unseen([number], inference, level) if number.groups is answers.groups else None
-            )
-    return Intervals(
-        limits,
-        errors,
-        _notes(answers, values, limits) + notes_unseen(answers, hidden),
-    )
+            hidden[key] = unseen([number], inference, level)
+    notes = _notes(answers, values, limits) + notes_unseen(answers, hidden)
+    return Intervals(limits, errors, notes + note_few_units(answers))
 
 
 def _limits(
@@ -559,11 +556,9 @@ def numbers_of(answers: Answers, values: Values) -> dict[Key, Number]:
     return {key: number for key, number in numbers.items() if number is not None}
 
 
-def limits_of_selected(
-    answers: Answers, design: Design, selected: Bools, *, of_right: bool = False
-) -> Limits:
+def limits_of_selected(answers: Answers, selected: Bools, *, of_right: bool = False) -> Limits:
     """Return the limits of the mean cost of selected groups of answers (G,), or of the share of right ones in them."""
-    if not (selected.any() and design.tells_errors):
+    if not (selected.any() and answers.tell_errors):
         return NONE
     groups = answers.groups
     is_in = selected.astype(np.float64)
@@ -573,7 +568,7 @@ def limits_of_selected(
     most = 1.0 if answers.is_binary else math.inf
     dearest = answers.dearest(selected)
     number = Number(seen.value, groups, at, seen, 0.0, most, dearest=dearest, rows=answers.rows)
-    inference = infer([number], design)
+    inference = infer([number], answers.design)
     return NONE if inference is None else inference.limits(answers.options.confidence_level or 0.0)
 
 
@@ -621,7 +616,7 @@ def notes_unseen(
     """Return one note for each stretch of answers among which a kind was not seen, on the intervals that rest on it."""
     sizes: dict[tuple[str, int, str], dict[Key, float]] = {}
     for key, kind in hidden.items():
-        if kind is not None:
+        if kind is not None and kind.groups is answers.groups:
             sizes.setdefault(_stretch_of(answers, kind), {})[key] = kind.size
     notes = []
     for (kind_of_answer, count, where), of_keys in sizes.items():
@@ -648,8 +643,9 @@ def _stretch_of(answers: Answers, hidden: Unseen) -> tuple[str, int, str]:
     return kind if hidden.cost else "right answer", round(count), where
 
 
-def note_few_units(design: Design) -> tuple[Note, ...]:
+def note_few_units(answers: Answers) -> tuple[Note, ...]:
     """Return a note if groups, or weights, leave so few units that their own variance says little."""
-    if design.num_units >= min(FEW_UNITS, len(design.weight)):
+    design = answers.design
+    if answers.rows is None or design.num_units >= min(FEW_UNITS, len(design.weight)):
         return ()
     return (Note("few_groups", {"count": design.num_units, "needed": FEW_UNITS}),)

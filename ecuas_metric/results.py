@@ -35,7 +35,7 @@ from .inputs import (
     same_length,
     stacked,
 )
-from .intervals import NO_UNITS, analytic_intervals, note_on
+from .intervals import NO_UNITS, Answers, analytic_intervals, answers_of, note_on
 from .metric import Key, Ties, Weights, checked_keys
 from .metrics import (
     decomposed_values,
@@ -380,8 +380,7 @@ def _analytic_intervals(
     if system.origin.recalibration:
         fitted = [key for key in only if key.is_plain_share and key.assesses == "confidences"]
     known = {key: values[key] for key in only if key not in fitted}
-    samples = drawn(system)
-    inferred = analytic_intervals(samples.decisions, samples.options, known)
+    inferred = analytic_intervals(answers_drawn(system), known)
     return inferred.limits | dict.fromkeys(fitted, NONE), inferred.notes + note_on(
         "no_interval_known", fitted
     )
@@ -401,6 +400,14 @@ def _limits_of_gap(system: System) -> tuple[float, float]:
         n_bins=options.n_bins,
         weighting=weighting_of(options),
     )
+
+
+def answers_drawn(system: System, *, as_given: bool = False) -> Answers:
+    """Return the answers that were drawn; one by one in the order in which they were given, or as they are sorted."""
+    samples = drawn(system)
+    if samples.order is None or not as_given:
+        return answers_of(samples.decisions, samples.options)
+    return answers_of(samples.decisions, samples.options, positions(samples.order))
 
 
 def drawn(system: System) -> System:

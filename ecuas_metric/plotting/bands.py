@@ -9,13 +9,12 @@ import numpy as np
 
 from ..calibration import confidence_bins
 from ..costs import ecuas_of_checked, fixed_of_checked
-from ..designs import Design, design_of_options
 from ..expected_costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Floats, Limits
-from ..intervals import Answers, analytic_intervals, answers_of, in_few_groups, limits_of_selected
+from ..intervals import analytic_intervals, in_few_groups, limits_of_selected
 from ..metric import Key
 from ..ranking import run_starts
-from ..results import System, drawn
+from ..results import System, answers_drawn
 
 _ROUNDING = 1e-12  # of a coverage, relative
 
@@ -30,12 +29,11 @@ class Band:
 
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
-    answers, design = _answers_of(system)
-    answers = in_few_groups(answers, design)
+    answers = in_few_groups(answers_drawn(system))
     until = np.cumsum(answers.groups.weight) / answers.groups.total
     last = np.searchsorted(until, coverage * (1 - _ROUNDING))
     groups = np.arange(len(until))
-    return _band([limits_of_selected(answers, design, groups <= group) for group in last])
+    return _band([limits_of_selected(answers, groups <= group) for group in last])
 
 
 def reject_cost_band(system: System, reject_cost: Floats) -> Band:
@@ -72,21 +70,12 @@ def order_band(system: System, n: Floats) -> Band:
 
 def accuracy_band(system: System) -> Band:
     """Return the intervals of the accuracy in each bin of ECE; nan if it is empty."""
-    answers, design = _answers_of(system)
+    answers = answers_drawn(system)
     decisions = answers.form
     assert decisions.confidence is not None
     n_bins = system.options.n_bins
     bins = confidence_bins(decisions.confidence[run_starts(decisions.rank_by)], n_bins=n_bins)
-    return _band(
-        [limits_of_selected(answers, design, bins == i, of_right=True) for i in range(n_bins)]
-    )
-
-
-def _answers_of(system: System) -> tuple[Answers, Design]:
-    """Return the answers that were drawn in groups of equal uncertainty, and how they were drawn."""
-    samples = drawn(system)
-    answers = answers_of(samples.decisions, samples.options)
-    return answers, design_of_options(samples.options, samples.num_samples)
+    return _band([limits_of_selected(answers, bins == i, of_right=True) for i in range(n_bins)])
 
 
 def _mean_band(
@@ -99,8 +88,7 @@ def _mean_band(
     values = {
         key: float(np.average(cost, weights=weight)) for key, cost in zip(keys, costs, strict=True)
     }
-    samples = drawn(system)
-    limits = analytic_intervals(samples.decisions, samples.options, values).limits
+    limits = analytic_intervals(answers_drawn(system), values).limits
     return _band([limits[key] for key in values])
 
 

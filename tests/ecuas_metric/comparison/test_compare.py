@@ -186,19 +186,6 @@ def test_an_interval_is_about_the_bootstraps(outputs):
             ), row
 
 
-def test_equal_weights_are_no_weights(outputs):
-    """And the way of weights is another one in the code."""
-    for tied in (False, True):
-        arrays = {
-            name: (p.round(1) if tied else p, correct) for name, (p, correct) in outputs.items()
-        }
-        plain = rows_of(arrays, n_resamples=50, reject_costs=0.3)
-        weighted = rows_of(arrays, n_resamples=50, reject_costs=0.3, sample_weight=np.ones(400))
-        for key, row in plain.items():
-            expected = weighted[key].p, weighted[key].p_adjusted
-            assert (row.p, row.p_adjusted) == pytest.approx(expected, rel=1e-9, nan_ok=True), key
-
-
 def test_ids_bring_samples_together_and_ties_too_are_resampled_alike(outputs, rng):
     tied = {name: (rng.integers(0, 5, 60) / 4, rng.integers(0, 2, 60)) for name in "abc"}
     for arrays, moved in ((outputs, ("overconfident", "other")), (tied, "b")):
