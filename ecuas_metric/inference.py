@@ -231,7 +231,7 @@ class Moments:
         share = self.total / (self.total + self.mass)
         cubes = (self.cubes + self.added_cubes) * np.square(self.clusters.factor)
         third = cubes * share**3 * 2 * self.count**2 / ((self.count + 1) * (self.count + 2))
-        return float(third.sum() / variance**1.5)
+        return float(third.sum()) / variance / math.sqrt(variance)
 
     @property
     def freedom(self) -> float:
