@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
-from typing import TypeVar
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,53 +12,25 @@ from .errors import InputError
 from .inputs import Bools, Floats, Ints
 from .options import Options
 
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Effect:
-    """What a design does to a number, against samples drawn independently."""
-
-    variance: float = 1.0  # factor
-    added: float = 1.0  # one more answer counts as so many
-    freedom: float = math.inf  # degrees of freedom of Student's t
-    # of the number, with one more answer in each stratum; None where there are no strata
-    deviation: float | None = None
-    skewness: float = 0.0
-
-    def scaled(self, factor: float) -> Effect:
-        """Return the effect on so many times as many samples."""
-        if self.deviation is None:
-            return self
-        root = math.sqrt(factor)
-        return dataclasses.replace(
-            self,
-            deviation=self.deviation / root,
-            skewness=self.skewness / root,
-        )
-
-
-INDEPENDENT = Effect()
 _ROUNDING = 1e-9
-_Number = TypeVar("_Number", float, Floats)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Extremes:
-    """Influences (N,) of samples, the most that each could have had, and on which samples the number depends."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """What groups do to the variance of a number, in each stratum (H,) or everywhere."""
 
-    influence: Floats
-    extreme: Floats
-    matters: Bools
+    factor: Floats | float = 1.0  # of the variance; one more answer counts as so many, too
+    number: Floats | float = math.inf  # of equal groups that would tell as much of the variance
 
-    def plus(self, other: Extremes) -> Extremes:
-        """Return those of a sum."""
-        return Extremes(
-            self.influence + other.influence,
-            self.extreme + other.extreme,
-            self.matters | other.matters,
-        )
+    def scaled(self, factor: float) -> Clusters:
+        """Return those of so many times as many samples."""
+        return Clusters(self.factor, self.number * factor)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+INDEPENDENT = Clusters()
+
+
+@dataclass(frozen=True, slots=True)
 class Design:
     """The sampling design of N samples."""
 
@@ -75,7 +46,7 @@ class Design:
     @property
     def units(self) -> tuple[Floats, Ints]:
         """The weight of each unit, group or sample, and its stratum (U,)."""
-        stratum = self._strata
+        stratum = self.strata(len(self.weight))
         if self.group is None:
             return self.weight, stratum
         home = np.zeros(
@@ -83,7 +54,7 @@ class Design:
             np.int64,
         )
         home[self.group] = stratum
-        return np.asarray(np.bincount(self.group, self.weight), np.float64), home
+        return totals(self.group, self.weight), home
 
     @property
     def num_units(self) -> float:
@@ -94,7 +65,7 @@ class Design:
     def freedom(self) -> float:
         """The degrees of freedom of a variance: units less strata, at least 1."""
         return max(
-            self.num_units - (int(self._strata.max()) + 1),
+            self.num_units - (int(self.strata(1).max()) + 1),
             1.0,
         )
 
@@ -104,9 +75,9 @@ class Design:
         weight, stratum = self.units
         return int(np.bincount(stratum).min()) > 1 and effective_size(weight) > 2 - _ROUNDING
 
-    @property
-    def _strata(self) -> Ints:
-        return np.zeros(len(self.weight), np.int64) if self.stratum is None else self.stratum
+    def strata(self, size: int) -> Ints:
+        """Return the stratum of each sample, or of so many groups of samples of which only sums are known."""
+        return np.zeros(size, np.int64) if self.stratum is None else self.stratum
 
     def _spread(self, weight: Floats) -> Floats:
         """Return the variance of each unit (U,), but for a factor, from weights (N,).
@@ -116,145 +87,67 @@ class Design:
         square = np.square(weight)
         if self.group is None:
             return square
-        alike = np.bincount(self.group, weight)
-        return np.asarray(alike * np.sqrt(np.bincount(self.group, square)))
+        return totals(self.group, weight) * np.sqrt(totals(self.group, square))
 
     def moved(self, influences: Floats) -> Floats:
         """Return what each unit (U, M) moves numbers by, about the mean of its stratum; influences are (N, M)."""
-        stratum = self._strata
+        moved = self._deviations(influences)
+        return moved if self.group is None else totals(self.group, moved)
+
+    def _deviations(self, influences: Floats) -> Floats:
+        """Return influences (N, M) less the mean of their stratum, times the weight."""
+        stratum = self.strata(len(self.weight))
         weight = self.weight[:, None]
-        total = _sums(weight * influences, stratum)
-        mean = total / _sums(weight, stratum)
-        moved = weight * (influences - mean[stratum])
-        return moved if self.group is None else _sums(moved, self.group)
+        mean = totals(stratum, weight * influences) / totals(stratum, weight)
+        return np.asarray(weight * (influences - mean[stratum]))
 
-    def effect(self, extremes: Extremes) -> Effect:
-        """Return what groups and strata do to a number with these influences."""
-        if self.is_simple:
-            return INDEPENDENT
-        clustering, freedom = self._clustering(extremes)
-        most = float(clustering.max())
-        parts = _parts(self.weight, self._strata, extremes, clustering)
-        total = float(parts.variance.sum())
-        if not total > 0:
-            return Effect(most, most, float(freedom.min()))
-        # of what the answers of each stratum tell, and of what only its groups do (Satterthwaite 1946)
-        excess = parts.variance * (1 - 1 / clustering)
-        squares = np.square(parts.variance) / parts.freedom + np.square(excess) / freedom
-        effect = Effect(most, most, total**2 / float(squares.sum()))
-        if self.stratum is None:
-            return effect
-        whole = _parts(
-            self.weight,
-            np.zeros(len(self.weight), np.int64),
-            extremes,
-            np.ones(1),
-        )
-        # Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
-        shift = float(parts.shift @ np.sqrt(parts.variance / total))
-        return dataclasses.replace(
-            effect,
-            variance=total / float(whole.variance[0]),
-            added=shift / float(whole.shift[0]) if whole.shift[0] else 1.0,
-            deviation=math.sqrt(total) / float(self.weight.sum()),
-            skewness=float(parts.third.sum()) / total**1.5,
-        )
-
-    def _clustering(self, extremes: Extremes) -> tuple[Floats, Floats]:
-        """Return by how much groups increase the variance of each stratum (H,), and the degrees of freedom of that."""
-        stratum = self._strata
-        size = int(stratum.max()) + 1
+    def clusters(self, influence: Floats, matters: Bools) -> Clusters:
+        """Return what groups do to a number with this influence of each sample (N,), if it depends on it."""
         if self.group is None:
-            return np.ones(size), np.full(size, math.inf)
-        weight = np.bincount(stratum, self.weight)
-        mean = np.bincount(stratum, self.weight * extremes.influence) / weight
-        moved = self.weight * (extremes.influence - mean[stratum])
-        weight_of_unit, home = self.units
-        share = weight_of_unit / weight[home]
+            return INDEPENDENT
+        weight, home = self.units
+        share = weight / totals(home, weight)[home]
+        deviations = self._deviations(influence[:, None])[:, 0]
         # k / (k - 1) for k equal groups (Bell and McCaffrey 2002)
-        squares = np.square(np.bincount(self.group, moved)) / np.maximum(1 - share, _ROUNDING)
-        together = np.bincount(home, squares, minlength=size)
-        alone = np.bincount(stratum, np.square(moved))
-        effect = np.maximum(
-            np.divide(together, alone, out=np.ones(size), where=alone > 0),
-            1.0,
+        squares = np.square(totals(self.group, deviations)) / np.maximum(1 - share, _ROUNDING)
+        stratum = self.strata(len(self.weight))
+        spread = self._spread(self.weight * matters)
+        together = totals(home, squares)
+        alone = totals(stratum, np.square(deviations))
+        number = totals(home, spread)
+        return Clusters(
+            np.maximum(ratio(together, alone, 1.0), 1.0),
+            ratio(np.square(number), totals(home, np.square(spread)), 1.0),
         )
-        spread = self._spread(self.weight * extremes.matters)
-        square = np.square(np.bincount(home, spread, minlength=size))
-        fourth = np.bincount(home, np.square(spread), minlength=size)
-        number = np.divide(
-            square,
-            fourth,
-            out=np.ones(size),
-            where=fourth > 0,
-        )
-        return effect, np.maximum(number - 1, 1.0)
 
+    def added(self, clusters: Clusters) -> float:
+        """Return as how many answers one more in each stratum counts.
 
-def _sums(values: Floats, part: Ints) -> Floats:
-    """Return the sums (H, M) of values (N, M) over parts."""
-    return np.stack(
-        [np.bincount(part, column) for column in values.T],
-        axis=1,
-    )
+        Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
+        """
+        if self.is_simple:
+            return 1.0
+        stratum = self.strata(len(self.weight))
+        weight = totals(stratum, self.weight)
+        square = totals(stratum, np.square(self.weight))
+        variance = square * clusters.factor
+        shift = float(variance / weight @ np.sqrt(variance / variance.sum()))
+        return shift * float(weight.sum() / square.sum())
 
 
 SIMPLE = Design(np.ones(0))  # samples of which only sums are known, drawn independently
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Parts:
-    """Of each part (H,), times its weight: moments of its mean with one more answer, and what that one shifts."""
-
-    variance: Floats
-    third: Floats
-    shift: Floats
-    freedom: Floats  # the degrees of freedom of that variance
+def ratio(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
+    """Return a quotient, and something else where the divisor is not positive."""
+    return np.asarray(np.divide(above, below, out=np.full(below.shape, otherwise), where=below > 0))
 
 
-def variance_factor(count: _Number) -> _Number:
-    """Return the variance of a Dirichlet mean over the second moment of its parts, of so many equal answers."""
-    return count / (count + 1)
-
-
-def third_factor(count: _Number) -> _Number:
-    """Return its third central moment over that of its parts."""
-    return 2 * count**2 / ((count + 1) * (count + 2))
-
-
-def _parts(
-    weight: Floats,
-    part: Ints,
-    extremes: Extremes,
-    clustering: Floats,
-) -> _Parts:
-    """Return the moments of parts, in which so many answers (H,) tell as much as one."""
-
-    def total(values: Floats) -> Floats:
+def totals(part: Ints, values: Floats) -> Floats:
+    """Return the sums (H,) or (H, M) of values (N,) or (N, M) over parts."""
+    if values.ndim == 1:
         return np.asarray(np.bincount(part, values), np.float64)
-
-    whole = total(weight)
-    squared = total(np.square(weight))
-    unit = squared / whole
-    relevant = np.where(extremes.matters, weight, 0.0)
-    of_part = total(relevant)
-    one = np.divide(unit * clustering, of_part, out=np.zeros_like(unit), where=of_part > 0)
-    mass = relevant * one[part]
-    added = whole + total(mass)
-    mean = total(weight * extremes.influence) / whole
-    moved = (total(weight * extremes.influence) + total(mass * extremes.extreme)) / added
-    seen = weight * (extremes.influence - moved[part])
-    unseen = extremes.extreme - moved[part]
-    squares = total(np.square(seen)) + unit * total(mass * np.square(unseen))
-    cubes = total(seen**3) + np.square(unit) * total(mass * unseen**3)
-    shrunk = whole / added
-    count = added / (unit * clustering)
-    return _Parts(
-        squares * clustering * np.square(shrunk) * variance_factor(count),
-        cubes * np.square(clustering) * shrunk**3 * third_factor(count),
-        whole * np.abs(moved - mean),
-        np.maximum(np.square(squared) / total(weight**4) - 1, 1.0),
-    )
+    return np.stack([totals(part, column) for column in values.T], axis=1)
 
 
 def design_of(
@@ -279,13 +172,20 @@ def design_of(
     return Design(weight, group, stratum)
 
 
-def design_of_options(options: Options, num_samples: int) -> Design:
-    """Return the design that the options describe."""
+def design_of_options(
+    options: Options,
+    num_samples: int,
+    order: Ints | slice = slice(None),
+) -> Design:
+    """Return the design that the options describe, of samples in this order."""
+    weight = options.sample_weight
+    groups = options.groups
+    strata = options.strata
     return design_of(
         num_samples,
-        weight=options.sample_weight,
-        groups=options.groups,
-        strata=options.strata,
+        weight=None if weight is None else weight[order],
+        groups=None if groups is None else groups[order],
+        strata=None if strata is None else strata[order],
     )
 
 

@@ -15,10 +15,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .designs import INDEPENDENT, Design, Effect, Extremes, third_factor, variance_factor
+from .designs import INDEPENDENT, Clusters, Design, ratio, totals
 from .inputs import Bools, Floats, Ints, Limits
 from .metric import Line, Point
-from .ranking import TieGroups
 
 # answers that could have been seen besides: one, as in the limits of Clopper and Pearson
 ADDED = 1.0
@@ -32,12 +31,26 @@ _NORMAL = 1e-3  # a skewness below which the first term of Cornish and Fisher is
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Atoms:
-    """What groups of answers consist of (G,): those that cost nothing, and those that cost `event` each."""
+class Rows:
+    """Answers (N,): their groups, costs and weights w; or kinds of answers, with their sums of w, w^2, w^3 and w^4."""
 
-    event: Floats  # mean square over mean of the costs
-    free: Floats  # sum of w^2 of those that cost nothing
-    costly: Floats  # sum of w^2 of those that do not
+    group: Ints
+    cost: Floats
+    weight: Floats
+    square: Floats
+    cube: Floats
+    fourth: Floats
+
+    def influence(self, line: Line) -> Floats:
+        """Return the influence (N,) of each answer on a number."""
+        return np.asarray(line.intercept[self.group] + line.slope[self.group] * self.cost)
+
+
+def rows_of(group: Ints, cost: Floats, weight: Floats | None) -> Rows:
+    """Return answers one by one."""
+    w = np.ones(len(cost)) if weight is None else weight
+    square = np.square(w)
+    return Rows(group, cost, w, square, w * square, np.square(square))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -52,11 +65,6 @@ class Groups:
     weight2_cost2: Floats  # of w^2 c^2
     weight4: Floats  # of w^4
 
-    @property
-    def ties(self) -> TieGroups:
-        """The same groups, for the metrics of the order."""
-        return TieGroups(self.weight, self.cost, self.uncertainty)
-
     @functools.cached_property
     def total(self) -> float:
         """The weight W of all answers."""
@@ -67,20 +75,27 @@ class Groups:
         """The weight of one answer of as many equal ones as these are worth (Kish): sum of w^2 / W."""
         return float(self.weight2.sum()) / self.total
 
-    @property
-    def units(self) -> float:
-        """The number of equal answers that would tell as much of a variance: (sum of w^2)^2 / sum of w^4."""
-        return float(self.weight2.sum()) ** 2 / float(self.weight4.sum())
+    @functools.cached_property
+    def event(self) -> Floats:
+        """What an answer costs (G,) of those that cost anything: the mean square over the mean of their costs."""
+        return ratio(self.weight2_cost2, self.weight2_cost)
 
     @functools.cached_property
-    def atoms(self) -> Atoms:
-        """The answers as two atoms in each group."""
-        has_cost = self.weight2_cost > 0
-        event = np.zeros(len(self.cost))
-        np.divide(self.weight2_cost2, self.weight2_cost, out=event, where=has_cost)
-        costly = np.zeros(len(self.cost))
-        np.divide(self.weight2_cost, event, out=costly, where=has_cost)
-        return Atoms(event, np.maximum(self.weight2 - costly, 0.0), costly)
+    def kinds(self) -> Rows:
+        """The answers as two kinds in each group: those that cost nothing, then those that cost `event` each."""
+        index = np.arange(len(self.cost))
+        costly = ratio(self.cost, self.event)
+        costly2 = ratio(self.weight2_cost, self.event)
+        square = np.append(np.maximum(self.weight2 - costly2, 0.0), costly2)
+        mean_weight = self.weight2 / self.weight
+        return Rows(
+            group=np.append(index, index),
+            cost=np.append(0 * self.event, self.event),
+            weight=np.append(self.weight - costly, costly),
+            square=square,
+            cube=square * np.append(mean_weight, mean_weight),
+            fourth=np.append(self.weight4, 0 * self.weight4),
+        )
 
     def mean(self, line: Line) -> float:
         """Return the mean of a line over all answers."""
@@ -91,27 +106,9 @@ class Groups:
         """Return a line less its mean over all answers."""
         return Line(line.intercept - self.mean(line), line.slope)
 
-    def moments(self, line: Line) -> tuple[float, float]:
-        """Return the sums of (w d)^2 and of (w d)^3 over all answers, d the line at an answer's cost."""
-        atoms = self.atoms
-        deviation = line.at(atoms.event)
-        free = atoms.free * np.square(line.intercept)
-        costly = atoms.costly * np.square(deviation)
-        weight = self.weight2 / self.weight
-        cubes = np.vecdot(weight * free, line.intercept) + np.vecdot(weight * costly, deviation)
-        return float(free.sum() + costly.sum()), float(cubes)
-
     def enlarged(self, mass: Floats, cost: Floats) -> Groups:
-        """Return the groups with a weight (G,) of answers of these costs (G,) added."""
-        return Groups(
-            self.uncertainty,
-            self.weight + mass,
-            self.cost + mass * cost,
-            self.weight2,
-            self.weight2_cost,
-            self.weight2_cost2,
-            self.weight4,
-        )
+        """Return the groups with a weight (G,) of answers of these costs (G,) added, for values and lines."""
+        return dataclasses.replace(self, weight=self.weight + mass, cost=self.cost + mass * cost)
 
     def merged(self, starts: Ints) -> Groups:
         """Return neighbours added up, from each start (K,) to the next, at their mean uncertainty."""
@@ -128,19 +125,7 @@ class Groups:
         return Groups(uncertainty, weight, *others)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """The answers (N,) one by one: their group and their cost."""
-
-    group: Ints
-    cost: Floats
-
-    def influence(self, line: Line) -> Floats:
-        """Return the influence (N,) of each answer on a number."""
-        return np.asarray(line.intercept[self.group] + line.slope[self.group] * self.cost)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Number:
     """A number with the answers that it was computed from; without rows where only their sums are known."""
 
@@ -155,12 +140,17 @@ class Number:
     bias: float = 0.0  # of order 1 / N
     rows: Callable[[], Rows] | None = None
 
-    @property
+    @functools.cached_property
+    def line(self) -> Line:
+        """Its line for the answers that were seen, of mean 0."""
+        return self.groups.centred(self.seen.line)
+
+    @functools.cached_property
     def matters(self) -> Bools:
         """Whether the number depends on the answers of each group (G,)."""
         return np.not_equal(self.seen.line.slope, 0)
 
-    @property
+    @functools.cached_property
     def worst(self) -> Floats:
         """What one more answer costs (G,) that makes the number smallest."""
         return np.where(self.seen.line.slope < 0, self.dearest, self.cheapest)
@@ -177,14 +167,175 @@ class Number:
             bias=-self.bias,
         )
 
-    def by_row(self) -> Rows:
-        """Return the answers one by one."""
-        assert self.rows is not None
-        return self.rows()
+    def answers(self, *, one_by_one: bool = True) -> Rows:
+        """Return the answers, one by one or as kinds."""
+        return self.rows() if one_by_one and self.rows else self.groups.kinds
 
 
 def _negated(point: Point) -> Point:
     return Point(-point.value, Line(-point.line.intercept, -point.line.slope))
+
+
+# ---- three moments ---------------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Moments:
+    """Sums over the answers of each stratum (H,): of weights w and deviations d, and over what is added, of m and e."""
+
+    total: Floats  # of w
+    unit: Floats  # the weight of one answer
+    units: Floats  # the number of equal answers that would tell as much of a variance
+    squares: Floats  # of (w d)^2
+    cubes: Floats  # of (w d)^3
+    mass: Floats  # of m, which is spread over many answers, each as a part of one
+    added: Floats  # of m e
+    added_squares: Floats  # of unit m e^2
+    added_cubes: Floats  # of unit^2 m e^3
+    clusters: Clusters = INDEPENDENT
+
+    def scaled(self, factor: float) -> Moments:
+        """Return the moments of so many times as many answers, with the same added."""
+        return dataclasses.replace(
+            self,
+            total=self.total * factor,
+            units=self.units * factor,
+            squares=self.squares * factor,
+            cubes=self.cubes * factor,
+            clusters=self.clusters.scaled(factor),
+        )
+
+    @functools.cached_property
+    def count(self) -> Floats:
+        """The number of equal independent answers (H,), with what is added."""
+        return (self.total + self.mass) / (self.unit * self.clusters.factor)
+
+    @functools.cached_property
+    def variance(self) -> Floats:
+        """The variance (H,) of the mean of each stratum, times its weight: that of a Dirichlet mean."""
+        share = self.total / (self.total + self.mass)
+        squares = (self.squares + self.added_squares) * self.clusters.factor
+        return np.asarray(squares * np.square(share) * self.count / (self.count + 1))
+
+    @functools.cached_property
+    def deviation(self) -> float:
+        """The standard deviation of the number."""
+        return math.sqrt(float(self.variance.sum())) / float(self.total.sum())
+
+    @functools.cached_property
+    def skewness(self) -> float:
+        """The skewness of the number, by the same."""
+        variance = float(self.variance.sum())
+        if not variance > 0:
+            return 0.0
+        share = self.total / (self.total + self.mass)
+        cubes = (self.cubes + self.added_cubes) * np.square(self.clusters.factor)
+        third = cubes * share**3 * 2 * self.count**2 / ((self.count + 1) * (self.count + 2))
+        return float(third.sum()) / variance / math.sqrt(variance)
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of the variance: of answers, and of what only groups tell (Satterthwaite 1946)."""
+        variance = self.variance
+        excess = variance * (1 - 1 / self.clusters.factor)
+        squares = np.square(variance) / np.maximum(self.units - 1, 1.0)
+        squares += np.square(excess) / np.maximum(self.clusters.number - 1, 1.0)
+        total = float(squares.sum())
+        return max(float(variance.sum()) ** 2 / total, 1.0) if total > 0 else math.inf
+
+    @property
+    def shift(self) -> float:
+        """What the added answers move the number by, times its weight, as far as a skewed mean needs it (Johnson 1978).
+
+        Those of strata are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
+        """
+        variance = self.variance
+        deviation = math.sqrt(float(variance.sum()))
+        if not deviation > 0:
+            return 0.0
+        most = float(self.added @ np.sqrt(variance)) / deviation
+        total = float((self.total + self.mass).sum())
+        needed = self.skewness * self.deviation * total / 4
+        return math.copysign(min(abs(most), abs(needed)), most) if needed * most > 0 else 0.0
+
+    def side(self, centre: float, shift: float = 0.0, reaches: Sequence[Reach] = ()) -> Side:
+        """Return the distribution of the number, whose added answers shift the centre."""
+        return Side(
+            centre + shift,
+            self.deviation,
+            self.skewness,
+            self.freedom,
+            shift,
+            self,
+            reaches,
+        )
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the number, with nothing added: the infinitesimal jackknife, times k / (k - 1)."""
+        total = float(self.total.sum())
+        count = total**2 / float(self.unit @ self.total)
+        if count <= 1:
+            return math.nan
+        squares = float((self.squares * self.clusters.factor).sum())
+        return math.sqrt(squares * count / (count - 1)) / total
+
+
+def moments(
+    numbers: Sequence[Number],
+    lines: Sequence[Line],
+    design: Design,
+    seen: Moments | None = None,
+) -> Moments:
+    """Return the moments of a sum of numbers with these lines: of what was seen, or with one more answer beside it.
+
+    That one, in each stratum, is spread over the answers on which a number depends.
+    """
+    one_by_one = len(numbers) > 1 or not design.is_simple
+    rows = [number.answers(one_by_one=one_by_one) for number in numbers]
+    matter = [number.matters[one.group] for number, one in zip(numbers, rows, strict=True)]
+    weight = rows[0].weight
+    stratum = design.strata(len(weight))
+    total = functools.partial(totals, stratum)
+    whole = total(weight)
+    square = total(rows[0].square)
+    unit = square / whole
+    influence = np.zeros(len(weight))
+    for one, line in zip(rows, lines, strict=True):
+        influence += one.influence(line)
+    mass = np.zeros(len(weight))
+    moved = np.zeros(len(weight))
+    if seen is None:
+        clusters = design.clusters(influence, np.logical_or.reduce(matter))
+    else:
+        clusters = seen.clusters
+        for number, line, one, matters in zip(numbers, lines, rows, matter, strict=True):
+            relevant = weight * matters
+            added = relevant * ratio(ADDED * unit * clusters.factor, total(relevant))[stratum]
+            moved += added * line.at(number.worst)[one.group]
+            np.maximum(mass, added, out=mass)
+    mean = (total(weight * influence) + total(moved)) / (whole + total(mass))
+    deviation = influence - mean[stratum]
+    extreme = ratio(moved, mass) - mean[stratum]
+    first = mass * extreme
+    second = first * extreme
+    return Moments(
+        whole,
+        unit,
+        np.square(square) / total(rows[0].fourth),
+        total(rows[0].square * np.square(deviation)),
+        total(rows[0].cube * deviation**3),
+        total(mass),
+        total(first),
+        unit * total(second),
+        np.square(unit) * total(second * extreme),
+        clusters,
+    )
+
+
+def moments_seen(numbers: Sequence[Number], design: Design) -> Moments:
+    """Return the moments of a sum of numbers with no answer added."""
+    return moments(numbers, [number.line for number in numbers], design)
 
 
 # ---- one limit -------------------------------------------------------------------------------------------------------
@@ -201,9 +352,9 @@ class Side:
     deviation: float
     skewness: float
     freedom: float = math.inf
-    seen: Side | None = None  # without the added answer
-    reaches: Sequence[Reach] = ()  # where that takes the number, or the two of a difference
+    shift: float = 0.0  # of the centre, by the added answer
     moments: Moments | None = None
+    reaches: Sequence[Reach] = ()  # where that takes the number, or the two of a difference
 
     def limit(self, tail: float) -> float:
         """Return the quantile at a level in (0, 1)."""
@@ -221,94 +372,11 @@ class Side:
         )
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Moments:
-    """Sums over answers, of weights w and deviations d of their influences, and over what is added, of m and e."""
-
-    total: float  # of w
-    unit: float  # the weight of one answer
-    units: float  # the number of equal answers that would tell as much of a variance
-    squares: float  # of (w d)^2
-    cubes: float  # of (w d)^3
-    mass: float = 0.0  # of m, which is spread over many answers, each as a part of one
-    added: float = 0.0  # of m e
-    added_squares: float = 0.0  # of unit m e^2
-    added_cubes: float = 0.0  # of unit^2 m e^3
-    effect: Effect = INDEPENDENT
-
-    def scaled(self, factor: float) -> Moments:
-        """Return the moments of so many times as many answers, with the same added."""
-        return dataclasses.replace(
-            self,
-            total=self.total * factor,
-            units=self.units * factor,
-            squares=self.squares * factor,
-            cubes=self.cubes * factor,
-            effect=self.effect.scaled(factor),
-        )
-
-    @property
-    def freedom(self) -> float:
-        """The degrees of freedom of Student's tails: those of the design, or of answers less one."""
-        is_simple = self.effect.deviation is None
-        return max(self.units - 1 if is_simple else self.effect.freedom, 1.0)
-
-    @property
-    def count(self) -> float:
-        """The number of equal independent answers, with what is added."""
-        return (self.total + self.mass) / (self.unit * self.effect.variance)
-
-    @property
-    def deviation(self) -> float:
-        """The standard deviation of the number: that of a Dirichlet mean, or of the design."""
-        if self.effect.deviation is not None:
-            return self.effect.deviation
-        squares = (self.squares + self.added_squares) * self.effect.variance
-        return math.sqrt(squares * variance_factor(self.count)) / (self.total + self.mass)
-
-    @property
-    def skewness(self) -> float:
-        """The skewness of the number, by the same."""
-        if self.effect.deviation is not None:
-            return self.effect.skewness
-        deviation = self.deviation
-        if not deviation:
-            return 0.0
-        cubes = (self.cubes + self.added_cubes) * self.effect.variance**2
-        third = cubes * third_factor(self.count)
-        return third / (deviation * (self.total + self.mass)) ** 3
-
-    def side(
-        self,
-        centre: float,
-        seen: Side | None = None,
-        reaches: Sequence[Reach] = (),
-    ) -> Side:
-        """Return the distribution of a number about a centre."""
-        return Side(
-            centre,
-            self.deviation,
-            self.skewness,
-            self.freedom,
-            seen,
-            reaches,
-            self,
-        )
-
-    @property
-    def share(self) -> float:
-        """The part of the added answer's shift that makes a skewed mean right to second order (Johnson 1978)."""
-        if not self.added:
-            return 0.0
-        shift = self.skewness * self.deviation * (self.total + self.mass) / 4
-        return min(max(shift / self.added, 0.0), 1.0)
-
-
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Reach:
     """A number, or minus it, with one more answer that makes it as small as it can."""
 
-    value: float  # less its bias
+    moved: float  # by that answer
     line: Line  # of the enlarged groups, of mean 0
     mass: Floats  # (G,), the weight of what is added
     cost: Floats  # (G,), what that costs
@@ -327,108 +395,20 @@ def _reach(number: Number, added: float) -> Reach:
     enlarged = groups.enlarged(mass, cost)
     point = number.at(enlarged)
     line = enlarged.centred(point.line)
-    value = number.value + point.value - number.seen.value - number.bias
-    return Reach(value, line, mass, cost, line.at(cost))
+    return Reach(point.value - number.seen.value, line, mass, cost, line.at(cost))
 
 
-def _unmoved(number: Number) -> Reach:
-    """Return a number with no answer added."""
-    none = np.zeros(len(number.groups.weight))
-    line = number.groups.centred(number.seen.line)
-    return Reach(number.value - number.bias, line, none, none, none)
-
-
-def _effect(numbers: Sequence[Number], design: Design) -> Effect:
-    """Return what the design does to a sum of numbers."""
-    if design.is_simple or any(number.rows is None for number in numbers):
-        return INDEPENDENT
-    return design.effect(functools.reduce(Extremes.plus, map(_extremes, numbers)))
-
-
-def _extremes(number: Number) -> Extremes:
-    """Return the influence of each answer (N,), and the most that it could have had."""
-    rows = number.by_row()
-    line = number.seen.line
-    return Extremes(
-        rows.influence(line),
-        line.at(number.worst)[rows.group],
-        number.matters[rows.group],
-    )
-
-
-def _moments(
-    numbers: Sequence[Number],
-    reaches: Sequence[Reach],
-    design: Design,
-    effect: Effect = INDEPENDENT,
-) -> Moments:
-    """Return the moments of a sum of numbers."""
-    groups = numbers[0].groups
-    if len(numbers) == 1:
-        mass = reaches[0].mass
-        extreme = reaches[0].extreme
-        squares, cubes = groups.moments(reaches[0].line)
-    else:
-        moved, mass, extreme = _sum_of_rows(numbers, reaches, design.weight)
-        square = np.square(moved)
-        squares = float(square.sum())
-        cubes = float(np.vecdot(square, moved))
-    first = mass * extreme
-    second = first * extreme
-    return Moments(
-        groups.total,
-        groups.unit,
-        groups.units,
-        squares,
-        cubes,
-        float(mass.sum()),
-        float(first.sum()),
-        groups.unit * float(second.sum()),
-        groups.unit**2 * float(np.vecdot(second, extreme)),
-        effect,
-    )
-
-
-def _sum_of_rows(
-    numbers: Sequence[Number],
-    reaches: Sequence[Reach],
-    weight: Floats,
-) -> tuple[Floats, Floats, Floats]:
-    """Return w d of the answers (N,) for the sum of numbers, the weight added to each, and the influence of that."""
-    influence = np.zeros(len(weight))
-    moved = np.zeros(len(weight))
-    mass = np.zeros(len(weight))
-    for number, reach in zip(numbers, reaches, strict=True):
-        rows = number.by_row()
-        influence += rows.influence(reach.line)
-        if reach.mass.any():
-            share = reach.mass / number.groups.weight
-            added = share[rows.group] * weight
-            moved += added * reach.extreme[rows.group]
-            np.maximum(mass, added, out=mass)
-    extreme = np.divide(moved, mass, out=moved, where=mass > 0)
-    return weight * influence, mass, extreme
-
-
-def _seen(numbers: Sequence[Number], design: Design) -> Moments:
-    """Return the moments of a sum of numbers with no answer added."""
-    return _moments(numbers, list(map(_unmoved, numbers)), design)
-
-
-def _side(
-    numbers: Sequence[Number],
-    design: Design,
-    seen: Moments,
-) -> Side:
+def _side(numbers: Sequence[Number], design: Design, seen: Moments) -> Side:
     """Return the distribution of a sum of numbers with one more answer that makes it smallest."""
-    effect = _effect(numbers, design)
-    reaches = [_reach(number, effect.added) for number in numbers]
-    moments = _moments(numbers, reaches, design, effect)
-    still = math.fsum(number.value - number.bias for number in numbers)
-    shift = math.fsum(reach.value for reach in reaches) - still
-    plain = dataclasses.replace(effect, deviation=None)
-    without = dataclasses.replace(seen, effect=plain).side(still)
-    return moments.side(still + moments.share * shift, without, reaches)
+    reaches = [_reach(number, design.added(seen.clusters)) for number in numbers]
+    enlarged = moments(numbers, [reach.line for reach in reaches], design, seen)
+    moved = math.fsum(reach.moved for reach in reaches)
+    linear = math.fsum(float(np.vecdot(reach.mass, reach.extreme)) for reach in reaches)
+    return enlarged.side(
+        math.fsum(number.value - number.bias for number in numbers),
+        moved * enlarged.shift / linear if linear else 0.0,
+        reaches,
+    )
 
 
 # ---- both limits -----------------------------------------------------------------------------------------------------
@@ -443,6 +423,7 @@ class Inference:
     upper: Side  # of minus the number
     least: float = -math.inf
     most: float = math.inf
+    seen: Moments | None = None  # without the added answer
 
     def limits(self, level: float) -> Limits:
         """Return the interval at a level in (0, 1); it contains the value, and lies in its range."""
@@ -471,10 +452,9 @@ def infer(numbers: Sequence[Number], design: Design) -> Inference | None:
 
     One more answer moves the first up and the second down, or the reverse. None if nothing is known of the error.
     """
-    seen = _seen(numbers, design)
+    seen = moments_seen(numbers, design)
     lower = _side(numbers, design, seen)
-    mirrored = dataclasses.replace(seen, cubes=-seen.cubes)
-    upper = _side([number.negated() for number in numbers], design, mirrored)
+    upper = _side([number.negated() for number in numbers], design, seen)
     if not math.isfinite(lower.centre + lower.deviation + upper.centre + upper.deviation):
         return None
     return Inference(
@@ -483,17 +463,8 @@ def infer(numbers: Sequence[Number], design: Design) -> Inference | None:
         upper,
         sum(number.least for number in numbers),
         sum(number.most for number in numbers),
+        seen,
     )
-
-
-def standard_error(numbers: Sequence[Number], design: Design) -> float:
-    """Return the standard error of a sum of numbers: the infinitesimal jackknife, times k / (k - 1)."""
-    moments = _seen(numbers, design)
-    count = moments.total / moments.unit
-    if count <= 1:
-        return math.nan
-    effect = _effect(numbers, design).variance
-    return math.sqrt(moments.squares * effect * count / (count - 1)) / moments.total
 
 
 # ---- averages, and what was not seen ---------------------------------------------------------------------------------
@@ -517,15 +488,12 @@ def _mean(values: Sequence[float]) -> float:
 def _average_side(sides: Sequence[Side]) -> Side:
     """Return the distribution of a mean of independent parts."""
     deviation = math.hypot(*(side.deviation for side in sides))
-    seen = [side.seen.centre if side.seen else side.centre for side in sides]
     # Shifts of independent parts are recovered variances (Zou and Donner 2008): each counts as it adds to the root.
-    shifts = [
-        (side.centre - centre) * side.deviation for side, centre in zip(sides, seen, strict=True)
-    ]
+    shift = _mean([side.shift * side.deviation for side in sides]) / (deviation or 1.0)
     third = math.fsum(side.skewness * side.deviation**3 for side in sides)
     squares = math.fsum(side.deviation**4 / side.freedom for side in sides)
     return Side(
-        _mean(seen) + _mean(shifts) / (deviation or 1.0),
+        _mean([side.centre - side.shift for side in sides]) + shift,
         deviation / len(sides),
         third / deviation**3 if deviation else 0.0,
         deviation**4 / squares if squares else math.inf,
@@ -537,27 +505,29 @@ class Unseen:
     """What an interval mostly rests on: answers of a kind that was not seen in neighbouring groups."""
 
     number: int  # 0, or 1 for the second of a difference
+    groups: Groups
     first: int  # of the groups
     last: int
     cost: float  # of such an answer
     size: float  # what one adds to the number, times all answers
 
 
-def unseen(
-    numbers: Sequence[Number],
-    inference: Inference,
-    level: float,
-) -> Unseen | None:
+def unseen(numbers: Sequence[Number], inference: Inference, level: float) -> Unseen | None:
     """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
+    assert inference.seen is not None
     tail = (1 - level) / 2
+    lower = inference.lower
+    upper = inference.upper
+    seen = inference.seen.side(lower.centre - lower.shift)
     hidden = 0.0
     reaches: Sequence[Reach] = ()
-    for side, value in ((inference.lower, inference.value), (inference.upper, -inference.value)):
-        assert side.seen is not None
-        limit = side.limit(tail)
-        seen = side.seen.limit(tail)
-        if abs(seen - value) < HALF * abs(limit - value) and abs(seen - limit) > hidden:
-            hidden = abs(seen - limit)
+    for side, limit, still in (
+        (lower, lower.limit(tail), seen.limit(tail)),
+        (upper, -upper.limit(tail), seen.limit(1 - tail)),
+    ):
+        value = inference.value
+        if abs(still - value) < HALF * abs(limit - value) and abs(still - limit) > hidden:
+            hidden = abs(still - limit)
             reaches = side.reaches
     if not reaches:
         return None
@@ -569,11 +539,11 @@ def unseen(
 def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
     """Return the neighbours without an answer like the one that is added, among which that adds most."""
     is_costly = reach.cost > 0
-    atoms = groups.atoms
+    free = groups.kinds.square[: len(is_costly)]
     is_new = np.where(
         is_costly,
-        atoms.event < reach.cost * (1 - _ROUNDING),
-        atoms.free <= _ROUNDING * groups.weight2,
+        groups.event < reach.cost * (1 - _ROUNDING),
+        free <= _ROUNDING * groups.weight2,
     )
     share = reach.mass * np.square(reach.extreme) * np.where(is_new.any(), is_new, True)
     worst = int(share.argmax())
@@ -585,10 +555,11 @@ def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
     sizes = np.abs(reach.line.slope[first : last + 1])
     return Unseen(
         number,
+        groups,
         first,
         last,
         float(reach.cost[worst]),
-        float(sizes.max()) * float(reach.cost.max() or atoms.event.max()),
+        float(sizes.max()) * float(reach.cost.max() or groups.event.max()),
     )
 
 

@@ -11,9 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from .decisions import Decisions, one_of_each_class, right_and_wrong
-from .designs import SIMPLE, Design, design_of_options
+from .designs import SIMPLE, Design, design_of_options, totals
 from .errors import Note
-from .inference import HALF, Groups, Inference, Number, Rows, Unseen, infer, standard_error, unseen
+from .inference import (
+    HALF,
+    Groups,
+    Inference,
+    Number,
+    Rows,
+    Unseen,
+    infer,
+    moments_seen,
+    rows_of,
+    unseen,
+)
 from .inputs import Bools, Floats, Ints, Limits
 from .metric import Data, Key, Line, Point
 from .metrics import (
@@ -57,6 +68,15 @@ class Answers:
     options: Options
     own: Callable[[Key], Groups | None]  # the sums of a number's own losses, as one group
     rows: Callable[[], Rows] | None = None
+    by_row: Callable[[Ints, Floats], Rows] | None = None  # with other groups and costs of samples
+    design: Design = SIMPLE
+
+    @property
+    def tell_errors(self) -> bool:
+        """Whether the error of a number can be known from them."""
+        groups = self.groups
+        are_two = groups.total >= (2 - _ROUNDING) * groups.unit
+        return are_two and (self.rows is None or self.design.tells_errors)
 
     @property
     def is_binary(self) -> bool:
@@ -88,7 +108,7 @@ class Answers:
         """
         if self.is_binary:
             return 1.0
-        events = self.groups.atoms.event
+        events = self.groups.event
         seen = float(events.max(initial=0.0, where=matters))
         if self.form.labels is None or isinstance(self.options.cost, str):
             return max(seen, HALF * float(events.max())) or self.form.max_uncertainty
@@ -97,73 +117,58 @@ class Answers:
 
 
 def answers_of(decisions: Decisions, options: Options) -> Answers:
-    """Return the answers of samples, none of weight 0."""
+    """Return the answers of samples, none of weight 0; one by one as they are given."""
     order, rank = sorted_by(decisions.rank_by)
     starts = run_starts(rank)
     cost = decisions.candidate_cost
     weight = options.sample_weight
-    uncertainty = decisions.uncertainty_at(rank[starts])
+    design = design_of_options(options, len(cost))
+
+    def added(values: Floats) -> Floats:
+        return np.add.reduceat(values, starts) if len(starts) < len(cost) else values
 
     def own(key: Key) -> Groups:
-        return _groups_of(
-            cost_of(key, decisions, options),
-            weight,
-            np.zeros(1, np.int64),
-        )
+        loss = cost_of(key, decisions, options)
+        return _groups_of(loss, weight, lambda values: values.sum(keepdims=True), np.zeros(1))
+
+    def by_row(group: Ints, cost: Floats) -> Rows:
+        return rows_of(group, cost, design.weight)
 
     @functools.cache
     def rows() -> Rows:
         group = np.empty(len(cost), np.int64)
         sizes = np.diff(starts, append=len(cost))
         group[order] = np.repeat(np.arange(len(starts)), sizes)
-        return Rows(group, cost)
+        return by_row(group, cost)
 
     return Answers(
-        _groups_of(cost[order], None if weight is None else weight[order], starts, uncertainty),
+        _groups_of(
+            cost[order],
+            None if weight is None else weight[order],
+            added,
+            decisions.uncertainty_at(rank[starts]),
+        ),
         decisions,
         options,
         own,
         rows,
+        by_row,
+        design,
     )
 
 
 def _groups_of(
     cost: Floats,
     weight: Floats | None,
-    starts: Ints,
-    uncertainty: Floats | None = None,
+    add: Callable[[Floats], Floats],
+    uncertainty: Floats,
 ) -> Groups:
-    """Return the sums over samples (N,) from each start (G,) to the next."""
-    sums = _to_sum(cost, weight)
-    if len(starts) < len(cost):
-        sums = [np.add.reduceat(values, starts) for values in sums]
-    return Groups(
-        np.zeros(len(starts)) if uncertainty is None else uncertainty,
-        *sums,
-    )
-
-
-def _groups_by(part: Ints, cost: Floats, weight: Floats | None) -> Groups:
-    """Return the sums over samples (N,) of each part, numbered from 0."""
-    sums = [np.asarray(np.bincount(part, values), np.float64) for values in _to_sum(cost, weight)]
-    return Groups(np.zeros(len(sums[0])), *sums)
-
-
-def _to_sum(cost: Floats, weight: Floats | None) -> list[Floats]:
-    """Return w, w c, w^2, w^2 c, w^2 c^2 and w^4 of samples (N,)."""
-    if weight is None:
-        weight = np.broadcast_to(1.0, cost.shape)
-        return [weight, cost, weight, cost, np.square(cost), weight]
-    weighted = weight * cost
-    weight2 = np.square(weight)
-    return [
-        weight,
-        weighted,
-        weight2,
-        weight * weighted,
-        np.square(weighted),
-        np.square(weight2),
-    ]
+    """Return the sums of samples (N,) over groups (G,)."""
+    w = np.broadcast_to(1.0, cost.shape) if weight is None else weight
+    square = np.square(w)
+    weighted = w * cost
+    terms = (w, weighted, square, w * weighted, np.square(weighted), np.square(square))
+    return Groups(uncertainty, *map(add, terms))
 
 
 # ---- numbers as functions of groups ----------------------------------------------------------------------------------
@@ -225,8 +230,8 @@ def _without_answers(number: Number) -> Number:
     ]
 
     def rows() -> Rows:
-        group = number.by_row().group
-        return Rows(group, np.zeros(len(group)))
+        answers = number.answers()
+        return dataclasses.replace(answers, cost=np.zeros(len(answers.cost)))
 
     free = dataclasses.replace(groups, cost=none, weight2_cost=none, weight2_cost2=none)
     return dataclasses.replace(
@@ -300,8 +305,9 @@ def _recalibrated_at(
     form = answers.form
 
     def at(groups: Groups) -> Point:
-        value = recalibrated_values(groups.ties, form, answers.options)[key]
-        u = recalibrated_uncertainty(groups.ties, max_uncertainty=form.max_uncertainty)
+        ties = answers.data(key, groups).groups
+        value = recalibrated_values(ties, form, answers.options)[key]
+        u = recalibrated_uncertainty(ties, max_uncertainty=form.max_uncertainty)
         return Point(
             float(value),
             line_of_mean(key, u, form, answers.options),
@@ -324,8 +330,9 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
         return None
 
     def rows() -> Rows:
+        assert answers.by_row is not None
         loss = cost_of(key, answers.form, answers.options)
-        return Rows(np.zeros(len(loss), np.int64), loss)
+        return answers.by_row(np.zeros(len(loss), np.int64), loss)
 
     at = _mean_at(_cost_of(groups))
     least, most = _range_of(key, answers)
@@ -350,7 +357,7 @@ def _cost_of(groups: Groups) -> Line:
 
 def _dearest_loss(groups: Groups, most: float) -> float:
     """Return what one more answer loses by a posterior: half of what it can, which is the root of a probability."""
-    return max(float(groups.atoms.event.max()), HALF * most)
+    return max(float(groups.event.max()), HALF * most)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -401,11 +408,13 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     size = int(options.num_classes or 0)
     is_known = answers.is_binary or key.entry.is_own_loss
     # A frequency that enters by its logarithm or a maximum is known to first order if K is small against root N.
-    if labels is None or answers.rows is None or not is_known or size**2 > len(labels):
+    if labels is None or answers.by_row is None or not is_known or size**2 > len(labels):
         return None
     loss = cost_of(key.of(""), answers.form, options)
     classes, part = np.unique(labels, return_inverse=True)
-    groups = _groups_by(part, loss, options.sample_weight)
+    groups = _groups_of(
+        loss, options.sample_weight, functools.partial(totals, part), np.zeros(len(classes))
+    )
     naive = _Naive(key, one_of_each_class(size, answers.form.max_uncertainty), options)
     line = _cost_of(groups)
 
@@ -424,7 +433,13 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     _, most = _range_of(key.of(""), answers)
     dearest = _dearest_loss(groups, most)
     return Number(
-        value, groups, at, at(groups), 0.0, dearest=dearest, rows=lambda: Rows(part, loss)
+        value,
+        groups,
+        at,
+        at(groups),
+        0.0,
+        dearest=dearest,
+        rows=functools.partial(answers.by_row, part, loss),
     )
 
 
@@ -473,40 +488,31 @@ def _range_of(key: Key, answers: Answers) -> Limits:
 # ---- intervals -------------------------------------------------------------------------------------------------------
 
 
-def analytic_intervals(decisions: Decisions, options: Options, values: Values) -> Intervals:
-    """Return the intervals of numbers of samples, none of weight 0."""
-    design = design_of_options(options, len(decisions.uncertainty))
-    if not design.tells_errors:
-        return Intervals(dict.fromkeys(values, NONE), {}, (NO_UNITS,))
-    intervals = limits_of_answers(answers_of(decisions, options), values, design)
-    return dataclasses.replace(intervals, notes=intervals.notes + note_few_units(design))
-
-
-def in_few_groups(answers: Answers, design: Design) -> Answers:
+def in_few_groups(answers: Answers) -> Answers:
     """Return answers in no more groups than `_MOST_GROUPS`, of neighbours, where nothing asks for them one by one."""
     size = len(answers.groups.weight)
-    if size <= _MOST_GROUPS or not design.is_simple:
+    if size <= _MOST_GROUPS or not answers.design.is_simple:
         return answers
     starts = np.arange(_MOST_GROUPS) * size // _MOST_GROUPS
     return dataclasses.replace(answers, groups=answers.groups.merged(starts))
 
 
-def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE) -> Intervals:
+def analytic_intervals(answers: Answers, values: Values) -> Intervals:
     """Return the interval of each number in `values`: the one function for samples in memory and for states.
 
     Without a confidence level there are standard errors only, which only those who have nothing but sums need.
     """
-    answers = in_few_groups(answers, design)
     level = answers.options.confidence_level
     limits = dict.fromkeys(values, NONE)
-    if answers.groups.total < (2 - _ROUNDING) * answers.groups.unit:
+    if not answers.tell_errors:
         return Intervals(limits, {}, () if level is None else (NO_UNITS,))
+    answers = in_few_groups(answers)
     numbers = numbers_of(answers, values)
-    errors = (
-        {}
-        if answers.rows
-        else {key: standard_error([number], design) for key, number in numbers.items()}
-    )
+    design = answers.design
+    errors = {}
+    if answers.rows is None:
+        for key, number in numbers.items():
+            errors[key] = moments_seen([number], design).standard_error
     if level is None:
         return Intervals({}, errors, ())
     hidden = {}
@@ -514,14 +520,9 @@ def limits_of_answers(answers: Answers, values: Values, design: Design = SIMPLE)
         inference = infer([number], design)
         if inference is not None:
             limits[key] = _limits(key, number, inference, design, level)
-            hidden[key] = (
-                unseen([number], inference, level) if number.groups is answers.groups else None
-            )
-    return Intervals(
-        limits,
-        errors,
-        _notes(answers, values, limits) + notes_unseen(answers, hidden),
-    )
+            hidden[key] = unseen([number], inference, level)
+    notes = _notes(answers, values, limits) + notes_unseen(answers, hidden)
+    return Intervals(limits, errors, notes + note_few_units(answers))
 
 
 def _limits(
@@ -559,24 +560,15 @@ def _limits(
     return min(values), max(values)
 
 
-def numbers_of(
-    answers: Answers,
-    values: Values,
-) -> dict[Key, Number]:
+def numbers_of(answers: Answers, values: Values) -> dict[Key, Number]:
     """Return the numbers of answers, as the engine sees them, of which errors are known."""
-    numbers = {}
-    for key, value in values.items():
-        number = number_of(key, answers, float(value))
-        if number is not None:
-            numbers[key] = number
-    return numbers
+    numbers = {key: number_of(key, answers, float(value)) for key, value in values.items()}
+    return {key: number for key, number in numbers.items() if number is not None}
 
 
-def limits_of_selected(
-    answers: Answers, design: Design, selected: Bools, *, of_right: bool = False
-) -> Limits:
+def limits_of_selected(answers: Answers, selected: Bools, *, of_right: bool = False) -> Limits:
     """Return the limits of the mean cost of selected groups of answers (G,), or of the share of right ones in them."""
-    if not (selected.any() and design.tells_errors):
+    if not (selected.any() and answers.tell_errors):
         return NONE
     groups = answers.groups
     is_in = selected.astype(np.float64)
@@ -586,7 +578,7 @@ def limits_of_selected(
     most = 1.0 if answers.is_binary else math.inf
     dearest = answers.dearest(selected)
     number = Number(seen.value, groups, at, seen, 0.0, most, dearest=dearest, rows=answers.rows)
-    inference = infer([number], design)
+    inference = infer([number], answers.design)
     return NONE if inference is None else inference.limits(answers.options.confidence_level or 0.0)
 
 
@@ -632,48 +624,38 @@ def notes_unseen(
     hidden: Mapping[Key, Unseen | None],
 ) -> tuple[Note, ...]:
     """Return one note for each stretch of answers among which a kind was not seen, on the intervals that rest on it."""
-    sizes: dict[_Stretch, dict[Key, float]] = {}
+    sizes: dict[tuple[str, int, str], dict[Key, float]] = {}
     for key, kind in hidden.items():
-        if kind is not None:
+        if kind is not None and kind.groups is answers.groups:
             sizes.setdefault(_stretch_of(answers, kind), {})[key] = kind.size
-    return tuple(
-        Note(
-            "unseen",
-            dataclasses.asdict(stretch)
-            | {"largest": max(of_keys.values()), "metrics": list(of_keys)},
-        )
-        for stretch, of_keys in sizes.items()
-    )
+    notes = []
+    for (kind_of_answer, count, where), of_keys in sizes.items():
+        fields = {"kind": kind_of_answer, "count": count, "where": where}
+        fields |= {"largest": max(of_keys.values()), "metrics": list(of_keys)}
+        notes.append(Note("unseen", fields))
+    return tuple(notes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """The kind of answers that was not seen, among how many answers, and where these lie."""
-
-    kind: str
-    count: int
-    where: str
-
-
-def _stretch_of(answers: Answers, hidden: Unseen) -> _Stretch:
+def _stretch_of(answers: Answers, hidden: Unseen) -> tuple[str, int, str]:
+    """Return the kind of answers that was not seen, among how many answers, and where these lie."""
     groups = answers.groups
     rows = slice(hidden.first, hidden.last + 1)
     ends = groups.uncertainty[[hidden.first, hidden.last]]
     name = "uncertainty"
-    kind = "right answer"
-    if hidden.cost:
-        kind = "mistake" if answers.is_binary else f"answer that costs {hidden.cost:.3g}"
+    kind = f"answer that costs {hidden.cost:.3g}"
     if answers.is_binary:
         name = "confidence"
         ends = 1 - ends
+        kind = "mistake"
     first, last = (f"{end:.3g}" for end in sorted(ends.tolist()))
-    count = float(groups.weight[rows].sum()) ** 2 / float(groups.weight2[rows].sum())
     where = f"{name} {first}" if first == last else f"{name} {first} to {last}"
-    return _Stretch(kind, round(count), where)
+    count = float(groups.weight[rows].sum()) ** 2 / float(groups.weight2[rows].sum())
+    return kind if hidden.cost else "right answer", round(count), where
 
 
-def note_few_units(design: Design) -> tuple[Note, ...]:
+def note_few_units(answers: Answers) -> tuple[Note, ...]:
     """Return a note if groups, or weights, leave so few units that their own variance says little."""
-    if design.num_units >= min(FEW_UNITS, len(design.weight)):
+    design = answers.design
+    if answers.rows is None or design.num_units >= min(FEW_UNITS, len(design.weight)):
         return ()
     return (Note("few_groups", {"count": design.num_units, "needed": FEW_UNITS}),)

@@ -34,7 +34,7 @@ from .inputs import (
     same_length,
     stacked,
 )
-from .intervals import NO_UNITS, analytic_intervals, note_on
+from .intervals import NO_UNITS, Answers, analytic_intervals, answers_of, note_on
 from .metric import Data, Key, checked_keys
 from .metrics import (
     Values,
@@ -306,18 +306,16 @@ def _intervals(
     if samples.options.interval_method == "analytic":
         return _analytic_intervals(samples, values)
     options = samples.options
-    if not design_of_options(options, samples.num_samples).tells_errors:
-        return dict.fromkeys(values, NONE), (NO_UNITS,)
     # Stable: which of tied samples are drawn must not depend on the machine.
     order, _ = sorted_by(samples.decisions.rank_by)
     samples = reordered(samples, order)
     options = samples.options
+    design = design_of_options(options, samples.num_samples)
+    if not design.tells_errors:
+        return dict.fromkeys(values, NONE), (NO_UNITS,)
     limits, notes = intervals(
         lambda counts: resampled_values(samples, counts, list(values)),
-        samples.num_samples,
-        resampling=Resampling(
-            options.n_resamples, options.random_state, options.groups, options.strata
-        ),
+        Resampling(design, options.n_resamples, options.random_state),
         confidence_level=options.confidence_level or 0.0,
         progress=progress,
     )
@@ -351,7 +349,7 @@ def _analytic_intervals(
     if samples.origin.recalibration:
         fitted = [key for key in values if key.is_plain_share and key.assesses == "confidences"]
     known = {key: value for key, value in values.items() if key not in fitted}
-    inferred = analytic_intervals(samples.decisions, samples.options, known)
+    inferred = analytic_intervals(answers_of(samples.decisions, samples.options), known)
     notes = inferred.notes + note_on("no_interval_known", fitted)
     return inferred.limits | dict.fromkeys(fitted, NONE), notes
 
@@ -364,6 +362,12 @@ def _limits_of_gap(system: System) -> tuple[float, float]:
         return NONE
     quantile = student_quantile((1 + (options.confidence_level or 0.0)) / 2, design.freedom)
     return limits_of_gap(Data(system.decisions, options), quantile)
+
+
+def answers_drawn(system: System) -> Answers:
+    """Return the answers of the samples that were drawn."""
+    samples = drawn(system)
+    return answers_of(samples.decisions, samples.options)
 
 
 def drawn(system: System) -> System:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .designs import design_of
+from .designs import Design
 from .errors import Note
-from .inputs import Array, Floats, Ints, Limits, blocks
+from .inputs import Array, Floats, Limits, blocks
 from .options import LEVEL
 
 _K = TypeVar("_K", bound=Hashable)
@@ -25,20 +26,19 @@ NONE = (math.nan, math.nan)
 _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
 
 
-class Resampling(NamedTuple):
-    """How resamples are drawn: how many, their seed, the group (N,) and the stratum (N,) of each sample, or None."""
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """How resamples are drawn: of which design, how many, and their seed."""
 
+    design: Design
     n_resamples: int = 1000
     random_state: int = 0
-    groups: Ints | None = None
-    strata: Ints | None = None
 
 
 def intervals(
     statistic: ResampledStatistic[_K],
-    num_samples: int,
-    *,
     resampling: Resampling,
+    *,
     confidence_level: float = LEVEL,
     progress: bool = False,
 ) -> tuple[dict[_K, Limits], tuple[Note, ...]]:
@@ -46,39 +46,30 @@ def intervals(
 
     Efron and Tibshirani, "An Introduction to the Bootstrap" (1993).
     """
-    weights = bootstrap_weights(num_samples, resampling)
-    replicates = _collect(statistic, weights, resampling.n_resamples, progress)
-    limits = {
-        key: interval(values, confidence_level=confidence_level)
-        for key, values in replicates.items()
-    }
+    replicates = _collect(statistic, resampling, progress)
+    limits = {key: interval(values, confidence_level) for key, values in replicates.items()}
     return limits, _note_left_out(replicates)
 
 
-def interval(replicates: Floats, *, confidence_level: float = LEVEL) -> Limits:
+def interval(replicates: Floats, level: float) -> Limits:
     """Return the percentile interval of finite replicates (B,)."""
     finite = replicates[np.isfinite(replicates)]
     if not len(finite):
         return NONE
-    low, high = np.quantile(
-        finite,
-        [(1 - confidence_level) / 2, (1 + confidence_level) / 2],
-    )
+    low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
-def bootstrap_weights(num_samples: int, resampling: Resampling) -> Iterator[Counts]:
+def bootstrap_weights(resampling: Resampling) -> Iterator[Counts]:
     """Yield how often each sample is drawn, shape (b, N), in chunks that add up to `n_resamples` rows."""
     generator = np.random.default_rng(resampling.random_state)
-    design = design_of(num_samples, groups=resampling.groups, strata=resampling.strata)
-    _, unit_strata = design.units
-    members = [np.flatnonzero(unit_strata == stratum) for stratum in range(unit_strata.max() + 1)]
-    for part in blocks(resampling.n_resamples, row_size=num_samples):
-        rows = part.stop - part.start
-        counts = _drawn(generator, rows, len(members[0]))
-        if len(members) > 1:
-            parts = [counts, *(_drawn(generator, rows, len(others)) for others in members[1:])]
-            counts = np.concatenate(parts, axis=1)[:, np.argsort(np.concatenate(members))]
+    design = resampling.design
+    weight, stratum = design.units
+    members = [np.flatnonzero(stratum == one) for one in range(stratum.max() + 1)]
+    for part in blocks(resampling.n_resamples, row_size=len(design.weight)):
+        counts = np.empty((part.stop - part.start, len(weight)), np.uint16)
+        for of_stratum in members:
+            counts[:, of_stratum] = _drawn(generator, len(counts), len(of_stratum))
         yield counts if design.group is None else counts[:, design.group]
 
 
@@ -95,13 +86,16 @@ def _drawn(
 
 
 def _collect(
-    statistic: ResampledStatistic[_K], weights: Iterator[Counts], total: int, progress: bool
+    statistic: ResampledStatistic[_K],
+    resampling: Resampling,
+    progress: bool,
 ) -> dict[_K, Floats]:
     from tqdm.auto import tqdm
 
     parts: dict[_K, list[Floats]] = {}
+    total = resampling.n_resamples
     with tqdm(total=total, desc="bootstrap", unit="resample", delay=1, disable=not progress) as bar:
-        for chunk in weights:
+        for chunk in bootstrap_weights(resampling):
             # a resample may have no sample of some kind
             with np.errstate(divide="ignore", invalid="ignore"):
                 values_of_chunk = statistic(chunk)

@@ -15,7 +15,7 @@ from .decisions import Decisions, one_of_each_class, select_rows
 from .errors import UNLABELLED, InputError, Note
 from .inference import Groups
 from .inputs import Bools, Floats, Ints, Limits
-from .intervals import Answers, Intervals, limits_of_answers
+from .intervals import Answers, Intervals, analytic_intervals
 from .metric import Data, Key, at_parameter, checked_keys
 from .metrics import (
     cost_of,
@@ -499,7 +499,7 @@ def results_of(
             options,
             partial(_own_groups, summary),
         )
-        inference = limits_of_answers(answers, values)
+        inference = analytic_intervals(answers, values)
     estimates = {
         key: _estimate(
             key,

@@ -106,7 +106,6 @@ def compare_systems(
     systems: Mapping[str, System] | Iterable[System],
     *,
     only: Iterable[Key] | None = None,
-    by_metric: bool = False,
 ) -> Comparisons:
     """Compare every pair of systems by every metric that both have.
 
@@ -121,10 +120,7 @@ def compare_systems(
         aligned by their ids; where no system has any, samples are paired by their position. The level, the groups
         and the seed are those of the first.
     only : iterable of Key, optional
-        The metrics to compare; by default all.
-    by_metric : bool
-        Whether `p_adjusted` holds for all pairs by each metric alone, for who asks about one of many metrics; by
-        default it holds for all pairs and metrics together.
+        The metrics to compare; by default all. `p_adjusted` holds for all pairs and these metrics together.
 
     Returns
     -------
@@ -164,7 +160,7 @@ def compare_systems(
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
     family = Family(aligned, values)
     notes = family.notes(family.options.confidence_level or 0.0)
-    return Comparisons(_comparisons(family, values, by_metric=by_metric), notes)
+    return Comparisons(_comparisons(family, values), notes)
 
 
 def compare_within(
@@ -312,13 +308,11 @@ def _shared(one: pa.Array, other: pa.Array) -> pa.Array:
     return one.filter(from_numpy(positions_in(one, other) >= 0))
 
 
-def _comparisons(
-    family: Family, values: Mapping[str, Values], *, by_metric: bool
-) -> list[Comparison]:
+def _comparisons(family: Family, values: Mapping[str, Values]) -> list[Comparison]:
     """Return the comparisons with p-values and intervals: of each alone, and of all together."""
     level = family.options.confidence_level or 0.0
     together = family.simultaneous_level(level)
-    adjusted = family.adjusted_p_values(by_metric=by_metric)
+    adjusted = family.adjusted_p_values()
     best = family.p_values_of_best()
     comparisons = []
     for test, p_adjusted in zip(family.tests, adjusted.tolist(), strict=True):

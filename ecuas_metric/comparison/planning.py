@@ -11,17 +11,15 @@ from statistics import NormalDist
 import numpy as np
 
 from ..decisions import confidence_decisions
-from ..designs import Design
 from ..errors import InputError
-from ..inference import Moments, Number, infer, standard_error
+from ..inference import Inference, Moments
 from ..inputs import Floats
-from ..intervals import answers_of, numbers_of
 from ..metric import Key
-from ..metrics import Values, cost_of
+from ..metrics import cost_of
 from ..options import ALPHA, DEFAULTS, check_number
-from ..results import System, all_values, drawn
+from ..results import System, all_values
 from .compare import align
-from .family import design_of_systems
+from .family import Family
 
 POWER = 0.8  # Cohen's convention, Statistical Power Analysis for the Behavioral Sciences (1988)
 SAMPLES = 1000
@@ -44,7 +42,7 @@ class Spread:
     def detectable(self, samples: int, power: float, alpha: float) -> float:
         """Return the difference whose interval leaves out 0 with this power."""
         moments = self.moments.scaled(samples / self.samples)
-        limit = moments.side(moments.share * moments.added / moments.total).limit(alpha / 2)
+        limit = moments.side(0.0, moments.shift / float(moments.total.sum())).limit(alpha / 2)
         return NormalDist().inv_cdf(power) * self.deviation / math.sqrt(samples) - limit
 
 
@@ -80,45 +78,26 @@ def plan_of_systems(
     if len(systems) != 2:
         raise InputError("a plan", "not_two_systems", value=len(systems))
     aligned = align(systems)
-    first, second = aligned.values()
     asked = None if only is None else list(only)
-    values, others = (all_values(system, only=asked) for system in aligned.values())
-    design = design_of_systems({name: drawn(system) for name, system in aligned.items()})
-    numbers = _numbers_of(first, values)
-    other_numbers = _numbers_of(second, others)
-    planned = len(design.weight) if samples is None else samples
+    values = {name: all_values(system, only=asked) for name, system in aligned.items()}
+    family = Family(aligned, values)
+    planned = len(family.design.weight) if samples is None else samples
     plans = []
-    for key in values if asked is None else asked:
-        if key in numbers and key in other_numbers:
-            wanted = float(values[key] - others[key]) if difference is None else difference
-            spread = _spread_of(numbers[key], other_numbers[key], design, wanted)
-            plans.append(plan_of(key, wanted, spread, planned, power=power, alpha=alpha))
+    for test in family.tests:
+        if test.inference is not None:
+            wanted = test.inference.value if difference is None else difference
+            spread = _spread_of(test.inference, len(family.design.weight), wanted)
+            plans.append(plan_of(test.key, wanted, spread, planned, power=power, alpha=alpha))
     return plans
 
 
-def _numbers_of(system: System, values: Values) -> dict[Key, Number]:
-    """Return the numbers of a system, as the engine sees them, with the rows of aligned systems."""
-    samples = drawn(system)
-    answers = answers_of(samples.decisions, samples.options)
-    return numbers_of(answers, values)
-
-
-def _spread_of(
-    first: Number,
-    second: Number,
-    design: Design,
-    difference: float,
-) -> Spread:
-    """Return the spread of a difference of this sign from the samples of a pilot."""
-    size = len(design.weight)
-    numbers = [first, second.negated()]
-    deviation = standard_error(numbers, design) * math.sqrt(size)
-    inference = infer(numbers, design)
-    if inference is None:
-        return Spread(deviation, Moments(1.0, 1.0, 1.0, deviation**2, 0.0))
+def _spread_of(inference: Inference, samples: int, difference: float) -> Spread:
+    """Return the spread of a difference of this sign from what a pilot of so many samples tells."""
     side = inference.lower if difference > 0 else inference.upper
+    assert inference.seen is not None
     assert side.moments is not None
-    return Spread(deviation, side.moments, size)
+    deviation = inference.seen.standard_error * math.sqrt(samples)
+    return Spread(deviation, side.moments, samples)
 
 
 def plan_of_rates(
@@ -149,9 +128,10 @@ def plan_of_rates(
     wanted = first.mean - second.mean if difference is None else difference
     dear, cheap = (first, second) if wanted > 0 else (second, first)
     shift = (dear.mean - dear.right) + (cheap.wrong - cheap.mean)
+    powers = [1.0, 1.0, 1.0, deviation**2, 0.0, 1.0, -shift, shift**2, -(shift**3)]
     spread = Spread(
         deviation,
-        Moments(1.0, 1.0, 1.0, deviation**2, 0.0, 1.0, -shift, shift**2, -(shift**3)),
+        Moments(*np.array([powers]).T),
     )
     return plan_of(
         key,

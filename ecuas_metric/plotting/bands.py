@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..calibration import confidence_bins
-from ..designs import Design, design_of_options
 from ..expected_costs import ECUAS_N, EXPECTED_COST
 from ..inputs import Floats, Limits
-from ..intervals import Answers, analytic_intervals, answers_of, in_few_groups, limits_of_selected
+from ..intervals import analytic_intervals, in_few_groups, limits_of_selected
 from ..metric import Key, Metric
 from ..metrics import metric_values
-from ..results import System, drawn
+from ..results import System, answers_drawn
 
 _ROUNDING = 1e-12  # of a coverage, relative
 
@@ -28,12 +27,11 @@ class Band:
 
 def risk_band(system: System, coverage: Floats) -> Band:
     """Return the intervals of the risk at increasing coverages (M,) in (0, 1], at the thresholds that reach them."""
-    answers, design = _answers_of(system)
-    answers = in_few_groups(answers, design)
+    answers = in_few_groups(answers_drawn(system))
     until = np.cumsum(answers.groups.weight) / answers.groups.total
     last = np.searchsorted(until, coverage * (1 - _ROUNDING))
     groups = np.arange(len(until))
-    return _band([limits_of_selected(answers, design, groups <= group) for group in last])
+    return _band([limits_of_selected(answers, groups <= group) for group in last])
 
 
 def reject_cost_band(system: System, reject_cost: Floats) -> Band:
@@ -50,30 +48,20 @@ def _mean_band(system: System, metric: Metric, parameters: Floats) -> Band:
     """Return the analytic intervals of a metric that is a mean, at each parameter (M,)."""
     keys = [Key(metric.name, parameter) for parameter in parameters.tolist()]
     values = metric_values(system.decisions, system.ties, system.options, keys=keys)
-    samples = drawn(system)
-    limits = analytic_intervals(samples.decisions, samples.options, values).limits
+    limits = analytic_intervals(answers_drawn(system), values).limits
     return _band([limits[key] for key in keys])
 
 
 def accuracy_band(system: System) -> Band:
     """Return the intervals of the accuracy in each bin of ECE; nan if it is empty."""
-    answers, design = _answers_of(system)
+    answers = answers_drawn(system)
     confidence = answers.form.confidence
     assert confidence is not None
     assert answers.rows is not None
     n_bins = system.options.n_bins
     bins = np.empty(len(answers.groups.weight), np.int64)
     bins[answers.rows().group] = confidence_bins(confidence, n_bins=n_bins)
-    return _band(
-        [limits_of_selected(answers, design, bins == i, of_right=True) for i in range(n_bins)]
-    )
-
-
-def _answers_of(system: System) -> tuple[Answers, Design]:
-    """Return the answers that were drawn in groups of equal uncertainty, and how they were drawn."""
-    samples = drawn(system)
-    answers = answers_of(samples.decisions, samples.options)
-    return answers, design_of_options(samples.options, samples.num_samples)
+    return _band([limits_of_selected(answers, bins == i, of_right=True) for i in range(n_bins)])
 
 
 def _band(limits: list[Limits]) -> Band:

@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterable, Mapping, Sequence, Set
 
 from ..basis import differing
-from ..designs import design_of_options
 from ..errors import Note
 from ..files.submissions import Submission
 from ..inference import Inference, average, infer
-from ..intervals import answers_of, numbers_of
+from ..intervals import numbers_of
 from ..metric import Key
-from ..results import Estimate, Results, System, drawn
+from ..results import Estimate, Results, System, answers_drawn
 from ..sampling import NONE
 from .report import Report, is_bounded
 
@@ -117,13 +116,12 @@ def _estimate(
 
 def _inferences(results: Results, system: System) -> dict[Key, Inference]:
     """Return what is known of each number with an interval of its own."""
-    samples = drawn(system)
-    design = design_of_options(samples.options, samples.num_samples)
+    answers = answers_drawn(system)
     known = {
         key: estimate.value
         for key, estimate in results.estimates.items()
         if math.isfinite(estimate.low or 0.0)
     }
-    numbers = numbers_of(answers_of(samples.decisions, samples.options), known)
-    inferred = {key: infer([number], design) for key, number in numbers.items()}
+    numbers = numbers_of(answers, known)
+    inferred = {key: infer([number], answers.design) for key, number in numbers.items()}
     return {key: inference for key, inference in inferred.items() if inference is not None}

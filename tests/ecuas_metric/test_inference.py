@@ -2,14 +2,13 @@
 
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from ecuas_metric import compare_systems, confidence_system
-from ecuas_metric.designs import Design, Effect, Extremes, design_of
+from ecuas_metric.designs import Design, design_of
 from ecuas_metric.inference import Groups, Inference, Side, average, pearson_quantile, pearson_tail
 from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
@@ -173,14 +172,15 @@ def test_no_width_jumps_when_one_answer_changes():
         assert change.max() < 0.05, key
 
 
-@pytest.mark.parametrize("parts", [1, 2])
-def test_copies_in_groups_tell_what_one_of_each_tells(parts, rng):
-    q = rng.random(100)
-    correct = (rng.random(100) < q).astype(int)
-    part = np.arange(100) % parts
+@pytest.mark.parametrize(("size", "parts"), [(100, 1), (100, 2), (8, 1)])
+def test_copies_in_groups_tell_what_one_of_each_tells(size, parts, rng):
+    """Of few groups, too: their quantile is Student's, of so many groups."""
+    q = rng.random(size)
+    correct = (rng.random(size) < q).astype(int)
+    part = np.arange(size) % parts
     strata = {"strata": part} if parts > 1 else {}
     alone, _ = estimates(q, correct, **strata)
-    more = {"groups": np.arange(100)} | strata
+    more = {"groups": np.arange(size)} | strata
     copies = {name: np.repeat(values, 10) for name, values in more.items()}
     copied, _ = estimates(np.repeat(q, 10), np.repeat(correct, 10), **copies)
     for key in ("error_rate", "ecuas_1", "auroc", "confidence_brier_score"):
@@ -190,17 +190,18 @@ def test_copies_in_groups_tell_what_one_of_each_tells(parts, rng):
 
 
 def test_strata_of_equal_means_are_none_and_a_small_one_with_weight_widens(rng):
-    influence = rng.integers(0, 2, 400) / 1.0
-    extremes = Extremes(influence, np.ones(400), np.ones(400, np.bool_))
-    assert design_of(400).effect(extremes) == Effect()
-    halves = design_of(400, strata=np.arange(400) % 2).effect(extremes)
-    assert halves.variance == pytest.approx(1, abs=0.03)
-    assert halves.added == pytest.approx(math.sqrt(2), abs=0.03)
+    q = np.full(400, 0.7)
+    correct = rng.integers(0, 2, 400)
+    plain = limits(q, correct)["error_rate"]
+    halves = limits(q, correct, strata=np.arange(400) % 2)["error_rate"]
+    assert halves == pytest.approx(plain, abs=0.03 * np.ptp(plain))
     few = np.arange(400) < 3
     weight = np.where(few, 0.15 / 3, 0.85 / 397)
-    alike = replace(extremes, influence=np.where(few, 0.0, influence))
+    alike = np.where(few, 1, correct)
+    parted = limits(q, alike, sample_weight=weight, strata=few)["error_rate"]
+    others = limits(q[3:], alike[3:])["error_rate"]
     # three that agree are no certainty
-    assert design_of(400, weight=weight, strata=few).effect(alike).variance > 0.5
+    assert np.ptp(parted) > 1.5 * 0.85 * np.ptp(others)
 
 
 def test_equal_strata_are_as_sure_as_the_average_of_their_parts(rng):
@@ -237,14 +238,12 @@ def test_a_small_stratum_without_accepted_answers_takes_no_width_away(rng):
 
 def test_groups_of_one_are_none_and_those_alike_count_once(rng):
     influence = rng.normal(size=60)
-    extremes = Extremes(influence, influence + 1, np.ones(60, np.bool_))
-    single = design_of(60, groups=np.arange(60)).effect(extremes)
-    assert (single.variance, single.added) == pytest.approx((1, 1), abs=0.05)
-    copies = Extremes(
-        *(np.repeat(values, 5) for values in (influence, influence + 1)), np.ones(300, np.bool_)
-    )
-    together = design_of(300, groups=np.repeat(np.arange(60), 5)).effect(copies)
-    assert together.variance == pytest.approx(5 * 60 / 59, rel=0.1)
+    single = design_of(60, groups=np.arange(60)).clusters(influence, np.ones(60))
+    assert single.factor == pytest.approx([1], abs=0.05)
+    copies = design_of(300, groups=np.repeat(np.arange(60), 5))
+    together = copies.clusters(np.repeat(influence, 5), np.ones(300))
+    assert together.factor == pytest.approx([5 * 60 / 59], rel=0.1)
+    assert copies.added(together) == pytest.approx(together.factor)
     assert Design(np.ones(300), np.repeat(np.arange(60), 5)).num_units == pytest.approx(60)
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from ecuas_metric.designs import design_of_options
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import augrc, aurc, auroc
 from ecuas_metric.ranking import tie_groups
@@ -39,7 +40,8 @@ def test_each_resample_has_the_values_of_its_counts_as_weights(rng, form, design
         weight = rng.integers(1, 4, SIZE) if design == "counts" else rng.exponential(size=SIZE)
         options |= {"sample_weight": weight, "weights_are": design}
     system = prepare(kind, predictions, references, checked_options(**OPTIONS | options))
-    (counts,) = bootstrap_weights(SIZE, Resampling(COUNT, groups=system.options.groups))
+    drawn_by = design_of_options(system.options, SIZE)
+    (counts,) = bootstrap_weights(Resampling(drawn_by, COUNT))
     together = resampled_values(system, counts)
     for row, drawn in enumerate(counts.astype(np.float64)):
         weight = (

@@ -7,6 +7,7 @@ import pytest
 
 from ecuas_metric.basis import differing
 from ecuas_metric.comparison.compare import compare_systems, compare_within, in_common, order_of
+from ecuas_metric.designs import design_of
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Unlabelled, read_submissions
 from ecuas_metric.files.values import as_ids, from_values
@@ -170,7 +171,7 @@ def test_one_wrong_answer_each_is_no_evidence_on_auroc():
 
 
 def test_an_interval_is_about_the_bootstraps(outputs):
-    counts = np.vstack(list(bootstrap_weights(400, Resampling(1000))))
+    counts = np.vstack(list(bootstrap_weights(Resampling(design_of(400), 1000))))
     values = {
         name: resampled_values(system, counts) for name, system in systems_of(outputs, n=1).items()
     }
@@ -182,19 +183,6 @@ def test_an_interval_is_about_the_bootstraps(outputs):
             assert (row.low, row.high) == pytest.approx(
                 (low, high), abs=0.15 * (high - low) + one_answer
             ), row
-
-
-def test_equal_weights_are_no_weights(outputs):
-    """And the way of weights is another one in the code."""
-    for tied in (False, True):
-        arrays = {
-            name: (p.round(1) if tied else p, correct) for name, (p, correct) in outputs.items()
-        }
-        plain = rows_of(arrays, n_resamples=50, reject_costs=0.3)
-        weighted = rows_of(arrays, n_resamples=50, reject_costs=0.3, sample_weight=np.ones(400))
-        for key, row in plain.items():
-            expected = weighted[key].p, weighted[key].p_adjusted
-            assert (row.p, row.p_adjusted) == pytest.approx(expected, rel=1e-9, nan_ok=True), key
 
 
 def test_ids_bring_samples_together_and_ties_too_are_resampled_alike(outputs, rng):

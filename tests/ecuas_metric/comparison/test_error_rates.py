@@ -33,7 +33,7 @@ def tenths(rng, size):
 
 def rare(rng, size):
     """1 % errors, and two confidences."""
-    return lambda: simulated.rare(rng, size)[1::-1], {}
+    return lambda: simulated.SYSTEMS["rare"](rng, size)[1::-1], {}
 
 
 def rare_at_random(rng, size):

@@ -14,7 +14,16 @@ from ecuas_metric.metric import Key
 from ecuas_metric.reporting import cli
 
 OPTIONS = {"confidence_level": 0.95, "n": (0, 1)}
-NORMAL = Spread(0.4, Moments(1.0, 1.0, 1.0, 0.16, 0.0))
+
+
+def spread_of(deviation, shift=0.0, cubes=0.0):
+    """Return what one sample tells: its deviation, its third moment, and one more that shifts by so much."""
+    added = [float(shift != 0), shift, shift**2, shift**3]
+    sums = np.array([[1.0, 1.0, 1.0, deviation**2, cubes, *added]])
+    return Spread(deviation, Moments(*sums.T))
+
+
+NORMAL = spread_of(0.4)
 
 
 def pair(rng, size, loss=0.1):
@@ -63,9 +72,7 @@ def test_strata_that_are_alike_need_as_many_samples_as_none(rng):
 
 
 @pytest.mark.parametrize(("power", "alpha"), [(0.8, 0.05), (0.9, 0.01), (0.5, 0.2)])
-@pytest.mark.parametrize(
-    "spread", [NORMAL, Spread(0.4, Moments(1.0, 1.0, 1.0, 0.16, -0.1, 1.0, -2.0, 4.0, -8.0))]
-)
+@pytest.mark.parametrize("spread", [NORMAL, spread_of(0.4, -2.0, -0.1)])
 def test_what_n_detects_needs_n(spread, power, alpha):
     plan = plan_of(Key("error_rate"), 0.03, spread, 500, power=power, alpha=alpha)
     back = plan_of(Key("error_rate"), plan.detectable, spread, 500, power=power, alpha=alpha)
@@ -81,7 +88,7 @@ def test_a_plan_is_that_of_normal_means_but_for_the_one_answer_more():
     plan = plan_of(Key("error_rate"), -0.03, NORMAL, 500)
     assert plan.detectable == pytest.approx(deviates * 0.4 / math.sqrt(500), rel=1e-3)
     assert plan.needed == pytest.approx((deviates * 0.4 / 0.03) ** 2, rel=3e-3)
-    added = Spread(0.4, Moments(1.0, 1.0, 1.0, 0.16, 0.0, 1.0, -2.0, 4.0, -8.0))
+    added = spread_of(0.4, -2.0)
     assert (
         plan.detectable
         < plan_of(Key("error_rate"), -0.03, added, 500).detectable
@@ -90,7 +97,7 @@ def test_a_plan_is_that_of_normal_means_but_for_the_one_answer_more():
 
 
 def test_samples_that_never_differ_plan_nothing():
-    plan = plan_of(Key("error_rate"), 0.05, Spread(0.0, Moments(1.0, 1.0, 1.0, 0.0, 0.0)), 100)
+    plan = plan_of(Key("error_rate"), 0.05, spread_of(0.0), 100)
     assert (math.isnan(plan.detectable), plan.needed) == (True, None)
 
 
