@@ -97,7 +97,6 @@ def _check_confidences(
     said = reading.columns
     if "confidence" not in said:
         _refuse_positive_beside(sheet, recipe, few)
-        _refuse_cut_numbers(sheet, recipe)
     if "correct" in said:
         return ()
     _refuse_counts(sheet, recipe)
@@ -359,20 +358,6 @@ def _tell_apart(first: Array, second: Array) -> bool:
     """Return whether two columns (N,) of two values each have one with the other in all rows."""
     both = set(zip(first.tolist(), second.tolist(), strict=True))
     return len(both) == len(np.unique(first)) == len(np.unique(second)) == 2
-
-
-def _refuse_cut_numbers(sheet: Sheet, recipe: Recipe) -> None:
-    """Raise FileError if confidences are 0, or 1 before 0, and the next column has what a decimal comma cut off."""
-    name = recipe.predictions[0]
-    place = sheet.names.index(name) + 1 if name in sheet.names else len(sheet.names)
-    after = sheet.names[place] if place < len(sheet.names) else ""
-    if after not in dict(recipe.unused) or len(sheet.rows) < _ENOUGH:
-        return
-    values = _numbers_of(sheet, name)
-    digits = np.nan_to_num(_numbers_of(sheet, after))
-    is_cut = (values == 0) | ((values == 1) & (digits == 0))
-    if is_cut.all() and (digits >= 0).all() and (digits % 1 == 0).all() and (digits > 1).any():
-        raise sheet.error(name, "cut_at_comma", digits > 0, other=after, advice="quote_numbers")
 
 
 def _refuse_counts(sheet: Sheet, recipe: Recipe) -> None:
