@@ -359,7 +359,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "not_recalibrated": "Posteriors are left as they are: {reason}",
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",
-    "percentages_by_name": "Column {column!r} is read as probabilities, and has the name of percentages.",
     "repeated_rows": "{count} of {total} rows are the same as others before them.",
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
     "values_without_bounds": (

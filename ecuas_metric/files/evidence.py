@@ -52,7 +52,6 @@ _SUMS = (
     *("total", "totals", "subtotal", "sum", "mean", "average", "avg", "overall"),
     *("median", "min", "max", "count", "std"),
 )
-_PERCENT = re.compile(r"percent|pct|%")
 _COUNTS = {"count", "counts", "freq", "frequency", "n"}
 
 
@@ -86,7 +85,6 @@ def _notes_on(
         notes += _check_confidences(sheet, recipe, reading, few)
     else:
         _check_probabilities(sheet, recipe, reading)
-    notes += _note_percentages(sheet, recipe)
     return notes + _check_ids(sheet, recipe, counts) + _note_parts(sheet, recipe, few)
 
 
@@ -111,15 +109,6 @@ def _check_probabilities(sheet: Sheet, recipe: Recipe, reading: Reading) -> None
     are_margins = reading.predictions_are == "logits"
     if recipe.form == "positive" and "positive" not in said and not are_margins:
         _refuse_confidences(sheet, recipe)
-
-
-def _note_percentages(sheet: Sheet, recipe: Recipe) -> tuple[Note, ...]:
-    """Return a note if numbers of a column that is named as percentages are read as fractions of 1."""
-    name = column_in(recipe.predictions[0])
-    is_named = recipe.scale == 1 and name in sheet.names and _PERCENT.search(name.lower())
-    if not is_named or not np.isfinite(_numbers_of(sheet, name)).any():
-        return ()
-    return (Note("percentages_by_name", {"column": name}, "set_scale_100"),)
 
 
 def _distinct_values(sheet: Sheet, recipe: Recipe) -> dict[str, int]:

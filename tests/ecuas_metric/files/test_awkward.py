@@ -690,11 +690,6 @@ NOTED = {  # a file, flags, and what is said beside the number
         "",
         "9 of 209 rows are the same as others before them. Does a sample count once?",
     ),
-    "fractions by the name of percentages": (
-        named("confidence", "conf_pct", Q),
-        "--columns confidence=conf_pct",
-        "has the name of percentages. Percentages? --scale 100",
-    ),
     "verdicts of another judge": (
         BASE.assign(judge=np.where(SOME, 1 - C, C)),
         "",
