@@ -32,9 +32,8 @@ _TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # what a page may take; `_READERS` has all
 _COMPRESSED = (".gz", ".zst", ".zip")
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by how a file begins
-_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32"}  # the longest first
-_MARKS |= {
-    codecs.BOM_UTF32_BE: "utf-32",
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }

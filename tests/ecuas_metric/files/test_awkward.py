@@ -75,7 +75,6 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "Excel's CSV": ("a.csv", COMMAS.encode("utf-8-sig")),
         "Excel's separator": ("a.csv", f"sep=;\r\n{COMMAS}"),
         "UTF-16": ("a.csv", TEXT.encode("utf-16")),
-        "UTF-32": ("a.csv", TEXT.encode("utf-32")),
         "CR": ("a.csv", TEXT.replace("\n", "\r")),
         "newlines in quotes": ("a.csv", BASE.assign(id=[f'a\n"b", {i}' for i in range(N)])),
         "JSON lines called JSON": ("a.json", BASE.to_json(orient="records", lines=True)),
