@@ -87,11 +87,18 @@ def parse_cells(array: pa.Array) -> pa.Array:
 
 def numbers_in(
     sheet: Sheet,
-    column: str,
+    name: str,
     *,
     share: bool = False,
+    whole: float = 1,
 ) -> Floats:
-    """Return a column (N,) as float64, NaN where empty; of a `share`, cells may also be 85% or 0,85."""
+    """Return a column (N,) as float64, NaN where empty; of "1-NAME" what is missing to the whole.
+
+    Of a `share`, cells may also be 85% or 0,85.
+    """
+    column = sheet.stored(name)
+    if column != name:
+        return whole - numbers_in(sheet, column, share=share)
     cells = sheet.column(column)
     parsed = parse_cells(cells)
     if is_numeric(parsed.type):
@@ -112,10 +119,13 @@ def numbers_in(
 
 def truths_in(
     sheet: Sheet,
-    column: str,
+    name: str,
     right: str | None = None,
 ) -> Floats:
     """Return 1, 0 or grades of a column (N,), NaN where empty; `right` is the word for 1, or that and the one for 0."""
+    column = sheet.stored(name)
+    if column != name:
+        return 1 - truths_in(sheet, column, right)
     cells = sheet.column(column)
     parsed = parse_cells(cells)
     if right is None and is_numeric(parsed.type):

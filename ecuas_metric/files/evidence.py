@@ -62,7 +62,7 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     """
     recipe = resolve(sheet, reading, rows=rows)
     if recipe.right is not None:
-        column = column_in(recipe.truth)
+        column = sheet.stored(recipe.truth)
         right = said_words(sheet, column, recipe.right, is_whole=_is_whole(sheet, recipe))
         recipe = replace(recipe, right=right)
     notes = _notes_on(sheet, recipe, reading)

@@ -53,7 +53,6 @@ from .recipe import (
     ColumnNames,
     Reading,
     Recipe,
-    complement_of,
     limits_of,
     name_of,
     on_unit_scale,
@@ -630,25 +629,11 @@ def _per_sample(
         if names and option in OPTIONS:
             is_weight = role == "weight"
             columns[option] = (
-                _numbers(sheet, names[0]).tolist()
+                numbers_in(sheet, names[0]).tolist()
                 if is_weight
                 else _joined(sheet, names).to_pylist()
             )
     return columns
-
-
-def _numbers(
-    sheet: Sheet,
-    name: str,
-    *,
-    share: bool = False,
-    whole: float = 1,
-) -> Floats:
-    """Return the numbers (N,) of a column, or of the complement of one."""
-    column = complement_of(name)
-    if not column or name in sheet.names:
-        return numbers_in(sheet, name, share=share)
-    return whole - numbers_in(sheet, column, share=share)
 
 
 def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
@@ -659,7 +644,7 @@ def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
         return np.stack([numbers_in(sheet, name, share=share) for name in columns], axis=1)
     (name,) = columns
     if recipe.form != "posteriors":
-        return _numbers(sheet, name, share=share, whole=sum(limits_of(recipe.scale)))
+        return numbers_in(sheet, name, share=share, whole=sum(limits_of(recipe.scale)))
     return _lists_of(sheet, name, recipe.classes or ())
 
 
@@ -733,10 +718,7 @@ def truth_in(sheet: Sheet, recipe: Recipe) -> Floats:
     """Return correctness or the numbers of the true classes (N,), NaN where there is none."""
     if recipe.form in ("posteriors", "positive"):
         return _labels_in(sheet, recipe)
-    name = recipe.truth
-    column = complement_of(name) if name not in sheet.names else ""
-    grades = truths_in(sheet, column or name, recipe.right)
-    grades = 1 - grades if column else grades
+    grades = truths_in(sheet, recipe.truth, recipe.right)
     if recipe.correct_from is None:
         refuse_codes(sheet, recipe, grades)
         return grades
@@ -793,7 +775,7 @@ def _hits(
         raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
     if recipe.scale == 1 and len(classes) == 2:
         refuse_positive(
-            sheet, recipe, predicted, _numbers(sheet, recipe.predictions[0], share=True)
+            sheet, recipe, predicted, numbers_in(sheet, recipe.predictions[0], share=True)
         )
     hits = floats_in(pc.equal(predicted, true))
     if not 2 <= len(classes) <= len(hits) / _SAMPLES_PER_CLASS:
@@ -823,5 +805,5 @@ def _unlabelled_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Unlabelled | 
         )
     weight = np.ones(len(rows))
     for name in recipe.of("weight"):
-        weight = _numbers(sheet, name)
+        weight = numbers_in(sheet, name)
     return unlabelled_among(rows, weight, rule)

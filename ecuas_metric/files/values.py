@@ -15,6 +15,7 @@ import pyarrow.types as types
 
 from ..errors import FileError
 from ..inputs import Array, Bools, Floats, Ints
+from .recipe import column_in
 
 TEXT = pa.large_string()
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
@@ -41,9 +42,13 @@ class Sheet:
         """The names of the columns."""
         return list(self.table.column_names)
 
+    def stored(self, name: str) -> str:
+        """Return the column that a name is of: of "1-NAME", if none is called so, it is NAME."""
+        return name if name in self.table.column_names else column_in(name)
+
     def column(self, name: str) -> pa.Array:
-        """Return a column (N,) in one piece."""
-        return plain(self.table[name])
+        """Return a column (N,) in one piece; for "1-NAME" that of NAME."""
+        return plain(self.table[self.stored(name)])
 
     def select(self, rows: Bools) -> Sheet:
         """Return the rows where it is true."""

@@ -768,6 +768,15 @@ def test_rows_that_are_not_there_and_rows_out_of_core_are_not_skipped(score):
     assert "cannot skip rows of files that are not read whole" in said
 
 
+@pytest.mark.parametrize("name", ["w", "1-w"])  # in the second table it is no complement
+def test_the_complement_of_a_column_is_one_wherever_rows_are_read(name, score):
+    numbers = BASE.assign(id=np.arange(N), **{name: Q})
+    words = numbers.assign(**{name: np.where(C, "hit", "miss")})
+    assert score("a.csv --right hit --columns correct=1-w", words)[0] == 0
+    rows = [score(f"a.parquet --weight 1-w{end}", numbers)[1] for end in ("", " --out-of-core")]
+    assert rows[0][0]["error_rate"] == pytest.approx(rows[1][0]["error_rate"], rel=1e-12)
+
+
 def test_lists_beside_the_rows_are_named_and_a_name_is_once_in_an_object(score):
     document = json.dumps({"gpt": RECORDS, "llama": RECORDS[:7]})
     assert "not used: llama (7 rows)" in score("a.json --columns rows=gpt", document)[2]
