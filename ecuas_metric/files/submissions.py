@@ -774,9 +774,9 @@ def _hits(
     if len({_plain_name(str(text)) for text in classes}) < len(classes):
         raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
     if recipe.scale == 1 and len(classes) == 2:
-        refuse_positive(
-            sheet, recipe, predicted, numbers_in(sheet, recipe.predictions[0], share=True)
-        )
+        confidence = recipe.predictions[0]
+        values = numbers_in(sheet, confidence, share=True)
+        refuse_positive(sheet, confidence, predicted, values, label)
     hits = floats_in(pc.equal(predicted, true))
     if not 2 <= len(classes) <= len(hits) / _SAMPLES_PER_CLASS:
         return hits, None, ()
