@@ -22,6 +22,7 @@ from .roles import DIFFERENT, resolve
 from .values import (
     TEXT,
     Sheet,
+    are_unique,
     as_text,
     constant,
     count_distinct,
@@ -292,11 +293,6 @@ def _is_named(name: str, role: str) -> bool:
     return name.strip().lower() in NAMES[role]
 
 
-def _are_unique(columns: Sequence[pa.Array]) -> bool:
-    """Return whether no two rows are the same in all columns (N,)."""
-    return count_distinct(join_texts(columns, "\0")) == len(columns[0])
-
-
 # ---- what columns are of -------------------------------------------------------------------------------------------
 
 
@@ -326,7 +322,7 @@ def _refuse_counts(rows: _Rows) -> None:
     for name in rows.counts:
         if name.strip().lower() in _COUNTS and _may_be_counts(_numbers_of(sheet, name)):
             used = chain.from_iterable(recipe.columns.values())
-            if _are_unique([sheet.column(one) for one in used]):
+            if are_unique([sheet.column(one) for one in used]):
                 raise sheet.error(
                     name,
                     "counts_of_rows",
@@ -648,7 +644,7 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
         texts = texts_in(rows.sheet.column(name))
         count = count_distinct(texts)
         is_part = 2 <= count <= most and count < len(texts)
-        if is_part and _are_unique([keys, texts]):
+        if is_part and are_unique([keys, texts]):
             system = "+".join([*rows.recipe.of("system"), name])
             raise _told_apart(rows.sheet, "+".join(rows.recipe.of("id")), name, count, system)
 
@@ -699,7 +695,7 @@ def _questions(rows: _Rows, name: str, values: int) -> str:
     for other, distinct in rows.counts.items():
         column = rows.sheet.column(other)
         is_of_questions = _ENOUGH <= distinct <= count == count_distinct(texts_in(column))
-        if is_of_questions and _are_unique([column, texts]):
+        if is_of_questions and are_unique([column, texts]):
             return other
     return ""
 

@@ -228,6 +228,11 @@ def count_distinct(array: pa.Array) -> int:
     return len(array.unique())  # twice as fast as pc.count_distinct
 
 
+def are_unique(columns: Sequence[pa.Array]) -> bool:
+    """Return whether no two rows are the same in all columns (N,), as text."""
+    return count_distinct(join_texts(columns, "\0")) == len(columns[0])
+
+
 def positions_in(values: pa.Array, known: pa.Array) -> Ints:
     """Return where each value (N,) is among known ones of the same type; -1 where it is not."""
     positions = pc.index_in(values, value_set=known)
