@@ -135,35 +135,57 @@ def refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
     if recipe.scale != 1 or not np.nanmax(values, initial=0) > 1:
         return
     levels = np.unique(values[~np.isnan(values)])
-    is_small = len(levels) <= _MOST_LEVELS and np.abs(levels).max() < _MOST_LEVELS
     are_most_above = len(levels) > 2 and np.count_nonzero(values > 1) > len(values) / 2
-    step = 0.5 if are_most_above else 1
-    if is_small and (levels % step == 0).all():
+    are_even = (levels % (0.5 if are_most_above else 1) == 0).all()
+    if are_even and len(levels) <= _MOST_LEVELS and np.abs(levels).max() < _MOST_LEVELS:
+        name = recipe.predictions[0]
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
-        raise sheet.error(
-            recipe.predictions[0], "rating", values > 1, advice="map_rating", **limits
-        )
+        raise sheet.error(name, "rating", values > 1, advice="map_rating", **limits)
 
 
 def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
     """Raise FileError if grades (N,) are not all 0 or 1, with what they seem to be."""
-    if ((grades == 0) | (grades == 1) | np.isnan(grades)).all():
+    is_known = ~np.isnan(grades)
+    wrong = is_known & (grades != 0) & (grades != 1)
+    if not wrong.any():
         return
     column = recipe.truth
-    levels = np.unique(grades[~np.isnan(grades)])
+    levels = np.unique(grades[is_known])
+    first = grades[wrong][0]
+    if _are_shares(grades[wrong]):
+        if np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH:
+            raise sheet.error_of_rows(column, "one_row_unlike_others", wrong, value=first)
+        confidence = recipe.predictions[0]
+        if are_swapped(grades, _numbers_of(sheet, confidence)):
+            columns = {"confidence": column, "correct": confidence}
+            raise sheet.error(column, "not_0_or_1", wrong, advice="name_swapped", columns=columns)
+    advice = _advice_on_codes(levels)
+    raise sheet.error(
+        column,
+        "two_codes" if advice == "say_right" else "not_0_or_1",
+        wrong,
+        value=first,
+        advice=advice,
+        low=f"{levels[0]:g}",
+        high=f"{levels[-1]:g}",
+        share=np.mean(grades[is_known] == levels[-1]),
+    )
+
+
+def _are_shares(values: Floats) -> bool:
+    return bool(values.min() > 0 and values.max() < 1)
+
+
+def _advice_on_codes(levels: Floats) -> str:
+    """Return what to do about levels of correctness, some of which are neither 0 nor 1."""
     strange = levels[(levels != 0) & (levels != 1)]
-    wrong = np.isin(grades, strange)
-    are_shares = strange[0] > 0 and strange[-1] < 1
-    if are_shares and np.count_nonzero(wrong) == 1 and len(grades) > _ENOUGH:
-        raise sheet.error_of_rows(column, "one_row_unlike_others", wrong, value=strange[0])
-    if are_shares and are_swapped(grades, _numbers_of(sheet, recipe.predictions[0])):
-        columns = {"confidence": column, "correct": recipe.predictions[0]}
-        raise sheet.error(column, "not_0_or_1", wrong, advice="name_swapped", columns=columns)
-    advice = "set_correct_from" if are_shares else _advice_on_codes(levels, strange)
-    rule = "two_codes" if advice == "say_right" else "not_0_or_1"
-    ends: dict[str, Any] = {"low": f"{levels[0]:g}", "high": f"{levels[-1]:g}"}
-    ends["share"] = np.mean(grades[~np.isnan(grades)] == levels[-1])
-    raise sheet.error(column, rule, wrong, value=grades[wrong][0], advice=advice, **ends)
+    if _are_shares(strange):
+        return "set_correct_from"
+    if len(levels) == 2:
+        return "say_right"
+    if len(levels) - len(strange) == 2 and len(strange) <= 2:
+        return "empty_if_not_judged"
+    return "set_correct_from" if levels[0] >= 0 and levels[-1] < _MOST_LEVELS else ""
 
 
 def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
@@ -246,21 +268,16 @@ def refuse_likeliest(sheet: Sheet, recipe: Recipe, posteriors: Floats, truth: In
     """Raise FileError if the likeliest class is the label in all rows (N,), but not that of another column."""
     if not _are_likeliest(posteriors, truth):
         return
-    column = texts_in(sheet.column(recipe.truth))
-    classes = set(column.unique().to_pylist())
-    labels = np.array(column.to_pylist())
-    others = [name for name, _ in recipe.unused if name in sheet.names]
-    for other in (name for name in others if not _is_named(name, "predicted")):
+    label = recipe.truth
+    labels = texts_in(sheet.column(label))
+    for other in (name for name, _ in recipe.unused if name in sheet.names):
         texts = texts_in(sheet.column(other))
-        if set(texts.unique().to_pylist()) != classes:
-            continue
-        differ = np.array(texts.to_pylist()) != labels
-        if differ.any():
-            fields: dict[str, Any] = {"other": other, "labels": recipe.truth}
-            fields["columns"] = {"label": other}
-            raise sheet.error(
-                recipe.truth, "label_is_likeliest", differ, advice="name_label", **fields
-            )
+        differ = floats_in(pc.equal(texts, labels)) == 0
+        has_classes = set(texts.unique().to_pylist()) == set(labels.unique().to_pylist())
+        if has_classes and differ.any() and not _is_named(other, "predicted"):
+            columns = {"label": other}
+            fields = {"other": other, "labels": label, "columns": columns}
+            raise sheet.error(label, "label_is_likeliest", differ, advice="name_label", **fields)
 
 
 def _are_likeliest(posteriors: Floats, truth: Ints) -> bool:
@@ -277,15 +294,6 @@ def _numbers_of(sheet: Sheet, name: str) -> Floats:
     if not is_numeric(cells.type):
         return np.full(len(cells), np.nan)
     return floats_in(cells) if sheet.stored(name) == name else 1 - floats_in(cells)
-
-
-def _advice_on_codes(levels: Floats, strange: Floats) -> str:
-    """Return what to do about levels of correctness, some of which are neither 0 nor 1."""
-    if len(levels) == 2:
-        return "say_right"
-    if len(levels) - len(strange) == 2 and len(strange) <= 2:
-        return "empty_if_not_judged"
-    return "set_correct_from" if levels[0] >= 0 and levels[-1] < _MOST_LEVELS else ""
 
 
 def _is_named(name: str, role: str) -> bool:
@@ -566,20 +574,14 @@ def _refuse_comments(sheet: Sheet) -> None:
 def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError if the ids of the last rows do not look like those of all others: means and sums."""
     body = len(sheet.rows) - _FOOTERS
-    names = dict.fromkeys([*recipe.of("id")[:1], sheet.names[0]])
     if body < _ENOUGH:
         return
-    for name in names:
-        _refuse_sums(sheet, name)
-    name = next(iter(names))
+    name, *others = dict.fromkeys([*recipe.of("id")[:1], sheet.names[0]])
+    for one in (name, *others):
+        _refuse_sums(sheet, one)
     cells = sheet.column(name)
-    last = [_shape(value) for value in cells.slice(body).to_pylist()]
-    if last[-1] == _shape(cells[0].as_py()):  # what has no footer mostly ends here
-        return
-    size = min(_SHAPES, body)
-    others = cells.slice(0, size).to_pylist() + cells.slice(body - size, size).to_pylist()
-    usual = set(map(_shape, others))
-    strange = np.array([shape not in usual for shape in last])
+    usual = set(map(_shape, cells.slice(0, min(_SHAPES, body)).to_pylist()))
+    strange = np.array([_shape(value) not in usual for value in cells.slice(body).to_pylist()])
     if len(usual) == 1 and strange[-1] and not strange.all():
         wrong = np.append(np.zeros(body, np.bool_), strange)
         raise sheet.error_of_rows(name, "footer", wrong)
@@ -668,48 +670,51 @@ def _check_parts(rows: _Rows) -> tuple[Note, ...]:
     count the rows tell nothing; others, none of which is repeated, are of as many questions.
     """
     sheet = rows.sheet
-    recipe = rows.recipe
-    if recipe.systems or not all(_count_rows(sheet, name) for name in recipe.of("id")):
+    if rows.recipe.systems or not all(_count_rows(sheet, name) for name in rows.recipe.of("id")):
         return ()
-    notes = []
-    for name in rows.few:
-        sizes = _sizes_of_parts(sheet, name)
-        if not sizes.size:
-            continue
-        questions = _questions(rows, name, len(sizes))
-        if questions:
-            raise _told_apart(sheet, questions, name, len(sizes), name)
-        fields: dict[str, Any] = {"column": name, "values": len(sizes), "size": int(sizes.min())}
-        fields |= {"columns": {"system": name}, "pairs": f"system={name}"}
-        notes.append(Note("like_systems", fields, "name_system"))
-    return tuple(notes)
+    sizes = {name: _sizes_of_parts(sheet, name) for name in rows.few}
+    sizes = {name: of_parts for name, of_parts in sizes.items() if of_parts.size}
+    for name, of_parts in sizes.items():
+        _refuse_questions(rows, name, len(of_parts))
+    return tuple(
+        Note(
+            "like_systems",
+            {
+                "column": name,
+                "values": len(of_parts),
+                "size": int(of_parts.min()),
+                "columns": {"system": name},
+                "pairs": f"system={name}",
+            },
+            "name_system",
+        )
+        for name, of_parts in sizes.items()
+    )
 
 
-def _questions(rows: _Rows, name: str, values: int) -> str:
-    """Return a column of more values than another one, each of which stands once beside each of its, or nothing."""
+def _refuse_questions(rows: _Rows, name: str, values: int) -> None:
+    """Raise FileError if another column has more values, each of which stands once beside each of one column."""
     total = len(rows.sheet.rows)
     count = total // values
-    if total > _MOST_CROSSED or not values < count:
-        return ""
-    texts = rows.sheet.column(name)
+    if total > _MOST_CROSSED or values >= count:
+        return
     for other, distinct in rows.counts.items():
-        column = rows.sheet.column(other)
-        is_of_questions = _ENOUGH <= distinct <= count == count_distinct(texts_in(column))
-        if is_of_questions and are_unique([column, texts]):
-            return other
-    return ""
+        columns = [rows.sheet.column(other), rows.sheet.column(name)]
+        is_of_questions = _ENOUGH <= distinct <= count == count_distinct(texts_in(columns[0]))
+        if is_of_questions and are_unique(columns):
+            raise _told_apart(rows.sheet, other, name, values, name)
 
 
 def _sizes_of_parts(sheet: Sheet, name: str) -> Ints:
     """Return the numbers of rows of each value of a column, if they are as alike as those of systems, or nothing."""
+    nothing = np.zeros(0, np.int64)
     values, codes = encode(texts_in(sheet.column(name)))
-    is_part = 2 <= len(values) <= _MOST_PARTS and codes.min(initial=0) >= 0
-    sizes = np.bincount(codes) if is_part else np.zeros(0, np.int64)
-    if not is_part or sizes.min() < _ENOUGH:
-        return sizes[:0]
+    if not 2 <= len(values) <= _MOST_PARTS or codes.min() < 0:
+        return nothing
+    sizes = np.bincount(codes)
     is_together = np.count_nonzero(np.diff(codes)) == len(values) - 1
-    least = _NEARLY if is_together else 1
-    return sizes if sizes.min() >= least * sizes.max() else sizes[:0]
+    least = max(_ENOUGH, sizes.max() * (_NEARLY if is_together else 1))
+    return sizes if sizes.min() >= least else nothing
 
 
 def _count_rows(sheet: Sheet, name: str) -> bool:
