@@ -44,7 +44,8 @@ class Sheet:
 
     def stored(self, name: str) -> str:
         """Return the column that a name is of: of "1-NAME", if none is called so, it is NAME."""
-        return name if name in self.table.column_names else column_in(name)
+        is_there = self.table.schema.get_field_index(name) >= 0  # a list of names would be long
+        return name if is_there else column_in(name)
 
     def column(self, name: str) -> pa.Array:
         """Return a column (N,) in one piece; for "1-NAME" that of NAME."""
