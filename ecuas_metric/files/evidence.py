@@ -136,8 +136,8 @@ def refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
         return
     levels = np.unique(values[~np.isnan(values)])
     are_most_above = len(levels) > 2 and np.count_nonzero(values > 1) > len(values) / 2
-    are_even = (levels % (0.5 if are_most_above else 1) == 0).all()
-    if are_even and len(levels) <= _MOST_LEVELS and np.abs(levels).max() < _MOST_LEVELS:
+    is_small = len(levels) <= _MOST_LEVELS and np.abs(levels).max() < _MOST_LEVELS
+    if is_small and (levels % (0.5 if are_most_above else 1) == 0).all():
         name = recipe.predictions[0]
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
         raise sheet.error(name, "rating", values > 1, advice="map_rating", **limits)
