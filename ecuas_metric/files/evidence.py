@@ -312,7 +312,11 @@ def _refuse_positive_beside(rows: _Rows) -> None:
     name = rows.recipe.predictions[0]
     values = on_unit_scale(_numbers_of(head, name), rows.recipe.scale)
     verdicts = texts_in(head.column(rows.recipe.truth))
-    pairs = {one: texts_in(head.column(one)) for one, count in rows.counts.items() if count == 2}
+    pairs = {
+        one: texts_in(parse_cells(head.column(one)))
+        for one, count in rows.counts.items()
+        if count == 2
+    }
     chosen = [texts for texts in pairs.values() if _classes_apart(texts, values) is not None]
     for texts, (label, truth) in product(chosen, pairs.items()):
         agree = pc.equal(texts, truth)

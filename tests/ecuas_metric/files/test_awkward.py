@@ -300,7 +300,7 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "",
     ),
     "P(1) as confidence, beside verdicts": (
-        pd.DataFrame({"truth": Y, "decision": (P > 0.5) * 1, "confidence": P}).assign(
+        pd.DataFrame({"truth": Y * 1.0, "decision": (P > 0.5) * 1, "confidence": P}).assign(
             correct=lambda rows: rows["truth"] == rows["decision"]
         ),
         "--columns label=truth,positive=confidence --labels 0,1",
