@@ -1,4 +1,4 @@
-"""A path, an address or standard input -> a sheet, whose rows know their place in the file. Without pandas."""
+"""A path, an address or standard input -> a sheet, whose rows know their place. Without pandas, but for Excel."""
 
 from __future__ import annotations
 
