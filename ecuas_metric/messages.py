@@ -201,7 +201,6 @@ ADVICE = {  # sentences of their own
     # ---- files ----
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "choose_correct": "Only you know which says whether answers are right: columns with correct={names}.",
-    "quote_numbers": "Write points, put such numbers in quotes, or separate cells by semicolons.",
     "weigh_by_counts": (
         "If it does: columns={columns} and weights_are='counts'; if not: "
         "columns={{'correct': '{verdicts}'}}."
@@ -360,7 +359,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "not_recalibrated": "Posteriors are left as they are: {reason}",
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",
-    "percentages_by_name": "Column {column!r} is read as probabilities, and has the name of percentages.",
     "repeated_rows": "{count} of {total} rows are the same as others before them.",
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
     "values_without_bounds": (
@@ -472,7 +470,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     # ---- what columns cannot be ----
     "counts_of_rows": "seems to say how many samples each row is of: no two rows are the same without it",
     "label_is_likeliest": "is the likeliest class in every row, and column {other!r} has others of these classes",
-    "cut_at_comma": "is 0 in front of whole numbers in column {other!r}: what stands behind a decimal comma",
     "one_of_three": "may be what another column says is right: of it and {others} each is true where the others agree",
     "comments": "must hold samples; some rows are comments",
     "contradicted": "is not the probability of class 1, by column {other!r}",

@@ -55,7 +55,7 @@ class Graded:
             unknown = f"{len(self.frame):,} unknown ones"
             raise InputError("Answers", "all_unknown", got=unknown, advice="say_correct_ones")
         sheet = sheet_of(self.frame[list(_COLUMNS.values())], self.rows)
-        (only,) = submissions_of(sheet, name, columns=_COLUMNS, reading=Reading("bounds"))
+        (only,) = submissions_of(sheet, name, reading=Reading("bounds", columns=_COLUMNS))
         return replace(only, name=name)
 
     def summary(self) -> str:

@@ -29,33 +29,11 @@ from .values import (
     texts_in,
 )
 
-PAIRS = (
-    "true false",
-    "yes no",
-    "correct incorrect",
-    "right wrong",
-    "pass fail",
-    "passed failed",
-    "t f",
-    "y n",
-    "c i",
-)
+PAIRS = "true/false yes/no correct/incorrect right/wrong pass/fail passed/failed t/f y/n c/i"
 # words for right, and for wrong
-TRUTHS = [dict(zip(pair.split(), (1.0, 0.0), strict=True)) for pair in PAIRS]
-NOTHING = (
-    "",
-    "\\n",
-    "-",
-    "--",
-    "\N{EN DASH}",
-    "\N{EM DASH}",
-    "na",
-    "n/a",
-    "nan",
-    "null",
-    "none",
-    "#n/a",
-)
+TRUTHS = [dict(zip(pair.split("/"), (1.0, 0.0), strict=True)) for pair in PAIRS.split()]
+_DASHES = ("-", "--", "\N{EN DASH}", "\N{EM DASH}")
+NOTHING = ("", *_DASHES, *["\\n", "na", "n/a", "nan", "null", "none", "#n/a"])
 _POINT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 # a number from 0 to 1, which no separator of thousands is in
@@ -87,11 +65,18 @@ def parse_cells(array: pa.Array) -> pa.Array:
 
 def numbers_in(
     sheet: Sheet,
-    column: str,
+    name: str,
     *,
     share: bool = False,
+    whole: float = 1,
 ) -> Floats:
-    """Return a column (N,) as float64, NaN where empty; of a `share`, cells may also be 85% or 0,85."""
+    """Return a column (N,) as float64, NaN where empty; of "1-NAME" what is missing to the whole.
+
+    Of a `share`, cells may also be 85% or 0,85.
+    """
+    column = sheet.stored(name)
+    if column != name:
+        return whole - numbers_in(sheet, column, share=share)
     cells = sheet.column(column)
     parsed = parse_cells(cells)
     if is_numeric(parsed.type):
@@ -104,18 +89,22 @@ def numbers_in(
         raise sheet.error(column, "no_numbers", ~nulls_in(cells))
     values, codes = encode(parsed)
     texts = list(map(str, values))
-    numbers = _numbers_of(texts, decimal_comma=sheet.decimal_comma, share=share)
-    if numbers is None:
+    way = _common_way(texts, decimal_comma=sheet.decimal_comma, share=share)
+    if way is None:
         raise _no_number(sheet, column, texts, codes)
-    return np.append(numbers, np.nan)[codes]
+    numbers = [float(text.rstrip("% ").replace(",", ".")) for text in texts]
+    return np.array([*numbers, np.nan])[codes] / (100 if way is _PER_CENT else 1)
 
 
 def truths_in(
     sheet: Sheet,
-    column: str,
+    name: str,
     right: str | None = None,
 ) -> Floats:
     """Return 1, 0 or grades of a column (N,), NaN where empty; `right` is the word for 1, or that and the one for 0."""
+    column = sheet.stored(name)
+    if column != name:
+        return 1 - truths_in(sheet, column, right)
     cells = sheet.column(column)
     parsed = parse_cells(cells)
     if right is None and is_numeric(parsed.type):
@@ -193,23 +182,19 @@ def _words(cells: pa.Array) -> set[str]:
     return {str(word) for word in encode(pc.utf8_lower(cells))[0]}
 
 
-def _numbers_of(
+def _common_way(
     texts: Sequence[str],
     *,
     decimal_comma: bool,
     share: bool,
-) -> Floats | None:
-    """Return texts as numbers, if all are written in one way."""
+) -> re.Pattern[str] | None:
+    """Return the way in which all texts are written as numbers, if there is one."""
     ways = [_POINT]
-    if decimal_comma or share:
-        ways.append(_COMMA if decimal_comma else _UNIT_COMMA)
+    if decimal_comma:
+        ways.append(_COMMA)
     if share:
-        ways.append(_PER_CENT)
-    for way in ways:
-        if all(map(way.fullmatch, texts)):
-            numbers = [float(text.rstrip("% ").replace(",", ".")) for text in texts]
-            return np.array(numbers) / (100 if way is _PER_CENT else 1)
-    return None
+        ways += [_UNIT_COMMA, _PER_CENT]
+    return next((way for way in ways if all(map(way.fullmatch, texts))), None)
 
 
 def _refuse_points(sheet: Sheet, column: str) -> None:

@@ -1,4 +1,4 @@
-"""A path, an address or standard input -> a sheet, whose rows know their place in the file. Without pandas."""
+"""A path, an address or standard input -> a sheet, whose rows know their place. Without pandas, but for Excel."""
 
 from __future__ import annotations
 
@@ -32,9 +32,8 @@ _TEXTS = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json")
 TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # what a page may take; `_READERS` has all
 _COMPRESSED = (".gz", ".zst", ".zip")
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by how a file begins
-_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF32_LE: "utf-32"}  # the longest first
-_MARKS |= {
-    codecs.BOM_UTF32_BE: "utf-32",
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
@@ -50,7 +49,6 @@ _NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
-_CUT = re.compile(rb"[,;\t|]-?\d+\.$")  # a last cell, as of a file that was not written to its end
 _DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d+,\d+ ?%?"?[;\r\n]')  # a cell with one
 
 
@@ -71,10 +69,12 @@ def frame_of(
     text: Collection[str] = (),
 ) -> pd.DataFrame:
     """Return the rows of a sheet as a data frame; columns of numbers are numbers, but for those that are text."""
-    columns = {name: sheet.column(name) for name in sheet.names}
-    return pa.table(
-        {name: one if name in text else parse_cells(one) for name, one in columns.items()}
-    ).to_pandas()
+    cells = [sheet.column(name) for name in sheet.names]
+    parsed = [
+        one if name in text else parse_cells(one)
+        for name, one in zip(sheet.names, cells, strict=True)
+    ]
+    return pa.table(parsed, sheet.names).to_pandas()
 
 
 def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:
@@ -103,12 +103,12 @@ def read_sheet(
 
 def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
     """Return a sheet without some rows, by their numbers; FileError if it has not all of them."""
-    numbers = {number.strip() for number in skip.split("+")}
-    missing = sorted(numbers.difference(map(str, sheet.rows.tolist())))
+    numbers = [number.strip() for number in skip.split("+")]
+    missing = sorted(set(numbers).difference(map(str, sheet.rows)))
     if missing:
         raise FileError(path, "no_such_rows", value=missing[0])
-    are_skipped = np.isin(sheet.rows, [int(number) for number in numbers])
-    rows = f"rows {skip}" if "+" in skip else f"row {skip}"
+    are_skipped = np.isin(sheet.rows, list(map(int, numbers)))
+    rows = f"rows {skip}" if len(numbers) > 1 else f"row {skip}"
     beside = (*sheet.beside, (rows, "left out"))
     return replace(sheet.select(~are_skipped), skipped=skip, beside=beside)
 
@@ -143,10 +143,10 @@ def stem(path: str | Path) -> str:
     """Return the name of a file without its folder and the suffixes of its format and compression."""
     if str(path) == STANDARD_INPUT:
         return "stdin"
-    name = Path(path).name
-    for known in (_COMPRESSED, tuple(_READERS)):
-        name = Path(name).stem if Path(name).suffix.lower() in known else name
-    return name
+    name = Path(path)
+    for known in (_COMPRESSED, _READERS):
+        name = name.with_suffix("") if name.suffix.lower() in known else name
+    return name.name
 
 
 def distinct_names(
@@ -176,13 +176,13 @@ def require_distinct(names: Iterable[str]) -> None:
 
 def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
     """Return the bytes of a file, decompressed, and its format as a suffix; empty where it is unknown."""
-    name = Path(path)
     content = _bytes_of(str(path))
+    head = content[:4].to_pybytes()
     for magic, compression in _COMPRESSIONS.items():
-        if content[:4].to_pybytes().startswith(magic):
+        if head.startswith(magic):
             with pa.CompressedInputStream(pa.BufferReader(content), compression) as stream:
                 content = stream.read_buffer()
-            break
+    name = Path(path)
     if name.suffix.lower() == ".zip":
         content = _unzip(content)
     if name.suffix.lower() in _COMPRESSED:
@@ -261,20 +261,19 @@ def _sheet(table: pa.Table, rows: Ints | None = None) -> Sheet:
 
 def _read_parts(folder: Path) -> Sheet:
     """Read the files that together are one table; rows are counted through all of them."""
-    parts = _parts_in(folder)
-    sheets = [read_sheet(folder / part) for part in parts]
+    sheets = {part: read_sheet(folder / part) for part in _parts_in(folder)}
     tables = {
         part: _with_columns_of_folders(sheet.table, part)
-        for part, sheet in zip(parts, sheets, strict=True)
+        for part, sheet in sheets.items()
+        if len(sheet.rows)
     }
-    tables = {part: table for part, table in tables.items() if len(table)}
-    names = [table.column_names for table in tables.values()]
+    filled = list(tables.values())
     for part, table in tables.items():
-        if table.column_names != names[0]:
+        if table.column_names != filled[0].column_names:
             raise FileError(folder, "parts_differ", part=part.name)
-    joined = _sheet(_concatenate(list(tables.values())) if tables else pa.table({}))
-    has_comma = any(sheet.decimal_comma for sheet in sheets)
-    return replace(joined, decimal_comma=has_comma, format=f"{len(parts)} parts")
+    joined = _sheet(_concatenate(filled) if filled else pa.table({}))
+    has_comma = any(sheet.decimal_comma for sheet in sheets.values())
+    return replace(joined, decimal_comma=has_comma, format=f"{len(sheets)} parts")
 
 
 def _with_columns_of_folders(table: pa.Table, part: Path) -> pa.Table:
@@ -314,10 +313,6 @@ def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
 
 def _read_csv(content: pa.Buffer) -> Sheet:
     content = _utf_8(content)
-    if _CUT.search(content[-40:].to_pybytes()) and re.search(rb"\d\.[\r\n]", content) is None:
-        raise ValueError(
-            "the file ends within the number in its last row; leave that row out, or write it whole"
-        )
     header = _header(content)
     require_distinct(header.names)
     if not header.names:
@@ -479,36 +474,34 @@ def _sheet_of_table(table: pa.Table) -> Sheet:
 
 
 def _read_excel(content: pa.Buffer) -> Sheet:
+    import pandas as pd
+
     try:
-        import openpyxl
+        tables = pd.read_excel(
+            io.BytesIO(content),
+            sheet_name=None,
+            header=None,
+            dtype=object,
+            na_values=[""],
+            keep_default_na=False,
+            engine="openpyxl",
+        )
     except ImportError:
         raise missing_package("Excel files need", "openpyxl") from None
-    book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-    tables = {
-        sheet.title: _filled_rows(sheet.iter_rows(values_only=True)) for sheet in book.worksheets
-    }
-    tables = {title: rows for title, rows in tables.items() if len(rows) > 1}
-    if len(tables) > 1:
+    filled = {title: table.dropna(how="all") for title, table in tables.items()}
+    filled = {title: table for title, table in filled.items() if len(table) > 1}
+    if len(filled) > 1:
         raise ValueError(
-            f"it has several sheets: {', '.join(tables)}; save the one that you mean as a file of its own"
+            f"it has several sheets: {', '.join(filled)}; save the one that you mean as a file of its own"
         )
-    if not tables:
+    if not filled:
         return _sheet(pa.table({}))
-    (rows,) = tables.values()
-    numbers = list(rows)[1:]
-    header, *body = rows.values()
-    names = [f"Unnamed: {k}" if name is None else str(name) for k, name in enumerate(header)]
-    columns = [from_values(column) for column in zip(*body, strict=True)]
-    return _sheet(pa.Table.from_arrays(columns, names), np.array(numbers, np.int64))
-
-
-def _filled_rows(rows: Iterable[tuple[object, ...]]) -> dict[int, tuple[object, ...]]:
-    """Return the rows of a worksheet that are not empty, by their numbers, all of one length."""
-    filled = {
-        number: row for number, row in enumerate(rows, 1) if any(cell is not None for cell in row)
-    }
-    width = max(map(len, filled.values()), default=0)
-    return {number: row + (None,) * (width - len(row)) for number, row in filled.items()}
+    (table,) = filled.values()
+    names = table.iloc[0]
+    body = table.iloc[1:].set_axis(
+        names.where(names.notna(), [f"Unnamed: {k}" for k in names.index]), axis=1
+    )
+    return sheet_of(body, body.index.to_numpy() + 1)
 
 
 def _from_series(column: pd.Series) -> pa.Array:

@@ -29,14 +29,13 @@ from .recipe import (
 from .values import (
     TEXT,
     Sheet,
+    are_unique,
     as_text,
-    count_distinct,
     encode,
     first_of,
     floats_in,
     from_values,
     is_numeric,
-    join_texts,
     plain,
     value_at,
 )
@@ -66,12 +65,12 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     """
     _refuse_skips(sheet, reading)
     labels = None if reading.labels is None else tuple(label.strip() for label in reading.labels)
-    matching = _Matching(sheet.head(HEAD).table, sheet.source, labels or ())
+    matching = _Matching(sheet.head(HEAD), labels or ())
     matching.say(reading.columns)
     matching.find()
     form = matching.form(_OF_FORMS & set(reading.columns))
     _refuse_idle(reading, form)
-    used = matching.used(form, labels or ())
+    used = matching.used(form)
     classes = labels if form in ("posteriors", "positive") else None
     if form == "posteriors":
         matching.require_all_classes()
@@ -139,11 +138,12 @@ def contents(table: pa.Table, name: str) -> str:
 
 def _contents(cells: pa.Array, count: int) -> str:
     """Return how many distinct numbers or texts a column has, or the range of many numbers."""
-    noun = "value" if is_numeric(cells.type) else "text"
-    if noun == "value" and count > _MOST_VALUES:
+    is_number = is_numeric(cells.type)
+    if is_number and count > _MOST_VALUES:
         values = floats_in(cells)
         return f"numbers from {np.nanmin(values):.6g} to {np.nanmax(values):.6g}"
     number = f"{count:,}" if count <= _MOST_COUNTED else f"over {_MOST_COUNTED:,}"
+    noun = "value" if is_number else "text"
     return f"{number} {noun if count == 1 else noun + 's'}"
 
 
@@ -169,19 +169,13 @@ def list_columns(table: pa.Table) -> str:
 class _Matching:
     """The columns of a table by their names in lower case, and the roles that they have."""
 
-    def __init__(
-        self,
-        table: pa.Table,
-        source: str,
-        labels: Collection[str],
-    ) -> None:
-        self.table = table
+    def __init__(self, sheet: Sheet, labels: Collection[str]) -> None:
+        self.sheet = sheet
         self.labels = labels
         self.doubtful: list[str] = []  # columns that may be of classes that are never true
-        self.source = source
         self.roles: dict[str, list[str]] = {}
         self.by_name: dict[str, list[str]] = {}
-        for name in table.column_names:
+        for name in sheet.names:
             self.by_name.setdefault(name.strip().lower(), []).append(name)
 
     def say(self, columns: Mapping[str, str]) -> None:
@@ -214,14 +208,10 @@ class _Matching:
             raise self._no_form(said)
         if "confidences" in fitting and not said and {"posteriors", "positive"} & set(fitting):
             got = f"confidence={self.roles['confidence'][0]} or label={self.roles['label'][0]}"
-            raise FileError(self.source, "two_forms", got=got, advice="name_one_role")
+            raise FileError(self.sheet.source, "two_forms", got=got, advice="name_one_role")
         return fitting[0]
 
-    def used(
-        self,
-        form: str,
-        labels: Collection[str],
-    ) -> dict[str, tuple[str, ...]]:
+    def used(self, form: str) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of all that stand beside each form."""
         beside = [role for role in self.roles if role not in _OF_FORMS and self.roles[role]]
         used = {role: tuple(self.roles[role]) for role in (*FORMS[form], *beside)}
@@ -229,36 +219,41 @@ class _Matching:
         if len(ids) > 1 and "group" not in used and not self._is_unique(ids[0]):
             used["group"] = ids[:1]  # answers to one question depend on each other
         if form == "posteriors":
-            used[form] = _in_order(used[form], labels)
+            used[form] = self._in_order(used[form])
         return used
+
+    def _in_order(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the columns of posteriors in the order of the labels that were said, if these are their names."""
+        by_class = {class_in(name): name for name in names}
+        is_said = set(self.labels) == by_class.keys()
+        return tuple(by_class[label] for label in self.labels) if is_said else names
 
     def require_all_classes(self) -> None:
         """Raise FileError if posteriors are not of all classes that there are, or may be."""
         columns = self.roles["posteriors"]
         if self.labels and 1 < len(columns) != len(self.labels):
             got = f"{len(self.labels)} labels and {name_of(columns)}"
-            raise FileError(self.source, "labels_do_not_fit", got=got, advice="name_posteriors")
-        if self.doubtful and not self.labels:
-            further = ", ".join(sorted(self.doubtful)[:COLUMNS_SHOWN])
             raise FileError(
-                self.source,
+                self.sheet.source, "labels_do_not_fit", got=got, advice="name_posteriors"
+            )
+        if self.doubtful and not self.labels:
+            raise FileError(
+                self.sheet.source,
                 "classes_unsure",
                 got=", ".join(columns),
-                others=further,
+                others=", ".join(sorted(self.doubtful)[:COLUMNS_SHOWN]),
                 advice="name_posteriors",
             )
 
-    def classes(
-        self,
-        names: Sequence[str],
-    ) -> tuple[str, ...] | None:
+    def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
         if len(names) == 1:
-            by_class = classes_of(first_of(self.table, names[0]))
+            by_class = classes_of(first_of(self.sheet.table, names[0]))
             return None if by_class is None else tuple(sorted(by_class))
         (label,) = self.roles["label"]
         classes = tuple(map(class_in, names))
-        is_counted = is_numeric(self._kind(label)) and classes == tuple(map(str, range(len(names))))
+        are_numbers = classes == tuple(map(str, range(len(names))))
+        is_counted = are_numbers and is_numeric(self._cells(label).type)
         return None if is_counted or not self._texts(label) <= set(classes) else classes
 
     def unused(
@@ -268,8 +263,8 @@ class _Matching:
         """Return all columns that no role has, and what the first of them hold."""
         taken = {column_in(name) for names in used.values() for name in names}
         taken |= {name.partition(".")[0] for name in taken}
-        names = [name for name in self.table.column_names if name not in taken]
-        shown = {name: contents(self.table, name) for name in names[:COLUMNS_SHOWN]}
+        names = [name for name in self.sheet.names if name not in taken]
+        shown = {name: contents(self.sheet.table, name) for name in names[:COLUMNS_SHOWN]}
         for name in filter(self._is_unique, shown if self._systems() else ()):
             shown[name] += DIFFERENT
         return tuple((name, shown.get(name, "")) for name in names)
@@ -277,29 +272,25 @@ class _Matching:
     def _said(self, role: str, text: str) -> list[str]:
         is_name = text.lower() in self.by_name
         if role == "posteriors" and not is_name:
-            numbered = self._numbered(
-                re.compile(rf"({re.escape(text.rstrip('_').lower())})_?(\d+)")
-            )
+            prefix = re.escape(text.rstrip("_").lower())
+            numbered = self._numbered(re.compile(rf"({prefix})_?(\d+)"))
             if numbered:
                 return numbered
         parts = text.split("+") if role in SEVERAL and not is_name else [text]
         return [self._find(part.strip()) for part in parts]
 
     def _find(self, text: str) -> str:
-        name = complement_of(text)
-        if text in self.table.column_names or not name:
-            return self._only(text)
-        return f"1-{self._only(name)}"
+        name = self.sheet.stored(text)
+        return self._only(text) if name == text else f"1-{self._only(name)}"
 
     def _only(self, text: str) -> str:
         """Return the one column of a name, in upper or lower case."""
-        if text in self.table.column_names:
-            return text
         names = self.by_name.get(text.lower(), [])
+        if text in names:
+            return text
         if len(names) > 1:
-            raise FileError(
-                self.source, "columns_differ_in_case", got=" and ".join(map(repr, names))
-            )
+            got = " and ".join(map(repr, names))
+            raise FileError(self.sheet.source, "columns_differ_in_case", got=got)
         if not names:
             raise self._error("no_column", wanted=text)
         return names[0]
@@ -314,7 +305,7 @@ class _Matching:
         return [name for name in self._named("predicted") if not self._has_fractions(name)][:1]
 
     def _has_fractions(self, name: str) -> bool:
-        cells = parse_cells(plain(self.table[name]))
+        cells = self._cells(name)
         return is_numeric(cells.type) and bool((floats_in(cells) % 1 > 0).any())
 
     def _posteriors(self) -> list[str]:
@@ -346,7 +337,9 @@ class _Matching:
         ]
         if len(whole) > 1:
             sets = " and ".join(name_of(list(group.values())) for group in whole)
-            raise FileError(self.source, "several_posteriors", got=sets, advice="name_one_role")
+            raise FileError(
+                self.sheet.source, "several_posteriors", got=sets, advice="name_one_role"
+            )
         return [group[number] for group in whole for number in sorted(group)]
 
     def _named_by_class(self) -> list[str]:
@@ -375,23 +368,23 @@ class _Matching:
         classes: Collection[str],
     ) -> list[str]:
         """Return the columns of numbers by their classes; if they sum to 1, also of classes that are never true."""
-        numeric = {known: name for known, name in names.items() if is_numeric(self._kind(name))}
-        sums = sum(floats_in(parse_cells(plain(self.table[name]))) for name in numeric.values())
+        cells = {name: self._cells(name) for name in names.values()}
+        numeric = {name: one for name, one in cells.items() if is_numeric(one.type)}
+        sums = sum(map(floats_in, numeric.values()))
         if np.all(np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE):
-            return list(numeric.values())
-        columns = [name for known, name in numeric.items() if known in classes]
-        for name in set(numeric.values()).difference(columns):
-            if pa.types.is_floating(self._kind(name)):
+            return list(numeric)
+        true = {names[known] for known in classes}
+        for name in numeric.keys() - true:
+            if pa.types.is_floating(numeric[name].type):
                 self.doubtful.append(name)
-        return columns
+        return [name for name in numeric if name in true]
 
     def _no_form(self, said: set[str]) -> FileError:
         """Return the error about columns that make up no form: what is there, and what is not."""
         header = self._strange_header()
         if header:
-            return FileError(
-                self.source, "no_header", got=", ".join(header[:_EXAMPLES]), advice="name_header"
-            )
+            got = ", ".join(header[:_EXAMPLES])
+            return FileError(self.sheet.source, "no_header", got=got, advice="name_header")
         forms = [
             needed
             for needed in map(set, FORMS.values())
@@ -405,7 +398,7 @@ class _Matching:
 
     def _strange_header(self) -> list[str]:
         """Return the names of the columns if they are numbers and the like, or a title above the table."""
-        header = [name.strip() for name in self.table.column_names]
+        header = [name.strip() for name in self.sheet.names]
         named = [name for name in header if not _NO_NAME.fullmatch(name)]
         return header if not named or len(named) == 1 < len(header) - 1 else []
 
@@ -414,21 +407,23 @@ class _Matching:
         roles: set[str],
         present: Sequence[str],
     ) -> FileError:
-        nested = [name for name in self.table.column_names if self._holds_rows(name)]
+        nested = [name for name in self.sheet.names if self._holds_rows(name)]
         if len(roles) > 1 and nested:
             return self._error("roles_missing", advice="name_rows", columns={"rows": nested[0]})
         if len(roles) > 1:
             return self._error("roles_missing", advice="name_columns")
         (role,) = roles
-        has = [f"{known} = {name_of(self.roles[known])}" for known in present]
-        advice = _ADVICE.get(role, "name_role")
         return self._error(
-            "one_role_missing", has=has, role=role, advice=advice, columns={role: "NAME"}
+            "one_role_missing",
+            has=[f"{known} = {name_of(self.roles[known])}" for known in present],
+            role=role,
+            advice=_ADVICE.get(role, "name_role"),
+            columns={role: "NAME"},
         )
 
     def _error(self, rule: str, **fields: Any) -> FileError:
         """Return an error about the columns, all of which it describes."""
-        return FileError(self.source, rule, listed=list_columns(self.table), **fields)
+        return FileError(self.sheet.source, rule, listed=list_columns(self.sheet.table), **fields)
 
     def _systems(self) -> list[str]:
         return [*self.roles["system"], *self.roles.get("part", ())]
@@ -443,45 +438,32 @@ class _Matching:
 
     def _is_unique(self, name: str) -> bool:
         """Return whether no row of a system repeats the values of a column."""
-        texts = join_texts([plain(self.table[column]) for column in (*self._systems(), name)], "\0")
-        return count_distinct(texts) == len(texts)
+        return are_unique([self.sheet.column(one) for one in (*self._systems(), name)])
 
     def _may_be_lists(self, name: str) -> bool:
         """Return whether cells may hold several numbers each."""
-        return isinstance(row_of_numbers(first_of(self.table, name)), list) and not is_numeric(
-            self._kind(name)
-        )
+        first = row_of_numbers(first_of(self.sheet.table, name))
+        return isinstance(first, list) and not is_numeric(self._cells(name).type)
 
     def _holds_rows(self, name: str) -> bool:
         """Return whether cells are lists of objects, as of JSON."""
-        kind = self.table[name].type
+        kind = self.sheet.table[name].type
         return bool(pa.types.is_large_list(kind) and pa.types.is_struct(kind.value_type))
 
-    def _kind(self, name: str) -> pa.DataType:
-        """Return the type of a column; of text, that of the values in it."""
-        return parse_cells(plain(self.table[name])).type
+    def _cells(self, name: str) -> pa.Array:
+        """Return a column (N,) as the values that its texts stand for."""
+        return parse_cells(self.sheet.column(name))
 
     def _texts(self, name: str) -> set[str]:
         """Return the distinct values of a column as text."""
-        values, _ = encode(parse_cells(plain(self.table[name])))
-        return {as_text(value) for value in values}
-
-
-def _in_order(
-    names: tuple[str, ...],
-    labels: Collection[str],
-) -> tuple[str, ...]:
-    """Return the columns of posteriors in the order of the labels that were said, if these are their names."""
-    by_class = {class_in(name): name for name in names}
-    return tuple(by_class[label] for label in labels) if set(labels) == by_class.keys() else names
+        return set(map(as_text, encode(self._cells(name))[0]))
 
 
 def class_in(name: str) -> str:
     """Return the class in the name of a column of its probabilities: "spam" of "p_spam", "0" of "prob_0"."""
-    match = NUMBERED.fullmatch(name.strip().lower())
+    name = name.strip()
+    match = NUMBERED.fullmatch(name.lower())
     if match:
         return match[2]
-    prefix = next(
-        (prefix for prefix in _PREFIXES if prefix and name.strip().startswith(prefix)), ""
-    )
-    return name.strip().removeprefix(prefix)
+    *_, prefix = (prefix for prefix in _PREFIXES if name.startswith(prefix))
+    return name.removeprefix(prefix)

@@ -26,7 +26,7 @@ from ..inputs import (
     require,
     stacked,
 )
-from ..options import OPTIONS, check_number
+from ..options import check_number
 from ..results import note_first_class, note_hard
 from .cells import (
     classes_of,
@@ -53,7 +53,6 @@ from .recipe import (
     ColumnNames,
     Reading,
     Recipe,
-    complement_of,
     limits_of,
     name_of,
     on_unit_scale,
@@ -90,12 +89,12 @@ _RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call
 _JOINT = " | "  # between the parts of an id
 _CLASSES_SHOWN = 5
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
-RULES = ("bounds", "wrong", "drop")
-MEANING = {  # the advice on what each rule does to the numbers
+MEANING = {  # the rule for unlabelled answers -> the advice on what it does to the numbers
     "bounds": "unlabelled_bounded",
     "wrong": "unlabelled_are_wrong",
     "drop": "unlabelled_dropped",
 }
+RULES = tuple(MEANING)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,24 +293,22 @@ def read_new_rows(
     for role, values in stand_ins.items():
         name = reading.columns.get(role, role)
         is_kept = role == "label" and name in sheet.names and not nulls_in(sheet.column(name)).any()
-        table = sheet.table if is_kept else _with_stand_in(sheet, name, values)
+        table = sheet.table if is_kept else _with_stand_in(sheet.table, name, values)
         try:
             return submissions_of(replace(sheet, table=table), path, reading=said)
         except FileError as error:
-            errors.append(error)
-    lacking = "one_role_missing", "roles_missing"
-    others = [error for error in errors if error.rule not in lacking]
-    if others:
-        raise others[0]
+            if error.rule not in ("one_role_missing", "roles_missing"):
+                errors.append(error)
     listed = list_columns(sheet.table)
-    raise FileError(path, "no_predictions", listed=listed, advice="name_predictions")
+    errors.append(FileError(path, "no_predictions", listed=listed, advice="name_predictions"))
+    raise errors[0]
 
 
-def _with_stand_in(sheet: Sheet, name: str, values: Sequence[object]) -> pa.Table:
+def _with_stand_in(table: pa.Table, name: str, values: Sequence[object]) -> pa.Table:
     """Return a table with values, in turn, in a column."""
-    stand_in = from_values([values[row % len(values)] for row in range(len(sheet.rows))])
-    table = sheet.table.drop_columns([name]) if name in sheet.names else sheet.table
-    return table.append_column(name, stand_in)
+    stand_in = from_values([values[row % len(values)] for row in range(len(table))])
+    kept = [column for column in table.column_names if column != name]
+    return table.select(kept).append_column(name, stand_in)
 
 
 def read_run(
@@ -376,6 +373,16 @@ def submission_of(
     sheet = Sheet(table, part.rows, format="run")
     (submission,) = submissions_of(sheet, part.path, reading=reading)
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
+    options = run or RunOptions()
+    named = {role: (name,) for role, name in options.fields.items() if role in columns}
+    recipe = replace(
+        submission.recipe,
+        columns={**submission.recipe.columns, **named},
+        unused=part.unused,
+        tasks=part.task,
+        filter=options.filter or "",
+        length="" if options.length == "none" else options.length,
+    )
     return replace(
         submission,
         name=name,
@@ -384,20 +391,7 @@ def submission_of(
         of=part.model,
         # several tasks that were pooled have no name
         part=", ".join(filter(None, (part.task, choices))),
-        recipe=_recipe_of_run(submission.recipe, part, run or RunOptions()),
-    )
-
-
-def _recipe_of_run(recipe: Recipe, part: RunPart, options: RunOptions) -> Recipe:
-    """Return the recipe of a part of a run, with the fields that were named and the files that were not used."""
-    named = {role: (name,) for role, name in options.fields.items() if role in recipe.columns}
-    return replace(
-        recipe,
-        columns={**recipe.columns, **named},
-        unused=part.unused,
-        tasks=part.task,
-        filter=options.filter or "",
-        length="" if options.length == "none" else options.length,
+        recipe=recipe,
     )
 
 
@@ -405,14 +399,9 @@ def submissions_of(
     sheet: Sheet,
     path: str | Path,
     *,
-    columns: ColumnNames | None = None,
-    reading: Reading | None = None,
+    reading: Reading,
 ) -> list[Submission]:
     """Return the systems of a sheet of `read_sheet`; `path` names a single one, see `read_submissions`."""
-    reading = reading or Reading()
-    reading = reading if columns is None else reading.with_columns(columns)
-    if reading.systems:
-        return _side_by_side(sheet, path, reading)
     if reading.unlabelled not in (None, *RULES):
         raise InputError(
             "unlabelled", "not_a_choice", value=reading.unlabelled, choices=list(RULES)
@@ -420,37 +409,33 @@ def submissions_of(
     if not len(sheet.rows):
         raise FileError(path, "no_rows")
     check_numbers(reading.scale, reading.correct_from)
-    sheet = replace(sheet, table=with_nested(sheet.table, reading.columns), source=str(path))
-    recipe = recipe_of(sheet, reading, rows=len(sheet.rows))
-    submissions = []
-    for name, part, rows in _systems(sheet, recipe, stem(path)):
-        whole = f"{name} {part}" if part else name
-        submission = _submission(whole, rows, recipe, reading)
-        submissions.append(
-            replace(submission, of=name, part=part, notes=(*recipe.notes, *submission.notes))
-        )
-    return submissions
-
-
-def _side_by_side(
-    sheet: Sheet,
-    path: str | Path,
-    reading: Reading,
-) -> list[Submission]:
-    """Return the systems that have columns of their own in one table."""
-    submissions = []
-    used: set[str] = set()
+    sheet = replace(sheet, source=str(path))
+    if not reading.systems:
+        return list(_submissions(sheet, "", reading))
+    submissions: list[Submission] = []
     for system, columns in reading.systems.items():
         of_system = replace(reading, columns={**reading.columns, **columns}, systems={})
-        for submission in submissions_of(sheet, path, reading=of_system):
-            recipe = submission.recipe
-            name = f"{system} {submission.of}" if recipe.of("system") else system
-            whole = f"{name} {submission.part}" if submission.part else name
-            submissions.append(
-                replace(submission, name=whole, of=name, recipe=replace(recipe, system=system))
-            )
-            used.update(*recipe.columns.values())
+        submissions += _submissions(sheet, system, of_system)
+    used = [name for one in submissions for names in one.recipe.columns.values() for name in names]
     return [replace(one, recipe=one.recipe.without(used)) for one in submissions]
+
+
+def _submissions(sheet: Sheet, system: str, reading: Reading) -> Iterator[Submission]:
+    """Yield the systems of rows, which are of one of several side by side if that has a name."""
+    sheet = replace(sheet, table=with_nested(sheet.table, reading.columns))
+    recipe = replace(recipe_of(sheet, reading, rows=len(sheet.rows)), system=system)
+    columns = [column for column in recipe.of("system") if column not in recipe.of("part")]
+    for name, rows in _split(sheet, columns):
+        of = " ".join(filter(None, [system, name])) or stem(sheet.source)
+        for part, rows_of_part in _split(rows, recipe.of("part")):
+            submission = _submission(rows_of_part, recipe, reading)
+            yield replace(
+                submission,
+                name=f"{of} {part}" if part else of,
+                of=of,
+                part=part,
+                notes=(*recipe.notes, *submission.notes),
+            )
 
 
 def check_numbers(scale: float | str, correct_from: float | None) -> None:
@@ -513,36 +498,16 @@ def _advise_on_range(
         error.advice = "recalibrate_first"
 
 
-def _systems(
-    sheet: Sheet,
-    recipe: Recipe,
-    name: str,
-) -> Iterator[tuple[str, str, Sheet]]:
-    """Yield system, part and rows of each."""
-    systems = [column for column in recipe.of("system") if column not in recipe.of("part")]
-    for system, rows in _split(sheet, systems, name):
-        for part, rows_of_part in _split(rows, recipe.of("part"), ""):
-            yield system, part, rows_of_part
-
-
-def _split(
-    sheet: Sheet,
-    names: Sequence[str],
-    name: str,
-) -> list[tuple[str, Sheet]]:
-    """Return the rows by what columns name, or all by one name without columns."""
+def _split(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
+    """Return the rows by what columns name, or all without a name."""
     if not names:
-        return [(name, sheet)]
+        return [("", sheet)]
     systems, codes = systems_in(sheet, names)
     return [(system, sheet.select(codes == code)) for code, system in enumerate(systems)]
 
 
-def _submission(
-    name: str,
-    sheet: Sheet,
-    recipe: Recipe,
-    reading: Reading,
-) -> Submission:
+def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
+    """Return the system that all rows are of, without a name."""
     if recipe.form in ("costs", "counts"):
         raise FileError(
             sheet.source, "read_out_of_core_only", form=recipe.form, advice="score_out_of_core"
@@ -553,23 +518,21 @@ def _submission(
         truth, num_classes, notes = _hits(sheet, recipe)
     else:
         truth = truth_in(sheet, recipe)
-    unlabelled = _unlabelled_in(sheet, truth, recipe)
+    is_open = np.isnan(truth)
+    unlabelled = _unlabelled_in(sheet, is_open, recipe)
     if unlabelled is not None:
-        is_open = np.isnan(truth)
         notes += (unlabelled.note(int(np.count_nonzero(is_open)), len(truth)),)
         if unlabelled.rule == "drop":
             sheet = sheet.select(~is_open)
             truth = truth[~is_open]
-        truth = np.nan_to_num(truth)
     elif recipe.unlabelled == "bounds":
         recipe = replace(recipe, unlabelled=None)
-    predictions, references = _arrays_of(sheet, truth, recipe, reading.predictions_are)
-    if predictions.ndim > 1 and "label" not in reading.columns:
-        refuse_likeliest(sheet, recipe, predictions, references)
+    truth = truth if unlabelled is None else np.nan_to_num(truth)
+    predictions, references = _arrays_of(sheet, truth, recipe, reading)
     ids = recipe.of("id")
     is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     return Submission(
-        name=name,
+        name="",
         recipe=recipe,
         rows=sheet.rows,
         predictions=predictions,
@@ -584,16 +547,19 @@ def _submission(
 
 
 def _arrays_of(
-    sheet: Sheet, truth: Floats, recipe: Recipe, predictions_are: str | None
+    sheet: Sheet, truth: Floats, recipe: Recipe, reading: Reading
 ) -> tuple[Array, Array]:
     """Return predictions and references as the metric takes them; FileError with the place of what it does not take."""
     values = values_in(sheet, recipe)
     try:
         _require_one_scale(values, recipe)
-        return checked(values, truth, sheet, recipe, predictions_are=predictions_are)
+        arrays = checked(values, truth, sheet, recipe, predictions_are=reading.predictions_are)
     except InputError as error:
         file_error = located(error, recipe, sheet.source, sheet.rows)
         raise advised(file_error, values, truth, recipe.form) from None
+    if arrays[0].ndim > 1 and "label" not in reading.columns:
+        refuse_likeliest(sheet, recipe, *arrays)
+    return arrays
 
 
 def _notes_on(
@@ -627,40 +593,21 @@ def _per_sample(
     columns: dict[str, list[object]] = {}
     for role, option in OPTION_OF_ROLE.items():
         names = recipe.of(role)
-        if names and option in OPTIONS:
-            is_weight = role == "weight"
-            columns[option] = (
-                _numbers(sheet, names[0]).tolist()
-                if is_weight
-                else _joined(sheet, names).to_pylist()
-            )
+        if role == "weight" and names:
+            columns[option] = numbers_in(sheet, names[0]).tolist()
+        elif names:
+            columns[option] = _joined(sheet, names).to_pylist()
     return columns
-
-
-def _numbers(
-    sheet: Sheet,
-    name: str,
-    *,
-    share: bool = False,
-    whole: float = 1,
-) -> Floats:
-    """Return the numbers (N,) of a column, or of the complement of one."""
-    column = complement_of(name)
-    if not column or name in sheet.names:
-        return numbers_in(sheet, name, share=share)
-    return whole - numbers_in(sheet, column, share=share)
 
 
 def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     """Return the numbers of one column or of several, in cells or in lists within them, in the order of classes."""
-    columns = recipe.predictions
-    share = recipe.scale == 1
-    if len(columns) > 1:
-        return np.stack([numbers_in(sheet, name, share=share) for name in columns], axis=1)
-    (name,) = columns
-    if recipe.form != "posteriors":
-        return _numbers(sheet, name, share=share, whole=sum(limits_of(recipe.scale)))
-    return _lists_of(sheet, name, recipe.classes or ())
+    names = recipe.predictions
+    if recipe.form == "posteriors" and len(names) == 1:
+        return _lists_of(sheet, names[0], recipe.classes or ())
+    whole = sum(limits_of(recipe.scale))
+    columns = [numbers_in(sheet, name, share=recipe.scale == 1, whole=whole) for name in names]
+    return np.stack(columns, axis=1) if len(columns) > 1 else columns[0]
 
 
 def _lists_of(
@@ -673,26 +620,18 @@ def _lists_of(
     missing = nulls_in(cells)
     if missing.any():
         raise sheet.error(name, "no_value", missing)
-    if classes_of(first_of(sheet.table, name)) is not None:
-        return _of_classes(sheet, name, classes)
     lists = lists_in(cells)
-    return list(map(row_of_numbers, cells.to_pylist())) if lists is None else lists
-
-
-def _of_classes(
-    sheet: Sheet,
-    column: str,
-    classes: Sequence[str],
-) -> list[object]:
-    rows: list[object] = []
-    for number, value in zip(sheet.rows, sheet.column(column).to_pylist(), strict=True):
-        row = classes_of(value)
-        if row is None or row.keys() != set(classes):
-            raise sheet.error(
-                column, "classes_differ_between_rows", row=int(number), classes=list(classes[:20])
-            )
-        rows.append(row_of_numbers({name: row[name] for name in classes}))
-    return rows
+    if lists is not None:
+        return lists
+    values = cells.to_pylist()
+    if classes_of(values[0]) is None:
+        return list(map(row_of_numbers, values))
+    rows = [classes_of(value) or {} for value in values]
+    wrong = [row.keys() != set(classes) for row in rows]
+    if any(wrong):
+        row = int(sheet.rows[wrong][0])
+        raise sheet.error(name, "classes_differ_between_rows", row=row, classes=list(classes[:20]))
+    return [row_of_numbers([row[one] for one in classes]) for row in rows]
 
 
 def _require_one_scale(values: Array | list[object], recipe: Recipe) -> None:
@@ -733,10 +672,7 @@ def truth_in(sheet: Sheet, recipe: Recipe) -> Floats:
     """Return correctness or the numbers of the true classes (N,), NaN where there is none."""
     if recipe.form in ("posteriors", "positive"):
         return _labels_in(sheet, recipe)
-    name = recipe.truth
-    column = complement_of(name) if name not in sheet.names else ""
-    grades = truths_in(sheet, column or name, recipe.right)
-    grades = 1 - grades if column else grades
+    grades = truths_in(sheet, recipe.truth, recipe.right)
     if recipe.correct_from is None:
         refuse_codes(sheet, recipe, grades)
         return grades
@@ -749,23 +685,18 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
     if recipe.classes is None:
         labels = parse_cells(sheet.column(name))
         if not is_numeric(labels.type):
-            classes = list(map(str, encode(texts_in(labels))[0][:5]))
-            raise sheet.error(name, "labels_are_text", got=", ".join(classes), advice="pass_labels")
+            got = ", ".join(_classes_in(texts_in(labels))[:_CLASSES_SHOWN])
+            raise sheet.error(name, "labels_are_text", got=got, advice="pass_labels")
         return numbers_in(sheet, name)
     texts = texts_of_names(sheet.column(name), recipe.classes)
     numbers_of_classes = positions_in(texts, from_texts(recipe.classes))
     missing = nulls_in(texts)
     wrong = (numbers_of_classes < 0) & ~missing
     if wrong.any():
-        raise sheet.error(
-            name,
-            "not_among_classes",
-            wrong,
-            advice=""
-            if recipe.form == "posteriors" and len(recipe.predictions) == 1
-            else "pass_labels",
-            classes=list(recipe.classes[:20]),
-        )
+        are_lists = recipe.form == "posteriors" and len(recipe.predictions) == 1
+        advice = "" if are_lists else "pass_labels"
+        classes = list(recipe.classes[:20])
+        raise sheet.error(name, "not_among_classes", wrong, advice=advice, classes=classes)
     return np.where(missing, np.nan, numbers_of_classes)
 
 
@@ -776,30 +707,31 @@ def _hits(
     """Return 1 where the predicted class is the true one, else 0, nan without a true one; how many classes; notes."""
     label = recipe.truth
     (name,) = recipe.of("predicted")
-    known = {
-        column: set(map(str, encode(texts_in(sheet.column(column)))[0])) for column in (label, name)
-    }
-    predicted = texts_of_names(sheet.column(name), known[label])
-    true = texts_of_names(sheet.column(label), known[name])
+    predicted = texts_of_names(sheet.column(name), _classes_in(texts_in(sheet.column(label))))
+    true = texts_of_names(sheet.column(label), _classes_in(texts_in(sheet.column(name))))
     if predicted.null_count:
         raise sheet.error(name, "no_value", nulls_in(predicted))
-    classes = {*encode(predicted)[0], *encode(true)[0]}
-    if not is_in(true, list(map(str, encode(predicted)[0]))).any():
-        some = list(map(str, encode(predicted)[0][:_CLASSES_SHOWN]))
-        raise sheet.error(
-            label, "no_common_class", value=first_of(sheet.table, label), other=name, classes=some
-        )
-    if len({_plain_name(str(text)) for text in classes}) < len(classes):
+    known = _classes_in(predicted)
+    if not is_in(true, known).any():
+        first = first_of(sheet.table, label)
+        some = known[:_CLASSES_SHOWN]
+        raise sheet.error(label, "no_common_class", value=first, other=name, classes=some)
+    classes = {*known, *_classes_in(true)}
+    if len(set(map(_plain_name, classes))) < len(classes):
         raise sheet.error(label, "classes_differ_in_case", other=name, advice="write_in_one_case")
     if recipe.scale == 1 and len(classes) == 2:
-        refuse_positive(
-            sheet, recipe, predicted, _numbers(sheet, recipe.predictions[0], share=True)
-        )
+        confidence = recipe.predictions[0]
+        values = numbers_in(sheet, confidence, share=True)
+        refuse_positive(sheet, confidence, predicted, values, label)
     hits = floats_in(pc.equal(predicted, true))
     if not 2 <= len(classes) <= len(hits) / _SAMPLES_PER_CLASS:
         return hits, None, ()
     fields = {"count": len(classes), "label": label, "predicted": name}
     return hits, len(classes), (Note("classes", fields, "set_infinite_classes"),)
+
+
+def _classes_in(texts: pa.Array) -> list[str]:
+    return list(map(str, encode(texts)[0]))
 
 
 def _plain_name(text: str) -> str:
@@ -808,9 +740,8 @@ def _plain_name(text: str) -> str:
     return " ".join(name.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split())
 
 
-def _unlabelled_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Unlabelled | None:
-    """Return which answers are unlabelled and the rule for them."""
-    rows = np.isnan(truth)
+def _unlabelled_in(sheet: Sheet, rows: Bools, recipe: Recipe) -> Unlabelled | None:
+    """Return the unlabelled answers, by the rows (N,) that are, and the rule for them."""
     if not rows.any():
         return None
     if rows.all():
@@ -818,10 +749,8 @@ def _unlabelled_in(sheet: Sheet, truth: Floats, recipe: Recipe) -> Unlabelled | 
     rule = recipe.unlabelled
     has_classes = recipe.form in ("posteriors", "positive")
     if rule is None or (has_classes and rule != "drop"):
-        raise sheet.error(
-            recipe.truth, "no_value", rows, advice="" if has_classes else "label_or_bound"
-        )
-    weight = np.ones(len(rows))
-    for name in recipe.of("weight"):
-        weight = _numbers(sheet, name)
+        advice = "" if has_classes else "label_or_bound"
+        raise sheet.error(recipe.truth, "no_value", rows, advice=advice)
+    weights = [numbers_in(sheet, name) for name in recipe.of("weight")]
+    weight = weights[0] if weights else np.ones(len(rows))
     return unlabelled_among(rows, weight, rule)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow.types as types
 
 from ..errors import FileError
 from ..inputs import Array, Bools, Floats, Ints
+from .recipe import column_in
 
 TEXT = pa.large_string()
 _BYTES = (pa.binary(), pa.large_binary(), pa.binary_view())
@@ -41,9 +42,14 @@ class Sheet:
         """The names of the columns."""
         return list(self.table.column_names)
 
+    def stored(self, name: str) -> str:
+        """Return the column that a name is of: of "1-NAME", if none is called so, it is NAME."""
+        is_there = self.table.schema.get_field_index(name) >= 0  # a list of names would be long
+        return name if is_there else column_in(name)
+
     def column(self, name: str) -> pa.Array:
-        """Return a column (N,) in one piece."""
-        return plain(self.table[name])
+        """Return a column (N,) in one piece; for "1-NAME" that of NAME."""
+        return plain(self.table[self.stored(name)])
 
     def select(self, rows: Bools) -> Sheet:
         """Return the rows where it is true."""
@@ -96,26 +102,31 @@ def as_text(value: object) -> str:
 
 def from_numpy(values: Array, valid: Bools | None = None) -> pa.Array:
     """Return an array (N,) of numbers, truths or text as Arrow's; null where it is not `valid`."""
-    if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
-        cells = [value.decode() if isinstance(value, bytes) else value for value in values.tolist()]
-        return from_texts([as_text(cell) for cell in cells])
-    is_truth = values.dtype.kind == "b"
-    stored = values.astype(np.uint8 if is_truth else values.dtype.newbyteorder("="))
-    stored = np.ascontiguousarray(stored)
-    bits = None if valid is None else _bits(valid)
-    array = pa.Array.from_buffers(
-        pa.from_numpy_dtype(stored.dtype), len(stored), [bits, pa.py_buffer(stored)]
-    )
+    dtype = values.dtype
+    if dtype.kind not in "biuf" or dtype.itemsize > 8:
+        return from_texts(
+            [
+                as_text(value.decode() if isinstance(value, bytes) else value)
+                for value in values.tolist()
+            ]
+        )
+    is_truth = dtype.kind == "b"
+    stored = np.ascontiguousarray(values, np.uint8 if is_truth else dtype.newbyteorder("="))
+    bits = None
+    if valid is not None and not valid.all():
+        bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
+    kind = pa.from_numpy_dtype(stored.dtype)
+    array = pa.Array.from_buffers(kind, len(stored), [bits, pa.py_buffer(stored)])
     return array.cast(pa.bool_()) if is_truth else array
 
 
-def from_texts(texts: Sequence[str | None]) -> pa.Array:
+def from_texts(texts: Iterable[str | None]) -> pa.Array:
     """Return texts as an Arrow array, null where there is none."""
-    encoded = [b"" if text is None else text.encode("utf-8", "replace") for text in texts]
-    offsets = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum([len(text) for text in encoded], out=offsets[1:])
-    buffers = [_bits(_valid(texts)), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded))]
-    return pa.Array.from_buffers(TEXT, len(texts), buffers)
+    builder = pa.lib.StringBuilder()
+    builder.append_values(
+        [None if text is None else text.encode("utf-8", "replace") for text in texts]
+    )
+    return builder.finish().cast(TEXT)
 
 
 def constant(text: str | None, count: int) -> pa.Array:
@@ -156,11 +167,9 @@ def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     if kind in (pa.string(), pa.string_view()):
         return array.cast(TEXT)
     if kind in _BYTES:
+        values = array.to_pylist()
         return from_texts(
-            [
-                None if value is None else value.decode("utf-8", "replace")
-                for value in array.to_pylist()
-            ]
+            [None if value is None else value.decode("utf-8", "replace") for value in values]
         )
     return array
 
@@ -176,8 +185,6 @@ def is_numeric(kind: pa.DataType) -> bool:
 
 def floats_in(array: pa.Array) -> Floats:
     """Return an Arrow array (N,) of numbers as float64, NaN where it is null."""
-    if types.is_boolean(array.type):
-        array = array.cast(pa.uint8())
     if types.is_decimal(array.type):  # which Arrow divides, and rounds twice
         array = array.cast(pa.string())
     numbers = array.cast(pa.float64(), safe=False)
@@ -191,11 +198,10 @@ def lists_in(array: pa.Array) -> Floats | None:
     is_list = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
     if not is_list or array.null_count or not is_numeric(kind.value_type):
         return None
-    lengths = pc.list_value_length(array)
-    length = lengths[0].as_py()
-    if not pc.all(pc.equal(lengths, length)).as_py():
+    lengths = pc.list_value_length(array).unique()
+    if len(lengths) > 1:
         return None
-    return floats_in(plain(pc.list_flatten(array))).reshape(len(array), length)
+    return floats_in(plain(pc.list_flatten(array))).reshape(len(array), lengths[0].as_py())
 
 
 def nulls_in(array: pa.Array) -> Bools:
@@ -223,6 +229,11 @@ def count_distinct(array: pa.Array) -> int:
     return len(array.unique())  # twice as fast as pc.count_distinct
 
 
+def are_unique(columns: Sequence[pa.Array]) -> bool:
+    """Return whether no two rows are the same in all columns (N,), as text."""
+    return count_distinct(join_texts(columns, "\0")) == len(columns[0])
+
+
 def positions_in(values: pa.Array, known: pa.Array) -> Ints:
     """Return where each value (N,) is among known ones of the same type; -1 where it is not."""
     positions = pc.index_in(values, value_set=known)
@@ -234,7 +245,7 @@ def texts_in(array: pa.Array) -> pa.Array:
     if array.type == TEXT:
         return pc.utf8_trim_whitespace(array)
     values, codes = encode(array)
-    return from_texts([as_text(value) for value in values]).take(from_numpy(codes, codes >= 0))
+    return from_texts(map(as_text, values)).take(from_numpy(codes, codes >= 0))
 
 
 def join_texts(
@@ -345,7 +356,3 @@ def _buffer_of(array: pa.Array) -> Array:
         array.type, len(array), [None, array.buffers()[1]], offset=array.offset
     )
     return np.from_dlpack(whole) if len(array) else np.zeros(0)
-
-
-def _bits(valid: Bools) -> pa.Buffer | None:
-    return None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little").tobytes())
