@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from ..errors import InputError
 from ..version import VERSION
-from .words import COMMAND_WORDS
 
 SUBCOMMANDS = {
     "score": "score all systems in one table",
@@ -71,17 +70,18 @@ def _top(arguments: Sequence[str]) -> int:
 def _run(name: str, *arguments: str) -> int:
     from .command.flags import parse
     from .command.help import COMMANDS
+    from .words import COMMAND_WORDS
 
+    flags = {one.name: one.text for one in COMMANDS[name].parameters().values()}
+    words = COMMAND_WORDS | flags
     try:
         notes = parse(name, COMMANDS, arguments)()
-        sentences = (
-            (f"{system}: " if system else "", note.render(COMMAND_WORDS)) for system, note in notes
-        )
+        sentences = ((f"{system}: " if system else "", note.render(words)) for system, note in notes)
         for system, sentence in dict.fromkeys(sentences):
             print(f"note: {system}{sentence}", file=sys.stderr)
         sys.stdout.flush()
     except InputError as error:
-        return _fail(error.render(COMMAND_WORDS))
+        return _fail(error.render(words))
     except BrokenPipeError:
         raise
     except OSError as error:
