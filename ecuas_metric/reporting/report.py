@@ -38,7 +38,6 @@ NO_INTERVAL = f"{NONE_SHOWN} no interval with valid coverage is known"
 DIGITS = 3  # after the decimal point, unless intervals are narrower than these show
 MOST_DIGITS = 12
 MOST_ANCHORS = 3  # systems, of which one line still says what one confidence for all would give
-NOT_BEATEN = " (not beaten)"
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _DIRECTIONS = {False: "↓ lower is better", True: "↑ higher is better"}
@@ -327,68 +326,47 @@ def report_grid(
 
 def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
-    anchors = {
-        "to beat, the same answers": numbers_to_beat(report, shown),
-        "no better than the same answers": _metrics_not_beaten(report, shown),
-    }
-    hints = [
-        f"{start} with one confidence for all: {text}" for start, text in anchors.items() if text
+    hints = []
+    numbers = numbers_to_beat(report, shown)
+    if numbers:
+        hints.append(f"to beat, the same answers with one confidence for all: {numbers}")
+    left_out = [
+        short_title(key) for key in report.keys if key.entry.only_in_full and key not in shown
     ]
-    left_out = [short_title(key) for key in report.keys if _is_left_out(key, shown)]
     if left_out:
         hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
     return hints
 
 
-def _is_left_out(key: Key, shown: Collection[Key]) -> bool:
-    return key.entry.only_in_full and key not in shown
-
-
 def numbers_to_beat(report: Report, keys: Collection[Key]) -> str:
-    """Return what the answers of each of a few systems would score with one confidence for all; of many, nothing."""
-    if len(report.results) > MOST_ANCHORS:
-        return ""
-    numbers: dict[str, list[str]] = {name: [] for name in report.results}
+    """Return what the answers of each system would score with one confidence for all; of many, where that is better."""
+    is_few = len(report.results) <= MOST_ANCHORS
+    systems = []
     for name, results in report.results.items():
+        numbers = []
         for key, anchor in _at_one_confidence(results, keys).items():
-            mark = "" if _beats(results, key, anchor) else NOT_BEATEN
-            numbers[name].append(f"{short_title(key)} {anchor:.{DIGITS}f}{mark}")
-    return _listed_by_system(numbers)
+            is_beaten = _is_beaten(results, key, anchor)
+            if is_few or not is_beaten:
+                mark = "" if is_beaten else " (not beaten)"
+                numbers.append(f"{short_title(key)} {anchor:.{DIGITS}f}{mark}")
+        if numbers:
+            of_system = f"{name} " if len(report.results) > 1 else ""
+            systems.append(of_system + ", ".join(numbers))
+    return "; ".join(systems)
 
 
 def falls_short(report: Report) -> bool:
     """Return whether a system scores no better than its answers with one confidence for all."""
-    return any(_not_beaten(results, report.keys) for results in report.results.values())
+    return any(
+        not _is_beaten(results, key, anchor)
+        for results in report.results.values()
+        for key, anchor in _at_one_confidence(results, report.keys).items()
+    )
 
 
-def _metrics_not_beaten(report: Report, keys: Collection[Key]) -> str:
-    """Return by which metrics each of many systems scores no better than these numbers; of a few, nothing."""
-    if len(report.results) <= MOST_ANCHORS:
-        return ""
-    metrics = {
-        name: list(map(short_title, _not_beaten(results, keys)))
-        for name, results in report.results.items()
-    }
-    return _listed_by_system(metrics)
-
-
-def _not_beaten(results: Results, keys: Iterable[Key]) -> list[Key]:
-    """Return of which metrics a system scores no better than its answers with one confidence for all."""
-    anchors = _at_one_confidence(results, keys)
-    return [key for key, anchor in anchors.items() if not _beats(results, key, anchor)]
-
-
-def _beats(results: Results, key: Key, anchor: float) -> bool:
-    """Return whether a number is lower than another by more than rounding."""
+def _is_beaten(results: Results, key: Key, anchor: float) -> bool:
+    """Return whether the number of a system is lower than another by more than rounding."""
     return results.estimates[key].value < anchor - SAME
-
-
-def _listed_by_system(texts: Mapping[str, Sequence[str]]) -> str:
-    """Return texts behind the names of their systems if there are several; those without any are left out."""
-    listed = {name: ", ".join(of_system) for name, of_system in texts.items() if of_system}
-    if len(texts) == 1:
-        return "".join(listed.values())
-    return "; ".join(f"{name} {text}" for name, text in listed.items())
 
 
 def _at_one_confidence(
