@@ -76,7 +76,9 @@ def _run(name: str, *arguments: str) -> int:
     words = COMMAND_WORDS | flags
     try:
         notes = parse(name, COMMANDS, arguments)()
-        sentences = ((f"{system}: " if system else "", note.render(words)) for system, note in notes)
+        sentences = (
+            (f"{system}: " if system else "", note.render(words)) for system, note in notes
+        )
         for system, sentence in dict.fromkeys(sentences):
             print(f"note: {system}{sentence}", file=sys.stderr)
         sys.stdout.flush()

@@ -211,17 +211,16 @@ def overview(
     *,
     alpha: float,
 ) -> str:
-    """Return the text of a comparison: its introduction, and the differences unless they are too many."""
-    above = screen.wrap(grid.above)
+    """Return the text of a comparison, without its differences if they are too many."""
     if len(grid.rows) <= MAX_ROWS:
-        return "\n".join([*above, to_text(replace(grid, above=()), screen)])
+        return to_text(grid, screen)
     significant = sum(is_significant(row, alpha) for row in rows)
     how = (
         f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --only significant or "
         "--metrics shows some of them; --output FILE writes all, --figures DIR draws them."
     )
-    footnotes = [] if all(row.comparable for row in rows) else [DAGGER]
-    return "\n".join([*above, *screen.wrap([how, "", *footnotes, grid.signature])]) + "\n"
+    lines = [*grid.above, how, "", *_dagger(rows), grid.signature]
+    return "\n".join(screen.wrap(lines)) + "\n"
 
 
 # ---- tables and a figure ---------------------------------------------------------------------------------------------
@@ -236,45 +235,30 @@ def comparison_grid(
     digits: int = 3,
     above: Iterable[str] = (),
 ) -> Grid:
-    """Lay comparisons out with the p-values, adjusted for a number of tests; `line` is the signature."""
-    grid = differences_grid(rows, line, f"{100 * level:.10g}% interval", digits=digits, above=above)
+    """Lay differences out, metric by metric: one row per pair, † on those that must not be compared.
+
+    p-values are adjusted for a number of tests; `line` is the signature.
+    """
+    form = f"+.{digits}f"
     alpha = round(1 - level, 12)
     cells = []
-    for cells_of_row, row in zip(grid.rows, rows, strict=True):
-        p_values = [Cell(p_text(p, alpha, in_cell=True)) for p in (row.p, row.p_adjusted)]
-        cells.append([*cells_of_row, *p_values])
-    notes = [*explain_columns(tests, level), *grid.notes[1:]]
-    return replace(grid, header=[*grid.header, "p", "adjusted p"], rows=cells, notes=notes)
-
-
-def differences_grid(
-    rows: Sequence[Comparison],
-    line: str,
-    interval: str,
-    *,
-    digits: int = 3,
-    above: Iterable[str] = (),
-) -> Grid:
-    """Lay differences out, metric by metric: one row per pair, † on those that must not be compared."""
-    form = f"+.{digits}f"
-    cells = []
     for row in rows:
-        name = title(row.key) if row.comparable else f"{title(row.key)}†"
         texts = (
-            name,
+            title(row.key) if row.comparable else f"{title(row.key)}†",
             row.first,
             row.second,
             f"{row.difference:{form}}",
             interval_text(row.low, row.high, form),
+            p_text(row.p, alpha, in_cell=True),
+            p_text(row.p_adjusted, alpha, in_cell=True),
         )
-        cells.append([Cell(text) for text in texts])
-    notes = [DIFFERENCE]
-    if not all(row.comparable for row in rows):
-        notes.append(DAGGER)
+        cells.append(list(map(Cell, texts)))
+    interval = f"{100 * level:.10g}% interval"
+    notes = explain_columns(tests, level) + _dagger(rows)
     if any(math.isnan(row.low) for row in rows):
         notes.append(NO_INTERVAL)
     return Grid(
-        ["metric", "first", "second", "difference", interval],
+        ["metric", "first", "second", "difference", interval, "p", "adjusted p"],
         cells,
         notes,
         line,
@@ -283,6 +267,11 @@ def differences_grid(
         grouped=True,
         legend=legend_of(row.key for row in rows),
     )
+
+
+def _dagger(rows: Iterable[Comparison]) -> list[str]:
+    """Return what the mark of differences that must not be compared means, if there are any."""
+    return [] if all(row.comparable for row in rows) else [DAGGER]
 
 
 def within_grid(
@@ -299,16 +288,12 @@ def within_grid(
     rows.sort(key=lambda pair: keys.index(pair[0].key))
     differences = [row for row, _ in rows]
     tests = num_tests(differences)
-    grid = comparison_grid(differences, line, level=level, tests=tests, digits=digits)
-    cells = [
-        [of_row[0], Cell(part), *of_row[1:]]
-        for of_row, (_, part) in zip(grid.rows, rows, strict=True)
-    ]
-    header = [grid.header[0], column, *grid.header[1:]]
     above = [f"Within each {column}; adjusted p holds for all {tests} tests of this table."]
-    return replace(
-        grid, header=header, rows=cells, labels=grid.labels + 1, above=above, notes=[], legend=()
-    )
+    grid = comparison_grid(differences, line, level=level, tests=tests, digits=digits, above=above)
+    grid.header.insert(1, column)
+    for cells, (_, part) in zip(grid.rows, rows, strict=True):
+        cells.insert(1, Cell(part))
+    return replace(grid, labels=grid.labels + 1, notes=[], legend=())
 
 
 def explain_columns(tests: int, level: float) -> list[str]:

@@ -20,7 +20,7 @@ from ..metric import Key
 from ..metrics import place
 from ..options import LEVEL, Options, checked_options
 from ..results import Estimate, Results, System, compute_results, named_systems, prepare, value_keys
-from .tables import Cell, Grid, Record, to_html, to_text
+from .tables import Cell, Grid, Record, to_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,12 +82,9 @@ class Report:
         """Whether any answer lacks a label; where only confidences are missing, none does."""
         return any(answers.share > 0 for answers in self.unlabelled.values())
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         """Return the table of the main metrics as text."""
         return to_text(report_grid(self, keys=main_keys(self.keys)))
-
-    def _repr_html_(self) -> str:
-        return to_html(report_grid(self, keys=main_keys(self.keys)))
 
 
 def is_bounded(unlabelled: Mapping[str, Unlabelled]) -> bool:

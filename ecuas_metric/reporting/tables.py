@@ -227,19 +227,6 @@ def to_latex(grid: Grid) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_html(grid: Grid) -> str:
-    """Return an HTML table, as notebooks show it; the best of a column is bold."""
-    from html import escape
-
-    def row(cells: Iterable[str], tag: str) -> str:
-        inner = "".join(f"<{tag}>{cell}</{tag}>" for cell in cells)
-        return f"<tr>{inner}</tr>"
-
-    body = "".join(row(line, "td") for line in _mark_up(grid, escape, "<b>{}</b>"))
-    notes = "<br>".join(map(escape, [*grid.above, *grid.below(IN_BOLD), grid.signature]))
-    return f"<table>{row(map(escape, grid.header), 'th')}{body}</table><small>{notes}</small>"
-
-
 def write(
     path: str | Path,
     grid: Grid,
