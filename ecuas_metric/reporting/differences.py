@@ -14,6 +14,7 @@ from ..plotting.names import short_names
 from ..results import System
 from .report import (
     DAGGER,
+    DIGITS,
     MOST_DIGITS,
     NO_INTERVAL,
     SAME,
@@ -106,7 +107,7 @@ def verdict(
 ) -> str:
     """Say who is best by one metric that ranks, of the rows of all pairs, and whom it beats significantly."""
     if digits is None:
-        digits = digits_for((row.low, row.high) for row in rows)
+        digits = digits_for(rows)
     values = ranking_of(rows)
     undefined = [name for name, value in values.items() if math.isnan(value)]
     if undefined:
@@ -322,10 +323,11 @@ def plan_grid(
     planned: bool,
     power: float,
     alpha: float,
-    digits: int = 3,
+    digits: int | None = None,
     signature: str = "",
 ) -> Grid:
     """Lay plans out: one row per metric; `planned` if their difference was asked for."""
+    digits = DIGITS if digits is None else digits
     rows = []
     for plan in plans:
         difference = f"{plan.difference:+.{digits}f}"

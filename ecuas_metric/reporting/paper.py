@@ -153,7 +153,7 @@ def _tables(grid: Grid, rows: Sequence[Comparison], level: float) -> dict[str, s
     """Return the table of results, and that of differences unless they are too many, by their captions."""
     tables = {f"Results, with {100 * level:.10g}\\% intervals.": to_latex(grid)}
     if 0 < len(rows) <= MAX_ROWS:
-        digits = digits_for((row.low, row.high) for row in rows)
+        digits = digits_for(rows)
         tests = num_tests(rows)
         differences = comparison_grid(rows, grid.signature, level=level, tests=tests, digits=digits)
         # what the metrics are stands below the table of results

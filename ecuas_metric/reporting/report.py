@@ -25,6 +25,7 @@ from .tables import Cell, Grid, Record, to_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ..comparison.compare import Comparison
     from ..comparison.unlabelled import ValueBounds
 
 DIFFERING = "No best value is marked: these differ between the systems:"
@@ -291,9 +292,9 @@ def main_keys(keys: Iterable[Key]) -> list[Key]:
     return [key for key in keys if not key.entry.only_in_full]
 
 
-def digits_for(limits: Iterable[tuple[float | None, float | None]]) -> int:
+def digits_for(numbers: Iterable[Estimate | Comparison]) -> int:
     """Return how many digits tell the limits of intervals apart: the narrowest is at least ten units wide."""
-    widths = [high - low for low, high in limits if low is not None and high is not None]
+    widths = [one.high - one.low for one in numbers if one.low is not None and one.high is not None]
     least = min((width for width in widths if width > 0), default=1.0)
     return max(DIGITS, min(math.ceil(1 - math.log10(least)), MOST_DIGITS))
 
@@ -413,7 +414,7 @@ def _column(
     best = _best(report, key)
     estimates = {name: results.estimates[key] for name, results in report.results.items()}
     if digits is None:
-        digits = digits_for((estimate.low, estimate.high) for estimate in estimates.values())
+        digits = digits_for(estimates.values())
     cells = []
     for name, estimate in estimates.items():
         text = _text(estimate, report.bounds.get(name, {}).get(key), digits)

@@ -179,23 +179,25 @@ def parse(
     accepted = {one.name: one for one in parameters_of(function)}
     for other in arguments.keys() - accepted.keys() - {form}:
         _refuse(parameters[other], form, command)
-    hints = {"FILE": f"See ecuas {name} --help.", **command.hints}
     for one in accepted.values():
-        _require_sense(one, arguments, hints)
+        if one.name in arguments:
+            _require_sense(one, arguments, accepted)
+        if one.is_required and not arguments.get(one.name):
+            hint = command.hints.get(one.text, f"See ecuas {name} --help.")
+            raise UsageError(f"{one.text} is missing. {hint}")
     return functools.partial(call, function, arguments)
 
 
 def _require_sense(
-    parameter: Parameter, arguments: Mapping[str, object], hints: Mapping[str, str]
+    parameter: Parameter, arguments: Mapping[str, object], accepted: Mapping[str, Parameter]
 ) -> None:
-    """Raise UsageError if a parameter is missing, or there without what it needs."""
-    if parameter.is_required and not arguments.get(parameter.name):
-        raise UsageError(f"{parameter.text} is missing. {hints[parameter.text]}")
-    needs = parameter.flag.needs
-    if needs and parameter.name in arguments and arguments.keys().isdisjoint(needs):
-        raise UsageError(
-            f"{parameter.text} has no effect without {' or '.join(map(flag_of, needs))}."
-        )
+    """Raise UsageError if a parameter is there without any of those that it needs, where these are optional."""
+    needs = [accepted[name] for name in parameter.flag.needs if name in accepted]
+    if not needs or any(need.name in arguments or need.default for need in needs):
+        return
+    raise UsageError(
+        f"{parameter.text} has no effect without {' or '.join(need.text for need in needs)}."
+    )
 
 
 def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:

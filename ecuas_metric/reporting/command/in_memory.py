@@ -27,7 +27,6 @@ from .choice import asked_keys
 from .costs import cost_of_all
 from .flags import Flag, flag_of
 from .parameters import (
-    GROUPS,
     BinnedOptions,
     By,
     Calibrate,
@@ -36,11 +35,11 @@ from .parameters import (
     Files,
     Folds,
     Interval,
+    MetricOutput,
     Notes,
     NumResamples,
-    Output,
+    PairFlags,
     ReportOutput,
-    RowFlags,
     Seed,
     option,
     options_set,
@@ -48,9 +47,6 @@ from .parameters import (
     print_paths,
 )
 from .reading import read_files, recipes_of
-
-# what groups of samples matter for in `score`
-_DEPENDENT = ("interval", "calibration", "calibrate", "explain")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +95,7 @@ class SystemFlags:
 def score_in_memory(
     *,
     files: Files,
-    rows: RowFlags,
-    groups: Annotated[str | None, Flag(GROUPS, "COLUMN", needs=_DEPENDENT)] = None,
+    rows: PairFlags,
     by: By = None,
     made: SystemFlags,
     metric: BinnedOptions,
@@ -119,7 +114,7 @@ def score_in_memory(
     output.check()
     draws = {"n_resamples": resamples, "random_state": seed}
     _refuse_draws(draws, [calibration, explain, interval_method != DEFAULTS.interval_method])
-    options = metric.options(rows) | draws
+    options = metric.options() | draws
     options |= {
         "calibration": calibration,
         "confidence_level": interval,
@@ -128,7 +123,6 @@ def score_in_memory(
     submissions = read_files(
         files,
         rows,
-        groups=groups,
         part=by,
         metric=metric,
         unlabelled="bounds",
@@ -185,7 +179,7 @@ def _next_steps(
 
 
 def metrics_of(
-    output: Output, systems: Mapping[str, System], options: Sequence[str]
+    output: MetricOutput, systems: Mapping[str, System], options: Sequence[str]
 ) -> list[Key] | None:
     """Return the requested metrics, on which options that are set must have an effect; None is all."""
     first = next(iter(systems.values()))

@@ -95,7 +95,7 @@ def score_out_of_core(
         "decompose": metric.decompose,
         "confidence_level": interval,
     }
-    added = options_set(metric.options(columns), is_binned=bool(figures or state))
+    added = options_set(metric.options(), is_binned=bool(figures or state))
     read = {recipe.digest(): recipe for recipe in recipes}
     for name, summary in collection.states.items():
         recipe = read.get(str(summary.basis.recipe))  # none of what only a state from before has
@@ -166,9 +166,7 @@ def _collect(
     from ...scale.rows import STATE_OPTIONS
 
     files = [parse_file(text) for text in texts]
-    options = {
-        name: value for name, value in metric.options(columns).items() if name in STATE_OPTIONS
-    }
+    options = {name: value for name, value in metric.options().items() if name in STATE_OPTIONS}
     recipes: list[Recipe] = []
     collection = engine(
         [file.path if file.name is None else (file.name, file.path) for file in files],
@@ -177,6 +175,8 @@ def _collect(
         recipes=recipes,
         **settings,
     )
+    if metric.weights_are is not None and not any(recipe.of("weight") for recipe in recipes):
+        raise InputError("weights_are", "idle_without_weight")
     if columns.labels is not None and all(recipe.classes is None for recipe in recipes):
         raise InputError("--labels", "idle_of_posteriors")
     return collection, recipes

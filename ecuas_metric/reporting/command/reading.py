@@ -4,7 +4,7 @@ import csv
 import os
 import re
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from ...files.recipe import (
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, submissions_of
 from .flags import flag_of
-from .parameters import FormOptions, ReadingFlags, RowFlags
+from .parameters import FormOptions, NewRowFlags, PairFlags, ReadingFlags, RowFlags
 
 # the commas that are in no column's name
 ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")
@@ -52,9 +52,8 @@ class ReadFile:
 
 def read_files(
     texts: Iterable[str],
-    rows: RowFlags,
+    flags: NewRowFlags,
     *,
-    groups: str | None,
     part: str | None = None,
     stratum: str | None = None,
     pool_tasks: bool = False,
@@ -71,10 +70,11 @@ def read_files(
     where nothing is asked for; new rows have no truth. `beside` are further files of the command.
     InputError if a flag has no effect on these files; FileError if an output would overwrite one.
     """
+    rows = PairFlags(**asdict(flags))
     files = [parse_file(text) for text in texts]
     others = list(map(parse_file, filter(None, [*beside, rows.recipe])))
     require_kept([*files, *others], outputs)
-    common = _columns_of(weight=rows.weight, group=groups, part=part, stratum=stratum)
+    common = _columns_of(weight=rows.weight, group=rows.groups, part=part, stratum=stratum)
     reading = reading_of(rows, metric, unlabelled)
     reading = replace(reading, labels=reading.labels or classes)
     run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
@@ -82,12 +82,18 @@ def read_files(
     for file, columns in zip(files, columns_of_files(rows.columns, files, others), strict=True):
         of_file = by_recipe(reading.with_columns({**common, **columns}), rows.recipe)
         read.append(_read(file, of_file, run, pool_tasks=pool_tasks, are_new=are_new))
-    _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
+    are_set = {
+        one.name
+        for flags in (rows, metric)
+        for one in fields(flags)
+        if getattr(flags, one.name) != one.default
+    }
+    _require_use(are_set | ({"pool_tasks"} if pool_tasks else set()), read)
     _require_tasks(rows, read, pooled=pool_tasks or part == "model" or stratum == "task")
     return _paired(_with_names(read, has_parts=part is not None), rows)
 
 
-def _paired(submissions: list[Submission], rows: RowFlags) -> list[Submission]:
+def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
     """Return the rows that are paired: those that all have, or all, without the ids that would pair them otherwise."""
     if rows.common and rows.by_position:
         raise InputError("--by-position", "idle_beside_common")
@@ -219,22 +225,12 @@ def require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
             raise FileError(path, "file_is_read", advice="name_another_output")
 
 
-def _set_flags(
-    rows: RowFlags,
-    metric: FormOptions,
-    *,
-    pool_tasks: bool,
-) -> set[str]:
-    """Return the names of the flags about files that are not at their defaults."""
-    names = {one.name for one in fields(rows) if getattr(rows, one.name) != one.default}
-    names |= {"pool_tasks"} if pool_tasks else set()
-    return names | ({"predictions_are"} if metric.predictions_are is not None else set())
-
-
 def _require_use(flags: Container[str], read: Sequence[ReadFile]) -> None:
     """Raise InputError if a flag means nothing for what was read."""
     forms = {(item.is_run, one.form) for item in read for one in item.submissions}
     idle = {}
+    if not any(one.recipe.of("weight") for item in read for one in item.submissions):
+        idle["weights_are"] = "idle_without_weight"
     if (False, "posteriors") not in forms:
         idle["labels"] = "idle_of_posteriors"
     if (True, "posteriors") not in forms:

@@ -241,6 +241,10 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
             "the level of intervals must be a number in (0, 1); got 95.0. A per",
         ),
         (
+            "score gpt.csv --weights-are counts",
+            "--weights-are has no effect without --weight.",
+        ),
+        (
             "score gpt.csv --output a.doc",
             "a.doc: a table can be written as .md, .tex, .txt, .csv, .json.\n",
         ),
@@ -371,7 +375,6 @@ def test_files_have_columns_of_their_own(folder, capsys):
             "score a.csv --interval 0.9 --interval-method analytic --resamples 9",
             "--resamples has no effect without",
         ),
-        ("score a.csv --weights-are counts", "--weights-are has no effect without --weight."),
         ("score a.csv --bins x", "--bins takes a whole number; got 'x'."),
         ("score a.csv --engine duckdb", "--engine must be one of local, spark; got 'duckdb'."),
         ("score a.csv --metrics", "--metrics expected one argument."),
@@ -479,6 +482,14 @@ def test_few_whole_numbers_are_a_rating(largest, is_rating, folder, capsys):
     (folder / "rated.csv").write_text("\n".join(["confidence,correct", *rows]))
     assert cli.main(["score", "rated.csv"]) == 2
     assert ("--scale=LOW:HIGH maps the ends" in capsys.readouterr().err) == is_rating
+
+
+def test_weights_of_a_recipe_may_be_counts(folder):
+    flags = ["--weight", "document", "--weights-are", "counts"]
+    expected = run(folder, "score", "runs.csv", "--metrics", "ECE", *flags)
+    assert cli.main(["read", "runs.csv", *flags[:2], "--output", "recipe.json"]) == 0
+    flags = ["--recipe", "recipe.json", *flags[2:]]
+    assert run(folder, "score", "runs.csv", "--metrics", "ECE", *flags) == expected
 
 
 def test_what_missing_confidences_leave_known_is_one_number(folder, capsys):

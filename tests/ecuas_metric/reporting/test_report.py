@@ -26,7 +26,7 @@ from ecuas_metric.reporting.report import (
     title,
     write_figures,
 )
-from ecuas_metric.results import as_given
+from ecuas_metric.results import Estimate, as_given
 from tests.ecuas_metric.files.submitted import submission
 from tests.ecuas_metric.systems import compute, counted_sorts
 
@@ -250,7 +250,7 @@ def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_cla
     ],
 )
 def test_digits_tell_the_limits_of_intervals_apart(widths, digits):
-    assert digits_for([(None, None), *((0.0, width) for width in widths)]) == digits
+    assert digits_for([Estimate(0.0), *(Estimate(0.0, 0.0, width) for width in widths)]) == digits
 
 
 def test_a_metric_has_a_title_with_its_arrow():
