@@ -72,7 +72,7 @@ def _run(name: str, *arguments: str) -> int:
     from .command.help import COMMANDS
     from .words import COMMAND_WORDS
 
-    flags = {one.name: one.text for one in COMMANDS[name].parameters().values()}
+    flags = {one.name: one.text for one in COMMANDS[name]().parameters().values()}
     words = COMMAND_WORDS | flags
     try:
         notes = parse(name, COMMANDS, arguments)()

@@ -94,9 +94,9 @@ class Command:
 
     # by the parameter that chooses each; "" where none is given
     forms: Mapping[str, Callable[..., Any]]
-    usage: str
     description: str = ""
     epilog: str = ""
+    usage: str = "FILE [FILE ...]"
     # of the choosing parameters, those that no function has
     switches: Mapping[str, Flag] = field(default_factory=dict)
     # what to do instead of a flag that it has not
@@ -154,11 +154,11 @@ def call(
 
 def parse(
     name: str,
-    commands: Mapping[str, Command],
+    commands: Mapping[str, Callable[[], Command]],
     argv: Sequence[str],
 ) -> Callable[[], Any]:
     """Return the call that a command line asks for; UsageError if its function does not take what is given."""
-    command = commands[name]
+    command = commands[name]()
     parser = _Parser(
         prog=f"ecuas {name}",
         usage=f"ecuas {name} {command.usage} [options]",
@@ -214,15 +214,15 @@ def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:
 def _unknown(
     flag: str,
     name: str,
-    commands: Mapping[str, Command],
+    commands: Mapping[str, Callable[[], Command]],
 ) -> str:
     """Say which flag an unknown one may be, of the same command or of another."""
     flags = {}
     for other, command in commands.items():
-        flags[other] = [one.text for one in command.parameters().values()]
+        flags[other] = [one.text for one in command().parameters().values()]
     holders = [f"ecuas {other}" for other, texts in flags.items() if flag in texts]
     if holders:
-        hint = commands[name].hints.get(flag, "")
+        hint = commands[name]().hints.get(flag, "")
         return f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}. {hint}".rstrip()
     for other in (name, *commands):
         for near in difflib.get_close_matches(flag, flags[other], 1):
