@@ -327,7 +327,8 @@ def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     hints = []
     numbers = numbers_to_beat(report, shown)
     if numbers:
-        hints.append(f"to beat, the same answers with one confidence for all: {numbers}")
+        start = "to beat," if _are_few(report) else "no better than"
+        hints.append(f"{start} the same answers with one confidence for all: {numbers}")
     left_out = [
         short_title(key) for key in report.keys if key.entry.only_in_full and key not in shown
     ]
@@ -338,19 +339,23 @@ def _hints(report: Report, shown: Collection[Key]) -> list[str]:
 
 def numbers_to_beat(report: Report, keys: Collection[Key]) -> str:
     """Return what the answers of each system would score with one confidence for all; of many, where that is better."""
-    is_few = len(report.results) <= MOST_ANCHORS
+    are_few = _are_few(report)
     systems = []
     for name, results in report.results.items():
         numbers = []
         for key, anchor in _at_one_confidence(results, keys).items():
             is_beaten = _is_beaten(results, key, anchor)
-            if is_few or not is_beaten:
-                mark = "" if is_beaten else " (not beaten)"
+            if are_few or not is_beaten:
+                mark = " (not beaten)" if are_few and not is_beaten else ""
                 numbers.append(f"{short_title(key)} {anchor:.{DIGITS}f}{mark}")
         if numbers:
             of_system = f"{name} " if len(report.results) > 1 else ""
             systems.append(of_system + ", ".join(numbers))
     return "; ".join(systems)
+
+
+def _are_few(report: Report) -> bool:
+    return len(report.results) <= MOST_ANCHORS
 
 
 def falls_short(report: Report) -> bool:
