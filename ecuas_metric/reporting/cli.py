@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import gc
 import io
 import os
@@ -12,6 +13,8 @@ from collections.abc import Sequence
 from ..errors import InputError
 from ..version import VERSION
 
+IN_ASCII = "in_ascii"  # the handler of letters that an encoding has not
+_SIGNS = {"↑": "^", "↓": "v", "†": "#", "∞": "inf", "…": "...", "●": "+", "≤": "<="}  # of tables
 SUBCOMMANDS = {
     "score": "score all systems in one table",
     "compare": "test the differences between all pairs of systems",
@@ -34,8 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _top(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # a name that the terminal has no letters for
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=IN_ASCII)
     try:
         return _run(*arguments)
     except BrokenPipeError:  # who read the output has enough of it, as `head` does
@@ -45,6 +47,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("ecuas: interrupted", file=sys.stderr)
         return 130
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """Return ASCII in the place of what cannot be encoded, and where that ends."""
+    assert isinstance(error, UnicodeEncodeError)
+    letters = error.object[error.start : error.end]
+    texts = [_SIGNS.get(one) or one.encode("ascii", "backslashreplace").decode() for one in letters]
+    return "".join(texts), error.end
+
+
+codecs.register_error(IN_ASCII, _in_ascii)
 
 
 def _top(arguments: Sequence[str]) -> int:

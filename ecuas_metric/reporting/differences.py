@@ -24,7 +24,7 @@ from .report import (
     p_text,
     title,
 )
-from .tables import Cell, Grid, Screen, to_text
+from .tables import Cell, Grid, to_text, wrapped
 
 if TYPE_CHECKING:
     from ..comparison.planning import Plan
@@ -208,20 +208,20 @@ def introduction(
 def overview(
     grid: Grid,
     rows: Sequence[Comparison],
-    screen: Screen,
+    width: int | None,
     *,
     alpha: float,
 ) -> str:
     """Return the text of a comparison, without its differences if they are too many."""
     if len(grid.rows) <= MAX_ROWS:
-        return to_text(grid, screen)
+        return to_text(grid, width)
     significant = sum(is_significant(row, alpha) for row in rows)
     how = (
         f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --only significant or "
         "--metrics shows some of them; --output FILE writes all, --figures DIR draws them."
     )
     lines = [*grid.above, how, "", *_dagger(rows), grid.signature]
-    return "\n".join(screen.wrap(lines)) + "\n"
+    return "\n".join(wrapped(lines, width)) + "\n"
 
 
 # ---- tables and a figure ---------------------------------------------------------------------------------------------

@@ -21,15 +21,6 @@ from ..plotting.names import short_names
 
 BEST = "●"  # behind the best value of a column; * would be read as p < 0.05
 IN_BOLD = "Bold:"  # the mark of formats that have bold text
-ASCII = {  # of what tables contain
-    "↑": "^",
-    "↓": "v",
-    "†": "#",
-    "∞": "inf",
-    "…": "...",
-    BEST: "+",
-    "≤": "<=",
-}
 MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit beside its system
 MIN_NAME = 12  # characters that a narrow screen leaves of a name
 SUFFIXES = (".md", ".tex", ".txt", ".csv", ".json")
@@ -54,38 +45,6 @@ SUBSCRIPT = re.compile(r"\b(ECUAS|EC|Cov|SR)_([\d.e+∞-]+|[nr]\b)")
 
 # one row of numbers with all their digits, under the names of its columns
 Record = Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Screen:
-    """What a stream can show: its width in characters (None has no end) and its encoding; by default a file's."""
-
-    width: int | None = None
-    encoding: str = "utf-8"
-
-    def plain(self, text: str) -> str:
-        """Return one line of text, with ASCII in the place of what the stream cannot encode."""
-        text = one_line(text)
-        signs = "".join(ASCII)  # all or none: a mark and its note must be the same
-        if signs.encode(self.encoding, "replace").decode(self.encoding) != signs:
-            text = "".join(ASCII.get(character, character) for character in text)
-        return text.encode(self.encoding, "backslashreplace").decode(self.encoding)
-
-    def wrap(self, lines: Iterable[str]) -> list[str]:
-        """Return lines broken between words where the screen ends, the rest of each indented below its first word."""
-        return [part for line in lines for part in self._wrap_line(self.plain(line))]
-
-    def _wrap_line(self, line: str) -> list[str]:
-        if self.width is None or not line.strip():
-            return [line]
-        hang = " " * (len(line) - len(line.lstrip()) + 2)
-        wrapper = textwrap.TextWrapper(
-            self.width, subsequent_indent=hang, break_on_hyphens=False, break_long_words=False
-        )
-        return wrapper.wrap(line)
-
-
-FILE = Screen()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,22 +86,35 @@ class Grid:
         return [*lines, *self.notes, *self.legend]
 
 
-def screen_of(stream: TextIO) -> Screen:
-    """Return what a stream can show; a pipe or file has no end."""
-    width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if stream.isatty() else None
-    return Screen(width, getattr(stream, "encoding", None) or "utf-8")
+def screen_width(stream: TextIO) -> int | None:
+    """Return how many characters wide a stream is; a pipe or file has no end."""
+    return max(shutil.get_terminal_size().columns, MIN_WIDTH) if stream.isatty() else None
 
 
-def to_text(grid: Grid, screen: Screen = FILE) -> str:
+def wrapped(lines: Iterable[str], width: int | None) -> list[str]:
+    """Return lines broken between words where the screen ends, the rest of each indented below its first word."""
+    parts = []
+    for line in map(one_line, lines):
+        if width is None or not line.strip():
+            parts.append(line)
+        else:
+            hang = " " * (len(line) - len(line.lstrip()) + 2)
+            wrapper = textwrap.TextWrapper(
+                width, subsequent_indent=hang, break_on_hyphens=False, break_long_words=False
+            )
+            parts += wrapper.wrap(line)
+    return parts
+
+
+def to_text(grid: Grid, width: int | None = None) -> str:
     """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself."""
-    grid = _fitted(grid, screen.width)
-    lines = _lines_of(replace(grid, rows=_group_rows(grid)))
-    lines = [[screen.plain(text) for text in line] for line in lines]
+    grid = _fitted(grid, width)
+    lines = [list(map(one_line, line)) for line in _lines_of(grid)]
     widths = _widths_of(lines)
-    blocks = _columns_of_blocks(widths, grid.labels, screen.width)
+    blocks = _columns_of_blocks(widths, grid.labels, width)
     table = "\n\n".join(_block(lines, columns, widths, grid.labels) for columns in blocks)
-    below = screen.wrap(filter(None, [*grid.below(), *grid.hints, grid.signature]))
-    parts = [*screen.wrap(grid.above), table]
+    below = wrapped(filter(None, [*grid.below(), *grid.hints, grid.signature]), width)
+    parts = [*wrapped(grid.above, width), table]
     if below:
         parts += ["", *below]
     return "\n".join(parts) + "\n"
@@ -163,7 +135,7 @@ def _lines_of(grid: Grid) -> list[list[str]]:
     """Return the texts of header and rows, each with the mark of the best or the room for it."""
     gap = " " if grid.marks_best else ""
     lines = [[name + gap for name in grid.header]]
-    for row in grid.rows:
+    for row in _group_rows(grid):
         lines.append([cell.text + (BEST if cell.is_best else gap) for cell in row])
     return lines
 
@@ -309,33 +281,16 @@ def _csv_cell(value: object) -> object:
 
 
 def _fitted(grid: Grid, width: int | None) -> Grid:
-    """Return a grid with names as short as the screen needs, if that helps also turned, with a row for each column.
-
-    If it does not, names have a share of the width, and the table goes on below itself.
-    """
+    """Return a grid with names as short as the screen needs; where that does not help, they have a share of it."""
     if width is None:
         return grid
     names = [cell.text for row in grid.rows for cell in row[: grid.labels]]
-    lengths = range(max(map(len, names), default=0), MIN_NAME - 1, -1) or [MIN_NAME]
-    for arrange in (_as_it_is, _turned) if grid.labels == 1 and grid.rows else (_as_it_is,):
-        for longest in lengths:
-            fitted = arrange(_with_names(grid, short_names(names, longest=longest)))
-            if _width_of(fitted) <= width:
-                return fitted
+    for longest in range(max(map(len, names), default=0), MIN_NAME - 1, -1):
+        fitted = _with_names(grid, short_names(names, longest=longest))
+        if _width_of(fitted) <= width:
+            return fitted
     share = max(MIN_NAME, width // (grid.labels + 2))
     return _with_names(grid, short_names(names, longest=share))
-
-
-def _as_it_is(grid: Grid) -> Grid:
-    return grid
-
-
-def _turned(grid: Grid) -> Grid:
-    """Return a grid whose rows are the columns of another."""
-    names, *columns = zip(*grid.rows, strict=True)
-    header = ["", *(cell.text for cell in names)]
-    rows = [[Cell(title), *cells] for title, cells in zip(grid.header[1:], columns, strict=True)]
-    return replace(grid, header=header, rows=rows)
 
 
 def _with_names(grid: Grid, names: Mapping[str, str]) -> Grid:

@@ -30,7 +30,7 @@ from ..differences import (
     write_differences,
 )
 from ..report import digits_for
-from ..tables import Record, screen_of
+from ..tables import Record, screen_width
 from .flags import Flag
 from .in_memory import SystemFlags, metrics_of, notes_of, require_one_task
 from .parameters import (
@@ -110,7 +110,7 @@ def compare_in_memory(
     grid = comparison_grid(
         shown, line, level=interval, tests=num_tests(differences), digits=digits, above=above
     )
-    text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha)
+    text = overview(grid, differences, screen_width(sys.stdout), alpha=alpha)
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
     if within is not None:
         names = _names_of_strata(systems, submissions)

@@ -17,7 +17,7 @@ from ...metric import Key
 from ...options import DEFAULTS, OPTIONS, WEIGHTS
 from ...recalibration import METHODS
 from ..report import Report, main_keys, report_grid, report_records
-from ..tables import Grid, Record, check_suffix, screen_of, to_text, write
+from ..tables import Grid, Record, check_suffix, screen_width, to_text, wrapped, write
 from .flags import Flag
 
 
@@ -257,7 +257,7 @@ class Output:
         read = lines_of(of_files)
         for line in read:
             print(line)
-        print(to_text(grid, screen_of(sys.stdout)) if text is None else text, end="")
+        print(to_text(grid, screen_width(sys.stdout)) if text is None else text, end="")
         if not self.output:  # digests of ids take as long as a table
             return
         fields: dict[str, object] = {}
@@ -276,7 +276,7 @@ class Output:
     ) -> None:
         """Print another table, and write it beside the files of the first, with a suffix to their names."""
         unsigned = replace(grid, signature="")  # that stands below the first
-        print("", to_text(unsigned, screen_of(sys.stdout)), sep="\n", end="")
+        print("", to_text(unsigned, screen_width(sys.stdout)), sep="\n", end="")
         for path in map(Path, self.output):
             write(path.with_stem(f"{path.stem}_{suffix}"), grid, records)
 
@@ -343,7 +343,8 @@ def options_set(
 
 def print_bullets(sentences: Iterable[str]) -> None:
     """Print sentences as a list."""
-    print("", *screen_of(sys.stdout).wrap(f"- {sentence}" for sentence in sentences), sep="\n")
+    lines = (f"- {sentence}" for sentence in sentences)
+    print("", *wrapped(lines, screen_width(sys.stdout)), sep="\n")
 
 
 def print_paths(paths: Iterable[Path]) -> None:

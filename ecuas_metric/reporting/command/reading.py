@@ -137,7 +137,7 @@ def columns_of_files(
     texts: Iterable[str],
     files: Sequence[File],
     others: Sequence[File] = (),
-) -> list[ColumnNames]:
+) -> Sequence[ColumnNames]:
     """Return the columns of each file by role, or by system and role; texts may also name other files.
 
     From texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file, its name, or a system in the one file.

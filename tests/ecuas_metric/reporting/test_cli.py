@@ -417,7 +417,7 @@ def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
     )
     shown = run.stdout.decode("cp1252")
     assert "ECUAS_0 v" in shown
-    assert "\n# These assess" in shown  # as in the header, though cp1252 has the dagger
+    assert "\n† These assess" in shown  # which cp1252 has
     assert "caf\u00e9 \\u03bb" in shown
 
 
