@@ -22,6 +22,7 @@ from ..tables import Grid, Record, check_suffix, to_csv, write
 from ..thresholds import chosen_costs
 from .costs import cost_of_all, cost_of_flag
 from .flags import Flag
+from .in_memory import notes_of
 from .parameters import (
     CostFlag,
     Files,
@@ -85,7 +86,7 @@ def decide_rows(
     signature = signature_of(system.basis for system in systems.values())
     read_as = lines_of(map(without_truth, recipes_of(submissions)))
     _show_rows(records, signature, output, reject_cost=reject_cost, read=read_as)
-    return _notes(systems)
+    return notes_of(systems)
 
 
 def _require_named(submissions: Iterable[Submission], classes: Sequence[str] | None) -> None:
@@ -177,10 +178,6 @@ def _records(submission: Submission, decided: RowDecisions) -> Iterator[Record]:
         yield record
 
 
-def _notes(systems: Mapping[str, System]) -> Notes:
-    return [(name, note) for name, system in systems.items() for note in system.notes]
-
-
 def choose_threshold(
     *,
     files: Files,
@@ -206,4 +203,4 @@ def choose_threshold(
         systems, budget=budget, max_risk=max_risk, level=interval, digits=output.digits
     )
     output.show(grid, records, recipes=recipes_of(submissions))
-    return _notes(systems)
+    return notes_of(systems)

@@ -255,6 +255,11 @@ def test_what_is_printed_accepts_what_was_chosen(files, capsys):
     assert said == "read answers.csv: 200 rows; confidence = confidence, id = id"
 
 
+def test_a_threshold_promises_no_bounds_of_unlabelled_answers(files, capsys):
+    assert main("threshold unjudged.csv --budget 1 --unlabelled wrong".split()) == 0
+    assert capsys.readouterr().err.endswith("at least as good as they are here.\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
