@@ -102,15 +102,13 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
         report = replace(report, signature=_signature(systems))
     methods = methods_of(systems, report, rows, keys)
     grid = replace(report_grid(report, keys=keys), hints=())
-    numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
-    compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))
     texts = {
         "results.tex": _document(_tables(grid, rows, _level(systems)), methods, figures),
         "methods.txt": methods,
     }
     names = [*TEXTS, *figures]
-    listed = {**numbers, "differences": compared["rows"], "files": names}
-    texts["numbers.json"] = json.dumps(listed, indent=2, ensure_ascii=False)
+    listed = {"differences": [fields_of(row) for row in rows], "files": names}
+    texts["numbers.json"] = to_json(report_records(report), report.signature, grid.notes, listed)
     contents = {name: f"{text}\n".encode() for name, text in texts.items()} | figures
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from ..basis import differing, may_rank, signature_of
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
@@ -492,19 +491,14 @@ def report_records(
         record: dict[str, object] = {"system": name, "N": size}
         if report.any_unlabelled:
             record["unlabelled"] = report.share_unlabelled(name)
+        results = report.results[name]
         for key in shown:
-            record |= _numbers(key, report.results[name].estimates[key])
+            record |= replace(results, estimates={key: results.estimates[key]}).flat()
         for key, bounds in report.bounds.get(name, {}).items():
             if key in shown:
                 record |= {f"{key}_min": bounds.low, f"{key}_max": bounds.high}
         records.append({**record, "must_not_rank": not_comparable})
     return records
-
-
-def _numbers(key: Key, estimate: Estimate) -> dict[str, float]:
-    """Return a value, and the limits of its interval if there is one."""
-    numbers = {str(key): estimate.value, f"{key}_low": estimate.low, f"{key}_high": estimate.high}
-    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def legend_of(keys: Iterable[Key]) -> list[str]:
@@ -593,12 +587,15 @@ def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
     for name in ("predictions_are", "num_classes"):
         if options.get(name) is None:
             options[name] = getattr(submission, name)
-    ids = None if submission.ids is None else _whole_numbers(submission.ids)
     checked = checked_options(**options)
     try:
         checked = checked_options(**options, **submission.per_sample)
         system = prepare(
-            submission.form, submission.predictions, submission.references, checked, ids=ids
+            submission.form,
+            submission.predictions,
+            submission.references,
+            checked,
+            ids=submission.ids,
         )
     except InputError as error:
         raise located(error, submission.recipe, submission.file, submission.rows) from None
@@ -610,17 +607,6 @@ def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
         unlabelled=submission.unlabelled.rule if submission.unlabelled else None,
     )
     return replace(system, notes=notes, origin=origin)
-
-
-def _whole_numbers(ids: pa.Array) -> pa.Array:
-    """Return ids that are texts of whole numbers as integers, which compare faster; not 007, which differs from 7."""
-    if len(ids) and not str(ids[0]).lstrip("-").isdecimal():  # casting visits all of them
-        return ids
-    try:
-        numbers = ids.cast(pa.int64())
-    except pa.ArrowInvalid:
-        return ids
-    return numbers if numbers.cast(ids.type).equals(ids) else ids
 
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
