@@ -256,7 +256,7 @@ def test_what_is_printed_accepts_what_was_chosen(files, capsys):
 
 
 def test_a_threshold_promises_no_bounds_of_unlabelled_answers(files, capsys):
-    assert main("threshold unjudged.csv --budget 1 --unlabelled wrong".split()) == 0
+    assert main(["threshold", "unjudged.csv", "--budget", "1", "--unlabelled", "wrong"]) == 0
     assert capsys.readouterr().err.endswith("at least as good as they are here.\n")
 
 
