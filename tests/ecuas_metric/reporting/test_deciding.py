@@ -1,6 +1,5 @@
 """`ecuas decide` and `ecuas threshold` print what the functions return, and costs of files are those of matrices."""
 
-import json
 import re
 
 import numpy as np
@@ -15,47 +14,50 @@ from ecuas_metric import (
     fit_recalibration,
 )
 from ecuas_metric.reporting.cli import main
+from tests.ecuas_metric.reporting.commanded import content, saved
 
 CLASSES = ["cat", "dog", "eel"]
 MATRIX = np.array([[1, 0], [3, 0], [0, 2]])
 
 
+TEXTS = {
+    "cost.csv": "class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\n",
+    "spaced.csv": "class, keep, drop\n\neel, 0, 2\ncat, 1, 0\ndog, 3, 0\n",
+    "twice.csv": "class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\ncat,9,0\n",
+    "cost.json": '{"eel": 4, "cat": 1, "dog": 2}',
+    "twice.json": '{"eel": 4, "cat": 1, "cat": 9, "dog": 2}',
+    "list.json": "[4, 1, 2]",
+    "empty.csv": "",
+    "unjudged.csv": "confidence,correct\n0.5,\n0.5,0\n",
+    "lacking.csv": "confidence,correct\n,1\n0.5,0\n",
+}
+
+
 @pytest.fixture
-def files(tmp_path, monkeypatch, rng):
+def files(folder, rng):
     """Labelled and new rows of both forms, and costs by name, whose order is another one."""
-    monkeypatch.chdir(tmp_path)
     confidence = rng.beta(4, 1, 200).round(3)
     correct = rng.integers(0, 2, 200) | (confidence > 0.8)
     posteriors = rng.dirichlet(np.ones(3), 200)
     label = np.array(CLASSES)[rng.integers(0, 3, 200)]
     answers = pd.DataFrame({"id": np.arange(200), "confidence": confidence, "correct": correct})
     classes = pd.DataFrame({"label": label, **dict(zip(CLASSES, posteriors.T, strict=True))})
-    answers.to_csv("answers.csv", index=False)
-    classes.to_csv("classes.csv", index=False)
-    answers.drop(columns="correct").to_csv("new_answers.csv", index=False)
-    classes.drop(columns="label").to_csv("new_classes.csv", index=False)
-    (tmp_path / "cost.csv").write_text("class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\n")
-    (tmp_path / "spaced.csv").write_text("class, keep, drop\n\neel, 0, 2\ncat, 1, 0\ndog, 3, 0\n")
-    numbered = dict(zip(CLASSES, ["p_0", "p_1", "p_2"], strict=True))
-    classes[CLASSES].rename(columns=numbered).to_csv("numbered.csv", index=False)
-    (tmp_path / "unjudged.csv").write_text("confidence,correct\n0.5,\n0.5,0\n")
-    (tmp_path / "twice.csv").write_text("class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\ncat,9,0\n")
-    (tmp_path / "twice.json").write_text('{"eel": 4, "cat": 1, "cat": 9, "dog": 2}')
-    (tmp_path / "list.json").write_text("[4, 1, 2]")
-    (tmp_path / "empty.csv").write_text("")
-    (tmp_path / "lacking.csv").write_text("confidence,correct\n,1\n0.5,0\n")
-    (tmp_path / "cost.json").write_text('{"eel": 4, "cat": 1, "dog": 2}')
+    tables = {
+        "answers": answers,
+        "classes": classes,
+        "new_answers": answers.drop(columns="correct"),
+        "new_classes": classes[CLASSES],
+        "numbered": classes[CLASSES].set_axis(["p_0", "p_1", "p_2"], axis=1),
+    }
+    for name, table in tables.items():
+        table.to_csv(f"{name}.csv", index=False)
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
     return answers, classes
 
 
 def decided(*arguments):
-    assert main(["decide", *arguments, "--output", "out.json"]) == 0
-    return pd.DataFrame(written("out.json")["rows"])
-
-
-def written(name):
-    with open(name) as file:
-        return json.load(file)
+    return pd.DataFrame(saved("decide", *arguments)["rows"])
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,7 @@ def test_new_rows_are_read_with_a_remark_that_they_have_no_labels(name, role, fl
     assert main(["read", name, *flags, "--output", "recipe.json"]) == 0
     read, said = capsys.readouterr()
     assert (read.count(name), said.count(f"--columns {role}=NAME")) == (1, 1)
-    assert role not in written("recipe.json")["columns"]
+    assert role not in content("recipe.json")["columns"]
     assert main(["decide", name, *flags, "--reject-cost", "0.2", "--output", "out.csv"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == read.splitlines()[0]
     assert main(["read", name, "answers.csv"]) == 2  # which of them has none is an error
@@ -122,28 +124,9 @@ def test_posteriors_are_decided_as_the_function_does_by_costs_in_every_form(
     expected = decide(classes[CLASSES].to_numpy(), cost=cost, reject_cost=0.4)
     assert rows["decision"].tolist() == [names[k] for k in expected.decision]
     np.testing.assert_allclose(rows["uncertainty"], expected.uncertainty, atol=1e-12)
-    calibrated = decided("new_classes.csv", "--calibrate-on", "classes.csv", "--reject-cost", "0.4")
+    document = saved("score", "classes.csv", *labels, "--reject-costs", "0.4", *more)
+    (scored,) = document["rows"]
     codes = classes["label"].map(CLASSES.index)
-    q = fit_recalibration(classes[CLASSES].to_numpy(), codes).apply(classes[CLASSES].to_numpy())
-    np.testing.assert_allclose(
-        calibrated["uncertainty"], decide(q, reject_cost=0.4).uncertainty, atol=1e-7
-    )
-    assert (
-        main(
-            [
-                "score",
-                "classes.csv",
-                *labels,
-                "--reject-costs",
-                "0.4",
-                *more,
-                "--output",
-                "score.json",
-            ]
-        )
-        == 0
-    )
-    scored = written("score.json")["rows"][0]
     table = 1 - np.eye(3) if text is None else cost
     costs = np.where(expected.accepted, table[codes, expected.decision], 0.4)
     assert scored["expected_cost_0.4"] == pytest.approx(costs.mean(), abs=1e-12)
@@ -159,8 +142,7 @@ def test_costs_of_classes_are_of_these_whatever_the_order_of_the_columns(command
     assert main(arguments) == 2
     said = "--cost needs one order of the classes of all systems; cat,dog,eel in classes, eel,cat,dog in"
     assert said in capsys.readouterr().err
-    assert main([*arguments, "--labels", "cat,dog,eel", "--output", "out.json"]) == 0
-    rows = pd.DataFrame(written("out.json")["rows"])
+    rows = pd.DataFrame(saved(*arguments, "--labels", "cat,dog,eel")["rows"])
     if command.startswith("compare"):
         assert rows["difference"].tolist() == [0]
     else:
@@ -227,8 +209,7 @@ def test_a_threshold_is_that_of_the_function(options, files, capsys):
     answers, _ = files
     ((name, value),) = options.items()
     flag = f"--{name.replace('_', '-')}"
-    assert main(["threshold", "answers.csv", flag, str(value), "--output", "out.json"]) == 0
-    row = written("out.json")["rows"][0]
+    (row,) = saved("threshold", "answers.csv", flag, value)["rows"]
     choice = choose_reject_cost(
         confidence_system(answers["correct"], answers["confidence"]), **options
     )
