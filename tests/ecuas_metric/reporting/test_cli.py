@@ -1,4 +1,3 @@
-import json
 import os
 import re
 import shlex
@@ -19,6 +18,7 @@ from ecuas_metric.reporting.command import in_memory
 from ecuas_metric.reporting.command.help import COMMANDS
 from ecuas_metric.reporting.tables import BEST
 from ecuas_metric.reporting.words import COMMAND_WORDS
+from tests.ecuas_metric.reporting.commanded import answers, content, saved
 from tests.ecuas_metric.systems import compute
 
 TINY = "confidence,correct\n0.9,1\n0.4,0\n"
@@ -32,9 +32,7 @@ def written(tmp_path_factory):
     ids = [f"q{i}" for i in range(90)]
 
     def frame():
-        return pd.DataFrame(
-            {"id": ids, "confidence": rng.random(90).round(3), "correct": rng.integers(0, 2, 90)}
-        )
+        return answers(rng, 90).round(3).assign(id=ids)
 
     frame().to_csv(path / "gpt.csv", sep=";", decimal=",", index=False, encoding="utf-8-sig")
     frame().to_csv(path / "labelled.csv", index=False)
@@ -42,13 +40,15 @@ def written(tmp_path_factory):
     llama = frame()
     for name, rows in (("llama", llama), ("short", llama[1:])):
         rows.to_json(path / f"{name}.jsonl", orient="records", lines=True)
-    runs = pd.concat([frame().assign(llm=llm, method="is_true") for llm in ("small", "large")])
-    runs = runs.rename(columns={"confidence": "p_true", "correct": "grade"}).astype(
-        {"p_true": np.float32}
+    both = [
+        frame().assign(llm=name, method="is_true", document=np.arange(90) // 3) for name in "ab"
+    ]
+    runs = pd.concat(both)
+    runs.rename(columns={"llm": "system"}).drop(columns="method").to_csv(
+        path / "runs.csv", index=False
     )
-    runs.to_parquet(path / "runs.parquet", index=False)
-    runs = pd.concat([frame().assign(system=name, document=np.arange(90) // 3) for name in "ab"])
-    runs.to_csv(path / "runs.csv", index=False)
+    runs = runs.rename(columns={"confidence": "p_true", "correct": "grade"})
+    runs.astype({"p_true": np.float32}).to_parquet(path / "runs.parquet", index=False)
     logits = pd.DataFrame(rng.normal(size=(90, 3)), columns=["logit_0", "logit_1", "logit_2"])
     logits.assign(label=rng.integers(0, 3, 90)).to_csv(path / "logits.csv", index=False)
     return path
@@ -92,14 +92,8 @@ def test_the_examples_of_the_help_work(command, folder, capsys):
         }
 
 
-def run(folder, *arguments):
-    """Run a command that works, and return the rows that it writes."""
-    assert cli.main([*map(str, arguments), "--output", "out.json"]) == 0
-    return json.loads((folder / "out.json").read_text())["rows"]
-
-
 def test_the_numbers_are_those_of_the_metric(folder):
-    (row,) = run(folder, "score", "llama.jsonl", "--n", "0,inf")
+    (row,) = saved("score", "llama.jsonl", "--n", "0,inf")["rows"]
     frame = pd.read_json("llama.jsonl", lines=True)
     arrays = frame["confidence"].to_numpy(), frame["correct"].to_numpy()
     assert (row.pop("system"), row.pop("N"), row.pop("must_not_rank")) == ("llama", 90, "")
@@ -137,41 +131,35 @@ def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_b
     assert capsys.readouterr().out.split("\n")[1].startswith(begin)
 
 
-def many(folder, rng, count=12):
+def many(rng, count=12):
     """Write systems with long names, all of which answer the same questions."""
-    names = [f"a-model-of-size-{i}-with-a-long-name_verbalized_greedy" for i in range(count)]
-    for i, name in enumerate(names):
-        p = rng.random(60)
-        frame = pd.DataFrame(
-            {
-                "id": range(60),
-                "confidence": p,
-                "correct": (rng.random(60) < p ** (i + 1)).astype(int),
-            }
-        )
-        frame.to_csv(f"{name}.csv", index=False)
-    return [f"{name}.csv" for name in names]
+    files = [f"a-model-of-size-{i}-with-a-long-name_verbalized_greedy.csv" for i in range(count)]
+    for power, file in enumerate(files, 1):
+        frame = answers(rng, 60)
+        frame["correct"] = (rng.random(60) < frame["confidence"] ** power).astype(int)
+        frame.to_csv(file, index=False)
+    return files
 
 
 def test_twelve_systems_fit_a_screen_and_files_have_every_difference(folder, capsys, rng):
-    rows = run(folder, "compare", *many(folder, rng), "--metrics", "ER,ECUAS_0,aurc")
+    rows = saved("compare", *many(rng), "--metrics", "ER,ECUAS_0,aurc")["rows"]
     assert len(rows) == 3 * 66
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) < 30
-    notes = json.loads((folder / "out.json").read_text())["notes"]
+    notes = content("out.json")["notes"]
     assert notes[0].startswith("12 systems on 60 samples, paired by id.")
 
 
 def test_significant_differences_can_be_shown_alone(folder, capsys, rng):
-    common = ["compare", *many(folder, rng, 4), "--metrics", "ECUAS_1,ER"]
-    rows = run(folder, *common)
+    common = ["compare", *many(rng, 4), "--metrics", "ECUAS_1,ER"]
+    rows = saved(*common)["rows"]
     # in the summary, and once in the table
     assert capsys.readouterr().out.count("\nECUAS_1 ↓  ") == 2
     assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
-    significant = run(folder, *common, "--only", "significant")
+    significant = saved(*common, "--only", "significant")["rows"]
     assert significant == [row for row in rows if row["p_adjusted"] <= 0.05]
     count = f"{len(significant)} of 12 differences are significant and shown."
-    assert count in json.loads((folder / "out.json").read_text())["notes"]
+    assert count in content("out.json")["notes"]
 
 
 def test_systems_of_different_questions_have_no_best(folder, capsys):
@@ -308,7 +296,7 @@ def test_systems_have_the_names_they_are_given_or_those_that_tell_their_files_ap
     for name in files:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(TINY)
-    rows = run(folder, "score", *files, "GPT=one.csv", "--metrics", "ece,ecuas_0")
+    rows = saved("score", *files, "GPT=one.csv", "--metrics", "ece,ecuas_0")["rows"]
     assert [row["system"] for row in rows] == [
         "one.csv",
         "one.tsv",
@@ -486,10 +474,10 @@ def test_few_whole_numbers_are_a_rating(largest, is_rating, folder, capsys):
 
 def test_weights_of_a_recipe_may_be_counts(folder):
     flags = ["--weight", "document", "--weights-are", "counts"]
-    expected = run(folder, "score", "runs.csv", "--metrics", "ECE", *flags)
+    expected = saved("score", "runs.csv", "--metrics", "ECE", *flags)["rows"]
     assert cli.main(["read", "runs.csv", *flags[:2], "--output", "recipe.json"]) == 0
     flags = ["--recipe", "recipe.json", *flags[2:]]
-    assert run(folder, "score", "runs.csv", "--metrics", "ECE", *flags) == expected
+    assert saved("score", "runs.csv", "--metrics", "ECE", *flags)["rows"] == expected
 
 
 def test_what_missing_confidences_leave_known_is_one_number(folder, capsys):
@@ -512,38 +500,32 @@ def test_an_input_is_never_overwritten(folder, capsys):
     assert (folder / "gpt.csv").read_bytes() == before
 
 
-def test_recalibration_comes_next_where_a_number_is_not_beaten(tmp_path, capsys, rng):
-    p = rng.random(300)
-    for name, confidence in {"honest": p, "bold": 1 - (1 - p) ** 9}.items():
-        rows = {"confidence": confidence, "correct": (rng.random(300) < p).astype(int)}
-        pd.DataFrame(rows).to_csv(tmp_path / f"{name}.csv", index=False)
+def next_steps(capsys, *arguments):
+    assert cli.main(["score", *arguments]) == 0
+    return re.search("^next: .*", capsys.readouterr().out, re.MULTILINE)[0]
 
-    def next_steps(*arguments):
-        assert cli.main(["score", *arguments]) == 0
-        return re.search("^next: .*", capsys.readouterr().out, re.MULTILINE)[0]
 
+def test_recalibration_comes_next_where_a_number_is_not_beaten(folder, capsys, rng):
+    honest = answers(rng, 300)
+    honest.to_csv("honest.csv", index=False)
+    honest.assign(confidence=1 - (1 - honest["confidence"]) ** 9).to_csv("bold.csv", index=False)
     how = "ecuas score --calibrate affine"
-    assert how not in next_steps(str(tmp_path / "honest.csv"))
-    bold = str(tmp_path / "bold.csv")
-    assert how in next_steps(bold)
-    assert how not in next_steps(bold, "--calibrate", "affine")
+    assert how not in next_steps(capsys, "honest.csv")
+    assert how in next_steps(capsys, "bold.csv")
+    assert how not in next_steps(capsys, "bold.csv", "--calibrate", "affine")
 
 
 @pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("has_ids", [True, False])
-def test_what_to_do_next_can_be_done_with_these_files(count, has_ids, tmp_path, capsys, rng):
-    files = []
-    for k in range(count):
-        p = rng.random(60)
-        rows = {"confidence": p, "correct": (rng.random(60) < p).astype(int)}
-        files.append(str(tmp_path / f"{k}.csv"))
-        pd.DataFrame(rows).to_csv(files[-1], index_label="id" if has_ids else None, index=has_ids)
-    assert cli.main(["score", *files]) == 0
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("next: ")]
+@pytest.mark.parametrize("columns", [["confidence", "correct"], ["id", "confidence", "correct"]])
+def test_what_to_do_next_can_be_done_with_these_files(count, columns, folder, capsys, rng):
+    files = [f"{k}.csv" for k in range(count)]
+    for file in files:
+        answers(rng, 60)[columns].to_csv(file, index=False)
+    line = next_steps(capsys, *files)
     assert ("ecuas compare" in line) == (count > 1)
     if count > 1:
         by_position = re.findall(r"--by-position", line)
-        assert bool(by_position) != has_ids
+        assert bool(by_position) != ("id" in columns)
         assert cli.main(["compare", *files, *by_position]) == 0
     assert "ecuas threshold" in line
     assert cli.main(["threshold", *files, "--budget", "0.2"]) == 0

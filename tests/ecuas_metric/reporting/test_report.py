@@ -26,7 +26,7 @@ from ecuas_metric.reporting.report import (
     title,
     write_figures,
 )
-from ecuas_metric.results import Estimate, as_given
+from ecuas_metric.results import Estimate
 from tests.ecuas_metric.files.submitted import submission
 from tests.ecuas_metric.systems import compute, counted_sorts
 
@@ -88,17 +88,6 @@ def test_columns_are_ordered_and_the_best_is_marked_unless_the_answers_differ(
             key
         )
         assert ("†" in grid.header[column]) == (key in not_ranked)
-
-
-def test_weights_and_groups_of_the_file_are_used(rng):
-    weights = [1.0, 3.0] * 30
-    one = submission(
-        "one", rng, per_sample={"sample_weight": weights, "groups": ["a", "b", "c"] * 20}
-    )
-    system = prepare_submissions([one], confidence_level=0.9)["one"]
-    # 4^2 / (1^2 + 3^2) = 1.6 of 4
-    assert as_given(system)[1].sample_weight == pytest.approx(np.array(weights) * 0.4)
-    assert system.options.groups.max() == 2
 
 
 def test_errors_speak_of_files(rng):
