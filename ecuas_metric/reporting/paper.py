@@ -34,7 +34,7 @@ from .report import (
 )
 from .tables import Grid, latex_text, to_json, to_latex
 
-DOCUMENT = r"""%(letters)s\documentclass{article}
+DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,threeparttable}
 \begin{document}
 %(tables)s
@@ -76,7 +76,6 @@ CAPTIONS = {
 TEXTS = ("numbers.json", "results.tex", "methods.txt")
 FIGURE_SUFFIXES = (".pdf", ".png")
 CITATION = "Estienne et al., arXiv:2605.20490"
-LATIN = frozenset(map(chr, range(0x180)))  # letters that LaTeX's own fonts have
 FIGURE = r"""\begin{figure}
 \centering
 \includegraphics[width=0.7\textwidth]{%(file)s}
@@ -176,15 +175,8 @@ def _document(
         "figures": "".join(shown),
         # a signature is longer than a line
         "methods": latex_text(methods).replace("$|$", r"$|$\allowbreak{}"),
-        "letters": _comment_on_letters("".join([*tables.values(), methods])),
     }
     return DOCUMENT % fields
-
-
-def _comment_on_letters(text: str) -> str:
-    """Return a comment for LaTeX on the letters that pdflatex has not, or nothing."""
-    letters = "".join(sorted(set(filter(str.isalpha, text)) - LATIN))
-    return f"% Use lualatex, and a font that has these letters: {letters}\n" if letters else ""
 
 
 def methods_of(

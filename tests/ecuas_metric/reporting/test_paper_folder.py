@@ -118,13 +118,6 @@ def test_a_report_replaces_a_former_one_and_nothing_else(paper_folder, capsys):
         assert [path.read_text() for path in other.iterdir()] == ["mine"]
 
 
-def test_letters_that_pdflatex_lacks_are_named(paper_folder, undrawn):
-    first = "% Use lualatex, and a font that has these letters: 型模"
-    for name, is_there in (("模型", True), ("modèle", False)):
-        reported(paper_folder, f"{name}=b.csv")
-        assert (paper_folder / "results.tex").read_text().startswith(first) == is_there
-
-
 @pytest.mark.parametrize(
     ("flags", "sentences"),
     [
