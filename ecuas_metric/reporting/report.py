@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ..comparison.unlabelled import ValueBounds
 
 DIFFERING = "No best value is marked: these differ between the systems:"
-BEST_VALUE = "best value, not necessarily significantly better (see ecuas compare)"
 DAGGER = (
     "† These assess the confidences only, and the systems' answers differ: one can gain by answering worse. Do not "
     "rank by them."
@@ -309,7 +308,7 @@ def report_grid(
     shown = list(report.keys if keys is None else keys)
     columns = [*_columns_of_rows(report), *(_column(report, key, digits) for key in shown)]
     rows = [list(row) for row in zip(*(cells for _, cells in columns), strict=True)]
-    grid = Grid(
+    return Grid(
         [name for name, _ in columns],
         rows,
         _footnotes(report, shown, rows),
@@ -318,7 +317,6 @@ def report_grid(
         legend=legend_of(shown),
         hints=_hints(report, shown),
     )
-    return replace(grid, best=BEST_VALUE) if grid.marks_best else grid
 
 
 def _hints(report: Report, shown: Collection[Key]) -> list[str]:

@@ -20,6 +20,7 @@ from ..files.write import write_whole
 from ..plotting.names import short_names
 
 BEST = "●"  # behind the best value of a column; * would be read as p < 0.05
+BEST_VALUE = "best value, not necessarily significantly better (see ecuas compare)"
 IN_BOLD = "Bold:"  # the mark of formats that have bold text
 MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit beside its system
 MIN_NAME = 12  # characters that a narrow screen leaves of a name
@@ -70,7 +71,6 @@ class Grid:
     above: Sequence[str] = ()
     grouped: bool = False
     legend: Sequence[str] = ()  # what each metric means
-    best: str = ""  # what the mark of the best value means
     hints: Sequence[str] = ()  # for readers of the text only
     read: Sequence[str] = ()  # how files were read, a line each
     fields: Mapping[str, object] = field(default_factory=dict)  # of JSON, besides
@@ -82,7 +82,7 @@ class Grid:
 
     def below(self, mark: str = BEST) -> list[str]:
         """Return the lines between table and signature, with the mark of the best value."""
-        lines = [f"{mark} {self.best}"] if self.best else []
+        lines = [f"{mark} {BEST_VALUE}"] if self.marks_best else []
         return [*lines, *self.notes, *self.legend]
 
 
@@ -205,20 +205,19 @@ def write(
     records: Sequence[Record],
 ) -> None:
     """Write a table in the format of the suffix; .csv and .json hold the records with all digits."""
-    path = Path(path)
-    whole = replace(grid, above=[*grid.read, *grid.above])
-    writers: dict[str, Callable[[], str]] = {
-        ".md": lambda: to_markdown(whole),
-        ".tex": lambda: to_latex(whole),
-        ".txt": lambda: to_text(whole),
-        ".csv": lambda: to_csv(records, grid.signature, "; ".join(grid.read)),
-        ".json": lambda: to_json(
-            records, grid.signature, [*grid.above, *grid.below()], grid.fields
-        ),
-    }
     check_suffix(path)
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix == ".csv":
+        text = to_csv(records, grid.signature, "; ".join(grid.read))
+    elif suffix == ".json":
+        notes = [*grid.above, *grid.below()]
+        text = to_json(records, grid.signature, notes, grid.fields)
+    else:
+        to_form = {".md": to_markdown, ".tex": to_latex, ".txt": to_text}[suffix]
+        text = to_form(replace(grid, above=[*grid.read, *grid.above]))
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, writers[path.suffix.lower()]().encode())
+    write_whole(path, text.encode())
 
 
 def check_suffix(

@@ -8,7 +8,7 @@ from ...errors import InputError, Note
 from ...files.submissions import Submission
 from ...metric import Key
 from ...options import DEFAULTS, INTERVAL_METHODS
-from ...recalibration import FOLDS
+from ...recalibration import FOLDS, METHODS
 from ...results import System
 from ..report import (
     Report,
@@ -29,15 +29,12 @@ from .flags import Flag, flag_of
 from .parameters import (
     BinnedOptions,
     By,
-    Calibrate,
     CostFlag,
     Figures,
     Files,
-    Folds,
     Interval,
     MetricOutput,
     Notes,
-    NumResamples,
     PairFlags,
     ReportOutput,
     Seed,
@@ -54,8 +51,12 @@ class SystemFlags:
     """What systems are made of besides their rows."""
 
     cost: CostFlag = None
-    calibrate: Calibrate = None
-    folds: Folds = FOLDS
+    calibrate: Annotated[
+        str | None, Flag("add each system after cross-validated recalibration", choices=METHODS)
+    ] = None
+    folds: Annotated[int, Flag("number of folds for --calibrate", "K", needs=("calibrate",))] = (
+        FOLDS
+    )
 
     def options(self, submissions: Sequence[Submission]) -> dict[str, object]:
         """Return the cost, if there is one."""
@@ -104,7 +105,7 @@ def score_in_memory(
     interval_method: Annotated[
         str, option("interval_method", choices=INTERVAL_METHODS, needs=("interval",))
     ] = DEFAULTS.interval_method,
-    resamples: NumResamples = DEFAULTS.n_resamples,
+    resamples: Annotated[int, option("n_resamples", "B")] = DEFAULTS.n_resamples,
     seed: Seed = DEFAULTS.random_state,
     output: ReportOutput,
     figures: Figures = None,

@@ -15,7 +15,6 @@ from ...files.submissions import RULES
 from ...inputs import POSTERIOR_FORMS
 from ...metric import Key
 from ...options import DEFAULTS, OPTIONS, WEIGHTS
-from ...recalibration import METHODS
 from ..report import Report, main_keys, report_grid, report_records
 from ..tables import Grid, Record, check_suffix, screen_width, to_text, wrapped, write
 from .flags import Flag
@@ -52,15 +51,10 @@ PoolTasks = Annotated[bool, Flag("for runs: pool the tasks of each model")]
 Normalize = Annotated[bool, option("normalize")]
 Decompose = Annotated[bool, option("decompose")]
 Interval = Annotated[float | None, Flag("intervals at this level, e.g. 0.95", "LEVEL")]
-NumResamples = Annotated[int, option("n_resamples", "B")]
 Seed = Annotated[int, option("random_state", "SEED")]
 Figures = Annotated[
     str | None, Flag("draw risk-coverage, cost, reliability and ECUAS_n curves", "DIR")
 ]
-Calibrate = Annotated[
-    str | None, Flag("add each system after cross-validated recalibration", choices=METHODS)
-]
-Folds = Annotated[int, Flag("number of folds for --calibrate", "K", needs=("calibrate",))]
 CostFlag = Annotated[
     str | None,
     Flag(

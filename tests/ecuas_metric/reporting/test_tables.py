@@ -30,7 +30,6 @@ SMALL = Grid(
     ],
     ["† a note"],
     "ecuas|n:0|v:1",
-    best="best value",
 )
 NAMES = [f"runs_of_a_model_with_a_name_{i}_that_is_long" for i in range(12)]
 GRID = Grid(
