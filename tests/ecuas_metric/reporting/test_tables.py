@@ -58,7 +58,7 @@ def test_a_table_is_as_wide_as_its_screen_and_leaves_nothing_out(width):
 
 def test_a_pipe_has_no_end():
     lines = to_text(GRID, screen_width(io.StringIO())).splitlines()
-    assert len(lines) == 17
+    assert len(lines) == 18
     assert all(name in line for name, line in zip(NAMES, lines[2:], strict=False))
     assert NAMES[0] in to_text(GRID, 200)
 
