@@ -28,7 +28,7 @@ from ..recalibration.maps import (
     stratified_folds,
 )
 from ..results import System, as_given
-from .report import prepare_submissions
+from .report import prepare_submission
 
 
 def add_recalibrated(
@@ -89,7 +89,7 @@ def with_log_posteriors(
         values = np.exp(values[:, 1])
         changes["predictions_are"] = None
     changed = replace(submission, predictions=values, predictions_are=None)
-    (again,) = prepare_submissions([changed], **{**options, **changes}).values()
+    again = prepare_submission(changed, {**options, **changes})
     return replace(again, origin=replace(again.origin, recalibration=recalibration))
 
 

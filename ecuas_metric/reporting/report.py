@@ -148,9 +148,7 @@ def prepare_submissions(
         name = submission.name
         if name in systems:
             raise InputError("systems", "names_repeated", value=name, got=f"{name!r} repeatedly")
-        if submission.unlabelled and submission.unlabelled.rule == "bounds":
-            raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
-        systems[name] = _prepare(submission, options)
+        systems[name] = prepare_submission(submission, options)
     return systems
 
 
@@ -580,7 +578,10 @@ def write_figures(
     return written
 
 
-def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
+def prepare_submission(submission: Submission, options: Mapping[str, object]) -> System:
+    """Prepare one submission, see `prepare_submissions`."""
+    if submission.unlabelled and submission.unlabelled.rule == "bounds":
+        raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
     options = dict(options)
     for name in ("predictions_are", "num_classes"):
         if options.get(name) is None:

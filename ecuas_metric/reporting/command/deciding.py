@@ -17,7 +17,7 @@ from ...recalibration.maps import Recalibration, fit_to_logs
 from ...rejection import OF_REJECT_COST, RowDecisions, decisions_on_rows
 from ...results import System, as_given
 from ..recalibrating import log_posteriors_of, with_log_posteriors
-from ..report import prepare_submissions
+from ..report import prepare_submission, prepare_submissions
 from ..tables import Grid, Record, check_suffix, to_csv, write
 from ..thresholds import chosen_costs
 from .costs import cost_of_all, cost_of_flag
@@ -121,7 +121,7 @@ def _fits(
         if name not in by_name:
             raise InputError("--calibrate-on", "system_not_in_file", value=name)
         with in_words(OF_MISSING):
-            (system,) = prepare_submissions([by_name[name]], **options).values()
+            system = prepare_submission(by_name[name], options)
         logs = log_posteriors_of(by_name[name], system)
         _, given = as_given(system)
         fits[name] = fit_to_logs(
@@ -135,7 +135,7 @@ def _system(
 ) -> System:
     """Return the system of new rows, recalibrated if there is a fit."""
     with in_words({**OF_REJECT_COST, **OF_MISSING}):
-        (system,) = prepare_submissions([submission], **options).values()
+        system = prepare_submission(submission, options)
     if fit is None:
         return system
     values = fit.apply_to_logs(log_posteriors_of(submission, system))

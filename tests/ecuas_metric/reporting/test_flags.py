@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import softmax
 
 from ecuas_metric.files.recipe import Recipe, json_of
 from ecuas_metric.reporting import paper
@@ -15,6 +16,7 @@ from ecuas_metric.reporting.command import comparing, in_memory, out_of_core
 from ecuas_metric.reporting.command.flags import flag_of
 from ecuas_metric.reporting.command.help import COMMANDS
 from tests.ecuas_metric.files.test_runs import lm_eval_row, written
+from tests.ecuas_metric.reporting.commanded import answers
 
 VALUES = {  # of each flag one that is not its default, "" for a switch; in a mapping, for a kind of input
     "alpha": "0.01",
@@ -86,20 +88,14 @@ BESIDE = {  # flags, one of which has to stand beside another, or that is refuse
 }
 SUBJECT = {"out_of_core": "Parquet", "engine": "Spark"}  # what a refusal names instead of the flag
 IN_MEMORY = ("score", "compare", "plan", "report", "read")
+TABLES = ("confidences", "posteriors")
 INPUTS = {  # kind of input, command -> what stands before the flag
-    **{("confidences", command): ["table.csv"] for command in IN_MEMORY},
-    **{("posteriors", command): ["table.csv"] for command in IN_MEMORY},
+    **{(kind, command): ["table.csv"] for kind in TABLES for command in IN_MEMORY},
+    **{(kind, "threshold"): ["table.csv", "--budget", "0.25"] for kind in TABLES},
+    **{(kind, "decide"): ["table.csv", "--reject-cost", "0.2"] for kind in TABLES},
     **{("run", command): ["run"] for command in IN_MEMORY},
     ("run", "threshold"): ["run", "--budget", "0.2"],
     ("parquet", "score"): ["table.parquet", "--out-of-core"],
-    **{
-        (form, "threshold"): ["table.csv", "--budget", "0.25"]
-        for form in ("confidences", "posteriors")
-    },
-    **{
-        (form, "decide"): ["table.csv", "--reject-cost", "0.2"]
-        for form in ("confidences", "posteriors")
-    },
     ("states", "merge"): ["one.state", "two.state"],
     ("rates", "plan"): ["--error-rates", "0.3,0.25"],
 }
@@ -117,6 +113,7 @@ OWN_INPUT = {  # flags that say what to do about something, which an input of th
     *("predictions_are", "renormalize", "right", "scale", "tasks", "unlabelled"),
 }
 SIZE = 30
+PROBABILITIES = ["prob_0", "prob_1", "prob_2"]
 
 
 def change_for(frame, flag, outputs, truth):
@@ -145,31 +142,20 @@ def table_of(kind, flag):
     """Return the rows of systems in a table."""
     rng = np.random.default_rng(0)
     number = np.arange(SIZE)
-    per_sample = {"id": number, "document": number // 3, "part": number % 2, "w": 1 + number % 4}
     frames = []
     for system in "ab":
+        frame = answers(rng, SIZE, document=number // 3, part=number % 2, w=1 + number % 4)
         if kind == "posteriors":
             label = number % 3
             logits = rng.normal(size=(SIZE, 3)) + np.eye(3)[label]
-            shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-            shares = (
-                logits
-                if flag == "predictions_are"
-                else shares.round(2 if flag == "renormalize" else 9)
-            )
-            truth = "label"
-            outputs = [f"prob_{k}" for k in range(3)]
-            own = {"label": label} | dict(zip(outputs, shares.T, strict=True))
-        else:
-            confidence = rng.random(SIZE)
-            truth = "correct"
-            outputs = ["confidence"]
-            own = {
-                "confidence": confidence,
-                "correct": (rng.random(SIZE) < confidence).astype(float),
-            }
-        frames.append(pd.DataFrame(per_sample | own | {"system": system}))
-    return change_for(pd.concat(frames, ignore_index=True), flag, outputs, truth)
+            shares = softmax(logits, axis=1).round(2 if flag == "renormalize" else 9)
+            frame = frame.drop(columns=["confidence", "correct"]).assign(label=label)
+            frame[PROBABILITIES] = logits if flag == "predictions_are" else shares
+        frames.append(frame.assign(system=system))
+    table = pd.concat(frames, ignore_index=True)
+    if kind == "posteriors":
+        return change_for(table, flag, PROBABILITIES, "label")
+    return change_for(table.astype({"correct": float}), flag, ["confidence"], "correct")
 
 
 def write_run(flag):
