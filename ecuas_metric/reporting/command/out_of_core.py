@@ -14,8 +14,7 @@ from ...files.recipe import Reading, Recipe
 from ...files.submissions import Unlabelled
 from ...metric import Key
 from ...options import checked_options
-from ..report import BELOW, report_of, report_records, write_figures
-from ..tables import Record
+from ..report import BELOW, report_of, write_figures
 from .choice import asked_keys
 from .flags import Flag
 from .parameters import (
@@ -203,13 +202,9 @@ def _show(
     report = report_of(results, sizes, _unlabelled(results))
     if keys is None:
         keys = report.keys
-    records: list[Record] = []
-    for record in report_records(report, keys=keys):
-        records.append({**record, **_bounds(results[str(record["system"])], keys)})
     output.show_report(
         report,
         keys,
-        records,
         notes=_bounds_lines(results, output.columns_of(keys)),
         recipes=recipes,
     )
@@ -265,17 +260,3 @@ def _digits(low: float | None, high: float | None) -> str:
     digits = min(15, max(3, 1 - math.floor(math.log10(high - low)))) if high > low else 15
     unit = 10.0**-digits
     return f"{math.floor(low / unit) * unit:.{digits}f}, {math.ceil(high / unit) * unit:.{digits}f}"
-
-
-def _bounds(
-    results: SummaryResults,
-    keys: Iterable[Key],
-) -> dict[str, float]:
-    flat = results.flat()
-    ends = ("lower_bound", "upper_bound", "standard_error")
-    return {
-        f"{key}_{end}": flat[f"{key}_{end}"]
-        for key in keys
-        for end in ends
-        if f"{key}_{end}" in flat
-    }

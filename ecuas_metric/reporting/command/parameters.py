@@ -305,7 +305,6 @@ class ReportOutput(MetricOutput):
         self,
         report: Report,
         keys: Sequence[Key],
-        records: Sequence[Record] | None = None,
         *,
         notes: Iterable[str] = (),
         hint: str = "",
@@ -315,7 +314,7 @@ class ReportOutput(MetricOutput):
         grid = report_grid(report, digits=self.digits, keys=self.columns_of(keys))
         grid = replace(grid, notes=[*grid.notes, *notes], hints=[*grid.hints, hint])
         bases = {name: results.basis for name, results in report.results.items()}
-        self.show(grid, records or report_records(report, keys=keys), recipes=recipes, bases=bases)
+        self.show(grid, report_records(report, keys=keys), recipes=recipes, bases=bases)
 
     def columns_of(self, keys: Sequence[Key]) -> list[Key]:
         """Return which of the keys have a column."""
