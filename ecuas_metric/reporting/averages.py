@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 
 from ..basis import differing
 from ..designs import design_of_options
@@ -25,7 +26,7 @@ def macro_averages(
     Limits of intervals are combined as those of independent parts (Zou and Donner, "Construction of confidence limits
     about effect measures: a general approach", 2008): the distance from the average to a limit is the root of the sum
     of squares of the parts' distances, divided by their number. AURC and AUGRC of small parts are biased, which
-    averaging does not lessen: their bias is subtracted first. The sizes are numbers of parts.
+    averaging does not lessen: their bias is subtracted first. N is the number of parts.
     """
     names = _rows_of_parts(submissions)
     if is_bounded(report.unlabelled) or max(map(len, names.values())) < 2:
@@ -42,7 +43,6 @@ def macro_averages(
         keys=keys,
         not_comparable=[key for key in report.not_comparable if key in keys],
         signature=report.signature,
-        sizes={system: len(parts) for system, parts in names.items()},
         differing=_reasons(names, systems),
     )
 
@@ -93,7 +93,8 @@ def _averages(
         if missing:
             fields = {"metric": key, "count": missing, "total": len(values)}
             notes.append(Note("average_undefined", fields))
-    return Results(averages, tuple(notes), results.basis)
+    basis = replace(results.basis, num_samples=len(parts))
+    return Results(averages, tuple(notes), basis)
 
 
 def _limits(

@@ -89,27 +89,21 @@ def _run(name: str, *arguments: str) -> int:
     words = COMMAND_WORDS | flags
     try:
         notes = parse(name, COMMANDS, arguments)()
-        sentences = (
-            (f"{system}: " if system else "", note.render(words)) for system, note in notes
-        )
-        for system, sentence in dict.fromkeys(sentences):
-            print(f"note: {system}{sentence}", file=sys.stderr)
+        lines = [(f"{system}: " if system else "") + note.render(words) for system, note in notes]
+        for line in dict.fromkeys(lines):
+            print(f"note: {line}", file=sys.stderr)
         sys.stdout.flush()
-    except InputError as error:
-        return _fail(error.render(words))
     except BrokenPipeError:
         raise
-    except OSError as error:
-        return _fail(
-            f"{error.filename}: {error.strerror}."
-            if error.filename and error.strerror
-            else str(error)
-        )
-    except (ValueError, TypeError, ImportError) as error:
-        return _fail(str(error))
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        text = error.render(words) if isinstance(error, InputError) else _text_of(error)
+        print(f"ecuas: {' '.join(text.split())}", file=sys.stderr)
+        return 2
     return 0
 
 
-def _fail(text: str) -> int:
-    print(f"ecuas: {' '.join(text.split())}", file=sys.stderr)
-    return 2
+def _text_of(error: Exception) -> str:
+    """Return what an error says, of a file with its name first."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}."
+    return str(error)

@@ -57,11 +57,15 @@ class Report:
     keys: list[Key]  # in the order of the columns
     not_comparable: list[Key]  # must not rank these systems, see `basis.may_rank`
     signature: str  # of all systems, or of each where they differ
-    sizes: Mapping[str, int]  # numbers of samples N
     differing: list[str]  # what forbids to rank them by any metric, see `basis.differing`
     # The systems of which some answers are unlabelled, and their bounds; where the rule is to bound, results are nan.
     unlabelled: Mapping[str, Unlabelled] = field(default_factory=dict)
     bounds: Mapping[str, Mapping[Key, ValueBounds]] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of samples N of each system."""
+        return {name: results.basis.num_samples or 0 for name, results in self.results.items()}
 
     @property
     def is_ranked(self) -> bool:
@@ -249,13 +253,11 @@ def make_report(
             results[name] = _undefined_results(system, asked)
         else:
             results[name] = compute_results(system, progress=progress, only=asked)
-    sizes = {name: system.num_samples for name, system in systems.items()}
-    return report_of(results, sizes, unlabelled, bounds)
+    return report_of(results, unlabelled, bounds)
 
 
 def report_of(
     results: Mapping[str, Results],
-    sizes: Mapping[str, int],
     unlabelled: Mapping[str, Unlabelled] | None = None,
     bounds: Mapping[str, Mapping[Key, ValueBounds]] | None = None,
 ) -> Report:
@@ -267,7 +269,6 @@ def report_of(
         keys=keys,
         not_comparable=[key for key in keys if not may_rank(key, bases)],
         signature=signature_of(bases),
-        sizes=sizes,
         differing=differing(bases),
         unlabelled=unlabelled or {},
         bounds=bounds or {},
@@ -397,12 +398,11 @@ def _at_one_confidence(
 
 def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
     """Return header and cells of what the rows are."""
-    columns = [("system", [Cell(name) for name in report.results])]
-    columns.append(("N", [Cell(str(size)) for size in report.sizes.values()]))
-    shares = [report.share_unlabelled(name) for name in report.results]
+    columns = {"system": list(report.results), "N": list(map(str, report.sizes.values()))}
     if report.any_unlabelled:
-        columns.append(("unlabelled", [Cell(f"{share:.{DIGITS}f}") for share in shares]))
-    return columns
+        shares = map(report.share_unlabelled, report.results)
+        columns["unlabelled"] = [f"{share:.{DIGITS}f}" for share in shares]
+    return [(header, list(map(Cell, texts))) for header, texts in columns.items()]
 
 
 def _column(
@@ -463,15 +463,13 @@ def _footnotes(
     notes = [DAGGER] if set(keys) & set(report.not_comparable) else []
     if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]):
         notes.append(NO_INTERVAL)
-    counts = [
-        (name, note if name in report.bounds else without_bounds(note))
-        for name, note in report.notes()
-        if note.id == UNLABELLED
-    ]
-    notes += [f"{name}: {note.fact}" for name, note in counts]
-    return notes + list(
-        dict.fromkeys(sentence(note.advice, {}, {}) for _, note in counts if note.advice)
-    )
+    advice = []
+    for name, note in report.notes():
+        if note.id == UNLABELLED:
+            notes.append(f"{name}: {note.fact}")
+            noted = note if name in report.bounds else without_bounds(note)
+            advice.append(sentence(noted.advice, {}, {}))
+    return [*notes, *filter(None, dict.fromkeys(advice))]
 
 
 def report_records(

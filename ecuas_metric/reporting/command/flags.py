@@ -4,7 +4,7 @@ import argparse
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from types import UnionType
 from typing import Any, NoReturn, get_args
@@ -53,17 +53,18 @@ class Parameter:
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add it to a parser, whose values hold it only where it is given."""
-        metavar = self.flag.metavar or f"{{{','.join(self.flag.choices)}}}"
-        shared: dict[str, Any] = {"help": self.flag.help + self._default()}
-        shared["default"] = argparse.SUPPRESS
+        how: dict[str, Any] = {"help": self.flag.help + self._default()}
+        how["default"] = argparse.SUPPRESS
+        if self.kind is bool:
+            parser.add_argument(self.text, action="store_true", **how)
+            return
+        how["metavar"] = self.flag.metavar or f"{{{','.join(self.flag.choices)}}}"
         if self.is_required:
-            parser.add_argument(self.name, nargs="*", metavar=metavar, **shared)
-        elif self.kind is bool:
-            parser.add_argument(self.text, action="store_true", **shared)
+            parser.add_argument(self.name, nargs="*", **how)
         elif self.kind == Sequence[str]:
-            parser.add_argument(self.text, action="append", metavar=metavar, **shared)
+            parser.add_argument(self.text, action="append", **how)
         else:
-            parser.add_argument(self.text, type=self.value_of, metavar=metavar, **shared)
+            parser.add_argument(self.text, type=self.value_of, **how)
 
     def value_of(self, text: str) -> object:
         """Return the value that a text stands for."""
@@ -179,25 +180,27 @@ def parse(
     accepted = {one.name: one for one in parameters_of(function)}
     for other in arguments.keys() - accepted.keys() - {form}:
         _refuse(parameters[other], form, command)
-    for one in accepted.values():
-        if one.name in arguments:
-            _require_sense(one, arguments, accepted)
-        if one.is_required and not arguments.get(one.name):
-            hint = command.hints.get(one.text, f"See ecuas {name} --help.")
-            raise UsageError(f"{one.text} is missing. {hint}")
+    _require_sense(accepted, arguments, command.hints.get("FILE", f"See ecuas {name} --help."))
     return functools.partial(call, function, arguments)
 
 
 def _require_sense(
-    parameter: Parameter, arguments: Mapping[str, object], accepted: Mapping[str, Parameter]
+    accepted: Mapping[str, Parameter], arguments: Mapping[str, object], hint: str
 ) -> None:
-    """Raise UsageError if a parameter is there without any of those that it needs, where these are optional."""
-    needs = [accepted[name] for name in parameter.flag.needs if name in accepted]
-    if not needs or any(need.name in arguments or need.default for need in needs):
-        return
-    raise UsageError(
-        f"{parameter.text} has no effect without {' or '.join(need.text for need in needs)}."
-    )
+    """Raise UsageError if the files are missing, or a parameter is there without any of those that it needs."""
+    for parameter in accepted.values():
+        if parameter.is_required and not arguments.get(parameter.name):
+            raise UsageError(f"{parameter.text} is missing. {hint}")
+        needs = [accepted[name] for name in parameter.flag.needs if name in accepted]
+        if parameter.name in arguments and needs and not any(_are_set(needs, arguments)):
+            flags = " or ".join(need.text for need in needs)
+            raise UsageError(f"{parameter.text} has no effect without {flags}.")
+
+
+def _are_set(parameters: Iterable[Parameter], arguments: Collection[str]) -> Iterator[bool]:
+    """Yield whether each parameter is given, or has a value where it is not."""
+    for one in parameters:
+        yield one.name in arguments or bool(one.default)
 
 
 def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:

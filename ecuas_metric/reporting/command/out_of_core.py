@@ -198,8 +198,7 @@ def _show(
     results = {}
     for name, state in collection.states.items():
         results[name] = results_of(state, **reading, with_errors=bool(output.output), only=keys)
-    sizes = {name: state.rows for name, state in collection.states.items()}
-    report = report_of(results, sizes, _unlabelled(results))
+    report = report_of(results, _unlabelled(results))
     if keys is None:
         keys = report.keys
     output.show_report(

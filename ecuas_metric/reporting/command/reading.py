@@ -77,8 +77,8 @@ def read_files(
         submissions += _named(systems, file.name)
         stems += [stem(one.file) if file.name is None else "" for one in systems]
     _require_use([rows, metric], submissions, pool_tasks=pool_tasks)
-    if not pool_tasks and part != "model" and stratum != "task":  # where pooled, no part says which
-        _require_tasks(_tasks(rows) or (), submissions)
+    is_pooled = pool_tasks or part == "model" or stratum == "task"
+    _require_tasks(_tasks(rows) or (), submissions, is_pooled=is_pooled)
     return _paired(_distinct(submissions, stems, has_parts=part is not None), rows)
 
 
@@ -217,11 +217,9 @@ def _require_use(
     pool_tasks: bool,
 ) -> None:
     """Raise InputError if a flag means nothing for what was read."""
-    are_set = {"pool_tasks"} if pool_tasks else set()
-    for record in flags:
-        for one in fields(record):
-            if getattr(record, one.name) != one.default:
-                are_set.add(one.name)
+    are_set = {name for record in flags for name in _names_set(record)}
+    if pool_tasks:
+        are_set.add("pool_tasks")
     forms = {(_is_of_run(one), one.form) for one in submissions}
     is_weighted = any(one.recipe.of("weight") for one in submissions)
     rules = (
@@ -237,13 +235,24 @@ def _require_use(
                 raise InputError(flag_of(name), rule)
 
 
+def _names_set(flags: NewRowFlags | FormOptions) -> Iterator[str]:
+    """Yield the names of the flags that are not at their defaults."""
+    for one in fields(flags):
+        if getattr(flags, one.name) != one.default:
+            yield one.name
+
+
 def _is_of_run(submission: Submission) -> bool:
     """Return whether a system is of a run of an evaluation tool."""
     return submission.recipe.format == "run"
 
 
-def _require_tasks(tasks: Iterable[str], submissions: Iterable[Submission]) -> None:
-    """Raise InputError if a task is asked for that no run has."""
+def _require_tasks(
+    tasks: Iterable[str], submissions: Iterable[Submission], *, is_pooled: bool
+) -> None:
+    """Raise InputError if a task is asked for that no run has; where they are pooled, nothing says which there were."""
+    if is_pooled:
+        return
     parts = {f"{one.part}, " for one in submissions if _is_of_run(one)}
     for task in tasks:
         if not any(part.startswith(f"{task}, ") for part in parts):
