@@ -79,7 +79,6 @@ def compare_in_memory(
     ] = None,
 ) -> Notes:
     """Print the differences between all pairs of systems, with intervals and tests."""
-    output.check()
     options = metric.options() | {"confidence_level": interval, "random_state": seed}
     submissions = read_files(
         files,

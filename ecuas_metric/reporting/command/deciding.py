@@ -194,7 +194,6 @@ def choose_threshold(
     output: Output,
 ) -> Notes:
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
-    output.check()
     submissions = read_files(files, rows, metric=form, outputs=output.output, beside=[cost])
     options = asdict(form) | cost_of_all(cost, submissions)
     with in_words(OF_MISSING):

@@ -112,7 +112,6 @@ def score_in_memory(
     explain: Annotated[bool, Flag("explain the results in plain words below the table")] = False,
 ) -> Notes:
     """Print the metrics of all systems in one table."""
-    output.check()
     draws = {"n_resamples": resamples, "random_state": seed}
     _refuse_draws(draws, [calibration, explain, interval_method != DEFAULTS.interval_method])
     options = metric.options() | draws

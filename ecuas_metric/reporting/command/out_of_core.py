@@ -69,7 +69,6 @@ def score_out_of_core(
     engine: Engine = "local",
 ) -> Notes:
     """Print the metrics of systems whose rows are never all in memory."""
-    output.check()
     notes: Notes = []
     if engine == "spark":
         from ...scale.spark import score_files_on_spark
@@ -118,7 +117,6 @@ def merge_states(
     """Merge files of states, write them into one if it is named, and print their numbers."""
     from ...scale.storage import merge_collections, read_collection
 
-    output.check()
     _require_new(state)
     collection = merge_collections(map(read_collection, files), names=files)
     _save(state, collection)

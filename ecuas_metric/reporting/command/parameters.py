@@ -230,7 +230,7 @@ class Output:
         Flag("also write the table to a .md, .tex, .txt, .csv or .json file; repeatable", "FILE"),
     ] = ()
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raise FileError, before anything is computed, if a file has no format."""
         for path in self.output:
             check_suffix(path)
@@ -295,9 +295,9 @@ class ReportOutput(MetricOutput):
         bool, Flag("show all metrics, not only the main ones; .csv and .json always have all")
     ] = False
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raise FileError if a file has no format, and InputError if all metrics and some are asked for."""
-        Output.check(self)
+        Output.__post_init__(self)
         if self.full and self.metrics is not None:
             raise InputError("--full", "idle_beside_metrics")
 

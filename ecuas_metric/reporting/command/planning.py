@@ -61,7 +61,6 @@ def plan_of_files(
     output: MetricOutput,
 ) -> Notes:
     """Print how many samples a comparison like that of two systems needs."""
-    output.check()
     # which no number of a plan depends on
     options = metric.options() | {"confidence_level": LEVEL}
     submissions = read_files(
@@ -94,7 +93,6 @@ def plan_of_error_rates(
     output: MetricOutput,
 ) -> Notes:
     """Print how many samples a comparison of systems with some error rates needs."""
-    output.check()
     keys = [Key(ERROR_RATE.name), *(Key(ECUAS_N.name, order) for order in checked_options(n=n).n)]
     options = [*options_set({"n": n}), *(["auroc"] if auroc != EXPECTED_AUROC else [])]
     chosen = chosen_keys(output.metrics, keys, options)
