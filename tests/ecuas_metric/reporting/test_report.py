@@ -91,33 +91,28 @@ def test_columns_are_ordered_and_the_best_is_marked_unless_the_answers_differ(
 
 
 def test_errors_speak_of_files(rng):
-    with pytest.raises(
-        ValueError, match=r"^systems must have different names; got 'one' repeatedly\.$"
-    ):
-        prepare_submissions([submission("one", rng), submission("one", rng)])
     one = submission("one", rng)
+    same = r"^systems must have different names; got 'one' repeatedly\.$"
+    with pytest.raises(InputError, match=same):
+        prepare_submissions([one, one])
     one.predictions[4] = np.nan
-    with pytest.raises(
-        ValueError,
-        match=r"^one\.csv: column 'confidence' must not be NaN; got nan in row 6 \(1 of 60",
-    ):
+    nan = r"^one\.csv: column 'confidence' must not be NaN; got nan in row 6 \(1 of 60"
+    with pytest.raises(InputError, match=nan):
         prepare_submissions([one])
 
 
 def test_answers_left_out_are_noted(rng):
-    fields = {"count": 3, "total": 60, "share": 0.05, "by_weight": ""}
-    one = submission("one", rng, notes=(Note("unlabelled_answers", fields, "unlabelled_dropped"),))
-    two = submission(
-        "two", rng, notes=(Note("unlabelled_answers", fields | {"count": 4}, "unlabelled_dropped"),)
-    )
-    report = make_report(prepare_submissions([one, two]))
-    assert report.notes() == [("one", one.notes[0]), ("two", two.notes[0])]
-    notes = report_grid(report, keys=[]).notes
-    listed = [
-        f"{name}: {count} of 60 answers (5.0%) are unlabelled."
-        for name, count in (("one", 3), ("two", 4))
-    ]
-    assert notes == [*listed, ADVICE["unlabelled_dropped"]]
+    fields = {"total": 60, "share": 0.05, "by_weight": ""}
+    counts = {"one": 3, "two": 4}
+    notes = {
+        name: Note("unlabelled_answers", fields | {"count": count}, "unlabelled_dropped")
+        for name, count in counts.items()
+    }
+    made = [submission(name, rng, notes=(note,)) for name, note in notes.items()]
+    report = make_report(prepare_submissions(made))
+    assert report.notes() == list(notes.items())
+    listed = [f"{name}: {k} of 60 answers (5.0%) are unlabelled." for name, k in counts.items()]
+    assert report_grid(report, keys=[]).notes == [*listed, ADVICE["unlabelled_dropped"]]
 
 
 def opened(name, rng, rule, **given):
