@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +21,6 @@ from ..results import Estimate, Results, System, compute_results, named_systems,
 from .tables import Cell, Grid, Record, to_text
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from ..comparison.compare import Comparison
     from ..comparison.unlabelled import ValueBounds
 
@@ -382,17 +379,15 @@ def _at_one_confidence(
     epsilon = results.basis.epsilon
     if math.isnan(error_rate) or max_uncertainty is None or epsilon is None:
         return {}
-    anchor = partial(
-        ecuas_if_calibrated,
-        np.array(min(error_rate, max_uncertainty)),
-        max_uncertainty=max_uncertainty,
-        epsilon=epsilon,
-    )
+    uncertainty = np.array(min(error_rate, max_uncertainty))
     anchors = {}
     for key in keys:
         order = key.parameter or 0.0
         if key.entry is ECUAS_N and not key.variant and order != math.inf:
-            anchors[key] = float(anchor(n=order))
+            anchor = ecuas_if_calibrated(
+                uncertainty, n=order, max_uncertainty=max_uncertainty, epsilon=epsilon
+            )
+            anchors[key] = float(anchor)
     return anchors
 
 
@@ -563,16 +558,16 @@ def write_figures(
     """Draw all curves of the systems into a folder, in some formats; reliability if all have confidences."""
     from ..plotting import figures
 
-    drawings: dict[str, Callable[[], Figure]] = {
-        "risk_coverage": partial(figures.risk_coverage_figure, systems),
-        "reject_cost": partial(figures.reject_cost_figure, systems),
-        "ecuas_against_n": partial(figures.order_figure, systems),
+    drawings = {
+        "risk_coverage": figures.risk_coverage_figure,
+        "reject_cost": figures.reject_cost_figure,
+        "ecuas_against_n": figures.order_figure,
     }
     if all(system.decisions.confidence is not None for system in systems.values()):
-        drawings["reliability"] = partial(figures.reliability_figure, systems)
+        drawings["reliability"] = figures.reliability_figure
     written = []
     for name, draw in drawings.items():
-        written += figures.save(draw(), Path(folder) / name, suffixes=suffixes)
+        written += figures.save(draw(systems), Path(folder) / name, suffixes=suffixes)
     return written
 
 

@@ -100,35 +100,31 @@ def test_the_numbers_are_those_of_the_metric(folder):
     assert row == pytest.approx(compute("confidences", *arrays, checked_options(n=(0, np.inf))))
 
 
-def test_compare_pairs_by_id(folder, capsys):
-    assert cli.main(["compare", "gpt.csv", "llama.jsonl", "--metrics", "ecuas_0,auroc"]) == 0
-    out = capsys.readouterr().out
+def test_compare_pairs_by_id(folder, ran):
+    out = ran("compare gpt.csv llama.jsonl --metrics ecuas_0,auroc").out
     assert "paired by their rows" not in out
     assert "AUROC ↑†" in out
-    assert cli.main(["compare", "gpt.csv", "short.jsonl"]) == 2
     fact = "gpt and short have different samples, and cannot be compared: 'q0' is not in short (1 missing, 0 extra)."
-    assert (
-        capsys.readouterr().err == f"ecuas: {fact} --common compares them on the ids they share.\n"
-    )
-    assert cli.main(["compare", "gpt.csv", "short.jsonl", "--common"]) == 0
+    said = f"ecuas: {fact} --common compares them on the ids they share.\n"
+    assert ran("compare gpt.csv short.jsonl", 2).err == said
     left_out = "note: gpt: 1 of 90 samples left out, because other systems do not have them."
-    assert left_out in capsys.readouterr().err
-    assert cli.main(["compare", "gpt.csv", "short.jsonl", "--common", "--by-position"]) == 2
-    assert "--by-position cannot be used with --common" in capsys.readouterr().err
+    assert left_out in ran("compare gpt.csv short.jsonl --common").err
+    refused = ran("compare gpt.csv short.jsonl --common --by-position", 2).err
+    assert "--by-position cannot be used with --common" in refused
 
 
 def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_begins_with_it(
-    folder, capsys
+    folder, ran
 ):
     for name in ("one", "two"):
         (folder / f"{name}.csv").write_text(TINY)
-    assert cli.main(["compare", "one.csv", "two.csv"]) == 2
-    assert "have no ids to pair their samples by; got" in capsys.readouterr().err
-    assert cli.main(["compare", "gpt.csv", "one.csv"]) == 2
-    assert capsys.readouterr().err.endswith("--by-position pairs them by their rows.\n")
-    assert cli.main(["compare", "gpt.csv", "llama.jsonl", "--by-position"]) == 0
+    refused = ran("compare one.csv two.csv", 2).err
+    assert "have no ids to pair their samples by; got" in refused
+    refused = ran("compare gpt.csv one.csv", 2).err
+    assert refused.endswith("--by-position pairs them by their rows.\n")
     begin = "2 systems on 90 samples, paired by their rows. Significant: adjusted p"
-    assert capsys.readouterr().out.split("\n")[1].startswith(begin)
+    out = ran("compare gpt.csv llama.jsonl --by-position").out
+    assert out.split("\n")[1].startswith(begin)
 
 
 def many(rng, count=12):
@@ -162,17 +158,14 @@ def test_significant_differences_can_be_shown_alone(folder, capsys, rng):
     assert count in content("out.json")["notes"]
 
 
-def test_systems_of_different_questions_have_no_best(folder, capsys):
-    assert cli.main(["score", "gpt.csv", "short.jsonl"]) == 0
-    _, _, out = capsys.readouterr().out.partition("\n")
-    assert out.startswith(
-        "No best value is marked: these differ between the systems: numbers of samples, questions.\n"
-    )
+def test_systems_of_different_questions_have_no_best(folder, ran):
+    _, _, out = ran("score gpt.csv short.jsonl").out.partition("\n")
+    differing = "these differ between the systems: numbers of samples, questions.\n"
+    assert out.startswith(f"No best value is marked: {differing}")
     assert BEST not in out
-    assert cli.main(["score", "gpt.csv", "short.jsonl", "--common"]) == 0
-    out = capsys.readouterr()
-    assert BEST in out.out
-    assert [line.split()[1] for line in out.out.splitlines()[3:5]] == ["89", "89"]
+    out = ran("score gpt.csv short.jsonl --common").out
+    assert BEST in out
+    assert [line.split()[1] for line in out.splitlines()[3:5]] == ["89", "89"]
 
 
 @pytest.mark.parametrize(
@@ -247,9 +240,8 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
         ("compare gpt.csv", "a comparison needs at least two systems; got 1."),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, capsys):
-    assert cli.main(arguments.split()) == 2
-    captured = capsys.readouterr()
+def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, ran):
+    captured = ran(arguments, 2)
     assert captured.err.startswith(f"ecuas: {message}")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
@@ -368,9 +360,8 @@ def test_files_have_columns_of_their_own(folder, capsys):
         ("score a.csv --metrics", "--metrics expected one argument."),
     ],
 )
-def test_flags_that_mean_nothing_are_one_line_that_says_what_does(arguments, message, capsys):
-    assert cli.main(arguments.split()) == 2
-    captured = capsys.readouterr()
+def test_flags_that_mean_nothing_are_one_line_that_says_what_does(arguments, message, ran):
+    captured = ran(arguments, 2)
     assert captured.err.startswith(f"ecuas: {message}")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
@@ -379,14 +370,14 @@ def test_flags_that_mean_nothing_are_one_line_that_says_what_does(arguments, mes
 @pytest.mark.parametrize(
     "drawing", ["--calibration", "--explain", "--interval 0.9 --interval-method percentile"]
 )
-def test_random_draws_have_a_seed_where_there_are_any(drawing, folder):
-    assert cli.main(["score", "gpt.csv", *drawing.split(), "--seed", "3", "--resamples", "50"]) == 0
+def test_random_draws_have_a_seed_where_there_are_any(drawing, folder, ran):
+    ran(f"score gpt.csv {drawing} --seed 3 --resamples 50")
 
 
 @pytest.mark.parametrize(("flags", "header"), [("", "difference"), ("--difference 0.1", "planned")])
-def test_a_plan_says_whose_difference_it_has(flags, header, folder, capsys):
-    assert cli.main(["plan", "--error-rates", "0.3,0.2", *flags.split()]) == 0
-    assert header in capsys.readouterr().out.splitlines()[1].split()
+def test_a_plan_says_whose_difference_it_has(flags, header, folder, ran):
+    out = ran(f"plan --error-rates 0.3,0.2 {flags}").out
+    assert header in out.splitlines()[1].split()
 
 
 def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
@@ -465,11 +456,10 @@ def test_the_help_explains_every_flag_and_every_abbreviation_of_tables_and_signa
 
 
 @pytest.mark.parametrize(("largest", "is_rating"), [(5, True), (10, True), (11, False)])
-def test_few_whole_numbers_are_a_rating(largest, is_rating, folder, capsys):
+def test_few_whole_numbers_are_a_rating(largest, is_rating, folder, ran):
     rows = [f"{k},{k % 2}" for k in range(largest + 1)] * 3
     (folder / "rated.csv").write_text("\n".join(["confidence,correct", *rows]))
-    assert cli.main(["score", "rated.csv"]) == 2
-    assert ("--scale=LOW:HIGH maps the ends" in capsys.readouterr().err) == is_rating
+    assert ("--scale=LOW:HIGH maps the ends" in ran("score rated.csv", 2).err) == is_rating
 
 
 def test_weights_of_a_recipe_may_be_counts(folder):
@@ -480,52 +470,48 @@ def test_weights_of_a_recipe_may_be_counts(folder):
     assert saved("score", "runs.csv", "--metrics", "ECE", *flags)["rows"] == expected
 
 
-def test_what_missing_confidences_leave_known_is_one_number(folder, capsys):
+def test_what_missing_confidences_leave_known_is_one_number(folder, ran):
     (folder / "a.csv").write_text("confidence,correct\n,1\n0.4,0\n0.7,1\n0.6,1\n")
-    assert cli.main(["score", "a.csv", "--metrics", "error_rate,ECUAS_1"]) == 0
-    header, _, row = capsys.readouterr().out.splitlines()[1:4]
+    header, _, row = ran("score a.csv --metrics error_rate,ECUAS_1").out.splitlines()[1:4]
     assert header.split() == ["system", "N", "ER", "↓", "ECUAS_1", "↓"]
     assert row.split()[:3] == ["a", "4", "0.250"]
     assert row.count(" to ") == 1
 
 
-def test_an_input_is_never_overwritten(folder, capsys):
+def test_an_input_is_never_overwritten(folder, ran):
     before = (folder / "gpt.csv").read_bytes()
     (folder / "link.csv").symlink_to(folder / "gpt.csv")
     for output in ("gpt.csv", "./gpt.csv", "link.csv"):
-        assert cli.main(["score", "llama.jsonl", "gpt.csv", "--output", output]) == 2
-        assert capsys.readouterr().err.startswith(
-            f"ecuas: {output}: this file is read, and would be overwritten."
-        )
+        refused = ran(f"score llama.jsonl gpt.csv --output {output}", 2).err
+        assert refused.startswith(f"ecuas: {output}: this file is read, and would be overwritten.")
     assert (folder / "gpt.csv").read_bytes() == before
 
 
-def next_steps(capsys, *arguments):
-    assert cli.main(["score", *arguments]) == 0
-    return re.search("^next: .*", capsys.readouterr().out, re.MULTILINE)[0]
+def next_steps(ran, arguments):
+    return re.search("^next: .*", ran(f"score {arguments}").out, re.MULTILINE)[0]
 
 
-def test_recalibration_comes_next_where_a_number_is_not_beaten(folder, capsys, rng):
+def test_recalibration_comes_next_where_a_number_is_not_beaten(folder, ran, rng):
     honest = answers(rng, 300)
     honest.to_csv("honest.csv", index=False)
     honest.assign(confidence=1 - (1 - honest["confidence"]) ** 9).to_csv("bold.csv", index=False)
     how = "ecuas score --calibrate affine"
-    assert how not in next_steps(capsys, "honest.csv")
-    assert how in next_steps(capsys, "bold.csv")
-    assert how not in next_steps(capsys, "bold.csv", "--calibrate", "affine")
+    assert how not in next_steps(ran, "honest.csv")
+    assert how in next_steps(ran, "bold.csv")
+    assert how not in next_steps(ran, "bold.csv --calibrate affine")
 
 
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("columns", [["confidence", "correct"], ["id", "confidence", "correct"]])
-def test_what_to_do_next_can_be_done_with_these_files(count, columns, folder, capsys, rng):
-    files = [f"{k}.csv" for k in range(count)]
-    for file in files:
-        answers(rng, 60)[columns].to_csv(file, index=False)
-    line = next_steps(capsys, *files)
+def test_what_to_do_next_can_be_done_with_these_files(count, columns, folder, ran, rng):
+    for k in range(count):
+        answers(rng, 60)[columns].to_csv(f"{k}.csv", index=False)
+    files = " ".join(f"{k}.csv" for k in range(count))
+    line = next_steps(ran, files)
     assert ("ecuas compare" in line) == (count > 1)
     if count > 1:
-        by_position = re.findall(r"--by-position", line)
+        by_position = " ".join(re.findall(r"--by-position", line))
         assert bool(by_position) != ("id" in columns)
-        assert cli.main(["compare", *files, *by_position]) == 0
+        ran(f"compare {files} {by_position}")
     assert "ecuas threshold" in line
-    assert cli.main(["threshold", *files, "--budget", "0.2"]) == 0
+    ran(f"threshold {files} --budget 0.2")
