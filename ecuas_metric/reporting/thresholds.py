@@ -28,14 +28,13 @@ def chosen_costs(
 
     Without `digits` each column has those that its intervals need.
     """
-    choices: dict[str, RejectCostChoice] = {}
-    for name, system in systems.items():
-        choices[name] = choose_reject_cost(
-            system, budget=budget, max_risk=max_risk, confidence_level=level
-        )
+    choices = {
+        name: choose_reject_cost(system, budget=budget, max_risk=max_risk, confidence_level=level)
+        for name, system in systems.items()
+    }
     shown = {}
     for field in ESTIMATES:
-        estimates = [getattr(choice, field) for choice in choices.values()]
+        estimates = (getattr(choice, field) for choice in choices.values())
         shown[field] = digits_for(estimates) if digits is None else digits
     rows = []
     records: list[Record] = []
