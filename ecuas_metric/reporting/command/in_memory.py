@@ -67,30 +67,23 @@ class SystemFlags:
     ) -> dict[str, System]:
         """Prepare systems of which all answers are labelled, and recalibrate them if that is asked for."""
         systems = prepare_submissions(submissions, **options)
-        return self.with_recalibrated(systems, submissions, options)
+        systems, _ = self.with_recalibrated(systems, submissions, options)
+        return systems
 
     def with_recalibrated(
         self,
         systems: dict[str, System],
         submissions: Sequence[Submission],
         options: Mapping[str, object],
-    ) -> dict[str, System]:
-        """Return the systems, each with its recalibrated version if that is asked for."""
+    ) -> tuple[dict[str, System], Sequence[Submission]]:
+        """Return the systems, each with its recalibrated version if that is asked for, and what they are of."""
         if self.calibrate is None:
-            return systems
+            return systems, submissions
         from ..recalibrating import add_recalibrated
 
         return add_recalibrated(
             systems, submissions, method=self.calibrate, folds=self.folds, **options
         )
-
-    def with_names_recalibrated(self, submissions: Sequence[Submission]) -> list[Submission]:
-        """Return the systems by the names of their rows in a table, also of their recalibrated versions."""
-        if self.calibrate is None:
-            return list(submissions)
-        from ..recalibrating import with_names_recalibrated
-
-        return with_names_recalibrated(submissions, self.calibrate)
 
 
 def score_in_memory(
@@ -120,7 +113,7 @@ def score_in_memory(
         "confidence_level": interval,
         "interval_method": interval_method,
     }
-    submissions = read_files(
+    submissions: Sequence[Submission] = read_files(
         files,
         rows,
         part=by,
@@ -133,7 +126,7 @@ def score_in_memory(
     systems, unlabelled = prepare_open(submissions, **options)
     if is_bounded(unlabelled):
         _require_labels({"explain": explain, "calibrate": made.calibrate})
-    systems = made.with_recalibrated(systems, submissions, options)
+    systems, submissions = made.with_recalibrated(systems, submissions, options)
     asked = metrics_of(output, systems, options_set(options, is_binned=figures is not None))
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
@@ -144,8 +137,7 @@ def score_in_memory(
     if by:
         from ..averages import macro_averages
 
-        rows_of_table = made.with_names_recalibrated(submissions)
-        notes += _show_averages(macro_averages(report, rows_of_table, systems), keys, by, output)
+        notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
     if explain:
         from ..text import explain as sentences_of
 

@@ -18,32 +18,26 @@ from ecuas_metric.reporting.command.help import COMMANDS
 from tests.ecuas_metric.files.test_runs import lm_eval_row, written
 from tests.ecuas_metric.reporting.commanded import answers
 
-VALUES = {  # of each flag one that is not its default, "" for a switch; in a mapping, for a kind of input
+VALUES = {  # of each flag that takes one, another than its default; in a mapping, for a kind of input
     "alpha": "0.01",
     "auroc": "0.9",
     "bins": "3",
     "by": {"run": "task", "": "part"},
-    "by_position": "",
     "budget": "0.3",
     "calibrate": "temperature",
     "calibrate_on": "table.csv",
-    "calibration": "",
     "choice_length": "chars",
     "columns": {"run": "weight=doc.w", "": "weight=w"},
-    "common": "",
     "correct_from": "0.5",
     "correlation": "0.2",
     "cost": "0,1,2;1,0,1;3,1,0",
-    "decompose": "",
     "difference": "0.03",
     "digits": "2",
     "engine": "spark",
     "error_rates": "0.4,0.2",
-    "explain": "",
     "figures": "plots",
     "filter": "strict",
     "folds": "3",
-    "full": "",
     "groups": {"run": "doc.g", "": "document"},
     "interval": "0.8",
     "interval_method": "percentile",
@@ -52,19 +46,14 @@ VALUES = {  # of each flag one that is not its default, "" for a switch; in a ma
     "metrics": "ECUAS_1",
     "missing_confidence": "0.5",
     "n": "2",
-    "normalize": "",
     "num_classes": "4",
     "only": "significant",
-    "out_of_core": "",
     "output": "table.json",
-    "partial": "",
-    "pool_tasks": "",
     "power": "0.9",
     "predictions_are": "logits",
     "recipe": "recipe.json",
     "reject_cost": "0.3",
     "reject_costs": "0.1",
-    "renormalize": "",
     "resamples": "3000",
     "right": "ja",
     "samples": "50",
@@ -200,10 +189,11 @@ def write_input(kind, flag):
         table_of(kind, flag).to_csv("table.csv", index=False)
 
 
-def text_of(name, kind):
-    value = VALUES[name]
-    value = value.get(kind, value[""]) if isinstance(value, dict) else value
-    return [flag_of(name), value] if value else [flag_of(name)]
+def text_of(parameter, kind):
+    if parameter.kind is bool:
+        return [parameter.text]
+    value = VALUES[parameter.name]
+    return [parameter.text, value.get(kind, value[""]) if isinstance(value, dict) else value]
 
 
 def effect(arguments, capsys):
@@ -270,9 +260,13 @@ def test_every_flag_changes_something_or_is_refused_by_its_name(
         for other, value in {"digits": "12", "n": "1"}.items():  # few metrics are quick
             if other in parameters and other != name:
                 exact += [flag_of(other), value]
-        beside = [text_of(other, kind) for other in BESIDE.get(name, []) if other in parameters]
+        beside = [
+            text_of(parameters[other], kind)
+            for other in BESIDE.get(name, [])
+            if other in parameters
+        ]
         for base in (exact, *([*exact, *other] for other in beside)):
-            after = effect([*base, *text_of(name, kind)], capsys)
+            after = effect([*base, *text_of(parameters[name], kind)], capsys)
             named = flag_of(name), SUBJECT.get(name, "\n\n")
             if after[0] == 2 and any(text in after[2] for text in named):
                 continue
