@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,7 +126,7 @@ def _verdict_of_ranking(
         return _verdict_of_equals(rows, values, alpha, digits)
     digits = _digits_apart(values[best], values[second], digits)
     rivals = _rows_of_rivals(rows, best)
-    unbeaten = [name for name in values if name in rivals and winner(rivals[name], alpha) != best]
+    unbeaten = _unbeaten(rivals, best, values, alpha)
     whose = f" for {second}" if len(values) > 2 else ""
     numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose}"
     if any(math.isnan(row.p_adjusted) for row in rivals.values()):
@@ -141,16 +141,17 @@ def _verdict_of_equals(
     """Say which systems have the best value, and whether all of them beat all others significantly."""
     best = next(iter(values.values()))
     leaders = [name for name, value in values.items() if abs(value - best) <= SAME]
-    others = values.keys() - set(leaders)
-    are_beaten = all(_beats(rows, name, others, alpha) for name in leaders)
-    how = ", significantly better than all others" if are_beaten else ""
+    others = [name for name in values if name not in leaders]
+    unbeaten = [_unbeaten(_rows_of_rivals(rows, name), name, others, alpha) for name in leaders]
+    how = ", significantly better than all others" if others and not any(unbeaten) else ""
     return f"{_list_names(leaders)} have the best value{how}: {best:.{digits}f} each."
 
 
-def _beats(rows: Iterable[Comparison], name: str, others: Set[str], alpha: float) -> bool:
-    """Return whether a system is significantly better than all others, of which there are some."""
-    rivals = _rows_of_rivals(rows, name)
-    return bool(others) and all(winner(rivals[other], alpha) == name for other in others)
+def _unbeaten(
+    rivals: Mapping[str, Comparison], best: str, names: Iterable[str], alpha: float
+) -> list[str]:
+    """Return which of these systems another one does not beat significantly, of its comparisons with them."""
+    return [name for name in names if name in rivals and winner(rivals[name], alpha) != best]
 
 
 def _digits_apart(one: float, other: float, digits: int) -> int:
