@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 
 from ..basis import differing
 from ..errors import Note
@@ -24,7 +25,7 @@ def macro_averages(
     Limits of intervals are combined as those of independent parts (Zou and Donner, "Construction of confidence limits
     about effect measures: a general approach", 2008): the distance from the average to a limit is the root of the sum
     of squares of the parts' distances, divided by their number. AURC and AUGRC of small parts are biased, which
-    averaging does not lessen: their bias is subtracted first. The sizes are numbers of parts.
+    averaging does not lessen: their bias is subtracted first. N is the number of parts.
     """
     names = _rows_of_parts(submissions)
     if is_bounded(report.unlabelled) or max(map(len, names.values())) < 2:
@@ -41,7 +42,6 @@ def macro_averages(
         keys=keys,
         not_comparable=[key for key in report.not_comparable if key in keys],
         signature=report.signature,
-        sizes={system: len(parts) for system, parts in names.items()},
         differing=_reasons(names, systems),
     )
 
@@ -79,39 +79,30 @@ def _averages(
     """Return the means of the parts' values, with limits if the parts have them and are independent."""
     results, first = parts[0]
     level = first.options.confidence_level
-    inferences = []
-    if level is not None and are_independent:
-        inferences = [_inferences(results, system) for results, system in parts]
-    notes = [] if level is None or are_independent else [Note("groups_in_several_parts")]
+    notes = []
+    if level is not None and not are_independent:
+        notes.append(Note("groups_in_several_parts"))
+    inferences = [_inferences(*part) for part in parts] if level and are_independent else []
     averages = {}
     for key in keys:
-        values = [results.estimates[key].value for results, _ in parts]
-        mean = math.fsum(values) / len(values)
-        of_key = [inference[key] for inference in inferences if key in inference]
-        averages[key] = _estimate(mean, of_key if len(of_key) == len(parts) else [], level)
-        notes += _note_undefined(key, values)
-    return Results(averages, tuple(notes), results.basis)
+        values = [of_part.estimates[key].value for of_part, _ in parts]
+        limits = () if level is None else _limits(key, inferences, level)
+        averages[key] = Estimate(math.fsum(values) / len(values), *limits)
+        missing = sum(map(math.isnan, values))
+        if missing:
+            fields = {"metric": key, "count": missing, "total": len(values)}
+            notes.append(Note("average_undefined", fields))
+    basis = replace(results.basis, num_samples=len(parts))
+    return Results(averages, tuple(notes), basis)
 
 
-def _note_undefined(key: Key, values: Sequence[float]) -> list[Note]:
-    """Return a note if parts have no value."""
-    missing = sum(map(math.isnan, values))
-    return (
-        [Note("average_undefined", {"metric": key, "count": missing, "total": len(values)})]
-        if missing
-        else []
-    )
-
-
-def _estimate(
-    mean: float,
-    parts: Sequence[Inference],
-    level: float | None,
-) -> Estimate:
-    if level is None:
-        return Estimate(mean)
-    low, high = average(parts).limits(level) if parts else NONE
-    return Estimate(mean, low, high)
+def _limits(
+    key: Key, inferences: Sequence[Mapping[Key, Inference]], level: float
+) -> tuple[float, float]:
+    """Return the limits of an average, if all parts have theirs."""
+    if not inferences or not all(key in inference for inference in inferences):
+        return NONE
+    return average([inference[key] for inference in inferences]).limits(level)
 
 
 def _inferences(results: Results, system: System) -> dict[Key, Inference]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import gc
 import io
 import os
@@ -11,8 +12,9 @@ from collections.abc import Sequence
 
 from ..errors import InputError
 from ..version import VERSION
-from .words import COMMAND_WORDS
 
+IN_ASCII = "in_ascii"  # the handler of letters that an encoding has not
+_SIGNS = {"↑": "^", "↓": "v", "†": "#", "∞": "inf", "…": "...", "●": "+", "≤": "<="}  # of tables
 SUBCOMMANDS = {
     "score": "score all systems in one table",
     "compare": "test the differences between all pairs of systems",
@@ -35,8 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _top(arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # a name that the terminal has no letters for
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=IN_ASCII)
     try:
         return _run(*arguments)
     except BrokenPipeError:  # who read the output has enough of it, as `head` does
@@ -46,6 +47,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("ecuas: interrupted", file=sys.stderr)
         return 130
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """Return ASCII in the place of what cannot be encoded, and where that ends."""
+    assert isinstance(error, UnicodeEncodeError)
+    letters = error.object[error.start : error.end]
+    texts = [_SIGNS.get(one) or one.encode("ascii", "backslashreplace").decode() for one in letters]
+    return "".join(texts), error.end
+
+
+codecs.register_error(IN_ASCII, _in_ascii)
 
 
 def _top(arguments: Sequence[str]) -> int:
@@ -71,30 +83,27 @@ def _top(arguments: Sequence[str]) -> int:
 def _run(name: str, *arguments: str) -> int:
     from .command.flags import parse
     from .command.help import COMMANDS
+    from .words import COMMAND_WORDS
 
+    flags = {one.name: one.text for one in COMMANDS[name]().parameters().values()}
+    words = COMMAND_WORDS | flags
     try:
         notes = parse(name, COMMANDS, arguments)()
-        sentences = (
-            (f"{system}: " if system else "", note.render(COMMAND_WORDS)) for system, note in notes
-        )
-        for system, sentence in dict.fromkeys(sentences):
-            print(f"note: {system}{sentence}", file=sys.stderr)
+        lines = [(f"{system}: " if system else "") + note.render(words) for system, note in notes]
+        for line in dict.fromkeys(lines):
+            print(f"note: {line}", file=sys.stderr)
         sys.stdout.flush()
-    except InputError as error:
-        return _fail(error.render(COMMAND_WORDS))
     except BrokenPipeError:
         raise
-    except OSError as error:
-        return _fail(
-            f"{error.filename}: {error.strerror}."
-            if error.filename and error.strerror
-            else str(error)
-        )
-    except (ValueError, TypeError, ImportError) as error:
-        return _fail(str(error))
+    except (OSError, ValueError, TypeError, ImportError) as error:
+        text = error.render(words) if isinstance(error, InputError) else _text_of(error)
+        print(f"ecuas: {' '.join(text.split())}", file=sys.stderr)
+        return 2
     return 0
 
 
-def _fail(text: str) -> int:
-    print(f"ecuas: {' '.join(text.split())}", file=sys.stderr)
-    return 2
+def _text_of(error: Exception) -> str:
+    """Return what an error says, of a file with its name first."""
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}."
+    return str(error)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from ..plotting.names import short_names
 from ..results import System
 from .report import (
     DAGGER,
+    DIGITS,
     MOST_DIGITS,
     NO_INTERVAL,
     SAME,
@@ -23,7 +24,7 @@ from .report import (
     p_text,
     title,
 )
-from .tables import Cell, Grid, Screen, to_text
+from .tables import Cell, Grid, to_text, wrapped
 
 if TYPE_CHECKING:
     from ..comparison.planning import Plan
@@ -106,7 +107,7 @@ def verdict(
 ) -> str:
     """Say who is best by one metric that ranks, of the rows of all pairs, and whom it beats significantly."""
     if digits is None:
-        digits = digits_for((row.low, row.high) for row in rows)
+        digits = digits_for(rows)
     values = ranking_of(rows)
     undefined = [name for name, value in values.items() if math.isnan(value)]
     if undefined:
@@ -125,7 +126,7 @@ def _verdict_of_ranking(
         return _verdict_of_equals(rows, values, alpha, digits)
     digits = _digits_apart(values[best], values[second], digits)
     rivals = _rows_of_rivals(rows, best)
-    unbeaten = [name for name in values if name in rivals and winner(rivals[name], alpha) != best]
+    unbeaten = _unbeaten(rivals, best, values, alpha)
     whose = f" for {second}" if len(values) > 2 else ""
     numbers = f"{values[best]:.{digits}f} against {values[second]:.{digits}f}{whose}"
     if any(math.isnan(row.p_adjusted) for row in rivals.values()):
@@ -140,16 +141,17 @@ def _verdict_of_equals(
     """Say which systems have the best value, and whether all of them beat all others significantly."""
     best = next(iter(values.values()))
     leaders = [name for name, value in values.items() if abs(value - best) <= SAME]
-    others = values.keys() - set(leaders)
-    are_beaten = all(_beats(rows, name, others, alpha) for name in leaders)
-    how = ", significantly better than all others" if are_beaten else ""
+    others = [name for name in values if name not in leaders]
+    unbeaten = [_unbeaten(_rows_of_rivals(rows, name), name, others, alpha) for name in leaders]
+    how = ", significantly better than all others" if others and not any(unbeaten) else ""
     return f"{_list_names(leaders)} have the best value{how}: {best:.{digits}f} each."
 
 
-def _beats(rows: Iterable[Comparison], name: str, others: Set[str], alpha: float) -> bool:
-    """Return whether a system is significantly better than all others, of which there are some."""
-    rivals = _rows_of_rivals(rows, name)
-    return bool(others) and all(winner(rivals[other], alpha) == name for other in others)
+def _unbeaten(
+    rivals: Mapping[str, Comparison], best: str, names: Iterable[str], alpha: float
+) -> list[str]:
+    """Return which of these systems another one does not beat significantly, of its comparisons with them."""
+    return [name for name in names if name in rivals and winner(rivals[name], alpha) != best]
 
 
 def _digits_apart(one: float, other: float, digits: int) -> int:
@@ -207,21 +209,20 @@ def introduction(
 def overview(
     grid: Grid,
     rows: Sequence[Comparison],
-    screen: Screen,
+    width: int | None,
     *,
     alpha: float,
 ) -> str:
-    """Return the text of a comparison: its introduction, and the differences unless they are too many."""
-    above = screen.wrap(grid.above)
+    """Return the text of a comparison, without its differences if they are too many."""
     if len(grid.rows) <= MAX_ROWS:
-        return "\n".join([*above, to_text(replace(grid, above=()), screen)])
+        return to_text(grid, width)
     significant = sum(is_significant(row, alpha) for row in rows)
     how = (
         f"The {len(grid.rows)} differences, {significant} of them significant, are not shown. --only significant or "
         "--metrics shows some of them; --output FILE writes all, --figures DIR draws them."
     )
-    footnotes = [] if all(row.comparable for row in rows) else [DAGGER]
-    return "\n".join([*above, *screen.wrap([how, "", *footnotes, grid.signature])]) + "\n"
+    lines = [*grid.above, how, "", *_dagger(rows), grid.signature]
+    return "\n".join(wrapped(lines, width)) + "\n"
 
 
 # ---- tables and a figure ---------------------------------------------------------------------------------------------
@@ -236,45 +237,30 @@ def comparison_grid(
     digits: int = 3,
     above: Iterable[str] = (),
 ) -> Grid:
-    """Lay comparisons out with the p-values, adjusted for a number of tests; `line` is the signature."""
-    grid = differences_grid(rows, line, f"{100 * level:.10g}% interval", digits=digits, above=above)
+    """Lay differences out, metric by metric: one row per pair, † on those that must not be compared.
+
+    p-values are adjusted for a number of tests; `line` is the signature.
+    """
+    form = f"+.{digits}f"
     alpha = round(1 - level, 12)
     cells = []
-    for cells_of_row, row in zip(grid.rows, rows, strict=True):
-        p_values = [Cell(p_text(p, alpha, in_cell=True)) for p in (row.p, row.p_adjusted)]
-        cells.append([*cells_of_row, *p_values])
-    notes = [*explain_columns(tests, level), *grid.notes[1:]]
-    return replace(grid, header=[*grid.header, "p", "adjusted p"], rows=cells, notes=notes)
-
-
-def differences_grid(
-    rows: Sequence[Comparison],
-    line: str,
-    interval: str,
-    *,
-    digits: int = 3,
-    above: Iterable[str] = (),
-) -> Grid:
-    """Lay differences out, metric by metric: one row per pair, † on those that must not be compared."""
-    form = f"+.{digits}f"
-    cells = []
     for row in rows:
-        name = title(row.key) if row.comparable else f"{title(row.key)}†"
         texts = (
-            name,
+            title(row.key) if row.comparable else f"{title(row.key)}†",
             row.first,
             row.second,
             f"{row.difference:{form}}",
             interval_text(row.low, row.high, form),
+            p_text(row.p, alpha, in_cell=True),
+            p_text(row.p_adjusted, alpha, in_cell=True),
         )
-        cells.append([Cell(text) for text in texts])
-    notes = [DIFFERENCE]
-    if not all(row.comparable for row in rows):
-        notes.append(DAGGER)
+        cells.append(list(map(Cell, texts)))
+    interval = f"{100 * level:.10g}% interval"
+    notes = explain_columns(tests, level) + _dagger(rows)
     if any(math.isnan(row.low) for row in rows):
         notes.append(NO_INTERVAL)
     return Grid(
-        ["metric", "first", "second", "difference", interval],
+        ["metric", "first", "second", "difference", interval, "p", "adjusted p"],
         cells,
         notes,
         line,
@@ -283,6 +269,11 @@ def differences_grid(
         grouped=True,
         legend=legend_of(row.key for row in rows),
     )
+
+
+def _dagger(rows: Iterable[Comparison]) -> list[str]:
+    """Return what the mark of differences that must not be compared means, if there are any."""
+    return [] if all(row.comparable for row in rows) else [DAGGER]
 
 
 def within_grid(
@@ -299,16 +290,12 @@ def within_grid(
     rows.sort(key=lambda pair: keys.index(pair[0].key))
     differences = [row for row, _ in rows]
     tests = num_tests(differences)
-    grid = comparison_grid(differences, line, level=level, tests=tests, digits=digits)
-    cells = [
-        [of_row[0], Cell(part), *of_row[1:]]
-        for of_row, (_, part) in zip(grid.rows, rows, strict=True)
-    ]
-    header = [grid.header[0], column, *grid.header[1:]]
     above = [f"Within each {column}; adjusted p holds for all {tests} tests of this table."]
-    return replace(
-        grid, header=header, rows=cells, labels=grid.labels + 1, above=above, notes=[], legend=()
-    )
+    grid = comparison_grid(differences, line, level=level, tests=tests, digits=digits, above=above)
+    grid.header.insert(1, column)
+    for cells, (_, part) in zip(grid.rows, rows, strict=True):
+        cells.insert(1, Cell(part))
+    return replace(grid, labels=grid.labels + 1, notes=[], legend=())
 
 
 def explain_columns(tests: int, level: float) -> list[str]:
@@ -337,10 +324,11 @@ def plan_grid(
     planned: bool,
     power: float,
     alpha: float,
-    digits: int = 3,
+    digits: int | None = None,
     signature: str = "",
 ) -> Grid:
     """Lay plans out: one row per metric; `planned` if their difference was asked for."""
+    digits = DIGITS if digits is None else digits
     rows = []
     for plan in plans:
         difference = f"{plan.difference:+.{digits}f}"

@@ -34,7 +34,7 @@ from .report import (
 )
 from .tables import Grid, latex_text, to_json, to_latex
 
-DOCUMENT = r"""%(letters)s\documentclass{article}
+DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,threeparttable}
 \begin{document}
 %(tables)s
@@ -76,7 +76,6 @@ CAPTIONS = {
 TEXTS = ("numbers.json", "results.tex", "methods.txt")
 FIGURE_SUFFIXES = (".pdf", ".png")
 CITATION = "Estienne et al., arXiv:2605.20490"
-LATIN = frozenset(map(chr, range(0x180)))  # letters that LaTeX's own fonts have
 FIGURE = r"""\begin{figure}
 \centering
 \includegraphics[width=0.7\textwidth]{%(file)s}
@@ -102,15 +101,13 @@ def write_paper(systems: Mapping[str, System], folder: str | Path) -> list[Path]
         report = replace(report, signature=_signature(systems))
     methods = methods_of(systems, report, rows, keys)
     grid = replace(report_grid(report, keys=keys), hints=())
-    numbers = json.loads(to_json(report_records(report), report.signature, grid.notes))
-    compared = json.loads(to_json([fields_of(row) for row in rows], report.signature))
     texts = {
         "results.tex": _document(_tables(grid, rows, _level(systems)), methods, figures),
         "methods.txt": methods,
     }
     names = [*TEXTS, *figures]
-    listed = {**numbers, "differences": compared["rows"], "files": names}
-    texts["numbers.json"] = json.dumps(listed, indent=2, ensure_ascii=False)
+    listed = {"differences": [fields_of(row) for row in rows], "files": names}
+    texts["numbers.json"] = to_json(report_records(report), report.signature, grid.notes, listed)
     contents = {name: f"{text}\n".encode() for name, text in texts.items()} | figures
     folder.mkdir(parents=True, exist_ok=True)
     for name in names:
@@ -153,7 +150,7 @@ def _tables(grid: Grid, rows: Sequence[Comparison], level: float) -> dict[str, s
     """Return the table of results, and that of differences unless they are too many, by their captions."""
     tables = {f"Results, with {100 * level:.10g}\\% intervals.": to_latex(grid)}
     if 0 < len(rows) <= MAX_ROWS:
-        digits = digits_for((row.low, row.high) for row in rows)
+        digits = digits_for(rows)
         tests = num_tests(rows)
         differences = comparison_grid(rows, grid.signature, level=level, tests=tests, digits=digits)
         # what the metrics are stands below the table of results
@@ -178,15 +175,8 @@ def _document(
         "figures": "".join(shown),
         # a signature is longer than a line
         "methods": latex_text(methods).replace("$|$", r"$|$\allowbreak{}"),
-        "letters": _comment_on_letters("".join([*tables.values(), methods])),
     }
     return DOCUMENT % fields
-
-
-def _comment_on_letters(text: str) -> str:
-    """Return a comment for LaTeX on the letters that pdflatex has not, or nothing."""
-    letters = "".join(sorted(set(filter(str.isalpha, text)) - LATIN))
-    return f"% Use lualatex, and a font that has these letters: {letters}\n" if letters else ""
 
 
 def methods_of(

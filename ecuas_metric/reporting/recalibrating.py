@@ -27,7 +27,7 @@ from ..recalibration.maps import (
     stratified_folds,
 )
 from ..results import System
-from .report import prepare_submissions
+from .report import prepare_submission
 
 
 def add_recalibrated(
@@ -37,20 +37,22 @@ def add_recalibrated(
     method: str,
     folds: int = FOLDS,
     **options: object,
-) -> dict[str, System]:
+) -> tuple[dict[str, System], list[Submission]]:
     """Add to each system its recalibrated version; every sample is recalibrated by a fit on the other folds.
 
     Confidences are recalibrated as log-posteriors of right and wrong, or like posteriors of two classes. Folds are
     stratified by the true class, or by correctness, and keep groups together. The fits use the weights, and intervals
-    do not include their uncertainty. `options` are those that `systems` were prepared with.
+    do not include their uncertainty. `options` are those that `systems` were prepared with. Also return the submissions
+    that all these are of, the recalibrated ones with the names of their systems.
     """
     if folds < 2:
         raise InputError("folds", "too_few_folds", value=folds)
     extended: dict[str, System] = {}
+    sources: list[Submission] = []
     for submission in submissions:
         system = systems[submission.name]
-        _, changed = with_names_recalibrated([submission], method)
-        name = changed.name
+        name = f"{submission.name}, {method}"
+        changed = replace(submission, name=name, of=f"{submission.of}, {method}")
         if name in systems:
             raise InputError(name, "name_taken")
         try:
@@ -68,15 +70,8 @@ def add_recalibrated(
         )
         extended[submission.name] = system
         extended[name] = replace(again, notes=again.notes + notes)
-    return extended
-
-
-def with_names_recalibrated(submissions: Iterable[Submission], method: str) -> list[Submission]:
-    """Return each system, and beside it what its recalibrated version is called, by the same parts."""
-    pairs = []
-    for one in submissions:
-        pairs += [one, replace(one, name=f"{one.name}, {method}", of=f"{one.of}, {method}")]
-    return pairs
+        sources += [submission, changed]
+    return extended, sources
 
 
 def with_log_posteriors(
@@ -88,7 +83,7 @@ def with_log_posteriors(
         values = np.exp(values[:, 1])
         changes["predictions_are"] = None
     changed = replace(submission, predictions=values, predictions_are=None)
-    (again,) = prepare_submissions([changed], **{**options, **changes}).values()
+    again = prepare_submission(changed, {**options, **changes})
     return replace(again, origin=replace(again.origin, recalibration=recalibration))
 
 

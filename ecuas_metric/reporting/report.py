@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from ..basis import differing, may_rank, signature_of
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
@@ -20,15 +18,13 @@ from ..metric import Key
 from ..metrics import place
 from ..options import LEVEL, Options, checked_options
 from ..results import Estimate, Results, System, compute_results, named_systems, prepare, value_keys
-from .tables import Cell, Grid, Record, to_html, to_text
+from .tables import Cell, Grid, Record, to_text
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+    from ..comparison.compare import Comparison
     from ..comparison.unlabelled import ValueBounds
 
 DIFFERING = "No best value is marked: these differ between the systems:"
-BEST_VALUE = "best value, not necessarily significantly better (see ecuas compare)"
 DAGGER = (
     "† These assess the confidences only, and the systems' answers differ: one can gain by answering worse. Do not "
     "rank by them."
@@ -38,7 +34,6 @@ NO_INTERVAL = f"{NONE_SHOWN} no interval with valid coverage is known"
 DIGITS = 3  # after the decimal point, unless intervals are narrower than these show
 MOST_DIGITS = 12
 MOST_ANCHORS = 3  # systems, of which one line still says what one confidence for all would give
-NOT_BEATEN = " (not beaten)"
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _DIRECTIONS = {False: "↓ lower is better", True: "↑ higher is better"}
@@ -59,11 +54,15 @@ class Report:
     keys: list[Key]  # in the order of the columns
     not_comparable: list[Key]  # must not rank these systems, see `basis.may_rank`
     signature: str  # of all systems, or of each where they differ
-    sizes: Mapping[str, int]  # numbers of samples N
     differing: list[str]  # what forbids to rank them by any metric, see `basis.differing`
     # The systems of which some answers are unlabelled, and their bounds; where the rule is to bound, results are nan.
     unlabelled: Mapping[str, Unlabelled] = field(default_factory=dict)
     bounds: Mapping[str, Mapping[Key, ValueBounds]] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of samples N of each system."""
+        return {name: results.basis.num_samples or 0 for name, results in self.results.items()}
 
     @property
     def is_ranked(self) -> bool:
@@ -83,12 +82,9 @@ class Report:
         """Whether any answer lacks a label; where only confidences are missing, none does."""
         return any(answers.share > 0 for answers in self.unlabelled.values())
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         """Return the table of the main metrics as text."""
         return to_text(report_grid(self, keys=main_keys(self.keys)))
-
-    def _repr_html_(self) -> str:
-        return to_html(report_grid(self, keys=main_keys(self.keys)))
 
 
 def is_bounded(unlabelled: Mapping[str, Unlabelled]) -> bool:
@@ -153,9 +149,7 @@ def prepare_submissions(
         name = submission.name
         if name in systems:
             raise InputError("systems", "names_repeated", value=name, got=f"{name!r} repeatedly")
-        if submission.unlabelled and submission.unlabelled.rule == "bounds":
-            raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
-        systems[name] = _prepare(submission, options)
+        systems[name] = prepare_submission(submission, options)
     return systems
 
 
@@ -256,13 +250,11 @@ def make_report(
             results[name] = _undefined_results(system, asked)
         else:
             results[name] = compute_results(system, progress=progress, only=asked)
-    sizes = {name: system.num_samples for name, system in systems.items()}
-    return report_of(results, sizes, unlabelled, bounds)
+    return report_of(results, unlabelled, bounds)
 
 
 def report_of(
     results: Mapping[str, Results],
-    sizes: Mapping[str, int],
     unlabelled: Mapping[str, Unlabelled] | None = None,
     bounds: Mapping[str, Mapping[Key, ValueBounds]] | None = None,
 ) -> Report:
@@ -274,7 +266,6 @@ def report_of(
         keys=keys,
         not_comparable=[key for key in keys if not may_rank(key, bases)],
         signature=signature_of(bases),
-        sizes=sizes,
         differing=differing(bases),
         unlabelled=unlabelled or {},
         bounds=bounds or {},
@@ -295,9 +286,9 @@ def main_keys(keys: Iterable[Key]) -> list[Key]:
     return [key for key in keys if not key.entry.only_in_full]
 
 
-def digits_for(limits: Iterable[tuple[float | None, float | None]]) -> int:
+def digits_for(numbers: Iterable[Estimate | Comparison]) -> int:
     """Return how many digits tell the limits of intervals apart: the narrowest is at least ten units wide."""
-    widths = [high - low for low, high in limits if low is not None and high is not None]
+    widths = [one.high - one.low for one in numbers if one.low is not None and one.high is not None]
     least = min((width for width in widths if width > 0), default=1.0)
     return max(DIGITS, min(math.ceil(1 - math.log10(least)), MOST_DIGITS))
 
@@ -313,7 +304,7 @@ def report_grid(
     shown = list(report.keys if keys is None else keys)
     columns = [*_columns_of_rows(report), *(_column(report, key, digits) for key in shown)]
     rows = [list(row) for row in zip(*(cells for _, cells in columns), strict=True)]
-    grid = Grid(
+    return Grid(
         [name for name, _ in columns],
         rows,
         _footnotes(report, shown, rows),
@@ -322,73 +313,56 @@ def report_grid(
         legend=legend_of(shown),
         hints=_hints(report, shown),
     )
-    return replace(grid, best=BEST_VALUE) if grid.marks_best else grid
 
 
 def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
-    anchors = {
-        "to beat, the same answers": numbers_to_beat(report, shown),
-        "no better than the same answers": _metrics_not_beaten(report, shown),
-    }
-    hints = [
-        f"{start} with one confidence for all: {text}" for start, text in anchors.items() if text
+    hints = []
+    numbers = numbers_to_beat(report, shown)
+    if numbers:
+        start = "to beat," if _are_few(report) else "no better than"
+        hints.append(f"{start} the same answers with one confidence for all: {numbers}")
+    left_out = [
+        short_title(key) for key in report.keys if key.entry.only_in_full and key not in shown
     ]
-    left_out = [short_title(key) for key in report.keys if _is_left_out(key, shown)]
     if left_out:
         hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
     return hints
 
 
-def _is_left_out(key: Key, shown: Collection[Key]) -> bool:
-    return key.entry.only_in_full and key not in shown
-
-
 def numbers_to_beat(report: Report, keys: Collection[Key]) -> str:
-    """Return what the answers of each of a few systems would score with one confidence for all; of many, nothing."""
-    if len(report.results) > MOST_ANCHORS:
-        return ""
-    numbers: dict[str, list[str]] = {name: [] for name in report.results}
+    """Return what the answers of each system would score with one confidence for all; of many, where that is better."""
+    are_few = _are_few(report)
+    systems = []
     for name, results in report.results.items():
+        numbers = []
         for key, anchor in _at_one_confidence(results, keys).items():
-            mark = "" if _beats(results, key, anchor) else NOT_BEATEN
-            numbers[name].append(f"{short_title(key)} {anchor:.{DIGITS}f}{mark}")
-    return _listed_by_system(numbers)
+            is_beaten = _is_beaten(results, key, anchor)
+            if are_few or not is_beaten:
+                mark = " (not beaten)" if are_few and not is_beaten else ""
+                numbers.append(f"{short_title(key)} {anchor:.{DIGITS}f}{mark}")
+        if numbers:
+            of_system = f"{name} " if len(report.results) > 1 else ""
+            systems.append(of_system + ", ".join(numbers))
+    return "; ".join(systems)
+
+
+def _are_few(report: Report) -> bool:
+    return len(report.results) <= MOST_ANCHORS
 
 
 def falls_short(report: Report) -> bool:
     """Return whether a system scores no better than its answers with one confidence for all."""
-    return any(_not_beaten(results, report.keys) for results in report.results.values())
+    return any(
+        not _is_beaten(results, key, anchor)
+        for results in report.results.values()
+        for key, anchor in _at_one_confidence(results, report.keys).items()
+    )
 
 
-def _metrics_not_beaten(report: Report, keys: Collection[Key]) -> str:
-    """Return by which metrics each of many systems scores no better than these numbers; of a few, nothing."""
-    if len(report.results) <= MOST_ANCHORS:
-        return ""
-    metrics = {
-        name: list(map(short_title, _not_beaten(results, keys)))
-        for name, results in report.results.items()
-    }
-    return _listed_by_system(metrics)
-
-
-def _not_beaten(results: Results, keys: Iterable[Key]) -> list[Key]:
-    """Return of which metrics a system scores no better than its answers with one confidence for all."""
-    anchors = _at_one_confidence(results, keys)
-    return [key for key, anchor in anchors.items() if not _beats(results, key, anchor)]
-
-
-def _beats(results: Results, key: Key, anchor: float) -> bool:
-    """Return whether a number is lower than another by more than rounding."""
+def _is_beaten(results: Results, key: Key, anchor: float) -> bool:
+    """Return whether the number of a system is lower than another by more than rounding."""
     return results.estimates[key].value < anchor - SAME
-
-
-def _listed_by_system(texts: Mapping[str, Sequence[str]]) -> str:
-    """Return texts behind the names of their systems if there are several; those without any are left out."""
-    listed = {name: ", ".join(of_system) for name, of_system in texts.items() if of_system}
-    if len(texts) == 1:
-        return "".join(listed.values())
-    return "; ".join(f"{name} {text}" for name, text in listed.items())
 
 
 def _at_one_confidence(
@@ -405,28 +379,25 @@ def _at_one_confidence(
     epsilon = results.basis.epsilon
     if math.isnan(error_rate) or max_uncertainty is None or epsilon is None:
         return {}
-    anchor = partial(
-        ecuas_if_calibrated,
-        np.array(min(error_rate, max_uncertainty)),
-        max_uncertainty=max_uncertainty,
-        epsilon=epsilon,
-    )
+    uncertainty = np.array(min(error_rate, max_uncertainty))
     anchors = {}
     for key in keys:
         order = key.parameter or 0.0
         if key.entry is ECUAS_N and not key.variant and order != math.inf:
-            anchors[key] = float(anchor(n=order))
+            anchor = ecuas_if_calibrated(
+                uncertainty, n=order, max_uncertainty=max_uncertainty, epsilon=epsilon
+            )
+            anchors[key] = float(anchor)
     return anchors
 
 
 def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
     """Return header and cells of what the rows are."""
-    columns = [("system", [Cell(name) for name in report.results])]
-    columns.append(("N", [Cell(str(size)) for size in report.sizes.values()]))
-    shares = [report.share_unlabelled(name) for name in report.results]
+    columns = {"system": list(report.results), "N": list(map(str, report.sizes.values()))}
     if report.any_unlabelled:
-        columns.append(("unlabelled", [Cell(f"{share:.{DIGITS}f}") for share in shares]))
-    return columns
+        shares = map(report.share_unlabelled, report.results)
+        columns["unlabelled"] = [f"{share:.{DIGITS}f}" for share in shares]
+    return [(header, list(map(Cell, texts))) for header, texts in columns.items()]
 
 
 def _column(
@@ -438,7 +409,7 @@ def _column(
     best = _best(report, key)
     estimates = {name: results.estimates[key] for name, results in report.results.items()}
     if digits is None:
-        digits = digits_for((estimate.low, estimate.high) for estimate in estimates.values())
+        digits = digits_for(estimates.values())
     cells = []
     for name, estimate in estimates.items():
         text = _text(estimate, report.bounds.get(name, {}).get(key), digits)
@@ -487,15 +458,13 @@ def _footnotes(
     notes = [DAGGER] if set(keys) & set(report.not_comparable) else []
     if any(NONE_SHOWN in cell.text for row in rows for cell in row[1:]):
         notes.append(NO_INTERVAL)
-    counts = [
-        (name, note if name in report.bounds else without_bounds(note))
-        for name, note in report.notes()
-        if note.id == UNLABELLED
-    ]
-    notes += [f"{name}: {note.fact}" for name, note in counts]
-    return notes + list(
-        dict.fromkeys(sentence(note.advice, {}, {}) for _, note in counts if note.advice)
-    )
+    advice = []
+    for name, note in report.notes():
+        if note.id == UNLABELLED:
+            notes.append(f"{name}: {note.fact}")
+            noted = note if name in report.bounds else without_bounds(note)
+            advice.append(sentence(noted.advice, {}, {}))
+    return [*notes, *filter(None, dict.fromkeys(advice))]
 
 
 def report_records(
@@ -511,19 +480,14 @@ def report_records(
         record: dict[str, object] = {"system": name, "N": size}
         if report.any_unlabelled:
             record["unlabelled"] = report.share_unlabelled(name)
+        results = report.results[name]
         for key in shown:
-            record |= _numbers(key, report.results[name].estimates[key])
+            record |= replace(results, estimates={key: results.estimates[key]}).flat()
         for key, bounds in report.bounds.get(name, {}).items():
             if key in shown:
                 record |= {f"{key}_min": bounds.low, f"{key}_max": bounds.high}
         records.append({**record, "must_not_rank": not_comparable})
     return records
-
-
-def _numbers(key: Key, estimate: Estimate) -> dict[str, float]:
-    """Return a value, and the limits of its interval if there is one."""
-    numbers = {str(key): estimate.value, f"{key}_low": estimate.low, f"{key}_high": estimate.high}
-    return {name: number for name, number in numbers.items() if number is not None}
 
 
 def legend_of(keys: Iterable[Key]) -> list[str]:
@@ -594,30 +558,36 @@ def write_figures(
     """Draw all curves of the systems into a folder, in some formats; reliability if all have confidences."""
     from ..plotting import figures
 
-    drawings: dict[str, Callable[[], Figure]] = {
-        "risk_coverage": partial(figures.risk_coverage_figure, systems),
-        "reject_cost": partial(figures.reject_cost_figure, systems),
-        "ecuas_against_n": partial(figures.order_figure, systems),
+    drawings = {
+        "risk_coverage": figures.risk_coverage_figure,
+        "reject_cost": figures.reject_cost_figure,
+        "ecuas_against_n": figures.order_figure,
     }
     if all(system.decisions.confidence is not None for system in systems.values()):
-        drawings["reliability"] = partial(figures.reliability_figure, systems)
+        drawings["reliability"] = figures.reliability_figure
     written = []
     for name, draw in drawings.items():
-        written += figures.save(draw(), Path(folder) / name, suffixes=suffixes)
+        written += figures.save(draw(systems), Path(folder) / name, suffixes=suffixes)
     return written
 
 
-def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
+def prepare_submission(submission: Submission, options: Mapping[str, object]) -> System:
+    """Prepare one submission, see `prepare_submissions`."""
+    if submission.unlabelled and submission.unlabelled.rule == "bounds":
+        raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
     options = dict(options)
     for name in ("predictions_are", "num_classes"):
         if options.get(name) is None:
             options[name] = getattr(submission, name)
-    ids = None if submission.ids is None else _whole_numbers(submission.ids)
     checked = checked_options(**options)
     try:
         checked = checked_options(**options, **submission.per_sample)
         system = prepare(
-            submission.form, submission.predictions, submission.references, checked, ids=ids
+            submission.form,
+            submission.predictions,
+            submission.references,
+            checked,
+            ids=submission.ids,
         )
     except InputError as error:
         raise located(error, submission.recipe, submission.file, submission.rows) from None
@@ -629,17 +599,6 @@ def _prepare(submission: Submission, options: Mapping[str, object]) -> System:
         unlabelled=submission.unlabelled.rule if submission.unlabelled else None,
     )
     return replace(system, notes=notes, origin=origin)
-
-
-def _whole_numbers(ids: pa.Array) -> pa.Array:
-    """Return ids that are texts of whole numbers as integers, which compare faster; not 007, which differs from 7."""
-    if len(ids) and not str(ids[0]).lstrip("-").isdecimal():  # casting visits all of them
-        return ids
-    try:
-        numbers = ids.cast(pa.int64())
-    except pa.ArrowInvalid:
-        return ids
-    return numbers if numbers.cast(ids.type).equals(ids) else ids
 
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:

@@ -20,16 +20,8 @@ from ..files.write import write_whole
 from ..plotting.names import short_names
 
 BEST = "●"  # behind the best value of a column; * would be read as p < 0.05
+BEST_VALUE = "best value, not necessarily significantly better (see ecuas compare)"
 IN_BOLD = "Bold:"  # the mark of formats that have bold text
-ASCII = {  # of what tables contain
-    "↑": "^",
-    "↓": "v",
-    "†": "#",
-    "∞": "inf",
-    "…": "...",
-    BEST: "+",
-    "≤": "<=",
-}
 MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit beside its system
 MIN_NAME = 12  # characters that a narrow screen leaves of a name
 SUFFIXES = (".md", ".tex", ".txt", ".csv", ".json")
@@ -57,38 +49,6 @@ Record = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
-class Screen:
-    """What a stream can show: its width in characters (None has no end) and its encoding; by default a file's."""
-
-    width: int | None = None
-    encoding: str = "utf-8"
-
-    def plain(self, text: str) -> str:
-        """Return one line of text, with ASCII in the place of what the stream cannot encode."""
-        text = one_line(text)
-        signs = "".join(ASCII)  # all or none: a mark and its note must be the same
-        if signs.encode(self.encoding, "replace").decode(self.encoding) != signs:
-            text = "".join(ASCII.get(character, character) for character in text)
-        return text.encode(self.encoding, "backslashreplace").decode(self.encoding)
-
-    def wrap(self, lines: Iterable[str]) -> list[str]:
-        """Return lines broken between words where the screen ends, the rest of each indented below its first word."""
-        return [part for line in lines for part in self._wrap_line(self.plain(line))]
-
-    def _wrap_line(self, line: str) -> list[str]:
-        if self.width is None or not line.strip():
-            return [line]
-        hang = " " * (len(line) - len(line.lstrip()) + 2)
-        wrapper = textwrap.TextWrapper(
-            self.width, subsequent_indent=hang, break_on_hyphens=False, break_long_words=False
-        )
-        return wrapper.wrap(line)
-
-
-FILE = Screen()
-
-
-@dataclass(frozen=True, slots=True)
 class Cell:
     """Text of a cell, and whether it is the best of its column."""
 
@@ -111,7 +71,6 @@ class Grid:
     above: Sequence[str] = ()
     grouped: bool = False
     legend: Sequence[str] = ()  # what each metric means
-    best: str = ""  # what the mark of the best value means
     hints: Sequence[str] = ()  # for readers of the text only
     read: Sequence[str] = ()  # how files were read, a line each
     fields: Mapping[str, object] = field(default_factory=dict)  # of JSON, besides
@@ -123,26 +82,39 @@ class Grid:
 
     def below(self, mark: str = BEST) -> list[str]:
         """Return the lines between table and signature, with the mark of the best value."""
-        lines = [f"{mark} {self.best}"] if self.best else []
+        lines = [f"{mark} {BEST_VALUE}"] if self.marks_best else []
         return [*lines, *self.notes, *self.legend]
 
 
-def screen_of(stream: TextIO) -> Screen:
-    """Return what a stream can show; a pipe or file has no end."""
-    width = max(shutil.get_terminal_size().columns, MIN_WIDTH) if stream.isatty() else None
-    return Screen(width, getattr(stream, "encoding", None) or "utf-8")
+def screen_width(stream: TextIO) -> int | None:
+    """Return how many characters wide a stream is; a pipe or file has no end."""
+    return max(shutil.get_terminal_size().columns, MIN_WIDTH) if stream.isatty() else None
 
 
-def to_text(grid: Grid, screen: Screen = FILE) -> str:
+def wrapped(lines: Iterable[str], width: int | None) -> list[str]:
+    """Return lines broken between words where the screen ends, the rest of each indented below its first word."""
+    parts = []
+    for line in map(one_line, lines):
+        if width is None or not line.strip():
+            parts.append(line)
+        else:
+            hang = " " * (len(line) - len(line.lstrip()) + 2)
+            wrapper = textwrap.TextWrapper(
+                width, subsequent_indent=hang, break_on_hyphens=False, break_long_words=False
+            )
+            parts += wrapper.wrap(line)
+    return parts
+
+
+def to_text(grid: Grid, width: int | None = None) -> str:
     """Return aligned plain text with a mark at the best of each column; a wide table goes on below itself."""
-    grid = _fitted(grid, screen.width)
-    lines = _lines_of(replace(grid, rows=_group_rows(grid)))
-    lines = [[screen.plain(text) for text in line] for line in lines]
+    grid = _fitted(grid, width)
+    lines = [list(map(one_line, line)) for line in _lines_of(grid)]
     widths = _widths_of(lines)
-    blocks = _columns_of_blocks(widths, grid.labels, screen.width)
+    blocks = _columns_of_blocks(widths, grid.labels, width)
     table = "\n\n".join(_block(lines, columns, widths, grid.labels) for columns in blocks)
-    below = screen.wrap(filter(None, [*grid.below(), *grid.hints, grid.signature]))
-    parts = [*screen.wrap(grid.above), table]
+    below = wrapped(filter(None, [*grid.below(), *grid.hints, grid.signature]), width)
+    parts = [*wrapped(grid.above, width), table]
     if below:
         parts += ["", *below]
     return "\n".join(parts) + "\n"
@@ -163,7 +135,7 @@ def _lines_of(grid: Grid) -> list[list[str]]:
     """Return the texts of header and rows, each with the mark of the best or the room for it."""
     gap = " " if grid.marks_best else ""
     lines = [[name + gap for name in grid.header]]
-    for row in grid.rows:
+    for row in _group_rows(grid):
         lines.append([cell.text + (BEST if cell.is_best else gap) for cell in row])
     return lines
 
@@ -227,39 +199,25 @@ def to_latex(grid: Grid) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_html(grid: Grid) -> str:
-    """Return an HTML table, as notebooks show it; the best of a column is bold."""
-    from html import escape
-
-    def row(cells: Iterable[str], tag: str) -> str:
-        inner = "".join(f"<{tag}>{cell}</{tag}>" for cell in cells)
-        return f"<tr>{inner}</tr>"
-
-    body = "".join(row(line, "td") for line in _mark_up(grid, escape, "<b>{}</b>"))
-    notes = "<br>".join(map(escape, [*grid.above, *grid.below(IN_BOLD), grid.signature]))
-    return f"<table>{row(map(escape, grid.header), 'th')}{body}</table><small>{notes}</small>"
-
-
 def write(
     path: str | Path,
     grid: Grid,
     records: Sequence[Record],
 ) -> None:
     """Write a table in the format of the suffix; .csv and .json hold the records with all digits."""
-    path = Path(path)
-    whole = replace(grid, above=[*grid.read, *grid.above])
-    writers: dict[str, Callable[[], str]] = {
-        ".md": lambda: to_markdown(whole),
-        ".tex": lambda: to_latex(whole),
-        ".txt": lambda: to_text(whole),
-        ".csv": lambda: to_csv(records, grid.signature, "; ".join(grid.read)),
-        ".json": lambda: to_json(
-            records, grid.signature, [*grid.above, *grid.below()], grid.fields
-        ),
-    }
     check_suffix(path)
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix == ".csv":
+        text = to_csv(records, grid.signature, "; ".join(grid.read))
+    elif suffix == ".json":
+        notes = [*grid.above, *grid.below()]
+        text = to_json(records, grid.signature, notes, grid.fields)
+    else:
+        to_form = {".md": to_markdown, ".tex": to_latex, ".txt": to_text}[suffix]
+        text = to_form(replace(grid, above=[*grid.read, *grid.above]))
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, writers[path.suffix.lower()]().encode())
+    write_whole(path, text.encode())
 
 
 def check_suffix(
@@ -322,33 +280,16 @@ def _csv_cell(value: object) -> object:
 
 
 def _fitted(grid: Grid, width: int | None) -> Grid:
-    """Return a grid with names as short as the screen needs, if that helps also turned, with a row for each column.
-
-    If it does not, names have a share of the width, and the table goes on below itself.
-    """
+    """Return a grid with names as short as the screen needs; where that does not help, they have a share of it."""
     if width is None:
         return grid
     names = [cell.text for row in grid.rows for cell in row[: grid.labels]]
-    lengths = range(max(map(len, names), default=0), MIN_NAME - 1, -1) or [MIN_NAME]
-    for arrange in (_as_it_is, _turned) if grid.labels == 1 and grid.rows else (_as_it_is,):
-        for longest in lengths:
-            fitted = arrange(_with_names(grid, short_names(names, longest=longest)))
-            if _width_of(fitted) <= width:
-                return fitted
+    for longest in range(max(map(len, names), default=0), MIN_NAME - 1, -1):
+        fitted = _with_names(grid, short_names(names, longest=longest))
+        if _width_of(fitted) <= width:
+            return fitted
     share = max(MIN_NAME, width // (grid.labels + 2))
     return _with_names(grid, short_names(names, longest=share))
-
-
-def _as_it_is(grid: Grid) -> Grid:
-    return grid
-
-
-def _turned(grid: Grid) -> Grid:
-    """Return a grid whose rows are the columns of another."""
-    names, *columns = zip(*grid.rows, strict=True)
-    header = ["", *(cell.text for cell in names)]
-    rows = [[Cell(title), *cells] for title, cells in zip(grid.header[1:], columns, strict=True)]
-    return replace(grid, header=header, rows=rows)
 
 
 def _with_names(grid: Grid, names: Mapping[str, str]) -> Grid:

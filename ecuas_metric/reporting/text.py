@@ -1,108 +1,41 @@
-"""A report in plain words: which system is best for which use, and what each one's confidences are worth."""
+"""A system in plain words: what its confidences are worth to its users, and what recalibration would gain."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
 
-from ..basis import differing
 from ..calibration import CALIBRATION_P
-from ..comparison.compare import compare_systems
-from ..errors import InputError
 from ..expected_costs import ECUAS_N
 from ..metric import Key
-from ..options import LEVEL, Options
+from ..options import LEVEL
 from ..plotting.curves import reject_cost_curve
-from ..results import System, all_values, compute_results, ranked
-from .differences import num_tests, pairs_by_key, verdict
+from ..results import System, all_values, compute_results
 from .report import p_text, short_title
 
 WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
-USES = {  # the n from which on -> whose costs ECUAS_n weighs most
-    0.0: "to whom a mistake is much worse than a rejection",
-    1.0: "with reject costs of all sizes",
-    8.0: "to whom a rejection is nearly as bad as a mistake",
-}
 
 
 def explain(
     systems: Mapping[str, System],
     *,
-    only: Iterable[Key] | None = None,
+    only: Collection[Key] | None = None,
 ) -> list[str]:
-    """Return sentences on a report: which system is best for which use, and what each one's confidences are worth."""
-    asked = None if only is None else list(only)
-    first = next(iter(systems.values()))
-    keys = _extreme_orders(first.options, asked)
-    alpha = round(1 - (first.options.confidence_level or LEVEL), 12)
-    sentences = [] if len(systems) == 1 else _comparison(systems, keys, asked, alpha)
+    """Return sentences on each system: to which users its confidences are worth something, and how calibrated they are.
+
+    What recalibration would gain is said of the least order of ECUAS_n that is asked for.
+    """
+    sentences = []
     for name, system in systems.items():
-        sentences += [_useful_range(name, system), _calibration(name, system, alpha)]
-        if keys:
-            sentences.append(_recalibration(name, system, keys[0]))
+        sentences += [_useful_range(name, system), _calibration(name, system)]
+        keys = [Key(ECUAS_N.name, n) for n in sorted(system.options.n)]
+        asked = [key for key in keys if only is None or key in only]
+        if asked:
+            sentences.append(_recalibration(name, system, asked[0]))
     return [sentence for sentence in sentences if sentence]
-
-
-def _extreme_orders(
-    options: Options,
-    asked: Sequence[Key] | None,
-) -> list[Key]:
-    """Return the least and the largest order of ECUAS_n that is asked for."""
-    keys = [Key(ECUAS_N.name, n) for n in sorted(options.n)]
-    if asked is not None:
-        keys = [key for key in keys if key in asked]
-    return list(dict.fromkeys([*keys[:1], *keys[-1:]]))
-
-
-def _comparison(
-    systems: Mapping[str, System], keys: Sequence[Key], only: Sequence[Key] | None, alpha: float
-) -> list[str]:
-    """Say which system costs those users least whom an order of ECUAS_n weighs most, as `ecuas compare` finds."""
-    reasons = differing(system.basis for system in systems.values())
-    if reasons:
-        return [f"Not ranked, since they differ: {', '.join(reasons)}."]
-    if not keys:
-        return []
-    with_level = dict(systems)
-    for name, system in systems.items():
-        if system.options.confidence_level is None:  # then its samples are not sorted yet
-            with_level[name] = ranked(
-                system.decisions, system.options.replace(confidence_level=LEVEL), ids=system.ids
-            )
-    try:
-        rows = compare_systems(with_level, only=only)
-    except InputError as error:
-        return [
-            f"These systems cannot be compared sample by sample, so no difference is tested: {error}"
-        ]
-    by_key = pairs_by_key(rows)
-    sentences = [
-        f"{_users(key)}, by {short_title(key)}: {verdict(by_key[key], alpha)}" for key in keys
-    ]
-    are_paired = next(iter(systems.values())).ids is not None
-    return [*sentences, _how_tested(num_tests(rows), are_all=only is None, are_paired=are_paired)]
-
-
-def _how_tested(tests: int, *, are_all: bool, are_paired: bool) -> str:
-    """Say for how many tests p-values are adjusted, and by what samples were paired."""
-    metrics = "the metrics shown"
-    if are_all:
-        metrics = "all metrics of ecuas compare, also those that the table leaves out"
-    how = f"p-values are adjusted for {tests} tests: of all pairs by {metrics}."
-    if tests == 1:
-        how = "There is one test."
-    if are_paired:
-        return how
-    return f"{how} There is no column of ids: the tests assume that the same row of each file is the same sample."
-
-
-def _users(key: Key) -> str:
-    order = key.parameter or 0.0
-    whom = next(words for start, words in reversed(USES.items()) if order >= start)
-    return f"For users {whom}"
 
 
 def _useful_range(name: str, system: System) -> str:
@@ -128,8 +61,9 @@ def _between(low: float, high: float) -> str:
     return f"about {low:.2f}"
 
 
-def _calibration(name: str, system: System, alpha: float) -> str:
+def _calibration(name: str, system: System) -> str:
     """Say whether confidences are off by more than chance explains, by the test of calibration."""
+    alpha = round(1 - (system.options.confidence_level or LEVEL), 12)
     key = Key(CALIBRATION_P.name)
     alone = replace(system, options=system.options.replace(confidence_level=None))
     estimate = compute_results(alone, only=(key,)).estimates.get(key)

@@ -1,20 +1,19 @@
 """Reject costs that were chosen, as the command and the page show them."""
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
 
 from ..basis import signature_of
 from ..results import System
 from ..thresholds import RejectCostChoice, choose_reject_cost
-from .report import estimate_text
+from .report import digits_for, estimate_text
 from .tables import Cell, Grid, Record
 
 LEGEND = (
     "coverage: share of the answers that are accepted; risk: their mean cost",
     "expected cost: mean cost of all answers, of which a rejected one costs the reject cost",
 )
-HEADER = ["system", "N", "reject cost", "coverage", "risk", "expected cost"]
+ESTIMATES = {"coverage": "coverage", "risk": "risk", "expected_cost": "expected cost"}
 
 
 def chosen_costs(
@@ -23,20 +22,36 @@ def chosen_costs(
     budget: float | None,
     max_risk: float | None,
     level: float,
-    digits: int = 3,
+    digits: int | None = None,
 ) -> tuple[Grid, list[Record]]:
-    """Choose a reject cost for each system by `choose_reject_cost`; return the tables for people and for programs."""
+    """Choose a reject cost for each system by `choose_reject_cost`; return the tables for people and for programs.
+
+    Without `digits` each column has those that its intervals need.
+    """
+    choices = {
+        name: choose_reject_cost(system, budget=budget, max_risk=max_risk, confidence_level=level)
+        for name, system in systems.items()
+    }
+    shown = {}
+    for field in ESTIMATES:
+        estimates = (getattr(choice, field) for choice in choices.values())
+        shown[field] = digits_for(estimates) if digits is None else digits
     rows = []
     records: list[Record] = []
-    for name, system in systems.items():
-        choice = choose_reject_cost(
-            system, budget=budget, max_risk=max_risk, confidence_level=level
-        )
-        numbers = (choice.coverage, choice.risk, choice.expected_cost)
-        cells = [name, str(system.num_samples), _reject_cost_text(choice)]
-        cells += [estimate_text(number, digits) for number in numbers]
+    for name, choice in choices.items():
+        size = systems[name].num_samples
+        cells = [name, str(size), _reject_cost_text(choice)]
+        record = {"system": name, "N": size, "reject_cost": choice.reject_cost}
+        for field in ESTIMATES:
+            estimate = getattr(choice, field)
+            cells.append(estimate_text(estimate, shown[field]))
+            record |= {
+                field: estimate.value,
+                f"{field}_low": estimate.low,
+                f"{field}_high": estimate.high,
+            }
         rows.append(list(map(Cell, cells)))
-        records.append(dict(_flat({"system": name, "N": system.num_samples, **asdict(choice)})))
+        records.append({**record, "num_samples_needed": choice.num_samples_needed})
     above = []
     if max_risk is not None:
         above = [
@@ -46,7 +61,8 @@ def chosen_costs(
     asked = f"budget:{budget:g}" if max_risk is None else f"max-risk:{max_risk:g}"
     signature = signature_of(system.basis for system in systems.values())
     signature += f"|{asked}|level:{level:.12g}"
-    return Grid(HEADER, rows, [*LEGEND, note], signature, above=above), records
+    header = ["system", "N", "reject cost", *ESTIMATES.values()]
+    return Grid(header, rows, [*LEGEND, note], signature, above=above), records
 
 
 def sentences(grid: Grid) -> list[str]:
@@ -59,16 +75,6 @@ def sentences(grid: Grid) -> list[str]:
             f"{name}: reject cost {reject_cost}{'' if reject_cost.startswith('none') else numbers}."
         )
     return said
-
-
-def _flat(record: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    for name, value in record.items():
-        if isinstance(value, dict):
-            yield name, value["value"]
-            yield f"{name}_low", value["low"]
-            yield f"{name}_high", value["high"]
-        else:
-            yield name, value
 
 
 def _reject_cost_text(choice: RejectCostChoice) -> str:

@@ -1,49 +1,11 @@
 """What the command `ecuas` says: the sentences of `messages` in its own words, and those that it alone has."""
 
-_OPTIONS = (  # of the metric, whose flags have their names
-    *(
-        "n",
-        "num_classes",
-        "predictions_are",
-        "renormalize",
-        "reject_costs",
-        "normalize",
-        "decompose",
-    ),
-    *("missing_confidence", "weights_are", "interval_method"),
-)
-_OTHERS = (  # arguments of errors, whose flags have their names
-    *(
-        "columns",
-        "calibrate",
-        "cost",
-        "budget",
-        "max_risk",
-        "reject_cost",
-        "scale",
-        "unlabelled",
-        "correct_from",
-        "right",
-        "folds",
-    ),
-    *(
-        "calibration",
-        "error_rates",
-        "auroc",
-        "correlation",
-        "samples",
-        "difference",
-        "power",
-        "alpha",
-    ),
-)
-_NAMED = {name: f"--{name.replace('_', '-')}" for name in (*_OPTIONS, *_OTHERS)}
-FLAGS = {  # an option of the metric -> its flag
-    **{name: _NAMED[name] for name in _OPTIONS},
-    **{"n_bins": "--bins", "n_resamples": "--resamples", "random_state": "--seed"},
-}
-COMMAND_WORDS = {  # arguments of errors, and ids of `messages` or of the command alone -> the command's own words
-    **{**_NAMED, **FLAGS, "in_common": "--common", "confidence_level": "the level of intervals"},
+COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -> the command's own words
+    "n_bins": "--bins",
+    "n_resamples": "--resamples",
+    "random_state": "--seed",
+    "in_common": "--common",
+    "confidence_level": "the level of intervals",
     "choose_reject_cost": "ecuas threshold",
     "not_one_of_budget_and_risk": "takes one of --budget and --max-risk",
     "reject_cost_missing": "is missing: what it costs to reject a row",

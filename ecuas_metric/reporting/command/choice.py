@@ -23,8 +23,12 @@ def asked_keys(
     """Return the metrics of a system that a text names, on which flags that are set have an effect; None is all."""
     if text is None:
         return None
-    keys = value_keys(decisions, options) + named_keys(text, decisions)
-    return chosen_keys(text, sorted(keys, key=place), flags)
+    named = [
+        Key(name)
+        for name, metric in METRICS.items()
+        if metric.when == "named" and metric.applies(decisions)
+    ]
+    return chosen_keys(text, [*value_keys(decisions, options), *named], flags)
 
 
 def chosen_keys(
@@ -39,51 +43,31 @@ def chosen_keys(
     if text is None:
         return list(keys)
     names = _names_of(keys)
+    words = [word for word in map(str.strip, text.split(",")) if word]
     chosen: dict[Key, None] = {}
-    for word in _words_of(text) or [text]:
-        if _simple(word) not in names:
+    for word in words or [text]:
+        meant = list(_keys_of_word(_simple(word), names))
+        if not meant:
             raise _unknown(word, keys)
-        chosen |= dict.fromkeys(names[_simple(word)])
+        chosen |= dict.fromkeys(meant)
     for name in options:
         if not any(_LIKE.get(name, name) in key.options for key in chosen):
             raise InputError(name, "idle_flag", got=", ".join(map(str, chosen)))
     return list(chosen)
 
 
-def named_keys(text: str | None, form: Decisions) -> list[Key]:
-    """Return the keys of the metrics that are shown when named, and that a text names, if they apply to a system.
-
-    Those with a parameter are named with it: risk_at_coverage_0.9.
-    """
-    keys = [
-        Key(name)
-        for name, metric in METRICS.items()
-        if metric.when == "named" and metric.applies(form)
-    ]
-    names = _names_of(keys)
-    named: dict[Key, None] = {}
-    for word in map(_simple, _words_of(text or "")):
-        named |= dict.fromkeys(_keys_of_word(word, names))
-    return list(named)
-
-
 def _keys_of_word(
     word: str,
     names: Mapping[str, Sequence[Key]],
 ) -> Iterator[Key]:
-    """Yield the keys of metrics without a parameter that a word names, or of those with one that ends in it."""
+    """Yield the keys that a word names; metrics of which any number may be asked for are named with it."""
     for key in names.get(word, []):
-        if not key.entry.parameter:
+        if key.parameter is not None or not key.entry.parameter:
             yield key
     stem, _, number = word.rpartition("_")
     for key in names.get(stem, []) if _is_number(number) else []:
-        if key.entry.parameter:
+        if key.parameter is None and key.entry.parameter:
             yield Key(key.metric, float(number))
-
-
-def _words_of(text: str) -> list[str]:
-    """Return the names in a text, which commas separate."""
-    return [name for name in map(str.strip, text.split(",")) if name]
 
 
 def _is_number(text: str) -> bool:
@@ -109,7 +93,8 @@ def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:
 
 def _unknown(name: str, keys: Sequence[Key]) -> InputError:
     """Return the error of a name that is not there, with what adds the number that it may mean."""
-    error = InputError("--metrics", "unknown_metric", value=name, keys=list(keys))
+    listed = [key for key in sorted(keys, key=place) if key.entry.when != "named"]
+    error = InputError("--metrics", "unknown_metric", value=name, keys=listed)
     meant = _meant(name)
     number = _NUMBER.search(_simple(name))
     flag = _adding_flag(meant, number[1] if number else "")

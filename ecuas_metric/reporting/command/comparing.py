@@ -29,17 +29,17 @@ from ..differences import (
     within_grid,
     write_differences,
 )
-from ..tables import Record, screen_of
+from ..report import digits_for
+from ..tables import Record, screen_width
 from .flags import Flag
 from .in_memory import SystemFlags, metrics_of, notes_of, require_one_task
 from .parameters import (
     BinnedOptions,
     Files,
-    GroupColumn,
+    MetricOutput,
     Notes,
-    Output,
+    PairFlags,
     PoolTasks,
-    RowFlags,
     Seed,
     options_set,
     print_paths,
@@ -50,8 +50,7 @@ from .reading import read_files, recipes_of
 def compare_in_memory(
     *,
     files: Files,
-    rows: RowFlags,
-    groups: GroupColumn = None,
+    rows: PairFlags,
     within: Annotated[
         str | None,
         Flag(
@@ -74,18 +73,16 @@ def compare_in_memory(
     only: Annotated[
         str | None, Flag("show only significant differences", choices=("significant",))
     ] = None,
-    output: Output,
+    output: MetricOutput,
     figures: Annotated[
         str | None, Flag("draw the differences with their intervals, a panel per metric", "DIR")
     ] = None,
 ) -> Notes:
     """Print the differences between all pairs of systems, with intervals and tests."""
-    output.check()
-    options = metric.options(rows) | {"confidence_level": interval, "random_state": seed}
+    options = metric.options() | {"confidence_level": interval, "random_state": seed}
     submissions = read_files(
         files,
         rows,
-        groups=groups,
         stratum=within,
         pool_tasks=pool_tasks,
         metric=metric,
@@ -99,7 +96,7 @@ def compare_in_memory(
     compared = compare_systems(systems, only=keys)
     differences = _in_order(compared, keys)
     alpha = round(1 - interval, 12)
-    digits = output.digits_of((row.low, row.high) for row in differences)
+    digits = digits_for(differences) if output.digits is None else output.digits
     above = introduction(
         systems, differences, alpha=alpha, digits=digits, by_position=rows.by_position
     )
@@ -112,7 +109,7 @@ def compare_in_memory(
     grid = comparison_grid(
         shown, line, level=interval, tests=num_tests(differences), digits=digits, above=above
     )
-    text = overview(grid, differences, screen_of(sys.stdout), alpha=alpha)
+    text = overview(grid, differences, screen_width(sys.stdout), alpha=alpha)
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
     if within is not None:
         names = _names_of_strata(systems, submissions)
@@ -129,8 +126,7 @@ def compare_in_memory(
 def write_for_paper(
     *,
     files: Files,
-    rows: RowFlags,
-    groups: GroupColumn = None,
+    rows: PairFlags,
     pool_tasks: PoolTasks = False,
     made: SystemFlags,
     metric: BinnedOptions,
@@ -140,11 +136,9 @@ def write_for_paper(
     output: Annotated[str, Flag("the folder", "DIR")] = "paper",
 ) -> Notes:
     """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
-    submissions = read_files(
-        files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=[]
-    )
+    submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric, outputs=[])
     _require_pairs(submissions, rows)
-    options = metric.options(rows) | {"confidence_level": interval} | made.options(submissions)
+    options = metric.options() | {"confidence_level": interval} | made.options(submissions)
     systems = made.systems(submissions, options)
     print(*lines_of(recipes_of(submissions)), sep="\n")
     from ..paper import write_paper
@@ -178,7 +172,7 @@ def _in_order(
     return [row for key in order for row in by_key.get(key, [])]
 
 
-def _require_pairs(submissions: Sequence[Submission], rows: RowFlags) -> None:
+def _require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
     """Raise InputError if systems have parts, and FileError if there is nothing to pair them by."""
     require_one_task(submissions)
     has_ids = any(one.ids is not None for one in submissions)

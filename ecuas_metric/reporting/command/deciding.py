@@ -17,24 +17,20 @@ from ...recalibration.maps import Recalibration, fit_to_logs
 from ...rejection import OF_REJECT_COST, RowDecisions, decisions_on_rows
 from ...results import System
 from ..recalibrating import log_posteriors_of, with_log_posteriors
-from ..report import prepare_submissions
+from ..report import prepare_submission, prepare_submissions
 from ..tables import Grid, Record, check_suffix, to_csv, write
 from ..thresholds import chosen_costs
 from .costs import cost_of_all, cost_of_flag
 from .flags import Flag
+from .in_memory import notes_of
 from .parameters import (
-    ColumnsFlag,
     CostFlag,
     Files,
     FormOptions,
-    GroupColumn,
-    LabelsFlag,
+    NewRowFlags,
     Notes,
     Output,
-    ReadingFlags,
-    RecipeFlag,
     RowFlags,
-    ScaleFlag,
 )
 from .reading import read_files, recipes_of, without_truth
 
@@ -49,10 +45,7 @@ def decide_rows(
         float | None, Flag("reject what is expected to cost more; required", "COST")
     ] = None,
     cost: CostFlag = None,
-    columns: ColumnsFlag = (),
-    scale: ScaleFlag = "1",
-    labels: LabelsFlag = None,
-    recipe: RecipeFlag = None,
+    rows: NewRowFlags,
     form: FormOptions,
     calibrate_on: Annotated[
         str | None, Flag("recalibrate by a fit on this labelled file", "FILE")
@@ -69,8 +62,7 @@ def decide_rows(
         raise InputError("--reject-cost", "reject_cost_missing", advice="choose_threshold")
     for path in output:
         check_suffix(path, (".csv", ".json"))
-    rows = RowFlags(columns=columns, scale=scale, labels=labels, recipe=recipe)
-    read = partial(read_files, rows=rows, groups=None, metric=form, outputs=output)
+    read = partial(read_files, flags=rows, metric=form, outputs=output)
     options = asdict(form)
     if calibrate_on is None:
         submissions = read(files, are_new=True, beside=[cost])
@@ -80,7 +72,7 @@ def decide_rows(
             labelled = read([calibrate_on], beside=files)
         classes = labelled[0].recipe.classes
         submissions = read(files, are_new=True, classes=classes, beside=[calibrate_on, cost])
-        if labels is None and recipe is None:
+        if rows.labels is None and rows.recipe is None:
             _require_named(submissions, classes)
         fits = _fits(submissions, labelled, calibrate, options)
     records: list[Record] = []
@@ -94,7 +86,7 @@ def decide_rows(
     signature = signature_of(system.basis for system in systems.values())
     read_as = lines_of(map(without_truth, recipes_of(submissions)))
     _show_rows(records, signature, output, reject_cost=reject_cost, read=read_as)
-    return _notes(systems)
+    return notes_of(systems)
 
 
 def _require_named(submissions: Iterable[Submission], classes: Sequence[str] | None) -> None:
@@ -129,7 +121,7 @@ def _fits(
         if name not in by_name:
             raise InputError("--calibrate-on", "system_not_in_file", value=name)
         with in_words(OF_MISSING):
-            (system,) = prepare_submissions([by_name[name]], **options).values()
+            system = prepare_submission(by_name[name], options)
         logs = log_posteriors_of(by_name[name], system)
         fits[name] = fit_to_logs(
             logs,
@@ -145,7 +137,7 @@ def _system(
 ) -> System:
     """Return the system of new rows, recalibrated if there is a fit."""
     with in_words({**OF_REJECT_COST, **OF_MISSING}):
-        (system,) = prepare_submissions([submission], **options).values()
+        system = prepare_submission(submission, options)
     if fit is None:
         return system
     values = fit.apply_to_logs(log_posteriors_of(submission, system))
@@ -188,15 +180,10 @@ def _records(submission: Submission, decided: RowDecisions) -> Iterator[Record]:
         yield record
 
 
-def _notes(systems: Mapping[str, System]) -> Notes:
-    return [(name, note) for name, system in systems.items() for note in system.notes]
-
-
 def choose_threshold(
     *,
     files: Files,
-    reading: ReadingFlags,
-    groups: GroupColumn = None,
+    rows: RowFlags,
     form: FormOptions,
     cost: CostFlag = None,
     budget: Annotated[
@@ -206,24 +193,15 @@ def choose_threshold(
         float | None, Flag("accept as many as keep their mean cost at most this, certified", "RISK")
     ] = None,
     interval: Annotated[float, Flag("level of the certificate and of intervals", "LEVEL")] = LEVEL,
-    digits: Annotated[
-        int, Flag("digits after the decimal point", "N", [str(digits) for digits in range(16)])
-    ] = 3,
-    output: Annotated[
-        Sequence[str],
-        Flag("also write the table to a .md, .tex, .txt, .csv or .json file; repeatable", "FILE"),
-    ] = (),
+    output: Output,
 ) -> Notes:
     """Print the reject cost that a budget or a promised risk leads to, of each system."""
-    table = Output(digits=digits, output=output)
-    table.check()
-    rows = RowFlags(**asdict(reading))
-    submissions = read_files(files, rows, groups=groups, metric=form, outputs=output, beside=[cost])
+    submissions = read_files(files, rows, metric=form, outputs=output.output, beside=[cost])
     options = asdict(form) | cost_of_all(cost, submissions)
     with in_words(OF_MISSING):
         systems = prepare_submissions(submissions, **options)
     grid, records = chosen_costs(
-        systems, budget=budget, max_risk=max_risk, level=interval, digits=digits
+        systems, budget=budget, max_risk=max_risk, level=interval, digits=output.digits
     )
-    table.show(grid, records, recipes=recipes_of(submissions))
-    return _notes(systems)
+    output.show(grid, records, recipes=recipes_of(submissions))
+    return notes_of(systems)

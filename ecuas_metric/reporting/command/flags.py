@@ -4,7 +4,7 @@ import argparse
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from types import UnionType
 from typing import Any, NoReturn, get_args
@@ -53,17 +53,18 @@ class Parameter:
 
     def add_to(self, parser: argparse.ArgumentParser) -> None:
         """Add it to a parser, whose values hold it only where it is given."""
-        metavar = self.flag.metavar or f"{{{','.join(self.flag.choices)}}}"
-        shared: dict[str, Any] = {"help": self.flag.help + self._default()}
-        shared["default"] = argparse.SUPPRESS
+        how: dict[str, Any] = {"help": self.flag.help + self._default()}
+        how["default"] = argparse.SUPPRESS
+        if self.kind is bool:
+            parser.add_argument(self.text, action="store_true", **how)
+            return
+        how["metavar"] = self.flag.metavar or f"{{{','.join(self.flag.choices)}}}"
         if self.is_required:
-            parser.add_argument(self.name, nargs="*", metavar=metavar, **shared)
-        elif self.kind is bool:
-            parser.add_argument(self.text, action="store_true", **shared)
+            parser.add_argument(self.name, nargs="*", **how)
         elif self.kind == Sequence[str]:
-            parser.add_argument(self.text, action="append", metavar=metavar, **shared)
+            parser.add_argument(self.text, action="append", **how)
         else:
-            parser.add_argument(self.text, type=self.value_of, metavar=metavar, **shared)
+            parser.add_argument(self.text, type=self.value_of, **how)
 
     def value_of(self, text: str) -> object:
         """Return the value that a text stands for."""
@@ -94,9 +95,9 @@ class Command:
 
     # by the parameter that chooses each; "" where none is given
     forms: Mapping[str, Callable[..., Any]]
-    usage: str
     description: str = ""
     epilog: str = ""
+    usage: str = "FILE [FILE ...]"
     # of the choosing parameters, those that no function has
     switches: Mapping[str, Flag] = field(default_factory=dict)
     # what to do instead of a flag that it has not
@@ -154,11 +155,11 @@ def call(
 
 def parse(
     name: str,
-    commands: Mapping[str, Command],
+    commands: Mapping[str, Callable[[], Command]],
     argv: Sequence[str],
 ) -> Callable[[], Any]:
     """Return the call that a command line asks for; UsageError if its function does not take what is given."""
-    command = commands[name]
+    command = commands[name]()
     parser = _Parser(
         prog=f"ecuas {name}",
         usage=f"ecuas {name} {command.usage} [options]",
@@ -179,23 +180,27 @@ def parse(
     accepted = {one.name: one for one in parameters_of(function)}
     for other in arguments.keys() - accepted.keys() - {form}:
         _refuse(parameters[other], form, command)
-    hints = {"FILE": f"See ecuas {name} --help.", **command.hints}
-    for one in accepted.values():
-        _require_sense(one, arguments, hints)
+    _require_sense(accepted, arguments, command.hints.get("FILE", f"See ecuas {name} --help."))
     return functools.partial(call, function, arguments)
 
 
 def _require_sense(
-    parameter: Parameter, arguments: Mapping[str, object], hints: Mapping[str, str]
+    accepted: Mapping[str, Parameter], arguments: Mapping[str, object], hint: str
 ) -> None:
-    """Raise UsageError if a parameter is missing, or there without what it needs."""
-    if parameter.is_required and not arguments.get(parameter.name):
-        raise UsageError(f"{parameter.text} is missing. {hints[parameter.text]}")
-    needs = parameter.flag.needs
-    if needs and parameter.name in arguments and arguments.keys().isdisjoint(needs):
-        raise UsageError(
-            f"{parameter.text} has no effect without {' or '.join(map(flag_of, needs))}."
-        )
+    """Raise UsageError if the files are missing, or a parameter is there without any of those that it needs."""
+    for parameter in accepted.values():
+        if parameter.is_required and not arguments.get(parameter.name):
+            raise UsageError(f"{parameter.text} is missing. {hint}")
+        needs = [accepted[name] for name in parameter.flag.needs if name in accepted]
+        if parameter.name in arguments and needs and not any(_are_set(needs, arguments)):
+            flags = " or ".join(need.text for need in needs)
+            raise UsageError(f"{parameter.text} has no effect without {flags}.")
+
+
+def _are_set(parameters: Iterable[Parameter], arguments: Collection[str]) -> Iterator[bool]:
+    """Yield whether each parameter is given, or has a value where it is not."""
+    for one in parameters:
+        yield one.name in arguments or bool(one.default)
 
 
 def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:
@@ -212,15 +217,15 @@ def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:
 def _unknown(
     flag: str,
     name: str,
-    commands: Mapping[str, Command],
+    commands: Mapping[str, Callable[[], Command]],
 ) -> str:
     """Say which flag an unknown one may be, of the same command or of another."""
     flags = {}
     for other, command in commands.items():
-        flags[other] = [one.text for one in command.parameters().values()]
+        flags[other] = [one.text for one in command().parameters().values()]
     holders = [f"ecuas {other}" for other, texts in flags.items() if flag in texts]
     if holders:
-        hint = commands[name].hints.get(flag, "")
+        hint = commands[name]().hints.get(flag, "")
         return f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}. {hint}".rstrip()
     for other in (name, *commands):
         for near in difflib.get_close_matches(flag, flags[other], 1):

@@ -1,6 +1,5 @@
 """What the help of each subcommand says, and which functions do it."""
 
-from collections.abc import Iterator, Mapping
 from functools import cache
 
 from ...files.recipe import LAYOUTS
@@ -98,22 +97,6 @@ _NO_PAIRS = (
 _NO_PARTS = "Compare one part at a time: a file, or several systems in one, for each."
 
 
-_FILE_OR_FILES = "FILE [FILE ...]"
-
-
-class _Commands(Mapping[str, Command]):
-    """The subcommands by name; what one of them needs is imported when it is asked for."""
-
-    def __getitem__(self, name: str) -> Command:
-        return _MAKERS[name]()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_MAKERS)
-
-    def __len__(self) -> int:
-        return len(_MAKERS)
-
-
 def _files() -> str:
     """Return what a file may hold."""
     width = max(len(columns) for columns, _ in LAYOUTS)
@@ -138,7 +121,6 @@ def _score() -> Command:
 
     return Command(
         {"": in_memory.score_in_memory, "out_of_core": out_of_core.score_out_of_core},
-        _FILE_OR_FILES,
         _files(),
         _metrics() + _SCORE,
         switches={"out_of_core": out_of_core.SWITCH},
@@ -150,8 +132,7 @@ def _compare() -> Command:
     from .comparing import compare_in_memory
 
     hints = {"--by": _NO_PARTS, "--out-of-core": _NO_PAIRS}
-    epilog = _metrics() + _COMPARE
-    return Command({"": compare_in_memory}, _FILE_OR_FILES, _files(), epilog, hints=hints)
+    return Command({"": compare_in_memory}, _files(), _metrics() + _COMPARE, hints=hints)
 
 
 @cache
@@ -160,9 +141,9 @@ def _plan() -> Command:
 
     return Command(
         {"": plan_of_files, "error_rates": plan_of_error_rates},
-        "[FILE FILE]",
         _files(),
         _metrics() + _PLAN,
+        usage="[FILE FILE]",
         hints={"--by": _NO_PARTS, "FILE": "A plan needs two, or --error-rates instead."},
     )
 
@@ -171,39 +152,40 @@ def _plan() -> Command:
 def _report() -> Command:
     from .comparing import write_for_paper
 
-    return Command({"": write_for_paper}, _FILE_OR_FILES, _files())
+    return Command({"": write_for_paper}, _files())
 
 
 @cache
 def _decide() -> Command:
     from .deciding import decide_rows
 
-    usage = f"{_FILE_OR_FILES} --reject-cost COST"
-    return Command({"": decide_rows}, usage, _NEW_ROWS + _files(), _DECIDE)
+    description = _NEW_ROWS + _files()
+    usage = "FILE [FILE ...] --reject-cost COST"
+    return Command({"": decide_rows}, description, _DECIDE, usage)
 
 
 @cache
 def _threshold() -> Command:
     from .deciding import choose_threshold
 
-    return Command({"": choose_threshold}, _FILE_OR_FILES, _files(), _DECIDE)
+    return Command({"": choose_threshold}, _files(), _DECIDE)
 
 
 @cache
 def _read() -> Command:
     from .recipes import show_recipes
 
-    return Command({"": show_recipes}, _FILE_OR_FILES, _files())
+    return Command({"": show_recipes}, _files())
 
 
 @cache
 def _merge() -> Command:
     from .out_of_core import merge_states
 
-    return Command({"": merge_states}, _FILE_OR_FILES, epilog=_metrics())
+    return Command({"": merge_states}, epilog=_metrics())
 
 
-_MAKERS = {
+COMMANDS = {  # by name; what one of them needs is imported when it is asked for
     "score": _score,
     "compare": _compare,
     "plan": _plan,
@@ -213,4 +195,3 @@ _MAKERS = {
     "read": _read,
     "merge": _merge,
 }
-COMMANDS = _Commands()

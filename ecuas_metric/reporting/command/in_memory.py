@@ -8,7 +8,7 @@ from ...errors import InputError, Note
 from ...files.submissions import Submission
 from ...metric import Key
 from ...options import DEFAULTS, INTERVAL_METHODS
-from ...recalibration import FOLDS
+from ...recalibration import FOLDS, METHODS
 from ...results import System
 from ..report import (
     Report,
@@ -27,20 +27,16 @@ from .choice import asked_keys
 from .costs import cost_of_all
 from .flags import Flag, flag_of
 from .parameters import (
-    GROUPS,
     BinnedOptions,
     By,
-    Calibrate,
     CostFlag,
     Figures,
     Files,
-    Folds,
     Interval,
+    MetricOutput,
     Notes,
-    NumResamples,
-    Output,
+    PairFlags,
     ReportOutput,
-    RowFlags,
     Seed,
     option,
     options_set,
@@ -49,17 +45,18 @@ from .parameters import (
 )
 from .reading import read_files, recipes_of
 
-# what groups of samples matter for in `score`
-_DEPENDENT = ("interval", "calibration", "calibrate", "explain")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemFlags:
     """What systems are made of besides their rows."""
 
     cost: CostFlag = None
-    calibrate: Calibrate = None
-    folds: Folds = FOLDS
+    calibrate: Annotated[
+        str | None, Flag("add each system after cross-validated recalibration", choices=METHODS)
+    ] = None
+    folds: Annotated[int, Flag("number of folds for --calibrate", "K", needs=("calibrate",))] = (
+        FOLDS
+    )
 
     def options(self, submissions: Sequence[Submission]) -> dict[str, object]:
         """Return the cost, if there is one."""
@@ -70,37 +67,29 @@ class SystemFlags:
     ) -> dict[str, System]:
         """Prepare systems of which all answers are labelled, and recalibrate them if that is asked for."""
         systems = prepare_submissions(submissions, **options)
-        return self.with_recalibrated(systems, submissions, options)
+        systems, _ = self.with_recalibrated(systems, submissions, options)
+        return systems
 
     def with_recalibrated(
         self,
         systems: dict[str, System],
         submissions: Sequence[Submission],
         options: Mapping[str, object],
-    ) -> dict[str, System]:
-        """Return the systems, each with its recalibrated version if that is asked for."""
+    ) -> tuple[dict[str, System], Sequence[Submission]]:
+        """Return the systems, each with its recalibrated version if that is asked for, and what they are of."""
         if self.calibrate is None:
-            return systems
+            return systems, submissions
         from ..recalibrating import add_recalibrated
 
         return add_recalibrated(
             systems, submissions, method=self.calibrate, folds=self.folds, **options
         )
 
-    def with_names_recalibrated(self, submissions: Sequence[Submission]) -> list[Submission]:
-        """Return the systems by the names of their rows in a table, also of their recalibrated versions."""
-        if self.calibrate is None:
-            return list(submissions)
-        from ..recalibrating import with_names_recalibrated
-
-        return with_names_recalibrated(submissions, self.calibrate)
-
 
 def score_in_memory(
     *,
     files: Files,
-    rows: RowFlags,
-    groups: Annotated[str | None, Flag(GROUPS, "COLUMN", needs=_DEPENDENT)] = None,
+    rows: PairFlags,
     by: By = None,
     made: SystemFlags,
     metric: BinnedOptions,
@@ -109,26 +98,24 @@ def score_in_memory(
     interval_method: Annotated[
         str, option("interval_method", choices=INTERVAL_METHODS, needs=("interval",))
     ] = DEFAULTS.interval_method,
-    resamples: NumResamples = DEFAULTS.n_resamples,
+    resamples: Annotated[int, option("n_resamples", "B")] = DEFAULTS.n_resamples,
     seed: Seed = DEFAULTS.random_state,
     output: ReportOutput,
     figures: Figures = None,
     explain: Annotated[bool, Flag("explain the results in plain words below the table")] = False,
 ) -> Notes:
     """Print the metrics of all systems in one table."""
-    output.check()
     draws = {"n_resamples": resamples, "random_state": seed}
     _refuse_draws(draws, [calibration, explain, interval_method != DEFAULTS.interval_method])
-    options = metric.options(rows) | draws
+    options = metric.options() | draws
     options |= {
         "calibration": calibration,
         "confidence_level": interval,
         "interval_method": interval_method,
     }
-    submissions = read_files(
+    submissions: Sequence[Submission] = read_files(
         files,
         rows,
-        groups=groups,
         part=by,
         metric=metric,
         unlabelled="bounds",
@@ -139,7 +126,7 @@ def score_in_memory(
     systems, unlabelled = prepare_open(submissions, **options)
     if is_bounded(unlabelled):
         _require_labels({"explain": explain, "calibrate": made.calibrate})
-    systems = made.with_recalibrated(systems, submissions, options)
+    systems, submissions = made.with_recalibrated(systems, submissions, options)
     asked = metrics_of(output, systems, options_set(options, is_binned=figures is not None))
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
@@ -150,8 +137,7 @@ def score_in_memory(
     if by:
         from ..averages import macro_averages
 
-        rows_of_table = made.with_names_recalibrated(submissions)
-        notes += _show_averages(macro_averages(report, rows_of_table, systems), keys, by, output)
+        notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
     if explain:
         from ..text import explain as sentences_of
 
@@ -185,7 +171,7 @@ def _next_steps(
 
 
 def metrics_of(
-    output: Output, systems: Mapping[str, System], options: Sequence[str]
+    output: MetricOutput, systems: Mapping[str, System], options: Sequence[str]
 ) -> list[Key] | None:
     """Return the requested metrics, on which options that are set must have an effect; None is all."""
     first = next(iter(systems.values()))

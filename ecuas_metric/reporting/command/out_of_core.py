@@ -14,8 +14,7 @@ from ...files.recipe import Reading, Recipe
 from ...files.submissions import Unlabelled
 from ...metric import Key
 from ...options import checked_options
-from ..report import BELOW, report_of, report_records, write_figures
-from ..tables import Record
+from ..report import BELOW, report_of, write_figures
 from .choice import asked_keys
 from .flags import Flag
 from .parameters import (
@@ -70,7 +69,6 @@ def score_out_of_core(
     engine: Engine = "local",
 ) -> Notes:
     """Print the metrics of systems whose rows are never all in memory."""
-    output.check()
     notes: Notes = []
     if engine == "spark":
         from ...scale.spark import score_files_on_spark
@@ -95,7 +93,7 @@ def score_out_of_core(
         "decompose": metric.decompose,
         "confidence_level": interval,
     }
-    added = options_set(metric.options(columns), is_binned=bool(figures or state))
+    added = options_set(metric.options(), is_binned=bool(figures or state))
     read = {recipe.digest(): recipe for recipe in recipes}
     for name, summary in collection.states.items():
         recipe = read.get(str(summary.basis.recipe))  # none of what only a state from before has
@@ -119,7 +117,6 @@ def merge_states(
     """Merge files of states, write them into one if it is named, and print their numbers."""
     from ...scale.storage import merge_collections, read_collection
 
-    output.check()
     _require_new(state)
     collection = merge_collections(map(read_collection, files), names=files)
     _save(state, collection)
@@ -166,9 +163,7 @@ def _collect(
     from ...scale.rows import STATE_OPTIONS
 
     files = [parse_file(text) for text in texts]
-    options = {
-        name: value for name, value in metric.options(columns).items() if name in STATE_OPTIONS
-    }
+    options = {name: value for name, value in metric.options().items() if name in STATE_OPTIONS}
     recipes: list[Recipe] = []
     collection = engine(
         [file.path if file.name is None else (file.name, file.path) for file in files],
@@ -177,6 +172,8 @@ def _collect(
         recipes=recipes,
         **settings,
     )
+    if metric.weights_are is not None and not any(recipe.of("weight") for recipe in recipes):
+        raise InputError("weights_are", "idle_without_weight")
     if columns.labels is not None and all(recipe.classes is None for recipe in recipes):
         raise InputError("--labels", "idle_of_posteriors")
     return collection, recipes
@@ -199,17 +196,12 @@ def _show(
     results = {}
     for name, state in collection.states.items():
         results[name] = results_of(state, **reading, with_errors=bool(output.output), only=keys)
-    sizes = {name: state.rows for name, state in collection.states.items()}
-    report = report_of(results, sizes, _unlabelled(results))
+    report = report_of(results, _unlabelled(results))
     if keys is None:
         keys = report.keys
-    records: list[Record] = []
-    for record in report_records(report, keys=keys):
-        records.append({**record, **_bounds(results[str(record["system"])], keys)})
     output.show_report(
         report,
         keys,
-        records,
         notes=_bounds_lines(results, output.columns_of(keys)),
         recipes=recipes,
     )
@@ -265,17 +257,3 @@ def _digits(low: float | None, high: float | None) -> str:
     digits = min(15, max(3, 1 - math.floor(math.log10(high - low)))) if high > low else 15
     unit = 10.0**-digits
     return f"{math.floor(low / unit) * unit:.{digits}f}, {math.ceil(high / unit) * unit:.{digits}f}"
-
-
-def _bounds(
-    results: SummaryResults,
-    keys: Iterable[Key],
-) -> dict[str, float]:
-    flat = results.flat()
-    ends = ("lower_bound", "upper_bound", "standard_error")
-    return {
-        f"{key}_{end}": flat[f"{key}_{end}"]
-        for key in keys
-        for end in ends
-        if f"{key}_{end}" in flat
-    }

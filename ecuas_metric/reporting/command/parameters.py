@@ -1,7 +1,6 @@
 """The flags that several commands share, each declared once; what a command takes together is a dataclass."""
 
 import dataclasses
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,9 +15,8 @@ from ...files.submissions import RULES
 from ...inputs import POSTERIOR_FORMS
 from ...metric import Key
 from ...options import DEFAULTS, OPTIONS, WEIGHTS
-from ...recalibration import METHODS
-from ..report import Report, digits_for, main_keys, report_grid, report_records
-from ..tables import Grid, Record, check_suffix, screen_of, to_text, write
+from ..report import Report, main_keys, report_grid, report_records
+from ..tables import Grid, Record, check_suffix, screen_width, to_text, wrapped, write
 from .flags import Flag
 
 
@@ -32,7 +30,6 @@ def option(
 
 _NAMES = {"bins": "n_bins"}  # of flags -> of options
 ADDING = ("normalize", "decompose", "calibration", "reject_costs", "n")  # options that add numbers
-GROUPS = "column of groups of samples that depend on each other"
 Files = Annotated[
     list[str],
     Flag(
@@ -54,52 +51,9 @@ PoolTasks = Annotated[bool, Flag("for runs: pool the tasks of each model")]
 Normalize = Annotated[bool, option("normalize")]
 Decompose = Annotated[bool, option("decompose")]
 Interval = Annotated[float | None, Flag("intervals at this level, e.g. 0.95", "LEVEL")]
-GroupColumn = Annotated[str | None, Flag(GROUPS, "COLUMN")]
-NumResamples = Annotated[int, option("n_resamples", "B")]
 Seed = Annotated[int, option("random_state", "SEED")]
 Figures = Annotated[
     str | None, Flag("draw risk-coverage, cost, reliability and ECUAS_n curves", "DIR")
-]
-Calibrate = Annotated[
-    str | None, Flag("add each system after cross-validated recalibration", choices=METHODS)
-]
-Folds = Annotated[int, Flag("number of folds for --calibrate", "K", needs=("calibrate",))]
-RightFlag = Annotated[
-    str | None,
-    Flag(
-        "the word or number for a correct answer, or that and the one for a wrong answer: 1/2",
-        "WORD",
-    ),
-]
-ColumnsFlag = Annotated[
-    Sequence[str],
-    Flag(
-        f"column for each role; roles: {', '.join(NAMES)}; join several columns by + (of id, group, stratum, "
-        "system, posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN,.. "
-        "applies to one file, SYSTEM:ROLE=COLUMN,.. to one of several systems in columns of a table; repeatable",
-        "ROLE=COLUMN,..",
-    ),
-]
-ScaleFlag = Annotated[
-    str,
-    Flag(
-        "largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH",
-        "MAX",
-    ),
-]
-LabelsFlag = Annotated[
-    str | None,
-    Flag(
-        "names of all classes in the order of the posteriors, if the columns are not named after them",
-        "CLASS,..",
-    ),
-]
-RecipeFlag = Annotated[
-    str | None,
-    Flag(
-        "read files as this recipe says, which `ecuas read --output` wrote; other flags change it",
-        "FILE",
-    ),
 ]
 CostFlag = Annotated[
     str | None,
@@ -113,14 +67,55 @@ OrdersN = Annotated[tuple[float, ...], option("n", "N,..")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """What the columns of files mean, in memory and out of core."""
+class NewRowFlags:
+    """What the columns of files mean, also of rows without a truth."""
 
-    columns: ColumnsFlag = ()
-    scale: ScaleFlag = "1"
+    columns: Annotated[
+        Sequence[str],
+        Flag(
+            f"column for each role; roles: {', '.join(NAMES)}; join several columns by + (of id, group, stratum, "
+            "system, posteriors); 1-COLUMN is the complement; use dotted names for nested fields; FILE:ROLE=COLUMN,.. "
+            "applies to one file, SYSTEM:ROLE=COLUMN,.. to one of several systems in columns of a table; repeatable",
+            "ROLE=COLUMN,..",
+        ),
+    ] = ()
+    scale: Annotated[
+        str,
+        Flag(
+            "largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH",
+            "MAX",
+        ),
+    ] = "1"
+    labels: Annotated[
+        str | None,
+        Flag(
+            "names of all classes in the order of the posteriors, if the columns are not named after them",
+            "CLASS,..",
+        ),
+    ] = None
+    recipe: Annotated[
+        str | None,
+        Flag(
+            "read files as this recipe says, which `ecuas read --output` wrote; other flags change it",
+            "FILE",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingFlags(NewRowFlags):
+    """How the cells of a table are read, in memory and out of core."""
+
     correct_from: Annotated[
         float | None,
         Flag("if grades are not 0 or 1, answers with at least this grade are correct", "GRADE"),
+    ] = None
+    right: Annotated[
+        str | None,
+        Flag(
+            "the word or number for a correct answer, or that and the one for a wrong answer: 1/2",
+            "WORD",
+        ),
     ] = None
     unlabelled: Annotated[
         str | None,
@@ -135,18 +130,17 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReadingFlags(Columns):
-    """How the cells of a table are read."""
-
-    right: RightFlag = None
-    labels: LabelsFlag = None
-    recipe: RecipeFlag = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RowFlags(ReadingFlags):
     """How files are read whose rows are in memory."""
 
+    groups: Annotated[
+        str | None,
+        Flag(
+            "column of groups of samples that depend on each other",
+            "COLUMN",
+            needs=("interval", "calibration", "calibrate", "explain"),
+        ),
+    ] = None
     tasks: Annotated[
         str | None, Flag("for runs of evaluation tools: read only these tasks", "TASK,..")
     ] = None
@@ -164,6 +158,12 @@ class RowFlags(ReadingFlags):
             choices=LENGTHS,
         ),
     ] = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairFlags(RowFlags):
+    """How files are read whose systems may be compared."""
+
     common: Annotated[
         bool, Flag("keep only samples whose ids all systems have; a note counts those left out")
     ] = False
@@ -201,13 +201,8 @@ class MetricOptions(FormOptions):
     decompose: Decompose = False
     weights_are: Annotated[str | None, option("weights_are", choices=WEIGHTS)] = None
 
-    def options(self, columns: Columns) -> dict[str, object]:
-        """Return the options of `compute` that these are; InputError if weights mean something and there are none."""
-        is_weighted = columns.weight or any(
-            re.search(r"\bweight\s*=", text) for text in columns.columns
-        )
-        if self.weights_are is not None and not is_weighted:
-            raise InputError("weights_are", "idle_without_weight")
+    def options(self) -> dict[str, object]:
+        """Return the options of `compute` that these are."""
         return {_NAMES.get(name, name): value for name, value in dataclasses.asdict(self).items()}
 
 
@@ -220,14 +215,8 @@ class BinnedOptions(MetricOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What is shown, and where it is written."""
+    """How a table is shown, and where it is written."""
 
-    metrics: Annotated[
-        str | None,
-        Flag(
-            "compute only these metrics, given by key or by the name shown in tables", "METRIC,.."
-        ),
-    ] = None
     digits: Annotated[
         int | None,
         Flag(
@@ -241,7 +230,7 @@ class Output:
         Flag("also write the table to a .md, .tex, .txt, .csv or .json file; repeatable", "FILE"),
     ] = ()
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raise FileError, before anything is computed, if a file has no format."""
         for path in self.output:
             check_suffix(path)
@@ -262,7 +251,7 @@ class Output:
         read = lines_of(of_files)
         for line in read:
             print(line)
-        print(to_text(grid, screen_of(sys.stdout)) if text is None else text, end="")
+        print(to_text(grid, screen_width(sys.stdout)) if text is None else text, end="")
         if not self.output:  # digests of ids take as long as a table
             return
         fields: dict[str, object] = {}
@@ -273,10 +262,6 @@ class Output:
         for path in self.output:
             write(path, replace(grid, read=read, fields=fields), records)
 
-    def digits_of(self, limits: Iterable[tuple[float, float]]) -> int:
-        """Return the digits that are asked for, or those that intervals need."""
-        return digits_for(limits) if self.digits is None else self.digits
-
     def show_below(
         self,
         grid: Grid,
@@ -285,22 +270,34 @@ class Output:
     ) -> None:
         """Print another table, and write it beside the files of the first, with a suffix to their names."""
         unsigned = replace(grid, signature="")  # that stands below the first
-        print("", to_text(unsigned, screen_of(sys.stdout)), sep="\n", end="")
+        print("", to_text(unsigned, screen_width(sys.stdout)), sep="\n", end="")
         for path in map(Path, self.output):
             write(path.with_stem(f"{path.stem}_{suffix}"), grid, records)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReportOutput(Output):
+class MetricOutput(Output):
+    """Which metrics are shown."""
+
+    metrics: Annotated[
+        str | None,
+        Flag(
+            "compute only these metrics, given by key or by the name shown in tables", "METRIC,.."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportOutput(MetricOutput):
     """What is shown of a report, and where it is written."""
 
     full: Annotated[
         bool, Flag("show all metrics, not only the main ones; .csv and .json always have all")
     ] = False
 
-    def check(self) -> None:
+    def __post_init__(self) -> None:
         """Raise FileError if a file has no format, and InputError if all metrics and some are asked for."""
-        Output.check(self)
+        Output.__post_init__(self)
         if self.full and self.metrics is not None:
             raise InputError("--full", "idle_beside_metrics")
 
@@ -308,7 +305,6 @@ class ReportOutput(Output):
         self,
         report: Report,
         keys: Sequence[Key],
-        records: Sequence[Record] | None = None,
         *,
         notes: Iterable[str] = (),
         hint: str = "",
@@ -318,7 +314,7 @@ class ReportOutput(Output):
         grid = report_grid(report, digits=self.digits, keys=self.columns_of(keys))
         grid = replace(grid, notes=[*grid.notes, *notes], hints=[*grid.hints, hint])
         bases = {name: results.basis for name, results in report.results.items()}
-        self.show(grid, records or report_records(report, keys=keys), recipes=recipes, bases=bases)
+        self.show(grid, report_records(report, keys=keys), recipes=recipes, bases=bases)
 
     def columns_of(self, keys: Sequence[Key]) -> list[Key]:
         """Return which of the keys have a column."""
@@ -340,7 +336,8 @@ def options_set(
 
 def print_bullets(sentences: Iterable[str]) -> None:
     """Print sentences as a list."""
-    print("", *screen_of(sys.stdout).wrap(f"- {sentence}" for sentence in sentences), sep="\n")
+    lines = (f"- {sentence}" for sentence in sentences)
+    print("", *wrapped(lines, screen_width(sys.stdout)), sep="\n")
 
 
 def print_paths(paths: Iterable[Path]) -> None:

@@ -26,13 +26,12 @@ from .flags import Flag
 from .in_memory import metrics_of, notes_of, require_one_task
 from .parameters import (
     Files,
-    GroupColumn,
     MetricOptions,
+    MetricOutput,
     Notes,
     OrdersN,
-    Output,
+    PairFlags,
     PoolTasks,
-    RowFlags,
     options_set,
 )
 from .reading import read_files, recipes_of
@@ -55,19 +54,17 @@ class Target:
 def plan_of_files(
     *,
     files: Files,
-    rows: RowFlags,
-    groups: GroupColumn = None,
+    rows: PairFlags,
     pool_tasks: PoolTasks = False,
     metric: MetricOptions,
     target: Target,
-    output: Output,
+    output: MetricOutput,
 ) -> Notes:
     """Print how many samples a comparison like that of two systems needs."""
-    output.check()
     # which no number of a plan depends on
-    options = metric.options(rows) | {"confidence_level": LEVEL}
+    options = metric.options() | {"confidence_level": LEVEL}
     submissions = read_files(
-        files, rows, groups=groups, pool_tasks=pool_tasks, metric=metric, outputs=output.output
+        files, rows, pool_tasks=pool_tasks, metric=metric, outputs=output.output
     )
     require_one_task(submissions)
     systems = prepare_submissions(submissions, **options)
@@ -93,10 +90,9 @@ def plan_of_error_rates(
     auroc: Annotated[float, Flag("expected AUROC of their confidences", "AUROC")] = EXPECTED_AUROC,
     n: OrdersN = DEFAULTS.n,
     target: Target,
-    output: Output,
+    output: MetricOutput,
 ) -> Notes:
     """Print how many samples a comparison of systems with some error rates needs."""
-    output.check()
     keys = [Key(ERROR_RATE.name), *(Key(ECUAS_N.name, order) for order in checked_options(n=n).n)]
     options = [*options_set({"n": n}), *(["auroc"] if auroc != EXPECTED_AUROC else [])]
     chosen = chosen_keys(output.metrics, keys, options)
@@ -111,7 +107,7 @@ def plan_of_error_rates(
 def _show_plans(
     plans: Sequence[Plan],
     target: Target,
-    output: Output,
+    output: MetricOutput,
     recipes: Iterable[Recipe] = (),
     bases: Mapping[str, Basis] | None = None,
 ) -> None:
@@ -120,7 +116,5 @@ def _show_plans(
     is_planned = target.difference is not None
     levels = {"power": target.power, "alpha": target.alpha}
     line = str(next(iter((bases or {}).values()), ""))
-    grid = plan_grid(
-        plans, planned=is_planned, digits=output.digits_of(()), signature=line, **levels
-    )
+    grid = plan_grid(plans, planned=is_planned, digits=output.digits, signature=line, **levels)
     output.show(grid, [fields_of(one) for one in plans], recipes=recipes, bases=bases)

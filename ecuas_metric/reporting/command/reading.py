@@ -3,9 +3,8 @@
 import csv
 import os
 import re
-from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass, fields, replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from ...files.recipe import (
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, submissions_of
 from .flags import flag_of
-from .parameters import FormOptions, ReadingFlags, RowFlags
+from .parameters import FormOptions, NewRowFlags, PairFlags, ReadingFlags, RowFlags
 
 # the commas that are in no column's name
 ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")
@@ -41,20 +40,10 @@ class File:
     path: str
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFile:
-    """The systems of a file."""
-
-    file: File
-    submissions: list[Submission]
-    is_run: bool  # of an evaluation tool
-
-
 def read_files(
     texts: Iterable[str],
-    rows: RowFlags,
+    flags: NewRowFlags,
     *,
-    groups: str | None,
     part: str | None = None,
     stratum: str | None = None,
     pool_tasks: bool = False,
@@ -71,23 +60,29 @@ def read_files(
     where nothing is asked for; new rows have no truth. `beside` are further files of the command.
     InputError if a flag has no effect on these files; FileError if an output would overwrite one.
     """
+    rows = PairFlags(**asdict(flags))
     files = [parse_file(text) for text in texts]
     others = list(map(parse_file, filter(None, [*beside, rows.recipe])))
     require_kept([*files, *others], outputs)
-    common = _columns_of(weight=rows.weight, group=groups, part=part, stratum=stratum)
+    roles = {"weight": rows.weight, "group": rows.groups, "part": part, "stratum": stratum}
+    common = {role: column for role, column in roles.items() if column}
     reading = reading_of(rows, metric, unlabelled)
     reading = replace(reading, labels=reading.labels or classes)
     run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
-    read = []
+    submissions: list[Submission] = []
+    stems: list[str] = []
     for file, columns in zip(files, columns_of_files(rows.columns, files, others), strict=True):
         of_file = by_recipe(reading.with_columns({**common, **columns}), rows.recipe)
-        read.append(_read(file, of_file, run, pool_tasks=pool_tasks, are_new=are_new))
-    _require_use(_set_flags(rows, metric, pool_tasks=pool_tasks), read)
-    _require_tasks(rows, read, pooled=pool_tasks or part == "model" or stratum == "task")
-    return _paired(_with_names(read, has_parts=part is not None), rows)
+        systems = _read(file.path, of_file, run, pool_tasks=pool_tasks, are_new=are_new)
+        submissions += _named(systems, file.name)
+        stems += [stem(one.file) if file.name is None else "" for one in systems]
+    _require_use([rows, metric], submissions, pool_tasks=pool_tasks)
+    is_pooled = pool_tasks or part == "model" or stratum == "task"
+    _require_tasks(_tasks(rows) or (), submissions, is_pooled=is_pooled)
+    return _paired(_distinct(submissions, stems, has_parts=part is not None), rows)
 
 
-def _paired(submissions: list[Submission], rows: RowFlags) -> list[Submission]:
+def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
     """Return the rows that are paired: those that all have, or all, without the ids that would pair them otherwise."""
     if rows.common and rows.by_position:
         raise InputError("--by-position", "idle_beside_common")
@@ -98,11 +93,6 @@ def _paired(submissions: list[Submission], rows: RowFlags) -> list[Submission]:
     from ...comparison.compare import in_common
 
     return in_common(submissions)
-
-
-def _columns_of(**roles: str | None) -> dict[str, str]:
-    """Return the columns of the roles that have one."""
-    return {role: name for role, name in roles.items() if name}
 
 
 def reading_of(rows: ReadingFlags, metric: FormOptions, unlabelled: str | None) -> Reading:
@@ -147,44 +137,46 @@ def columns_of_files(
     texts: Iterable[str],
     files: Sequence[File],
     others: Sequence[File] = (),
-) -> list[ColumnNames]:
+) -> Sequence[ColumnNames]:
     """Return the columns of each file by role, or by system and role; texts may also name other files.
 
     From texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file, its name, or a system in the one file.
     """
-    common: dict[str, Any] = {}
-    special: list[dict[str, Any]] = [{} for _ in files]
-    for text in texts:
-        meant = [common]
-        for pair in filter(str.strip, ROLES.split(text)):
-            subject, equals, column = pair.partition("=")
-            if not equals:
-                raise InputError("--columns", "wrong_pairs", value=pair)
-            of, colon, role = subject.strip().rpartition(":")
-            # in the order in which they stand, also of those that separate nothing: a=NAME,b=NAME
-            for one in (role, *re.findall(r",\s*(\w+)\s*=", column)):
-                require_role(one)
-            if colon:
-                is_of_another = any(map(partial(_is_called, of), others))
-                meant = _columns_meant(of, files, special, or_none=is_of_another)
-            for columns in meant:
-                columns[role] = column.strip()
-    return [common | of_file for of_file in special]
+    columns: list[dict[str, Any]] = [{} for _ in files]
+    pairs = [pair for text in texts for pair in _pairs_in(text)]
+    for of, role, column in sorted(pairs, key=lambda pair: bool(pair[0])):  # those of all first
+        is_of_another = any(_is_called(of, one) for one in others)
+        meant = _columns_meant(of, files, columns, or_none=is_of_another) if of else columns
+        for of_file in meant:
+            of_file[role] = column
+    return columns
+
+
+def _pairs_in(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the pairs of a text: of which file or system, or of all, a role, and its column."""
+    of = ""
+    for pair in filter(str.strip, ROLES.split(text)):
+        subject, equals, column = pair.partition("=")
+        if not equals:
+            raise InputError("--columns", "wrong_pairs", value=pair)
+        named, colon, role = subject.strip().rpartition(":")
+        # in the order in which they stand, also of those that separate nothing: a=NAME,b=NAME
+        for one in (role, *re.findall(r",\s*(\w+)\s*=", column)):
+            require_role(one)
+        of = named if colon else of
+        yield of, role, column.strip()
 
 
 def _columns_meant(
-    of: str, files: Sequence[File], special: Sequence[dict[str, Any]], *, or_none: bool
+    of: str, files: Sequence[File], columns: Sequence[dict[str, Any]], *, or_none: bool
 ) -> list[dict[str, Any]]:
     """Return the columns of the files with a path, a file name or a name, or those of a system in the one file."""
-    meant = []
-    for one, columns in zip(files, special, strict=True):
-        if _is_called(of, one):
-            meant.append(columns)
+    meant = [of_file for one, of_file in zip(files, columns, strict=True) if _is_called(of, one)]
     if meant or or_none:
         return meant
     if len(files) > 1 or stem(of) != of:
         raise InputError("--columns", "unknown_file", value=of)
-    return [special[0].setdefault(of, {})]
+    return [columns[0].setdefault(of, {})]
 
 
 def _is_called(text: str, file: File) -> bool:
@@ -193,16 +185,15 @@ def _is_called(text: str, file: File) -> bool:
 
 
 def _read(
-    file: File, reading: Reading, run: RunOptions, *, pool_tasks: bool, are_new: bool
-) -> ReadFile:
+    path: str, reading: Reading, run: RunOptions, *, pool_tasks: bool, are_new: bool
+) -> list[Submission]:
     if are_new:
-        return ReadFile(file, read_new_rows(file.path, reading=reading), is_run=False)
+        return read_new_rows(path, reading=reading)
     parts = {"part": "model"} if pool_tasks else {}
-    of_run = read_run(file.path, replace(reading, columns={**reading.columns, **parts}), run)
+    of_run = read_run(path, replace(reading, columns={**reading.columns, **parts}), run)
     if of_run is not None:
-        return ReadFile(file, of_run, is_run=True)
-    sheet = read_sheet(file.path, **reading.of_file())
-    return ReadFile(file, submissions_of(sheet, file.path, reading=reading), is_run=False)
+        return of_run
+    return submissions_of(read_sheet(path, **reading.of_file()), path, reading=reading)
 
 
 def _tasks(rows: RowFlags) -> list[str] | None:
@@ -219,88 +210,79 @@ def require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
             raise FileError(path, "file_is_read", advice="name_another_output")
 
 
-def _set_flags(
-    rows: RowFlags,
-    metric: FormOptions,
+def _require_use(
+    flags: Iterable[NewRowFlags | FormOptions],
+    submissions: Sequence[Submission],
     *,
     pool_tasks: bool,
-) -> set[str]:
-    """Return the names of the flags about files that are not at their defaults."""
-    names = {one.name for one in fields(rows) if getattr(rows, one.name) != one.default}
-    names |= {"pool_tasks"} if pool_tasks else set()
-    return names | ({"predictions_are"} if metric.predictions_are is not None else set())
-
-
-def _require_use(flags: Container[str], read: Sequence[ReadFile]) -> None:
+) -> None:
     """Raise InputError if a flag means nothing for what was read."""
-    forms = {(item.is_run, one.form) for item in read for one in item.submissions}
-    idle = {}
-    if (False, "posteriors") not in forms:
-        idle["labels"] = "idle_of_posteriors"
-    if (True, "posteriors") not in forms:
-        idle["choice_length"] = "idle_of_log_likelihoods"
-    if not any(item.is_run for item in read):
-        idle |= dict.fromkeys(OF_RUNS, "idle_of_runs")
-    if forms == {(True, "posteriors")}:
-        idle |= dict.fromkeys(NOT_OF_CHOICES, "idle_of_tables")
-    for name, rule in idle.items():
-        if name in flags:
-            raise InputError(flag_of(name), rule)
+    are_set = {name for record in flags for name in _names_set(record)}
+    if pool_tasks:
+        are_set.add("pool_tasks")
+    forms = {(_is_of_run(one), one.form) for one in submissions}
+    is_weighted = any(one.recipe.of("weight") for one in submissions)
+    rules = (
+        (("weights_are",), "idle_without_weight", not is_weighted),
+        (("labels",), "idle_of_posteriors", (False, "posteriors") not in forms),
+        (OF_RUNS, "idle_of_runs", not any(map(_is_of_run, submissions))),
+        (("choice_length",), "idle_of_log_likelihoods", (True, "posteriors") not in forms),
+        (NOT_OF_CHOICES, "idle_of_tables", forms == {(True, "posteriors")}),
+    )
+    for names, rule, is_idle in rules:
+        for name in names:
+            if is_idle and name in are_set:
+                raise InputError(flag_of(name), rule)
+
+
+def _names_set(flags: NewRowFlags | FormOptions) -> Iterator[str]:
+    """Yield the names of the flags that are not at their defaults."""
+    for one in fields(flags):
+        if getattr(flags, one.name) != one.default:
+            yield one.name
+
+
+def _is_of_run(submission: Submission) -> bool:
+    """Return whether a system is of a run of an evaluation tool."""
+    return submission.recipe.format == "run"
 
 
 def _require_tasks(
-    rows: RowFlags,
-    read: Sequence[ReadFile],
-    *,
-    pooled: bool,
+    tasks: Iterable[str], submissions: Iterable[Submission], *, is_pooled: bool
 ) -> None:
     """Raise InputError if a task is asked for that no run has; where they are pooled, nothing says which there were."""
-    parts = {one.part for item in read if item.is_run for one in item.submissions}
-    for task in () if pooled else _tasks(rows) or ():
-        if not any(f"{part}, ".startswith(f"{task}, ") for part in parts):
+    if is_pooled:
+        return
+    parts = {f"{one.part}, " for one in submissions if _is_of_run(one)}
+    for task in tasks:
+        if not any(part.startswith(f"{task}, ") for part in parts):
             raise InputError("--tasks", "task_missing", value=task)
 
 
-def _rename(submission: Submission, item: ReadFile) -> Submission:
-    """Return a system of a file by the name that was given to the file, if one was."""
-    name = item.file.name
+def _named(systems: Sequence[Submission], name: str | None) -> list[Submission]:
+    """Return the systems of a file by the name that was given to the file, if one was."""
     if name is None:
-        return submission
-    systems = {one.of for one in item.submissions}
-    of = name if len(systems) == 1 else f"{name} {submission.of}"
-    has_part = submission.part and len(item.submissions) > 1
-    return replace(submission, name=f"{of} {submission.part}" if has_part else of, of=of)
+        return list(systems)
+    is_alone = len({one.of for one in systems}) == 1
+    named = []
+    for one in systems:
+        of = name if is_alone else f"{name} {one.of}"
+        part = one.part if len(systems) > 1 else ""
+        named.append(replace(one, name=f"{of} {part}".rstrip(), of=of))
+    return named
 
 
-def _with_names(
-    read: Sequence[ReadFile],
-    *,
-    has_parts: bool,
+def _distinct(
+    submissions: Sequence[Submission], stems: Sequence[str], *, has_parts: bool
 ) -> list[Submission]:
-    """Return the systems, with folder or suffix in their names where files have one name; FileError if two stay."""
-    pairs = [(item, _rename(one, item)) for item in read for one in item.submissions]
-    submissions = [submission for _, submission in pairs]
-    files = [submission.file for submission in submissions]
-    names = distinct_names(_names(submissions, has_parts=has_parts), files, _stems(pairs))
-    for name, file in zip(names, files, strict=True):
+    """Return systems with distinct names, the parts of a single one by their own; FileError if two have the same.
+
+    Names that are those of their files (`stems`) get folders or suffixes.
+    """
+    are_of_one = has_parts and len({one.of for one in submissions}) == 1
+    names = [one.part or one.of if are_of_one else one.name for one in submissions]
+    names = distinct_names(names, [one.file for one in submissions], stems)
+    for name, one in zip(names, submissions, strict=True):
         if names.count(name) > 1:
-            raise FileError(file, "same_name_in_other_file", advice="name_files", name=name)
-    return [
-        replace(submission, name=name) for name, submission in zip(names, submissions, strict=True)
-    ]
-
-
-def _names(
-    submissions: Sequence[Submission],
-    *,
-    has_parts: bool,
-) -> list[str]:
-    """Return the names of systems, or those of the parts of the only one."""
-    if has_parts and len({submission.of for submission in submissions}) == 1:
-        return [submission.part or submission.of for submission in submissions]
-    return [submission.name for submission in submissions]
-
-
-def _stems(pairs: Iterable[tuple[ReadFile, Submission]]) -> list[str]:
-    """Return the names of files, which tell systems apart; nothing of files that were named."""
-    return [stem(one.file) if item.file.name is None else "" for item, one in pairs]
+            raise FileError(one.file, "same_name_in_other_file", advice="name_files", name=name)
+    return [replace(one, name=name) for name, one in zip(names, submissions, strict=True)]

@@ -1,7 +1,6 @@
 """`ecuas read`: how files would be read, without a number."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,7 @@ from ...files.recipe import Recipe, json_of, lines_of
 from ...files.roles import describe
 from ...files.submissions import Submission
 from .flags import Flag
-from .parameters import Files, MetricOptions, Notes, ReadingFlags, RowFlags
+from .parameters import Files, MetricOptions, Notes, RowFlags
 from .reading import read_files, recipes_of, without_truth
 
 NO_TRUTH = ("one_role_missing", "roles_missing")  # rules that rows without labels break
@@ -21,13 +20,12 @@ NO_TRUTH = ("one_role_missing", "roles_missing")  # rules that rows without labe
 def show_recipes(
     *,
     files: Files,
-    reading: ReadingFlags,
+    rows: RowFlags,
     output: Annotated[
         str | None, Flag("write the recipe to this file, for --recipe", "FILE")
     ] = None,
 ) -> Notes:
     """Print how files are read, and what their columns hold."""
-    rows = RowFlags(**asdict(reading))
     outputs = [] if output is None else [output]
     submissions, remarks = _read(files, rows, outputs)
     read_as = recipes_of(submissions)
@@ -55,7 +53,6 @@ def _read(
         read_files,
         files,
         rows,
-        groups=None,
         metric=MetricOptions(),
         unlabelled="bounds",
         outputs=outputs,

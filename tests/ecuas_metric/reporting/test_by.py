@@ -1,5 +1,5 @@
-import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,179 +11,142 @@ from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.reporting.tables import BEST
 from tests.ecuas_metric.files.test_runs import lm_eval_row, written
+from tests.ecuas_metric.reporting.commanded import answers, by_name, content, saved
 
 METRICS = ("ecuas_0", "error_rate", "auroc", "aurc")
+PARTS = ["law", "art", "medicine"]
 
 
 @pytest.fixture
 def frame(rng):
-    q = rng.random(240)
-    correct = (rng.random(240) < q).astype(int)
-    subject = np.array(["law", "art", "law", "medicine"])[np.arange(240) % 4]
-    return pd.DataFrame(
-        {"id": np.arange(240), "subject": subject, "confidence": q, "correct": correct}
-    )
+    return answers(rng, 240, subject=np.array([*PARTS, "law"])[np.arange(240) % 4])
 
 
-def score(folder, *arguments):
+def score(*arguments, by="subject"):
     """Score files, and return the rows and the averages that are written, by system."""
-    paths = folder / "t.json", folder / "t_macro.json"
-    assert (
-        main(
-            [
-                "score",
-                *map(str, arguments),
-                "--metrics",
-                ",".join(METRICS),
-                "--output",
-                str(paths[0]),
-            ]
-        )
-        == 0
-    )
-    written = (json.loads(path.read_text())["rows"] if path.exists() else [] for path in paths)
-    return [{row["system"]: row for row in rows} for rows in written]
+    Path("out_macro.json").unlink(missing_ok=True)
+    rows = saved("score", *arguments, "--by", by, "--metrics", ",".join(METRICS))
+    averages = content("out_macro.json") if Path("out_macro.json").exists() else {"rows": []}
+    return by_name(rows), by_name(averages)
 
 
 @pytest.mark.parametrize("flags", [[], ["--groups", "document"]])
-def test_each_value_has_a_row_and_counts_the_same_in_the_averages(flags, frame, tmp_path, capsys):
+def test_each_value_has_a_row_and_counts_the_same_in_the_averages(flags, frame, capsys):
     """Also where groups of samples depend on each other, if none of them has samples in several parts."""
     frame["document"] = frame["subject"] + (frame["id"] // 8).astype(str)
-    frame.to_csv(tmp_path / "gpt.csv", index=False)
-    found, averages = score(
-        tmp_path, tmp_path / "gpt.csv", "--by", "subject", "--interval", 0.9, *flags
-    )
+    frame.to_csv("gpt.csv", index=False)
+    rows, averages = score("gpt.csv", "--interval", 0.9, *flags)
     (average,) = averages.values()
-    assert list(found) == ["law", "art", "medicine"]
-    for subject, row in found.items():
+    assert list(rows) == PARTS
+    for subject, row in rows.items():
         part = frame[frame["subject"] == subject]
+        groups = part["document"] if flags else None
         expected = score_confidences(
-            part["correct"],
-            part["confidence"],
-            confidence_level=0.9,
-            groups=part["document"] if flags else None,
+            part["correct"], part["confidence"], confidence_level=0.9, groups=groups
         )
-        shared = [key for key in row if key in expected]
-        assert [row[key] for key in shared] == pytest.approx(
-            [expected[key] for key in shared], abs=1e-12
-        )
+        shared = row.keys() & expected.keys()
+        assert {*METRICS, "ecuas_0_low"} <= shared
+        for key in shared:
+            assert row[key] == pytest.approx(expected[key], abs=1e-12)
         assert row["N"] == len(part)
     for key in METRICS:
-        values = [row[key] for row in found.values()]
+        values = [row[key] for row in rows.values()]
         assert average[key] == pytest.approx(np.mean(values), abs=1e-12)
         if key != "aurc":  # whose bias is taken off
-            half = math.sqrt(sum((row[f"{key}_low"] - row[key]) ** 2 for row in found.values())) / 3
+            half = math.hypot(*(row[f"{key}_low"] - row[key] for row in rows.values())) / 3
             # to first order
             assert average[key] - average[f"{key}_low"] == pytest.approx(half, rel=0.1)
     assert (average["system"], average["N"]) == ("gpt", 3)
     assert "Macro-averages over subject; N counts its values." in capsys.readouterr().out
 
 
-def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, tmp_path, capsys):
-    for name in ("a", "b"):
-        frame.assign(confidence=frame["confidence"] ** (1 + (name == "b"))).to_csv(
-            tmp_path / f"{name}.csv"
-        )
-    files = [tmp_path / "a.csv", f"B={tmp_path / 'b.csv'}"]
-    rows, averages = score(tmp_path, *files, "--by", "subject")
-    assert list(rows) == [
-        f"{system} {subject}" for system in "aB" for subject in ("law", "art", "medicine")
-    ]
+def test_averages_of_several_systems_are_ranked_by_the_values_they_share(frame, capsys):
+    for name, power in (("a", 1), ("b", 2)):
+        frame.assign(confidence=frame["confidence"] ** power).to_csv(f"{name}.csv")
+    rows, averages = score("a.csv", "B=b.csv")
+    assert list(rows) == [f"{system} {part}" for system in "aB" for part in PARTS]
     assert list(averages) == ["a", "B"]
     assert BEST in capsys.readouterr().out.split("Macro")[1]
-    frame[frame["subject"] == "law"].to_csv(tmp_path / "b.csv")
-    score(tmp_path, *files, "--by", "subject")
+    frame[frame["subject"] == "law"].to_csv("b.csv")
+    score("a.csv", "B=b.csv")
     assert "differ between the systems: parts." in capsys.readouterr().out.split("Macro")[1]
 
 
-def test_recalibrated_systems_have_averages_of_their_own(frame, tmp_path):
+def test_recalibrated_systems_have_averages_of_their_own(frame):
     for name in ("a", "b"):
-        frame.assign(confidence=frame["confidence"] ** 2).to_csv(tmp_path / f"{name}.csv")
-    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    flags = ["--by", "subject", "--calibrate", "affine", "--interval", "0.9"]
-    rows, averages = score(tmp_path, *files, *flags)
+        frame.assign(confidence=frame["confidence"] ** 2).to_csv(f"{name}.csv")
+    flags = ["--calibrate", "affine", "--interval", "0.9"]
+    rows, averages = score("a.csv", "b.csv", *flags)
     assert list(averages) == ["a", "a, affine", "b", "b, affine"]
-    for of, suffix in (("a", ""), ("a", ", affine"), ("b", ", affine")):
-        values = [rows[f"{of} {part}{suffix}"]["ecuas_0"] for part in ("law", "art", "medicine")]
-        assert averages[f"{of}{suffix}"]["ecuas_0"] == pytest.approx(np.mean(values))
-    alone, averages = score(tmp_path, files[0], *flags)
+    for name, average in averages.items():
+        of, comma, method = name.partition(",")
+        values = [rows[f"{of} {part}{comma}{method}"]["ecuas_0"] for part in PARTS]
+        assert average["ecuas_0"] == pytest.approx(np.mean(values))
+    alone, averages = score("a.csv", *flags)
     assert list(averages) == ["a", "a, affine"]
-    assert list(alone) == [
-        f"{part}{suffix}" for part in ("law", "art", "medicine") for suffix in ("", ", affine")
-    ]
+    assert list(alone) == [f"{part}{suffix}" for part in PARTS for suffix in ("", ", affine")]
 
 
-def test_the_column_of_systems_is_kept_and_files_out_of_core_have_the_same_rows(frame, tmp_path):
+def test_the_column_of_systems_is_kept_and_files_out_of_core_have_the_same_rows(frame):
     both = pd.concat([frame.assign(model=name) for name in ("m1", "m2")])
-    both.to_parquet(tmp_path / "runs.parquet")
-    inside, _ = score(tmp_path, tmp_path / "runs.parquet", "--by", "subject")
-    outside, _ = score(tmp_path, tmp_path / "runs.parquet", "--by", "subject", "--out-of-core")
-    assert (
-        inside.keys()
-        == outside.keys()
-        == {f"m{i} {part}" for i in (1, 2) for part in ("law", "art", "medicine")}
-    )
-    assert all(
-        inside[name]["ecuas_0"] == pytest.approx(outside[name]["ecuas_0"], abs=1e-11)
-        for name in inside
-    )
+    both.to_parquet("runs.parquet")
+    inside, _ = score("runs.parquet")
+    outside, _ = score("runs.parquet", "--out-of-core")
+    assert inside.keys() == {f"m{i} {part}" for i in (1, 2) for part in PARTS}
+    for name, row in inside.items():
+        assert outside.pop(name)["ecuas_0"] == pytest.approx(row["ecuas_0"], abs=1e-11)
+    assert not outside
 
 
-def test_averages_that_do_not_exist(frame, tmp_path, capsys):
+def test_averages_that_do_not_exist(frame, capsys):
     frame.loc[frame["subject"] == "art", "correct"] = 1
-    file = tmp_path / "a.csv"
-    frame.assign(document=frame["id"] % 7).to_csv(file, index=False)
-    _, averages = score(
-        tmp_path, file, "--by", "subject", "--groups", "document", "--interval", 0.9
-    )
+    frame.assign(document=frame["id"] % 7).to_csv("a.csv", index=False)
+    _, averages = score("a.csv", "--groups", "document", "--interval", 0.9)
     (row,) = averages.values()
     assert row["auroc"] is None
     assert row["error_rate_low"] is None
     err = capsys.readouterr().err
     assert "The average of auroc is nan: it does not exist in 1 of 3 parts." in err
     assert "Groups have samples in several parts, so there are no intervals of averages." in err
+    assert main(["score", "a.csv", "--by", "topic"]) == 2
+
+
+@pytest.mark.parametrize("rule", ["bounds", "wrong", "drop"])
+def test_answers_without_a_verdict_have_averages_unless_they_are_bounded(frame, rule):
     frame["correct"] = frame["correct"].where(frame.index % 5 > 0)
-    frame.to_csv(file, index=False)
-    score(tmp_path, file, "--by", "subject")  # answers without a verdict: bounds of the rows only
-    assert "Macro" not in capsys.readouterr().out
-    assert main(["score", str(file), "--by", "topic"]) == 2
+    frame.to_csv("a.csv", index=False)
+    rows, averages = score("a.csv", "--unlabelled", rule)
+    assert bool(averages) == (rule != "bounds")
+    for average in averages.values():
+        for key in set(METRICS) - {"aurc"}:
+            mean = np.mean([row[key] for row in rows.values()])
+            assert average[key] == pytest.approx(mean, abs=1e-12)
 
 
-@pytest.mark.parametrize("rule", ["wrong", "drop"])
-def test_answers_without_a_verdict_that_are_counted_or_dropped_have_averages(frame, tmp_path, rule):
-    frame["correct"] = frame["correct"].where(frame.index % 5 > 0)
-    frame.to_csv(tmp_path / "a.csv", index=False)
-    rows, averages = score(tmp_path, tmp_path / "a.csv", "--by", "subject", "--unlabelled", rule)
-    for key in set(METRICS) - {"aurc"}:
-        mean = np.mean([row[key] for row in rows.values()])
-        assert averages["a"][key] == pytest.approx(mean, abs=1e-12)
-
-
-def test_tasks_of_a_run_are_rows_or_pooled(tmp_path, rng, capsys):
+def test_tasks_of_a_run_are_rows_or_pooled(rng, capsys):
     for task, count, choices in (("law", 20, 4), ("art", 30, 4), ("truth", 12, 2)):
-        names, right = list("wxyz")[:choices], rng.integers(choices, size=count).tolist()
-        rows = [
-            lm_eval_row(i, right[i], rng.normal(size=choices).tolist(), choices=names)
-            for i in range(count)
-        ]
-        written(tmp_path / "run", rows, task=task)
-    found, averages = score(tmp_path, tmp_path / "run", "--by", "task")
-    assert list(found) == ["art, 4 choices", "law, 4 choices", "truth, 2 choices"]
+        names = list("wxyz")[:choices]
+        scores = rng.normal(size=(count, choices)).tolist()
+        right = rng.integers(choices, size=count).tolist()
+        rows = [lm_eval_row(i, right[i], scores[i], choices=names) for i in range(count)]
+        written(Path("run"), rows, task=task)
+    rows, averages = score("run", by="task")
+    assert list(rows) == ["art, 4 choices", "law, 4 choices", "truth, 2 choices"]
     (average,) = averages.values()
-    assert average["error_rate"] == pytest.approx(
-        np.mean([row["error_rate"] for row in found.values()])
-    )
-    pools = read_submissions(tmp_path / "run", columns={"part": "model"}, run=RunOptions())
+    mean = np.mean([row["error_rate"] for row in rows.values()])
+    assert average["error_rate"] == pytest.approx(mean)
+    pools = read_submissions("run", columns={"part": "model"}, run=RunOptions())
     assert [(len(one.references), one.notes[0].fact[:33]) for one in pools] == [
-        (50, "2 tasks with 4 choices are pooled"), (12, "lm-eval samples, task truth, 12 q")
-    ]  # fmt: skip
+        (50, "2 tasks with 4 choices are pooled"),
+        (12, "lm-eval samples, task truth, 12 q"),
+    ]
     assert len(set(pools[0].ids.tolist())) == len(pools[0].ids)
-    pooled, _ = score(tmp_path, tmp_path / "run", "--by", "model")
+    pooled, _ = score("run", by="model")
     assert {name: row["N"] for name, row in pooled.items()} == {
         "4 choices": 50,
         "truth, 2 choices": 12,
     }
-    pooled, _ = score(tmp_path, tmp_path / "run", "--by", "model", "--tasks", "law,art")
+    pooled, _ = score("run", "--tasks", "law,art", by="model")
     assert {name: row["N"] for name, row in pooled.items()} == {"run": 50}
-    assert main(["score", str(tmp_path / "run"), "--by", "subject"]) == 2
+    assert main(["score", "run", "--by", "subject"]) == 2
     assert "is a run, which has parts by task or by model; got 'subject'" in capsys.readouterr().err

@@ -1,4 +1,3 @@
-import json
 import os
 import re
 import shlex
@@ -18,7 +17,8 @@ from ecuas_metric.reporting import cli
 from ecuas_metric.reporting.command import in_memory
 from ecuas_metric.reporting.command.help import COMMANDS
 from ecuas_metric.reporting.tables import BEST
-from ecuas_metric.reporting.words import FLAGS
+from ecuas_metric.reporting.words import COMMAND_WORDS
+from tests.ecuas_metric.reporting.commanded import answers, content, saved
 from tests.ecuas_metric.systems import compute
 
 TINY = "confidence,correct\n0.9,1\n0.4,0\n"
@@ -32,9 +32,7 @@ def written(tmp_path_factory):
     ids = [f"q{i}" for i in range(90)]
 
     def frame():
-        return pd.DataFrame(
-            {"id": ids, "confidence": rng.random(90).round(3), "correct": rng.integers(0, 2, 90)}
-        )
+        return answers(rng, 90).round(3).assign(id=ids)
 
     frame().to_csv(path / "gpt.csv", sep=";", decimal=",", index=False, encoding="utf-8-sig")
     frame().to_csv(path / "labelled.csv", index=False)
@@ -42,13 +40,15 @@ def written(tmp_path_factory):
     llama = frame()
     for name, rows in (("llama", llama), ("short", llama[1:])):
         rows.to_json(path / f"{name}.jsonl", orient="records", lines=True)
-    runs = pd.concat([frame().assign(llm=llm, method="is_true") for llm in ("small", "large")])
-    runs = runs.rename(columns={"confidence": "p_true", "correct": "grade"}).astype(
-        {"p_true": np.float32}
+    both = [
+        frame().assign(llm=name, method="is_true", document=np.arange(90) // 3) for name in "ab"
+    ]
+    runs = pd.concat(both)
+    runs.rename(columns={"llm": "system"}).drop(columns="method").to_csv(
+        path / "runs.csv", index=False
     )
-    runs.to_parquet(path / "runs.parquet", index=False)
-    runs = pd.concat([frame().assign(system=name, document=np.arange(90) // 3) for name in "ab"])
-    runs.to_csv(path / "runs.csv", index=False)
+    runs = runs.rename(columns={"confidence": "p_true", "correct": "grade"})
+    runs.astype({"p_true": np.float32}).to_parquet(path / "runs.parquet", index=False)
     logits = pd.DataFrame(rng.normal(size=(90, 3)), columns=["logit_0", "logit_1", "logit_2"])
     logits.assign(label=rng.integers(0, 3, 90)).to_csv(path / "logits.csv", index=False)
     return path
@@ -63,7 +63,7 @@ def folder(written, tmp_path, monkeypatch):
 def examples():
     commands = re.findall(
         r"^  (ecuas [a-z]+ .*)$",
-        "".join(one.epilog for one in COMMANDS.values()),
+        "".join(command().epilog for command in COMMANDS.values()),
         flags=re.MULTILINE,
     )
     return [
@@ -92,99 +92,80 @@ def test_the_examples_of_the_help_work(command, folder, capsys):
         }
 
 
-def run(folder, *arguments):
-    """Run a command that works, and return the rows that it writes."""
-    assert cli.main([*map(str, arguments), "--output", "out.json"]) == 0
-    return json.loads((folder / "out.json").read_text())["rows"]
-
-
 def test_the_numbers_are_those_of_the_metric(folder):
-    (row,) = run(folder, "score", "llama.jsonl", "--n", "0,inf")
+    (row,) = saved("score", "llama.jsonl", "--n", "0,inf")["rows"]
     frame = pd.read_json("llama.jsonl", lines=True)
     arrays = frame["confidence"].to_numpy(), frame["correct"].to_numpy()
     assert (row.pop("system"), row.pop("N"), row.pop("must_not_rank")) == ("llama", 90, "")
     assert row == pytest.approx(compute("confidences", *arrays, checked_options(n=(0, np.inf))))
 
 
-def test_compare_pairs_by_id(folder, capsys):
-    assert cli.main(["compare", "gpt.csv", "llama.jsonl", "--metrics", "ecuas_0,auroc"]) == 0
-    out = capsys.readouterr().out
+def test_compare_pairs_by_id(folder, ran):
+    out = ran("compare gpt.csv llama.jsonl --metrics ecuas_0,auroc").out
     assert "paired by their rows" not in out
     assert "AUROC ↑†" in out
-    assert cli.main(["compare", "gpt.csv", "short.jsonl"]) == 2
     fact = "gpt and short have different samples, and cannot be compared: 'q0' is not in short (1 missing, 0 extra)."
-    assert (
-        capsys.readouterr().err == f"ecuas: {fact} --common compares them on the ids they share.\n"
-    )
-    assert cli.main(["compare", "gpt.csv", "short.jsonl", "--common"]) == 0
+    said = f"ecuas: {fact} --common compares them on the ids they share.\n"
+    assert ran("compare gpt.csv short.jsonl", 2).err == said
     left_out = "note: gpt: 1 of 90 samples left out, because other systems do not have them."
-    assert left_out in capsys.readouterr().err
-    assert cli.main(["compare", "gpt.csv", "short.jsonl", "--common", "--by-position"]) == 2
-    assert "--by-position cannot be used with --common" in capsys.readouterr().err
+    assert left_out in ran("compare gpt.csv short.jsonl --common").err
+    refused = ran("compare gpt.csv short.jsonl --common --by-position", 2).err
+    assert "--by-position cannot be used with --common" in refused
 
 
 def test_rows_are_paired_where_there_is_no_id_or_where_asked_for_and_the_table_begins_with_it(
-    folder, capsys
+    folder, ran
 ):
     for name in ("one", "two"):
         (folder / f"{name}.csv").write_text(TINY)
-    assert cli.main(["compare", "one.csv", "two.csv"]) == 2
-    assert "have no ids to pair their samples by; got" in capsys.readouterr().err
-    assert cli.main(["compare", "gpt.csv", "one.csv"]) == 2
-    assert capsys.readouterr().err.endswith("--by-position pairs them by their rows.\n")
-    assert cli.main(["compare", "gpt.csv", "llama.jsonl", "--by-position"]) == 0
+    refused = ran("compare one.csv two.csv", 2).err
+    assert "have no ids to pair their samples by; got" in refused
+    refused = ran("compare gpt.csv one.csv", 2).err
+    assert refused.endswith("--by-position pairs them by their rows.\n")
     begin = "2 systems on 90 samples, paired by their rows. Significant: adjusted p"
-    assert capsys.readouterr().out.split("\n")[1].startswith(begin)
+    out = ran("compare gpt.csv llama.jsonl --by-position").out
+    assert out.split("\n")[1].startswith(begin)
 
 
-def many(folder, rng, count=12):
+def many(rng, count=12):
     """Write systems with long names, all of which answer the same questions."""
-    names = [f"a-model-of-size-{i}-with-a-long-name_verbalized_greedy" for i in range(count)]
-    for i, name in enumerate(names):
-        p = rng.random(60)
-        frame = pd.DataFrame(
-            {
-                "id": range(60),
-                "confidence": p,
-                "correct": (rng.random(60) < p ** (i + 1)).astype(int),
-            }
-        )
-        frame.to_csv(f"{name}.csv", index=False)
-    return [f"{name}.csv" for name in names]
+    files = [f"a-model-of-size-{i}-with-a-long-name_verbalized_greedy.csv" for i in range(count)]
+    for power, file in enumerate(files, 1):
+        frame = answers(rng, 60)
+        frame["correct"] = (rng.random(60) < frame["confidence"] ** power).astype(int)
+        frame.to_csv(file, index=False)
+    return files
 
 
 def test_twelve_systems_fit_a_screen_and_files_have_every_difference(folder, capsys, rng):
-    rows = run(folder, "compare", *many(folder, rng), "--metrics", "ER,ECUAS_0,aurc")
+    rows = saved("compare", *many(rng), "--metrics", "ER,ECUAS_0,aurc")["rows"]
     assert len(rows) == 3 * 66
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) < 30
-    notes = json.loads((folder / "out.json").read_text())["notes"]
+    notes = content("out.json")["notes"]
     assert notes[0].startswith("12 systems on 60 samples, paired by id.")
 
 
 def test_significant_differences_can_be_shown_alone(folder, capsys, rng):
-    common = ["compare", *many(folder, rng, 4), "--metrics", "ECUAS_1,ER"]
-    rows = run(folder, *common)
+    common = ["compare", *many(rng, 4), "--metrics", "ECUAS_1,ER"]
+    rows = saved(*common)["rows"]
     # in the summary, and once in the table
     assert capsys.readouterr().out.count("\nECUAS_1 ↓  ") == 2
     assert [row["key"] for row in rows] == ["ecuas_1"] * 6 + ["error_rate"] * 6
-    significant = run(folder, *common, "--only", "significant")
+    significant = saved(*common, "--only", "significant")["rows"]
     assert significant == [row for row in rows if row["p_adjusted"] <= 0.05]
     count = f"{len(significant)} of 12 differences are significant and shown."
-    assert count in json.loads((folder / "out.json").read_text())["notes"]
+    assert count in content("out.json")["notes"]
 
 
-def test_systems_of_different_questions_have_no_best(folder, capsys):
-    assert cli.main(["score", "gpt.csv", "short.jsonl"]) == 0
-    _, _, out = capsys.readouterr().out.partition("\n")
-    assert out.startswith(
-        "No best value is marked: these differ between the systems: numbers of samples, questions.\n"
-    )
+def test_systems_of_different_questions_have_no_best(folder, ran):
+    _, _, out = ran("score gpt.csv short.jsonl").out.partition("\n")
+    differing = "these differ between the systems: numbers of samples, questions.\n"
+    assert out.startswith(f"No best value is marked: {differing}")
     assert BEST not in out
-    assert cli.main(["score", "gpt.csv", "short.jsonl", "--common"]) == 0
-    out = capsys.readouterr()
-    assert BEST in out.out
-    assert [line.split()[1] for line in out.out.splitlines()[3:5]] == ["89", "89"]
+    out = ran("score gpt.csv short.jsonl --common").out
+    assert BEST in out
+    assert [line.split()[1] for line in out.splitlines()[3:5]] == ["89", "89"]
 
 
 @pytest.mark.parametrize(
@@ -241,6 +222,10 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
             "the level of intervals must be a number in (0, 1); got 95.0. A per",
         ),
         (
+            "score gpt.csv --weights-are counts",
+            "--weights-are has no effect without --weight.",
+        ),
+        (
             "score gpt.csv --output a.doc",
             "a.doc: a table can be written as .md, .tex, .txt, .csv, .json.\n",
         ),
@@ -255,9 +240,8 @@ def test_systems_of_different_questions_have_no_best(folder, capsys):
         ("compare gpt.csv", "a comparison needs at least two systems; got 1."),
     ],
 )
-def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, capsys):
-    assert cli.main(arguments.split()) == 2
-    captured = capsys.readouterr()
+def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, ran):
+    captured = ran(arguments, 2)
     assert captured.err.startswith(f"ecuas: {message}")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
@@ -304,7 +288,7 @@ def test_systems_have_the_names_they_are_given_or_those_that_tell_their_files_ap
     for name in files:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(TINY)
-    rows = run(folder, "score", *files, "GPT=one.csv", "--metrics", "ece,ecuas_0")
+    rows = saved("score", *files, "GPT=one.csv", "--metrics", "ece,ecuas_0")["rows"]
     assert [row["system"] for row in rows] == [
         "one.csv",
         "one.tsv",
@@ -371,15 +355,13 @@ def test_files_have_columns_of_their_own(folder, capsys):
             "score a.csv --interval 0.9 --interval-method analytic --resamples 9",
             "--resamples has no effect without",
         ),
-        ("score a.csv --weights-are counts", "--weights-are has no effect without --weight."),
         ("score a.csv --bins x", "--bins takes a whole number; got 'x'."),
         ("score a.csv --engine duckdb", "--engine must be one of local, spark; got 'duckdb'."),
         ("score a.csv --metrics", "--metrics expected one argument."),
     ],
 )
-def test_flags_that_mean_nothing_are_one_line_that_says_what_does(arguments, message, capsys):
-    assert cli.main(arguments.split()) == 2
-    captured = capsys.readouterr()
+def test_flags_that_mean_nothing_are_one_line_that_says_what_does(arguments, message, ran):
+    captured = ran(arguments, 2)
     assert captured.err.startswith(f"ecuas: {message}")
     assert captured.err.count("\n") == 1
     assert captured.out == ""
@@ -388,14 +370,14 @@ def test_flags_that_mean_nothing_are_one_line_that_says_what_does(arguments, mes
 @pytest.mark.parametrize(
     "drawing", ["--calibration", "--explain", "--interval 0.9 --interval-method percentile"]
 )
-def test_random_draws_have_a_seed_where_there_are_any(drawing, folder):
-    assert cli.main(["score", "gpt.csv", *drawing.split(), "--seed", "3", "--resamples", "50"]) == 0
+def test_random_draws_have_a_seed_where_there_are_any(drawing, folder, ran):
+    ran(f"score gpt.csv {drawing} --seed 3 --resamples 50")
 
 
 @pytest.mark.parametrize(("flags", "header"), [("", "difference"), ("--difference 0.1", "planned")])
-def test_a_plan_says_whose_difference_it_has(flags, header, folder, capsys):
-    assert cli.main(["plan", "--error-rates", "0.3,0.2", *flags.split()]) == 0
-    assert header in capsys.readouterr().out.splitlines()[1].split()
+def test_a_plan_says_whose_difference_it_has(flags, header, folder, ran):
+    out = ran(f"plan --error-rates 0.3,0.2 {flags}").out
+    assert header in out.splitlines()[1].split()
 
 
 def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
@@ -414,7 +396,7 @@ def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
     )
     shown = run.stdout.decode("cp1252")
     assert "ECUAS_0 v" in shown
-    assert "\n# These assess" in shown  # as in the header, though cp1252 has the dagger
+    assert "\n† These assess" in shown  # which cp1252 has
     assert "caf\u00e9 \\u03bb" in shown
 
 
@@ -449,16 +431,9 @@ def test_a_file_is_replaced_whole_or_not_at_all(name, said, folder, monkeypatch,
     assert not list(folder.glob(".*"))
 
 
-def test_every_option_has_a_flag_or_a_column_except_six():
-    without = set(OPTIONS) - set(FLAGS) - set(OPTION_OF_ROLE.values())
-    assert without == {
-        "calibration",
-        "confidence_level",
-        "cost",
-        "decisions",
-        "epsilon",
-        "max_uncertainty",
-    }
+def test_every_option_has_a_flag_or_a_column_except_three():
+    named = {*COMMANDS["score"]().parameters(), *COMMAND_WORDS, *OPTION_OF_ROLE.values()}
+    assert set(OPTIONS) - named == {"decisions", "epsilon", "max_uncertainty"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -468,78 +443,75 @@ def test_the_help_explains_every_flag_and_every_abbreviation_of_tables_and_signa
     with pytest.raises(SystemExit, match="0"):
         cli.main([command, "--help"])
     shown = capsys.readouterr().out
-    assert COMMANDS[command].epilog.rstrip() in shown  # examples and metrics
+    assert COMMANDS[command]().epilog.rstrip() in shown  # examples and metrics
     has_table = command in ("score", "compare", "plan", "merge")
     titles = [metric.title for metric in METRICS.values() if metric.when != "ratio" and has_table]
     assert all(f" {title}: " in shown for title in titles)
     names = {fact.label for fact in FACTS.values() if fact.label and has_table}
     assert not [name for name in names if f" {name}:" not in shown]
     words = " ".join(shown.split())
-    for parameter in COMMANDS[command].parameters().values():
+    for parameter in COMMANDS[command]().parameters().values():
         assert parameter.text in words
         assert " ".join(parameter.flag.help.split()) in words, parameter.name
 
 
 @pytest.mark.parametrize(("largest", "is_rating"), [(5, True), (10, True), (11, False)])
-def test_few_whole_numbers_are_a_rating(largest, is_rating, folder, capsys):
+def test_few_whole_numbers_are_a_rating(largest, is_rating, folder, ran):
     rows = [f"{k},{k % 2}" for k in range(largest + 1)] * 3
     (folder / "rated.csv").write_text("\n".join(["confidence,correct", *rows]))
-    assert cli.main(["score", "rated.csv"]) == 2
-    assert ("--scale=LOW:HIGH maps the ends" in capsys.readouterr().err) == is_rating
+    assert ("--scale=LOW:HIGH maps the ends" in ran("score rated.csv", 2).err) == is_rating
 
 
-def test_what_missing_confidences_leave_known_is_one_number(folder, capsys):
+def test_weights_of_a_recipe_may_be_counts(folder):
+    flags = ["--weight", "document", "--weights-are", "counts"]
+    expected = saved("score", "runs.csv", "--metrics", "ECE", *flags)["rows"]
+    assert cli.main(["read", "runs.csv", *flags[:2], "--output", "recipe.json"]) == 0
+    flags = ["--recipe", "recipe.json", *flags[2:]]
+    assert saved("score", "runs.csv", "--metrics", "ECE", *flags)["rows"] == expected
+
+
+def test_what_missing_confidences_leave_known_is_one_number(folder, ran):
     (folder / "a.csv").write_text("confidence,correct\n,1\n0.4,0\n0.7,1\n0.6,1\n")
-    assert cli.main(["score", "a.csv", "--metrics", "error_rate,ECUAS_1"]) == 0
-    header, _, row = capsys.readouterr().out.splitlines()[1:4]
+    header, _, row = ran("score a.csv --metrics error_rate,ECUAS_1").out.splitlines()[1:4]
     assert header.split() == ["system", "N", "ER", "↓", "ECUAS_1", "↓"]
     assert row.split()[:3] == ["a", "4", "0.250"]
     assert row.count(" to ") == 1
 
 
-def test_an_input_is_never_overwritten(folder, capsys):
+def test_an_input_is_never_overwritten(folder, ran):
     before = (folder / "gpt.csv").read_bytes()
     (folder / "link.csv").symlink_to(folder / "gpt.csv")
     for output in ("gpt.csv", "./gpt.csv", "link.csv"):
-        assert cli.main(["score", "llama.jsonl", "gpt.csv", "--output", output]) == 2
-        assert capsys.readouterr().err.startswith(
-            f"ecuas: {output}: this file is read, and would be overwritten."
-        )
+        refused = ran(f"score llama.jsonl gpt.csv --output {output}", 2).err
+        assert refused.startswith(f"ecuas: {output}: this file is read, and would be overwritten.")
     assert (folder / "gpt.csv").read_bytes() == before
 
 
-def test_recalibration_comes_next_where_a_number_is_not_beaten(tmp_path, capsys, rng):
-    p = rng.random(300)
-    for name, confidence in {"honest": p, "bold": 1 - (1 - p) ** 9}.items():
-        rows = {"confidence": confidence, "correct": (rng.random(300) < p).astype(int)}
-        pd.DataFrame(rows).to_csv(tmp_path / f"{name}.csv", index=False)
+def next_steps(ran, arguments):
+    return re.search("^next: .*", ran(f"score {arguments}").out, re.MULTILINE)[0]
 
-    def next_steps(*arguments):
-        assert cli.main(["score", *arguments]) == 0
-        return re.search("^next: .*", capsys.readouterr().out, re.MULTILINE)[0]
 
+def test_recalibration_comes_next_where_a_number_is_not_beaten(folder, ran, rng):
+    honest = answers(rng, 300)
+    honest.to_csv("honest.csv", index=False)
+    honest.assign(confidence=1 - (1 - honest["confidence"]) ** 9).to_csv("bold.csv", index=False)
     how = "ecuas score --calibrate affine"
-    assert how not in next_steps(str(tmp_path / "honest.csv"))
-    bold = str(tmp_path / "bold.csv")
-    assert how in next_steps(bold)
-    assert how not in next_steps(bold, "--calibrate", "affine")
+    assert how not in next_steps(ran, "honest.csv")
+    assert how in next_steps(ran, "bold.csv")
+    assert how not in next_steps(ran, "bold.csv --calibrate affine")
 
 
 @pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("has_ids", [True, False])
-def test_what_to_do_next_can_be_done_with_these_files(count, has_ids, tmp_path, capsys, rng):
-    files = []
+@pytest.mark.parametrize("columns", [["confidence", "correct"], ["id", "confidence", "correct"]])
+def test_what_to_do_next_can_be_done_with_these_files(count, columns, folder, ran, rng):
     for k in range(count):
-        p = rng.random(60)
-        rows = {"confidence": p, "correct": (rng.random(60) < p).astype(int)}
-        files.append(str(tmp_path / f"{k}.csv"))
-        pd.DataFrame(rows).to_csv(files[-1], index_label="id" if has_ids else None, index=has_ids)
-    assert cli.main(["score", *files]) == 0
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if line.startswith("next: ")]
+        answers(rng, 60)[columns].to_csv(f"{k}.csv", index=False)
+    files = " ".join(f"{k}.csv" for k in range(count))
+    line = next_steps(ran, files)
     assert ("ecuas compare" in line) == (count > 1)
     if count > 1:
-        by_position = re.findall(r"--by-position", line)
-        assert bool(by_position) != has_ids
-        assert cli.main(["compare", *files, *by_position]) == 0
+        by_position = " ".join(re.findall(r"--by-position", line))
+        assert bool(by_position) != ("id" in columns)
+        ran(f"compare {files} {by_position}")
     assert "ecuas threshold" in line
-    assert cli.main(["threshold", *files, "--budget", "0.2"]) == 0
+    ran(f"threshold {files} --budget 0.2")

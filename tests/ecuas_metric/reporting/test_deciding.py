@@ -1,6 +1,5 @@
 """`ecuas decide` and `ecuas threshold` print what the functions return, and costs of files are those of matrices."""
 
-import json
 import re
 
 import numpy as np
@@ -14,66 +13,64 @@ from ecuas_metric import (
     decide_confidences,
     fit_recalibration,
 )
-from ecuas_metric.reporting.cli import main
+from tests.ecuas_metric.reporting.commanded import content, saved
 
 CLASSES = ["cat", "dog", "eel"]
 MATRIX = np.array([[1, 0], [3, 0], [0, 2]])
 
 
+TEXTS = {
+    "cost.csv": "class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\n",
+    "spaced.csv": "class, keep, drop\n\neel, 0, 2\ncat, 1, 0\ndog, 3, 0\n",
+    "twice.csv": "class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\ncat,9,0\n",
+    "cost.json": '{"eel": 4, "cat": 1, "dog": 2}',
+    "twice.json": '{"eel": 4, "cat": 1, "cat": 9, "dog": 2}',
+    "list.json": "[4, 1, 2]",
+    "empty.csv": "",
+    "unjudged.csv": "confidence,correct\n0.5,\n0.5,0\n",
+    "lacking.csv": "confidence,correct\n,1\n0.5,0\n",
+}
+
+
 @pytest.fixture
-def files(tmp_path, monkeypatch, rng):
+def files(folder, rng):
     """Labelled and new rows of both forms, and costs by name, whose order is another one."""
-    monkeypatch.chdir(tmp_path)
     confidence = rng.beta(4, 1, 200).round(3)
     correct = rng.integers(0, 2, 200) | (confidence > 0.8)
     posteriors = rng.dirichlet(np.ones(3), 200)
     label = np.array(CLASSES)[rng.integers(0, 3, 200)]
     answers = pd.DataFrame({"id": np.arange(200), "confidence": confidence, "correct": correct})
     classes = pd.DataFrame({"label": label, **dict(zip(CLASSES, posteriors.T, strict=True))})
-    answers.to_csv("answers.csv", index=False)
-    classes.to_csv("classes.csv", index=False)
-    answers.drop(columns="correct").to_csv("new_answers.csv", index=False)
-    classes.drop(columns="label").to_csv("new_classes.csv", index=False)
-    (tmp_path / "cost.csv").write_text("class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\n")
-    (tmp_path / "spaced.csv").write_text("class, keep, drop\n\neel, 0, 2\ncat, 1, 0\ndog, 3, 0\n")
-    numbered = dict(zip(CLASSES, ["p_0", "p_1", "p_2"], strict=True))
-    classes[CLASSES].rename(columns=numbered).to_csv("numbered.csv", index=False)
-    (tmp_path / "unjudged.csv").write_text("confidence,correct\n0.5,\n0.5,0\n")
-    (tmp_path / "twice.csv").write_text("class,keep,drop\neel,0,2\ncat,1,0\ndog,3,0\ncat,9,0\n")
-    (tmp_path / "twice.json").write_text('{"eel": 4, "cat": 1, "cat": 9, "dog": 2}')
-    (tmp_path / "list.json").write_text("[4, 1, 2]")
-    (tmp_path / "empty.csv").write_text("")
-    (tmp_path / "lacking.csv").write_text("confidence,correct\n,1\n0.5,0\n")
-    (tmp_path / "cost.json").write_text('{"eel": 4, "cat": 1, "dog": 2}')
+    tables = {
+        "answers": answers,
+        "classes": classes,
+        "new_answers": answers.drop(columns="correct"),
+        "new_classes": classes[CLASSES],
+        "numbered": classes[CLASSES].set_axis(["p_0", "p_1", "p_2"], axis=1),
+    }
+    for name, table in tables.items():
+        table.to_csv(f"{name}.csv", index=False)
+    for name, text in TEXTS.items():
+        (folder / name).write_text(text)
     return answers, classes
 
 
 def decided(*arguments):
-    assert main(["decide", *arguments, "--output", "out.json"]) == 0
-    return pd.DataFrame(written("out.json")["rows"])
-
-
-def written(name):
-    with open(name) as file:
-        return json.load(file)
+    return pd.DataFrame(saved("decide", *arguments)["rows"])
 
 
 @pytest.mark.parametrize(
     ("name", "role", "flags"),
-    [
-        ("new_answers.csv", "correct", []),
-        ("new_classes.csv", "label", ["--labels", ",".join(CLASSES)]),
-    ],
+    [("new_answers.csv", "correct", ""), ("new_classes.csv", "label", "--labels cat,dog,eel")],
 )
-def test_new_rows_are_read_with_a_remark_that_they_have_no_labels(name, role, flags, files, capsys):
-    assert main(["read", name, *flags, "--output", "recipe.json"]) == 0
-    read, said = capsys.readouterr()
+def test_new_rows_are_read_with_a_remark_that_they_have_no_labels(name, role, flags, files, ran):
+    read, said = ran(f"read {name} {flags} --output recipe.json")
     assert (read.count(name), said.count(f"--columns {role}=NAME")) == (1, 1)
-    assert role not in written("recipe.json")["columns"]
-    assert main(["decide", name, *flags, "--reject-cost", "0.2", "--output", "out.csv"]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == read.splitlines()[0]
-    assert main(["read", name, "answers.csv"]) == 2  # which of them has none is an error
-    assert capsys.readouterr().err.startswith(f"ecuas: {name}: ")
+    assert role not in content("recipe.json")["columns"]
+    out = ran(f"decide {name} {flags} --reject-cost 0.2 --output out.csv").out
+    assert out.splitlines()[0] == read.splitlines()[0]
+    refused = ran(f"read {name} answers.csv", 2).err  # which of them has none is an error
+    assert refused.startswith(f"ecuas: {name}: ")
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])
@@ -122,45 +119,24 @@ def test_posteriors_are_decided_as_the_function_does_by_costs_in_every_form(
     expected = decide(classes[CLASSES].to_numpy(), cost=cost, reject_cost=0.4)
     assert rows["decision"].tolist() == [names[k] for k in expected.decision]
     np.testing.assert_allclose(rows["uncertainty"], expected.uncertainty, atol=1e-12)
-    calibrated = decided("new_classes.csv", "--calibrate-on", "classes.csv", "--reject-cost", "0.4")
+    document = saved("score", "classes.csv", *labels, "--reject-costs", "0.4", *more)
+    (scored,) = document["rows"]
     codes = classes["label"].map(CLASSES.index)
-    q = fit_recalibration(classes[CLASSES].to_numpy(), codes).apply(classes[CLASSES].to_numpy())
-    np.testing.assert_allclose(
-        calibrated["uncertainty"], decide(q, reject_cost=0.4).uncertainty, atol=1e-7
-    )
-    assert (
-        main(
-            [
-                "score",
-                "classes.csv",
-                *labels,
-                "--reject-costs",
-                "0.4",
-                *more,
-                "--output",
-                "score.json",
-            ]
-        )
-        == 0
-    )
-    scored = written("score.json")["rows"][0]
     table = 1 - np.eye(3) if text is None else cost
     costs = np.where(expected.accepted, table[codes, expected.decision], 0.4)
     assert scored["expected_cost_0.4"] == pytest.approx(costs.mean(), abs=1e-12)
 
 
 @pytest.mark.parametrize("command", ["score", "threshold --budget 0.2", "compare --metrics risk"])
-def test_costs_of_classes_are_of_these_whatever_the_order_of_the_columns(command, files, capsys):
+def test_costs_of_classes_are_of_these_whatever_the_order_of_the_columns(command, files, ran):
     _, classes = files
     classes["id"] = range(200)
     classes.to_csv("classes.csv", index=False)
     classes[["id", "label", "eel", "cat", "dog"]].to_csv("turned.csv", index=False)
-    arguments = [*command.split(), "classes.csv", "turned.csv", "--cost", "cost.csv"]
-    assert main(arguments) == 2
+    arguments = f"{command} classes.csv turned.csv --cost cost.csv"
     said = "--cost needs one order of the classes of all systems; cat,dog,eel in classes, eel,cat,dog in"
-    assert said in capsys.readouterr().err
-    assert main([*arguments, "--labels", "cat,dog,eel", "--output", "out.json"]) == 0
-    rows = pd.DataFrame(written("out.json")["rows"])
+    assert said in ran(arguments, 2).err
+    rows = pd.DataFrame(saved(*arguments.split(), "--labels", "cat,dog,eel")["rows"])
     if command.startswith("compare"):
         assert rows["difference"].tolist() == [0]
     else:
@@ -203,23 +179,21 @@ def test_a_truth_that_rows_have_changes_no_decision(missing, files):
         np.testing.assert_array_equal(*(rows[shown] for rows in of_both))
 
 
-def test_new_rows_are_read_by_the_recipe_of_labelled_ones(files, capsys):
+def test_new_rows_are_read_by_the_recipe_of_labelled_ones(files, ran):
     answers, _ = files
     answers["ok"] = np.where(answers["correct"] == 1, "ja", "nein")
     answers["percent"] = 100 * answers["confidence"]
     answers[["percent", "ok"]].to_csv("graded.csv", index=False)
     answers[["percent"]].to_csv("new.csv", index=False)
-    said = ["--columns", "confidence=percent,correct=ok", "--scale", "100", "--right", "ja"]
-    assert main(["read", "graded.csv", *said, "--output", "recipe.json"]) == 0
-    by_recipe = ["--recipe", "recipe.json"]
-    more = ["--reject-cost", "0.15", "--calibrate-on", "graded.csv", *by_recipe]
-    rows = decided("new.csv", *more)
-    direct = decided("new_answers.csv", "--reject-cost", "0.15", "--calibrate-on", "answers.csv")
+    said = "--columns confidence=percent,correct=ok --scale 100 --right ja"
+    ran(f"read graded.csv {said} --output recipe.json")
+    more = ["--reject-cost", "0.15", "--calibrate-on"]
+    rows = decided("new.csv", *more, "graded.csv", "--recipe", "recipe.json")
+    direct = decided("new_answers.csv", *more, "answers.csv")
     np.testing.assert_allclose(rows["uncertainty"], direct["uncertainty"], atol=1e-9)
-    capsys.readouterr()
-    for command in (["read"], ["threshold", "--budget", "0.3"]):
-        assert main([*command, "graded.csv", *by_recipe]) == 0
-        assert "scale = 100, right = ja" in capsys.readouterr().out.splitlines()[0]
+    for command in ("read", "threshold --budget 0.3"):
+        out = ran(f"{command} graded.csv --recipe recipe.json").out
+        assert "scale = 100, right = ja" in out.splitlines()[0]
 
 
 @pytest.mark.parametrize("options", [{"budget": 0.3}, {"max_risk": 0.2}, {"max_risk": 0.001}])
@@ -227,8 +201,7 @@ def test_a_threshold_is_that_of_the_function(options, files, capsys):
     answers, _ = files
     ((name, value),) = options.items()
     flag = f"--{name.replace('_', '-')}"
-    assert main(["threshold", "answers.csv", flag, str(value), "--output", "out.json"]) == 0
-    row = written("out.json")["rows"][0]
+    (row,) = saved("threshold", "answers.csv", flag, value)["rows"]
     choice = choose_reject_cost(
         confidence_system(answers["correct"], answers["confidence"]), **options
     )
@@ -243,16 +216,22 @@ def test_a_threshold_is_that_of_the_function(options, files, capsys):
         )
 
 
-def test_what_is_printed_accepts_what_was_chosen(files, capsys):
+def test_what_is_printed_accepts_what_was_chosen(files, ran):
     answers, _ = files
     for power in (0.5, 0.7, 1.3, 2.1):  # of many digits
         answers.assign(confidence=answers["confidence"] ** power).to_csv("answers.csv", index=False)
-        assert main(["threshold", "answers.csv", "--budget", "0.3"]) == 0
-        cells = re.search(r"^answers +200 +(\S+) +(\S+)", capsys.readouterr().out, re.M)
+        out = ran("threshold answers.csv --budget 0.3").out
+        cells = re.search(r"^answers +200 +(\S+) +(\S+)", out, re.M)
         rows = decided("answers.csv", "--reject-cost", cells[1])
         assert f"{rows['accepted'].mean():.3f}" == cells[2]
-    said = capsys.readouterr().out.splitlines()[0]
-    assert said == "read answers.csv: 200 rows; confidence = confidence, id = id"
+    out = ran(f"decide answers.csv --reject-cost {cells[1]} --output out.csv").out
+    said = "read answers.csv: 200 rows; confidence = confidence, id = id"
+    assert out.splitlines()[0] == said
+
+
+def test_a_threshold_promises_no_bounds_of_unlabelled_answers(files, ran):
+    said = ran("threshold unjudged.csv --budget 1 --unlabelled wrong").err
+    assert said.endswith("at least as good as they are here.\n")
 
 
 @pytest.mark.parametrize(
@@ -327,7 +306,6 @@ def test_what_is_printed_accepts_what_was_chosen(files, capsys):
     ],
 )
 def test_what_cannot_be_decided_is_refused_in_the_words_of_the_command(
-    arguments, message, files, capsys
+    arguments, message, files, ran
 ):
-    assert main(arguments.split()) == 2
-    assert message in capsys.readouterr().err
+    assert message in ran(arguments, 2).err

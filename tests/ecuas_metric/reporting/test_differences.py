@@ -1,4 +1,3 @@
-import math
 from dataclasses import replace
 
 import pytest
@@ -6,36 +5,11 @@ import pytest
 from ecuas_metric.plotting import figures
 from ecuas_metric.reporting.differences import (
     explain_columns,
-    is_significant,
-    num_tests,
-    pairs_by_key,
-    ranking_of,
     write_differences,
 )
-from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, ER, row, rows_of
+from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, rows_of
 
 ENDS = [("first", "second"), ("second", "first")]  # where lower is better, and where higher is
-
-
-def test_differences_are_grouped_by_metric_and_counted_if_they_were_tested():
-    rows = [
-        row("a", "b", ER, 0.1, 0.2),
-        row("a", "b", AUROC, 0.3),
-        row("a", "c", ER, -0.4),
-        row("a", "c", AUROC, 0.2),
-    ]
-    grouped = pairs_by_key(rows)
-    assert {key: [row.difference for row in pairs] for key, pairs in grouped.items()} == {
-        ER: [0.1, -0.4],
-        AUROC: [0.3, 0.2],
-    }
-    assert [row.difference for row in rows if is_significant(row, ALPHA)] == [0.3, -0.4, 0.2]
-    assert num_tests([row("a", "b", AUROC, math.nan, math.nan), row("a", "c", AUROC, 0.1)]) == 1
-
-
-@pytest.mark.parametrize(("key", "expected"), [(ER, "bca"), (AUROC, "acb"), (COVERAGE, "abc")])
-def test_systems_are_ranked_by_what_is_better(key, expected):
-    assert "".join(ranking_of(rows_of({"a": 0.3, "b": 0.1, "c": 0.2}, key))) == expected
 
 
 @pytest.mark.parametrize(

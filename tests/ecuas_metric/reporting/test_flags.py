@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import softmax
 
 from ecuas_metric.files.recipe import Recipe, json_of
 from ecuas_metric.reporting import paper
@@ -15,33 +16,28 @@ from ecuas_metric.reporting.command import comparing, in_memory, out_of_core
 from ecuas_metric.reporting.command.flags import flag_of
 from ecuas_metric.reporting.command.help import COMMANDS
 from tests.ecuas_metric.files.test_runs import lm_eval_row, written
+from tests.ecuas_metric.reporting.commanded import answers
 
-VALUES = {  # of each flag one that is not its default, "" for a switch; in a mapping, for a kind of input
+VALUES = {  # of each flag that takes one, another than its default; in a mapping, for a kind of input
     "alpha": "0.01",
     "auroc": "0.9",
     "bins": "3",
     "by": {"run": "task", "": "part"},
-    "by_position": "",
     "budget": "0.3",
     "calibrate": "temperature",
     "calibrate_on": "table.csv",
-    "calibration": "",
     "choice_length": "chars",
     "columns": {"run": "weight=doc.w", "": "weight=w"},
-    "common": "",
     "correct_from": "0.5",
     "correlation": "0.2",
     "cost": "0,1,2;1,0,1;3,1,0",
-    "decompose": "",
     "difference": "0.03",
     "digits": "2",
     "engine": "spark",
     "error_rates": "0.4,0.2",
-    "explain": "",
     "figures": "plots",
     "filter": "strict",
     "folds": "3",
-    "full": "",
     "groups": {"run": "doc.g", "": "document"},
     "interval": "0.8",
     "interval_method": "percentile",
@@ -50,19 +46,14 @@ VALUES = {  # of each flag one that is not its default, "" for a switch; in a ma
     "metrics": "ECUAS_1",
     "missing_confidence": "0.5",
     "n": "2",
-    "normalize": "",
     "num_classes": "4",
     "only": "significant",
-    "out_of_core": "",
     "output": "table.json",
-    "partial": "",
-    "pool_tasks": "",
     "power": "0.9",
     "predictions_are": "logits",
     "recipe": "recipe.json",
     "reject_cost": "0.3",
     "reject_costs": "0.1",
-    "renormalize": "",
     "resamples": "3000",
     "right": "ja",
     "samples": "50",
@@ -86,20 +77,14 @@ BESIDE = {  # flags, one of which has to stand beside another, or that is refuse
 }
 SUBJECT = {"out_of_core": "Parquet", "engine": "Spark"}  # what a refusal names instead of the flag
 IN_MEMORY = ("score", "compare", "plan", "report", "read")
+TABLES = ("confidences", "posteriors")
 INPUTS = {  # kind of input, command -> what stands before the flag
-    **{("confidences", command): ["table.csv"] for command in IN_MEMORY},
-    **{("posteriors", command): ["table.csv"] for command in IN_MEMORY},
+    **{(kind, command): ["table.csv"] for kind in TABLES for command in IN_MEMORY},
+    **{(kind, "threshold"): ["table.csv", "--budget", "0.25"] for kind in TABLES},
+    **{(kind, "decide"): ["table.csv", "--reject-cost", "0.2"] for kind in TABLES},
     **{("run", command): ["run"] for command in IN_MEMORY},
     ("run", "threshold"): ["run", "--budget", "0.2"],
     ("parquet", "score"): ["table.parquet", "--out-of-core"],
-    **{
-        (form, "threshold"): ["table.csv", "--budget", "0.25"]
-        for form in ("confidences", "posteriors")
-    },
-    **{
-        (form, "decide"): ["table.csv", "--reject-cost", "0.2"]
-        for form in ("confidences", "posteriors")
-    },
     ("states", "merge"): ["one.state", "two.state"],
     ("rates", "plan"): ["--error-rates", "0.3,0.25"],
 }
@@ -117,6 +102,7 @@ OWN_INPUT = {  # flags that say what to do about something, which an input of th
     *("predictions_are", "renormalize", "right", "scale", "tasks", "unlabelled"),
 }
 SIZE = 30
+PROBABILITIES = ["prob_0", "prob_1", "prob_2"]
 
 
 def change_for(frame, flag, outputs, truth):
@@ -145,31 +131,20 @@ def table_of(kind, flag):
     """Return the rows of systems in a table."""
     rng = np.random.default_rng(0)
     number = np.arange(SIZE)
-    per_sample = {"id": number, "document": number // 3, "part": number % 2, "w": 1 + number % 4}
     frames = []
     for system in "ab":
+        frame = answers(rng, SIZE, document=number // 3, part=number % 2, w=1 + number % 4)
         if kind == "posteriors":
             label = number % 3
             logits = rng.normal(size=(SIZE, 3)) + np.eye(3)[label]
-            shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-            shares = (
-                logits
-                if flag == "predictions_are"
-                else shares.round(2 if flag == "renormalize" else 9)
-            )
-            truth = "label"
-            outputs = [f"prob_{k}" for k in range(3)]
-            own = {"label": label} | dict(zip(outputs, shares.T, strict=True))
-        else:
-            confidence = rng.random(SIZE)
-            truth = "correct"
-            outputs = ["confidence"]
-            own = {
-                "confidence": confidence,
-                "correct": (rng.random(SIZE) < confidence).astype(float),
-            }
-        frames.append(pd.DataFrame(per_sample | own | {"system": system}))
-    return change_for(pd.concat(frames, ignore_index=True), flag, outputs, truth)
+            shares = softmax(logits, axis=1).round(2 if flag == "renormalize" else 9)
+            frame = frame.drop(columns=["confidence", "correct"]).assign(label=label)
+            frame[PROBABILITIES] = logits if flag == "predictions_are" else shares
+        frames.append(frame.assign(system=system))
+    table = pd.concat(frames, ignore_index=True)
+    if kind == "posteriors":
+        return change_for(table, flag, PROBABILITIES, "label")
+    return change_for(table.astype({"correct": float}), flag, ["confidence"], "correct")
 
 
 def write_run(flag):
@@ -214,10 +189,11 @@ def write_input(kind, flag):
         table_of(kind, flag).to_csv("table.csv", index=False)
 
 
-def text_of(name, kind):
-    value = VALUES[name]
-    value = value.get(kind, value[""]) if isinstance(value, dict) else value
-    return [flag_of(name), value] if value else [flag_of(name)]
+def text_of(parameter, kind):
+    if parameter.kind is bool:
+        return [parameter.text]
+    value = VALUES[parameter.name]
+    return [parameter.text, value.get(kind, value[""]) if isinstance(value, dict) else value]
 
 
 def effect(arguments, capsys):
@@ -255,7 +231,7 @@ def quick(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_flag_has_a_phrase_of_help_and_a_word_in_capitals_for_its_value(command):
-    for name, parameter in COMMANDS[command].parameters().items():
+    for name, parameter in COMMANDS[command]().parameters().items():
         flag = parameter.flag
         assert " " in flag.help, name
         assert " " not in flag.metavar, name
@@ -269,7 +245,7 @@ def test_every_flag_changes_something_or_is_refused_by_its_name(
 ):
     """The flags are those of the signatures: one without a row in `VALUES` is a KeyError."""
     begin = [command, *INPUTS[kind, command]]
-    parameters = COMMANDS[command].parameters()
+    parameters = COMMANDS[command]().parameters()
     before = {}
     idle = []
     for name in [name for name in parameters if name != "files" and flag_of(name) not in begin]:
@@ -284,9 +260,13 @@ def test_every_flag_changes_something_or_is_refused_by_its_name(
         for other, value in {"digits": "12", "n": "1"}.items():  # few metrics are quick
             if other in parameters and other != name:
                 exact += [flag_of(other), value]
-        beside = [text_of(other, kind) for other in BESIDE.get(name, []) if other in parameters]
+        beside = [
+            text_of(parameters[other], kind)
+            for other in BESIDE.get(name, [])
+            if other in parameters
+        ]
         for base in (exact, *([*exact, *other] for other in beside)):
-            after = effect([*base, *text_of(name, kind)], capsys)
+            after = effect([*base, *text_of(parameters[name], kind)], capsys)
             named = flag_of(name), SUBJECT.get(name, "\n\n")
             if after[0] == 2 and any(text in after[2] for text in named):
                 continue
