@@ -103,14 +103,14 @@ def path_of(file: object, name: str, folder: Path) -> str:
     """
     if isinstance(file, dict) and isinstance(file.get("path"), str):
         return uploaded(file["path"], name)
-    if not isinstance(file, str) or not (
-        "\n" in file.strip() or UPLOAD in file or file.startswith("/")
-    ):
+    text = file if isinstance(file, str) else ""
+    suffix = SUFFIX_OF_TEXT.get(text.lstrip()[:1], ".csv" if "\n" in text.strip() else "")
+    if not suffix and UPLOAD not in text and not text.startswith("/"):
         raise InputError(name, "not_a_file", value=shorten(file), advice="give_upload")
-    if "\n" not in file.strip():
-        return uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
-    path = folder / f"{name}{SUFFIX_OF_TEXT.get(file.lstrip()[:1], '.csv')}"
-    path.write_text(file, encoding="utf-8")
+    if not suffix:
+        return uploaded(unquote(text.rpartition(UPLOAD)[2]), name)
+    path = folder / f"{name}{suffix}"
+    path.write_text(text, encoding="utf-8")
     return str(path)
 
 

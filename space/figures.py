@@ -30,8 +30,8 @@ REFERENCE = "reference"  # the class of lines to compare with
 DRAWN_ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
 HEADROOM = 1.1
 WILD = 0.05  # of the coverage: the risks of the first few answers are 0 or 1
-REJECT = "(reject all)"  # an unlikely name of a system
-CALIBRATED = "(calibrated)"
+REJECT = "(reject all)\u2060"  # the mark is in no name of an upload
+CALIBRATED = "(calibrated)\u2060"
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,10 @@ class _Link(BaseModel):
 
 
 def pack(name: str, graded: Graded) -> str:
-    """Return a result as the text of a link, or nothing if it is too long for one."""
+    """Return a result as the text of a link, or nothing if it is too long for one, or lacks confidences."""
+    confidence = pd.to_numeric(graded.frame["confidence"], errors="coerce")
+    if not confidence.between(0, 1).all():
+        return ""
     ids = subset.questions_of(graded.asked)["question_id"]
     answers = graded.frame.set_index("question_id")
     correct = answers["correct"].reindex(ids)
@@ -49,7 +52,7 @@ def pack(name: str, graded: Graded) -> str:
         asked=graded.asked,
         rule=graded.rule,
         states="".join(states),
-        confidence=answers["confidence"].reindex(ids[is_answered]).tolist(),
+        confidence=confidence.tolist(),
     )
     packed = zlib.compress(link.model_dump_json().encode(), 9)
     token = base64.urlsafe_b64encode(packed).decode().rstrip("=")

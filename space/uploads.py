@@ -188,11 +188,13 @@ def _read_answers(paths: Sequence[str]) -> Answers:
     path = Path(paths[0])
     with _errors_of(path):
         sheet = _read_sheet(path)
+    if not len(sheet.rows):
+        raise FileError(path.name, "no_rows")
     columns = frame_of(sheet, text=TEXT)
     if missing := [name for name in NEEDED if name not in columns]:
         names = list(columns)[:20]
         raise InputError(
-            "Answers", "column_missing", needed=NEEDED, missing=missing[0], columns=names
+            "Answers", "column_missing", needed=list(NEEDED), missing=missing[0], columns=names
         )
     frame = columns[list(NEEDED)].fillna(dict.fromkeys(TEXT, "")).astype(dict.fromkeys(TEXT, str))
     is_long = frame["answer"].str.len() > MAX_TEXT

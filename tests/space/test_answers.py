@@ -140,6 +140,19 @@ def test_a_link_holds_the_whole_result_or_there_is_none(number, rng):
             )
 
 
+def test_confidences_that_no_link_can_hold_leave_none_and_are_refused_or_scored_as_elsewhere(mine):
+    """Percentages and missing ones are scored; where one is no probability, its row is named."""
+    frame = mine.assign(correct=1.0)
+    for confidence in ("50%", [None, *mine["confidence"][1:]]):
+        graded = answers.grade_answers(sheet(frame.assign(confidence=confidence)), "curated")
+        assert links.pack("mine", graded) == ""
+        assert score_submissions([graded.submission("mine")], {}).report.sizes == {"mine": 455}
+    graded = answers.grade_answers(sheet(frame.assign(confidence=5.0)), "curated")
+    assert links.pack("mine", graded) == ""
+    with refused("mine: column 'confidence' holds ratings .* got 5.0 in row 2"):
+        graded.submission("mine")
+
+
 def token_of(content):
     packed = zlib.compress(content if isinstance(content, bytes) else json.dumps(content).encode())
     return base64.urlsafe_b64encode(packed).decode().rstrip("=")

@@ -151,7 +151,7 @@ def test_visitors_at_once_get_their_own_answers_and_notes(page):
 
 
 AGENT = {  # what an agent calls -> what the answer has
-    "score": ({"files": ["confidence,correct\n0.5,1\n0.7,0\n"], "n": 5}, '"ecuas_5": '),
+    "score": ({"files": ['[{"confidence": 0.5, "correct": 1}]'], "n": 5}, '"ecuas_5": '),
     "threshold": (
         {"files": ["confidence,correct\n0.5,1\n0.7,0\n"], "budget": 0.5},
         '"reject_cost": 0.',

@@ -142,8 +142,9 @@ def test_answers_are_read_as_text_or_refused(tmp_path):
     for content, message in (
         (
             "question_id,text\nq1,x\n",
-            r"^Answers must have columns .*; answer is missing among question_id, text\.",
+            r"^Answers must have columns question_id, answer, confidence; answer is missing among question_id, text\.",
         ),
+        ("question_id,answer,confidence\n", r"^a\.csv: the file has no rows\.$"),
         (
             "question_id,answer,confidence\nq1," + "x" * 1001 + ",1\n",
             "column 'answer' must have at most 1,000 char",
