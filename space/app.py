@@ -28,7 +28,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-import ecuas_metric
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.reporting.thresholds import sentences
@@ -37,7 +36,6 @@ from . import answers, api, links, markup, scoring, subset, uploads
 from .figures import figures
 
 HERE = Path(__file__).resolve().parent
-CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
 QUESTIONS = "three question-answering systems"
 EXAMPLES = {
     QUESTIONS: [
@@ -504,8 +502,6 @@ with gr.Blocks(
             leaderboard_tab(token)
         with gr.Tab("Code"):
             gr.Markdown(as_text(HERE / "usage.md"))
-            with gr.Accordion("The metric card", open=False):
-                gr.Markdown(as_text(CARD).split("\n---\n", 1)[1])
     gr.Markdown(markup.links())
     private(demo.load, None, None, [token, query], js=ADDRESS)
 demo.upload_file_set.clear()  # the files of the example stay

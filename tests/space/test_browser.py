@@ -361,5 +361,3 @@ def test_every_tab_is_free_of_barriers_and_fits_a_long_name(looks, tab, tmp_path
             )
             assert tab.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), title
             assert tab.evaluate(CLIPPED) == [], title
-    tab.get_by_role("button", name="The metric card").click()
-    tab.get_by_role("heading", name="Metric Card for ECUAS").wait_for()

@@ -112,7 +112,11 @@ def test_intervals_and_colours_are_drawn_where_there_are_some(rng):
     assert html.count('class="marks slot-6"') == 2
     assert not re.search('class="[a-z]+ rest"[^>]*>(<path[^>]*>)?<(circle|polygon)', html)
     one = confidence_system([1, 0, 1], [0.9, 0.2, 0.8])
-    names = ("<a>", "(reject all)", "(calibrated)")  # the last are also called so where they are drawn
+    names = (
+        "<a>",
+        "(reject all)",
+        "(calibrated)",
+    )  # the last are also called so where they are drawn
     few = figures.figures(dict.fromkeys(names, one))
     assert "<a>" not in few
     assert all(unescape(few).count(f'data-name="{name}"') == 4 for name in names)
