@@ -29,9 +29,6 @@ PARTIAL = (
     "{answered} of {total} questions are answered: your numbers are of these alone, and there is no place on the "
     "leaderboard."
 )
-# in words -> what others count as
-OTHERS = {"show best and worst case": "bounds", "count as wrong": "wrong"}
-RULES_OF_OTHERS = tuple(OTHERS.values())
 _COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", **GRADED_COLUMNS}
 
 
@@ -42,7 +39,6 @@ class Graded:
     frame: pd.DataFrame
     rows: Ints
     asked: str
-    rule: str
 
     @property
     def correct(self) -> pd.Series:
@@ -88,36 +84,25 @@ class Graded:
         )
 
 
-def grade_answers(
-    answers: Answers,
-    asked: str,
-    *,
-    rule: str = "bounds",
-) -> Graded:
-    """Grade answers by the gold answers and the label bank, then by the visitor's own column, then by the `rule`.
+def grade_answers(answers: Answers, asked: str) -> Graded:
+    """Grade answers by the gold answers and the label bank, then by the visitor's own column.
 
     They come in the order of the questions, which links have too.
     """
-    if rule not in RULES_OF_OTHERS:
-        raise InputError(
-            "Other answers", "no_way_to_count", value=rule, rules=list(RULES_OF_OTHERS)
-        )
     questions = subset.questions_of(asked)
     _require_asked(answers, questions)
     grades = grade(answers.frame, questions)
     frame = answers.frame.assign(
         correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by
     )
-    by_visitor = answers.correct if rule == "bounds" else answers.correct.fillna(0.0)
-    is_open = frame["correct"].isna() & by_visitor.notna()
-    frame.loc[is_open, "correct"] = by_visitor
+    is_open = frame["correct"].isna() & answers.correct.notna()
+    frame.loc[is_open, "correct"] = answers.correct
     frame.loc[is_open, "decided_by"] = "you"
     order = np.argsort(pd.Index(questions["question_id"]).get_indexer(frame["question_id"]))
     return Graded(
         with_design(frame.iloc[order], asked),
         answers.rows[order],
         asked,
-        rule,
     )
 
 

@@ -217,7 +217,6 @@ def evaluate(
 def grade(
     file: str,
     asked: Literal[subset.ASKED] = "curated",  # type: ignore[valid-type]
-    others: Literal[answers.RULES_OF_OTHERS] = "bounds",  # type: ignore[valid-type]
     n: str | float | list[float] = "",
 ) -> Json:
     """Grade answers to the questions of the curated TriviaQA subset, and score the model as `score` does.
@@ -226,12 +225,11 @@ def grade(
         file: With columns question_id, answer, confidence; an upload, its address, or a text. A column correct, of 1
             and 0, decides what nothing else does.
         asked: Which questions: curated (those of the subset, weighted) or kept (all that were not discarded).
-        others: What answers count as that nothing decides: bounds (best and worst case) or wrong.
         n: Parameters of ECUAS_n, e.g. 0, 1, inf; empty for 0, 1, 128.
     """
     with paths_of({"file": file}) as (path,):
         sheet = uploads.read_answers(path)
-    graded = answers.grade_answers(sheet, asked, rule=others)
+    graded = answers.grade_answers(sheet, asked)
     scored, (row, *_) = evaluate(graded, "yours", "yours", {"n": n})
     return scored.json() | {
         "graded": graded.summary(),

@@ -304,11 +304,11 @@ def _share_of(
 
 
 @show_errors(*[gr.skip()] * 3)
-def show_graded(file: str | None, asked: str, others: str) -> Outputs:
+def show_graded(file: str | None, asked: str) -> Outputs:
     """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
         return message(NO_UPLOAD), *[gr.skip()] * 3
-    graded = answers.grade_answers(uploads.read_answers(file), asked, rule=others)
+    graded = answers.grade_answers(uploads.read_answers(file), asked)
     name = uploads.plain_text(Path(file).stem, links.LONGEST_NAME) or "your model"
     token = links.pack(name, graded)
     remark = graded.summary() if token else f"{graded.summary()} {TOO_LONG}"
@@ -473,14 +473,9 @@ def leaderboard_tab(token: gr.Textbox) -> None:
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
             sets = [(subset.POPULATIONS[asked], asked) for asked in subset.ASKED]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
-            others = gr.Radio(
-                list(answers.OTHERS.items()),
-                value="bounds",
-                label="Answers that nothing decides",
-            )
             button = gr.Button("Grade and score", variant="primary")
     outputs = [notice, board, text("Result", elem_classes="result"), text("Plots")]
-    inputs = [file, asked, others]
+    inputs = [file, asked]
     private(button.click, show_graded, inputs, outputs, show_progress_on=board, **FOUR)
     private(token.change, restore, token, outputs)
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from ecuas_metric.errors import InputError
 
 from . import subset
-from .answers import RULES_OF_OTHERS, Graded, with_design
+from .answers import Graded, with_design
 from .uploads import plain_text
 
 WRONG, RIGHT, UNKNOWN, MISSING = "0123"  # states of answers
@@ -23,12 +23,11 @@ SELF_REPORTED = "self-reported, not checked"
 
 
 class _Link(BaseModel):
-    """What a link holds: grades and confidences by question, and what the others count as."""
+    """What a link holds: grades and confidences by question."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
     name: str
     asked: str
-    rule: str
     states: str = Field(pattern="^[0-3]+$")
     confidence: list[Annotated[float, Field(ge=0, le=1)]]
 
@@ -50,7 +49,6 @@ def pack(name: str, graded: Graded) -> str:
     link = _Link(
         name=plain_text(name, LONGEST_NAME),
         asked=graded.asked,
-        rule=graded.rule,
         states="".join(states),
         confidence=confidence.tolist(),
     )
@@ -66,7 +64,7 @@ def unpack(token: str) -> tuple[str, Graded]:
         questions = subset.questions_of(link.asked)
         states = np.array(list(link.states))
         is_answered = states != MISSING
-        _require(link.rule in RULES_OF_OTHERS and len(states) == len(questions))
+        _require(len(states) == len(questions))
         _require(0 < is_answered.sum() == len(link.confidence))
     except (ValueError, zlib.error):
         raise InputError("The link", "wrong_link") from None
@@ -82,7 +80,6 @@ def unpack(token: str) -> tuple[str, Graded]:
         with_design(frame, link.asked),
         rows,
         link.asked,
-        link.rule,
     )
     return _safe_name(link.name), graded
 

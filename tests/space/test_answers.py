@@ -45,10 +45,9 @@ def test_the_bank_decides_what_it_knows_and_the_visitor_what_it_does_not(mine):
     assert graded.summary() == counts
     # of what the bank knows it decides nothing
     said = mine.assign(correct=[1.0] * 300 + [np.nan] * 155)
-    for rule, missing in (("bounds", sum(~known[300:])), ("wrong", 0)):
-        decided = answers.grade_answers(sheet(said), "curated", rule=rule).frame
-        assert (decided["decided_by"] == "you")[:300].equals(pd.Series(~known[:300]))
-        assert decided["correct"].isna().sum() == missing
+    decided = answers.grade_answers(sheet(said), "curated").frame
+    assert (decided["decided_by"] == "you")[:300].equals(pd.Series(~known[:300]))
+    assert decided["correct"].isna().sum() == sum(~known[300:])
     shuffled = answers.grade_answers(sheet(mine.sample(frac=1, random_state=1)), "curated")
     pd.testing.assert_frame_equal(shuffled.frame, graded.frame)
     assert (
@@ -70,7 +69,6 @@ def test_the_bank_decides_what_it_knows_and_the_visitor_what_it_does_not(mine):
             {},
             "asked; got 'q1' in row 2 ",
         ),
-        (lambda frame: frame, {"rule": "drop"}, "must count as one of bounds, wrong; got 'drop'"),
         (lambda frame: frame, {"asked": "x"}, "Questions must be one of curated, kept; got 'x'"),
     ],
 )
@@ -79,15 +77,13 @@ def test_what_is_not_asked_or_not_there_is_refused(change, options, message, min
         answers.grade_answers(sheet(change(mine)), **{"asked": "curated", **options})
 
 
-@pytest.mark.parametrize(
-    ("asked", "rule"), [("curated", "wrong"), ("curated", "bounds"), ("kept", "wrong")]
-)
-def test_graded_answers_are_scored_alike_from_their_file(asked, rule, mine, tmp_path):
+@pytest.mark.parametrize("asked", subset.ASKED)
+def test_graded_answers_are_scored_alike_from_their_file(asked, mine, tmp_path):
     """It carries weights and strata; digits are all there, and no text is a formula in a spreadsheet."""
     frame = mine.assign(
         answer=["=1+1", *["London."] * 454], confidence=[0.1 + 0.2, 1e-17, *mine["confidence"][2:]]
     )
-    graded = answers.grade_answers(sheet(frame.head(400)), asked, rule=rule)
+    graded = answers.grade_answers(sheet(frame.head(400)), asked)
     graded.write(tmp_path / "mine.csv")
     written = pd.read_csv(tmp_path / "mine.csv", dtype=str)
     assert written["answer"][0] == "'=1+1"
@@ -120,8 +116,7 @@ def random_result(rng):
     )
     correct = rng.choice([0.0, 1.0, np.nan], len(ids))
     frame = pd.DataFrame({"question_id": ids, "confidence": confidence, "correct": correct})
-    rule = str(rng.choice(answers.RULES_OF_OTHERS))
-    return answers.Graded(answers.with_design(frame, asked), np.arange(len(frame)) + 2, asked, rule)
+    return answers.Graded(answers.with_design(frame, asked), np.arange(len(frame)) + 2, asked)
 
 
 @pytest.mark.parametrize("number", [40, pytest.param(1000, marks=pytest.mark.slow)])
@@ -133,11 +128,7 @@ def test_a_link_holds_the_whole_result_or_there_is_none(number, rng):
             name, again = links.unpack(token)
             # bit by bit
             pd.testing.assert_frame_equal(again.frame, graded.frame[again.frame.columns])
-            assert (name, again.asked, again.rule) == (
-                "µ (self-reported)",
-                graded.asked,
-                graded.rule,
-            )
+            assert (name, again.asked) == ("µ (self-reported)", graded.asked)
 
 
 def test_confidences_that_no_link_can_hold_leave_none_and_are_refused_or_scored_as_elsewhere(mine):
@@ -159,14 +150,14 @@ def token_of(content):
 
 
 def good(**changes):
-    link = {"name": "m", "asked": "curated", "rule": "bounds"}
+    link = {"name": "m", "asked": "curated"}
     return link | {"states": "1" * 3 + "3" * 452, "confidence": [0.5, 0.25, 1]} | changes
 
 
 BROKEN = [  # what is in a link: text, bytes that are packed, or what differs from a good one
     *("", "x", "A" * 9000, "!!!é", token_of({"name": "m"})[:-9], token_of([{}]), token_of({})),
     *(b" " * 10**7, b"\0\1\2", b"[" * 50_000),
-    *({"more": 1}, {"asked": "../pool"}, {"asked": None}, {"rule": "drop"}),
+    *({"more": 1}, {"asked": "../pool"}, {"asked": None}, {"rule": "wrong"}),
     *({"states": "1"}, {"states": "9" * 455}, {"states": "3" * 455, "confidence": []}),
     *({"confidence": [0.5]}, {"confidence": [0.5] * 9}, {"confidence": [[0.5], {}, None]}),
     *(

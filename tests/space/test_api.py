@@ -9,7 +9,6 @@ from html import unescape
 from pathlib import Path
 from urllib.parse import urlencode
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -202,7 +201,7 @@ def test_why_no_winner_is_named_is_said(shown):
 def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
     app, files, shown, monkeypatch, caplog
 ):
-    for message, *_ in (app.show_score(None), app.show_graded(None, "curated", "wrong")):
+    for message, *_ in (app.show_score(None), app.show_graded(None, "curated")):
         assert "There is no file yet" in message
         assert 'role="status"' in message
     monkeypatch.setattr(scoring, "score_submissions", lambda *_: 1 / 0)
@@ -227,11 +226,6 @@ CALLS = [  # a call with a fault -> the error of one line, which names the argum
     ("score", {"files": [ROW], "n": True}, "n must be text or a number or a list; got True."),
     ("score", {"files": [ROW], "n": ["x"]}, "n must be text or a number; got ['x']."),
     ("leaderboard", {"asked": "pool"}, "asked must be one of 'curated' or 'kept'; got 'pool'."),
-    (
-        "grade",
-        {"file": ANSWERS, "others": "drop"},
-        "others must be one of 'bounds' or 'wrong'; got 'drop'.",
-    ),
     ("grade", {"file": f"{ANSWERS}q1,x,0.5\n"}, "got 'q1' in row 2 (1 of 1)."),
     (
         "grade",
@@ -260,15 +254,13 @@ def test_a_models_answers_are_graded_decided_scored_and_restored(app, tmp_path):
     )
     assert mine["place"] is None
     right = result["open"][:100]
-    frame.assign(correct=np.where(frame["question_id"].isin(right), 1, np.nan)).to_csv(
-        path, index=False
-    )
-    result = called(app, "grade", file=path.read_text(), others="wrong", n="0")
+    frame.assign(correct=frame["question_id"].isin(right).astype(int)).to_csv(path, index=False)
+    result = called(app, "grade", file=path.read_text(), n="0")
     rate = 1 - weight[right].sum() / weight.sum()
     assert result["rows"][0]["error_rate"] == pytest.approx(rate)
     assert result["leaderboard"]["error_rate"]["value"] == pytest.approx(rate)
     assert result["leaderboard"]["place"] == [15, 15]
-    _, board, html, plots = app.show_graded(str(path), "curated", "wrong")
+    _, board, html, plots = app.show_graded(str(path), "curated")
     notice, *again = app.restore(address_in(html)["result"])
     assert "self-reported, not checked" in notice
     for ours, theirs in ((board, again[0]), (plots, again[2])):
