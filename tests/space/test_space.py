@@ -93,14 +93,14 @@ def test_no_file_of_the_server_is_served_or_scored(page, app, tmp_path):
                 )
 
 
-def test_what_there_is_not_is_not_found_and_every_body_has_a_limit(page, app):
+def test_what_there_is_not_is_not_found_and_every_body_has_a_limit(page):
     for path in ("queue/join", "run/predict", "api/nothing", "call/nothing"):
         answer = WEB.post(
             f"{page}gradio_api/{path}", json={"fn_index": 9999, "data": [], "session_hash": "x"}
         )
         assert answer.status_code in (404, 422), path
         assert "detail" in answer.json()
-    body = b'{"data": ["' + b"x" * (app.MAX_BODY + 1) + b'"]}'
+    body = b'{"data": ["' + b"x" * uploads.MAX_BYTES_OF_ALL + b'"]}'
     for path in ("call/score", "queue/join", "mcp/"):
         # the latter says no length
         for content in (body, (body[i : i + 2**20] for i in range(0, len(body), 2**20))):
