@@ -172,7 +172,7 @@ def _data(
     decision: Decision,
     names: Sequence[str],
 ) -> dict[str, object]:
-    """Return what page.js shows at each reject cost, of systems that have a bar."""
+    """Return what page.js shows at each reject cost, of systems that have a bar; the others are -1."""
     curves = [decision.curves[name] for name in names]
     costs = np.array([curve.expected_cost for curve in curves])
     coverage = np.array([curve.coverage for curve in curves])
@@ -182,9 +182,7 @@ def _data(
         "said": list(map(said, decision.calls, decision.reject_costs)),
         "costs": costs.round(3).tolist(),
         "shares": (100 * coverage).round().astype(int).tolist(),
-        "best": [
-            [place[name] for name in call.alone() if name in place] for call in decision.calls
-        ],
+        "best": [[place.get(name, -1) for name in call.alone()] for call in decision.calls],
         "highest": costs.max(),
     }
 

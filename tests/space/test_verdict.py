@@ -40,6 +40,10 @@ def at(decision, cost):
     return decision.calls[int(np.abs(decision.reject_costs - cost).argmin())]
 
 
+def data_in(html):
+    return json.loads(unescape(re.search(r'data-all="([^"]*)"', html)[1]))
+
+
 def said(call):
     return Markup(verdict.said(call, 0.5)).striptags()
 
@@ -99,8 +103,15 @@ def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too()
     )
     html = verdict.as_html(decision, slots(["<u>", "b"]))
     assert "<u>" not in html
-    data = json.loads(unescape(re.search(r'data-all="([^"]*)"', html)[1]))
-    assert "<b><bdi>&lt;u&gt;</bdi></b>" in data["said"][49]
+    assert "<b><bdi>&lt;u&gt;</bdi></b>" in data_in(html)["said"][49]
+
+
+def test_a_system_without_a_bar_may_be_the_cheapest_too():
+    """Else the bar of one that costs the same would be marked as clearly cheapest."""
+    good = confidence_system([1] * 60, [0.9] * 60, confidence_level=0.95)
+    bad = confidence_system([0] * 60, [0.9] * 60, confidence_level=0.95)
+    systems = {"a": good} | {f"b{i}": bad for i in range(6)} | {"z": good}
+    assert data_in(verdict.as_html(verdict.decide(systems), slots(systems)))["best"][-1] == [0, -1]
 
 
 def test_too_much_to_test_is_said():
