@@ -223,15 +223,15 @@ def show_choice(
 
 @show_errors(*[gr.skip()] * (2 + len(TARGETS) + len(scoring.CONTROLS)))
 def restore_files(request: gr.Request) -> Outputs:
-    """Return the uploads, the options and the slider of the address of a result."""
+    """Return the uploads, the options and the slider of the address of a result; nothing else changes."""
     given = dict(request.query_params)
     target = next((name for name in TARGETS if name in given), "")
     return (
         gr.skip(),
         _uploads_of(given),
         target,
-        *(_share_of(given, name, most, start) for name, (most, start, *_) in TARGETS.items()),
-        *(given.get(name, control.default) for name, control in scoring.CONTROLS.items()),
+        *(_share_in(given.get(name, ""), most) for name, (most, *_) in TARGETS.items()),
+        *(given.get(name, gr.skip()) for name in scoring.CONTROLS),
     )
 
 
@@ -248,18 +248,13 @@ def _uploads_of(given: Mapping[str, str]) -> object:
         raise InputError("The files of this address", "uploads_deleted") from None
 
 
-def _share_of(
-    given: Mapping[str, str],
-    name: str,
-    most: float,
-    start: float,
-) -> float:
-    """Return the share that an address asks for, where a slider starts if it holds none."""
+def _share_in(text: str, most: float) -> object:
+    """Return the share that an address asks for, if a slider has it."""
     try:
-        share = float(given.get(name, start))
+        share = float(text)
     except ValueError:
-        return start
-    return share if LEAST_SHARE <= share <= most else start
+        return gr.skip()
+    return share if LEAST_SHARE <= share <= most else gr.skip()
 
 
 @show_errors(*[gr.skip()] * 3)
@@ -382,7 +377,8 @@ def score_tab() -> str:
             button = gr.Button("Score", variant="primary")
             again = [files.change, button.click]
             choice = choice_sliders(files, controls, again)
-    private(demo.load, restore_files, None, [result, files, *choice, *controls])
+    restored = [result, files, *choice, *controls]
+    private(demo.load, restore_files, None, restored, show_progress="hidden")
     inputs = [files, *controls]
     outputs = [result, gr.HTML(curves)]
     private(
@@ -415,7 +411,7 @@ def leaderboard_tab() -> None:
     outputs = [notice, board, gr.HTML("", elem_classes="result"), gr.HTML("")]
     inputs = [file, asked]
     private(button.click, show_graded, inputs, outputs, show_progress_on=board, **FOUR)
-    private(demo.load, restore, None, outputs)
+    private(demo.load, restore, None, outputs, show_progress="hidden")
 
 
 with gr.Blocks(

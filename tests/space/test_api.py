@@ -226,7 +226,7 @@ def test_a_share_that_no_slider_has_is_not_restored(app):
     query = {"budget": "2", "max_risk": "0.2"}
     _, _, target, *shares = app.restore_files(app.gr.Request(query_params=query))
     assert target in query
-    assert shares[:2] == [app.TARGETS["budget"][1], 0.2]
+    assert shares[:2] == [app.gr.skip(), 0.2]
 
 
 def test_aborted_uploads_and_empty_folders_are_deleted_in_time(app, tmp_path):
