@@ -4,19 +4,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import sheet_of
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.files.submissions import Submission, submissions_of
-from ecuas_metric.inputs import Ints
 from ecuas_metric.reporting.tables import neutral
 from triviaqa_subset.grading import grade
 
 from . import subset
-from .uploads import GRADED_COLUMNS, POPULATION, Answers
+from .uploads import GRADED_COLUMNS, POPULATION
 
 STATES = {
     "exact": "exact match",
@@ -29,20 +27,18 @@ PARTIAL = (
     "{answered} of {total} questions are answered: your numbers are of these alone, and there is no place on the "
     "leaderboard."
 )
-# in words -> what others count as
-OTHERS = {"show best and worst case": "bounds", "count as wrong": "wrong"}
-RULES_OF_OTHERS = tuple(OTHERS.values())
 _COLUMNS = {"confidence": "confidence", "correct": "correct", "id": "question_id", **GRADED_COLUMNS}
 
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """Graded answers in the order of the questions: question_id, answer, confidence, correct, decided_by, weight."""
+    """Graded answers by their rows, in the order of the questions, and of which these are.
+
+    Columns are question_id, answer, confidence, correct (1, 0 or missing), decided_by, and weight and stratum.
+    """
 
     frame: pd.DataFrame
-    rows: Ints
     asked: str
-    rule: str
 
     @property
     def correct(self) -> pd.Series:
@@ -54,7 +50,7 @@ class Graded:
         if self.frame["correct"].isna().all():
             unknown = f"{len(self.frame):,} unknown ones"
             raise InputError("Answers", "all_unknown", got=unknown, advice="say_correct_ones")
-        sheet = sheet_of(self.frame[list(_COLUMNS.values())], self.rows)
+        sheet = sheet_of(self.frame[list(_COLUMNS.values())], self.frame.index.to_numpy())
         (only,) = submissions_of(sheet, name, reading=Reading("bounds", columns=_COLUMNS))
         return replace(only, name=name)
 
@@ -65,7 +61,7 @@ class Graded:
             f"{counts[state]} by {name}" for state, name in STATES.items() if state in counts
         )
         answered = len(self.frame)
-        total = len(subset.questions_of(self.asked))
+        total = len(subset.table(self.asked))
         unknown = len(self.open_questions())
         parts = [f"Of {answered} answers were decided: {ways or 'none'}."]
         if unknown:
@@ -80,60 +76,42 @@ class Graded:
 
     def write(self, path: Path) -> None:
         """Write them as CSV, which the first tab scores as here; no text is a formula in a spreadsheet."""
-        texts = self.frame.select_dtypes(["object", "string"]).columns
-        frame = self.frame.assign(**{name: self.frame[name].map(neutral) for name in texts})
+        frame = self.frame.map(lambda cell: neutral(cell) if isinstance(cell, str) else cell)
         day = datetime.now(UTC).date().isoformat()
         frame.assign(**{POPULATION: f"TriviaQA {self.asked}", "link": "", "date": day}).to_csv(
             path, index=False
         )
 
 
-def grade_answers(
-    answers: Answers,
-    asked: str,
-    *,
-    rule: str = "bounds",
-) -> Graded:
-    """Grade answers by the gold answers and the label bank, then by the visitor's own column, then by the `rule`.
+def grade_answers(frame: pd.DataFrame, asked: str) -> Graded:
+    """Grade answers by the gold answers and the label bank, then by the visitor's own column.
 
     They come in the order of the questions, which links have too.
     """
-    if rule not in RULES_OF_OTHERS:
-        raise InputError(
-            "Other answers", "no_way_to_count", value=rule, rules=list(RULES_OF_OTHERS)
-        )
-    questions = subset.questions_of(asked)
-    _require_asked(answers, questions)
-    grades = grade(answers.frame, questions)
-    frame = answers.frame.assign(
-        correct=pd.Series(grades.correct, dtype=float), decided_by=grades.decided_by
-    )
-    by_visitor = answers.correct if rule == "bounds" else answers.correct.fillna(0.0)
-    is_open = frame["correct"].isna() & by_visitor.notna()
-    frame.loc[is_open, "correct"] = by_visitor
-    frame.loc[is_open, "decided_by"] = "you"
-    order = np.argsort(pd.Index(questions["question_id"]).get_indexer(frame["question_id"]))
-    return Graded(
-        with_design(frame.iloc[order], asked),
-        answers.rows[order],
-        asked,
-        rule,
-    )
+    questions = subset.table(asked)
+    _require_asked(frame["question_id"], questions["question_id"])
+    grades = grade(frame, questions)
+    correct = pd.Series(grades.correct, frame.index, dtype=float)
+    is_open = correct.isna() & frame["correct"].notna()
+    decided_by = pd.Series(grades.decided_by, frame.index).mask(is_open, "you")
+    graded = frame.assign(correct=correct.fillna(frame["correct"]), decided_by=decided_by)
+    return Graded(with_design(graded, asked), asked)
 
 
 def with_design(frame: pd.DataFrame, asked: str) -> pd.DataFrame:
-    """Return answers with the weight and the stratum of each question."""
-    design = subset.questions_of(asked).set_index("question_id")[["weight", "stratum"]]
-    return frame.join(design, on="question_id").reset_index(drop=True)
+    """Return answers in the order of the questions, with the weight and the stratum of each."""
+    questions = subset.table(asked).set_index("question_id")
+    order = questions.index.get_indexer(frame["question_id"]).argsort()
+    return frame.iloc[order].join(questions[["weight", "stratum"]], on="question_id")
 
 
-def _require_asked(answers: Answers, questions: pd.DataFrame) -> None:
-    ids = answers.frame["question_id"]
+def _require_asked(ids: pd.Series, questions: pd.Series) -> None:
     for wrong, rule, advice in (
-        (~ids.isin(questions["question_id"]), "not_asked", "leave_questions_out"),
+        (~ids.isin(questions), "not_asked", "leave_questions_out"),
         (ids.duplicated(), "answered_twice", "keep_one_answer"),
     ):
         if wrong.any():
-            got = f"{ids[wrong].iloc[0][:60]!r} in row {answers.rows[wrong][0]}"
+            row, offender = next(ids[wrong].items())
+            got = f"{offender[:60]!r} in row {row}"
             counts = {"count": wrong.sum(), "total": len(ids), "asked": len(questions)}
             raise InputError("question_id", rule, got=got, advice=advice, **counts)

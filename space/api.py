@@ -4,15 +4,15 @@
 import functools
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 from urllib.parse import unquote
 
 import gradio as gr
+from gradio.context import LocalContext
 from gradio.utils import get_upload_folder
 from pydantic import TypeAdapter, ValidationError
 
@@ -34,13 +34,7 @@ from .scoring import (
     shorten,
 )
 
-KINDS = {
-    "bool": "true or false",
-    "float": "a number",
-    "int": "a whole number",
-    "string": "text",
-    "list": "a list",
-}
+NOT_OF_TYPE = "Input should be "  # how Pydantic begins
 UNTYPED = {"files": list, "file": object}  # uploads are dictionaries, whatever the annotation says
 # the first character of a file given as text; else .csv
 SUFFIX_OF_TEXT = {"{": ".jsonl", "[": ".json"}
@@ -61,17 +55,13 @@ def call_checked(function: Callable[..., _Result], *arguments: object) -> _Resul
         try:
             _adapter(kind).validate_python(value, strict=True)
         except ValidationError as error:
-            kinds = " or ".join(dict.fromkeys(map(_kind_in, error.errors())))
-            raise InputError(name, "wrong_type", value=shorten(value), kinds=kinds) from None
+            kinds = (fault["msg"].removeprefix(NOT_OF_TYPE) for fault in error.errors())
+            text = " or ".join(dict.fromkeys(kinds))
+            raise InputError(name, "wrong_type", value=shorten(value), kinds=text) from None
     return function(**bound.arguments)
 
 
 _adapter = functools.cache(TypeAdapter)  # building one takes longer than its answer
-
-
-def _kind_in(fault: Mapping[str, Any]) -> str:
-    kind = KINDS.get(fault["type"].split("_")[0])
-    return kind or f"one of {fault['ctx']['expected']}"
 
 
 def tool(function: Tool) -> Tool:
@@ -79,20 +69,13 @@ def tool(function: Tool) -> Tool:
 
     @functools.wraps(function)
     def called(*arguments: object) -> object:
-        *values, request = arguments  # which Gradio adds
-        result, error = attempt(call_checked, function, *values)
+        result, error = attempt(call_checked, function, *arguments)
         if result is None:
             raise gr.Error(error, print_exception=False)
-        is_agent = isinstance(request, gr.Request) and request.headers.get("x-gradio-user") == "mcp"
+        request = LocalContext.request.get(None)
+        is_agent = request is not None and request.headers.get("x-gradio-user") == "mcp"
         return json.dumps(result) if is_agent else result
 
-    signature = inspect.signature(function)
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    request = inspect.Parameter("request", kind, default=None, annotation=gr.Request)
-    parameters = [*signature.parameters.values(), request]
-    annotations = {parameter.name: parameter.annotation for parameter in parameters}
-    called.__signature__ = inspect.Signature(parameters, return_annotation=Json)  # type: ignore[attr-defined]
-    called.__annotations__ = annotations | {"return": Json}
     return called
 
 
@@ -101,25 +84,24 @@ def path_of(file: object, name: str, folder: Path) -> str:
 
     No address is fetched, and no file but an upload is read.
     """
-    if isinstance(file, dict) and isinstance(file.get("path"), str):
-        return uploaded(file["path"], name)
-    if not isinstance(file, str) or not (
-        "\n" in file.strip() or UPLOAD in file or file.startswith("/")
-    ):
-        raise InputError(name, "not_a_file", value=shorten(file), advice="give_upload")
-    if "\n" not in file.strip():
-        return uploaded(unquote(file.rpartition(UPLOAD)[2]), name)
-    path = folder / f"{name}{SUFFIX_OF_TEXT.get(file.lstrip()[:1], '.csv')}"
-    path.write_text(file, encoding="utf-8")
-    return str(path)
+    value = file.get("path") if isinstance(file, dict) else file
+    text = value if isinstance(value, str) else ""
+    suffix = SUFFIX_OF_TEXT.get(text.lstrip()[:1], ".csv" if "\n" in text.strip() else "")
+    if suffix:
+        path = folder / f"{name}{suffix}"
+        path.write_text(text, encoding="utf-8")
+        return str(path)
+    if UPLOAD in text or text.startswith("/"):
+        return uploaded(unquote(text.rpartition(UPLOAD)[2]), name)
+    raise InputError(name, "not_a_file", value=shorten(file), advice="give_upload")
 
 
 @contextmanager
-def paths_of(files: Mapping[str, object]) -> Iterator[list[str]]:
-    """Have files, by the names of those that are texts, where they can be read; texts only meanwhile."""
+def paths_of(files: Sequence[object], names: str = "system_{}") -> Iterator[list[str]]:
+    """Have files, those that are texts under names with numbers, where they can be read; texts only meanwhile."""
     uploads.require_at_most("files", "too_many_files", len(files), uploads.MAX_FILES)
     with TemporaryDirectory() as folder:
-        yield [path_of(file, name, Path(folder)) for name, file in files.items()]
+        yield [path_of(file, names.format(i), Path(folder)) for i, file in enumerate(files, 1)]
 
 
 def uploaded(path: str, name: str) -> str:
@@ -144,12 +126,8 @@ def score(
     **given: Numbers | None,
 ) -> Json:
     """Score the systems in files of confidences and correctness, or of posteriors and labels, by ECUAS_n and others."""
-    with _paths_of_systems(files) as paths:
+    with paths_of(files) as paths:
         return score_files(paths, given).json(explained=explain)
-
-
-def _paths_of_systems(files: list[str]) -> AbstractContextManager[list[str]]:
-    return paths_of({f"system_{i}": file for i, file in enumerate(files, 1)})
 
 
 def threshold(
@@ -159,7 +137,7 @@ def threshold(
     **given: Numbers | None,
 ) -> Json:
     """Choose the reject cost of each system by the share that people can review, or by a certified risk."""
-    with _paths_of_systems(files) as paths:
+    with paths_of(files) as paths:
         grid, records = choose(paths, given, budget=budget, max_risk=max_risk)
     notes = [*grid.above, *grid.notes]
     return as_json(records, grid.signature, notes, in_words=sentences(grid))
@@ -189,7 +167,9 @@ def with_controls(function: Tool) -> Tool:
     parameters[1:1] = controls
     lines = "".join(f"    {parameter.name}: {TEXTS[parameter.name]}\n" for parameter in parameters)
     function.__doc__ = f"{function.__doc__}\n\nArgs:\n{lines}"
-    function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    function.__signature__ = inspect.Signature(parameters, return_annotation=Json)  # type: ignore[attr-defined]
+    annotations = {parameter.name: parameter.annotation for parameter in parameters}
+    function.__annotations__ = annotations | {"return": Json}
     return function
 
 
@@ -207,7 +187,7 @@ def evaluate(
     graded: answers.Graded,
     name: str,
     mark: str,
-    given: Mapping[str, Numbers] = MappingProxyType({}),
+    given: Mapping[str, Numbers],
 ) -> tuple[Scored, list[subset.Row]]:
     """Score graded answers, and return the leaderboard with them, first their row."""
     scored = score_submissions([graded.submission(name)], options_of(given))
@@ -217,7 +197,6 @@ def evaluate(
 def grade(
     file: str,
     asked: Literal[subset.ASKED] = "curated",  # type: ignore[valid-type]
-    others: Literal[answers.RULES_OF_OTHERS] = "bounds",  # type: ignore[valid-type]
     n: str | float | list[float] = "",
 ) -> Json:
     """Grade answers to the questions of the curated TriviaQA subset, and score the model as `score` does.
@@ -226,12 +205,11 @@ def grade(
         file: With columns question_id, answer, confidence; an upload, its address, or a text. A column correct, of 1
             and 0, decides what nothing else does.
         asked: Which questions: curated (those of the subset, weighted) or kept (all that were not discarded).
-        others: What answers count as that nothing decides: bounds (best and worst case) or wrong.
         n: Parameters of ECUAS_n, e.g. 0, 1, inf; empty for 0, 1, 128.
     """
-    with paths_of({"file": file}) as (path,):
+    with paths_of([file], "file") as (path,):
         sheet = uploads.read_answers(path)
-    graded = answers.grade_answers(sheet, asked, rule=others)
+    graded = answers.grade_answers(sheet, asked)
     scored, (row, *_) = evaluate(graded, "yours", "yours", {"n": n})
     return scored.json() | {
         "graded": graded.summary(),

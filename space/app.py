@@ -7,12 +7,11 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import partial, wraps
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import get_args
-from urllib.parse import parse_qsl
+from typing import Any, get_args
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
@@ -22,13 +21,11 @@ from gradio.route_utils import FnIndexInferError
 from gradio.routes import templates
 from gradio.utils import get_upload_folder
 from jinja2 import ChoiceLoader, DictLoader
-from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.body_limit import RequestBodyLimitMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-import ecuas_metric
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.reporting.thresholds import sentences
@@ -37,7 +34,6 @@ from . import answers, api, links, markup, scoring, subset, uploads
 from .figures import figures
 
 HERE = Path(__file__).resolve().parent
-CARD = Path(ecuas_metric.__file__).resolve().parent / "README.md"
 QUESTIONS = "three question-answering systems"
 EXAMPLES = {
     QUESTIONS: [
@@ -48,7 +44,6 @@ EXAMPLES = {
 }
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
 OFTEN, OLD = 600, 1800  # seconds: how often files of visitors are deleted, and after which time
-MAX_BODY = uploads.MAX_BYTES * 3 // 2  # bytes of a request: a file as base64 in JSON
 TITLE = "ECUAS: which system should you deploy?"
 PURPOSE = (
     "What does a model that answers *and says how sure it is* cost its users, who act on some answers and reject "
@@ -70,11 +65,6 @@ ANSWERS = (
     "Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB. A column `correct`, 1 "
     "or 0, decides what nothing else does: fill it in in the graded answers that you get, and upload these."
 )
-ADDRESS = """() => {
-    const query = new URLSearchParams(location.search);
-    const isKept = ["files", "budget", "max_risk"].some((name) => query.has(name));
-    return [query.get("result") || "", isKept ? location.search : ""];
-}"""
 TARGETS = {  # what a reject cost is chosen by -> largest value, first one, label, and what that means
     "budget": (
         0.99,
@@ -95,37 +85,6 @@ FOUR = {"concurrency_limit": 4}
 private = partial(gr.on, api_visibility="private")
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
-
-
-class LimitedBodies:
-    """Refuses requests whose body is too large, whether or not they say so first."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and raise once it has sent too much."""
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        limit = uploads.MAX_BYTES_OF_ALL if scope["path"].endswith("/upload") else MAX_BODY
-        reason = f"A request must have at most {limit:,} bytes."
-        received = 0
-
-        async def counted() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > limit:
-                raise HTTPException(413, reason)
-            return message
-
-        announced = int(dict(scope["headers"]).get(b"content-length", b"0"))
-        if announced > limit:
-            refusal = JSONResponse({"detail": reason}, 413, {"connection": "close"})
-            await refusal(scope, receive, send)
-            return
-        await self.app(scope, counted, send)
 
 
 def no_such_function(_: Request, __: Exception) -> JSONResponse:
@@ -185,6 +144,7 @@ def show_errors(*others: object) -> Callable[[Shower], Shower]:
     """Make a function show an error in its first output, and these values in the others."""
 
     def decorate(function: Shower) -> Shower:
+        @wraps(function)  # Gradio reads the types
         def guarded(*arguments: object) -> Outputs:
             result, error = markup.attempt(function, *arguments)
             return (message(error, "error"), *others) if result is None else result
@@ -243,17 +203,14 @@ def show_score(
 def show_choice(
     target: str,
     files: list[str] | None,
-    budget: float,
-    max_risk: float,
     *values: scoring.Numbers | None,
 ) -> Outputs:
     """Say which reject cost to take, of uploaded systems or those of the example, by what was set last."""
     if not target:
         return "", ""
-    given = dict(zip(scoring.CONTROLS, values, strict=True))
-    places = files or EXAMPLES[QUESTIONS]
-    wanted = {"budget": budget, "max_risk": max_risk}[target]
-    grid, _ = scoring.choose(places, given, **{target: wanted})
+    given: dict[str, Any] = dict(zip((*TARGETS, *scoring.CONTROLS), values, strict=True))
+    wanted = given[target]
+    grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given, **{target: wanted})
     address = dict.fromkeys(TARGETS, "") | {target: str(wanted)}
     page = markup.html(
         "chosen",
@@ -265,16 +222,16 @@ def show_choice(
 
 
 @show_errors(*[gr.skip()] * (2 + len(TARGETS) + len(scoring.CONTROLS)))
-def restore_files(query: str) -> Outputs:
-    """Return the uploads, the options and the slider of the address of a result."""
-    given = dict(parse_qsl(query.removeprefix("?")))
+def restore_files(request: gr.Request) -> Outputs:
+    """Return the uploads, the options and the slider of the address of a result; nothing else changes."""
+    given = dict(request.query_params)
     target = next((name for name in TARGETS if name in given), "")
     return (
         gr.skip(),
         _uploads_of(given),
         target,
-        *(_share_of(given, name, most, start) for name, (most, start, *_) in TARGETS.items()),
-        *(given.get(name, control.default) for name, control in scoring.CONTROLS.items()),
+        *(_share_in(given.get(name, ""), most) for name, (most, *_) in TARGETS.items()),
+        *(given.get(name, gr.skip()) for name in scoring.CONTROLS),
     )
 
 
@@ -291,26 +248,21 @@ def _uploads_of(given: Mapping[str, str]) -> object:
         raise InputError("The files of this address", "uploads_deleted") from None
 
 
-def _share_of(
-    given: Mapping[str, str],
-    name: str,
-    most: float,
-    start: float,
-) -> float:
-    """Return the share that an address asks for, where a slider starts if it holds none."""
+def _share_in(text: str, most: float) -> object:
+    """Return the share that an address asks for, if a slider has it."""
     try:
-        share = float(given.get(name, start))
+        share = float(text)
     except ValueError:
-        return start
-    return share if LEAST_SHARE <= share <= most else start
+        return gr.skip()
+    return share if LEAST_SHARE <= share <= most else gr.skip()
 
 
 @show_errors(*[gr.skip()] * 3)
-def show_graded(file: str | None, asked: str, others: str) -> Outputs:
+def show_graded(file: str | None, asked: str) -> Outputs:
     """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
         return message(NO_UPLOAD), *[gr.skip()] * 3
-    graded = answers.grade_answers(uploads.read_answers(file), asked, rule=others)
+    graded = answers.grade_answers(uploads.read_answers(file), asked)
     name = uploads.plain_text(Path(file).stem, links.LONGEST_NAME) or "your model"
     token = links.pack(name, graded)
     remark = graded.summary() if token else f"{graded.summary()} {TOO_LONG}"
@@ -318,8 +270,11 @@ def show_graded(file: str | None, asked: str, others: str) -> Outputs:
 
 
 @show_errors(*[gr.skip()] * 3)
-def restore(token: str) -> Outputs:
-    """Show the result that a link holds."""
+def restore(request: gr.Request) -> Outputs:
+    """Show the result that the address holds, if it does."""
+    token = dict(request.query_params).get("result")
+    if not token:
+        return gr.skip(), *[gr.skip()] * 3
     name, graded = links.unpack(token)
     return message(RESTORED, "warning"), *_on_the_board(
         name,
@@ -338,7 +293,7 @@ def _on_the_board(
     token: str,
 ) -> Outputs:
     """Return the leaderboard, and what `lay_out` does."""
-    scored, rows = api.evaluate(graded, name, mark)
+    scored, rows = api.evaluate(graded, name, mark, {})
     address = {"result": token, "tab": TRIVIAQA}
     return subset.board_html(graded.asked, rows), *lay_out(
         scored,
@@ -352,21 +307,6 @@ def _on_the_board(
 # ---- layout
 
 
-def text(
-    label: str,
-    value: str = "",
-    elem_classes: str | None = None,
-) -> gr.HTML:
-    """Lay out HTML; only the API shows its label."""
-    return gr.HTML(
-        value,
-        label=label,
-        show_label=False,
-        padding=False,
-        elem_classes=elem_classes,
-    )
-
-
 def control(name: str) -> Component:
     """Lay out the control of an argument of `score`."""
     control = scoring.CONTROLS[name]
@@ -374,9 +314,7 @@ def control(name: str) -> Component:
     choices = get_args(control.kind)
     if control.default not in choices:
         return gr.Textbox(**shown)
-    return gr.Dropdown(
-        list(uploads.TREATMENTS.items()) if name == "unlabelled" else list(choices), **shown
-    )
+    return gr.Dropdown([(uploads.TREATMENTS.get(one, one), one) for one in choices], **shown)
 
 
 def choice_sliders(
@@ -400,8 +338,8 @@ def choice_sliders(
         )
         for most, start, label, info in TARGETS.values()
     ]
-    answer = text("Chosen reject cost")
-    last = gr.Textbox(visible="hidden", label="What the reject cost is chosen by")
+    answer = gr.HTML("")
+    last = gr.State("")
     inputs = [files, *sliders, *controls]
     outputs = [answer, last]
     private(again, show_choice, [last, *inputs], outputs, trigger_mode="always_last")
@@ -411,7 +349,7 @@ def choice_sliders(
     return [last, *sliders]
 
 
-def score_tab(query: gr.Textbox) -> str:
+def score_tab() -> str:
     """Files -> table, verdict and plots, at first of an example, which is returned; above the files, as on a phone."""
     opening, curves = lay_out(
         scoring.score_files(EXAMPLES[QUESTIONS], {}),
@@ -420,7 +358,7 @@ def score_tab(query: gr.Textbox) -> str:
     )
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
-            result = text("Result", opening, elem_classes="result")
+            result = gr.HTML(opening, elem_classes="result")
         with gr.Column(scale=3, min_width=320, elem_id="yours"):
             gr.Markdown("## Score your own")
             files = gr.File(
@@ -439,9 +377,10 @@ def score_tab(query: gr.Textbox) -> str:
             button = gr.Button("Score", variant="primary")
             again = [files.change, button.click]
             choice = choice_sliders(files, controls, again)
-    private(query.change, restore_files, query, [result, files, *choice, *controls])
+    restored = [result, files, *choice, *controls]
+    private(demo.load, restore_files, None, restored, show_progress="hidden")
     inputs = [files, *controls]
-    outputs = [result, text("Plots", curves)]
+    outputs = [result, gr.HTML(curves)]
     private(
         again,
         show_score,
@@ -454,37 +393,25 @@ def score_tab(query: gr.Textbox) -> str:
     return opening
 
 
-def as_text(path: Path) -> str:
-    """Return Markdown in which a namespace that is not there yet is no HTML tag, which would leave links empty."""
-    return path.read_text(encoding="utf-8").replace(
-        f"[{markup.NAMESPACE}", f"[{escape(markup.NAMESPACE)}"
-    )
-
-
-def leaderboard_tab(token: gr.Textbox) -> None:
+def leaderboard_tab() -> None:
     """Lay out the leaderboard; answers of a visitor's model -> his row there, and what `score_tab` shows."""
-    notice = text("From a link")
+    notice = gr.HTML("")
     with gr.Row():
         with gr.Column(scale=3, min_width=320):
             gr.Markdown(LEADERBOARD)
-            board = text("Leaderboard", subset.board_html("kept", subset.known_rows("kept")))
+            board = gr.HTML(subset.board_html("kept", subset.known_rows("kept")))
             with gr.Accordion("What the paper prints", open=False):
-                text("What the paper prints", subset.printed_html())
+                gr.HTML(subset.printed_html())
         with gr.Column(scale=2, min_width=320):
             gr.Markdown(f"## Grade your model\n{ANSWERS}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
             sets = [(subset.POPULATIONS[asked], asked) for asked in subset.ASKED]
             asked = gr.Dropdown(sets, value="curated", label="Questions")
-            others = gr.Radio(
-                list(answers.OTHERS.items()),
-                value="bounds",
-                label="Answers that nothing decides",
-            )
             button = gr.Button("Grade and score", variant="primary")
-    outputs = [notice, board, text("Result", elem_classes="result"), text("Plots")]
-    inputs = [file, asked, others]
+    outputs = [notice, board, gr.HTML("", elem_classes="result"), gr.HTML("")]
+    inputs = [file, asked]
     private(button.click, show_graded, inputs, outputs, show_progress_on=board, **FOUR)
-    private(token.change, restore, token, outputs)
+    private(demo.load, restore, None, outputs, show_progress="hidden")
 
 
 with gr.Blocks(
@@ -495,19 +422,16 @@ with gr.Blocks(
     for tool in api.TOOLS:
         gr.events.api(tool, api_name=tool.__name__, **FOUR)
     gr.Markdown(f"# {TITLE}\n{PURPOSE}")
-    token = gr.Textbox(visible="hidden", label="The result that the address holds")
-    query = gr.Textbox(visible="hidden", label="The address, if it holds files")
     with gr.Tabs():
         with gr.Tab("Score"):
-            opening = score_tab(query)
+            opening = score_tab()
         with gr.Tab("TriviaQA"):
-            leaderboard_tab(token)
+            leaderboard_tab()
         with gr.Tab("Code"):
-            gr.Markdown(as_text(HERE / "usage.md"))
-            with gr.Accordion("The metric card", open=False):
-                gr.Markdown(as_text(CARD).split("\n---\n", 1)[1])
+            usage = (HERE / "usage.md").read_text(encoding="utf-8")
+            # a namespace that is not there yet is no HTML tag, which would leave links empty
+            gr.Markdown(usage.replace(f"[{markup.NAMESPACE}", f"[{escape(markup.NAMESPACE)}"))
     gr.Markdown(markup.links())
-    private(demo.load, None, None, [token, query], js=ADDRESS)
 demo.upload_file_set.clear()  # the files of the example stay
 demo.queue(default_concurrency_limit=8, max_size=200)
 use_own_head(opening)
@@ -522,7 +446,12 @@ launch = partial(
     run_history=False,
     enable_monitoring=False,
     show_error=True,  # what Gradio itself refuses has a reason too
-    app_kwargs={"middleware": [Middleware(LimitedBodies)], "exception_handlers": NO_SUCH},
+    app_kwargs={
+        "middleware": [
+            Middleware(RequestBodyLimitMiddleware, max_body_size=uploads.MAX_BYTES_OF_ALL)
+        ],
+        "exception_handlers": NO_SUCH,
+    },
 )
 
 if __name__ == "__main__":

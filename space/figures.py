@@ -1,10 +1,8 @@
 """Curves of systems as SVG: what is drawn are the arrays of `plotting`, placed in a box."""
 
-import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import numpy as np
 
@@ -23,15 +21,15 @@ TOP = 26
 WIDTH = 412
 HEIGHT = 220
 SIZE = (480, 290)  # of the drawing
-STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # round distances of ticks, times a power of ten
+STEPS = [step * 10.0**power for power in range(-12, 3) for step in (1.0, 2.0, 2.5, 5.0)]  # of ticks
 NUM_TICKS = 6
 REST = "rest"  # the class of the systems after the sixth
 REFERENCE = "reference"  # the class of lines to compare with
 DRAWN_ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
 HEADROOM = 1.1
 WILD = 0.05  # of the coverage: the risks of the first few answers are 0 or 1
-REJECT = "(reject all)"  # an unlikely name of a system
-CALIBRATED = "(calibrated)"
+REJECT = "(reject all)\u2060"  # the mark is in no name of an upload
+CALIBRATED = "(calibrated)\u2060"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,6 @@ class Line:
     x: Floats
     y: Floats
     at: Floats = field(default_factory=lambda: np.zeros(0))
-    band: Callable[[], Band] | None = None
     has_marks: bool = False
     limits: Floats = field(default_factory=lambda: np.zeros((0, 3)))
     style: str = REFERENCE
@@ -94,7 +91,6 @@ def figure(
     y: Axis,
 ) -> str:
     """Draw lines by name as HTML of one figure; the values of those with a class of their own are shown on demand."""
-    names_of_x = x.ticks if x.low < 0 else {}  # places, which stand for something else
     return html(
         "figure",
         title=title,
@@ -105,16 +101,13 @@ def figure(
         rest=REST,
         box=(LEFT, TOP, WIDTH, HEIGHT),
         size=SIZE,
-        axes=json.dumps([x.title, x.low, x.high, y.title, y.low, y.high, names_of_x]),
     )
 
 
 def axis(title: str, high: float = 1.0) -> Axis:
     """Return an axis from 0 with about six round ticks, up to `high`."""
     high = high if high > 0 else 1.0
-    rough = high / NUM_TICKS
-    power = 10 ** math.floor(math.log10(rough))
-    step = power * next(step for step in STEPS if step * power >= rough * (1 - 1e-9))
+    step = next(step for step in STEPS if high / step <= NUM_TICKS * (1 + 1e-9))
     ticks = [round(i * step, 12) for i in range(math.floor(high / step + 1e-9) + 1)]
     return Axis(title, 0.0, high, {tick: f"{tick:g}" for tick in ticks})
 
@@ -130,11 +123,9 @@ def _reject_costs(systems: Systems) -> str:
     def line(system: System) -> Line:
         curve = reject_cost_curve(system, num_points=NUM_POINTS + 1)
         at = curve.reject_cost[:: NUM_POINTS // NUM_LIMITS]
-        return Line(
-            curve.reject_cost, curve.expected_cost, at, partial(reject_cost_band, system, at)
-        )
+        return Line(curve.reject_cost, curve.expected_cost, at)
 
-    lines = _lines(systems, line)
+    lines = _lines(systems, line, reject_cost_band)
     ends = np.array([0.0, max(curve.x[-1] for curve in lines.values())])
     y = axis("cost per question", 1.25 * _highest(lines))
     lines[REJECT] = Line(ends, ends)
@@ -147,9 +138,9 @@ def _orders(systems: Systems) -> str:
 
     def line(system: System) -> Line:
         values = order_curve(system, n=orders).ecuas
-        return Line(places, values, places, partial(order_band, system, orders), has_marks=True)
+        return Line(places, values, places, has_marks=True)
 
-    lines = _lines(systems, line)
+    lines = _lines(systems, line, lambda system, _: order_band(system, orders))
     highest = max(curve.limits[:, 2].max(initial=0.0) for curve in lines.values())
     names = map(order_name, DRAWN_ORDERS)
     ticks = dict(zip(places.tolist(), names, strict=True))
@@ -167,14 +158,9 @@ def _risks(systems: Systems) -> str:
         curve = risk_coverage(system)
         rows = _thin(curve.coverage, NUM_POINTS)
         at = curve.coverage[_thin(curve.coverage, NUM_LIMITS)]
-        return Line(
-            curve.coverage[rows],
-            curve.risk[rows],
-            at,
-            partial(risk_band, system, at),
-        )
+        return Line(curve.coverage[rows], curve.risk[rows], at)
 
-    lines = _lines(systems, line)
+    lines = _lines(systems, line, risk_band)
     top = max(curve.y[curve.x > WILD].max(initial=0.0) for curve in lines.values())
     return figure("Risk of the answers used", lines, axis("coverage"), axis("risk", HEADROOM * top))
 
@@ -186,15 +172,9 @@ def _reliability(systems: Systems) -> str:
         bins = reliability(system)
         filled = bins.counts > 0
         at = bins.confidence
-        return Line(
-            at[filled],
-            bins.accuracy[filled],
-            at,
-            partial(accuracy_band, system),
-            has_marks=True,
-        )
+        return Line(at[filled], bins.accuracy[filled], at, has_marks=True)
 
-    lines = _lines(systems, line)
+    lines = _lines(systems, line, lambda system, _: accuracy_band(system))
     ends = np.array([0.0, 1.0])
     lines[CALIBRATED] = Line(ends, ends)
     return figure("Are the confidences true?", lines, axis("confidence"), axis("accuracy"))
@@ -203,15 +183,16 @@ def _reliability(systems: Systems) -> str:
 def _lines(
     systems: Systems,
     line: Callable[[System], Line],
+    band: Callable[[System, Floats], Band],
 ) -> Lines:
     """Return the line of each system in its class, with intervals if this is one of its own and they have a level."""
     lines = {}
     for name, style in slots(systems).items():
         system = systems[name]
         drawn = line(system)
-        if drawn.band and style != REST and system.options.confidence_level is not None:
-            band = drawn.band()
-            limits = np.column_stack([drawn.at, band.low, band.high])
+        if style != REST and system.options.confidence_level is not None:
+            ends = band(system, drawn.at)
+            limits = np.column_stack([drawn.at, ends.low, ends.high])
             drawn = replace(drawn, limits=limits[np.isfinite(limits).all(axis=1)])
         lines[name] = replace(drawn, style=style)
     return lines

@@ -3,19 +3,20 @@
 import base64
 import unicodedata
 import zlib
-from typing import Annotated
+from typing import Annotated, Literal
 
-import numpy as np
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field
 
 from ecuas_metric.errors import InputError
 
 from . import subset
-from .answers import RULES_OF_OTHERS, Graded, with_design
+from .answers import Graded, with_design
 from .uploads import plain_text
 
-WRONG, RIGHT, UNKNOWN, MISSING = "0123"  # states of answers
+DIGITS = {0.0: "0", 1.0: "1"}  # of answers that are wrong or right
+UNKNOWN = "2"
+MISSING = "3"
 MAX_LETTERS = 8000  # of a link: what servers and browsers pass on
 MAX_UNPACKED = 100_000  # bytes
 LONGEST_NAME = 60
@@ -23,33 +24,27 @@ SELF_REPORTED = "self-reported, not checked"
 
 
 class _Link(BaseModel):
-    """What a link holds: grades and confidences by question, and what the others count as."""
+    """What a link holds: grades and confidences by question."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
     name: str
-    asked: str
-    rule: str
+    asked: Literal[subset.ASKED]  # type: ignore[valid-type]
     states: str = Field(pattern="^[0-3]+$")
     confidence: list[Annotated[float, Field(ge=0, le=1)]]
 
 
 def pack(name: str, graded: Graded) -> str:
-    """Return a result as the text of a link, or nothing if it is too long for one."""
-    ids = subset.questions_of(graded.asked)["question_id"]
-    answers = graded.frame.set_index("question_id")
-    correct = answers["correct"].reindex(ids)
-    is_answered = ids.isin(answers.index).to_numpy()
-    states = np.select(
-        [~is_answered, correct.isna(), correct == 1],
-        [MISSING, UNKNOWN, RIGHT],
-        WRONG,
-    )
+    """Return a result as the text of a link, or nothing if it is too long for one, or lacks confidences."""
+    confidence = pd.to_numeric(graded.frame["confidence"], errors="coerce")
+    if not confidence.between(0, 1).all():
+        return ""
+    ids = subset.table(graded.asked)["question_id"]
+    states = graded.correct.map(DIGITS).fillna(UNKNOWN).reindex(ids, fill_value=MISSING)
     link = _Link(
         name=plain_text(name, LONGEST_NAME),
         asked=graded.asked,
-        rule=graded.rule,
         states="".join(states),
-        confidence=answers["confidence"].reindex(ids[is_answered]).tolist(),
+        confidence=confidence.tolist(),
     )
     packed = zlib.compress(link.model_dump_json().encode(), 9)
     token = base64.urlsafe_b64encode(packed).decode().rstrip("=")
@@ -60,28 +55,18 @@ def unpack(token: str) -> tuple[str, Graded]:
     """Return name and graded answers from a text of `pack`; any other text is an error."""
     try:
         link = _read(token)
-        questions = subset.questions_of(link.asked)
-        states = np.array(list(link.states))
-        is_answered = states != MISSING
-        _require(link.rule in RULES_OF_OTHERS and len(states) == len(questions))
-        _require(0 < is_answered.sum() == len(link.confidence))
+        ids = subset.table(link.asked)["question_id"]
+        states = pd.Series(list(link.states))
+        _require(len(states) == len(ids))
+        ids = ids[states != MISSING]
+        _require(0 < len(ids) == len(link.confidence))
     except (ValueError, zlib.error):
         raise InputError("The link", "wrong_link") from None
-    frame = pd.DataFrame(
-        {
-            "question_id": questions["question_id"][is_answered].reset_index(drop=True),
-            "confidence": link.confidence,
-            "correct": pd.Series(states[is_answered]).map({RIGHT: 1.0, WRONG: 0.0}),
-        }
-    )
-    rows = np.arange(1, len(frame) + 1)
-    graded = Graded(
-        with_design(frame, link.asked),
-        rows,
-        link.asked,
-        link.rule,
-    )
-    return _safe_name(link.name), graded
+    grades = {state: grade for grade, state in DIGITS.items()}
+    correct = states[states != MISSING].map(grades)
+    frame = pd.DataFrame({"question_id": ids, "confidence": link.confidence, "correct": correct})
+    frame.index += 1
+    return _safe_name(link.name), Graded(with_design(frame, link.asked), link.asked)
 
 
 def _read(token: str) -> _Link:
@@ -101,7 +86,8 @@ def _safe_name(name: str) -> str:
     letters = _letters(plain)
     # of which some look alike
     scripts = {letter.isascii() for letter in letters if letter.isalpha()}
-    if not plain or len(scripts) > 1 or any(_letters(llm) in letters for llm in subset.llms()):
+    llms = subset.table("systems")["llm"].unique()
+    if not plain or len(scripts) > 1 or any(_letters(llm) in letters for llm in llms):
         plain = "a model"
     return f"{plain} ({SELF_REPORTED.partition(',')[0]})"
 

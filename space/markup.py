@@ -50,21 +50,12 @@ def attempt(
 
 def links(namespace: str = NAMESPACE) -> str:
     """Return a line of Markdown; in a clone, which has no namespace, folders instead of links to the Hub."""
-    paper = f"[Paper (arXiv 2605.20490)]({PAPER})"
-    if namespace.startswith("<"):
-        return f"{paper} · Metric: `ecuas_metric` · Dataset: `triviaqa_subset` · Source: `space`, all in this clone"
-    pages = {
-        "Metric": f"spaces/{namespace}/ecuas",
-        "Dataset": f"datasets/{namespace}/triviaqa-curated",
-        "Source": f"spaces/{namespace}/ecuas-demo/tree/main",
-    }
-    return " · ".join([paper, *(f"[{name}]({HUB}/{place})" for name, place in pages.items())])
+    return html("links", paper=PAPER, hub=HUB, namespace=namespace)
 
 
 def previews(title: str, description: str, namespace: str = NAMESPACE) -> str:
     """Return the preview that other sites show of a link to this page, as tags of its head."""
-    page = "" if namespace.startswith("<") else f"{HUB}/spaces/{namespace}/ecuas-demo"
-    return html("previews", title=title, description=description, page=page)
+    return html("previews", title=title, description=description, hub=HUB, namespace=namespace)
 
 
 def html(part: str, **values: object) -> str:

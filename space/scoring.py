@@ -1,7 +1,6 @@
 """Files and what is asked of them -> every number of their systems, in JSON, files, tables and sentences."""
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +14,9 @@ from ecuas_metric.files.submissions import Submission
 from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS, checked_options, is_set
 from ecuas_metric.reporting.report import (
-    BELOW,
     Report,
     make_report,
+    not_below,
     prepare_open,
     prepare_submissions,
     report_grid,
@@ -31,7 +30,7 @@ from ecuas_metric.results import System
 from .figures import slots
 from .markup import html, report_tables
 from .uploads import RULES, read_uploads
-from .verdict import Decision, as_html, decide
+from .verdict import Decision, as_html, decide, sentences
 from .words import LABELS, LABELS_OF_READING, PAGE_WORDS, UNLABELLED
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
@@ -39,7 +38,6 @@ MAX_NUMBERS = 20  # of a control
 MAX_EXPLAINED = 10  # systems
 LONGEST = 60  # characters of a value in an error
 NOT_SAID = "Which is cheapest is not said:"
-NOT_DECIDED = "The plots count answers without correctness as wrong. No best system is named while there are any."
 Json = dict[str, object]
 Number = float | None
 Numbers = str | float | list[float]
@@ -110,17 +108,13 @@ class Scored:
         ]
 
     @cached_property
-    def decision(self) -> Decision:
-        """Who is cheapest, if these systems can be compared."""
+    def decision(self) -> Decision | str:
+        """Who is cheapest, or why these systems cannot be compared."""
         if self.unlabelled:
             names = ", ".join(self.unlabelled)
-            return Decision(
-                remark=f"{NOT_SAID} not all answers of {names} are known to be right or wrong."
-            )
+            return f"{NOT_SAID} not all answers of {names} are known to be right or wrong."
         if self.report.differing:
-            return Decision(
-                remark=f"{NOT_SAID} these systems differ in their {', '.join(self.report.differing)}."
-            )
+            return f"{NOT_SAID} these systems differ in their {', '.join(self.report.differing)}."
         return decide(self.systems)
 
     def sentences_alone(self) -> list[str]:
@@ -136,9 +130,8 @@ class Scored:
     def notes(self) -> list[str]:
         """Return the notes beside the numbers; the table has answers without correctness."""
         names: dict[str, list[str]] = {}
-        for name, note in self.report.notes():
-            if note.id not in BELOW:
-                names.setdefault(note.render(PAGE_WORDS), []).append(name)
+        for name, note in not_below(self.report.notes()):
+            names.setdefault(note.render(PAGE_WORDS), []).append(name)
         return [f"{', '.join(dict.fromkeys(noted))}: {text}" for text, noted in names.items()]
 
     def json(self, *, explained: bool = False) -> Json:
@@ -147,22 +140,20 @@ class Scored:
         notes = [*grid.above, *grid.below(), *self.notes()]
         result = as_json(records, grid.signature, notes, read=self.reading)
         if explained:
-            result["in_words"] = [*self.decision.sentences(), *self.sentences_alone()]
+            result["in_words"] = [*sentences(self.decision), *self.sentences_alone()]
         return result
 
-    def html(self, *, remark: str, **parts: object) -> str:
+    def html(self, **parts: object) -> str:
         """Lay out everything but the plots, in one piece, so that no part is of another result; see `parts.html`."""
         styles = slots(self.systems)
         grid, _ = self.tables()
         return html(
             "result",
             **parts,
-            remarks=[remark, NOT_DECIDED if self.unlabelled else ""],
+            scored=self,
             decision=as_html(self.decision, styles),
             tables=report_tables(self.report, grid, styles),
-            notes=[*self.reading, *self.notes()],
-            sentences=self.decision.sentences()[1:],
-            sentences_alone=self.sentences_alone(),
+            sentences=sentences(self.decision)[1:],
         )
 
     def tables(self) -> tuple[Grid, list[Record]]:
@@ -220,15 +211,13 @@ def _read(files: Sequence[str], given: Given) -> list[Submission]:
 
 def columns_of(text: str) -> dict[str, str]:
     """Return the columns by their roles, of a text such as "confidence=p_true, system=llm+method"."""
-    pairs = [pair.partition("=") for pair in re.split("[,;]", text) if pair.strip()]
-    for role, _, column in pairs:
-        if not column.strip():
-            raise InputError(
-                CONTROLS["columns"].label,
-                "wrong_pairs",
-                value=shorten(role.strip()),
-            )
-    return {role.strip(): column.strip() for role, _, column in pairs}
+    columns = {}
+    for pair in filter(str.strip, re.split("[,;]", text)):
+        role, _, column = map(str.strip, pair.partition("="))
+        if not column:
+            raise InputError(CONTROLS["columns"].label, "wrong_pairs", value=shorten(role))
+        columns[role] = column
+    return columns
 
 
 def options_of(given: Given) -> Json:
@@ -250,16 +239,13 @@ def numbers(given: Given, name: str) -> list[float]:
     ([0.0, 1.0, inf], [5.0])
     """
     value = given.get(name)
-    parts = (
-        value
-        if isinstance(value, list)
-        else re.findall(r"[^,;\s]+", str("" if value is None else value))
-    )
+    text = "" if value is None else str(value)
+    parts = re.findall(r"[^][,;\s]+", text.replace("∞", "inf"))
     label = CONTROLS[name].label
     if len(parts) > MAX_NUMBERS:
         raise InputError(label, "too_many_numbers", value=len(parts), most=MAX_NUMBERS)
     try:
-        return [math.inf if part == "∞" else float(part) for part in parts]
+        return list(map(float, parts))
     except ValueError:
         raise InputError(label, "not_listed_numbers", value=shorten(value)) from None
 

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ecuas_metric.api import confidence_system
-from ecuas_metric.basis import Basis, Origin, differing, why_not_comparable
+from ecuas_metric.basis import Basis, Origin, why_not_comparable
 from ecuas_metric.comparison.compare import compare_systems
-from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
 from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA, LEVEL
@@ -24,12 +23,7 @@ from .markup import PAPER, html
 from .uploads import plain_text
 
 ASKED = ("curated", "kept")
-WORDS_OF = {  # a configuration -> its class labels
-    "curated": ("stratum", tuple(STRATA)),
-    "kept": ("stratum", tuple(STRATA)),
-    "systems": ("method", METHODS),
-    "published": ("method", METHODS),
-}
+WORDS = {"stratum": tuple(STRATA), "method": METHODS}  # a column -> its class labels
 SUBMITTED = "submitted"
 PAPER_DATE = "2026-05"
 SAME_ANSWERS = "is_true"  # this method asks about the answers of the first
@@ -60,7 +54,7 @@ class Row:
     system: str
     method: str
     error_rate: Estimate
-    basis: Basis  # what this number depends on, which decides whether it may have a place
+    basis: Basis  # what this number depends on
     first: int = 0
     last: int = 0
     answered: int = 0
@@ -71,34 +65,20 @@ class Row:
 
 
 @cache
-def tables() -> dict[str, pd.DataFrame]:
-    """Return the configurations, with names for class labels."""
-    folder = (BUILT if (BUILT / "data").is_dir() else FOLDER) / "data"
-    frames = {}
-    for name, (column, words) in WORDS_OF.items():
-        frame = pd.read_parquet(folder / f"{name}.parquet")
-        frame[column] = frame[column].map(dict(enumerate(words)))
-        frames[name] = frame
-    return frames
-
-
-def questions_of(asked: str) -> pd.DataFrame:
-    """Return the questions of a configuration that a visitor's model can be asked."""
-    if asked not in ASKED:
-        raise InputError("Questions", "not_a_choice", value=asked, choices=list(ASKED))
-    return tables()[asked]
-
-
-def llms() -> list[str]:
-    """Return the names of the language models."""
-    return list(tables()["systems"]["llm"].unique())
+def table(name: str) -> pd.DataFrame:
+    """Return a configuration, with names for class labels."""
+    folder = BUILT if (BUILT / "data").is_dir() else FOLDER
+    frame = pd.read_parquet(folder / "data" / f"{name}.parquet")
+    for column in WORDS.keys() & set(frame.columns):
+        frame[column] = frame[column].map(dict(enumerate(WORDS[column])))
+    return frame
 
 
 @cache
 def known_labels(asked: str) -> dict[tuple[str, str], Floats]:
     """Return by language model and method which of its answers to the questions of a configuration are correct."""
-    ids = questions_of(asked)["question_id"]
-    systems = tables()["systems"].query("method != @SAME_ANSWERS")
+    ids = table(asked)["question_id"]
+    systems = table("systems").query("method != @SAME_ANSWERS")
     labels = systems.pivot(index=["llm", "method"], columns="question_id", values="correct")
     known = {which: row.to_numpy(float) for which, row in labels[ids].iterrows()}
     for name, frame in submissions().items():
@@ -129,7 +109,8 @@ def source_of(name: str, method: str) -> tuple[str, str]:
 @cache
 def known_rows(asked: str) -> tuple[Row, ...]:
     """Return the leaderboard of the systems of the paper on the questions of a configuration, the best first."""
-    return tuple(_ranked(asked, known_labels(asked)))
+    rows = _ranked(asked, known_labels(asked)).values()
+    return tuple(sorted(rows, key=lambda row: row.error_rate.value))
 
 
 def rows_with(
@@ -142,28 +123,21 @@ def rows_with(
 
     His row comes first.
     """
-    labels = correct.reindex(questions_of(asked)["question_id"]).to_numpy(float)
-    basis = replace(known_rows(asked)[0].basis, num_samples=len(correct))
-    unknown = int(correct.isna().sum())
-    if unknown or differing([basis, *(known.basis for known in known_rows(asked))]):
-        rate = _possible(asked, labels)
+    labels = correct.reindex(table(asked)["question_id"]).to_numpy(float)
+    if np.isnan(labels).any():
         row = Row(
             name,
             "",
-            rate,
-            basis,
+            _possible(asked, labels),
+            replace(known_rows(asked)[0].basis, num_samples=len(correct)),
             answered=len(correct),
-            unknown=unknown,
+            unknown=int(correct.isna().sum()),
             mark=mark,
         )
         return [row, *known_rows(asked)]
     mine = (name, mark)  # no language model and method
-    rows = {
-        (row.system, row.method): row
-        for row in _ranked(asked, known_labels(asked) | {mine: labels})
-    }
-    ranked = replace(rows.pop(mine), method="", mark=mark)
-    return [ranked, *rows.values()]
+    rows = _ranked(asked, known_labels(asked) | {mine: labels})
+    return [replace(rows.pop(mine), method="", mark=mark), *rows.values()]
 
 
 def board_html(asked: str, rows: Iterable[Row]) -> str:
@@ -173,14 +147,14 @@ def board_html(asked: str, rows: Iterable[Row]) -> str:
     return html(
         "board",
         rows=by_rate,
-        questions=len(questions_of(asked)),
+        questions=len(table(asked)),
         about=about,
     )
 
 
 def printed() -> pd.DataFrame:
     """Return what the paper prints of 21 systems on TriviaQA."""
-    published = tables()["published"].query("task == 0")
+    published = table("published").query("task == 0")
     return published[["llm", "method", *PRINTED]].sort_values("ecuas_1")
 
 
@@ -206,16 +180,11 @@ def record(row: Row) -> dict[str, object]:
     return {**numbers, "error_rate": rate, "place": place, "signature": str(row.basis)}
 
 
-def origin_of(asked: str) -> Origin:
-    """Return which questions the answers are to, and by whose labels they are right or wrong."""
-    return Origin(population=f"TriviaQA {asked}", grading=GRADING)
-
-
 def _ranked(
     asked: str,
     labels: Mapping[tuple[str, str], Floats],
-) -> list[Row]:
-    """Return the rows of systems that answered all questions, the best first."""
+) -> dict[tuple[str, str], Row]:
+    """Return the rows of systems that answered all questions."""
     systems = {str(i): _system(asked, correct) for i, correct in enumerate(labels.values())}
     better, worse = Counter[str](), Counter[str]()
     for comparison in compare_systems(systems, only=[ERROR_RATE]):
@@ -223,31 +192,26 @@ def _ranked(
         is_clear = row.p_adjusted <= ALPHA
         worse[row.first] += is_clear
         better[row.second] += is_clear
-    rows = []
+    rows = {}
     for (name, system), (llm, method) in zip(systems.items(), labels, strict=True):
         results = compute_results(system, only=[ERROR_RATE])
         link, date = source_of(llm, method)
-        known = Row(
+        rows[llm, method] = Row(
             llm,
             method,
             results.estimates[ERROR_RATE],
             results.basis,
+            first=1 + better[name],
+            last=len(systems) - worse[name],
             answered=system.num_samples,
+            link=link,
+            date=date,
         )
-        rows.append(
-            replace(
-                known,
-                first=1 + better[name],
-                last=len(systems) - worse[name],
-                link=link,
-                date=date,
-            )
-        )
-    return sorted(rows, key=lambda row: row.error_rate.value)
+    return rows
 
 
 def _system(asked: str, correct: Floats) -> System:
-    questions = questions_of(asked)
+    questions = table(asked)
     system = confidence_system(
         correct.astype(int),
         np.full(len(correct), 0.5),  # which changes no error rate
@@ -255,16 +219,13 @@ def _system(asked: str, correct: Floats) -> System:
         sample_weight=questions["weight"].to_numpy(float),
         strata=questions["stratum"].to_numpy(),
     )
-    return replace(
-        system,
-        ids=questions["question_id"].tolist(),
-        origin=origin_of(asked),
-    )
+    origin = Origin(population=f"TriviaQA {asked}", grading=GRADING)
+    return replace(system, ids=questions["question_id"].tolist(), origin=origin)
 
 
 def _possible(asked: str, correct: Floats) -> Estimate:
     """Return the lowest and the highest error rate that is possible, where some answers are unknown or missing."""
-    weight = questions_of(asked)["weight"]
+    weight = table(asked)["weight"]
     low, high = (
         float(np.average(1 - np.nan_to_num(correct, nan=best), weights=weight))
         for best in (1.0, 0.0)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +17,6 @@ from ecuas_metric.files.read import frame_of, read_sheet
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.files.submissions import Submission, read_run, submissions_of
 from ecuas_metric.files.values import Sheet
-from ecuas_metric.inputs import Ints
 
 from .bounded import LimitExceededError, bounded
 
@@ -33,12 +31,12 @@ MAX_FILES = 50
 MAX_SYSTEMS = 50
 MAX_COLUMNS = 5_000  # finding roles among 100,000 takes minutes
 MAX_NAME = 200  # characters of the name of a system
-TREATMENTS = {  # of answers without correctness, in words -> the rule
-    "show best and worst case": "bounds",
-    "count as wrong": "wrong",
-    "leave out (makes systems look better)": "drop",
+TREATMENTS = {  # of answers without correctness: a rule, in words
+    "bounds": "show best and worst case",
+    "wrong": "count as wrong",
+    "drop": "leave out (makes systems look better)",
 }
-RULES = tuple(TREATMENTS.values())
+RULES = tuple(TREATMENTS)
 POPULATION = "population"  # a column of graded answers alone, see `answers`: whose weights and strata are used unasked
 GRADED_COLUMNS = {"id": "question_id", "weight": "weight", "stratum": "stratum"}
 HELP = (
@@ -50,17 +48,9 @@ HELP = (
 )
 TEXT = ("question_id", "answer")
 NEEDED = (*TEXT, "confidence")
+TYPES = {**dict.fromkeys(TEXT, str), "correct": float}
 MAX_TEXT = 1000  # characters of an answer
 _Result = TypeVar("_Result")
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """Answers of a visitor's model: question_id, answer, confidence; what he says is correct; rows of the file."""
-
-    frame: pd.DataFrame
-    correct: pd.Series  # 1, 0 or missing: where nothing else decides
-    rows: Ints
 
 
 def read_uploads(
@@ -91,8 +81,11 @@ def plain_text(text: str, longest: int = MAX_NAME) -> str:
     return "".join(one for one in one_line if unicodedata.category(one)[0] != "C")[:longest].strip()
 
 
-def read_answers(path: str) -> Answers:
-    """Return the columns question_id, answer, confidence of a file, a missing answer as an empty one."""
+def read_answers(path: str) -> pd.DataFrame:
+    """Return the columns question_id, answer, confidence and correct of a file, by its rows.
+
+    A missing answer is an empty one. What is correct, 1, 0 or missing, is what the visitor says.
+    """
     return _call_safely(_read_answers, [path])
 
 
@@ -184,25 +177,27 @@ def _with_different_names(submissions: list[Submission]) -> list[Submission]:
     return list(by_name.values())
 
 
-def _read_answers(paths: Sequence[str]) -> Answers:
+def _read_answers(paths: Sequence[str]) -> pd.DataFrame:
     path = Path(paths[0])
     with _errors_of(path):
         sheet = _read_sheet(path)
+    if not len(sheet.rows):
+        raise FileError(path.name, "no_rows")
     columns = frame_of(sheet, text=TEXT)
     if missing := [name for name in NEEDED if name not in columns]:
         names = list(columns)[:20]
         raise InputError(
-            "Answers", "column_missing", needed=NEEDED, missing=missing[0], columns=names
+            "Answers", "column_missing", needed=list(NEEDED), missing=missing[0], columns=names
         )
-    frame = columns[list(NEEDED)].fillna(dict.fromkeys(TEXT, "")).astype(dict.fromkeys(TEXT, str))
+    columns = columns.reindex(columns=[*NEEDED, "correct"]).fillna(dict.fromkeys(TEXT, ""))
+    try:
+        frame = columns.set_axis(sheet.rows).astype(TYPES)
+    except ValueError as error:
+        raise FileError(path.name, "unreadable", reason=f"column 'correct': {error}") from None
     is_long = frame["answer"].str.len() > MAX_TEXT
     if is_long.any():
         raise InputError("column 'answer'", "too_long_texts", most=MAX_TEXT, rows=is_long.sum())
-    try:
-        correct = pd.Series(columns.get("correct"), frame.index, dtype=float)
-        return Answers(frame, correct, sheet.rows)
-    except ValueError as error:
-        raise FileError(path.name, "unreadable", reason=f"column 'correct': {error}") from None
+    return frame
 
 
 def _read_sheet(path: Path) -> Sheet:
@@ -225,18 +220,10 @@ def _errors_of(path: Path) -> Iterator[None]:
             if isinstance(value, str):
                 error.fields[name] = value.replace(str(path), path.name)
         raise
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except RecursionError:
         raise FileError(path.name, "nested_too_deeply") from None
-    except (
-        ValueError,
-        TypeError,
-        LookupError,
-        OSError,
-        RuntimeError,
-        OverflowError,
-        csv.Error,
-    ) as error:
+    except Exception as error:  # what strange files raise is beyond listing
         reason = str(error).replace(str(path), path.name).strip().split("\n")[0].rstrip(".")
         raise FileError(path.name, "unreadable", reason=reason) from None

@@ -2,8 +2,8 @@
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from markupsafe import Markup
@@ -13,8 +13,8 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
 from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA
-from ecuas_metric.plotting.curves import reject_cost_curve
-from ecuas_metric.reporting.differences import pairs_by_key, summary
+from ecuas_metric.plotting.curves import RejectCostCurve, reject_cost_curve
+from ecuas_metric.reporting.differences import pairs_by_key, ranking_of, summary
 from ecuas_metric.reporting.report import p_text
 from ecuas_metric.results import System, ranked
 
@@ -39,48 +39,40 @@ class Call:
 
     def alone(self) -> list[str]:
         """Return who may be the cheapest, by the test of this reject cost alone."""
-        return self._best(lambda row: row.p_first_best)
+        return self._best("p_first_best")
 
     def together(self) -> list[str]:
         """Return who may be the cheapest, by the test of all reject costs, pairs and ECUAS_n together."""
-        return self._best(lambda row: row.p_adjusted)
+        return self._best("p_adjusted")
 
     def nearest(self) -> Comparison:
         """Return the comparison with the nearest system that may be the cheapest, or else with the next of all."""
         names = self.alone()
         return next((row for row in self.rivals if row.first in names), self.rivals[0])
 
-    def _best(
-        self,
-        p_of: Callable[[Comparison], float],
-    ) -> list[str]:
-        close = [row.first for row in self.rivals if not row.difference or p_of(row) > ALPHA]
+    def _best(self, p_value: str) -> list[str]:
+        """Return the cheapest, and who is not significantly dearer by one of the p-values of `Comparison`."""
+        close = [
+            row.first for row in self.rivals if not row.difference or getattr(row, p_value) > ALPHA
+        ]
         return [self.cheapest, *close]
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Costs and shares accepted (M,) at reject costs, who is cheapest there, and differences by ECUAS_n; or why not."""
+    """Curves at the same reject costs (M,), who is cheapest there, and differences by ECUAS_n."""
 
-    reject_costs: Floats = field(default_factory=lambda: np.zeros(0))
-    costs: Mapping[str, Floats] = field(default_factory=dict)
-    coverage: Mapping[str, Floats] = field(default_factory=dict)
-    calls: Sequence[Call] = ()
-    orders: Sequence[Comparison] = ()
-    remark: str = ""
-
-    def sentences(self) -> list[str]:
-        """Say who is cheapest where, and by each ECUAS_n, as `ecuas compare` does."""
-        if self.remark:
-            return [self.remark]
-        return [Markup(strip_in_words(self)).striptags(), *summary(self.orders, alpha=ALPHA)]
+    reject_costs: Floats
+    curves: Mapping[str, RejectCostCurve]
+    calls: Sequence[Call]
+    orders: Sequence[Comparison]
 
 
-def decide(systems: Mapping[str, System]) -> Decision:
-    """Compare the costs of systems, and of rejecting everything, at all reject costs and by ECUAS_n."""
+def decide(systems: Mapping[str, System]) -> Decision | str:
+    """Compare the costs of systems, and of rejecting everything, at all reject costs and by ECUAS_n; or say why not."""
     grid = _grid(systems)
     if not len(grid):
-        return Decision(remark=TOO_MANY)
+        return TOO_MANY
     first = next(iter(systems.values()))
     candidates = {**systems, NOTHING: rejecting_system(first)}
     costs = _keys("expected_cost", grid.tolist())
@@ -88,16 +80,13 @@ def decide(systems: Mapping[str, System]) -> Decision:
     try:
         rows = pairs_by_key(compare_systems(candidates, only=costs + orders))
     except InputError as error:
-        return Decision(
-            remark=f"These systems cannot be compared sample by sample: {in_words(error)}"
-        )
+        return f"These systems cannot be compared sample by sample: {in_words(error)}"
     curves = {
         name: reject_cost_curve(system, reject_cost=grid) for name, system in candidates.items()
     }
     return Decision(
         reject_costs=grid,
-        costs={name: curve.expected_cost for name, curve in curves.items()},
-        coverage={name: curve.coverage for name, curve in curves.items()},
+        curves=curves,
         calls=[_call(rows[key]) for key in costs],
         orders=[row for key in orders for row in rows[key]],
     )
@@ -152,11 +141,18 @@ def said(call: Call, cost: float) -> str:
     )
 
 
-def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
+def sentences(decision: Decision | str) -> list[str]:
+    """Say who is cheapest where, and by each ECUAS_n, as `ecuas compare` does; or why this is not said."""
+    if isinstance(decision, str):
+        return [decision]
+    return [Markup(strip_in_words(decision)).striptags(), *summary(decision.orders, alpha=ALPHA)]
+
+
+def as_html(decision: Decision | str, styles: Mapping[str, str]) -> str:
     """Lay out a reject cost that can be set, and with it who is cheapest and what each system costs."""
-    if decision.remark:
-        return html("undecided", remark=decision.remark)
-    shown = [name for name in decision.costs if styles.get(name) != REST]
+    if isinstance(decision, str):
+        return html("undecided", remark=decision)
+    shown = [name for name in decision.curves if styles.get(name) != REST]
     data = _data(decision, shown)
     styles = {**styles, NOTHING: REFERENCE}
     return html(
@@ -168,7 +164,7 @@ def as_html(decision: Decision, styles: Mapping[str, str]) -> str:
         styles=styles,
         summary=strip_in_words(decision),
         bars={name: styles[name] for name in shown},
-        unnamed=len(decision.costs) - len(shown),
+        unnamed=len(decision.curves) - len(shown),
     )
 
 
@@ -176,30 +172,27 @@ def _data(
     decision: Decision,
     names: Sequence[str],
 ) -> dict[str, object]:
-    """Return what page.js shows at each reject cost, of systems that have a bar."""
-    costs = np.array([decision.costs[name] for name in names])
-    coverage = np.array([decision.coverage[name] for name in names])
+    """Return what page.js shows at each reject cost, of systems that have a bar; the others are -1."""
+    curves = [decision.curves[name] for name in names]
+    costs = np.array([curve.expected_cost for curve in curves])
+    coverage = np.array([curve.coverage for curve in curves])
     place = {name: i for i, name in enumerate(names)}
     return {
         "at": decision.reject_costs.round(2).tolist(),
         "said": list(map(said, decision.calls, decision.reject_costs)),
         "costs": costs.round(3).tolist(),
         "shares": (100 * coverage).round().astype(int).tolist(),
-        "best": [
-            [place[name] for name in call.alone() if name in place] for call in decision.calls
-        ],
+        "best": [[place.get(name, -1) for name in call.alone()] for call in decision.calls],
         "highest": costs.max(),
     }
 
 
 def _call(rows: Sequence[Comparison]) -> Call:
     """Return the call by one metric, of the rows of all pairs."""
-    rows = [*(row.turned() for row in rows), *rows]
-    cheapest = min(rows, key=lambda row: row.second_value).second
-    rivals = sorted(
-        (row for row in rows if row.second == cheapest), key=lambda row: row.first_value
-    )
-    return Call(cheapest, tuple(rivals))
+    cheapest, *others = ranking_of(rows)
+    both = [*rows, *(row.turned() for row in rows)]
+    rivals = {row.first: row for row in both if row.second == cheapest}
+    return Call(cheapest, tuple(rivals[name] for name in others))
 
 
 def _grid(systems: Mapping[str, System]) -> Floats:

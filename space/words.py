@@ -86,7 +86,6 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "all_unknown": "must not all be unknown",
     "answered_twice": "must not be repeated",
     "column_missing": "must have columns {needed}; {missing} is missing among {columns}",
-    "no_way_to_count": "must count as one of {rules}",
     "not_asked": "must be one of the {asked} that are asked",
     "wrong_link": "is not one of this page's, or is not whole",
     # ---- of controls and arguments ----
@@ -100,7 +99,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "keep_one_answer": "Keep one answer to each question.",
     "leave_questions_out": "Leave other questions out.",
     "other_tables": "The command `ecuas` reads Excel, Arrow, NPZ and packed files too.",
-    "say_correct_ones": "Say which are correct in a column `correct`, or count them as wrong.",
+    "say_correct_ones": "Say which are correct in a column `correct`.",
     "upload_one": "Upload one, or load an example.",
     "use_the_command": "Use the command `ecuas`.",
 }

@@ -93,14 +93,14 @@ def test_no_file_of_the_server_is_served_or_scored(page, app, tmp_path):
                 )
 
 
-def test_what_there_is_not_is_not_found_and_every_body_has_a_limit(page, app):
+def test_what_there_is_not_is_not_found_and_every_body_has_a_limit(page):
     for path in ("queue/join", "run/predict", "api/nothing", "call/nothing"):
         answer = WEB.post(
             f"{page}gradio_api/{path}", json={"fn_index": 9999, "data": [], "session_hash": "x"}
         )
         assert answer.status_code in (404, 422), path
         assert "detail" in answer.json()
-    body = b'{"data": ["' + b"x" * (app.MAX_BODY + 1) + b'"]}'
+    body = b'{"data": ["' + b"x" * uploads.MAX_BYTES_OF_ALL + b'"]}'
     for path in ("call/score", "queue/join", "mcp/"):
         # the latter says no length
         for content in (body, (body[i : i + 2**20] for i in range(0, len(body), 2**20))):
@@ -151,7 +151,7 @@ def test_visitors_at_once_get_their_own_answers_and_notes(page):
 
 
 AGENT = {  # what an agent calls -> what the answer has
-    "score": ({"files": ["confidence,correct\n0.5,1\n0.7,0\n"], "n": 5}, '"ecuas_5": '),
+    "score": ({"files": ['[{"confidence": 0.5, "correct": 1}]'], "n": 5}, '"ecuas_5": '),
     "threshold": (
         {"files": ["confidence,correct\n0.5,1\n0.7,0\n"], "budget": 0.5},
         '"reject_cost": 0.',
