@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy as np
 from .costs import largest_uncertainty
 from .inputs import Array, Floats, Ints, row_blocks
 from .options import cost_matrix
+from .ranking import sorted_by
 
 SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
 EPS = float(np.finfo(np.float64).eps)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Decisions:
     """The candidate decisions of one system, from which all its metrics are computed."""
 
@@ -36,6 +38,12 @@ class Decisions:
             if self.confidence is None or self.labels is not None
             else -self.confidence
         )
+
+    @cached_property
+    def order(self) -> Ints:
+        """The samples (N,) from the least to the most uncertain, equally uncertain ones as they are given."""
+        order, _ = sorted_by(self.rank_by)
+        return order
 
     def rank_at(self, uncertainty: Floats) -> Floats:
         """Return the `rank_by` of samples with these uncertainties."""

@@ -39,7 +39,7 @@ from .metrics import (
     recalibrated_values,
 )
 from .options import Options
-from .ranking import TieGroups, run_starts, sorted_by
+from .ranking import TieGroups, run_starts
 from .sampling import NONE
 
 NO_UNITS = Note("too_few_units")
@@ -118,7 +118,8 @@ class Answers:
 
 def answers_of(decisions: Decisions, options: Options) -> Answers:
     """Return the answers of samples, none of weight 0; one by one as they are given."""
-    order, rank = sorted_by(decisions.rank_by)
+    order = decisions.order
+    rank = decisions.rank_by[order]
     starts = run_starts(rank)
     cost = decisions.candidate_cost
     weight = options.sample_weight

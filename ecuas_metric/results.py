@@ -52,7 +52,7 @@ from .options import (
     require_reject_costs,
 )
 from .order import AUROC, auroc
-from .ranking import TieGroups, sorted_by, tie_groups
+from .ranking import TieGroups, tie_groups
 from .sampling import NONE, Resampling, intervals
 
 if TYPE_CHECKING:
@@ -212,9 +212,14 @@ def ranked(
     ids: Sequence[object] | None = None,
 ) -> System:
     """Return a system of decisions, sorted once."""
-    ties = tie_groups(
-        decisions.rank_by, decisions.candidate_cost, sample_weight=options.sample_weight
-    )
+    rank = decisions.rank_by
+    cost = decisions.candidate_cost
+    weight = options.sample_weight
+    if options.confidence_level is not None:  # intervals need the order of the samples too
+        rank = rank[decisions.order]
+        cost = cost[decisions.order]
+        weight = None if weight is None else weight[decisions.order]
+    ties = tie_groups(rank, cost, sample_weight=weight)
     return System(decisions, options, ties, notes, ids)
 
 
@@ -307,8 +312,7 @@ def _intervals(
         return _analytic_intervals(samples, values)
     options = samples.options
     # Stable: which of tied samples are drawn must not depend on the machine.
-    order, _ = sorted_by(samples.decisions.rank_by)
-    samples = reordered(samples, order)
+    samples = reordered(samples, samples.decisions.order)
     options = samples.options
     design = design_of_options(options, samples.num_samples)
     if not design.tells_errors:
@@ -337,7 +341,8 @@ def _resample(system: System, counts: Array) -> System:
     if system.options.sample_weight is not None:
         weight *= system.options.sample_weight
     rows = np.flatnonzero(weight)
-    options = select_options(system.options.replace(sample_weight=weight), rows)
+    weighted = system.options.replace(sample_weight=weight, confidence_level=None)
+    options = select_options(weighted, rows)
     return ranked(select_rows(system.decisions, rows), options)
 
 

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.isotonic import IsotonicRegression
 
 from ecuas_metric import inputs
 from ecuas_metric.decisions import confidence_decisions, cost_decisions, posterior_decisions
@@ -276,15 +275,6 @@ def test_nothing_to_divide_by_is_nan_also_where_fractional_weights_do_not_add_up
         assert str(results.notes[-1]).startswith(
             "The naive system costs nothing, so these are nan when normalized:"
         )
-
-
-@given(confidence_systems())
-def test_recalibrated_confidences_have_no_calibration_loss(system):
-    confidence, correct = system
-    fitted = IsotonicRegression(y_min=0, y_max=1).fit_transform(confidence.round(6), correct)
-    values = score("confidences", np.clip(fitted, 0, 1), correct, decompose=True)
-    for n in ORDERS:
-        assert values[f"ecuas_{n:g}_calibration_loss"] == pytest.approx(0, abs=1e-9), n
 
 
 def test_nothing_is_noted_or_warned_of_where_nothing_is_wrong(rng):

@@ -27,16 +27,10 @@ def system(request, rng):
     return confidence_system((rng.random(200) < p).astype(int), p, **options)
 
 
-def test_bands_are_the_analytic_intervals_of_the_metrics(system):
-    found = compute_results(system).estimates
-    pairs = [
-        (order_band(system, np.array([0.0, 1.0])), [Key("ecuas", 0.0), Key("ecuas", 1.0)]),
-        (reject_cost_band(system, np.array([0.3])), [Key("expected_cost", 0.3)]),
-        (risk_band(system, np.array([1.0])), [Key("error_rate")]),
-    ]
-    for band, keys in pairs:
-        for low, high, key in zip(band.low, band.high, keys, strict=True):
-            assert (low, high) == pytest.approx((found[key].low, found[key].high), rel=1e-4), key
+def test_the_band_of_the_risk_of_all_is_that_of_the_error_rate(system):
+    found = compute_results(system).estimates[Key("error_rate")]
+    band = risk_band(system, np.array([1.0]))
+    assert (band.low[0], band.high[0]) == pytest.approx((found.low, found.high), rel=1e-4)
 
 
 def test_the_band_of_the_risk_is_that_of_a_reject_cost(system):
