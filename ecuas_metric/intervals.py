@@ -22,8 +22,8 @@ from .inference import (
     Unseen,
     infer,
     moments_seen,
-    rows_of,
     unseen,
+    weighted_rows,
 )
 from .inputs import Bools, Floats, Ints, Limits
 from .metric import Data, Key, Line, Point, bias_of
@@ -136,7 +136,7 @@ def answers_of(
     design = design_of_options(options, len(cost), order)
 
     def by_row(group: Ints, cost: Floats) -> Rows:
-        return rows_of(group[order], cost[order], design.weight)
+        return weighted_rows(group[order], cost[order], design.weight)
 
     @functools.cache
     def rows() -> Rows:
