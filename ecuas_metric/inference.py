@@ -557,8 +557,10 @@ def unseen(
         (upper, -upper.limit(tail), seen.limit(1 - tail)),
     ):
         value = inference.value
-        if abs(still - value) < HALF * abs(limit - value) and abs(still - limit) > hidden:
-            hidden = abs(still - limit)
+        gone = abs(still - limit)
+        rests_on_it = abs(still - value) < HALF * abs(limit - value)
+        if rests_on_it and gone > hidden * (1 + _ROUNDING):  # the first of equal sides
+            hidden = gone
             reaches = side.reaches
     if not reaches:
         return None
