@@ -109,7 +109,8 @@ class Design:
         share = weight / totals(home, weight)[home]
         deviations = self._deviations(influence[:, None])[:, 0]
         # k / (k - 1) for k equal groups (Bell and McCaffrey 2002)
-        squares = np.square(totals(self.group, deviations)) / np.maximum(1 - share, _ROUNDING)
+        squares = np.square(totals(self.group, deviations))
+        squares /= np.maximum(1 - share, _ROUNDING)
         stratum = self.strata(len(self.weight))
         spread = self._spread(self.weight * matters)
         together = totals(home, squares)
@@ -140,7 +141,9 @@ SIMPLE = Design(np.ones(0))  # samples of which only sums are known, drawn indep
 
 def ratio(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
     """Return a quotient, and something else where the divisor is not positive."""
-    return np.asarray(np.divide(above, below, out=np.full(below.shape, otherwise), where=below > 0))
+    quotient = np.full(below.shape, otherwise)
+    np.divide(above, below, out=quotient, where=below > 0)
+    return quotient
 
 
 def totals(part: Ints, values: Floats) -> Floats:

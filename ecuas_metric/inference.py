@@ -43,10 +43,11 @@ class Rows:
 
     def influence(self, line: Line) -> Floats:
         """Return the influence (N,) of each answer on a number."""
-        return np.asarray(line.intercept[self.group] + line.slope[self.group] * self.cost)
+        slope = line.slope[self.group]
+        return np.asarray(line.intercept[self.group] + slope * self.cost)
 
 
-def rows_of(group: Ints, cost: Floats, weight: Floats | None) -> Rows:
+def weighted_rows(group: Ints, cost: Floats, weight: Floats | None) -> Rows:
     """Return answers one by one."""
     w = np.ones(len(cost)) if weight is None else weight
     square = np.square(w)
@@ -99,7 +100,8 @@ class Groups:
 
     def mean(self, line: Line) -> float:
         """Return the mean of a line over all answers."""
-        total = np.vecdot(self.weight, line.intercept) + np.vecdot(self.cost, line.slope)
+        total = np.vecdot(self.weight, line.intercept)
+        total += np.vecdot(self.cost, line.slope)
         return float(total) / self.total
 
     def centred(self, line: Line) -> Line:
@@ -108,7 +110,11 @@ class Groups:
 
     def enlarged(self, mass: Floats, cost: Floats) -> Groups:
         """Return the groups with a weight (G,) of answers of these costs (G,) added, for values and lines."""
-        return dataclasses.replace(self, weight=self.weight + mass, cost=self.cost + mass * cost)
+        return dataclasses.replace(
+            self,
+            weight=self.weight + mass,
+            cost=self.cost + mass * cost,
+        )
 
     def merged(self, starts: Ints) -> Groups:
         """Return neighbours added up, from each start (K,) to the next, at their mean uncertainty."""
@@ -173,7 +179,8 @@ class Number:
 
 
 def _negated(point: Point) -> Point:
-    return Point(-point.value, Line(-point.line.intercept, -point.line.slope))
+    line = point.line
+    return Point(-point.value, Line(-line.intercept, -line.slope))
 
 
 # ---- three moments ---------------------------------------------------------------------------------------------------
@@ -215,12 +222,14 @@ class Moments:
         """The variance (H,) of the mean of each stratum, times its weight: that of a Dirichlet mean."""
         share = self.total / (self.total + self.mass)
         squares = (self.squares + self.added_squares) * self.clusters.factor
-        return np.asarray(squares * np.square(share) * self.count / (self.count + 1))
+        factor = self.count / (self.count + 1)
+        return np.asarray(squares * np.square(share) * factor)
 
     @functools.cached_property
     def deviation(self) -> float:
         """The standard deviation of the number."""
-        return math.sqrt(float(self.variance.sum())) / float(self.total.sum())
+        variance = float(self.variance.sum())
+        return math.sqrt(variance) / float(self.total.sum())
 
     @functools.cached_property
     def skewness(self) -> float:
@@ -229,8 +238,10 @@ class Moments:
         if not variance > 0:
             return 0.0
         share = self.total / (self.total + self.mass)
-        cubes = (self.cubes + self.added_cubes) * np.square(self.clusters.factor)
-        third = cubes * share**3 * 2 * self.count**2 / ((self.count + 1) * (self.count + 2))
+        cubes = self.cubes + self.added_cubes
+        cubes *= np.square(self.clusters.factor)
+        factor = 2 * self.count**2 / (self.count + 1)
+        third = cubes * share**3 * factor / (self.count + 2)
         return float(third.sum()) / variance / math.sqrt(variance)
 
     @property
@@ -239,9 +250,12 @@ class Moments:
         variance = self.variance
         excess = variance * (1 - 1 / self.clusters.factor)
         squares = np.square(variance) / np.maximum(self.units - 1, 1.0)
-        squares += np.square(excess) / np.maximum(self.clusters.number - 1, 1.0)
+        of_groups = np.maximum(self.clusters.number - 1, 1.0)
+        squares += np.square(excess) / of_groups
         total = float(squares.sum())
-        return max(float(variance.sum()) ** 2 / total, 1.0) if total > 0 else math.inf
+        if not total > 0:
+            return math.inf
+        return max(float(variance.sum()) ** 2 / total, 1.0)
 
     @property
     def shift(self) -> float:
@@ -256,9 +270,16 @@ class Moments:
         most = float(self.added @ np.sqrt(variance)) / deviation
         total = float((self.total + self.mass).sum())
         needed = self.skewness * self.deviation * total / 4
-        return math.copysign(min(abs(most), abs(needed)), most) if needed * most > 0 else 0.0
+        if not needed * most > 0:
+            return 0.0
+        return math.copysign(min(abs(most), abs(needed)), most)
 
-    def side(self, centre: float, shift: float = 0.0, reaches: Sequence[Reach] = ()) -> Side:
+    def side(
+        self,
+        centre: float,
+        shift: float = 0.0,
+        reaches: Sequence[Reach] = (),
+    ) -> Side:
         """Return the distribution of the number, whose added answers shift the centre."""
         return Side(
             centre + shift,
@@ -314,7 +335,8 @@ def moments(
             added = relevant * ratio(ADDED * unit * clusters.factor, total(relevant))[stratum]
             moved += added * line.at(number.worst)[one.group]
             np.maximum(mass, added, out=mass)
-    mean = (total(weight * influence) + total(moved)) / (whole + total(mass))
+    sums = total(weight * influence) + total(moved)
+    mean = sums / (whole + total(mass))
     deviation = influence - mean[stratum]
     extreme = ratio(moved, mass) - mean[stratum]
     first = mass * extreme
@@ -395,10 +417,15 @@ def _reach(number: Number, added: float) -> Reach:
     enlarged = groups.enlarged(mass, cost)
     point = number.at(enlarged)
     line = enlarged.centred(point.line)
-    return Reach(point.value - number.seen.value, line, mass, cost, line.at(cost))
+    moved = point.value - number.seen.value
+    return Reach(moved, line, mass, cost, line.at(cost))
 
 
-def _side(numbers: Sequence[Number], design: Design, seen: Moments) -> Side:
+def _side(
+    numbers: Sequence[Number],
+    design: Design,
+    seen: Moments,
+) -> Side:
     """Return the distribution of a sum of numbers with one more answer that makes it smallest."""
     reaches = [_reach(number, design.added(seen.clusters)) for number in numbers]
     enlarged = moments(numbers, [reach.line for reach in reaches], design, seen)
@@ -512,7 +539,11 @@ class Unseen:
     size: float  # what one adds to the number, times all answers
 
 
-def unseen(numbers: Sequence[Number], inference: Inference, level: float) -> Unseen | None:
+def unseen(
+    numbers: Sequence[Number],
+    inference: Inference,
+    level: float,
+) -> Unseen | None:
     """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
     assert inference.seen is not None
     tail = (1 - level) / 2
@@ -526,8 +557,10 @@ def unseen(numbers: Sequence[Number], inference: Inference, level: float) -> Uns
         (upper, -upper.limit(tail), seen.limit(1 - tail)),
     ):
         value = inference.value
-        if abs(still - value) < HALF * abs(limit - value) and abs(still - limit) > hidden:
-            hidden = abs(still - limit)
+        gone = abs(still - limit)
+        rests_on_it = abs(still - value) < HALF * abs(limit - value)
+        if rests_on_it and gone > hidden * (1 + _ROUNDING):  # the first of equal sides
+            hidden = gone
             reaches = side.reaches
     if not reaches:
         return None

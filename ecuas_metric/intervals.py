@@ -22,8 +22,8 @@ from .inference import (
     Unseen,
     infer,
     moments_seen,
-    rows_of,
     unseen,
+    weighted_rows,
 )
 from .inputs import Bools, Floats, Ints, Limits
 from .metric import Data, Key, Line, Point
@@ -133,7 +133,7 @@ def answers_of(decisions: Decisions, options: Options) -> Answers:
         return _groups_of(loss, weight, lambda values: values.sum(keepdims=True), np.zeros(1))
 
     def by_row(group: Ints, cost: Floats) -> Rows:
-        return rows_of(group, cost, design.weight)
+        return weighted_rows(group, cost, design.weight)
 
     @functools.cache
     def rows() -> Rows:

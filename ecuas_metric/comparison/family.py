@@ -111,7 +111,8 @@ class Family:
         if deviation > 0:
             return np.asarray(errors / deviation)
         # what varies not is drawn by itself
-        return np.random.default_rng((self.options.random_state, index)).standard_normal(DRAWS)
+        generator = np.random.default_rng((self.options.random_state, index))
+        return generator.standard_normal(DRAWS)
 
     def notes(self, level: float) -> list[tuple[str, Note]]:
         """Return what intervals of differences rest on that was not seen, by the system of which, and few groups."""
@@ -152,7 +153,11 @@ class Family:
         largest = np.zeros(DRAWS)
         # from the smallest up: `largest` is that of all that are no larger
         for count, index in enumerate(order.tolist(), 1):
-            np.maximum(largest, np.abs(self.errors(index)), out=largest)
+            np.maximum(
+                largest,
+                np.abs(self.errors(index)),
+                out=largest,
+            )
             share = (1 + np.count_nonzero(largest >= sizes[index])) / (1 + DRAWS)
             holm = min(share, count * p_values[index])
             adjusted[index] = max(holm, p_values[index])
@@ -167,8 +172,13 @@ class Family:
         largest = np.zeros(DRAWS)
         for index, test in enumerate(self.tests):
             if test.inference is not None:
-                np.maximum(largest, np.abs(self.errors(index)), out=largest)
-        return max(1 - 2 * float(ndtr(-np.quantile(largest, level))), level)
+                np.maximum(
+                    largest,
+                    np.abs(self.errors(index)),
+                    out=largest,
+                )
+        tail = float(ndtr(-np.quantile(largest, level)))
+        return max(1 - 2 * tail, level)
 
     def p_values_of_best(self) -> dict[tuple[str, Key], float]:
         """Return the p-value of each system to be the best, by each metric that ranks all of them."""
@@ -185,7 +195,11 @@ class Family:
                     p_values[name, key] = p_value
         return p_values
 
-    def _p_value_of_best(self, name: str, rows: Sequence[int]) -> float | None:
+    def _p_value_of_best(
+        self,
+        name: str,
+        rows: Sequence[int],
+    ) -> float | None:
         """Return the p-value of "no other system is better than this one", from those of "that one is not better".
 
         The systems above alpha hold the best one with a probability of 1 - alpha (Gupta 1965; Mogstad et al. 2024).

@@ -7,7 +7,7 @@ import pytest
 
 from ecuas_metric import summary
 from ecuas_metric.errors import InputError
-from ecuas_metric.metric import Key, Metric, add_metric, remove_metric
+from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import curves
 from ecuas_metric.results import compute_results
@@ -175,28 +175,6 @@ def test_costs_that_hardly_differ_have_their_standard_errors_and_equal_ones_have
     error = np.std((1 - confidence) ** 2, ddof=1) / np.sqrt(500)
     assert estimates[Key("ecuas", 1.0)].standard_error == pytest.approx(error, rel=1e-6)
     assert estimates[Key("expected_cost", 1e-7)].standard_error == pytest.approx(0, abs=1e-20)
-
-
-def test_a_metric_of_a_users_own_has_its_value_from_parts(rng):
-    own = Metric(
-        name="bold",
-        title="Bold",
-        description="",
-        assesses="both",
-        higher_is_better=False,
-        needs="confidences",
-        cost=lambda data: data.confidence**2 * data.decisions.candidate_cost,
-    )
-    add_metric(own)
-    try:
-        rows = FORMS["confidences"](rng, 200)
-        results = results_of(merge(cut(rows, 3, rng)), confidence_level=0.9)
-        expected = compute_results(rows.system(confidence_level=0.9)).estimates[Key("bold")]
-        assert astuple(results.estimates[Key("bold")])[:3] == pytest.approx(
-            astuple(expected), rel=1e-9
-        )
-    finally:
-        remove_metric(own)
 
 
 def test_notes_count_what_was_repaired_in_all_parts_once(rng):
