@@ -17,9 +17,9 @@ from .card import write_card
 from .configurations import make_configurations
 from .croissant import describe
 from .folders import BUILT, FOLDER
-from .labels import STRATA, read_labels
+from .labels import CURATION, STRATA, read_labels
 from .pool import HUB, START, SUFFIXES, Pool, TriviaRow, draw_pool, read_source
-from .selection import AUTHORS, check_ours, choose, weights
+from .selection import AUTHORS, choose, weights
 
 SUMS = "SHA256SUMS"
 CROISSANT = "croissant.json"
@@ -47,11 +47,10 @@ def build(
     source: str | None = None,  # instead of the Hub, see `read_source`
     without_text: bool = False,  # needs no source, and only checks a given one
     selection: str | None = None,  # other questions for the subset, see `choose`
-    curation: str | Path = FOLDER / "curation",  # what `read_labels` reads
+    curation: Path = CURATION,
 ) -> list[str]:
     """Build the dataset into a folder, which a build that fails leaves as it was; return lines on what was built."""
     labels = read_labels(curation)
-    check_ours(labels.questions)
     lines = ["made from the curation alone: the redraw and the question texts were not checked"]
     texts: dict[str, TriviaRow] = {}
     if source is not None or not without_text:
@@ -142,8 +141,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     releases = "`authors`, `curation-1`, `curation-2`, or a file or a Hub dataset of questions"
     parser.add_argument("--selection", metavar="NAME", help=releases)
-    csv_files = "the folder of the curation's CSV files"
-    parser.add_argument("--curation", metavar="DIR", default=FOLDER / "curation", help=csv_files)
     parser.add_argument(
         "--out", metavar="DIR", help="the folder to write to (default: see the examples)"
     )

@@ -8,31 +8,11 @@ import pandas as pd
 from datasets import load_dataset
 from numpy.typing import NDArray
 
-from .checking import require
 from .labels import FORMER, STRATA
 from .matching import sha256
 from .pool import START, SUFFIXES, TriviaRow, read_rows
 
 AUTHORS = "ErikErnst/triviaqa-extended-subset"
-
-
-def check_ours(questions: pd.DataFrame) -> None:
-    """Raise a ValueError unless ours are the first kept questions of each stratum, with the weights they must have."""
-    kept = questions[questions["decision"] == "keep"]
-    first = pd.concat(
-        [kept[kept["stratum"] == stratum].head(size) for stratum, size in STRATA.items()]
-    )
-    same = questions["selected"] == questions["question_id"].isin(first["question_id"])
-    rule = f"questions: selected must be 1 for the first {STRATA} kept questions in pool order, and for no other"
-    require(same, questions["question_id"], rule)
-    chosen = questions[questions["selected"]]
-    expected = weights(questions, questions["selected"])[questions["selected"]]
-    rule = "questions: weight must be the stratum's share of the kept pool divided by its share of the subset"
-    require(
-        np.abs(chosen["weight"] - expected) <= 1e-6,
-        chosen["weight"],
-        rule,
-    )
 
 
 def weights(

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -17,11 +18,12 @@ from tests.triviaqa_subset.invented import LONG, as_row, write_curation
 from triviaqa_subset import build as building
 from triviaqa_subset.build import build, main
 from triviaqa_subset.folders import BUILT, FOLDER
+from triviaqa_subset.labels import CURATION
 from triviaqa_subset.matching import plain, sha256
 from triviaqa_subset.pool import draw_pool, read_source
-from triviaqa_subset.selection import check_ours, choose, weights
+from triviaqa_subset.selection import choose, weights
 
-OWN = read_once(FOLDER / "curation").questions
+OWN = read_once(CURATION).questions
 IDS = OWN["question_id"].tolist()
 BY_START = OWN["question_id"][OWN["question_sha256"] == ""].tolist()
 HASHED = set(OWN["question_id"][OWN["aliases_sha256"] != ""])
@@ -218,29 +220,27 @@ BAD_SOURCES = {
 
 
 @pytest.mark.parametrize("name", BAD_SOURCES)
-def test_a_bad_source_stops_the_build_and_leaves_the_old(name, tmp_path, invented, built, capsys):
+def test_a_bad_source_stops_the_build_and_leaves_the_old(
+    name, tmp_path, invented, built, monkeypatch, capsys
+):
     spoil, message = BAD_SOURCES[name]
     source = write_rows(
         tmp_path / "s.jsonl", spoil(SOURCES["split" if name.startswith("split") else "pool"])
     )
-    assert main(["--source", source, "--curation", str(invented), "--out", str(built)]) == 2
+    monkeypatch.setattr(building, "build", partial(build, curation=invented))
+    assert main(["--source", source, "--out", str(built)]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert re.fullmatch(f"build: {message}\n", err)
 
 
 @pytest.fixture(scope="module")
-def bad(invented, tmp_path_factory):
-    """A folder with a broken source, releases of other columns and questions, and labels with a wrong weight."""
+def bad(tmp_path_factory):
+    """A folder with a broken source, and releases of other columns and questions."""
     folder = tmp_path_factory.mktemp("bad")
     (folder / "s.parquet").write_bytes(b"PAR1 nonsense")
     (folder / "r.csv").write_text("idx,text\n1,a\n")
     (folder / "q.csv").write_text(f"question\nAnother?\nA long one{LONG * 2}\n")
-    labels = pd.read_csv(
-        shutil.copytree(invented, folder / "c") / "questions.csv", dtype=str, keep_default_na=False
-    )
-    labels.loc[0, "weight"] = "1.7"
-    labels.to_csv(folder / "c" / "questions.csv", index=False)
     return folder
 
 
@@ -256,10 +256,6 @@ def bad(invented, tmp_path_factory):
         (
             "--without-text --selection {}/q.csv",
             r"\S+ must have questions of the pool in question; got none, the .*",
-        ),
-        (
-            "--without-text --curation {}/c",
-            r"questions: weight must be the stratum's .*; got 1\.7 at index 0 .*",
         ),
         # Out of reach of the Hub
         (
@@ -311,15 +307,6 @@ def test_the_earlier_selections_can_be_built(tmp_path):
     assert (pool["selected"] == pool["in_curation_1"]).all()
     assert curated["weight"].mean() == pytest.approx(1, abs=1e-12)
     assert choose(OWN, "curation-2", {})[0].equals(OWN["in_curation_2"])
-
-
-def test_another_selection_than_the_first_kept_is_refused():
-    selected = OWN["selected"] & (OWN.index != OWN["selected"].idxmax())
-    with pytest.raises(
-        ValueError,
-        match=r"^questions: selected must be 1 for the first \{.*\} kept .*; got '\w+' at",
-    ):
-        check_ours(OWN.assign(selected=selected))
 
 
 def test_weights_are_inverse_sampling_rates_and_need_every_stratum():

@@ -42,11 +42,8 @@ TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for ow
 
 
 def made(texts):
-    none = pd.DataFrame()
     selected = pd.Series([True, False], index=QUESTIONS.index)
-    labels = Labels(
-        QUESTIONS, ANSWERS, SYSTEMS, errata=none, decisions=none, gold=GOLD_HASHES, aliases=none
-    )
+    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS, GOLD_HASHES)
     return make_configurations(labels, selected, np.array([1.5, np.nan]), texts)
 
 
