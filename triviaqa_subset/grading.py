@@ -1,12 +1,12 @@
 """Whether an answer is correct: by exact match, label bank and official normal form, by a judge, else unknown."""
 
-import csv
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
+
+import pyarrow.parquet as pq
 
 from .checking import require
 from .folders import FOLDER
@@ -39,8 +39,6 @@ __all__ = [
     "normalize_answer",
 ]
 
-BANK = FOLDER / "curation" / "answers.csv"
-GOLD_FORMS = FOLDER / "curation" / "gold.csv"
 DECIDED_BY = ("exact", "bank", "official", "refusal", "contained", "judge", "unlabelled")
 NO_GOLD = gold_forms([])
 
@@ -313,21 +311,15 @@ def _judge(
 
 
 @cache
-def _own_gold() -> dict[str, list[Any]]:
-    rows = _rows_of(GOLD_FORMS)
-    return {
-        "question_id": [row["question_id"] for row in rows],
-        "gold_sha256": [row["gold_sha256"].split() for row in rows],
-    }
-
-
-def _rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def _own_gold() -> Columns:
+    return _own_table("gold")
 
 
 @cache
 def _own_bank() -> Bank:
-    rows = _rows_of(BANK)
-    table = {name: [row[name] or None for row in rows] for name in rows[0]}
-    return label_bank(table | {"correct": [row["correct"] == "1" for row in rows]})
+    return label_bank(_own_table("answers"))
+
+
+def _own_table(name: str) -> Columns:
+    columns: Columns = pq.read_table(FOLDER / "data" / f"{name}.parquet").to_pydict()
+    return columns
