@@ -48,19 +48,19 @@ TAG = re.compile(
     r"</?(?:a|(?:final[_-]?)?answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>",
     re.I,
 )
-THOUGHTS = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
-SPECIAL_TOKENS = re.compile(r"(?:\s*<\|[\w-]+\|>)+\Z")
+THOUGHTS = re.compile(r"\A.*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
+SPECIAL_TOKENS = re.compile(r"(?<!\s)(?:\s*<(?:\|[\w-]+\||eo[a-z]|end_of_\w+)>)+\Z")
 LINK = re.compile(r"\[([^\[\]]+)\]\(https?://[^\s()]*\)")
 TABLE = re.compile(  # of one cell, below or beside the word "answer"
     r"\A\s*\|\s*(?:final\s+)?answer\s*\|(?:\s*\n\s*\|\s*:?-+:?\s*\|\s*\n\s*\|)?([^|\n]+)\|\s*\Z",
     re.I,
 )
-CODE_FENCES = re.compile(r"\A\s*```\w*\s|\s*```\s*\Z")
+CODE_FENCES = re.compile(r"\A\s*```\w*\s|(?<!\s)\s*```\s*\Z")
 # A stated probability, however low: labelled, or with a point or a percent sign, which an answer rarely ends with.
 STATED = re.compile(
-    r"(?<=\S)\s*[\n,;(]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*"
-    r"(?:(?:\d*\.)?\d+\s*%?|(?:very\s+)?(?:high|medium|moderate|low))"
-    r"|0?\.\d+|\d+\s*%)[\s).]*\Z",
+    r"(?<=\S)\s*[\n,;(\u2014]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*"
+    r"(?:(?:\d*\.)?\d+\s*%?|(?:very\s+)?(?:high|medium|moderate|low))|(?:very\s+)?(?:high|medium|moderate|low)\s+confidence"
+    r"|(?:I['\u2019]m\s+)?(?:(?:\d*\.)?\d+\s*%\s*(?:confident|confidence|sure|certain)?|0?\.\d+))[\s).]*\Z",
     re.I,
 )
 SIGNED = re.compile(r"[-\u2010-\u2015\u2212<>$\u00a3\u20ac+/:]\s*\d|\d\s*[%<>+]")
@@ -79,22 +79,27 @@ STARTS = (
 ENDS = STARTS + "!"  # in front, this one is a "not"
 LEAD = string.whitespace + "#\u2022\u00b7\u2192" + TICKS
 PAIRS = ("()", "[]", "{}", "$$", "\u300a\u300b")
+# A view that is put before or after what it is of.
+VIEW = r"""
+    I(?:\s+(?:think|believe|guess)|(?:['\u2019]d|\s+would)\s+(?:say|guess|go\s+with)
+       |(?:['\u2019]m|\s+am)\s+(?:(?:very|quite|pretty|fairly|reasonably|absolutely|\d+\s*%)\s+)?(?:sure|certain|confident))
+"""
 FRAME = re.compile(
-    r"""
-    (?:(?:sure|certainly|absolutely|of\ course|yes|well|ok|okay|easy|so|thus|therefore|hence)\b
+    rf"""
+    (?:(?:sure|certainly|absolutely|of\ course|yes|well|ok|okay|easy|so|thus|therefore|hence|(?:good|great)\ question)\b
        (?:[\s,.!:;]|[\u2013\u2014-](?!\.?\d))+)*
-    (?:I(?:\s+(?:think|believe|guess)|(?:['\u2019]d|\s+would)\s+say)(?:\s+that)?\b[\s,:]+|\d{1,2}[.)]\s+|(?:my\s+)?best\s+guess(?:\s+is\b|\s*:)\s*)?
+    (?:{VIEW}(?:\s+that)?\b[\s,:]+|\d{{1,2}}[.)]\s+)?
     (?:
-        (?:(?:the|my|this|final|correct|right|best|short)\s+)*
-        (?:answer|ans|response|solution|result)(?:\s+to\s+(?:the|this|your)\s+question|\s*\(\d{1,3}\s*%\))?
+        (?:here(?:['\u2019]s|\s+is)\s+)?(?:(?:the|my|this|final|correct|right|best|short)\s+)*
+        (?:answer|ans|response|solution|result|guess)(?:\s+to\s+(?:the|this|your)\s+question|\s*\(\d{{1,3}}\s*%\))?
         ["'*_]*\s*(?:[:=\n]|-+>?(?!\.?\d)|\u2192|[\u2013\u2014](?!\.?\d)|(?:is|was|would\s+be)\b)[\s:"'*_]*
-      | (?:a|guess)["'*_]*\s*:
+      | (?:a|ai|assistant)["'*_]*\s*:
       | [-*\u2013]\s+
     )?
     (?:(?:it|this|that|he|she|they|these|those)(?:['\u2019](?:s|re)|\s+(?:is|was|are|were|would\s+be))\s+
        (?:(?:called|named|known\s+as)\s+)?)?
     (?P<inside>.+?)
-    (?:[\s,;.\u2013\u2014-]+(?:of\ course|definitely|certainly|for\ sure)
+    (?:[\s,;.\u2013\u2014-]+(?:of\ course|definitely|certainly|for\ sure)|\s*,\s*{VIEW}
       |\s+(?:is|was|would\ be)\s+the\s+(?:(?:final|correct|right)\s+)*answer)?
     """,
     re.I | re.X | re.S,
@@ -293,8 +298,8 @@ def _from_json(text: str) -> str:
     except (ValueError, RecursionError):
         return text
     fields = content if isinstance(content, dict) else {}
-    answer = fields.get("answer", fields.get("guess"))
-    return answer if isinstance(answer, str) else text
+    answers = [fields[name] for name in ("answer", "final_answer", "guess") if name in fields]
+    return answers[0] if answers and isinstance(answers[0], str) else text
 
 
 def aliases_sha256(aliases: Iterable[str]) -> str:
