@@ -60,7 +60,7 @@ def build(
     selected = labels.questions["selected"]
     remark = ""
     if selection is not None:
-        selected, remark = choose(labels.questions, selection, texts)
+        selected, remark = choose(labels.questions, selection)
         lines.append(remark)
     weight = weights(labels.questions, selected)
     tables = make_configurations(labels, selected, weight, {} if without_text else texts)

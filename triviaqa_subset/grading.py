@@ -204,7 +204,7 @@ def _keys(
     texts = list(answers["answer"])
     advice = "Pass an empty string where a system gave no answer."
     require(
-        (isinstance(text, str) for text in texts),
+        lambda text: isinstance(text, str),
         texts,
         "answer must be text",
         advice,
@@ -212,7 +212,7 @@ def _keys(
     )
     advice = "Drop these rows, or grade against `pool`."
     require(
-        (question_id in known for question_id in ids),
+        lambda question_id: question_id in known,
         ids,
         "question_id must be in the dataset",
         advice,

@@ -1,6 +1,5 @@
 """Which questions of the pool make up the subset, and what weight each of them has."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from .labels import FORMER, STRATA
 from .matching import sha256
-from .pool import START, SUFFIXES, TriviaRow, read_rows
+from .pool import START, SUFFIXES, read_rows
 
 AUTHORS = "ErikErnst/triviaqa-extended-subset"
 
@@ -38,7 +37,6 @@ def weights(
 def choose(
     questions: pd.DataFrame,
     release: str,
-    texts: Mapping[str, TriviaRow],
 ) -> tuple[pd.Series, str]:
     """Select the questions of `curation-1`, `curation-2`, `authors`, a file or a Hub dataset, and remark how many."""
     former = f"in_{release.replace('-', '_')}"
@@ -54,7 +52,7 @@ def choose(
         )
     for column in columns:
         values = [str(value) for value in table[column].unique()]
-        ids = values if column == "question_id" else _ids_of_texts(values, questions, texts)
+        ids = values if column == "question_id" else _ids_of_texts(values, questions)
         selected = questions["question_id"].isin(ids)
         if selected.any():
             strangers = (
@@ -71,11 +69,9 @@ def choose(
 def _ids_of_texts(
     values: list[str],
     questions: pd.DataFrame,
-    texts: Mapping[str, TriviaRow],
 ) -> list[str | None]:
     """Return the question of each text by its hash, or by that of its start; None for others."""
     by_text = dict(zip(questions["question_sha256"], questions["question_id"], strict=True))
-    by_text |= {sha256(row["question"]): question_id for question_id, row in texts.items()}
     by_start = dict(zip(questions["question_start_sha256"], questions["question_id"], strict=True))
     ids = []
     for text in values:

@@ -280,8 +280,7 @@ def test_a_failure_between_data_and_card_puts_the_data_back(tmp_path, built):
 
 @pytest.mark.parametrize("column", ["question_id", "question"])
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-@pytest.mark.parametrize("with_texts", [True, False])
-def test_a_selection_by_id_or_by_text(column, suffix, with_texts, tmp_path, invented):
+def test_a_selection_by_id_or_by_text(column, suffix, tmp_path, invented):
     """Also of texts of which only the start has a hash."""
     questions = read_once(invented).questions
     # one of them twice
@@ -289,9 +288,7 @@ def test_a_selection_by_id_or_by_text(column, suffix, with_texts, tmp_path, inve
     release = pd.DataFrame({column: [*wanted, "somewhere else"], "llm": "x"})
     file = tmp_path / f"release{suffix}"
     release.to_csv(file, index=False) if suffix == ".csv" else release.to_parquet(file)
-    selected, remark = choose(
-        questions, str(file), {r["question_id"]: r for r in SOURCES["pool"]} if with_texts else {}
-    )
+    selected, remark = choose(questions, str(file))
     expected = {*IDS[100:300], *BY_START}
     assert set(questions["question_id"][selected]) == expected
     size = f"{len(expected)} questions of {file} instead of ours, reweighted; "
@@ -306,7 +303,7 @@ def test_the_earlier_selections_can_be_built(tmp_path):
     assert curated["question_id"].tolist() == pool["question_id"][pool["in_curation_1"]].tolist()
     assert (pool["selected"] == pool["in_curation_1"]).all()
     assert curated["weight"].mean() == pytest.approx(1, abs=1e-12)
-    assert choose(OWN, "curation-2", {})[0].equals(OWN["in_curation_2"])
+    assert choose(OWN, "curation-2")[0].equals(OWN["in_curation_2"])
 
 
 def test_weights_are_inverse_sampling_rates_and_need_every_stratum():

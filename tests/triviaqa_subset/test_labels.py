@@ -104,9 +104,9 @@ def test_what_is_discarded_and_each_dropped_alias_has_a_decision(labels, curatio
 
 
 def test_an_error_names_the_first_offender_its_index_and_how_many():
-    require([], [], "x must be anything")
+    require(bool, [], "x must be anything")
     message = f"x must be short; got '{'a' * 56}... at index 1 (2 of 3). Drop it."
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        require([True, False, False], ["b", "a" * 80, "c"], "x must be short", "Drop it.")
+        require(lambda x: x == "b", ["b", "a" * 80, "c"], "x must be short", "Drop it.")
     with pytest.raises(TypeError, match=re.escape("x must be text; got None at index 0 (1 of 1).")):
-        require([False], [None], "x must be text", error=TypeError)
+        require(bool, [None], "x must be text", error=TypeError)

@@ -76,8 +76,8 @@ class Interview:
             return Outcome(answer.text, None, answer.missing)
         posteriors = None
         if self.letters:
-            word = _from_first_word(answer.tokens) or answer.tokens
-            posteriors = confidences.letter_posteriors(_candidates(word[0]), self.letters)
+            first = _from_first_word(answer.tokens)[0]
+            posteriors = confidences.letter_posteriors(_candidates(first), self.letters)
         posterior = confidences.sequence_posterior([token.logprob for token in answer.tokens])
         return Outcome(answer.text, posterior, _remark(answer.tokens), posteriors)
 
