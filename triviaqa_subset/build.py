@@ -5,7 +5,6 @@ import hashlib
 import json
 import sys
 import tempfile
-from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -73,7 +72,7 @@ def write(
     out: Path,
     remark: str = "",
 ) -> None:
-    """Write everything to a folder within `out`, then move it into place: all changes together or not at all."""
+    """Write everything to a folder within `out`, then move it into place, so that a failure leaves what was there."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".build-") as folder:
         stage = Path(folder)
@@ -93,20 +92,10 @@ def write(
         write_card(FOLDER / "README.md", stage / "README.md", tables, remark)
         license = DatasetCard.load(stage / "README.md").data.license
         (data / CROISSANT).write_text(json.dumps(describe(tables, sums, license), indent=1) + "\n")
-        _replace(stage, out)
-
-
-def _replace(stage: Path, out: Path) -> None:
-    """Move what was made into its place; on any failure move everything back."""
-    old = stage / "old"
-    old.mkdir()
-    with ExitStack() as undo:
-        for name in ("data", "README.md"):
-            moves = [(out / name, old / name), (stage / name, out / name)]
-            for source, target in moves if (out / name).exists() else moves[1:]:
-                source.rename(target)
-                undo.callback(target.rename, source)
-        undo.pop_all()
+        if (out / "data").exists():
+            (out / "data").rename(stage / "old")
+        data.rename(out / "data")
+        (stage / "README.md").replace(out / "README.md")
 
 
 def _remarks(pool: Pool) -> list[str]:

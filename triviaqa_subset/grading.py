@@ -295,11 +295,12 @@ def _judge(
     if not _has_column(dataset, "answer"):
         rule = "dataset must have questions and gold answers if there is a judge"
         raise ValueError(f"{rule}; it has none. Build it with text.")
-    questions = dict(zip(dataset["question_id"], dataset["question"], strict=True))
-    golds = dict(zip(dataset["question_id"], dataset["answer"], strict=True))
+    texts = zip(dataset["question"], dataset["answer"], strict=True)
+    known = dict(zip(dataset["question_id"], texts, strict=True))
     grades: dict[Key, Grade] = {}
     for question_id, answer in undecided:
-        verdict = judge(questions[question_id], answer, _aliases(golds[question_id]))
+        question, gold = known[question_id]
+        verdict = judge(question, answer, _aliases(gold))
         if verdict not in (True, False, None):
             raise TypeError(
                 f"judge must return True, False or None; got {verdict!r} for {question_id}, {answer!r}."

@@ -272,12 +272,6 @@ def test_what_cannot_be_built_is_said_in_a_line_and_leaves_the_old(
     assert re.fullmatch(f"build: {message}\n", capsys.readouterr().err)
 
 
-def test_a_failure_between_data_and_card_puts_the_data_back(tmp_path, built):
-    (tmp_path / "stage" / "data").mkdir(parents=True)
-    with pytest.raises(FileNotFoundError):
-        building._replace(tmp_path / "stage", built)
-
-
 @pytest.mark.parametrize("column", ["question_id", "question"])
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_selection_by_id_or_by_text(column, suffix, tmp_path, invented):

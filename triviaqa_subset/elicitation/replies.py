@@ -166,12 +166,11 @@ def _texts(entries: "list[Logprob]") -> list[str]:
     if None in pieces or pieces == codes or not any(pieces):
         return names
     texts = decode([bytes(piece or ()) for piece in pieces])
-    return list(map(_written, texts, pieces, names))
-
-
-def _written(text: str, piece: "list[int] | None", name: str) -> str:
-    """Return the text of the bytes of a token; one that ends the turn is written, but has none."""
-    return text if text or piece else name
+    # the token that ends the turn is written, but has no bytes
+    return [
+        text if text or piece else name
+        for text, piece, name in zip(texts, pieces, names, strict=True)
+    ]
 
 
 def _reasoning(text: str) -> int:

@@ -212,7 +212,8 @@ def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(
 @pytest.mark.parametrize(
     ("options", "message"),
     [({"methods": "guess"}, "methods must be among sequence_posterior, is_true, verbalized, semantic; got guess"),
-     ({"prefill": "maybe"}, "prefill must be one of message, continue, none, text; got 'maybe'")],
+     ({"prefill": "maybe"}, "prefill must be one of message, continue, none, text; got 'maybe'"),
+     ({"samples": 0}, "samples must be at least 1; got 0")],
 )  # fmt: skip
 def test_options_must_be_known(options, message, tmp_path):
     with pytest.raises(ValueError, match=message):
