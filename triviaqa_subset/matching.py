@@ -107,18 +107,19 @@ FRAME = re.compile(
 
 # A refusal says that there is no answer, and has no word that a refusal does not have: it names nothing.
 NOT = (
-    "(?:do not|dont|did not|didnt|cannot|can not|cant|could not|couldnt|will not|wont|am not|im not|am unable|"
-    "im unable|unable|not able|not possible|impossible)"
+    "(?:do not|dont|does not|doesnt|did not|didnt|cannot|can not|cant|could not|couldnt|will not|wont|am not|im not|"
+    "am unable|im unable|unable|not able|not possible|impossible)"
 )
 REFUSAL = re.compile(
     rf"{NOT}(?: \w+){{0,4}}? (?:know|recall|remember|say|tell|answer|respond|help|assist|provide|give|determine|find|"
-    r"identify|verify|confirm|comply|sure|certain|have|offer|aware|familiar)"
+    r"identify|verify|confirm|comply|sure|certain|have|offer|aware|familiar|guess|cover)"
     r"|(?:have|has|is|there is|ive|i|^) ?no (?:real |good )?(?:idea|clue|answer|information|knowledge)"
-    r"|(?:not|isnt|insufficient|lacks?) (?:enough |sufficient )?(?:information|context|knowledge|data)"
+    r"|(?:not|isnt|insufficient|lacks?) (?:the |enough |sufficient )?(?:information|context|knowledge|data)"
+    r"|(?:information|data) (?:is )?not available"
     r"|(?:cannot|can not|cant|could not|couldnt) be (?:determined|answered|known|identified|verified|established)"
     r"|(?:answer|it|this|that) is (?:not known|unknown|unclear|uncertain|unanswerable)"
     r"|(?:decline|refuse|rather not|prefer not)|^not (?:sure|certain|known)|^unsure|no (?:one|body) knows|who knows"
-    r"|^(?:idk|dunno|unknown|not known|no answer|n a|unanswerable|no comment)$"
+    r"|^(?:idk|dunno|unknown|not known|none known|no answer|n a|unanswerable|no comment)(?: sorry)?$"
 )
 REFUSAL_WORDS = frozenset(
     re.findall(
@@ -126,11 +127,11 @@ REFUSAL_WORDS = frozenset(
         """a able about access accurate accurately afraid ai all am an and answer answerable answered any apologies
         apologise apologize artificial as assist assistance assistant at available aware be been body but can
         cannot cant certain certainty clue comment comply confidence confident confidently confirm context
-        correct correctly could couldnt currently d data database decline definitely definitive definitively
+        correct correctly could cover couldnt currently d data database decline definitely definitive definitively
         determine determined did didnt do does doesnt dont dunno enough established exact exactly familiar find
-        for from further give given has have help here honest honestly i id idea identified identify idk im
+        for from further give given guess has have help here honest honestly i id idea identified identify idk im
         impossible in information insufficient intelligence is isnt it ive just knew know knowledge known knows
-        lack lacks language large llm me model more must my n no not of offer on one or particular passage
+        lack lacks language large llm me model more must my n no none not of offer on one or particular passage
         personal personally please possible prefer provide provided question questions rather really recall
         refuse regarding reliable reliably remember reply request respond response say simply so sorry specific
         specifically subject sufficient sure tell text that the there this to too topic training truly truthfully

@@ -23,11 +23,13 @@ REFUSALS = (  # and silence
     "I don't know the answer to this question.", "I do not have enough information to answer.",
     "The answer is unknown.", "Unfortunately, I cannot provide an answer.", "I'm afraid I don't recall",
     "I must decline to say", "It is not possible to determine this.", "I couldn't find that information",
-    "No one knows for certain.",
+    "No one knows for certain.", "I'd rather not guess.", "I won't guess.", "idk, sorry", "None known",
+    "Information not available.", "I lack the knowledge to answer this.", "My knowledge does not cover this.",
 )  # fmt: skip
 NO_REFUSALS = (  # they may be an answer
-    "None", "Na", "&", "+", "$", "42", "π", "I don't know why", "The Unknown", "Pass", "I Can't Help Myself",
-    "I don't know, perhaps Paris", "I'm not sure, but Paris", "Not Paris", "Sorry", "I Know", "Who", "The Answer",
+    "None", "I guess not", "Na", "&", "+", "$", "42", "π", "I don't know why", "The Unknown", "Pass",
+    "I Can't Help Myself", "I don't know, perhaps Paris", "I'm not sure, but Paris",
+    "Not Paris", "Sorry", "I Know", "Who", "The Answer",
 )  # fmt: skip
 FORMS = {
     normalize_answer: {
