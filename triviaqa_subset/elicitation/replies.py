@@ -165,12 +165,9 @@ def _texts(entries: "list[Logprob]") -> list[str]:
     codes = [list(map(ord, name)) for name in names]
     if None in pieces or pieces == codes or not any(pieces):
         return names
-    texts = decode([bytes(piece or ()) for piece in pieces])
     # the token that ends the turn is written, but has no bytes
-    return [
-        text if text or piece else name
-        for text, piece, name in zip(texts, pieces, names, strict=True)
-    ]
+    named = [name.encode(errors="replace") for name in names]
+    return decode([bytes(piece or name) for piece, name in zip(pieces, named, strict=True)])
 
 
 def _reasoning(text: str) -> int:
