@@ -225,7 +225,7 @@ def _gold(dataset: Columns) -> dict[str, Forms]:
     if _has_column(dataset, "answer"):
         rows = zip(dataset["question_id"], dataset["answer"], strict=True)
         return {question_id: gold_forms(_aliases(gold)) for question_id, gold in rows}
-    table = dataset if _has_column(dataset, "gold_sha256") else _own_gold()
+    table = dataset if _has_column(dataset, "gold_sha256") else _own_table("gold")
     rows = zip(table["question_id"], table["gold_sha256"], strict=True)
     return {question_id: hashed_forms(question_id, hashes) for question_id, hashes in rows}
 
@@ -312,15 +312,11 @@ def _judge(
 
 
 @cache
-def _own_gold() -> Columns:
-    return _own_table("gold")
-
-
-@cache
 def _own_bank() -> Bank:
     return label_bank(_own_table("answers"))
 
 
+@cache
 def _own_table(name: str) -> Columns:
     columns: Columns = pq.read_table(FOLDER / "data" / f"{name}.parquet").to_pydict()
     return columns

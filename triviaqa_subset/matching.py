@@ -48,7 +48,13 @@ TAG = re.compile(
     r"</?(?:a|(?:final[_-]?)?answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>",
     re.I,
 )
-THOUGHTS = re.compile(r"\A.*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
+# The name of a tag around reasoning, as <think>, <seed:think>, <thinking_process>.
+REASONING = r"(?:[^\W_]+[:_])*(?:think|thinking|thoughts?|reasoning|scratchpad|reflection|analysis)(?:_[^\W_]+)*"
+THOUGHTS = re.compile(
+    rf"\A.*(?:</{REASONING}>|\[/THINK\]|\u25c1/think\u25b7|<\|end_of_thought\|>"
+    r"|<\|channel\|>final(?:\s[^<]*)?<\|message\|>)",
+    re.I | re.S,
+)
 SPECIAL_TOKENS = re.compile(r"(?<!\s)(?:\s*<(?:\|[\w-]+\||eo[a-z]|end_of_\w+)>)+\Z")
 LINK = re.compile(r"\[([^\[\]]+)\]\(https?://[^\s()]*\)")
 TABLE = re.compile(  # of one cell, below or beside the word "answer"
@@ -272,7 +278,7 @@ def undress(answer: str) -> str:
     Reasoning ends with `</think>` or the like; of a JSON object the answer is the text under `answer` or `guess`. A
     probability says how sure a system is of its answer, not another answer: "Paris (30%)" is Paris.
     """
-    text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", THOUGHTS.sub("", answer)))
+    text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", THOUGHTS.sub("", answer).strip()))
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
     text = TABLE.sub(r"\1", LINK.sub(r"\1", _from_json(CODE_FENCES.sub("", text))))
     text = STATED.sub("", SPECIAL_TOKENS.sub("", text))

@@ -89,7 +89,8 @@ def test_the_official_form_forgives_how_an_answer_is_written(dress):
 
 ALIASES = ["Paris", "Lutetia"]
 DRESSES = [  # of another hand than those of the card
-    "<think>Rome? Lyon?</think>X", "I think the answer is X", "I believe it is X", "I think X", "Best guess: X",
+    "<think>Rome? Lyon?</think>X", "<seed:think>Rome?</seed:think>X", "[THINK]Rome?[/THINK]X", "◁think▷Rome?◁/think▷X",
+    "I think the answer is X", "I believe it is X", "I think X", "Best guess: X",
     "My best guess is X.", "1. X", "X (95%)", "X, 95 %", "X\nConfidence: 95%", "X (confidence: 0.95)", "X, 0.9", "> X",
     '{"answer": "X"}', '{"guess": "X", "confidence": 0.9}', "X<|im_end|>",
     "| answer |\n| --- |\n| X |", "| Answer | X |", "<final_answer>X</final_answer>", "[X](https://a.org/b)", "__X__",
@@ -126,7 +127,7 @@ def test_what_says_nothing_of_the_answer_is_taken_off_and_no_more():
     assert [other for other in OTHERS if exact_match(other.replace("X", "Paris"), ALIASES)] == []
 
 
-@pytest.mark.parametrize("part", ["a", "\n", "It is "])
+@pytest.mark.parametrize("part", ["a", "\n", "It is ", "a_"])
 def test_a_long_answer_is_undressed_in_time_that_grows_with_its_length(part):
     """Of an answer of 100,000 characters, where a square of them would take minutes."""
     assert undress(part * (100_000 // len(part))) is not None

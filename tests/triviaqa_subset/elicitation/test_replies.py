@@ -25,6 +25,8 @@ def texts(found):
         # reasoning
         ("<think>|\n\n|</think>|\n\n|Rome", "Rome", "\n\n|Rome"),
         ("<think>|Rome?|</think>|Guess|:| Oslo", "Oslo", " Oslo"), ("<think>|and so on", "", ""),
+        ("<seed:think>|Oslo?|</seed:think>|Rome", "Rome", "Rome"), ("◁think▷|Oslo?|◁/think▷|Rome", "Rome", "Rome"),
+        ("<thinking_process>|Oslo?|</thinking_process>|\n|Rome", "Rome", "\n|Rome"), ("<analysis>|Rome", "", ""),
         ("Hm.\n|</reasoning>|\n|Oslo", "Oslo", "\n|Oslo"),
         ("the| </thought>| tag", "the </thought> tag", "the| </thought>| tag"),
         # the end of turn, and characters of several tokens
