@@ -6,6 +6,8 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +55,7 @@ def publish(
     parts: list[Part],
     *,
     namespace: str,
-    endpoint: str | None,
+    endpoint: str,
     dry_run: bool,
     private: bool,
     delete: bool,
@@ -61,7 +63,7 @@ def publish(
     """Stage and check the parts and list their files, then send each, one line for each; raise if one was refused."""
     if not dry_run and get_token() is None:
         raise PermissionError("not logged in: run `hf auth login`, or set HF_TOKEN.")
-    api = HfApi(endpoint=endpoint and endpoint.rstrip("/"))
+    api = HfApi(endpoint=endpoint)
     get_session().timeout = 120  # s without an answer, of one request
     logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # the client's warnings of a failing storage hold signed addresses
     refused = []
@@ -76,10 +78,8 @@ def publish(
                 print(f"{part.name}: would go to {url}", flush=True)
                 continue
             try:
-                print(
-                    f"{part.name}: {url} {_send(part, folders[part.name], api, repo_id, private, delete)}",
-                    flush=True,
-                )
+                send = partial(push, part, folders[part.name], api, repo_id, private, delete)
+                print(f"{part.name}: {url} {_persist(send)}", flush=True)
             except Refused as error:
                 print(f"{part.name}: {' '.join(str(error).split())}", file=sys.stderr, flush=True)
                 refused.append(part.name)
@@ -100,21 +100,14 @@ def _prepare(part: Part, folder: Path, namespace: str) -> None:
         print(f"  {size:>9,}  {path.relative_to(folder).as_posix()}", flush=True)
 
 
-def _send(
-    part: Part,
-    folder: Path,
-    api: HfApi,
-    repo_id: str,
-    private: bool,
-    delete: bool,
-) -> str:
-    """Send a part, and once more after each pause while the Hub is out of reach."""
+def _persist(send: Callable[[], str]) -> str:
+    """Send, and once more after each pause while the Hub is out of reach."""
     for pause in PAUSES:
         try:
-            return push(part, folder, api, repo_id, private, delete)
+            return send()
         except Outage:
             time.sleep(pause)
-    return push(part, folder, api, repo_id, private, delete)
+    return send()
 
 
 def push(
@@ -122,25 +115,17 @@ def push(
     folder: Path,
     api: HfApi,
     repo_id: str,
-    private: bool = False,
-    delete: bool = False,
+    private: bool,
+    delete: bool,
 ) -> str:
     """Put the staged files into the repository in one commit, tag it once for all, and return what was done."""
     kind = part.repo_type
     staged = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
     try:
-        if not api.repo_exists(repo_id, repo_type=kind):
-            api.create_repo(
-                repo_id,
-                repo_type=kind,
-                private=private or None,
-                space_sdk=part.sdk,
-                exist_ok=True,
-            )
+        _create(part, api, repo_id, private)
         base = api.repo_info(repo_id, repo_type=kind)
-        names = set(api.list_repo_files(repo_id, repo_type=kind, revision=base.sha)) - {
-            ".gitattributes"
-        }
+        files = api.list_repo_files(repo_id, repo_type=kind, revision=base.sha)
+        names = set(files) - {".gitattributes"}
         if names - ANYBODYS and not names & staged - ANYBODYS:
             raise Refused(TAKEN.format(repo_id))
         if private and not base.private:
@@ -161,6 +146,18 @@ def push(
         raise _explain(error, part, api.endpoint, repo_id) from error
     done = "unchanged" if commit == base.sha else "committed"
     return f"{done} {commit[:7]}, {tag}{_others(names - staged, delete)}"
+
+
+def _create(part: Part, api: HfApi, repo_id: str, private: bool) -> None:
+    """Create the repository unless it is there, which a token that may only write to it could not."""
+    if not api.repo_exists(repo_id, repo_type=part.repo_type):
+        api.create_repo(
+            repo_id,
+            repo_type=part.repo_type,
+            private=private or None,
+            space_sdk=part.sdk,
+            exist_ok=True,
+        )
 
 
 def _others(names: set[str], delete: bool) -> str:
@@ -208,9 +205,7 @@ def _explain(
         )
     if status in (409, 412):
         return Refused(f"{repo_id} was changed by someone else at the same time: run this again.")
-    advice = ADVICE.get(status, AGAIN)
-    if status == 402 and part.name == "metric":
-        advice = STATIC
+    advice = STATIC if (status, part.name) == (402, "metric") else ADVICE.get(status, AGAIN)
     error_type = Outage if status >= 500 else Refused
     return error_type(f"{endpoint} refused {repo_id} with status {status}: {words}.{advice}")
 
@@ -247,7 +242,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("command", choices=(*PARTS, "all", "register", "unregister"))
     parser.add_argument("--namespace", metavar="NAME", help="a user or an organisation of the Hub")
     parser.add_argument(
-        "--endpoint", metavar="URL", help=f"the Hub (default: {constants.ENDPOINT})"
+        "--endpoint",
+        metavar="URL",
+        default=constants.ENDPOINT,
+        type=lambda url: url.rstrip("/"),
+        help="the Hub (default: %(default)s)",
     )
     for flag, text in FLAGS.items():
         parser.add_argument(flag, action="store_true", help=text)

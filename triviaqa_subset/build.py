@@ -5,7 +5,6 @@ import hashlib
 import json
 import sys
 import tempfile
-from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,9 +16,9 @@ from .card import write_card
 from .configurations import make_configurations
 from .croissant import describe
 from .folders import BUILT, FOLDER
-from .labels import STRATA, read_labels
+from .labels import CURATION, STRATA, read_labels
 from .pool import HUB, START, SUFFIXES, Pool, TriviaRow, draw_pool, read_source
-from .selection import AUTHORS, check_ours, choose, weights
+from .selection import AUTHORS, choose, weights
 
 SUMS = "SHA256SUMS"
 CROISSANT = "croissant.json"
@@ -47,11 +46,10 @@ def build(
     source: str | None = None,  # instead of the Hub, see `read_source`
     without_text: bool = False,  # needs no source, and only checks a given one
     selection: str | None = None,  # other questions for the subset, see `choose`
-    curation: str | Path = FOLDER / "curation",  # what `read_labels` reads
+    curation: Path = CURATION,
 ) -> list[str]:
     """Build the dataset into a folder, which a build that fails leaves as it was; return lines on what was built."""
     labels = read_labels(curation)
-    check_ours(labels.questions)
     lines = ["made from the curation alone: the redraw and the question texts were not checked"]
     texts: dict[str, TriviaRow] = {}
     if source is not None or not without_text:
@@ -61,7 +59,7 @@ def build(
     selected = labels.questions["selected"]
     remark = ""
     if selection is not None:
-        selected, remark = choose(labels.questions, selection, texts)
+        selected, remark = choose(labels.questions, selection)
         lines.append(remark)
     weight = weights(labels.questions, selected)
     tables = make_configurations(labels, selected, weight, {} if without_text else texts)
@@ -74,7 +72,7 @@ def write(
     out: Path,
     remark: str = "",
 ) -> None:
-    """Write everything to a folder within `out`, then move it into place: all changes together or not at all."""
+    """Write everything to a folder within `out`, then move it into place, so that a failure leaves what was there."""
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".build-") as folder:
         stage = Path(folder)
@@ -94,20 +92,10 @@ def write(
         write_card(FOLDER / "README.md", stage / "README.md", tables, remark)
         license = DatasetCard.load(stage / "README.md").data.license
         (data / CROISSANT).write_text(json.dumps(describe(tables, sums, license), indent=1) + "\n")
-        _replace(stage, out)
-
-
-def _replace(stage: Path, out: Path) -> None:
-    """Move what was made into its place; on any failure move everything back."""
-    old = stage / "old"
-    old.mkdir()
-    with ExitStack() as undo:
-        for name in ("data", "README.md"):
-            moves = [(out / name, old / name), (stage / name, out / name)]
-            for source, target in moves if (out / name).exists() else moves[1:]:
-                source.rename(target)
-                undo.callback(target.rename, source)
-        undo.pop_all()
+        if (out / "data").exists():
+            (out / "data").rename(stage / "old")
+        data.rename(out / "data")
+        (stage / "README.md").replace(out / "README.md")
 
 
 def _remarks(pool: Pool) -> list[str]:
@@ -142,8 +130,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     releases = "`authors`, `curation-1`, `curation-2`, or a file or a Hub dataset of questions"
     parser.add_argument("--selection", metavar="NAME", help=releases)
-    csv_files = "the folder of the curation's CSV files"
-    parser.add_argument("--curation", metavar="DIR", default=FOLDER / "curation", help=csv_files)
     parser.add_argument(
         "--out", metavar="DIR", help="the folder to write to (default: see the examples)"
     )

@@ -8,11 +8,9 @@ import pyarrow as pa
 from datasets import ClassLabel, Dataset, Features, List, Value
 from numpy.typing import NDArray
 
-from .folders import FOLDER
-from .labels import FORMER, METHODS, REASONS, STRATA, Labels
+from .labels import CURATION, FORMER, METHODS, REASONS, STRATA, Labels
 from .pool import TriviaRow
 
-PUBLISHED_FILE = FOLDER / "curation" / "published.csv"
 TEXT_CELL = Value("string")
 FLAG_CELL = Value("bool")
 ID = {"question_id": TEXT_CELL}
@@ -93,7 +91,7 @@ def published(systems: pd.DataFrame, curated: pd.DataFrame) -> pd.DataFrame:
     # the mean weight is 1
     rows["our_weighted_error_rate"] = rows["our_error_rate"] * rows["weight"]
     rates = rows.groupby(["llm", "method"])[list(OURS)].mean().reset_index().assign(task="triviaqa")
-    return pd.read_csv(PUBLISHED_FILE).merge(
+    return pd.read_csv(CURATION / "published.csv").merge(
         rates,
         how="left",
         on=["task", "llm", "method"],

@@ -1,12 +1,12 @@
 """Whether an answer is correct: by exact match, label bank and official normal form, by a judge, else unknown."""
 
-import csv
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
+
+import pyarrow.parquet as pq
 
 from .checking import require
 from .folders import FOLDER
@@ -39,8 +39,6 @@ __all__ = [
     "normalize_answer",
 ]
 
-BANK = FOLDER / "curation" / "answers.csv"
-GOLD_FORMS = FOLDER / "curation" / "gold.csv"
 DECIDED_BY = ("exact", "bank", "official", "refusal", "contained", "judge", "unlabelled")
 NO_GOLD = gold_forms([])
 
@@ -206,7 +204,7 @@ def _keys(
     texts = list(answers["answer"])
     advice = "Pass an empty string where a system gave no answer."
     require(
-        (isinstance(text, str) for text in texts),
+        lambda text: isinstance(text, str),
         texts,
         "answer must be text",
         advice,
@@ -214,7 +212,7 @@ def _keys(
     )
     advice = "Drop these rows, or grade against `pool`."
     require(
-        (question_id in known for question_id in ids),
+        lambda question_id: question_id in known,
         ids,
         "question_id must be in the dataset",
         advice,
@@ -227,7 +225,7 @@ def _gold(dataset: Columns) -> dict[str, Forms]:
     if _has_column(dataset, "answer"):
         rows = zip(dataset["question_id"], dataset["answer"], strict=True)
         return {question_id: gold_forms(_aliases(gold)) for question_id, gold in rows}
-    table = dataset if _has_column(dataset, "gold_sha256") else _own_gold()
+    table = dataset if _has_column(dataset, "gold_sha256") else _own_table("gold")
     rows = zip(table["question_id"], table["gold_sha256"], strict=True)
     return {question_id: hashed_forms(question_id, hashes) for question_id, hashes in rows}
 
@@ -297,11 +295,12 @@ def _judge(
     if not _has_column(dataset, "answer"):
         rule = "dataset must have questions and gold answers if there is a judge"
         raise ValueError(f"{rule}; it has none. Build it with text.")
-    questions = dict(zip(dataset["question_id"], dataset["question"], strict=True))
-    golds = dict(zip(dataset["question_id"], dataset["answer"], strict=True))
+    texts = zip(dataset["question"], dataset["answer"], strict=True)
+    known = dict(zip(dataset["question_id"], texts, strict=True))
     grades: dict[Key, Grade] = {}
     for question_id, answer in undecided:
-        verdict = judge(questions[question_id], answer, _aliases(golds[question_id]))
+        question, gold = known[question_id]
+        verdict = judge(question, answer, _aliases(gold))
         if verdict not in (True, False, None):
             raise TypeError(
                 f"judge must return True, False or None; got {verdict!r} for {question_id}, {answer!r}."
@@ -313,21 +312,11 @@ def _judge(
 
 
 @cache
-def _own_gold() -> dict[str, list[Any]]:
-    rows = _rows_of(GOLD_FORMS)
-    return {
-        "question_id": [row["question_id"] for row in rows],
-        "gold_sha256": [row["gold_sha256"].split() for row in rows],
-    }
-
-
-def _rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+def _own_bank() -> Bank:
+    return label_bank(_own_table("answers"))
 
 
 @cache
-def _own_bank() -> Bank:
-    rows = _rows_of(BANK)
-    table = {name: [row[name] or None for row in rows] for name in rows[0]}
-    return label_bank(table | {"correct": [row["correct"] == "1" for row in rows]})
+def _own_table(name: str) -> Columns:
+    columns: Columns = pq.read_table(FOLDER / "data" / f"{name}.parquet").to_pydict()
+    return columns

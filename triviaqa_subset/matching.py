@@ -48,19 +48,25 @@ TAG = re.compile(
     r"</?(?:a|(?:final[_-]?)?answer|b|big|br|code|div|em|font|i|mark|p|small|span|strong|sub|sup|tt|u)\b[^<>]*>",
     re.I,
 )
-THOUGHTS = re.compile(r".*</(?:think|thinking|thought|reasoning)>", re.I | re.S)
-SPECIAL_TOKENS = re.compile(r"(?:\s*<\|[\w-]+\|>)+\Z")
+# The name of a tag around reasoning, as <think>, <seed:think>, <thinking_process>.
+REASONING = r"(?:[^\W_]+[:_])*(?:think|thinking|thoughts?|reasoning|scratchpad|reflection|analysis)(?:_[^\W_]+)*"
+THOUGHTS = re.compile(
+    rf"\A.*(?:</{REASONING}>|\[/THINK\]|\u25c1/think\u25b7|<\|end_of_thought\|>"
+    r"|<\|channel\|>final(?:\s[^<]*)?<\|message\|>)",
+    re.I | re.S,
+)
+SPECIAL_TOKENS = re.compile(r"(?<!\s)(?:\s*<(?:\|[\w-]+\||eo[a-z]|end_of_\w+)>)+\Z")
 LINK = re.compile(r"\[([^\[\]]+)\]\(https?://[^\s()]*\)")
 TABLE = re.compile(  # of one cell, below or beside the word "answer"
     r"\A\s*\|\s*(?:final\s+)?answer\s*\|(?:\s*\n\s*\|\s*:?-+:?\s*\|\s*\n\s*\|)?([^|\n]+)\|\s*\Z",
     re.I,
 )
-CODE_FENCES = re.compile(r"\A\s*```\w*\s|\s*```\s*\Z")
+CODE_FENCES = re.compile(r"\A\s*```\w*\s|(?<!\s)\s*```\s*\Z")
 # A stated probability, however low: labelled, or with a point or a percent sign, which an answer rarely ends with.
 STATED = re.compile(
-    r"(?<=\S)\s*[\n,;(]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*"
-    r"(?:(?:\d*\.)?\d+\s*%?|(?:very\s+)?(?:high|medium|moderate|low))"
-    r"|0?\.\d+|\d+\s*%)[\s).]*\Z",
+    r"(?<=\S)\s*[\n,;(\u2014]\s*(?:(?:my\s+)?(?:confidence|probability|certainty)\s*[:=]?\s*"
+    r"(?:(?:\d*\.)?\d+\s*%?|(?:very\s+)?(?:high|medium|moderate|low))|(?:very\s+)?(?:high|medium|moderate|low)\s+confidence"
+    r"|(?:I['\u2019]m\s+)?(?:(?:\d*\.)?\d+\s*%\s*(?:confident|confidence|sure|certain)?|0?\.\d+))[\s).]*\Z",
     re.I,
 )
 SIGNED = re.compile(r"[-\u2010-\u2015\u2212<>$\u00a3\u20ac+/:]\s*\d|\d\s*[%<>+]")
@@ -79,22 +85,27 @@ STARTS = (
 ENDS = STARTS + "!"  # in front, this one is a "not"
 LEAD = string.whitespace + "#\u2022\u00b7\u2192" + TICKS
 PAIRS = ("()", "[]", "{}", "$$", "\u300a\u300b")
+# A view that is put before or after what it is of.
+VIEW = r"""
+    I(?:\s+(?:think|believe|guess)|(?:['\u2019]d|\s+would)\s+(?:say|guess|go\s+with)
+       |(?:['\u2019]m|\s+am)\s+(?:(?:very|quite|pretty|fairly|reasonably|absolutely|\d+\s*%)\s+)?(?:sure|certain|confident))
+"""
 FRAME = re.compile(
-    r"""
-    (?:(?:sure|certainly|absolutely|of\ course|yes|well|ok|okay|easy|so|thus|therefore|hence)\b
+    rf"""
+    (?:(?:sure|certainly|absolutely|of\ course|yes|well|ok|okay|easy|so|thus|therefore|hence|(?:good|great)\ question)\b
        (?:[\s,.!:;]|[\u2013\u2014-](?!\.?\d))+)*
-    (?:I(?:\s+(?:think|believe|guess)|(?:['\u2019]d|\s+would)\s+say)(?:\s+that)?\b[\s,:]+|\d{1,2}[.)]\s+|(?:my\s+)?best\s+guess(?:\s+is\b|\s*:)\s*)?
+    (?:{VIEW}(?:\s+that)?\b[\s,:]+|\d{{1,2}}[.)]\s+)?
     (?:
-        (?:(?:the|my|this|final|correct|right|best|short)\s+)*
-        (?:answer|ans|response|solution|result)(?:\s+to\s+(?:the|this|your)\s+question|\s*\(\d{1,3}\s*%\))?
+        (?:here(?:['\u2019]s|\s+is)\s+)?(?:(?:the|my|this|final|correct|right|best|short)\s+)*
+        (?:answer|ans|response|solution|result|guess)(?:\s+to\s+(?:the|this|your)\s+question|\s*\(\d{{1,3}}\s*%\))?
         ["'*_]*\s*(?:[:=\n]|-+>?(?!\.?\d)|\u2192|[\u2013\u2014](?!\.?\d)|(?:is|was|would\s+be)\b)[\s:"'*_]*
-      | (?:a|guess)["'*_]*\s*:
+      | (?:a|ai|assistant)["'*_]*\s*:
       | [-*\u2013]\s+
     )?
     (?:(?:it|this|that|he|she|they|these|those)(?:['\u2019](?:s|re)|\s+(?:is|was|are|were|would\s+be))\s+
        (?:(?:called|named|known\s+as)\s+)?)?
     (?P<inside>.+?)
-    (?:[\s,;.\u2013\u2014-]+(?:of\ course|definitely|certainly|for\ sure)
+    (?:[\s,;.\u2013\u2014-]+(?:of\ course|definitely|certainly|for\ sure)|\s*,\s*{VIEW}
       |\s+(?:is|was|would\ be)\s+the\s+(?:(?:final|correct|right)\s+)*answer)?
     """,
     re.I | re.X | re.S,
@@ -102,18 +113,19 @@ FRAME = re.compile(
 
 # A refusal says that there is no answer, and has no word that a refusal does not have: it names nothing.
 NOT = (
-    "(?:do not|dont|did not|didnt|cannot|can not|cant|could not|couldnt|will not|wont|am not|im not|am unable|"
-    "im unable|unable|not able|not possible|impossible)"
+    "(?:do not|dont|does not|doesnt|did not|didnt|cannot|can not|cant|could not|couldnt|will not|wont|am not|im not|"
+    "am unable|im unable|unable|not able|not possible|impossible)"
 )
 REFUSAL = re.compile(
     rf"{NOT}(?: \w+){{0,4}}? (?:know|recall|remember|say|tell|answer|respond|help|assist|provide|give|determine|find|"
-    r"identify|verify|confirm|comply|sure|certain|have|offer|aware|familiar)"
+    r"identify|verify|confirm|comply|sure|certain|have|offer|aware|familiar|guess|cover)"
     r"|(?:have|has|is|there is|ive|i|^) ?no (?:real |good )?(?:idea|clue|answer|information|knowledge)"
-    r"|(?:not|isnt|insufficient|lacks?) (?:enough |sufficient )?(?:information|context|knowledge|data)"
+    r"|(?:not|isnt|insufficient|lacks?) (?:the |enough |sufficient )?(?:information|context|knowledge|data)"
+    r"|(?:information|data) (?:is )?not available"
     r"|(?:cannot|can not|cant|could not|couldnt) be (?:determined|answered|known|identified|verified|established)"
     r"|(?:answer|it|this|that) is (?:not known|unknown|unclear|uncertain|unanswerable)"
     r"|(?:decline|refuse|rather not|prefer not)|^not (?:sure|certain|known)|^unsure|no (?:one|body) knows|who knows"
-    r"|^(?:idk|dunno|unknown|not known|no answer|n a|unanswerable|no comment)$"
+    r"|^(?:idk|dunno|unknown|not known|none known|no answer|n a|unanswerable|no comment)(?: sorry)?$"
 )
 REFUSAL_WORDS = frozenset(
     re.findall(
@@ -121,11 +133,11 @@ REFUSAL_WORDS = frozenset(
         """a able about access accurate accurately afraid ai all am an and answer answerable answered any apologies
         apologise apologize artificial as assist assistance assistant at available aware be been body but can
         cannot cant certain certainty clue comment comply confidence confident confidently confirm context
-        correct correctly could couldnt currently d data database decline definitely definitive definitively
+        correct correctly could cover couldnt currently d data database decline definitely definitive definitively
         determine determined did didnt do does doesnt dont dunno enough established exact exactly familiar find
-        for from further give given has have help here honest honestly i id idea identified identify idk im
+        for from further give given guess has have help here honest honestly i id idea identified identify idk im
         impossible in information insufficient intelligence is isnt it ive just knew know knowledge known knows
-        lack lacks language large llm me model more must my n no not of offer on one or particular passage
+        lack lacks language large llm me model more must my n no none not of offer on one or particular passage
         personal personally please possible prefer provide provided question questions rather really recall
         refuse regarding reliable reliably remember reply request respond response say simply so sorry specific
         specifically subject sufficient sure tell text that the there this to too topic training truly truthfully
@@ -266,7 +278,7 @@ def undress(answer: str) -> str:
     Reasoning ends with `</think>` or the like; of a JSON object the answer is the text under `answer` or `guess`. A
     probability says how sure a system is of its answer, not another answer: "Paris (30%)" is Paris.
     """
-    text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", THOUGHTS.sub("", answer)))
+    text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", THOUGHTS.sub("", answer).strip()))
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
     text = TABLE.sub(r"\1", LINK.sub(r"\1", _from_json(CODE_FENCES.sub("", text))))
     text = STATED.sub("", SPECIAL_TOKENS.sub("", text))
@@ -293,8 +305,8 @@ def _from_json(text: str) -> str:
     except (ValueError, RecursionError):
         return text
     fields = content if isinstance(content, dict) else {}
-    answer = fields.get("answer", fields.get("guess"))
-    return answer if isinstance(answer, str) else text
+    answers = [fields[name] for name in ("answer", "final_answer", "guess") if name in fields]
+    return answers[0] if answers and isinstance(answers[0], str) else text
 
 
 def aliases_sha256(aliases: Iterable[str]) -> str:

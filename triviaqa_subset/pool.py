@@ -51,11 +51,7 @@ def read_source(source: str | None) -> list[TriviaRow]:
     place = source or "the Hub"
     raw = [_with_answer(row) for row in (read_rows(source) if source else _from_hub())]
     golds = [row.get("answer") for row in raw]
-    require(
-        map(_has_lists, golds),
-        golds,
-        f"{place}: answer must have aliases, normalized_aliases (lists)",
-    )
+    require(_has_lists, golds, f"{place}: answer must have aliases, normalized_aliases (lists)")
     try:
         rows: list[TriviaRow] = pa.Table.from_pylist(raw, ROW).to_pylist()
     except pa.ArrowException as error:
@@ -63,7 +59,7 @@ def read_source(source: str | None) -> list[TriviaRow]:
         raise ValueError(f"{place} must have {rule}; {error}.") from error
     for column in ROW.names:
         values = [row[column] for row in rows]  # type: ignore[literal-required]
-        require((value is not None for value in values), values, f"{place}: {column} must be given")
+        require(lambda value: value is not None, values, f"{place}: {column} must be given")
     return rows
 
 
@@ -96,7 +92,7 @@ def read_rows(file: str) -> list[RawRow]:
         raise ValueError(
             f"{file} must be UTF-8 with a JSON object per line, or a list of objects; {error}."
         ) from error
-    require((isinstance(row, dict) for row in rows), rows, f"{file}: a row must be a JSON object")
+    require(lambda row: isinstance(row, dict), rows, f"{file}: a row must be a JSON object")
     return rows
 
 
@@ -188,7 +184,7 @@ def _join(
     present = [row["question_id"] for row in rows]
     counts = Counter(present)
     rule = "question_id must be unique in a source of the pool's questions"
-    require((counts[question_id] == 1 for question_id in present), present, rule)
+    require(lambda question_id: counts[question_id] == 1, present, rule)
     by_id = dict(zip(present, rows, strict=True))
     missing = [question_id for question_id in ids if question_id not in by_id]
     if missing:

@@ -1,6 +1,5 @@
 """Which questions of the pool make up the subset, and what weight each of them has."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -8,31 +7,11 @@ import pandas as pd
 from datasets import load_dataset
 from numpy.typing import NDArray
 
-from .checking import require
 from .labels import FORMER, STRATA
 from .matching import sha256
-from .pool import START, SUFFIXES, TriviaRow, read_rows
+from .pool import START, SUFFIXES, read_rows
 
 AUTHORS = "ErikErnst/triviaqa-extended-subset"
-
-
-def check_ours(questions: pd.DataFrame) -> None:
-    """Raise a ValueError unless ours are the first kept questions of each stratum, with the weights they must have."""
-    kept = questions[questions["decision"] == "keep"]
-    first = pd.concat(
-        [kept[kept["stratum"] == stratum].head(size) for stratum, size in STRATA.items()]
-    )
-    same = questions["selected"] == questions["question_id"].isin(first["question_id"])
-    rule = f"questions: selected must be 1 for the first {STRATA} kept questions in pool order, and for no other"
-    require(same, questions["question_id"], rule)
-    chosen = questions[questions["selected"]]
-    expected = weights(questions, questions["selected"])[questions["selected"]]
-    rule = "questions: weight must be the stratum's share of the kept pool divided by its share of the subset"
-    require(
-        np.abs(chosen["weight"] - expected) <= 1e-6,
-        chosen["weight"],
-        rule,
-    )
 
 
 def weights(
@@ -58,7 +37,6 @@ def weights(
 def choose(
     questions: pd.DataFrame,
     release: str,
-    texts: Mapping[str, TriviaRow],
 ) -> tuple[pd.Series, str]:
     """Select the questions of `curation-1`, `curation-2`, `authors`, a file or a Hub dataset, and remark how many."""
     former = f"in_{release.replace('-', '_')}"
@@ -74,7 +52,7 @@ def choose(
         )
     for column in columns:
         values = [str(value) for value in table[column].unique()]
-        ids = values if column == "question_id" else _ids_of_texts(values, questions, texts)
+        ids = values if column == "question_id" else _ids_of_texts(values, questions)
         selected = questions["question_id"].isin(ids)
         if selected.any():
             strangers = (
@@ -91,11 +69,9 @@ def choose(
 def _ids_of_texts(
     values: list[str],
     questions: pd.DataFrame,
-    texts: Mapping[str, TriviaRow],
 ) -> list[str | None]:
     """Return the question of each text by its hash, or by that of its start; None for others."""
     by_text = dict(zip(questions["question_sha256"], questions["question_id"], strict=True))
-    by_text |= {sha256(row["question"]): question_id for question_id, row in texts.items()}
     by_start = dict(zip(questions["question_start_sha256"], questions["question_id"], strict=True))
     ids = []
     for text in values:

@@ -13,7 +13,6 @@ from fastapi import Depends, FastAPI, HTTPException, Request, Response
 from fastapi.responses import JSONResponse
 
 TOKEN = "hf_" + "loopback" * 4
-READ = "hf_" + "readonly" * 4  # a token that may only read
 STRANGER = "stranger"  # a namespace that TOKEN may not write to
 LFS = (".parquet", ".png")
 HASHES = count(1)
@@ -97,9 +96,9 @@ def refuse(status: int, error: str, code: str = "") -> HTTPException:
 async def writer(request: Request, ns: str = "", rights: str = "Authorization error.") -> None:
     """Let through whoever may write."""
     token = request.headers.get("authorization", "").removeprefix("Bearer ")
-    if token not in (TOKEN, READ):
+    if token != TOKEN:
         raise refuse(401, "Invalid username or password.")
-    if ns == STRANGER or token == READ:
+    if ns == STRANGER:
         raise refuse(403, rights)
 
 

@@ -222,15 +222,13 @@ def test_trivia_qa_and_the_authors_release_come_from_the_hub(hub, root, tmp_path
     files |= {"README.md": CARD, "rc.nocontext/all.parquet": pd.DataFrame(rows).to_parquet()}
     hub.put("datasets", HUB["path"], files)
     hub.put("datasets", AUTHORS, {"test.parquet": pd.DataFrame(authors).to_parquet()})
-    options = [
-        "--curation",
-        str(tmp_path / "curation"),
-        "--selection",
-        "authors",
-        "--out",
-        str(tmp_path / "built"),
-    ]
-    code = f"import sys\nsys.path.append({str(root)!r})\nfrom triviaqa_subset.build import main\nmain({options})"
+    code = f"""
+import sys
+from pathlib import Path
+sys.path.append({str(root)!r})
+from triviaqa_subset.build import build
+print(*build({str(tmp_path / "built")!r}, selection="authors", curation=Path({str(tmp_path / "curation")!r})))
+"""
     remark = "300 questions of authors instead of ours, reweighted; 0 of its 300 questions are not in the pool"
     assert remark in (done := client.run(code)).out, done.error
     curated = pd.read_parquet(tmp_path / "built" / "data" / "curated.parquet")

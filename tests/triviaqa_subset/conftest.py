@@ -6,15 +6,21 @@ import json
 import pytest
 
 from triviaqa_subset import build
-from triviaqa_subset.folders import FOLDER
-from triviaqa_subset.labels import read_labels
+from triviaqa_subset.labels import CURATION, read_labels, read_table
 
 read_once = functools.cache(read_labels)
 
 
 @pytest.fixture(scope="session")
 def labels():
-    return read_once(FOLDER / "curation")
+    return read_once(CURATION)
+
+
+@pytest.fixture(scope="session")
+def curation():
+    """The tables of the curation, as they are."""
+    names = ("questions", "answers", "systems", "errata", "decisions", "gold", "aliases")
+    return {name: read_table(CURATION, name) for name in names}
 
 
 @pytest.fixture(scope="session")

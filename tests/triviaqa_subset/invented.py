@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from triviaqa_subset.folders import FOLDER
-from triviaqa_subset.labels import COLUMNS
+from triviaqa_subset.labels import CURATION
 from triviaqa_subset.matching import aliases_sha256, sha256
 
 # some questions are known by their first 200 characters only
@@ -24,9 +23,7 @@ def as_row(question_id, question=None, aliases=None):
 
 def write_curation(folder: Path) -> list[dict[str, object]]:
     """Write our curation with hashes of invented texts; ten questions stay without one. Return the rows."""
-    folder.mkdir()
-    for name in COLUMNS:
-        shutil.copy(FOLDER / "curation" / f"{name}.csv", folder)
+    shutil.copytree(CURATION, folder)
     questions = pd.read_csv(folder / "questions.csv", dtype=str, keep_default_na=False)
     rows = [as_row(question_id) for question_id in questions["question_id"]]
     for name, hashes in {

@@ -4,8 +4,8 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from functools import partial
 
-import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,11 +17,12 @@ from tests.triviaqa_subset.invented import LONG, as_row, write_curation
 from triviaqa_subset import build as building
 from triviaqa_subset.build import build, main
 from triviaqa_subset.folders import BUILT, FOLDER
+from triviaqa_subset.labels import CURATION
 from triviaqa_subset.matching import plain, sha256
 from triviaqa_subset.pool import draw_pool, read_source
-from triviaqa_subset.selection import check_ours, choose, weights
+from triviaqa_subset.selection import choose, weights
 
-OWN = read_once(FOLDER / "curation").questions
+OWN = read_once(CURATION).questions
 IDS = OWN["question_id"].tolist()
 BY_START = OWN["question_id"][OWN["question_sha256"] == ""].tolist()
 HASHED = set(OWN["question_id"][OWN["aliases_sha256"] != ""])
@@ -218,29 +219,27 @@ BAD_SOURCES = {
 
 
 @pytest.mark.parametrize("name", BAD_SOURCES)
-def test_a_bad_source_stops_the_build_and_leaves_the_old(name, tmp_path, invented, built, capsys):
+def test_a_bad_source_stops_the_build_and_leaves_the_old(
+    name, tmp_path, invented, built, monkeypatch, capsys
+):
     spoil, message = BAD_SOURCES[name]
     source = write_rows(
         tmp_path / "s.jsonl", spoil(SOURCES["split" if name.startswith("split") else "pool"])
     )
-    assert main(["--source", source, "--curation", str(invented), "--out", str(built)]) == 2
+    monkeypatch.setattr(building, "build", partial(build, curation=invented))
+    assert main(["--source", source, "--out", str(built)]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert re.fullmatch(f"build: {message}\n", err)
 
 
 @pytest.fixture(scope="module")
-def bad(invented, tmp_path_factory):
-    """A folder with a broken source, releases of other columns and questions, and labels with a wrong weight."""
+def bad(tmp_path_factory):
+    """A folder with a broken source, and releases of other columns and questions."""
     folder = tmp_path_factory.mktemp("bad")
     (folder / "s.parquet").write_bytes(b"PAR1 nonsense")
     (folder / "r.csv").write_text("idx,text\n1,a\n")
     (folder / "q.csv").write_text(f"question\nAnother?\nA long one{LONG * 2}\n")
-    labels = pd.read_csv(
-        shutil.copytree(invented, folder / "c") / "questions.csv", dtype=str, keep_default_na=False
-    )
-    labels.loc[0, "weight"] = "1.7"
-    labels.to_csv(folder / "c" / "questions.csv", index=False)
     return folder
 
 
@@ -257,10 +256,6 @@ def bad(invented, tmp_path_factory):
             "--without-text --selection {}/q.csv",
             r"\S+ must have questions of the pool in question; got none, the .*",
         ),
-        (
-            "--without-text --curation {}/c",
-            r"questions: weight must be the stratum's .*; got 1\.7 at index 0 .*",
-        ),
         # Out of reach of the Hub
         (
             "",
@@ -276,16 +271,9 @@ def test_what_cannot_be_built_is_said_in_a_line_and_leaves_the_old(
     assert re.fullmatch(f"build: {message}\n", capsys.readouterr().err)
 
 
-def test_a_failure_between_data_and_card_puts_the_data_back(tmp_path, built):
-    (tmp_path / "stage" / "data").mkdir(parents=True)
-    with pytest.raises(FileNotFoundError):
-        building._replace(tmp_path / "stage", built)
-
-
 @pytest.mark.parametrize("column", ["question_id", "question"])
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-@pytest.mark.parametrize("with_texts", [True, False])
-def test_a_selection_by_id_or_by_text(column, suffix, with_texts, tmp_path, invented):
+def test_a_selection_by_id_or_by_text(column, suffix, tmp_path, invented):
     """Also of texts of which only the start has a hash."""
     questions = read_once(invented).questions
     # one of them twice
@@ -293,9 +281,7 @@ def test_a_selection_by_id_or_by_text(column, suffix, with_texts, tmp_path, inve
     release = pd.DataFrame({column: [*wanted, "somewhere else"], "llm": "x"})
     file = tmp_path / f"release{suffix}"
     release.to_csv(file, index=False) if suffix == ".csv" else release.to_parquet(file)
-    selected, remark = choose(
-        questions, str(file), {r["question_id"]: r for r in SOURCES["pool"]} if with_texts else {}
-    )
+    selected, remark = choose(questions, str(file))
     expected = {*IDS[100:300], *BY_START}
     assert set(questions["question_id"][selected]) == expected
     size = f"{len(expected)} questions of {file} instead of ours, reweighted; "
@@ -310,33 +296,14 @@ def test_the_earlier_selections_can_be_built(tmp_path):
     assert curated["question_id"].tolist() == pool["question_id"][pool["in_curation_1"]].tolist()
     assert (pool["selected"] == pool["in_curation_1"]).all()
     assert curated["weight"].mean() == pytest.approx(1, abs=1e-12)
-    assert choose(OWN, "curation-2", {})[0].equals(OWN["in_curation_2"])
+    assert choose(OWN, "curation-2")[0].equals(OWN["in_curation_2"])
 
 
-def test_another_selection_than_the_first_kept_is_refused():
-    selected = OWN["selected"] & (OWN.index != OWN["selected"].idxmax())
-    with pytest.raises(
-        ValueError,
-        match=r"^questions: selected must be 1 for the first \{.*\} kept .*; got '\w+' at",
-    ):
-        check_ours(OWN.assign(selected=selected))
-
-
-def test_weights_are_inverse_sampling_rates_and_need_every_stratum():
-    questions = OWN[["stratum", "decision"]]
-    kept = questions["stratum"][questions["decision"] == "keep"].value_counts()
-    ours = weights(questions, OWN["selected"])
-    for stratum, size in (("exact_match_all", 256), ("reviewed", 199)):
-        expected = (kept[stratum] / kept.sum()) / (size / 455)
-        np.testing.assert_allclose(
-            ours[OWN["selected"] & (OWN["stratum"] == stratum)], expected, rtol=1e-14
-        )
-    assert np.isnan(ours[~OWN["selected"]]).all()
-    with pytest.raises(
-        ValueError,
-        match=r"^the selection must have questions of every stratum; got none of reviewed",
-    ):
-        weights(questions, OWN["selected"] & (OWN["stratum"] == "exact_match_all"))
+def test_weights_need_every_stratum():
+    one = OWN["selected"] & (OWN["stratum"] == "exact_match_all")
+    message = r"^the selection must have questions of every stratum; got none of reviewed"
+    with pytest.raises(ValueError, match=message):
+        weights(OWN, one)
 
 
 def test_where_a_build_goes_by_default(monkeypatch, capsys):

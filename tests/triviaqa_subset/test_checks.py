@@ -40,10 +40,12 @@ def hits(texts, labels):
     }
 
 
-def test_no_hit_is_undecided_and_no_decision_is_about_nothing(hits, labels):
+def test_no_hit_is_undecided_and_no_decision_is_about_nothing(hits, curation):
     assert len({own for own, _ in hits}) > 400
     decided = {
-        (row.question_id, row.rule) for row in labels.decisions.itertuples() if row.rule not in READ
+        (row.question_id, row.rule)
+        for row in curation["decisions"].itertuples()
+        if row.rule not in READ
     }
     assert decided == set(hits)
 
@@ -58,19 +60,20 @@ def test_no_kept_question_contains_an_accepted_answer(texts, labels):
 
 
 def test_a_decision_on_aliases_drops_some_of_those_found_and_not_all_of_the_source(
-    hits, texts, labels
+    hits, texts, curation
 ):
-    dropped = labels.aliases.groupby("question_id")["alias_sha256"].agg(set)
+    decisions = curation["decisions"]
+    dropped = curation["aliases"].groupby("question_id")["alias_sha256"].agg(set)
     for own, hashes in dropped.items():
         assert hashes < {sha256(plain(alias)) for alias in texts[own][1] if plain(alias)}, own
-    for row in labels.decisions[labels.decisions["rule"].isin(ON_ALIASES)].itertuples():
+    for row in decisions[decisions["rule"].isin(ON_ALIASES)].itertuples():
         found = {sha256(plain(alias)) for alias in hits[row.question_id, row.rule]}
         some = bool(found & dropped.get(row.question_id, set()))
         assert some == (row.decision == "alias"), (row.question_id, row.rule)
 
 
-def test_the_log_quotes_no_question_and_no_alias(texts, labels):
-    for table in (labels.decisions, labels.aliases, labels.errata):
+def test_the_log_quotes_no_question_and_no_alias(texts, curation):
+    for table in (curation["decisions"], curation["aliases"], curation["errata"]):
         for own, why in set(zip(table["question_id"], table["why"], strict=True)):
             long = [alias for alias in texts[own][1] if len(plain(alias)) > 6]
             assert not [alias for alias in long if f" {plain(alias)} " in f" {plain(why)} "], own

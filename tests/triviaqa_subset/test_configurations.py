@@ -42,46 +42,9 @@ TEXTS = {own: {"question_id": own, "question": f"{own}?", "answer": GOLD} for ow
 
 
 def made(texts):
-    none = pd.DataFrame()
     selected = pd.Series([True, False], index=QUESTIONS.index)
-    labels = Labels(
-        QUESTIONS, ANSWERS, SYSTEMS, errata=none, decisions=none, gold=GOLD_HASHES, aliases=none
-    )
+    labels = Labels(QUESTIONS, ANSWERS, SYSTEMS, GOLD_HASHES)
     return make_configurations(labels, selected, np.array([1.5, np.nan]), texts)
-
-
-def test_the_rows_without_text():
-    tables = made({})
-    assert tables.pop("published").num_rows == 42
-    assert {name: table.to_list() for name, table in tables.items()} == {
-        "curated": [{"question_id": "q1", "stratum": 1, "weight": 1.5, "pool_position": 0}],
-        "kept": [{"question_id": "q1", "stratum": 1, "weight": 1.0, "pool_position": 0}],
-        "pool": [
-            {
-                "question_id": "q1",
-                "pool_positions": [0, 2],
-                "stratum": 1,
-                "decision": "keep",
-                "reason": 0,
-            }
-            | {"selected": True, "in_curation_1": False, "in_curation_2": True}
-            | {"question_sha256": "ab", "question_start_sha256": None, "aliases_sha256": "01"}
-            | {"dropped_aliases": ["23"]},
-            {
-                "question_id": "q2",
-                "pool_positions": [1],
-                "stratum": 0,
-                "decision": "discard",
-                "reason": 3,
-            }
-            | {"selected": False, "in_curation_1": True, "in_curation_2": True}
-            | {"question_sha256": None, "question_start_sha256": "ef", "aliases_sha256": None}
-            | {"dropped_aliases": []},
-        ],
-        "systems": [SYSTEMS.iloc[0].to_dict() | {"method": 2}],
-        "gold": GOLD_HASHES.to_dict("records"),
-        "answers": [ANSWERS.iloc[0].to_dict() | {"full_sha256": None}],
-    }
 
 
 def test_text_is_added_to_the_questions_only_and_what_is_written_loads_by_its_card(tmp_path):

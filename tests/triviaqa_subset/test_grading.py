@@ -9,7 +9,7 @@ from datasets import Dataset
 
 from tests.triviaqa_subset.dressings import rates, read_texts, systematic
 from triviaqa_subset.folders import FOLDER
-from triviaqa_subset.grading import DECIDED_BY, Grades, answer_sha256, grade, judge_key, label_bank
+from triviaqa_subset.grading import DECIDED_BY, Grades, answer_sha256, grade, judge_key
 from triviaqa_subset.matching import gold_sha256, is_refusal, normalize_answer
 
 DATASET = {
@@ -283,7 +283,3 @@ def test_every_gold_alias_is_a_match_and_neither_it_nor_a_correct_answer_a_refus
     left = [alias for (_, alias), label in zip(pairs, grades.correct, strict=True) if not label]
     assert all(normalize_answer(alias) == "" for alias in left)
     assert grades.counts["exact"] > 7_900
-
-
-def test_the_bank_beside_the_module_is_the_configuration_answers():
-    assert label_bank(pd.read_parquet(FOLDER / "data" / "answers.parquet")) == label_bank()

@@ -23,11 +23,13 @@ REFUSALS = (  # and silence
     "I don't know the answer to this question.", "I do not have enough information to answer.",
     "The answer is unknown.", "Unfortunately, I cannot provide an answer.", "I'm afraid I don't recall",
     "I must decline to say", "It is not possible to determine this.", "I couldn't find that information",
-    "No one knows for certain.",
+    "No one knows for certain.", "I'd rather not guess.", "I won't guess.", "idk, sorry", "None known",
+    "Information not available.", "I lack the knowledge to answer this.", "My knowledge does not cover this.",
 )  # fmt: skip
 NO_REFUSALS = (  # they may be an answer
-    "None", "Na", "&", "+", "$", "42", "π", "I don't know why", "The Unknown", "Pass", "I Can't Help Myself",
-    "I don't know, perhaps Paris", "I'm not sure, but Paris", "Not Paris", "Sorry", "I Know", "Who", "The Answer",
+    "None", "I guess not", "Na", "&", "+", "$", "42", "π", "I don't know why", "The Unknown", "Pass",
+    "I Can't Help Myself", "I don't know, perhaps Paris", "I'm not sure, but Paris",
+    "Not Paris", "Sorry", "I Know", "Who", "The Answer",
 )  # fmt: skip
 FORMS = {
     normalize_answer: {
@@ -87,7 +89,8 @@ def test_the_official_form_forgives_how_an_answer_is_written(dress):
 
 ALIASES = ["Paris", "Lutetia"]
 DRESSES = [  # of another hand than those of the card
-    "<think>Rome? Lyon?</think>X", "I think the answer is X", "I believe it is X", "I think X", "Best guess: X",
+    "<think>Rome? Lyon?</think>X", "<seed:think>Rome?</seed:think>X", "[THINK]Rome?[/THINK]X", "◁think▷Rome?◁/think▷X",
+    "I think the answer is X", "I believe it is X", "I think X", "Best guess: X",
     "My best guess is X.", "1. X", "X (95%)", "X, 95 %", "X\nConfidence: 95%", "X (confidence: 0.95)", "X, 0.9", "> X",
     '{"answer": "X"}', '{"guess": "X", "confidence": 0.9}', "X<|im_end|>",
     "| answer |\n| --- |\n| X |", "| Answer | X |", "<final_answer>X</final_answer>", "[X](https://a.org/b)", "__X__",
@@ -96,6 +99,12 @@ DRESSES = [  # of another hand than those of the card
     # how sure a system is does not change what it answers
     "X (5%)", "X, 49%", "X\nConfidence: 0%", "X, 0.1", "X (probability: 5)", "Answer (5%): X", "X (confidence: low)",
     '{"answer": "X", "confidence": 0.05}', '{"guess": "X", "probability": "5%"}', "I think it is X (30%)",
+    "X (high confidence)", "X \u2014 95% confident", "X (I'm 95% sure)",
+    # a view before or after it, and what leads up to it
+    "My guess is X.", "My best guess would be X", "I'd go with X.", "I would guess X.", "I'm fairly confident it's X.",
+    "I am absolutely certain that the answer is X", "X, I believe.", "The answer is X, I'd say.",
+    "Good question! It is X.", "Here's my answer: X", "Assistant: X", '{"final_answer": "X"}', "X<end_of_turn>",
+    "X<eos>",
 ]  # fmt: skip
 OTHERS = [
     "I think not X", "I do not think X", "1. X 2. Rome", "X (or Lyon) (95%)", "I think X or Lyon", "<think>X",
@@ -104,6 +113,9 @@ OTHERS = [
     "\\boxed{\\neg X}",
     "\\cancel{X}", "\\boxed{X} or \\boxed{Rome}", '{"answer": ["X", "Rome"]}', "<s>X</s>", "X ❌",
     "probably not X (95%)", "not X (5%)", "perhaps X (30%)", "X? (30%)", "X (30% Rome)", "X (30%) or Rome (20%)",
+    "I'm not sure it is X", "I am less sure that it is X", "I'd not go with X", "My guess is not X",
+    "Here is not the answer: X", "The wrong guess is X", "X, I think not", "X, I'm not sure", "X (95% unsure)",
+    "X, I would say Rome", "I'm sure that it's not X", "X (95% sure) or Rome", "X, 95% wrong",
     "X. Wait, no: Rome", "X, alternatively Rome", "X [sic]", "It can't be X", "Hardly X", "X et al.", "nicht X",
 ]  # fmt: skip
 
@@ -113,6 +125,12 @@ def test_what_says_nothing_of_the_answer_is_taken_off_and_no_more():
         dress for dress in DRESSES if not exact_match(dress.replace("X", "Paris"), ALIASES)
     ] == []
     assert [other for other in OTHERS if exact_match(other.replace("X", "Paris"), ALIASES)] == []
+
+
+@pytest.mark.parametrize("part", ["a", "\n", "It is ", "a_"])
+def test_a_long_answer_is_undressed_in_time_that_grows_with_its_length(part):
+    """Of an answer of 100,000 characters, where a square of them would take minutes."""
+    assert undress(part * (100_000 // len(part))) is not None
 
 
 def test_numbers_are_compared_as_numbers():

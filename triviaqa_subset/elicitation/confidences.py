@@ -12,10 +12,6 @@ AROUND = " \n\t*\"'.,:ĠĊ▁"
 
 def sequence_posterior(logprobs: Sequence[float]) -> float:
     r"""Return the probability of a sequence of tokens, :math:`q_e = \exp \sum_t \log p(x_t | x_{<t})`."""
-    if not logprobs or not all(value <= ROUNDING for value in logprobs):
-        raise ValueError(
-            f"logprobs must be at most 0, of at least one token; got {list(logprobs)[:3]}."
-        )
     return min(1.0, math.exp(math.fsum(logprobs)))
 
 
@@ -64,10 +60,6 @@ def semantic_confidence(
     meanings: Sequence[str],
 ) -> tuple[str, float]:
     """Return the commonest meaning in its commonest wording, and its share (Kuhn, Gal and Farquhar, ICLR 2023)."""
-    if not samples or len(samples) != len(meanings):
-        raise ValueError(
-            f"samples must have a meaning each; got {len(samples)} and {len(meanings)}."
-        )
     commonest, count = Counter(meanings).most_common(1)[0]
     wordings = Counter(
         sample for sample, meaning in zip(samples, meanings, strict=True) if meaning == commonest

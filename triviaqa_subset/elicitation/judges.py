@@ -8,22 +8,12 @@ import argparse
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from inspect_ai.log import EvalLog, EvalSample, read_eval_log, write_eval_log
+from inspect_ai.log import EvalLog, read_eval_log, write_eval_log
 from inspect_ai.scorer import Score
 
 # of the first judge and of the second: C, I, or nan where it left an answer open
 Verdict = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How many answers two judges saw, of how many they say the same, and Cohen's kappa, nan if it has no value."""
-
-    count: int
-    same: int
-    kappa: float
 
 
 def cohens_kappa(verdicts: Sequence[Verdict]) -> float:
@@ -40,56 +30,41 @@ def cohens_kappa(verdicts: Sequence[Verdict]) -> float:
     return (observed - expected) / (count**2 - expected) if expected < count**2 else math.nan
 
 
-def compare_judges(
-    first: EvalLog,
-    second: EvalLog,
-) -> tuple[dict[str, Agreement], EvalLog]:
-    """Return the agreement on the judged answers of each method, and the first log without what differs.
+def compare_judges(first: EvalLog, second: EvalLog) -> dict[str, list[Verdict]]:
+    """Return the verdicts on the judged answers of each method, and take those that differ from the first log.
 
     Raises
     ------
     ValueError
         If the logs are not of the same answers.
     """
-    others = {(sample.id, sample.epoch): sample for sample in second.samples or ()}
+    others = _scores(second)
     verdicts: dict[str, list[Verdict]] = {}
-    merged = []
-    for sample in first.samples or ():
-        other = others.get((sample.id, sample.epoch))
-        scores = dict(sample.scores or {})
-        for method, score, judged in _judged(sample, other):
-            pair = (str(score.value), str(judged.value))
-            verdicts.setdefault(method, []).append(pair)
-            if pair[0] != pair[1]:
-                scores[method] = score.model_copy(update={"value": math.nan})
-        merged.append(sample.model_copy(update={"scores": scores}))
-    agreements = {}
-    for method, pairs in verdicts.items():
-        same = sum(mine == judged for mine, judged in pairs)
-        agreements[method] = Agreement(len(pairs), same, cohens_kappa(pairs))
-    return agreements, first.model_copy(update={"samples": merged})
-
-
-def _judged(
-    sample: EvalSample,
-    other: EvalSample | None,
-) -> list[tuple[str, Score, Score]]:
-    """Return the scores of both logs by their method, of which a judge gave at least one."""
-    scores = (other.scores or {}) if other else {}
-    pairs = []
-    for method, score in (sample.scores or {}).items():
-        judged = scores.get(method)
-        if judged is None or judged.answer != score.answer:
+    for (sample, epoch, method), score in _scores(first).items():
+        other = others.get((sample, epoch, method))
+        if other is None or other.answer != score.answer:
             raise ValueError(
-                f"the logs must have the same answers; they differ in {method} of sample {sample.id}."
+                f"the logs must have the same answers; they differ in {method} of sample {sample}."
             )
-        if any("judge" in (each.metadata or {}) for each in (score, judged)):
-            pairs.append((method, score, judged))
-    return pairs
+        if "judge" in {**(score.metadata or {}), **(other.metadata or {})}:
+            verdict = (str(score.value), str(other.value))
+            verdicts.setdefault(method, []).append(verdict)
+            if verdict[0] != verdict[1]:
+                score.value = math.nan
+    return verdicts
+
+
+def _scores(log: EvalLog) -> dict[tuple[int | str, int, str], Score]:
+    """Return the scores of a log by sample, epoch and method."""
+    return {
+        (sample.id, sample.epoch, method): score
+        for sample in log.samples or ()
+        for method, score in (sample.scores or {}).items()
+    }
 
 
 def compare_logs(arguments: Sequence[str] | None = None) -> None:
-    """Print the agreement, and write the log."""
+    """Print how far the judges agree on each method, and write the log."""
     parser = argparse.ArgumentParser(
         prog="python -m triviaqa_subset.elicitation.judges", description=__doc__
     )
@@ -97,13 +72,15 @@ def compare_logs(arguments: Sequence[str] | None = None) -> None:
         parser.add_argument(name)
     files = parser.parse_args(arguments)
     try:
-        agreements, merged = compare_judges(read_eval_log(files.first), read_eval_log(files.second))
+        log = read_eval_log(files.first)
+        verdicts = compare_judges(log, read_eval_log(files.second))
     except (OSError, ValueError) as error:
         parser.error(str(error))
-    for method, agreement in agreements.items():
-        alike = f"{agreement.same} of {agreement.count} judged answers have one verdict"
-        print(f"{method}: {alike}, Cohen's kappa {agreement.kappa:.3f}")
-    write_eval_log(merged, files.output)
+    for method, pairs in verdicts.items():
+        same = sum(mine == other for mine, other in pairs)
+        alike = f"{same} of {len(pairs)} judged answers have one verdict"
+        print(f"{method}: {alike}, Cohen's kappa {cohens_kappa(pairs):.3f}")
+    write_eval_log(log, files.output)
 
 
 if __name__ == "__main__":

@@ -79,13 +79,8 @@ async def _generate(
     """Ask, and cut what stands after the end of the turn, where the other replies of a batch are longer."""
     is_sampled = bool(config.temperature)
     api.do_sample = is_sampled  # read before the provider first waits
-    sampling: dict[str, float | None] = {
-        "temperature": None,
-        "top_p": None,
-        "top_k": None,
-    }
-    if is_sampled:
-        sampling = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0}
+    whole = {"temperature": config.temperature, "top_p": 1.0, "top_k": 0}
+    sampling = whole if is_sampled else dict.fromkeys(whole)
     output = await ask(config=config.model_copy(update=sampling | {"logprobs": True}), **request)
     reply = output.choices[0]
     # which are not the tokens of a sample

@@ -50,6 +50,8 @@ class Setup:
     def __post_init__(self) -> None:
         if self.prefill not in PREFILL:
             raise ValueError(f"prefill must be one of {', '.join(PREFILL)}; got {self.prefill!r}.")
+        if self.samples < 1:
+            raise ValueError(f"samples must be at least 1; got {self.samples}.")
 
 
 class Interview:
@@ -76,8 +78,8 @@ class Interview:
             return Outcome(answer.text, None, answer.missing)
         posteriors = None
         if self.letters:
-            word = _from_first_word(answer.tokens) or answer.tokens
-            posteriors = confidences.letter_posteriors(_candidates(word[0]), self.letters)
+            first = _from_first_word(answer.tokens)[0]
+            posteriors = confidences.letter_posteriors(_candidates(first), self.letters)
         posterior = confidences.sequence_posterior([token.logprob for token in answer.tokens])
         return Outcome(answer.text, posterior, _remark(answer.tokens), posteriors)
 
@@ -87,9 +89,10 @@ class Interview:
         config = GenerateConfig(
             temperature=0.0, logprobs=True, top_logprobs=self.setup.top_logprobs
         )
-        reply = await self._ask("is_true", config, answer=answer)
-        if not reply.text:
-            return Outcome(answer, None, _why_empty(reply))
+        try:
+            reply = await self._ask("is_true", config, answer=answer)
+        except Unusable as reason:
+            return Outcome(answer, None, str(reason))
         tokens = _from_first_word(reply.tokens or [])
         if not tokens:
             return Outcome(answer, None, reply.missing)
@@ -99,7 +102,7 @@ class Interview:
 
     async def verbalized(self) -> Outcome:
         """Return the answer and the probability that the model writes."""
-        reply = _require_text(await self._ask("verbalized", GenerateConfig()))
+        reply = await self._ask("verbalized", GenerateConfig())
         outcome = answer_and_probability(reply.text, cut=reply.is_cut)
         if not outcome.answer:
             raise Unusable(f"the reply must state an answer; got {reply.text[:60]!r}")
@@ -129,7 +132,7 @@ class Interview:
 
     async def _ask_answer(self, config: GenerateConfig) -> Reply:
         """Ask for the answer; of the reply that is its first line."""
-        reply = _require_text(await self._ask("sequence_posterior", config))
+        reply = await self._ask("sequence_posterior", config)
         _check_whole(reply)
         line = reply.text.split("\n")[0]
         if _JSON.match(line):
@@ -146,7 +149,7 @@ class Interview:
         config: GenerateConfig,
         **fields: str,
     ) -> Reply:
-        """Ask, and return the body of the reply."""
+        """Ask, and return the body of the reply, which must not be empty."""
         choices = "\n".join(
             f"{letter}. {text}" for letter, text in zip(self.letters, self.choices, strict=False)
         )
@@ -154,17 +157,24 @@ class Interview:
             self.prompts[prompt], {"question": self.state.input_text, "choices": choices} | fields
         )
         start = prefill(messages)
-        if self.setup.prefill == "text":
-            messages = [
-                {"role": "user", "content": "\n\n".join(message["content"] for message in messages)}
-            ]
-        elif self.setup.prefill == "none" and start:
-            messages = messages[:-1]
-        elif self.setup.prefill == "continue" and start:
+        if self.setup.prefill == "continue" and start:
             extra_body = active_generate_config().extra_body or {}
             config = config.merge(GenerateConfig(extra_body=extra_body | CONTINUE))
-        self.state.output = await ask(self.model, messages, config)
-        return body(read_reply(self.state.output), start)
+        self.state.output = await ask(self.model, self._as_sent(messages), config)
+        reply = body(read_reply(self.state.output), start)
+        if not reply.text:
+            content = "nothing but reasoning" if reply.reasoning else "nothing"
+            raise Unusable(f"the reply must not be empty; got {content}. {LONGER}")
+        return reply
+
+    def _as_sent(self, messages: Messages) -> Messages:
+        """Return the messages with the start of the reply as the setup has it."""
+        if self.setup.prefill == "text":
+            content = "\n\n".join(message["content"] for message in messages)
+            return [{"role": "user", "content": content}]
+        if self.setup.prefill == "none" and prefill(messages):
+            return messages[:-1]
+        return messages
 
 
 @solver
@@ -216,18 +226,6 @@ def render(messages: Messages, fields: Mapping[str, str]) -> Messages:
 def prefill(messages: Messages) -> str:
     """Return the start of the reply, if the last message is one of the assistant, else an empty string."""
     return messages[-1]["content"] if messages[-1]["role"] == "assistant" else ""
-
-
-def _require_text(reply: Reply) -> Reply:
-    """Return a reply that must not be empty."""
-    if not reply.text:
-        raise Unusable(_why_empty(reply))
-    return reply
-
-
-def _why_empty(reply: Reply) -> str:
-    content = "nothing but reasoning" if reply.reasoning else "nothing"
-    return f"the reply must not be empty; got {content}. {LONGER}"
 
 
 def _check_whole(reply: Reply) -> None:

@@ -48,7 +48,9 @@ PLAIN = frozenset(
         that the think this to total true very view with would"""
     )
 )
-SIGNS = re.compile(r"[\s.,;:=!()\[\]{}*_\"'\u2019`<>~]*")  # signs that mean nothing for a number
+SIGNS = re.compile(
+    r"[\s.,;:=!()\[\]{}*_\"'\u2014\u2019`<>~]*"
+)  # signs that mean nothing for a number
 # What an explanation below does not speak of: how sure the answer is, another one, or a correction.
 CORRECTION = re.compile(
     rf"(?i){KEYWORD}|\b(?:wrong|incorrect|mistaken|inverse|correction|actually|wait|sorry|instead|scale|alternativ\w*"
@@ -59,6 +61,8 @@ CORRECTION = re.compile(
 # Answers beside which a number may be of a part of them, or of something else.
 LIST = re.compile(r"(?i);|\b(?:or|second|alternatively|uncertainty|doubt|risk|error)\b")
 GREATEST = 100  # a number below that is at most this may be on a scale of probabilities
+
+NAMED = r"\W*(?:(?:(?:the|my)\s+)?(?:(?:correct|right|best|final)\s+)?(?:answer|choice|option|guess)\b\s*(?:is\b)?\W*)?"
 
 UNREAD = "no probability can be read"
 UNKNOWN = "what is said of the number is not known to mean the probability of being right"
@@ -153,19 +157,26 @@ def yes_or_no(reply: str) -> bool | None:
 
 
 def choice_letter(reply: str, choices: Sequence[str]) -> str | None:
-    """Return the letter of the choice that a reply names: by it at the start of the answer, else by its exact text."""
+    """Return the letter of the choice that a reply names: by it at the start of the answer, or by its exact text.
+
+    What stands behind a letter may be its text, or anything that names no other choice.
+    """
     letters = ascii_uppercase[: len(choices)]
-    start = r"\W*(?:(?:the\s+)?(?:(?:correct|right|best)\s+)?(?:answer|choice)\b\s*(?:is\b)?\W*)?"
-    named = re.match(rf"{start}([{letters}])(?:\W*\Z|\s*[).:,\]*\n])", reply, re.IGNORECASE)
-    if named:
-        return named[1].upper()
-    texts = [normalize_answer(choice) for choice in choices]
-    same = [
-        letter
-        for letter, text in zip(letters, texts, strict=True)
-        if text == normalize_answer(reply)
-    ]
-    return same[0] if len(same) == 1 else None
+    named = re.match(rf"{NAMED}([{letters}])(?:\W*\Z|\s*[).:,\]*\n](.*))", reply, re.I | re.S)
+    if named is None:
+        same = _letters_of(reply, choices)
+        return same[0] if len(same) == 1 else None
+    letter = named[1].upper()
+    behind = named[2] or ""
+    others = _letters_of(behind, choices) or re.findall(rf"\b[{letters}]\b", behind)
+    return letter if letter in others or not others else None
+
+
+def _letters_of(text: str, choices: Sequence[str]) -> list[str]:
+    """Return the letters of the choices that a text is."""
+    same = normalize_answer(text)
+    pairs = zip(ascii_uppercase, choices, strict=False)
+    return [letter for letter, choice in pairs if normalize_answer(choice) == same]
 
 
 def _statements(text: str) -> list[Statement]:
@@ -276,14 +287,19 @@ def _is_whole(stated: Statement) -> bool:
 def _from_json(text: str, missing: str) -> Outcome:
     """Return the answer and the probability of a JSON object; an answer that cannot be read is empty."""
     fields = _json_fields(text)
-    texts = [value for name, value in fields if name in ("guess", "answer")]
-    answers = [" ".join(value.split()) for value in texts if isinstance(value, str)] or [""]
-    stated = [value for name, value in fields if name in ("probability", "confidence")]
-    numbers = {_json_number(value) for value in stated}
-    if len(numbers) > 1 or len(set(answers)) > 1:
-        return Outcome(answers[0], None, SEVERAL)
-    confidence = numbers.pop() if numbers else None
-    return Outcome(answers[0], confidence, missing if confidence is None else None)
+    answers = [_json_text(value) for name, value in fields if name in ("guess", "answer")]
+    numbers = [
+        _json_number(value) for name, value in fields if name in ("probability", "confidence")
+    ]
+    answer = answers[0] if answers else ""
+    confidence = numbers[0] if numbers else None
+    if len(set(answers)) > 1 or len(set(numbers)) > 1:
+        return Outcome(answer, None, SEVERAL)
+    return Outcome(answer, confidence, missing if confidence is None else None)
+
+
+def _json_text(value: object) -> str:
+    return " ".join(str(value).split()) if isinstance(value, str | int | float) else ""
 
 
 def _json_fields(text: str) -> list[tuple[str, object]]:

@@ -40,12 +40,15 @@ def mmlu_samples() -> list[Sample]:
     from datasets import load_dataset  # takes long to import
 
     rows = load_dataset("cais/mmlu", "all", split="test").to_list()
-    samples = []
-    for number, row in enumerate(rows):
-        letter = ascii_uppercase[row["answer"]]
-        name = f"{row['subject']}-{number}"
-        samples.append(Sample(row["question"], choices=row["choices"], target=letter, id=name))
-    return samples
+    return [
+        Sample(
+            row["question"],
+            choices=row["choices"],
+            target=ascii_uppercase[row["answer"]],
+            id=f"{row['subject']}-{number}",
+        )
+        for number, row in enumerate(rows)
+    ]
 
 
 def own_samples(file: str) -> list[Sample]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ..matching import REASONING
 from .confidences import ROUNDING
 
 if TYPE_CHECKING:
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 END_OF_TURN = re.compile(r"(?!<0x)<[^<>\s]+>|\[/?[A-Z_]+\]|")
 # A closing tag ends a reasoning that the template may have opened; of rarer names only if it stands at an end of line.
 END_OF_REASONING = re.compile(
-    r"(?i)</think>|</(?:thinking|thought|reasoning)>(?=\s*(?:\n|\Z))|\[/THINK\]"
+    rf"(?i)</think>|</{REASONING}>(?=\s*(?:\n|\Z))|\[/THINK\]|\u25c1/think\u25b7|<\|end_of_thought\|>"
     r"|<\|channel\|>final(?:\s[^<]*)?<\|message\|>"
     r"|(?<=[.?!\"')\]])assistantfinal"  # the channels of gpt-oss, where a server drops its special tokens
 )
-REASONING = re.compile(
-    r"(?i)\s*(?:<(think|thinking|thought|reasoning)>|\[THINK\]|<\|channel\|>(?:analysis|commentary)"
+OPENING = re.compile(
+    rf"(?i)\s*(?:<({REASONING})>|\[THINK\]|\u25c1think\u25b7|<\|begin_of_thought\|>|<\|channel\|>(?:analysis|commentary)"
     r"|(?-i:analysis(?=[A-Z])))"
 )
 PREAMBLE = r"(?:(?:Sure|Certainly|Of course|Okay|Here)\b[^\n]{0,80}|[^\n]{0,80}:)[ \t]*\n\s*"
@@ -165,18 +166,14 @@ def _texts(entries: "list[Logprob]") -> list[str]:
     codes = [list(map(ord, name)) for name in names]
     if None in pieces or pieces == codes or not any(pieces):
         return names
-    texts = decode([bytes(piece or ()) for piece in pieces])
-    return list(map(_written, texts, pieces, names))
-
-
-def _written(text: str, piece: "list[int] | None", name: str) -> str:
-    """Return the text of the bytes of a token; one that ends the turn is written, but has none."""
-    return text if text or piece else name
+    # the token that ends the turn is written, but has no bytes
+    named = [name.encode(errors="replace") for name in names]
+    return decode([bytes(piece or name) for piece, name in zip(pieces, named, strict=True)])
 
 
 def _reasoning(text: str) -> int:
     """Return the length of the reasoning at the start: up to its last end, or all of it if it does not end."""
-    opening = REASONING.match(text)
+    opening = OPENING.match(text)
     ends = [mark.end() for mark in END_OF_REASONING.finditer(text)]
     if opening and opening[1]:
         ends += [mark.end() for mark in re.finditer(f"</{opening[1]}>", text, re.IGNORECASE)]

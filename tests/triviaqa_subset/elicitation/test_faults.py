@@ -41,36 +41,10 @@ def test_nothing_is_lost_doubled_or_altered(tmp_path):
         tmp_path / "questions.jsonl",
         [row | {"question_id": f"q-{i}"} for i, row in enumerate(known)],
     )
-    asked = [
-        "-T",
-        f"file={file}",
-        "-T",
-        "methods=sequence_posterior,is_true",
-        "--log-dir",
-        str(tmp_path / "logs"),
-    ]
-    model = [
-        "--model",
-        "openai-api/x/m",
-        "-M",
-        "max_retries=30",
-        "--max-connections",
-        "4",
-        "--retry-on-error",
-        "9",
-    ]
+    options = f"-T file={file} -T methods=sequence_posterior,is_true --log-dir {tmp_path / 'logs'} --log-buffer 5"
+    model = "--model openai-api/x/m -M max_retries=30 --max-connections 4 --retry-on-error 9 --display none"
     inspect = Path(sys.executable).with_name("inspect")
-    command = [
-        inspect,
-        "eval-set",
-        "ecuas/questions",
-        *asked,
-        *model,
-        "--log-buffer",
-        "5",
-        "--display",
-        "none",
-    ]
+    command = [inspect, "eval-set", "ecuas/questions", *options.split(), *model.split()]
     with serving() as server:
         server.fault = faulty
         env = os.environ | {"X_BASE_URL": server.url, "X_API_KEY": "k"}

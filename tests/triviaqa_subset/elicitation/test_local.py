@@ -37,19 +37,13 @@ OWN_SETTINGS = {
     "forced_bos_token_id": 4, "forced_eos_token_id": 1, "suppress_tokens": list(range(5, 200)),
     "bad_words_ids": [[9]], "sequence_bias": [[[9], 20.0]], "guidance_scale": 3.0,
 }  # fmt: skip
-SIZES = {
-    "hidden_size": 32,
-    "intermediate_size": 64,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-}
-GROUPED = SIZES | {"num_key_value_heads": 2, "head_dim": 8}
-ARCHITECTURES = dict.fromkeys(("llama", "qwen3", "gemma2"), GROUPED) | {
+SIZES = {"hidden_size": 32, "num_hidden_layers": 2}
+HEADS = {"intermediate_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 8}
+ARCHITECTURES = {
+    "llama": SIZES | HEADS,
+    "gemma2": SIZES | HEADS,
     "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 2048},
-    "gpt_neox": SIZES,
-    "phi3": GROUPED | {"pad_token_id": 1},
-    "opt": SIZES | {"ffn_dim": 64, "word_embed_proj_dim": 32},
-    "mamba": {"hidden_size": 32, "num_hidden_layers": 2, "state_size": 4},
+    "mamba": SIZES | {"state_size": 4},
 }
 
 

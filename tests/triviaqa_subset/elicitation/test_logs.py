@@ -20,16 +20,14 @@ from inspect_ai import score as score_again
 from inspect_ai.dataset import Sample
 from inspect_ai.log import (
     ProvenanceData,
-    bundle_log_dir,
     edit_score,
     invalidate_samples,
     read_eval_log,
     recompute_metrics,
-    uninvalidate_samples,
     write_eval_log,
 )
 from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
-from inspect_ai.scorer import Score, ScoreEdit, accuracy, grouped, includes, scorer
+from inspect_ai.scorer import Score, ScoreEdit, accuracy, grouped, scorer
 from inspect_ai.solver import solver
 
 from ecuas_metric import read_submissions
@@ -205,34 +203,11 @@ def cancelled(log):
     return log.model_copy(update={"status": "cancelled", "samples": log.samples[:3]})
 
 
-def valid_again(log):
-    return uninvalidate_samples(invalidated(log), [each.uuid for each in log.samples])
-
-
-def edited_twice(log):
-    for value, confidence in (("C", 0.2), ("I", 0.1)):
-        provenance = ProvenanceData(author="me")
-        edit = ScoreEdit(value=value, metadata={"confidence": confidence}, provenance=provenance)
-        edit_score(log, 0, "stating", edit)
-    return log
-
-
-def bundled(folder):
-    ran(folder.with_name("logs as they were"), stating(CI))
-    bundle_log_dir(str(folder.with_name("logs as they were")), str(folder))
-
-
 def reduced_again(folder):
     log = ran(folder, stating(FLIPPED), dataset=samples(2), epochs=3, replies="abcdef")
     later = score_again(log, stating(CI), action="overwrite", epochs_reducer="max", display="none")
     write_eval_log(later, log.location)
     return later
-
-
-def retried_and_rescored(folder):
-    log = retried(folder)
-    later = score_again(log, stating(FLIPPED), action="overwrite", display="none")
-    write_eval_log(later, str(folder / "0.eval"))
 
 
 def requeued(folder):
@@ -340,7 +315,6 @@ SOME = ["Paris", "10 (20 %)", "1", "10 (50 %)", "Rome (30 %)"]
 COLOURS = grouped(ecuas(only="ecuas_1"), "colour")
 KINDS = {
     "graded": Kind(graded(ANSWERS), [1, 0, 0, 1, 1], STATED),
-    "included": Kind(graded(ANSWERS, grader=includes()), [1, 1, 1, 1, 1], STATED),
     "scaled": Kind(graded(["Lutetia (85)", "10 (100)", "Oslo (0)", "10 (50)", "Rome (25)"], scale=100), [1, 1, 1, 1, 0],
                    [0.85, 1.0, 0.0, 0.5, 0.25]),
     "none stated": Kind(graded(["Paris", "10", "1", "2", "3"]), refused="has no field metadata.confidence with"),
@@ -352,15 +326,12 @@ KINDS = {
     "from half": Kind(of([("P", 0.9), *CI[1:]], correct_from=0.5), flags=("--correct-from", "0.5")),
     "weighted": Kind(lambda folder: ran(folder, stating(CI, COLOURS), dataset=samples(weighted=True)),
                      weights=[1, 2, 3, 4, 5], said="5 samples with weights that add up to 15"),
-    "right": Kind(of([("C", 0.9), ("C", 0.6), ("C", 0.7)], dataset=samples(3)), [1, 1, 1], [0.9, 0.6, 0.7]),
     "limited": Kind(of(settings={"limit": 2}), C[:2], Q[:2], said="limited, the task has 5 samples"),
-    "chosen": Kind(of(settings={"sample_id": [1, 3]}), [0, 0], [0.6, 0.2], said="limited, the task has 5 samples"),
     "unscored": Kind(of([(NAN, 0.9), *CI[1:]]), C[1:], Q[1:], flags=("--unlabelled", "drop")),
     "one raised": Kind(of([*CI[:4], RAISE], settings={"fail_on_error": False}), C[:4], Q[:4],
                        said="4 of 5 planned samples are scored"),
     "retried on error": Kind(of([*CI[:4], ("raise once", 0.7)], settings={"retry_on_error": 1, "replies": "abcdef"}),
                              [1, 0, 1, 0, 1], Q),
-    "still failed": Kind(of([*CI[:4], RAISE], settings={"retry_on_error": 1, "fail_on_error": 0.5}), C[:4], Q[:4]),
     "json": Kind(of(settings={"log_format": "json"})),
     "two scorers": Kind(lambda folder: ran(folder, [stating(CI), answer_with_confidence()], replies=["a (50 %)"] * 5),
                         flags=("--filter", "stating")),
@@ -369,13 +340,12 @@ KINDS = {
     "of keys": Kind(of(per_key=True), flags=("--columns", "correct=value.right")),
     "of keys unnamed": Kind(of(per_key=True), refused="must have one value as its score; value has right, fluent",
                             is_live=False),
-    **{f"epochs {name}": in_epochs(name) for name in (None, "mode", "pass_at_2")},
+    **{f"epochs {name}": in_epochs(name) for name in (None, "pass_at_2")},
     "epochs of two reducers": in_epochs(["mean", "at_least_2"]),
     "confidence in the store": Kind(storing, flags=("--columns", "confidence=store.sure"), is_live=False),
     "rescored beside": Kind(rescored(FLIPPED, "a-scored.eval"), [0, *C[1:]], said="(an earlier log of this run)"),
     "rescored under an earlier name": Kind(rescored(FLIPPED, "0.eval"), [0, *C[1:]]),
     "rescored in its place": Kind(rescored(FLIPPED, None), [0, *C[1:]]),
-    "rescored as json": Kind(rescored(FLIPPED, "a.json"), [0, *C[1:]], said="(an earlier log of this run)"),
     "another scorer appended": Kind(rescored(FLIPPED, "a-scored.eval", "append", name="second"), [0, *C[1:]],
                                     flags=("--filter", "second")),
     "one without a score": Kind(of([("nothing", 0.9), *CI[1:]]), C[1:], Q[1:],
@@ -383,16 +353,9 @@ KINDS = {
     "the same scorer appended": Kind(rescored(FLIPPED, "a-scored.eval", "append"), [0, *C[1:]],
                                      flags=("--filter", "stating1")),
     "rescored by another reducer": Kind(reduced_again, [1, 0, 1, 0, 0, 1], [*Q, 0.9], said="in 3 epochs"),
-    "retried and rescored": Kind(retried_and_rescored, [0, *C[1:]], is_live=False),
-    "bundled": Kind(bundled, is_live=False),
-    "valid again": Kind(changed(valid_again), is_live=False),
-    "edited twice": Kind(changed(edited_twice), [0, *C[1:]], [0.1, *Q[1:]], is_live=False),
     "edited": Kind(changed(edited), [0, *C[1:]], [0.1, *Q[1:]]),
-    "edited json": Kind(changed(edited, log_format="json"), [0, *C[1:]], [0.1, *Q[1:]]),
     "score added": Kind(changed(added), [1] * 5, [0.5] * 5, flags=("--filter", "by hand"), is_live=False),
     "invalidated": Kind(changed(invalidated), C[2:], Q[2:], said="2 invalidated samples are left out", is_live=False),
-    "all invalidated": Kind(changed(lambda log: invalidate_samples(log, "all", ProvenanceData(author="me"))),
-                            refused="holds no scores", is_live=False),
     "requeued": Kind(requeued, is_live=False),
     "attempts of a set": Kind(of_a_set, said="(an earlier log of this run)"),
     "retried": Kind(retried, [1, 0, 1, 0, 1], said="(an earlier log of this run)", is_live=False),

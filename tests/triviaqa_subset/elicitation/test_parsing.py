@@ -80,7 +80,7 @@ STATED = {  # what follows "Paris" -> the probability, or why it is missing
     1.0: ["\nProbability: 1", "\nProbability: 1."], 0.0: ["\nProbability: 0"], 0.005: ["\nProbability: 0.5 per cent"],
     0.01: ["\nProbability: 1 percent", "\nProbability: 1\uff05"],
     0.1: ["\nProbability: 1 in 10", "\nProbability: 1 out of 10"],
-    0.9: ["\nProbability: 0.9 in my view", "\nProbability: 0.9 (90 %)",
+    0.9: ["\nProbability: 0.9 in my view", "\nProbability: 0.9 \u2014 very sure", "\nProbability: 0.9 (90 %)",
           "\n\nProbability: 0.9\n\nIt has been the capital since 987."],
     "no probability": [
         "", "\nProbability:", ", 0.14...", "\nProbability: >0.99", "\nProbability: at least 0.9",
@@ -109,7 +109,7 @@ ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
     "Paris, with probability 0.3\nProbability: 0.85": ("Paris, with probability 0.3", 0.85),
     "**Paris**\n**Probability:** **0.85**": ("Paris", 0.85), "1984, 0.85": ("1984", 0.85),
     "Probability theory\nProbability: 0.85": ("Probability theory", 0.85), "**[REC]**, 0.9": ("[REC]", 0.9),
-    "Boeing (747) (0.9)": ("Boeing (747)", 0.9),
+    "Boeing (747) (0.9)": ("Boeing (747)", 0.9), '{"guess": 1984, "probability": 0.9}': ("1984", 0.9),
     '```json\n{"Answer": "Paris", "Confidence": "85 %"}\n```': ("Paris", 0.85), "Probability: 0.9": ("", None),
     '{"guess": "Paris", "probability": [0.8, 0.9]}': ("Paris", None), '{"guess": "Paris", "probab': ("", None),
     '{"guess": "Paris", "probability": true}': ("Paris", None), "Friday, 13.": ("Friday, 13.", None),
@@ -249,8 +249,10 @@ def test_a_judge_says_one_word(verdict, replies):
 @pytest.mark.parametrize(
     ("letter", "replies"),
     [("B", ("B", " b", "B.", "(B)", "**B**", "B) blue", "B: blue", "B\nbecause", "Answer: B",
-            "The correct answer is B.", "blue", "Blue.")), ("D", ("the answer is (D)",)), ("A", ("a red one",)),
-     (None, ("E", "Bad", "a red thing", "A or B", "", "I do not know", "twice"))],
+            "The correct answer is B.", "blue", "Blue.", "Option B: blue", "My answer: B",
+            "B, I think")), ("D", ("the answer is (D)",)), ("A", ("a red one",)),
+     (None, ("E", "Bad", "a red thing", "A or B", "", "A, B", "A: no, B", "A. not B", "A: blue",
+           "I do not know", "twice"))],
 )  # fmt: skip
 def test_the_letter_of_a_choice(letter, replies):
     assert {choice_letter(reply, ["a red one", "blue", "twice", "twice"]) for reply in replies} == {

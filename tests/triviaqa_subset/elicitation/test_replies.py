@@ -16,55 +16,39 @@ def texts(found):
 
 
 @pytest.mark.parametrize(
-    ("text", "pieces", "expected_text", "expected_tokens"),
-    [
-        # The start of the reply, repeated
-        ("Guess: Rome", ["Guess", ":", " Rome"], "Rome", [" Rome"]),
-        ("guess:Rome", ["guess:", "Rome"], "Rome", ["Rome"]),
-        ("**Guess:** Rome", ["**", "Guess", ":**", " Rome"], "Rome", [" Rome"]),
-        ("Guess: Rome", ["Guess", ": Ro", "me"], "Rome", [": Ro", "me"]),
-        ("Guess: Rome", [" Rome"], "Rome", [" Rome"]),  # repeated in the text alone
-        ("Guesswork", ["Guess", "work"], "Guesswork", ["Guess", "work"]),
-        # Reasoning
-        (
-            "<think>\n\n</think>\n\nRome",
-            ["<think>", "\n\n", "</think>", "\n\n", "Rome"],
-            "Rome",
-            ["\n\n", "Rome"],
-        ),
-        (
-            "<think>Rome?</think>Guess: Oslo",
-            ["<think>", "Rome?", "</think>", "Guess", ":", " Oslo"],
-            "Oslo",
-            [" Oslo"],
-        ),
-        ("<think>and so on", ["<think>", "and so on"], "", []),
-        (
-            "Hm.\n</reasoning>\nOslo",
-            ["Hm.\n", "</reasoning>", "\n", "Oslo"],
-            "Oslo",
-            ["\n", "Oslo"],
-        ),
-        (
-            "the </thought> tag",
-            ["the", " </thought>", " tag"],
-            "the </thought> tag",
-            ["the", " </thought>", " tag"],
-        ),
-        # The end of turn
-        ("Rome", ["Rome", ""], "Rome", ["Rome"]),
-        ("Use <br>", ["Use", " ", "<br>"], "Use <br>", ["Use", " ", "<br>"]),
-        # A character of several tokens
-        ("東", ["", "", "東"], "東", ["", "", "東"]),
-        ("Guess:東", ["Guess", ":", "", "東"], "東", ["", "東"]),
-        ("é", ["<0xC3>", "<0xA9>"], "é", ["", "é"]),
+    ("pieces", "text", "kept"),
+    [  # what was generated, with | between tokens; the answer; the tokens that spell it
+        # the start of the reply, repeated
+        ("Guess|:| Rome", "Rome", " Rome"), ("guess:|Rome", "Rome", "Rome"),
+        ("**|Guess|:**| Rome", "Rome", " Rome"), ("Guess|: Ro|me", "Rome", ": Ro|me"),
+        ("Guess|work", "Guesswork", "Guess|work"),
+        # reasoning
+        ("<think>|\n\n|</think>|\n\n|Rome", "Rome", "\n\n|Rome"),
+        ("<think>|Rome?|</think>|Guess|:| Oslo", "Oslo", " Oslo"), ("<think>|and so on", "", ""),
+        ("<seed:think>|Oslo?|</seed:think>|Rome", "Rome", "Rome"), ("◁think▷|Oslo?|◁/think▷|Rome", "Rome", "Rome"),
+        ("<thinking_process>|Oslo?|</thinking_process>|\n|Rome", "Rome", "\n|Rome"), ("<analysis>|Rome", "", ""),
+        ("Hm.\n|</reasoning>|\n|Oslo", "Oslo", "\n|Oslo"),
+        ("the| </thought>| tag", "the </thought> tag", "the| </thought>| tag"),
+        # the end of turn, and characters of several tokens
+        ("Rome|", "Rome", "Rome"), ("Use| |<br>", "Use <br>", "Use| |<br>"),
+        ("||東", "東", "||東"), ("Guess|:||東", "東", "|東"),
     ],
+)  # fmt: skip
+def test_body(pieces, text, kept):
+    listed = tokens(*pieces.split("|"))
+    whole = "".join(texts(listed))
+    found = body(Reply(whole, listed), "Guess:")
+    assert found.text == text
+    assert texts(found.tokens) == (kept.split("|") if kept else [])
+    assert body(Reply(whole), "Guess:") == Reply(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "pieces", "kept"),
+    [("Guess: Rome", [" Rome"], [" Rome"]), ("é", ["<0xC3>", "<0xA9>"], ["", "é"])],
 )
-def test_body(text, pieces, expected_text, expected_tokens):
-    found = body(Reply(text, tokens(*pieces)), "Guess:")
-    assert found.text == expected_text
-    assert texts(found.tokens) == expected_tokens
-    assert body(Reply(text), "Guess:") == Reply(expected_text)
+def test_tokens_that_are_written_in_another_way_than_the_text(text, pieces, kept):
+    assert texts(body(Reply(text, tokens(*pieces)), "Guess:").tokens) == kept
 
 
 def test_without_a_prefill_nothing_is_taken_for_its_echo():

@@ -93,19 +93,11 @@ def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
 @pytest.mark.parametrize(
     ("choices", "answer", "letter"),
     [
-        (["1", "2", "3", "4"], "2", "B"),
-        (["1", "2", "3", "4"], 2, "B"),
-        ([1, 2, 3, 4], 2, "B"),
-        (["B", "A"], "A", "B"),
-        (["Nix", "Nox"], "A", "A"),
-        (["Nix", "Nox"], "Nox", "B"),
-        (["Nix", "Nox"], 1, "B"),
-        (["Nix", "Nox"], "1", "B"),
-        (["Nix", "Nox"], 2, None),
-        (["Nix", "Nox"], "C", None),
-        (["two", "two"], "two", None),
+        (["1", "2", "3", "4"], "2", "B"), ([1, 2, 3, 4], 2, "B"), (["B", "A"], "A", "B"),
+        (["Nix", "Nox"], "A", "A"), (["Nix", "Nox"], "Nox", "B"), (["Nix", "Nox"], "1", "B"),
+        (["Nix", "Nox"], 2, None), (["Nix", "Nox"], "C", None), (["two", "two"], "two", None),
     ],
-)
+)  # fmt: skip
 def test_a_choice_is_named_by_its_text_before_its_letter_or_number(choices, answer, letter):
     from triviaqa_subset.elicitation.questions import own_sample
 
@@ -117,22 +109,15 @@ def test_a_choice_is_named_by_its_text_before_its_letter_or_number(choices, answ
         assert own_sample(row).target == [letter]
 
 
-@pytest.mark.parametrize(
-    ("row", "field"),
-    [
-        ({"answer": "Paris"}, "question"),
-        ({"question": "", "answer": "Paris"}, "question"),
-        ({"question": "Capital?"}, "answer"),
-        ({"question": "Capital?", "answer": []}, "answer"),
-        ({"question": "Capital?", "answer": ["Paris", ""]}, "answer"),
-        ({"question": "Capital?", "answer": {"aliases": []}}, "answer"),
-    ],
-)
-def test_what_a_row_lacks_is_what_the_message_names(row, field):
+@pytest.mark.parametrize("answer", [None, [], ["Paris", ""], {"aliases": []}])
+def test_what_a_row_lacks_is_what_the_message_names(answer):
     from triviaqa_subset.elicitation.questions import own_sample
 
-    with pytest.raises(ValueError, match=f"^{field} must"):
-        own_sample(row)
+    with pytest.raises(ValueError, match="^answer must"):
+        own_sample({"question": "Capital?", "answer": answer})
+    for empty in (None, ""):
+        with pytest.raises(ValueError, match="^question must"):
+            own_sample({"question": empty, "answer": "Paris"})
 
 
 def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
@@ -212,7 +197,8 @@ def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(
 @pytest.mark.parametrize(
     ("options", "message"),
     [({"methods": "guess"}, "methods must be among sequence_posterior, is_true, verbalized, semantic; got guess"),
-     ({"prefill": "maybe"}, "prefill must be one of message, continue, none, text; got 'maybe'")],
+     ({"prefill": "maybe"}, "prefill must be one of message, continue, none, text; got 'maybe'"),
+     ({"samples": 0}, "samples must be at least 1; got 0")],
 )  # fmt: skip
 def test_options_must_be_known(options, message, tmp_path):
     with pytest.raises(ValueError, match=message):
@@ -243,15 +229,12 @@ def test_an_answer_is_judged_later_and_again_without_asking_anew(tmp_path):
             server.reply = lambda payload, verdict=verdict: choice(verdict)
             output = tmp_path / f"{judge}.eval"
             role = f"grader=openai-api/x/{judge}"
-            command = [
-                Path(sys.executable).with_name("inspect"),
-                "score",
-                log.location,
-                "--action",
-                "overwrite",
-            ]
-            command += ["--model-role", role, "--output-file", output, "--display", "none"]
-            command += ["--scorer", "ecuas/verbalized"] if judge == "kind" else []
+            options = (
+                f"--action overwrite --model-role {role} --output-file {output} --display none"
+            )
+            options += " --scorer ecuas/verbalized" if judge == "kind" else ""
+            inspect = Path(sys.executable).with_name("inspect")
+            command = [inspect, "score", log.location, *options.split()]
             done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
             assert done.returncode == 0, done.stdout + done.stderr
             assert len(server.requests) == asked_before + 1
@@ -279,27 +262,19 @@ def test_two_judges_agree_by_cohens_kappa_and_what_they_see_differently_is_unlab
     assert math.isnan(cohens_kappa([("C", "C")] * 3))
 
     def log(values, answers="abcd"):
-        judged = {"confidence": 0.5, "judge": "m"}
-        about = [judged if number else {"confidence": 0.5} for number in range(4)]
-        scores = [
-            Score(value=v, answer=a, metadata=m)
-            for v, a, m in zip(values, answers, about, strict=True)
-        ]
-        samples = [
-            EvalSample(id=i, epoch=1, input="?", target="x", scores={"m": s})
-            for i, s in enumerate(scores)
-        ]
-        spec = EvalSpec(
-            created="2026-01-01T00:00:00Z",
-            task="t",
-            dataset=EvalDataset(),
-            model="m",
-            config=EvalConfig(),
-        )
+        """Of four samples of which all but the first were judged."""
+        samples = []
+        for number, (value, said) in enumerate(zip(values, answers, strict=True)):
+            score = Score(value=value, answer=said, metadata={"judge": "m"} if number else None)
+            samples.append(
+                EvalSample(id=number, epoch=1, input="?", target="x", scores={"m": score})
+            )
+        about = {"created": "2026-01-01T00:00:00Z", "task": "t", "model": "m"}
+        spec = EvalSpec(dataset=EvalDataset(), config=EvalConfig(), **about)
         return EvalLog(eval=spec, samples=samples)
 
-    agreements, merged = compare_judges(log("CCIC"), log("CCII"))
-    assert (agreements["m"].count, agreements["m"].same) == (3, 2)
+    merged = log("CCIC")
+    assert compare_judges(merged, log("CCII")) == {"m": [("C", "C"), ("I", "I"), ("C", "I")]}
     assert [str(sample.scores["m"].value) for sample in merged.samples] == ["C", "C", "I", "nan"]
     with pytest.raises(
         ValueError, match="must have the same answers; they differ in m of sample 2"

@@ -89,6 +89,7 @@ CASES = {
             "New York", None, "of base 10"),
         "cut within the reasoning": (choice("<think>Is it", **LONG), "New York", None, "Allow more --max-tokens"),
         "token ids": (spelled([("token_id:7", 0.6)], "True", top=LIKELY), *UNSPELLED),
+        "refusal": (choice(None, refusal="I can't help."), "New York", None, "the model refused: I can't help."),
         "no likely tokens": (spelled([("True", 0.6)]), "New York", None, "among the likeliest tokens"),
     },
     "verbalized": {
