@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -322,8 +322,8 @@ def read_run(
         return None
     from .runs.tools import read_parts
 
-    fields: dict[str, Any] = {role: reading.columns.get(role) for role in RUN_FIELDS}
-    options = replace(run or RunOptions(), **fields)
+    fields = {role: name for role, name in reading.columns.items() if role in RUN_FIELDS}
+    options = replace(run or RunOptions(), fields=fields)
     parts = read_parts(path, options)
     if parts is None:
         return None
