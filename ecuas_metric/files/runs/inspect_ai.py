@@ -44,6 +44,8 @@ _BESIDE = {"eval-set.json", "logs.json"}  # the logs of an eval set
 # of the configuration
 _ASKED_BY = ("limit", "sample_id", "epochs", "message_limit", "token_limit", "time_limit")
 _ARGUMENTS = ("metadata", "model_args", "model_generate_config", "task_args")  # of the header
+# what reading other content raises
+_NOT_A_LOG = (ValueError, LookupError, TypeError, AttributeError, OSError, zipfile.BadZipFile)
 _LONGEST = 40  # characters of a setting in the name of a system
 
 
@@ -281,7 +283,7 @@ def _read_log(file: Path, left_out: set[str]) -> Log:
     try:
         document = _by_inspect(file, left_out) if find_spec("inspect_ai") else _by_its_rules(file)
         return _log_of(file, document)
-    except (ValueError, KeyError, zipfile.BadZipFile, OSError, pa.ArrowException) as error:
+    except _NOT_A_LOG as error:
         raise FileError(file, "not_a_log_of_inspect", got=str(error)[:80]) from None
 
 

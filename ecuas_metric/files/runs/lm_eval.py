@@ -190,7 +190,10 @@ def _results(file: Path, time: str) -> Fields:
     beside = sorted(file.parent.glob("results_*.json"))
     same = [each for each in beside if each.name == f"results_{time}.json"]
     for results in same or beside[-1:]:
-        return dict(json.loads(results.read_text(encoding="utf-8")))
+        try:
+            return dict(json.loads(results.read_text(encoding="utf-8")))
+        except (ValueError, TypeError):
+            raise FileError(results, "not_results_of_lm_eval") from None
     return {}
 
 
@@ -239,7 +242,10 @@ def _question(number: int, row: Fields, left_out: set[str]) -> Question:
 def _texts(row: Fields, number: int) -> list[str]:
     """Return the continuations that were scored."""
     names = [f"gen_args_{choice}" for choice in range(number)]
-    return [str(row["arguments"][name]["arg_1"]) for name in names]
+    try:
+        return [str(row["arguments"][name]["arg_1"]) for name in names]
+    except (TypeError, KeyError):  # of an older lm-eval
+        raise InputError("arguments", "lines_not_of_lm_eval") from None
 
 
 def _is_samples(file: Path) -> bool:

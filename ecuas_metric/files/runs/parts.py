@@ -110,9 +110,9 @@ def part_of(
         ("run_of_one_answer", answers),
         ("run_of_one_confidence", columns.get("confidence", ())),
     ):
-        distinct = set(values)
+        distinct = set(map(str, values))
         if len(rows) >= FEW and len(distinct) == 1:
-            notes.append(Note(rule, {"count": len(rows), "value": str(distinct.pop())}))
+            notes.append(Note(rule, {"count": len(rows), "value": distinct.pop()}))
     return RunPart(
         run.model,
         run.task,

@@ -150,6 +150,15 @@ def test_choices_are_posteriors(tool, begin, request, tmp_path, scores, capsys):
 
 
 LINE = lm_eval_row(0, 1, [-1.0, -2.0, -3.0, -4.0])
+
+
+def of_results(folder, text):
+    """A run with a text in place of its results."""
+    file = written(folder, [LINE])
+    file.with_name(f"results_{TIME}.json").write_text(text)
+    return file
+
+
 IN_WORDS = {"filtered_resps": ["Paris"], "exact_match": 1.0}
 UNUSABLE = [  # what writes a run, its samples, and the error
     (written, "", "holds no samples. Was the run interrupted?"),
@@ -158,6 +167,7 @@ UNUSABLE = [  # what writes a run, its samples, and the error
     *((written, [LINE | change, LINE], error) for change, error in (
         ({"filtered_resps": [["nan", "False"]] * 4}, "must have finite log-likelihoods in row 1"),
         ({"filtered_resps": [[["-1", "False"]] * 2] * 4}, "must have one log-likelihood of each choice; got [['-1'"),
+        ({"arguments": [["What?", " red"]] * 4}, "must hold samples of lm-eval in each line in row 1"),
         ({"acc": 0.63}, "must have one right choice in each sample; acc is a share of the probability, as in"),
         ({"target": "[1, 2]"}, "targets must be the index or the text of a choice, and agree with acc; got"),
         (IN_WORDS, "has log-likelihoods of choices for some samples only"),
@@ -166,6 +176,10 @@ UNUSABLE = [  # what writes a run, its samples, and the error
     (written, [LINE | IN_WORDS],
         "holds answers in words, and log-likelihoods only with output_type: multiple_choice in the task. Name the"),
     (json_file, [{"id": 1, "scores": {}}], "holds no scores; got status success, 0 of 1 planned samples scored"),
+    (lambda folder, log: json_file(folder, [], **log), {"eval": "", "task": 0, "model": 0},
+        "must be a log of Inspect; got 'str' object has no attribute"),
+    (of_results, "[1]", f"results_{TIME}.json: must be results of lm-eval."),
+    (of_results, '{"model_name"', f"results_{TIME}.json: must be results of lm-eval."),
     *((json_file, [{"id": 1, "scores": {name: {"value": value, "metadata": metadata} for name in names}}], error)
       for names, value, metadata, error in (
         (["a"], "C", {}, "scorer a keeps no confidence, as Score(value=.., metadata={'confidence': "),
