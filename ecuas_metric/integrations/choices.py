@@ -11,15 +11,11 @@ import numpy as np
 
 from ..api import score_posteriors
 from ..errors import InputError
-from ..expected_costs import ECUAS_N, ERROR_RATE
 from ..files.runs.lm_eval import ChoiceRecord
 from ..files.runs.parts import log_posteriors
 from ..inputs import IGNORED, Array, detach
-from ..metric import Key
-from ..order import AUROC
 
-_KEYS = (Key(ECUAS_N.name, 0.0), Key(ECUAS_N.name, 1.0), Key(ERROR_RATE.name), Key(AUROC.name))
-HIGHER_IS_BETTER = {str(key): bool(key.entry.higher_is_better) for key in _KEYS}
+HIGHER_IS_BETTER = {"ecuas_0": False, "ecuas_1": False, "error_rate": False, "auroc": True}
 
 
 def rows_of(
@@ -38,18 +34,15 @@ def rows_of(
     values = np.asarray(detach(logits))
     truth = np.asarray(detach(labels))
     values = np.moveaxis(values, _class_axis(values, truth, class_axis), -1)
-    weight = (
-        np.ones(truth.shape)
-        if weights is None
-        else np.asarray(detach(weights)).reshape(truth.shape)
-    )
+    weight = np.ones(truth.size) if weights is None else np.asarray(detach(weights))
+    weight = weight.reshape(truth.shape)
     if values.ndim == 3 and shift is None:
         raise InputError("shift", "shift_unknown", advice="set_shift")
     if shift:
         values = values[:, :-1]
         truth = truth[:, 1:]
         weight = weight[:, 1:]
-    kept = np.ones(truth.shape, dtype=bool) if ignored is None else truth != ignored
+    kept = truth != ignored  # all where nothing is ignored
     return values[kept], truth[kept], None if weights is None else weight[kept]
 
 
