@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
@@ -67,9 +67,6 @@ def metrics_of_choices(
     labels: Sequence[int],
     log_likelihoods: Sequence[Sequence[float]],
     why: str = "",
-    *,
-    names: Collection[str] = HIGHER_IS_BETTER,
-    **options: object,
 ) -> dict[str, float]:
     """Return metrics, by their keys, of log-likelihoods (N, K) of choices, and of labels (N,), -1 where there is none.
 
@@ -82,17 +79,17 @@ def metrics_of_choices(
     try:
         _check_choices(labels, log_likelihoods, why)
         scores = log_posteriors(np.array(log_likelihoods, dtype=np.float64))
-        options = {"n": (0, 1), "predictions_are": "log_probabilities", **options}
         values = score_posteriors(
             labels,
             scores,
             labels=range(scores.shape[1]),
-            **options,
+            n=(0, 1),
+            predictions_are="log_probabilities",
         )
-        return {name: values[name] for name in names}
+        return {name: values[name] for name in HIGHER_IS_BETTER}
     except InputError as error:
         warn_once(f"The metrics of ECUAS are nan: {error}")
-        return dict.fromkeys(names, math.nan)
+        return dict.fromkeys(HIGHER_IS_BETTER, math.nan)
 
 
 def _check_choices(
@@ -127,20 +124,14 @@ def warn_once(text: str) -> None:
     logging.getLogger(__name__).warning(text)
 
 
-def aggregation(
-    name: str,
-    **options: object,
-) -> Callable[[Sequence[ChoiceRecord]], float]:
-    """Return lm-eval's aggregation of a metric of the records of a task, e.g. ``aggregation("ecuas_2", n=2)``."""
+def aggregation(name: str) -> Callable[[Sequence[ChoiceRecord]], float]:
+    """Return lm-eval's aggregation of one of the metrics of the records of a task."""
 
     def aggregate(records: Sequence[ChoiceRecord]) -> float:
-        why = next(
-            (record["why"] for record in records if "why" in record),
-            "",
-        )
+        why = next((record["why"] for record in records if "why" in record), "")
         labels = [record["true_choice"] for record in records]
         scores = [record["log_likelihoods"] for record in records]
-        return metrics_of_choices(labels, scores, why, names=[name], **options)[name]
+        return metrics_of_choices(labels, scores, why)[name]
 
     aggregate.__name__ = name
     return aggregate

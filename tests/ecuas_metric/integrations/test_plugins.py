@@ -175,16 +175,13 @@ def test_samples_without_a_number_are_nan_with_a_reason(caplog, target, results,
     assert why in caplog.text
 
 
-def test_a_plug_in_takes_few_samples_and_any_option(rng, caplog):
+def test_a_plug_in_takes_few_samples(rng, caplog):
     """With `--limit 2` not every choice is right once."""
     warn_once.cache_clear()
     scores = rng.normal(size=(2, 4)).tolist()
-    system = {"y_true": [3, 3], "y_prob": scores, "labels": range(4), "predictions_are": "logits"}
-    for name, options in (("ecuas_2", {"n": 2}), ("normalized_brier_score", {"normalize": True})):
-        found = metrics_of_choices([3, 3], scores, names=[name], **options)
-        assert found[name] == pytest.approx(
-            score_posteriors(**system, **options)[name], nan_ok=True
-        )
+    expected = score_posteriors([3, 3], scores, labels=range(4), predictions_are="logits", n=(0, 1))
+    found = metrics_of_choices([3, 3], scores)
+    assert found == pytest.approx({name: expected[name] for name in found}, nan_ok=True)
     assert np.isnan(metrics_of_choices([0, 1], [[-1.0, -2.0], scores[0]])["ecuas_1"])
     assert "choices must be as many in every question" in caplog.text
 
