@@ -28,7 +28,7 @@ from ..errors import InputError
 from ..files.recipe import Reading
 from ..files.runs import RunOptions
 from ..files.runs.inspect_ai import Log, part_of_scorer
-from ..files.runs.parts import Run, without_nan
+from ..files.runs.parts import without_nan
 from ..files.submissions import submission_of
 
 # What sets a number off from the answer, and the number; a comma between digits belongs to these.
@@ -56,7 +56,7 @@ def _values(
         }
         sample["scores"] = {"": {"value": each.score.value, "metadata": each.score.metadata or {}}}
         samples.append(sample)
-    part = part_of_scorer(Log(Run(Path("the scores"), "", ""), samples), "", RunOptions())
+    part = part_of_scorer(Log(Path("the scores"), "", "", samples=samples), "", RunOptions())
     system = submission_of(part, "", reading)
     return _quietly(
         system.references,

@@ -50,11 +50,10 @@ _LONGEST = 40  # characters of a setting in the name of a system
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class Log(Run):
     """The samples of a run, in order and without those that were invalidated, and how they came about."""
 
-    run: Run
-    samples: Sequence[Fields]
+    samples: Sequence[Fields] = ()
     status: str = "success"  # started: the run goes on, or was killed
     planned: int = 0  # samples that the run was to have, each epoch counted
     dataset: int = 0  # samples of the task
@@ -71,7 +70,7 @@ class Log:
 
 def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     """Return the part of one scorer on the samples of a log, for the reader and the plug-in."""
-    file = log.run.file
+    file = log.file
     samples = [sample for sample in log.samples if scorer in _section(sample, "scores")]
     scores = [sample["scores"][scorer] for sample in samples]
     rows = np.arange(1, len(samples) + 1)
@@ -90,7 +89,7 @@ def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     }
     answers = [score.get("answer") for score in scores]
     return parts.part_of(
-        log.run,
+        log,
         rows,
         columns,
         _facts(log, scorer, samples, confidences),
@@ -112,7 +111,11 @@ def _epoch(sample: Fields) -> int:
     return int(sample.get("epoch", 1))
 
 
-def _grades(scores: Sequence[Fields], name: str, file: Path) -> list[object]:
+def _grades(
+    scores: Sequence[Fields],
+    name: str,
+    file: Path,
+) -> list[object]:
     """Return the grades (N,) in the field of a dotted name, None where a score is none."""
     values = [value_at(score, name) for score in scores]
     grades = [parts.in_file(file, row, _grade, value, name) for row, value in enumerate(values, 1)]
@@ -129,7 +132,7 @@ def _facts(
     scored = len(samples)
     epochs = max(map(_epoch, samples))
     count = len({str(sample["id"]) for sample in samples})
-    fields = {"task": log.run.task, "scorer": scorer, "count": count, "epochs": epochs}
+    fields = {"task": log.task, "scorer": scorer, "count": count, "epochs": epochs}
     facts = [Note("run_in_epochs" if epochs > 1 else "run_of_inspect", fields)]
     progress = {"count": scored, "total": log.planned, "status": log.status}
     if log.status != "success":
@@ -174,11 +177,10 @@ def _per_sample(
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read logs: one part for each run and scorer that keeps a confidence. Epochs of a sample are a group."""
     read_logs = [_read_log(file, _LARGE - options.holders) for file in files]
-    tasks = parts.grouped(read_logs, lambda log: (log.run.model, log.run.task))
-    logs = {log.run.file: log for same in tasks for log in _named(_with_scores(_latest(same)))}
+    tasks = parts.grouped(read_logs, lambda log: (log.model, log.task))
+    logs = chain.from_iterable(_named(_with_scores(_latest(same))) for same in tasks)
     read: list[RunPart] = []
-    for run in parts.once([logs[file].run for file in sorted(logs)], options):
-        log = logs[run.file]
+    for log in parts.once(sorted(logs, key=lambda log: log.file), options):
         scorers = _scorers_in(log, options)
         for scorer in scorers:
             part = part_of_scorer(log, scorer, options)
@@ -191,11 +193,11 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
 def _latest(logs: Sequence[Log]) -> list[Log]:
     """Return the last log of each run, which names the earlier ones; FileError if these have samples that it lacks."""
     latest = []
-    for same in parts.grouped(logs, lambda log: log.task_id or log.run.file):
+    for same in parts.grouped(logs, lambda log: log.task_id or log.file):
         *earlier, last = sorted(same, key=lambda log: log.written)
         for log in earlier:
             if log.scored - last.scored:
-                parts.refuse_two(log.run, last.run)
+                parts.refuse_two(log, last)
         latest.append(_instead_of(last, earlier, "an earlier log of this run"))
     return latest
 
@@ -208,20 +210,22 @@ def _with_scores(logs: Sequence[Log]) -> Sequence[Log]:
     return [_instead_of(log, empty, "no scores") for log in logs if log.scored]
 
 
-def _instead_of(log: Log, others: Sequence[Log], why: str) -> Log:
-    unused = tuple((other.run.file.name, why) for other in others)
-    return replace(log, run=replace(log.run, unused=(*log.run.unused, *unused)))
+def _instead_of(
+    log: Log,
+    others: Sequence[Log],
+    why: str,
+) -> Log:
+    unused = [(other.file.name, why) for other in others]
+    return replace(log, unused=(*log.unused, *unused))
 
 
 def _named(logs: Sequence[Log]) -> list[Log]:
     """Return logs of a task whose systems are named by their model and by the settings in which they differ."""
-    differing = parts.differing_settings([log.run.settings for log in logs])
+    differing = parts.differing_settings([log.settings for log in logs])
     named = []
     for log in logs:
-        of_run = log.run.settings
-        texts = [f"{name}={of_run.get(name, 'default')[:_LONGEST]}" for name in differing]
-        model = f"{log.run.model} {', '.join(texts)}".rstrip()
-        named.append(replace(log, run=replace(log.run, model=model)))
+        texts = [f"{name}={log.settings.get(name, 'default')[:_LONGEST]}" for name in differing]
+        named.append(replace(log, model=f"{log.model} {', '.join(texts)}".rstrip()))
     return named
 
 
@@ -238,7 +242,7 @@ def _scorers_in(log: Log, options: RunOptions) -> list[str]:
         if keeping:
             return keeping
         _require_confidence(log, scorers, options)
-    return [parts.only(scorers, options.filter, log.run.file, "scorer")]
+    return [parts.only(scorers, options.filter, log.file, "scorer")]
 
 
 def _require_scores(log: Log, options: RunOptions) -> None:
@@ -246,14 +250,18 @@ def _require_scores(log: Log, options: RunOptions) -> None:
     scored = len(log.scored)
     got = f"status {log.status}, {scored:,} of {log.planned:,} planned samples scored"
     if not scored:
-        raise FileError(log.run.file, "no_scores", got=got)
+        raise FileError(log.file, "no_scores", got=got)
     if log.status != "success" and not options.partial:
-        raise FileError(log.run.file, "run_did_not_end", got=got, advice="read_partial")
+        raise FileError(log.file, "run_did_not_end", got=got, advice="read_partial")
 
 
-def _require_confidence(log: Log, scorers: Sequence[str], options: RunOptions) -> None:
+def _require_confidence(
+    log: Log,
+    scorers: Sequence[str],
+    options: RunOptions,
+) -> None:
     """Raise FileError unless samples have the confidence that no scorer keeps."""
-    file = log.run.file
+    file = log.file
     name = options.fields.get("confidence")
     if name is None and not _any_keeps(log.samples, _CONFIDENCE):
         advice = "name_confidence_field"
@@ -317,8 +325,11 @@ def _log_of(file: Path, document: Fields) -> Log:
     invalidated = len(samples) - len(valid)
     planned, dataset = _sizes(run)
     return Log(
-        Run(file, str(run.get("model") or file.stem), str(run["task"]), _settings(document)),
-        valid,
+        file,
+        str(run.get("model") or file.stem),
+        str(run["task"]),
+        _settings(document),
+        samples=valid,
         status=str(document.get("status", "started")),
         planned=(planned or len(samples)) - invalidated,
         dataset=dataset - invalidated,

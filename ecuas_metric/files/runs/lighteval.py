@@ -73,7 +73,11 @@ def _log_likelihoods(row: Fields) -> Sequence[float]:
     return (row.get("model_response") or {}).get("logprobs") or ()
 
 
-def _labels(file: Path, questions: Sequence[Question], scores: Floats) -> tuple[Ints, list[Note]]:
+def _labels(
+    file: Path,
+    questions: Sequence[Question],
+    scores: Floats,
+) -> tuple[Ints, list[Note]]:
     labels = [
         parts.in_file(file, question.row, parts.true_choice, question.target, question.texts)
         for question in questions
@@ -81,7 +85,12 @@ def _labels(file: Path, questions: Sequence[Question], scores: Floats) -> tuple[
     return np.array(labels), []
 
 
-def _lengths(questions: Sequence[Question], scores: Floats, labels: Ints, length: str) -> Ints:
+def _lengths(
+    questions: Sequence[Question],
+    scores: Floats,
+    labels: Ints,
+    length: str,
+) -> Ints:
     return np.maximum(sizes_of(questions, length), 1)
 
 

@@ -89,12 +89,16 @@ def _labels(
 
 def _record(row: Fields) -> Fields:
     """Return what the plug-in recorded of a sample; nothing if it was not there."""
-    values = [row.get(name) for name in row.get("metrics", ())]
+    values = [row.get(name) for name in row.get("metrics") or ()]
     records = (each for each in values if isinstance(each, Mapping) and each.keys() >= _RECORD)
     return next(records, {})
 
 
-def _recorded(file: Path, questions: Sequence[Question], records: Sequence[Fields]) -> Ints:
+def _recorded(
+    file: Path,
+    questions: Sequence[Question],
+    records: Sequence[Fields],
+) -> Ints:
     """Return the true choices that the plug-in recorded; FileError with its reason where there is none."""
     for question, record in zip(questions, records, strict=True):
         if "why" in record:
@@ -152,7 +156,12 @@ def _fits(labels: Ints, scores: Floats, acc: Floats) -> bool:
     return bool((is_right[is_decided] == acc[is_decided]).all())
 
 
-def _lengths(questions: Sequence[Question], scores: Floats, labels: Ints, length: str) -> Ints:
+def _lengths(
+    questions: Sequence[Question],
+    scores: Floats,
+    labels: Ints,
+    length: str,
+) -> Ints:
     """Return lengths as lm-eval's: without the space that joins choices to the question, unless acc_norm differs."""
     sizes = sizes_of(questions, length)
     spaces = [[text.startswith(" ") for text in question.texts] for question in questions]
@@ -215,7 +224,11 @@ def _questions(file: Path, options: RunOptions) -> list[Question]:
     return kept
 
 
-def _question(number: int, row: Fields, left_out: set[str]) -> Question:
+def _question(
+    number: int,
+    row: Fields,
+    left_out: set[str],
+) -> Question:
     responses = row["filtered_resps"]
     if not (isinstance(responses, list) and len(responses) > 1 and isinstance(responses[0], list)):
         responses = []

@@ -20,6 +20,7 @@ from . import RunOptions
 Fields = Mapping[str, Any]  # of JSON
 Column = Sequence[Any]  # None where there is no value
 T = TypeVar("T")
+R = TypeVar("R", bound="Run")
 FEW = 10  # samples of which all may be alike by chance
 # of the values of a role
 _KINDS: dict[str, Any] = {"confidence": (int, float, str, NoneType), "weight": (int, float)}
@@ -222,7 +223,10 @@ def _with_task(part: RunPart) -> RunPart:
     return replace(part, columns=columns)
 
 
-def grouped(items: Iterable[T], key: Callable[[T], Hashable]) -> list[list[T]]:
+def grouped(
+    items: Iterable[T],
+    key: Callable[[T], Hashable],
+) -> list[list[T]]:
     """Return the items of each key, in order."""
     groups: dict[Hashable, list[T]] = {}
     for item in items:
@@ -268,7 +272,7 @@ def starts_with(
     return all(text in start for text in needed)
 
 
-def once(runs: Sequence[Run], options: RunOptions) -> list[Run]:
+def once(runs: Sequence[R], options: RunOptions) -> list[R]:
     """Return the runs of the requested tasks; raise FileError if there is none, or a model has two of a task."""
     wanted = [run for run in runs if options.tasks is None or run.task in options.tasks]
     if not wanted:

@@ -45,7 +45,11 @@ class Tool:
     # -> what log-likelihoods (N, K) are divided by
     lengths: Callable[[Sequence[Question], Floats, Ints, str], Ints]
 
-    def parts(self, files: Sequence[Path], options: RunOptions) -> list[RunPart]:
+    def parts(
+        self,
+        files: Sequence[Path],
+        options: RunOptions,
+    ) -> list[RunPart]:
         """Read files of questions: one part per model, task and number of choices."""
         read = []
         for run in parts.once([self.run_of(file) for file in files], options):
@@ -58,7 +62,10 @@ class Tool:
 
 
 def _part_of_choices(
-    tool: Tool, run: Run, questions: Sequence[Question], options: RunOptions
+    tool: Tool,
+    run: Run,
+    questions: Sequence[Question],
+    options: RunOptions,
 ) -> RunPart:
     scores = np.array([question.scores for question in questions], dtype=np.float64)
     posteriors = _log_posteriors(run.file, questions, scores)
@@ -78,7 +85,11 @@ def _part_of_choices(
     )
 
 
-def _log_posteriors(file: Path, questions: Sequence[Question], scores: Floats) -> Floats:
+def _log_posteriors(
+    file: Path,
+    questions: Sequence[Question],
+    scores: Floats,
+) -> Floats:
     try:
         return parts.log_posteriors(scores)
     except InputError as error:
@@ -87,7 +98,10 @@ def _log_posteriors(file: Path, questions: Sequence[Question], scores: Floats) -
 
 
 def _part_in_words(
-    tool: Tool, run: Run, questions: Sequence[Question], options: RunOptions
+    tool: Tool,
+    run: Run,
+    questions: Sequence[Question],
+    options: RunOptions,
 ) -> RunPart:
     name = options.fields.get("confidence")
     wanted = [options.fields["correct"]] if "correct" in options.fields else tool.metrics
@@ -106,7 +120,11 @@ def _part_in_words(
     return parts.part_of(run, rows, columns, [Note("run_of_answers", fields)])
 
 
-def _columns(run: Run, questions: Sequence[Question], options: RunOptions) -> dict[str, Column]:
+def _columns(
+    run: Run,
+    questions: Sequence[Question],
+    options: RunOptions,
+) -> dict[str, Column]:
     """Return the ids, and the weights and groups that were named."""
     fields = [question.fields for question in questions]
     named = parts.named_columns(fields, options.per_sample, run.file, _rows(questions))
