@@ -25,7 +25,6 @@ from inspect_ai.log import (
     invalidate_samples,
     read_eval_log,
     recompute_metrics,
-    uninvalidate_samples,
     write_eval_log,
 )
 from inspect_ai.model import GenerateConfig, ModelOutput, ModelUsage, get_model
@@ -98,7 +97,6 @@ def ran(
     replies="abcde",
     dataset=None,
     name="things",
-    config=None,
     metrics=None,
     **settings,
 ):
@@ -108,7 +106,6 @@ def ran(
         dataset=dataset,
         name=name,
         metrics=metrics,
-        config=config or GenerateConfig(),
     )
     where = {"log_dir": str(folder), "display": "none", "max_samples": 1}
     (log,) = evaluate(made, **{"model": model(replies), **where, **settings})
@@ -205,34 +202,9 @@ def cancelled(log):
     return log.model_copy(update={"status": "cancelled", "samples": log.samples[:3]})
 
 
-def valid_again(log):
-    return uninvalidate_samples(invalidated(log), [each.uuid for each in log.samples])
-
-
-def edited_twice(log):
-    for value, confidence in (("C", 0.2), ("I", 0.1)):
-        provenance = ProvenanceData(author="me")
-        edit = ScoreEdit(value=value, metadata={"confidence": confidence}, provenance=provenance)
-        edit_score(log, 0, "stating", edit)
-    return log
-
-
 def bundled(folder):
     ran(folder.with_name("logs as they were"), stating(CI))
     bundle_log_dir(str(folder.with_name("logs as they were")), str(folder))
-
-
-def reduced_again(folder):
-    log = ran(folder, stating(FLIPPED), dataset=samples(2), epochs=3, replies="abcdef")
-    later = score_again(log, stating(CI), action="overwrite", epochs_reducer="max", display="none")
-    write_eval_log(later, log.location)
-    return later
-
-
-def retried_and_rescored(folder):
-    log = retried(folder)
-    later = score_again(log, stating(FLIPPED), action="overwrite", display="none")
-    write_eval_log(later, str(folder / "0.eval"))
 
 
 def requeued(folder):
@@ -286,7 +258,7 @@ def failing():
 
 def retried(folder):
     where = {"log_dir": str(folder), "display": "none", "max_samples": 1}
-    os.environ["FAILS"] = "1"
+    os.environ["FAILS"] = "1"  # which the retry sees, that imports this file anew
     (log,) = evaluate(failing(), model="mockllm/model", **where)
     del os.environ["FAILS"]
     assert log.status == "error"
@@ -347,20 +319,17 @@ KINDS = {
     "replaced": Kind(graded(SOME, [ecuas(missing_confidence=0.5)]), [1, 1, 0, 1, 0], [0.5, 0.2, 0.5, 0.5, 0.3],
                      flags=("--missing-confidence", "0.5")),
     "text": Kind(of([("C", "90%"), ("I", "60%"), (1, "30 %"), (False, "20 %"), ("no", "70%")])),
-    "text in two ways": Kind(of([("C", "0.9"), ("I", "60%"), *CI[2:]]), refused="must hold numbers written in one way"),
     "partial grade": Kind(of([("P", 0.9), *CI[1:]]), refused="must be 0 (incorrect) or 1 (correct); got 0.5"),
     "from half": Kind(of([("P", 0.9), *CI[1:]], correct_from=0.5), flags=("--correct-from", "0.5")),
     "weighted": Kind(lambda folder: ran(folder, stating(CI, COLOURS), dataset=samples(weighted=True)),
                      weights=[1, 2, 3, 4, 5], said="5 samples with weights that add up to 15"),
     "right": Kind(of([("C", 0.9), ("C", 0.6), ("C", 0.7)], dataset=samples(3)), [1, 1, 1], [0.9, 0.6, 0.7]),
     "limited": Kind(of(settings={"limit": 2}), C[:2], Q[:2], said="limited, the task has 5 samples"),
-    "chosen": Kind(of(settings={"sample_id": [1, 3]}), [0, 0], [0.6, 0.2], said="limited, the task has 5 samples"),
     "unscored": Kind(of([(NAN, 0.9), *CI[1:]]), C[1:], Q[1:], flags=("--unlabelled", "drop")),
     "one raised": Kind(of([*CI[:4], RAISE], settings={"fail_on_error": False}), C[:4], Q[:4],
                        said="4 of 5 planned samples are scored"),
     "retried on error": Kind(of([*CI[:4], ("raise once", 0.7)], settings={"retry_on_error": 1, "replies": "abcdef"}),
                              [1, 0, 1, 0, 1], Q),
-    "still failed": Kind(of([*CI[:4], RAISE], settings={"retry_on_error": 1, "fail_on_error": 0.5}), C[:4], Q[:4]),
     "json": Kind(of(settings={"log_format": "json"})),
     "two scorers": Kind(lambda folder: ran(folder, [stating(CI), answer_with_confidence()], replies=["a (50 %)"] * 5),
                         flags=("--filter", "stating")),
@@ -382,11 +351,7 @@ KINDS = {
                                 said="4 of 5 planned samples are scored"),
     "the same scorer appended": Kind(rescored(FLIPPED, "a-scored.eval", "append"), [0, *C[1:]],
                                      flags=("--filter", "stating1")),
-    "rescored by another reducer": Kind(reduced_again, [1, 0, 1, 0, 0, 1], [*Q, 0.9], said="in 3 epochs"),
-    "retried and rescored": Kind(retried_and_rescored, [0, *C[1:]], is_live=False),
     "bundled": Kind(bundled, is_live=False),
-    "valid again": Kind(changed(valid_again), is_live=False),
-    "edited twice": Kind(changed(edited_twice), [0, *C[1:]], [0.1, *Q[1:]], is_live=False),
     "edited": Kind(changed(edited), [0, *C[1:]], [0.1, *Q[1:]]),
     "edited json": Kind(changed(edited, log_format="json"), [0, *C[1:]], [0.1, *Q[1:]]),
     "score added": Kind(changed(added), [1] * 5, [0.5] * 5, flags=("--filter", "by hand"), is_live=False),
@@ -422,33 +387,28 @@ def live_of(log, flags):
 def test_plug_in_reader_and_arithmetic_agree_or_refuse(name, tmp_path, monkeypatch):
     RAISED.clear()
     kind = KINDS[name]
-    folder = tmp_path / "logs"
-    log = kind.make(folder)
+    log = kind.make(tmp_path / "logs")
+    expected = arithmetic(kind.correct, kind.confidence, weights=kind.weights)
     read = []
     for has_inspect in (True, False):
         monkeypatch.setattr(reader, "find_spec", lambda package, answer=has_inspect: answer)
         if kind.refused:
-            rows, said = score(folder)
+            rows, said = score(tmp_path / "logs")
             assert (rows, kind.refused in said) == ({}, True), said
-        if kind.refused and "--partial" not in kind.flags:
-            continue
-        rows, said = score(folder, *kind.flags)
-        ((system, row),) = rows.items()
-        assert close(row, arithmetic(kind.correct, kind.confidence, weights=kind.weights)), said
-        assert kind.said in said
-        read.append((system, row, said))
+        if not kind.refused or "--partial" in kind.flags:
+            read.append(score(tmp_path / "logs", *kind.flags))
     assert read[1:] == read[:1] or not read
-    if not kind.is_live:
-        return
-    live = live_of(log, kind.flags)
-    if kind.refused:
-        assert all(math.isnan(live[key]) for key in ("ecuas_0", "ecuas_1"))
-    else:
-        expected = arithmetic(kind.correct, kind.confidence, weights=kind.weights)
-        expected["samples"] = len(kind.correct)
+    for rows, said in read[:1]:
+        assert close(*rows.values(), expected), said
+        assert kind.said in said
+    if kind.is_live:
+        live = live_of(log, kind.flags)
+        expected |= {"samples": len(kind.correct)}
+        if kind.refused:
+            expected = dict.fromkeys(("ecuas_0", "ecuas_1"), NAN)
         prefix = "" if "samples" in live else "ecuas_"  # of a score with keys
-        values = {key: live[key if key in live else prefix + key] for key in expected}
-        assert values == pytest.approx(expected, abs=1e-12)
+        values = {key: live[prefix + key] for key in expected}
+        assert values == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
 
 def test_systems_are_named_by_what_differs_and_told_apart_where_it_is_not_named(tmp_path):
