@@ -18,7 +18,6 @@ from ecuas_metric.files.runs.lm_eval import record_of_sample
 from ecuas_metric.integrations.choices import (
     HIGHER_IS_BETTER,
     aggregation,
-    metrics_of_choices,
     warn_once,
 )
 from ecuas_metric.integrations.lighteval import metrics_of_samples
@@ -112,59 +111,43 @@ def test_the_trainers_metrics_take_what_trainers_pass(rng):
             compute(SimpleNamespace(predictions=logits, label_ids=label_ids))
 
 
-def test_aggregations_are_the_metrics_of_the_samples(rng):
-    labels, logits = rng.integers(0, 4, 20).tolist(), rng.normal(size=(20, 4)).tolist()
+@pytest.mark.parametrize("count", [20, 2])  # with `--limit 2` not every choice is right once
+def test_plug_ins_give_the_metrics_of_the_samples(count, rng):
+    labels, logits = rng.integers(0, 4, count).tolist(), rng.normal(size=(count, 4)).tolist()
     choices = ["red", "green", "blue", "grey"]
-    targets = [
-        *labels[:5],
-        *(choices[label] for label in labels[5:10]),
-        *([label] for label in labels[10:]),
-    ]
-    pairs = [[(score, False) for score in row] for row in logits]
-    records = [
-        record_of_sample(target, choices, of) for target, of in zip(targets, pairs, strict=True)
-    ]
-    expected = score_posteriors(labels, logits, predictions_are="logits", n=(0, 1))
-    flat = [[label, *row] for label, row in zip(labels, logits, strict=True)]
-    expected = {name: expected[name] for name in HIGHER_IS_BETTER}
-    assert {name: aggregation(name)(records) for name in expected} == pytest.approx(
-        expected, abs=1e-12
-    )
-    assert metrics_of_samples(flat) == pytest.approx(expected, abs=1e-12)
+    records = []
+    for number, (label, scores) in enumerate(zip(labels, logits, strict=True)):
+        target = (label, choices[label], [label])[number % 3]
+        records.append(record_of_sample(target, choices, [(score, False) for score in scores]))
+    system = {"y_prob": logits, "labels": range(4), "predictions_are": "logits"}
+    expected = score_posteriors(labels, **system, n=(0, 1))
+    expected = pytest.approx({name: expected[name] for name in HIGHER_IS_BETTER}, nan_ok=True)
+    assert {name: aggregation(name)(records) for name in HIGHER_IS_BETTER} == expected
+    flat = [[label, *scores] for label, scores in zip(labels, logits, strict=True)]
+    assert metrics_of_samples(flat) == expected
+
+
+ONE_RIGHT = "must have one right choice in each sample"
+PAIR = (-1.0, True)
 
 
 @pytest.mark.parametrize(
     ("target", "results", "why"),
     [
-        ([0, 1], [(-1.0, True)] * 3, "must have one right choice in each sample"),
-        (3, [(-1.0, True)] * 3, "must have one right choice in each sample"),
-        (
-            "b",
-            [(-1.0, True)] * 3,
-            "must have one right choice in each sample",
-        ),  # which occurs twice
-        (1, [[(-1.0, True)] * 2] * 3, "must have one log-likelihood of each choice"),
+        ([0, 1], [PAIR] * 3, ONE_RIGHT),
+        (3, [PAIR] * 3, ONE_RIGHT),
+        ("b", [PAIR] * 3, ONE_RIGHT),  # which occurs twice
+        (1, [[PAIR, PAIR]] * 3, "must have one log-likelihood of each choice"),
         (1, [(-np.inf, True)] * 3, "must have finite log-likelihoods"),
+        (1, [PAIR] * 2, "choices must be as many in every question"),
     ],
 )
 def test_samples_without_a_number_are_nan_with_a_reason(caplog, target, results, why):
     warn_once.cache_clear()
-    good = record_of_sample(1, ["a", "b", "b"], [(-1.0, True), (-2.0, False), (-3.0, False)])
-    assert np.isnan(
-        aggregation("ecuas_1")([good, record_of_sample(target, ["a", "b", "b"], results)])
-    )
+    choices = ["a", "b", "b"]
+    records = [record_of_sample(1, choices, [PAIR] * 3), record_of_sample(target, choices, results)]
+    assert np.isnan(aggregation("ecuas_1")(records))
     assert why in caplog.text
-
-
-def test_a_plug_in_takes_few_samples(rng, caplog):
-    """With `--limit 2` not every choice is right once."""
-    warn_once.cache_clear()
-    scores = rng.normal(size=(2, 4)).tolist()
-    expected = score_posteriors([3, 3], scores, labels=range(4), predictions_are="logits", n=(0, 1))
-    found = metrics_of_choices([3, 3], scores)
-    assert found == pytest.approx({name: expected[name] for name in found}, nan_ok=True)
-    assert np.isnan(metrics_of_choices([0, 1], [[-1.0, -2.0], scores[0]])["ecuas_1"])
-    assert "choices must be as many in every question" in caplog.text
 
 
 def recipe(tool, **names):
