@@ -344,6 +344,9 @@ def _systems_of_run(
     for part, name in zip(parts, names_of(parts), strict=True):
         systems.append(submission_of(part, name, reading, options))
         _require_roles(systems[-1].recipe, reading.columns)
+    for role in options.fields:
+        if not any(one.recipe.of(role) for one in systems):
+            raise FileError(systems[0].file, "run_has_other_roles", role=role)
     is_whole = is_pooled and len({one.of for one in systems}) == len(systems)
     return [replace(one, part="") for one in systems] if is_whole else systems
 

@@ -49,6 +49,7 @@ def _rows(file: Path, columns: list[str] | None) -> list[Fields]:
 
 def _questions(file: Path, options: RunOptions) -> list[Question]:
     """Return the samples of a file; without tokens and texts, which are most of it, unless a field is named."""
+    parts.only(["none"], options.filter, file, "filter")
     is_small = options.fields.keys() <= {"correct"}
     rows = _rows(file, ["doc", "metric", "model_response.logprobs"] if is_small else None)
     of_choices = [_log_likelihoods(row) for row in rows]

@@ -329,7 +329,9 @@ def test_answers_in_words_have_the_confidence_that_is_named(tmp_path):
 
 
 def test_lighteval_details_that_cannot_be_used(lighteval):
-    """A task in words has no log-probabilities; an interrupted run has no rows."""
+    """There are no filters; a task in words has no log-probabilities; an interrupted run has no rows."""
+    with pytest.raises(ValueError, match="has no filter 'strict'"):
+        only(lighteval, filter="strict")
     frame = pd.read_parquet(lighteval)
     frame["model_response"] = [{"text": ["red"]}] * len(frame)
     frame.to_parquet(lighteval)
@@ -496,7 +498,10 @@ def test_a_role_of_a_run_is_that_of_its_recipe_or_refused(tmp_path):
     (submission,) = read_submissions(file)
     (again,) = read_submissions(file, recipe=submission.recipe)
     assert again.recipe == submission.recipe
-    with pytest.raises(ValueError, match="is a run, which says itself what has the role 'id'"):
-        read_submissions(file, columns={"id": "doc.question"})
+    for role in ("id", "confidence", "correct"):
+        with pytest.raises(
+            ValueError, match=f"is a run, which says itself what has the role '{role}'"
+        ):
+            read_submissions(file, columns={role: "doc.question"})
     with pytest.raises(ValueError, match="must be among .*; got 'ids'. Is it id"):
         read_submissions(file, columns={"ids": "doc.question"})
