@@ -68,7 +68,7 @@ def _labels(
     scores: Floats,
 ) -> tuple[Ints, list[Note]]:
     """Return the true choices, as the plug-in recorded them, or else the reading of the targets that `acc` shows."""
-    records = [_record(question.fields) for question in questions]
+    records = list(map(_record, questions))
     if all(records):
         return _recorded(file, questions, records), []
     acc = _accuracies(file, questions)
@@ -87,8 +87,9 @@ def _labels(
     return labels, []
 
 
-def _record(row: Fields) -> Fields:
+def _record(question: Question) -> Fields:
     """Return what the plug-in recorded of a sample; nothing if it was not there."""
+    row = question.fields
     values = [row.get(name) for name in row.get("metrics") or ()]
     records = (each for each in values if isinstance(each, Mapping) and each.keys() >= _RECORD)
     return next(records, {})

@@ -199,8 +199,8 @@ def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:
     if len({"weight" in each for each in roles}) > 1:
         raise FileError(parts[0].path, "weights_in_some_tasks")
     if any("group" in each for each in roles):
-        parts = [replace(part, columns=_with_groups(part.columns)) for part in parts]
-    tables = [_with_task(part).columns for part in parts]
+        parts = list(map(_with_groups, parts))
+    tables = [part.columns for part in map(_with_task, parts)]
     common = set(tables[0]).intersection(*tables)
     return {
         role: list(chain.from_iterable(table[role] for table in tables))
@@ -209,8 +209,10 @@ def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:
     }
 
 
-def _with_groups(columns: Mapping[str, Column]) -> dict[str, Column]:
-    return {**columns, "group": columns.get("group", columns["id"])}
+def _with_groups(part: RunPart) -> RunPart:
+    """Return a part whose questions are groups, unless it has groups."""
+    groups = part.columns.get("group", part.columns["id"])
+    return replace(part, columns={**part.columns, "group": groups})
 
 
 def _with_task(part: RunPart) -> RunPart:
