@@ -535,6 +535,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_such_task": "has no such task",
     "not_a_log_of_inspect": "must be a log of Inspect",
     "not_a_verdict": "must be scored as right or wrong: C, I, P, N, or a number",
+    "not_results_of_lm_eval": "must be results of lm-eval",
     "not_in_run": "has no {what} {wanted!r}",
     "not_one_log_likelihood_each": "must have one log-likelihood of each choice",
     "recorded_reason": "{why}",

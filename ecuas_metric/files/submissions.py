@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -319,8 +319,8 @@ def read_run(
         return None
     from .runs.tools import read_parts
 
-    fields: dict[str, Any] = {role: reading.columns.get(role) for role in RUN_FIELDS}
-    options = replace(run or RunOptions(), **fields)
+    fields = {role: name for role, name in reading.columns.items() if role in RUN_FIELDS}
+    options = replace(run or RunOptions(), fields=fields)
     parts = read_parts(path, options)
     if parts is None:
         return None
@@ -341,6 +341,9 @@ def _systems_of_run(
     for part, name in zip(parts, names_of(parts), strict=True):
         systems.append(submission_of(part, name, reading, options))
         _require_roles(systems[-1].recipe, reading.columns)
+    for role in options.fields:
+        if not any(one.recipe.of(role) for one in systems):
+            raise FileError(systems[0].file, "run_has_other_roles", role=role)
     is_whole = is_pooled and len({one.of for one in systems}) == len(systems)
     return [replace(one, part="") for one in systems] if is_whole else systems
 

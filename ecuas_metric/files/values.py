@@ -146,13 +146,6 @@ def from_values(values: Sequence[object]) -> pa.Array:
     return _as_texts(values)
 
 
-def from_column(column: Array | Sequence[object]) -> pa.Array:
-    """Return an array or Python values as an Arrow array, null where a number is nan."""
-    if not isinstance(column, np.ndarray):
-        return from_values(column)
-    return from_numpy(column, None if column.dtype.kind != "f" else ~np.isnan(column))
-
-
 def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return a column in one piece, and without dictionaries, views and extensions, which only concern storage."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
 
 from ..api import score_posteriors
 from ..errors import InputError
-from ..expected_costs import ECUAS_N, ERROR_RATE
 from ..files.runs.lm_eval import ChoiceRecord
 from ..files.runs.parts import log_posteriors
 from ..inputs import IGNORED, Array, detach
-from ..metric import Key
-from ..order import AUROC
 
-_KEYS = (Key(ECUAS_N.name, 0.0), Key(ECUAS_N.name, 1.0), Key(ERROR_RATE.name), Key(AUROC.name))
-HIGHER_IS_BETTER = {str(key): bool(key.entry.higher_is_better) for key in _KEYS}
+HIGHER_IS_BETTER = {"ecuas_0": False, "ecuas_1": False, "error_rate": False, "auroc": True}
 
 
 def rows_of(
@@ -38,18 +34,15 @@ def rows_of(
     values = np.asarray(detach(logits))
     truth = np.asarray(detach(labels))
     values = np.moveaxis(values, _class_axis(values, truth, class_axis), -1)
-    weight = (
-        np.ones(truth.shape)
-        if weights is None
-        else np.asarray(detach(weights)).reshape(truth.shape)
-    )
+    weight = np.ones(truth.size) if weights is None else np.asarray(detach(weights))
+    weight = weight.reshape(truth.shape)
     if values.ndim == 3 and shift is None:
         raise InputError("shift", "shift_unknown", advice="set_shift")
     if shift:
         values = values[:, :-1]
         truth = truth[:, 1:]
         weight = weight[:, 1:]
-    kept = np.ones(truth.shape, dtype=bool) if ignored is None else truth != ignored
+    kept = truth != ignored  # all where nothing is ignored
     return values[kept], truth[kept], None if weights is None else weight[kept]
 
 
@@ -74,9 +67,6 @@ def metrics_of_choices(
     labels: Sequence[int],
     log_likelihoods: Sequence[Sequence[float]],
     why: str = "",
-    *,
-    names: Collection[str] = HIGHER_IS_BETTER,
-    **options: object,
 ) -> dict[str, float]:
     """Return metrics, by their keys, of log-likelihoods (N, K) of choices, and of labels (N,), -1 where there is none.
 
@@ -89,17 +79,17 @@ def metrics_of_choices(
     try:
         _check_choices(labels, log_likelihoods, why)
         scores = log_posteriors(np.array(log_likelihoods, dtype=np.float64))
-        options = {"n": (0, 1), "predictions_are": "log_probabilities", **options}
         values = score_posteriors(
             labels,
             scores,
             labels=range(scores.shape[1]),
-            **options,
+            n=(0, 1),
+            predictions_are="log_probabilities",
         )
-        return {name: values[name] for name in names}
+        return {name: values[name] for name in HIGHER_IS_BETTER}
     except InputError as error:
         warn_once(f"The metrics of ECUAS are nan: {error}")
-        return dict.fromkeys(names, math.nan)
+        return dict.fromkeys(HIGHER_IS_BETTER, math.nan)
 
 
 def _check_choices(
@@ -134,20 +124,14 @@ def warn_once(text: str) -> None:
     logging.getLogger(__name__).warning(text)
 
 
-def aggregation(
-    name: str,
-    **options: object,
-) -> Callable[[Sequence[ChoiceRecord]], float]:
-    """Return lm-eval's aggregation of a metric of the records of a task, e.g. ``aggregation("ecuas_2", n=2)``."""
+def aggregation(name: str) -> Callable[[Sequence[ChoiceRecord]], float]:
+    """Return lm-eval's aggregation of one of the metrics of the records of a task."""
 
     def aggregate(records: Sequence[ChoiceRecord]) -> float:
-        why = next(
-            (record["why"] for record in records if "why" in record),
-            "",
-        )
+        why = next((record["why"] for record in records if "why" in record), "")
         labels = [record["true_choice"] for record in records]
         scores = [record["log_likelihoods"] for record in records]
-        return metrics_of_choices(labels, scores, why, names=[name], **options)[name]
+        return metrics_of_choices(labels, scores, why)[name]
 
     aggregate.__name__ = name
     return aggregate

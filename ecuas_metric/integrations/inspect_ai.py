@@ -56,7 +56,7 @@ def _values(
         }
         sample["scores"] = {"": {"value": each.score.value, "metadata": each.score.metadata or {}}}
         samples.append(sample)
-    part = part_of_scorer(Log(Path("the scores"), samples), "", RunOptions())
+    part = part_of_scorer(Log(Path("the scores"), "", "", samples=samples), "", RunOptions())
     system = submission_of(part, "", reading)
     return _quietly(
         system.references,

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import check_cv, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.utils import Bunch, Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets
@@ -135,7 +135,8 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
                 setattr(self, name, getattr(self.estimator_, name))
         self.recalibration_ = None
         if self.calibration is not None:
-            self.recalibration_ = self._fit_recalibration(X, truth, sample_weight, routed)
+            params = {**routed.estimator.fit, **routed.splitter.split}
+            self.recalibration_ = self._fit_recalibration(X, truth, sample_weight, params)
         return self
 
     def _require_options(self, classes: Array) -> None:
@@ -168,16 +169,12 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         return router.add(splitter=self.cv, method_mapping=splitting)
 
     def _fit_recalibration(
-        self, X: Any, y: Array, sample_weight: ArrayLike | None, routed: Bunch
+        self, X: Any, y: Array, sample_weight: ArrayLike | None, params: dict[str, Any]
     ) -> Recalibration | None:
         """Fit a map of posteriors out of fold; None, with a warning, where no map is best."""
+        cv = self._folds(X, y)
         out_of_fold = cross_val_predict(
-            clone(self.estimator),
-            X,
-            y,
-            cv=self._folds(X, y, routed.splitter.split),
-            method="predict_proba",
-            params=routed.estimator.fit,
+            self.estimator, X, y, cv=cv, method="predict_proba", params=params
         )
         codes = np.searchsorted(self.classes_, y)
         method = str(self.calibration)
@@ -189,10 +186,10 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
             warnings.warn(str(Note("not_recalibrated", {"reason": error})), stacklevel=3)
             return None
 
-    def _folds(self, X: Any, y: Array, params: dict[str, Any]) -> list[tuple[Ints, Ints]]:
-        """Return the rows that each fold leaves, and those that it holds."""
+    def _folds(self, X: Any, y: Array) -> Any:
+        """Return the splitter, or the rows that each fold leaves, and those that it holds."""
         if not (self.cv is None or isinstance(self.cv, Integral)):
-            return list(check_cv(self.cv, y, classifier=True).split(X, y, **params))
+            return self.cv
         count = FOLDS if self.cv is None else int(self.cv)
         with in_words({"references": "y"}):
             require_classes(y, 2)  # one of which is in the rows that each fold leaves
@@ -237,10 +234,8 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if label in [*self.classes_.tolist(), *set(rows.decision.tolist())]:
             raise InputError("rejected_label", "rejected_label_is_a_class", value=label)
         is_of_kind = are_numbers and np.asarray(label).dtype.kind in "iuf"
-        kind = np.result_type(rows.decision, label) if is_of_kind else object
-        decisions = rows.decision.astype(kind)
-        decisions[~rows.accepted] = label
-        return decisions
+        decisions = rows.decision if is_of_kind else rows.decision.astype(object)
+        return np.where(rows.accepted, decisions, label)
 
     def decision_costs(self, X: Any, y: ArrayLike) -> Floats:
         """Return what each row (N,) costs given its true class: its decision, or the reject cost."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
 from torchmetrics import Metric
 
 from ..errors import InputError
-from ..inputs import IGNORED, Array
+from ..inputs import IGNORED
 from ..scale.training import StreamedMetrics
 from .choices import rows_of
 
@@ -61,16 +62,11 @@ class ECUAS(Metric):  # type: ignore[misc]
         sample_weight: Tensor | None = None,
     ) -> None:
         """Add a batch."""
-        rows: tuple[Tensor | Array, Tensor | Array, Tensor | Array | None] = (
-            preds,
-            target,
-            sample_weight,
-        )
-        if self.form == "posteriors":
-            rows = self.rows_of(preds, target, sample_weight)
-        if len(rows[1]):
+        rows: tuple[Any, Any, Any] = (preds, target, sample_weight)
+        predictions, references, weight = self.rows_of(*rows) if self.form == "posteriors" else rows
+        if len(references):
             batch = self._of([])
-            batch.update(*rows[:2], sample_weight=rows[2])
+            batch.update(predictions, references, sample_weight=weight)
             self.parts.append(self._bytes(batch))
             self._merge()
 

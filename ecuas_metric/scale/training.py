@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from ..options import checked_options
+from ..inputs import FORM_CHECKS
+from ..options import checked_options, one_of
 from ..summary import Summary, SummaryResults, merge, results_of
 from .rows import state_of, state_options
 from .storage import Collection, from_bytes, to_bytes
@@ -29,7 +30,7 @@ class StreamedMetrics:
     """
 
     def __init__(self, form: str = "confidences", **options: object) -> None:
-        self.form = form
+        self.form = one_of(form, tuple(FORM_CHECKS), "form")
         self.reading = {name: options.pop(name) for name in READING_OPTIONS if name in options}
         checked_options(**self.reading)
         self.options = state_options(**options)

@@ -10,8 +10,8 @@ import math
 import time
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -22,7 +22,7 @@ import pyarrow as pa
 from ...errors import FileError, InputError, Note
 from ..values import value_at
 from . import RunOptions, parts
-from .parts import Column, Fields, Place, Reader, RunPart
+from .parts import Column, Fields, Reader, Run, RunPart
 
 _ZSTANDARD = 93  # a method of compression that zipfile knows from Python 3.14 on
 _NEEDED = (b'"eval"', b'"task"', b'"model"', b'"version"')
@@ -44,70 +44,57 @@ _BESIDE = {"eval-set.json", "logs.json"}  # the logs of an eval set
 # of the configuration
 _ASKED_BY = ("limit", "sample_id", "epochs", "message_limit", "token_limit", "time_limit")
 _ARGUMENTS = ("metadata", "model_args", "model_generate_config", "task_args")  # of the header
+# what reading other content raises
+_NOT_A_LOG = (ValueError, LookupError, TypeError, AttributeError, OSError, zipfile.BadZipFile)
 _LONGEST = 40  # characters of a setting in the name of a system
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class Log(Run):
     """The samples of a run, in order and without those that were invalidated, and how they came about."""
 
-    file: Path
-    samples: Sequence[Fields]
-    model: str = ""
-    task: str = ""
+    samples: Sequence[Fields] = ()
     status: str = "success"  # started: the run goes on, or was killed
     planned: int = 0  # samples that the run was to have, each epoch counted
     dataset: int = 0  # samples of the task
     invalidated: int = 0
-    run: str = ""  # which its attempts and its scored copies share
+    task_id: str = ""  # which the attempts of a run and its scored copies share
     written: tuple[object, ...] = ()  # orders the logs of a run
-    settings: Fields = field(default_factory=dict)
-    unused: tuple[tuple[str, str], ...] = ()  # logs that this one replaces, and why
+
+    @property
+    def scored(self) -> set[tuple[str, int]]:
+        """The ids and epochs of the samples that have scores."""
+        scored = [sample for sample in self.samples if sample.get("scores")]
+        return {(str(sample["id"]), _epoch(sample)) for sample in scored}
 
 
 def part_of_scorer(log: Log, scorer: str, options: RunOptions) -> RunPart:
     """Return the part of one scorer on the samples of a log, for the reader and the plug-in."""
-    samples = [sample for sample in log.samples if scorer in (sample.get("scores") or {})]
+    file = log.file
+    samples = [sample for sample in log.samples if scorer in _section(sample, "scores")]
     scores = [sample["scores"][scorer] for sample in samples]
     rows = np.arange(1, len(samples) + 1)
-    name = options.confidence or _CONFIDENCE
+    name = options.fields.get("confidence", _CONFIDENCE)
+    stated = [
+        value_at(score if _keeps(score, name) else sample, name)
+        for score, sample in zip(scores, samples, strict=True)
+    ]
     what = f"{name} with a value, of scorer {scorer}"
-    confidences = parts.confidences_in(
-        _stated(samples, scores, name),
-        what,
-        log.file,
-        rows,
-    )
+    confidences = parts.column_of(stated, "confidence", what, file, rows)
     columns = {
         **_identities(samples),
-        **parts.named_columns(samples, _per_sample(samples, options), log.file, rows),
-        "correct": _grades(scores, options.correct or "value", log.file),
+        **parts.named_columns(samples, _per_sample(samples, options), file, rows),
+        "correct": _grades(scores, options.fields.get("correct", "value"), file),
         "confidence": confidences,
     }
-    facts = _facts(log, scorer, samples)
-    if None in confidences:
-        facts.append(
-            Note(
-                "run_without_confidence",
-                {"count": confidences.count(None), "total": len(samples)},
-            )
-        )
-    place = Place(log.file, log.model, log.task)
+    answers = [score.get("answer") for score in scores]
     return parts.part_of(
-        place,
+        log,
         rows,
         columns,
-        facts,
-        answers=_answers(scores),
-        settings=log.settings,
-        unused=log.unused,
+        _facts(log, scorer, samples, confidences),
+        answers=answers if all(answers) else [],
     )
-
-
-def _answers(scores: Sequence[Fields]) -> Sequence[object]:
-    """Return the answers, none where a score keeps none."""
-    answers = [score.get("answer") for score in scores]
-    return answers if all(answers) else []
 
 
 def _identities(samples: Sequence[Fields]) -> dict[str, Column]:
@@ -124,33 +111,28 @@ def _epoch(sample: Fields) -> int:
     return int(sample.get("epoch", 1))
 
 
-def _stated(
-    samples: Sequence[Fields],
+def _grades(
     scores: Sequence[Fields],
     name: str,
+    file: Path,
 ) -> list[object]:
-    """Return the values of the field of a dotted name, of the scores or else of their samples."""
-    return [
-        value_at(score if _keeps(score, name) else sample, name)
-        for score, sample in zip(scores, samples, strict=True)
-    ]
+    """Return the grades (N,) in the field of a dotted name, None where a score is none."""
+    values = [value_at(score, name) for score in scores]
+    grades = [parts.in_file(file, row, _grade, value, name) for row, value in enumerate(values, 1)]
+    return parts.without_nan(grades)
 
 
 def _facts(
     log: Log,
     scorer: str,
     samples: Sequence[Fields],
+    confidences: Column,
 ) -> list[Note]:
     """Return notes on the samples of a scorer, and on those that a run was to have, and has not."""
     scored = len(samples)
     epochs = max(map(_epoch, samples))
     count = len({str(sample["id"]) for sample in samples})
-    fields = {
-        "task": log.task,
-        "scorer": scorer,
-        "count": count,
-        "epochs": epochs,
-    }
+    fields = {"task": log.task, "scorer": scorer, "count": count, "epochs": epochs}
     facts = [Note("run_in_epochs" if epochs > 1 else "run_of_inspect", fields)]
     progress = {"count": scored, "total": log.planned, "status": log.status}
     if log.status != "success":
@@ -161,38 +143,19 @@ def _facts(
         facts.append(Note("run_invalidated", {"count": log.invalidated}))
     if log.planned and log.planned < log.dataset:
         facts.append(Note("run_limited", {"total": log.dataset}))
+    if None in confidences:
+        missing = {"count": confidences.count(None), "total": scored}
+        facts.append(Note("run_without_confidence", missing))
     return facts
 
 
-def _grades(
-    scores: Sequence[Fields],
-    name: str,
-    file: Path,
-) -> Column:
-    """Return the grades (N,) in the field of a dotted name, nan where a score is none."""
-    values = [value_at(score, name) for score in scores]
-    for row, value in enumerate(values, 1):
-        if isinstance(value, dict):
-            raise FileError(
-                file,
-                "score_of_several_values",
-                row=row,
-                advice="name_value",
-                keys=list(value),
-                name=name,
-            )
-    return np.array(
-        [parts.in_file(file, row, _grade, value) for row, value in enumerate(values, 1)]
-    )
-
-
-def _grade(value: object) -> float:
+def _grade(value: object, name: str) -> float:
     """Return 1 for what Inspect takes as right, 0 for wrong, a grade between them, nan for unscored; or raise."""
+    if isinstance(value, dict):
+        rule = "score_of_several_values"
+        raise InputError("score", rule, advice="name_value", keys=list(value), name=name)
     if isinstance(value, str):
-        value = _VERDICTS.get(
-            value,
-            _VERDICTS.get(value.lower(), value),
-        )
+        value = _VERDICTS.get(value, _VERDICTS.get(value.lower(), value))
     try:
         return math.nan if value is None else float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -213,16 +176,11 @@ def _per_sample(
 
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read logs: one part for each run and scorer that keeps a confidence. Epochs of a sample are a group."""
-    left_out = _LARGE - options.holders
-    read_logs = [_read_log(file, left_out) for file in files]
-    logs = {log.file: log for log in _named(_with_scores(_latest(read_logs)))}
-    places = parts.once(
-        [Place(log.file, log.model, log.task) for log in logs.values()],
-        options,
-    )
+    read_logs = [_read_log(file, _LARGE - options.holders) for file in files]
+    tasks = parts.grouped(read_logs, lambda log: (log.model, log.task))
+    logs = chain.from_iterable(_named(_with_scores(_latest(same))) for same in tasks)
     read: list[RunPart] = []
-    for place in places:
-        log = logs[place.file]
+    for log in parts.once(sorted(logs, key=lambda log: log.file), options):
         scorers = _scorers_in(log, options)
         for scorer in scorers:
             part = part_of_scorer(log, scorer, options)
@@ -232,89 +190,84 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     return read
 
 
-def _latest(logs: Iterable[Log]) -> list[Log]:
+def _latest(logs: Sequence[Log]) -> list[Log]:
     """Return the last log of each run, which names the earlier ones; FileError if these have samples that it lacks."""
-    runs: dict[str, list[Log]] = {}
-    for log in logs:
-        runs.setdefault(log.run or str(log.file), []).append(log)
     latest = []
-    for same in runs.values():
+    for same in parts.grouped(logs, lambda log: log.task_id or log.file):
         *earlier, last = sorted(same, key=lambda log: log.written)
         for log in earlier:
-            if _scored(log) - _scored(last):
-                parts.refuse_two(
-                    Place(last.file, last.model, last.task),
-                    log.file,
-                )
-        unused = [(log.file.name, "an earlier log of this run") for log in earlier]
-        latest.append(replace(last, unused=tuple(unused)))
-    return sorted(latest, key=lambda log: log.file)
+            if log.scored - last.scored:
+                parts.refuse_two(log, last)
+        latest.append(_instead_of(last, earlier, "an earlier log of this run"))
+    return latest
 
 
-def _with_scores(logs: Sequence[Log]) -> list[Log]:
-    """Return logs without those that hold no scores, as of a run that failed, where another of the task has some."""
-    kept = []
-    for log in logs:
-        same = [other for other in logs if (other.model, other.task) == (log.model, log.task)]
-        empty = [(other.file.name, "no scores") for other in same if not _scored(other)]
-        if _scored(log) or len(empty) == len(same):
-            kept.append(replace(log, unused=(*log.unused, *empty)))
-    return kept
+def _with_scores(logs: Sequence[Log]) -> Sequence[Log]:
+    """Return logs of a task without those that hold no scores, as of a run that failed, where others have some."""
+    empty = [log for log in logs if not log.scored]
+    if len(empty) == len(logs):
+        return logs
+    return [_instead_of(log, empty, "no scores") for log in logs if log.scored]
 
 
-def _scored(log: Log) -> set[tuple[str, object]]:
-    return {
-        (str(sample["id"]), sample.get("epoch", 1))
-        for sample in log.samples
-        if sample.get("scores")
-    }
+def _instead_of(
+    log: Log,
+    others: Sequence[Log],
+    why: str,
+) -> Log:
+    unused = [(other.file.name, why) for other in others]
+    return replace(log, unused=(*log.unused, *unused))
 
 
 def _named(logs: Sequence[Log]) -> list[Log]:
-    """Return logs whose systems are named by their model, and by the settings in which its runs of a task differ."""
+    """Return logs of a task whose systems are named by their model and by the settings in which they differ."""
+    differing = parts.differing_settings([log.settings for log in logs])
     named = []
     for log in logs:
-        same = [
-            other.settings for other in logs if (other.model, other.task) == (log.model, log.task)
-        ]
-        differing = parts.differing_settings(same)
         texts = [f"{name}={log.settings.get(name, 'default')[:_LONGEST]}" for name in differing]
-        named.append(
-            replace(
-                log,
-                model=" ".join([log.model, ", ".join(texts)]).rstrip(),
-            )
-        )
+        named.append(replace(log, model=f"{log.model} {', '.join(texts)}".rstrip()))
     return named
 
 
 def _scorers_in(log: Log, options: RunOptions) -> list[str]:
     """Return the scorers that are systems: the requested one, or each that keeps a confidence."""
-    scores = [sample["scores"] for sample in log.samples if sample.get("scores")]
-    _require_end(log, len(scores), options)
-    names = list(dict.fromkeys(chain.from_iterable(scores)))
-    name = options.confidence or _CONFIDENCE
-    keeping = [
-        scorer for scorer in names if _any_keeps((each.get(scorer) for each in scores), name)
-    ]
-    if keeping and options.filter is None:
-        return keeping
-    if options.filter is not None or _any_keeps(log.samples, name):
-        return [parts.only(names, options.filter, log.file, "scorer")]
-    if options.confidence:
-        raise FileError(log.file, "no_field", name=name)
-    raise FileError(
-        log.file, "scorer_without_confidence", advice="name_confidence_field", scorers=names
-    )
+    _require_scores(log, options)
+    scores = [_section(sample, "scores") for sample in log.samples]
+    scorers = list(dict.fromkeys(chain.from_iterable(scores)))
+    name = options.fields.get("confidence", _CONFIDENCE)
+    if options.filter is None:
+        keeping = [
+            scorer for scorer in scorers if _any_keeps((each.get(scorer) for each in scores), name)
+        ]
+        if keeping:
+            return keeping
+        _require_confidence(log, scorers, options)
+    return [parts.only(scorers, options.filter, log.file, "scorer")]
 
 
-def _require_end(log: Log, scored: int, options: RunOptions) -> None:
+def _require_scores(log: Log, options: RunOptions) -> None:
     """Raise FileError for a run without scores, or that did not end unless it is read in part."""
+    scored = len(log.scored)
     got = f"status {log.status}, {scored:,} of {log.planned:,} planned samples scored"
     if not scored:
         raise FileError(log.file, "no_scores", got=got)
     if log.status != "success" and not options.partial:
         raise FileError(log.file, "run_did_not_end", got=got, advice="read_partial")
+
+
+def _require_confidence(
+    log: Log,
+    scorers: Sequence[str],
+    options: RunOptions,
+) -> None:
+    """Raise FileError unless samples have the confidence that no scorer keeps."""
+    file = log.file
+    name = options.fields.get("confidence")
+    if name is None and not _any_keeps(log.samples, _CONFIDENCE):
+        advice = "name_confidence_field"
+        raise FileError(file, "scorer_without_confidence", advice=advice, scorers=scorers)
+    if name is not None and not _any_keeps(log.samples, name):
+        raise FileError(file, "no_field", name=name)
 
 
 def _any_keeps(rows: Iterable[Fields | None], name: str) -> bool:
@@ -338,7 +291,7 @@ def _read_log(file: Path, left_out: set[str]) -> Log:
     try:
         document = _by_inspect(file, left_out) if find_spec("inspect_ai") else _by_its_rules(file)
         return _log_of(file, document)
-    except (ValueError, KeyError, zipfile.BadZipFile, OSError, pa.ArrowException) as error:
+    except _NOT_A_LOG as error:
         raise FileError(file, "not_a_log_of_inspect", got=str(error)[:80]) from None
 
 
@@ -365,8 +318,7 @@ def _by_its_rules(file: Path) -> Fields:
 def _log_of(file: Path, document: Fields) -> Log:
     run = document["eval"]
     listed = {
-        (sample.get("epoch", 1), str(sample["id"])): sample
-        for sample in document.get("samples") or ()
+        (_epoch(sample), str(sample["id"])): sample for sample in document.get("samples") or ()
     }
     samples = [listed[key] for key in sorted(listed)]
     valid = [sample for sample in samples if not sample.get("invalidation")]
@@ -374,23 +326,27 @@ def _log_of(file: Path, document: Fields) -> Log:
     planned, dataset = _sizes(run)
     return Log(
         file,
-        valid,
-        model=str(run.get("model") or file.stem),
-        task=str(run["task"]),
+        str(run.get("model") or file.stem),
+        str(run["task"]),
+        _settings(document),
+        samples=valid,
         status=str(document.get("status", "started")),
         planned=(planned or len(samples)) - invalidated,
         dataset=dataset - invalidated,
         invalidated=invalidated,
-        run=str(run.get("task_id") or ""),
+        task_id=str(run.get("task_id") or ""),
         written=(str(run.get("created", "")), *_time_of(file)),
-        settings=_settings(document),
     )
+
+
+def _section(document: Fields, name: str) -> Fields:
+    return document.get(name) or {}
 
 
 def _sizes(run: Fields) -> tuple[int, int]:
     """Return how many samples a run was to have, and how many its task has, each epoch counted; 0 if unknown."""
-    dataset = run.get("dataset") or {}
-    epochs = int((run.get("config") or {}).get("epochs") or 1)
+    dataset = _section(run, "dataset")
+    epochs = int(_section(run, "config").get("epochs") or 1)
     size = int(dataset.get("samples") or 0)
     chosen = len(dataset.get("sample_ids") or ()) or size
     return chosen * epochs, size * epochs
@@ -407,30 +363,22 @@ def _time_of(file: Path) -> tuple[object, ...]:
 
 def _settings(document: Fields) -> dict[str, str]:
     """Return how the model was asked: arguments of task, model and solvers, generation, prompts and roles."""
-    run = document["eval"]
-    config = run.get("config") or {}
-    settings = _arguments(run, document.get("plan") or {})
-    settings |= {name: config.get(name) for name in _ASKED_BY} | _roles(run)
-    return {name: str(value) for name, value in settings.items() if value not in (None, "", {}, [])}
+    settings: dict[str, object] = {}
+    for source in _sources(document["eval"], _section(document, "plan")):
+        settings |= {name: value for name, value in source.items() if value is not None}
+    return {name: str(value) for name, value in settings.items() if value not in ("", {}, [])}
 
 
-def _arguments(run: Fields, plan: Fields) -> dict[str, object]:
+def _sources(run: Fields, plan: Fields) -> Iterator[Fields]:
     steps = plan.get("steps") or []
-    arguments: dict[str, object] = {"solver": "+".join(step["solver"] for step in steps)}
-    sources = [step.get("params") for step in steps]
-    sources += [run.get(name) for name in _ARGUMENTS]
-    for source in (*sources, plan.get("config")):
-        arguments |= {name: value for name, value in (source or {}).items() if value is not None}
-    return arguments
-
-
-def _roles(run: Fields) -> dict[str, object]:
-    """Return the models that judge, by their roles."""
-    roles = run.get("model_roles") or {}
-    return {
-        role: value_at(config, "model") if isinstance(config, dict) else config
-        for role, config in roles.items()
-    }
+    yield {"solver": "+".join(step["solver"] for step in steps)}
+    yield from [_section(step, "params") for step in steps]
+    yield from [_section(run, name) for name in _ARGUMENTS]
+    yield _section(plan, "config")
+    config = _section(run, "config")
+    yield {name: config.get(name) for name in _ASKED_BY}
+    for role, judge in _section(run, "model_roles").items():
+        yield {role: judge.get("model") if isinstance(judge, dict) else judge}
 
 
 def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
@@ -441,8 +389,7 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     stored.compress_type = zipfile.ZIP_STORED
     stored.file_size = info.compress_size
     del stored.CRC  # which is of the content
-    with pa.CompressedInputStream(pa.py_buffer(archive.read(stored)), "zstd") as stream:
-        content = bytes(stream.read())
+    content: bytes = pa.decompress(archive.read(stored), info.file_size, "zstd", asbytes=True)
     if zlib.crc32(content) != info.CRC:
         raise zipfile.BadZipFile(f"{info.filename} is damaged")
     return content

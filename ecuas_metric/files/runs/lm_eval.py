@@ -5,7 +5,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NotRequired, TypedDict
 
@@ -14,7 +13,8 @@ import numpy as np
 from ...errors import FileError, InputError, Note, sentence
 from ...inputs import Floats, Ints
 from . import RunOptions, parts
-from .parts import Answer, Fields, Place, Reader, RunPart
+from .parts import Fields, Reader, Run
+from .questions import Question, Tool, sizes_of
 
 # which tell whether lengths are as lm-eval's
 BY_LENGTH = {"none": "acc", "chars": "acc_norm", "bytes": "acc_bytes"}
@@ -25,8 +25,9 @@ _NEEDED = {"doc_id", "target", "filtered_resps", "arguments"}
 _LARGE = {"doc", "resps", "arguments"}
 # of a task in which the model writes its answer
 _METRICS = ("exact_match", "acc", "f1", "em", "mc1")
+# of a configuration
+_ASKED_BY = ("doc_to_text", "description", "num_fewshot", "target_delimiter")
 _RECORD = {"true_choice", "log_likelihoods"}  # keys of every `ChoiceRecord`
-_TOOL = "lm-eval samples"
 
 
 class ChoiceRecord(TypedDict):
@@ -61,139 +62,69 @@ def record_of_sample(
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A line without what is large in it, and of multiple choice the log-likelihoods and texts of all choices."""
-
-    line: int
-    id: str
-    target: str
-    scores: tuple[float, ...]
-    texts: tuple[str, ...]
-    row: Fields
-
-
-def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
-    """Read files of samples: one part per model, task and number of choices."""
-    places = parts.once([_identify(file) for file in files], options)
-    return [part for place in places for part in _of_task(place, options)]
-
-
-def _of_task(place: Place, options: RunOptions) -> Iterator[RunPart]:
-    samples = _samples(place.file, options)
-    counts = np.array([len(sample.scores) for sample in samples])
-    if not counts.any():
-        answers = [Answer(sample.id, sample.row, sample.row) for sample in samples]
-        rows = _lines(samples)
-        rule = "answers_of_lm_eval"
-        yield parts.part_in_words(
-            place, rows, answers, options, tool=_TOOL, metrics=_METRICS, rule=rule
-        )
-        return
-    if not counts.all():
-        raise FileError(
-            place.file,
-            "log_likelihoods_of_some",
-            row=samples[int(np.argmin(counts))].line,
-        )
-    settings = _settings(place)
-    for number in np.unique(counts).tolist():
-        same = [sample for sample in samples if len(sample.scores) == number]
-        yield _choices(place, same, options, settings)
-
-
-def _choices(
-    place: Place,
-    samples: Sequence[Sample],
-    options: RunOptions,
-    settings: dict[str, str],
-) -> RunPart:
-    rows = _lines(samples)
-    scores = np.array([sample.scores for sample in samples])
-    posteriors = parts.log_posteriors(scores, place.file, rows)
-    label, facts = _labels(place.file, samples, scores)
-    if options.length != "none":
-        posteriors = parts.log_posteriors(scores / _lengths(samples, scores, label, options.length))
-    columns = {
-        "id": [sample.id for sample in samples],
-        **parts.named_columns(
-            [sample.row for sample in samples], options.per_sample, place.file, rows
-        ),
-        "label": label,
-        "posteriors": posteriors,
-    }
-    return parts.part_of_choices(place, rows, columns, _TOOL, facts, settings=settings)
-
-
 def _labels(
     file: Path,
-    samples: Sequence[Sample],
+    questions: Sequence[Question],
     scores: Floats,
 ) -> tuple[Ints, list[Note]]:
     """Return the true choices, as the plug-in recorded them, or else the reading of the targets that `acc` shows."""
-    recorded = _recorded(file, samples)
-    if recorded is not None:
-        return recorded, []
-    acc = _accuracies(file, samples)
-    readings = _readings(samples)
-    fitting = {way: label for way, label in readings.items() if _fits(label, scores, acc)}
+    records = list(map(_record, questions))
+    if all(records):
+        return _recorded(file, questions, records), []
+    acc = _accuracies(file, questions)
+    readings = _readings(questions)
+    fitting = {way: labels for way, labels in readings.items() if _fits(labels, scores, acc)}
     if not fitting and (readings["text"] < 0).all() and _are_decided_of_two(scores, acc):
         # Two contexts with the same continuation, as in winogrande: the target names neither.
         likeliest = scores.argmax(axis=1)
         return np.where(acc == 1, likeliest, 1 - likeliest), [Note("run_right_by_acc")]
     if not fitting:
-        raise FileError(
-            file,
-            "targets_disagree_with_acc",
-            row=samples[0].line,
-            value=samples[0].target,
-        )
-    first, *further = fitting.values()
-    if any((label != first).any() for label in further):
+        first = questions[0]
+        raise FileError(file, "targets_disagree_with_acc", row=first.row, value=str(first.target))
+    labels, *further = fitting.values()
+    if any((other != labels).any() for other in further):
         raise FileError(file, "targets_ambiguous", got=f"{' or '.join(fitting)}, which differ")
-    return first, []
+    return labels, []
 
 
-def _recorded(file: Path, samples: Sequence[Sample]) -> Ints | None:
-    """Return the true choices that the plug-in recorded, None if it was not there; FileError with its reason."""
-    records = [_record(sample.row) for sample in samples]
-    labels = []
-    for sample, record in zip(samples, records, strict=True):
-        if record is None:
-            return None
+def _record(question: Question) -> Fields:
+    """Return what the plug-in recorded of a sample; nothing if it was not there."""
+    row = question.fields
+    values = [row.get(name) for name in row.get("metrics") or ()]
+    records = (each for each in values if isinstance(each, Mapping) and each.keys() >= _RECORD)
+    return next(records, {})
+
+
+def _recorded(
+    file: Path,
+    questions: Sequence[Question],
+    records: Sequence[Fields],
+) -> Ints:
+    """Return the true choices that the plug-in recorded; FileError with its reason where there is none."""
+    for question, record in zip(questions, records, strict=True):
         if "why" in record:
             raise FileError(
                 file,
                 "recorded_reason",
-                row=sample.line,
-                value=sample.target,
+                row=question.row,
+                value=str(question.target),
                 why=record["why"],
             )
-        labels.append(record["true_choice"])
-    return np.array(labels)
+    return np.array([record["true_choice"] for record in records])
 
 
-def _record(row: Fields) -> Fields | None:
-    records = [row.get(name) for name in row.get("metrics", ())]
-    return next(
-        (each for each in records if isinstance(each, Mapping) and each.keys() >= _RECORD),
-        None,
-    )
-
-
-def _accuracies(file: Path, samples: Sequence[Sample]) -> Floats:
+def _accuracies(file: Path, questions: Sequence[Question]) -> Floats:
     """Return `acc` (N,), nan where it is not recorded; FileError if it is a share."""
-    acc = _numbers(samples, "acc")
+    acc = _numbers(questions, "acc")
     is_whole = np.isnan(acc) | (acc == 0) | (acc == 1)
     if not is_whole.all():
-        row = int(np.argmin(is_whole))
-        advice = "use_task_of_one_right_choice"
+        place = int(np.argmin(is_whole))
         raise FileError(
             file,
             "acc_is_a_share",
-            row=samples[row].line,
-            value=acc[row],
-            advice=advice,
+            row=questions[place].row,
+            value=acc[place],
+            advice="use_task_of_one_right_choice",
         )
     return acc
 
@@ -204,172 +135,145 @@ def _are_decided_of_two(scores: Floats, acc: Floats) -> bool:
     )
 
 
-def _readings(samples: Sequence[Sample]) -> dict[str, Ints]:
+def _readings(questions: Sequence[Question]) -> dict[str, Ints]:
     """Return the possible readings of targets as text: an index, or a choice's text, as lm-eval has it; -1 if none."""
     indices = []
     places = []
-    for sample in samples:
-        target = sample.target.strip()
-        texts = [text.strip() for text in sample.texts]
+    for question in questions:
+        target = str(question.target).strip()
+        texts = [text.strip() for text in question.texts]
         indices.append(int(target) if target.isdecimal() and len(target) < 9 else -1)
         places.append(texts.index(target) if texts.count(target) == 1 else -1)
     return {"index": np.array(indices), "text": np.array(places)}
 
 
-def _fits(label: Ints, scores: Floats, acc: Floats) -> bool:
+def _fits(labels: Ints, scores: Floats, acc: Floats) -> bool:
     """Return whether labels are choices, and give the recorded accuracies; of equal scores any may be taken."""
-    if not ((label >= 0) & (label < scores.shape[1])).all():
+    if not ((labels >= 0) & (labels < scores.shape[1])).all():
         return False
     best = scores.max(axis=1, keepdims=True)
     is_decided = ~np.isnan(acc) & ((scores == best).sum(axis=1) == 1)
-    is_right = label == scores.argmax(axis=1)
+    is_right = labels == scores.argmax(axis=1)
     return bool((is_right[is_decided] == acc[is_decided]).all())
 
 
 def _lengths(
-    samples: Sequence[Sample],
+    questions: Sequence[Question],
     scores: Floats,
-    label: Ints,
+    labels: Ints,
     length: str,
 ) -> Ints:
     """Return lengths as lm-eval's: without the space that joins choices to the question, unless acc_norm differs."""
-    sizes = np.array([list(map(parts.SIZES[length], sample.texts)) for sample in samples])
-    spaces = np.array([[text.startswith(" ") for text in sample.texts] for sample in samples])
-    lengths: Ints = np.maximum(sizes - spaces, 1)
-    if not _fits(label, scores / lengths, _numbers(samples, BY_LENGTH[length])):
-        lengths = np.maximum(sizes, 1)
-    return lengths
+    sizes = sizes_of(questions, length)
+    spaces = [[text.startswith(" ") for text in question.texts] for question in questions]
+    lengths: Ints = np.maximum(sizes - np.array(spaces), 1)
+    if _fits(labels, scores / lengths, _numbers(questions, BY_LENGTH[length])):
+        return lengths
+    return np.maximum(sizes, 1)
 
 
-def _lines(samples: Sequence[Sample]) -> Ints:
-    return np.array([sample.line for sample in samples])
-
-
-def _numbers(samples: Sequence[Sample], name: str) -> Floats:
+def _numbers(questions: Sequence[Question], name: str) -> Floats:
     """Return the values of a metric (N,), nan where it is not recorded."""
-    values = [sample.row.get(name) for sample in samples]
-    return np.array(
-        [value if isinstance(value, (int, float)) else math.nan for value in values],
-        dtype=np.float64,
-    )
+    values = [question.grades.get(name) for question in questions]
+    numbers = [value if isinstance(value, (int, float)) else math.nan for value in values]
+    return np.array(numbers, dtype=np.float64)
 
 
-def _identify(file: Path) -> Place:
-    """Return a file, its task, and its model by the results beside it, or its folder."""
+def _run_of(file: Path) -> Run:
+    """Return a file, its task, and by the results beside it its model, or else its folder, and how it was asked."""
     named = _NAME.fullmatch(file.name)
     task = named["task"] if named else file.name.split(".jsonl")[0].removeprefix("samples_")
-    for results in _results(file):
-        name = results.get("model_name")
-        if isinstance(name, str) and name:
-            return Place(file, name, task)
-    return Place(file, file.parent.name or file.stem, task)
-
-
-def _results(file: Path) -> Iterator[Fields]:
-    """Yield the results of the same time beside a file of samples, or else any others, the latest first."""
-    named = _NAME.fullmatch(file.name)
-    same = file.with_name(f"results_{named['time']}.json") if named else file
-    found = (
-        [same]
-        if named and same.exists()
-        else sorted(file.parent.glob("results_*.json"), reverse=True)
+    results = _results(file, named["time"] if named else "")
+    config = (results.get("configs") or {}).get(task) or {}
+    settings = {name: config.get(name) for name in _ASKED_BY}
+    settings["chat_template"] = results.get("chat_template_sha")
+    return Run(
+        file,
+        str(results.get("model_name") or file.parent.name or file.stem),
+        task,
+        {name: str(value) for name, value in settings.items() if value not in (None, "")},
     )
-    for results in found:
-        yield json.loads(results.read_text(encoding="utf-8"))
 
 
-def _settings(place: Place) -> dict[str, str]:
-    """Return how a task was asked, by its results."""
-    for results in _results(place.file):
-        config = (results.get("configs") or {}).get(place.task) or {}
-        names = ("doc_to_text", "description", "num_fewshot", "target_delimiter")
-        settings = {name: config.get(name) for name in names} | {
-            "chat_template": results.get("chat_template_sha")
-        }
-        return {name: str(value) for name, value in settings.items() if value not in (None, "")}
+def _results(file: Path, time: str) -> Fields:
+    """Return the results of the same time beside a file of samples, or else the latest others, if any."""
+    beside = sorted(file.parent.glob("results_*.json"))
+    same = [each for each in beside if each.name == f"results_{time}.json"]
+    for results in same or beside[-1:]:
+        try:
+            return dict(json.loads(results.read_text(encoding="utf-8")))
+        except (ValueError, TypeError):
+            raise FileError(results, "not_results_of_lm_eval") from None
     return {}
 
 
-def _samples(file: Path, options: RunOptions) -> list[Sample]:
+def _questions(file: Path, options: RunOptions) -> list[Question]:
     """Return the lines of a file that have the requested filter, or the only one."""
-    kept: list[Sample] = []
+    kept: list[Question] = []
     filters: list[str] = []
+    left_out = _LARGE - options.holders
     for number, row in _rows(file):
         filters.append(str(row.get("filter", "none")))
         if options.filter in (None, filters[-1]):
-            kept.append(
-                parts.in_file(
-                    file,
-                    number,
-                    _sample,
-                    number,
-                    row,
-                    _LARGE - options.holders,
-                )
-            )
+            kept.append(parts.in_file(file, number, _question, number, row, left_out))
     if not filters:
         raise FileError(file, "no_samples", advice="check_interruption")
     parts.only(filters, options.filter, file, "filter")
+    without = [question.row for question in kept if not question.scores]
+    if 0 < len(without) < len(kept):
+        raise FileError(file, "log_likelihoods_of_some", row=without[0])
     return kept
 
 
-def _sample(
+def _question(
     number: int,
     row: Fields,
     left_out: set[str],
-) -> Sample:
+) -> Question:
     responses = row["filtered_resps"]
     if not (isinstance(responses, list) and len(responses) > 1 and isinstance(responses[0], list)):
         responses = []
     if "acc_mutual_info" in row:  # the second half are the choices without their question
         responses = responses[: len(responses) // 2]
     try:
-        scores = tuple(float(response[0]) for response in responses)
+        scores = [float(response[0]) for response in responses]
     except (TypeError, ValueError):  # of a filter that keeps all repeats
         raise InputError(
             "filtered_resps", "not_one_log_likelihood_each", value=responses[0]
         ) from None
     small = {name: value for name, value in row.items() if name not in left_out}
-    identifier = str(row.get("doc_hash", row["doc_id"]))
-    return Sample(
+    return Question(
         number,
-        identifier,
-        str(row["target"]),
+        str(row.get("doc_hash", row["doc_id"])),
+        row["target"],
         scores,
         _texts(row, len(scores)),
+        small,
         small,
     )
 
 
-def _texts(row: Fields, number: int) -> tuple[str, ...]:
+def _texts(row: Fields, number: int) -> list[str]:
     """Return the continuations that were scored."""
-    arguments = row["arguments"]
-    return tuple(str(arguments[f"gen_args_{choice}"]["arg_1"]) for choice in range(number))
+    names = [f"gen_args_{choice}" for choice in range(number)]
+    try:
+        return [str(row["arguments"][name]["arg_1"]) for name in names]
+    except (TypeError, KeyError):  # of an older lm-eval
+        raise InputError("arguments", "lines_not_of_lm_eval") from None
 
 
 def _is_samples(file: Path) -> bool:
     """Return whether the first line of a file is a sample, or the file is empty and named as samples."""
     try:
-        with _open_lines(file) as lines:
-            line = lines.readline()
-        row = json.loads(line) if line else None
+        return next(_rows(file), None) is not None or file.name.startswith("samples_")
     except (ValueError, OSError, EOFError, RecursionError):
         return False
-    return (
-        row.keys() >= _NEEDED
-        if isinstance(row, dict)
-        else not line and file.name.startswith("samples_")
-    )
-
-
-def _open_lines(file: Path) -> IO[str]:
-    """Open a file of lines, compressed or not; only a newline ends one."""
-    opened: Callable[..., IO[str]] = gzip.open if file.suffix == ".gz" else open
-    return opened(file, "rt", encoding="utf-8", newline="\n")
 
 
 def _rows(file: Path) -> Iterator[tuple[int, Fields]]:
-    with _open_lines(file) as lines:
+    """Yield the lines of a file, compressed or not, with their numbers; only a newline ends one."""
+    opened: Callable[..., IO[str]] = gzip.open if file.suffix == ".gz" else open
+    with opened(file, "rt", encoding="utf-8", newline="\n") as lines:
         for number, line in enumerate(lines, 1):
             try:
                 row = json.loads(line)
@@ -389,4 +293,7 @@ def _rows(file: Path) -> Iterator[tuple[int, Fields]]:
             yield number, row
 
 
-LM_EVAL = Reader(_is_samples, _parts)
+_TOOL = Tool(
+    "lm-eval samples", _METRICS, "answers_of_lm_eval", _run_of, _questions, _labels, _lengths
+)
+LM_EVAL = Reader(_is_samples, _TOOL.parts)

@@ -1,47 +1,40 @@
-"""A part of a run: one system on one task, its samples as arrays; and what the readers of all tools share."""
+"""A part of a run: one system on one task, its samples as columns; and what the readers of all tools share."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
+from types import NoneType
 from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
 from ...errors import FileError, InputError, Note
-from ...inputs import Array, Floats, Ints
-from ..values import from_column, value_at
+from ...inputs import Floats, Ints
+from ..values import from_numpy, from_values, value_at
 from . import RunOptions
 
 Fields = Mapping[str, Any]  # of JSON
-Column = Array | Sequence[object]
+Column = Sequence[Any]  # None where there is no value
 T = TypeVar("T")
-SIZES: dict[str, Callable[[str], int]] = {
-    "chars": len,
-    "bytes": lambda text: len(text.encode()),
-}
+R = TypeVar("R", bound="Run")
 FEW = 10  # samples of which all may be alike by chance
+# of the values of a role
+_KINDS: dict[str, Any] = {"confidence": (int, float, str, NoneType), "weight": (int, float)}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A file of samples, and the model and the task that they are of."""
+class Run:
+    """A file of samples: the model and the task that they are of, how it was asked, and the files it replaces."""
 
     file: Path
     model: str
     task: str
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer in words: its grades by metric, and the fields that can be named."""
-
-    id: str
-    grades: Fields
-    fields: Fields
+    settings: Mapping[str, str] = field(default_factory=dict)
+    unused: tuple[tuple[str, str], ...] = ()  # files, and why
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +48,11 @@ class RunPart:
     rows : array of int, shape (N,)
         Where the samples are in the file, counted from 1.
     columns : mapping
-        By role: log-posteriors (N, K) and labels, or confidences and correctness or nan.
+        By role, (N,) each: ids, and confidences and correctness, or labels.
     notes : tuple of Note
         What it was recognised as, and what is odd about it.
-    num_classes : int or None
-        K of posteriors; those of differing K are different parts.
+    posteriors : ndarray, shape (N, K), or None
+        Log-posteriors of choices; those of differing K are different parts.
     settings : mapping of str to str
         How the model was asked.
     unused : tuple of (str, str)
@@ -72,19 +65,21 @@ class RunPart:
     rows: Ints
     columns: Mapping[str, Column]
     notes: tuple[Note, ...]
-    num_classes: int | None = None
-    settings: Mapping[str, str] = field(default_factory=dict)
-    unused: tuple[tuple[str, str], ...] = ()
+    posteriors: Floats | None
+    settings: Mapping[str, str]
+    unused: tuple[tuple[str, str], ...]
+
+    @property
+    def num_classes(self) -> int | None:
+        """K of posteriors."""
+        return None if self.posteriors is None else self.posteriors.shape[1]
 
     def table(self) -> tuple[pa.Table, dict[str, str]]:
         """Return the columns (N,) by name, and the name of each role's column for `submissions_of`."""
-        columns = {
-            role: from_column(self.columns[role]) for role in self.columns if role != "posteriors"
-        }
+        columns = {role: from_values(values) for role, values in self.columns.items()}
         roles = {role: role for role in columns}
-        if "posteriors" in self.columns:
-            posteriors = np.asarray(self.columns["posteriors"])
-            choices = {f"choice_{k}": from_column(values) for k, values in enumerate(posteriors.T)}
+        if self.posteriors is not None:
+            choices = {f"choice_{k}": from_numpy(of) for k, of in enumerate(self.posteriors.T)}
             columns |= choices
             roles["posteriors"] = "+".join(choices)
         return pa.table(columns), roles
@@ -99,101 +94,37 @@ class Reader:
 
 
 def part_of(
-    place: Place,
+    run: Run,
     rows: Ints,
     columns: Mapping[str, Column],
     facts: Sequence[Note],
     *,
+    posteriors: Floats | None = None,
     answers: Collection[object] = (),
-    **fields: Any,
 ) -> RunPart:
     """Return a part with notes on what it was recognised as, on weights, and on samples that are all alike."""
     if "weight" in columns:
-        total = np.asarray(columns["weight"]).sum()
+        total = np.sum(columns["weight"])
         facts = [*facts, Note("run_weighted", {"count": len(rows), "sum": total})]
     notes = [Note("run", {"facts": "; ".join(map(str, facts))})]
     for rule, values in (
         ("run_of_one_answer", answers),
         ("run_of_one_confidence", columns.get("confidence", ())),
     ):
-        distinct = set(values)
+        distinct = set(map(str, values))
         if len(rows) >= FEW and len(distinct) == 1:
-            notes.append(
-                Note(
-                    rule,
-                    {"count": len(rows), "value": str(distinct.pop())},
-                )
-            )
+            notes.append(Note(rule, {"count": len(rows), "value": distinct.pop()}))
     return RunPart(
-        place.model,
-        place.task,
-        str(place.file),
+        run.model,
+        run.task,
+        str(run.file),
         rows,
         columns,
         tuple(notes),
-        **fields,
+        posteriors,
+        run.settings,
+        run.unused,
     )
-
-
-def part_of_choices(
-    place: Place,
-    rows: Ints,
-    columns: Mapping[str, Column],
-    tool: str,
-    facts: Sequence[Note] = (),
-    **fields: Any,
-) -> RunPart:
-    """Return the part of the log-posteriors (N, K) of choices."""
-    posteriors = np.asarray(columns["posteriors"])
-    count, num_classes = posteriors.shape
-    fact = Note(
-        "run_of_choices",
-        {"what": tool, "task": place.task, "count": count, "choices": num_classes},
-    )
-    chosen = posteriors.argmax(axis=1).tolist()
-    return part_of(
-        place,
-        rows,
-        columns,
-        [fact, *facts],
-        answers=chosen,
-        num_classes=num_classes,
-        **fields,
-    )
-
-
-def part_in_words(
-    place: Place,
-    rows: Ints,
-    answers: Sequence[Answer],
-    options: RunOptions,
-    *,
-    tool: str,
-    metrics: Sequence[str],
-    rule: str,
-) -> RunPart:
-    """Return the part of answers in words, by the named metric or the first there is; `rule` is of no confidence."""
-    name = options.confidence
-    wanted = [options.correct] if options.correct else metrics
-    metric = next(filter(answers[0].grades.__contains__, wanted), None)
-    if metric is None or name is None:
-        raise FileError(
-            place.file, rule if metric else "no_metric_of_right", advice="name_confidence_field"
-        )
-    fields = [answer.fields for answer in answers]
-    columns: dict[str, Column] = {
-        "id": [answer.id for answer in answers],
-        **named_columns(fields, options.per_sample, place.file, rows),
-        "correct": [answer.grades.get(metric) for answer in answers],
-        "confidence": confidences_in(
-            [value_at(each, name) for each in fields], name, place.file, rows
-        ),
-    }
-    fact = Note(
-        "run_of_answers",
-        {"what": tool, "task": place.task, "count": len(answers), "metric": metric},
-    )
-    return part_of(place, rows, columns, [fact])
 
 
 def differing_settings(settings: Sequence[Mapping[str, str]]) -> list[str]:
@@ -218,12 +149,7 @@ def names_of(parts: Sequence[RunPart]) -> list[str]:
 def tell_apart(parts: Sequence[RunPart]) -> list[RunPart]:
     """Return parts in whose ids the task stands, where several tasks number their questions: these are not the same."""
     are_several = len({part.task for part in parts}) > 1
-    return [
-        replace(part, columns=_with_task(part, is_grouped=False))
-        if are_several and _are_numbers(part)
-        else part
-        for part in parts
-    ]
+    return [_with_task(part) if are_several and _are_numbers(part) else part for part in parts]
 
 
 def _are_numbers(part: RunPart) -> bool:
@@ -241,10 +167,8 @@ def pool_tasks(
             replace(part, columns={**part.columns, "stratum": [part.task] * len(part.rows)})
             for part in parts
         ]
-    kinds: dict[tuple[str, int | None], list[RunPart]] = {}
-    for part in parts:
-        kinds.setdefault((part.model, part.num_classes), []).append(part)
-    return [_pool(same) if len(same) > 1 else same[0] for same in kinds.values()]
+    kinds = grouped(parts, lambda part: (part.model, part.num_classes))
+    return [_pool(same) if len(same) > 1 else same[0] for same in kinds]
 
 
 def _pool(parts: Sequence[RunPart]) -> RunPart:
@@ -257,54 +181,59 @@ def _pool(parts: Sequence[RunPart]) -> RunPart:
         "run_of_tasks",
         {"number": len(parts), "choices": choices, "count": count, "tasks": tasks},
     )
-    place = Place(
-        Path(os.path.commonpath([part.path for part in parts])),
-        first.model,
-        "",
-    )
+    folder = Path(os.path.commonpath([part.path for part in parts]))
     unused = tuple(chain.from_iterable(part.unused for part in parts))
+    arrays = [part.posteriors for part in parts if part.posteriors is not None]
     return part_of(
-        place,
+        Run(folder, first.model, "", unused=unused),
         np.arange(1, count + 1),
         columns,
         [fact],
-        num_classes=first.num_classes,
-        unused=unused,
+        posteriors=np.concatenate(arrays) if arrays else None,
     )
 
 
 def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:
-    """Return the columns that all parts have, weights in all or none."""
-    if len({"weight" in part.columns for part in parts}) > 1:
+    """Return the columns that all parts have, weights in all or none; questions are groups where some have groups."""
+    roles = [part.columns.keys() for part in parts]
+    if len({"weight" in each for each in roles}) > 1:
         raise FileError(parts[0].path, "weights_in_some_tasks")
-    is_grouped = any("group" in part.columns for part in parts)
-    tables = [_with_task(part, is_grouped=is_grouped) for part in parts]
-    roles = [role for role in tables[0] if all(role in table for table in tables)]
-    return {role: _joined([table[role] for table in tables]) for role in roles}
+    if any("group" in each for each in roles):
+        parts = list(map(_with_groups, parts))
+    tables = [part.columns for part in map(_with_task, parts)]
+    common = set(tables[0]).intersection(*tables)
+    return {
+        role: list(chain.from_iterable(table[role] for table in tables))
+        for role in tables[0]
+        if role in common
+    }
 
 
-def _with_task(
-    part: RunPart,
-    *,
-    is_grouped: bool,
-) -> dict[str, Column]:
-    """Return the columns with the task before each id, group and stratum, so that models are paired by question."""
+def _with_groups(part: RunPart) -> RunPart:
+    """Return a part whose questions are groups, unless it has groups."""
+    groups = part.columns.get("group", part.columns["id"])
+    return replace(part, columns={**part.columns, "group": groups})
+
+
+def _with_task(part: RunPart) -> RunPart:
+    """Return a part with the task before each id, group and stratum, so that models are paired by question."""
     columns = dict(part.columns)
-    if is_grouped:
-        columns.setdefault("group", columns["id"])
-    for role in ("id", "group", "stratum"):
-        if role in columns:
-            columns[role] = [
-                text if text == part.task else f"{part.task} {text}" for text in columns[role]
-            ]
-    return columns
+    for role in columns.keys() & {"id", "group", "stratum"}:
+        columns[role] = [
+            text if text == part.task else f"{part.task} {text}" for text in columns[role]
+        ]
+    return replace(part, columns=columns)
 
 
-def _joined(columns: Sequence[Column]) -> Column:
-    arrays = [column for column in columns if isinstance(column, np.ndarray)]
-    if len(arrays) == len(columns):
-        return np.concatenate(arrays)
-    return list(chain.from_iterable(columns))
+def grouped(
+    items: Iterable[T],
+    key: Callable[[T], Hashable],
+) -> list[list[T]]:
+    """Return the items of each key, in order."""
+    groups: dict[Hashable, list[T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return list(groups.values())
 
 
 def only(
@@ -320,14 +249,7 @@ def only(
         raise FileError(path, "several_in_run", got=listed, advice="name_filter", what=what)
     if wanted is not None and wanted not in names:
         got = f"{wanted!r}, not {listed}"
-        raise FileError(
-            path,
-            "not_in_run",
-            value=wanted,
-            got=got,
-            what=what,
-            wanted=wanted,
-        )
+        raise FileError(path, "not_in_run", value=wanted, got=got, what=what, wanted=wanted)
     return wanted or names[0]
 
 
@@ -352,35 +274,30 @@ def starts_with(
     return all(text in start for text in needed)
 
 
-def once(places: Sequence[Place], options: RunOptions) -> list[Place]:
-    """Return the files of the requested tasks; raise FileError if there is none, or a model has two of a task."""
-    wanted = [place for place in places if options.tasks is None or place.task in options.tasks]
+def once(runs: Sequence[R], options: RunOptions) -> list[R]:
+    """Return the runs of the requested tasks; raise FileError if there is none, or a model has two of a task."""
+    wanted = [run for run in runs if options.tasks is None or run.task in options.tasks]
     if not wanted:
-        tasks = ", ".join(sorted({place.task for place in places}))
+        tasks = ", ".join(sorted({run.task for run in runs}))
         got = f"{', '.join(map(repr, options.tasks or ()))}, not {tasks}"
-        raise FileError(places[0].file, "no_such_task", got=got)
-    first: dict[tuple[str, str], Path] = {}
-    for place in wanted:
-        before = first.setdefault((place.model, place.task), place.file)
-        if before != place.file:
-            refuse_two(place, before)
+        raise FileError(runs[0].file, "no_such_task", got=got)
+    for first, *further in grouped(wanted, lambda run: (run.model, run.task)):
+        if further:
+            refuse_two(first, further[0])
     return wanted
 
 
-def refuse_two(place: Place, before: Path) -> None:
+def refuse_two(first: Run, second: Run) -> None:
     """Raise the FileError of two files of one run."""
-    names = [
-        path.name if before.name != place.file.name else str(path.parent)
-        for path in (before, place.file)
-    ]
-    got = " and ".join(names)
+    files = [first.file, second.file]
+    are_alike = first.file.name == second.file.name
     raise FileError(
-        place.file,
+        second.file,
         "several_runs",
-        got=got,
+        got=" and ".join(str(file.parent) if are_alike else file.name for file in files),
         advice="give_one_run",
-        task=place.task,
-        model=place.model,
+        task=second.task,
+        model=second.model,
     )
 
 
@@ -395,12 +312,7 @@ def in_file(
         return read(*values)
     except InputError as error:
         raise FileError(
-            file,
-            error.rule,
-            row=row,
-            value=error.value,
-            advice=error.advice,
-            **error.fields,
+            file, error.rule, row=row, got=error.got, advice=error.advice, **error.fields
         ) from None
 
 
@@ -419,21 +331,12 @@ def true_choice(target: object, choices: Sequence[str]) -> int:
     raise InputError("target", "no_one_right_choice", value=target)
 
 
-def log_posteriors(
-    scores: Floats,
-    file: object = "",
-    rows: Ints | None = None,
-) -> Floats:
+def log_posteriors(scores: Floats) -> Floats:
     """Return log-likelihoods of choices, shape (N, K), which must be finite, as log-posteriors."""
     are_finite = np.isfinite(scores).all(axis=1)
     if not are_finite.all():
         row = int(np.argmin(are_finite))
-        rule = "log_likelihoods_not_finite"
-        raise (
-            InputError("choices", rule, index=row)
-            if rows is None
-            else FileError(file, rule, row=int(rows[row]))
-        )
+        raise InputError("choices", "log_likelihoods_not_finite", index=row)
     return np.asarray(scores - np.logaddexp.reduce(scores, axis=1, keepdims=True))
 
 
@@ -442,52 +345,35 @@ def without_nan(values: Iterable[object]) -> list[object]:
     return [None if value != value else value for value in values]
 
 
-def confidences_in(
-    values: Iterable[object],
-    name: str,
-    file: object,
-    rows: Ints,
-) -> list[object]:
-    """Return numbers or texts, None where there is none."""
-    kept = without_nan(values)
-    if all(value is None for value in kept):
-        raise FileError(file, "no_field", name=name)
-    for row, value in zip(rows.tolist(), kept, strict=True):
-        if isinstance(value, bool) or not isinstance(value, (int, float, str, type(None))):
-            raise FileError(file, "no_numbers", column=name, row=row, value=value)
-    return kept
-
-
 def named_columns(
     samples: Sequence[Fields],
     names: Mapping[str, str],
-    file: object,
+    file: Path,
     rows: Ints,
 ) -> dict[str, Column]:
-    """Return weights as numbers, groups and strata as text, by the dotted name of each; every sample must have one."""
-    columns: dict[str, Column] = {}
-    for role, name in names.items():
-        values = [value_at(sample, name) for sample in samples]
-        for row, value in zip(rows.tolist(), values, strict=True):
-            if value is None:
-                raise FileError(file, "no_value", column=name, row=row, value=value)
-            if role == "weight" and not isinstance(value, (int, float)):
-                raise FileError(file, "no_numbers", column=name, row=row, value=value)
-        columns[role] = (
-            np.array(values, dtype=np.float64) if role == "weight" else list(map(str, values))
-        )
-    return columns
+    """Return the columns of some roles by the dotted name of the field of each."""
+    return {
+        role: column_of([value_at(sample, name) for sample in samples], role, name, file, rows)
+        for role, name in names.items()
+    }
 
 
-_TOTALS = {  # files of results without samples: the tool, keys by which they are known, and what to do
-    "lm-eval": ((b'"results"', b'"configs"', b'"n-shot"'), "log_samples"),
-    "lighteval": ((b'"results"', b'"config_general"', b'"config_tasks"'), "save_details"),
-}
-
-
-def refuse_totals(path: Path) -> None:
-    """Raise FileError if a file, or one in a folder, is a tool's results without samples."""
-    for file in files_in(path, "*.json"):
-        for tool, (keys, advice) in _TOTALS.items():
-            if starts_with(file, keys, size=-1):
-                raise FileError(file, "results_without_samples", advice=advice, tool=tool)
+def column_of(
+    values: Sequence[object],
+    role: str,
+    name: str,
+    file: Path,
+    rows: Ints,
+) -> Column:
+    """Return a field as a column: confidences, which some samples may lack, or weights as they are, others as text."""
+    kinds = _KINDS.get(role, object)
+    are_confidences = role == "confidence"
+    column = without_nan(values)
+    if are_confidences and column.count(None) == len(column):
+        raise FileError(file, "no_field", name=name)
+    for row, value in zip(rows.tolist(), column, strict=True):
+        if value is None and not are_confidences:
+            raise FileError(file, "no_value", column=name, row=row, value=value)
+        if not isinstance(value, kinds) or (are_confidences and isinstance(value, bool)):
+            raise FileError(file, "no_numbers", column=name, row=row, value=value)
+    return column if role in _KINDS else list(map(str, values))

@@ -4,14 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ...errors import Note
+from ...errors import FileError, Note
 from . import FILE_NAMES, RunOptions
 from .inspect_ai import INSPECT
 from .lighteval import LIGHTEVAL
 from .lm_eval import LM_EVAL
-from .parts import RunPart, differing_settings, files_in, refuse_totals
+from .parts import RunPart, differing_settings, files_in, starts_with
 
 _READERS = {"lm_eval": LM_EVAL, "lighteval": LIGHTEVAL, "inspect_ai": INSPECT}
+_TOTALS = {  # files of results without samples: the tool, keys by which they are known, and what to do
+    "lm-eval": ((b'"results"', b'"configs"', b'"n-shot"'), "log_samples"),
+    "lighteval": ((b'"results"', b'"config_general"', b'"config_tasks"'), "save_details"),
+}
 
 
 def read_parts(
@@ -26,7 +30,7 @@ def read_parts(
         files = [file for file in files_in(place, *FILE_NAMES[name]) if reader.recognises(file)]
         if files:
             return _note_settings(reader.parts(files, options or RunOptions()))
-    refuse_totals(place)
+    _refuse_totals(place)
     return None
 
 
@@ -39,3 +43,11 @@ def _note_settings(parts: Sequence[RunPart]) -> list[RunPart]:
         note = Note("run_settings_differ", {"task": part.task, "names": silent})
         noted.append(replace(part, notes=(*part.notes, note)) if silent else part)
     return noted
+
+
+def _refuse_totals(path: Path) -> None:
+    """Raise FileError if a file, or one in a folder, is a tool's results without samples."""
+    for file in files_in(path, "*.json"):
+        for tool, (keys, advice) in _TOTALS.items():
+            if starts_with(file, keys, size=-1):
+                raise FileError(file, "results_without_samples", advice=advice, tool=tool)

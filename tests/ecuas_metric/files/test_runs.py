@@ -1,6 +1,7 @@
 """What evaluation tools leave on disk, in the forms that lm-eval 0.4.13, lighteval 0.13.0 and inspect-ai 0.3 write."""
 
 import gzip
+import itertools
 import json
 import re
 import zipfile
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.special import log_softmax
 
-from ecuas_metric import read_submissions, score_confidences, score_posteriors
+from ecuas_metric import read_submissions, score_confidences
 from ecuas_metric.errors import FileError
 from ecuas_metric.files.runs import RunOptions
 from ecuas_metric.files.runs.lm_eval import record_of_sample
@@ -40,6 +41,9 @@ def lm_eval_row(number, label, scores, *, target=None, choices=CHOICES, **more):
     } | more
 
 
+LINE = lm_eval_row(0, 1, [-1.0, -2.0, -3.0, -4.0])
+
+
 def written(folder, rows, task="colors", time=TIME):
     folder.mkdir(exist_ok=True)
     file = folder / f"samples_{task}_{time}.jsonl"
@@ -47,6 +51,25 @@ def written(folder, rows, task="colors", time=TIME):
         rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows)
     )
     return file
+
+
+def of_results(folder, text, rows=(LINE,)):
+    """A run with a text in place of its results."""
+    file = written(folder, rows)
+    file.with_name(f"results_{TIME}.json").write_text(text)
+    return file
+
+
+def totals(folder, keys):
+    file = of_results(folder, json.dumps(dict.fromkeys(keys.split(), 0)))
+    file.unlink()
+    return file.with_name(f"results_{TIME}.json")
+
+
+def cut(folder, size):
+    path = eval_file(folder, inspect_log([inspect_sample(1, "C", 0.5)]))
+    path.write_bytes(path.read_bytes()[:size])
+    return path
 
 
 def inspect_log(samples, model="org/model"):
@@ -73,7 +96,9 @@ def json_file(folder, samples, **more):
     return folder / "log.json"
 
 
-def eval_file(path, log):
+def eval_file(folder, log):
+    folder.mkdir(exist_ok=True)
+    path = folder / "a.eval"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(
             "header.json",
@@ -96,17 +121,15 @@ def scores(rng):
     return rng.normal(-3, 1, size=(30, 4)), rng.integers(0, 4, 30)
 
 
+def rows_of(scores, targets="0123", **more):
+    """Lines of lm-eval of log-likelihoods (N, 4) and true choices (N,), whose texts targets are."""
+    pairs = enumerate(zip(*scores, strict=True))
+    return [lm_eval_row(i, int(k), list(row), target=targets[k], **more) for i, (row, k) in pairs]
+
+
 @pytest.fixture
 def lm_eval(tmp_path, scores):
-    rows = [
-        lm_eval_row(i, int(label), list(row))
-        for i, (row, label) in enumerate(zip(*scores, strict=True))
-    ]
-    file = written(tmp_path / "org__model", rows)
-    (tmp_path / "org__model" / f"results_{TIME}.json").write_text(
-        json.dumps({"model_name": "org/model"})
-    )
-    return file
+    return of_results(tmp_path / "org__model", '{"model_name": "org/model"}', rows_of(scores))
 
 
 @pytest.fixture
@@ -133,23 +156,17 @@ def lighteval(tmp_path, scores):
         ("lighteval", "lighteval details, task colors|0,"),
     ],
 )
-def test_choices_are_posteriors(tool, begin, request, tmp_path, scores, capsys):
-    (values, labels) = scores
+def test_choices_are_posteriors(tool, begin, request, tmp_path, scores):
     file = request.getfixturevalue(tool)
     for path in (file, file.parent, tmp_path):
         submission = only(path)
         assert (submission.name, submission.predictions_are) == ("org/model", "log_probabilities")
-        assert submission.predictions == pytest.approx(log_softmax(values, axis=1), abs=1e-12)
-        assert submission.references.tolist() == labels.tolist()
+        assert submission.predictions == pytest.approx(log_softmax(scores[0], axis=1), abs=1e-12)
+        assert submission.references.tolist() == scores[1].tolist()
         assert submission.ids.tolist() == [f"hash-{i}" for i in range(30)]
-    assert main(["score", str(tmp_path), "--output", str(tmp_path / "table.json")]) == 0
-    expected = score_posteriors(labels, values, predictions_are="logits")
-    row = json.loads((tmp_path / "table.json").read_text())["rows"][0]
-    assert {key: row[key] for key in expected} == pytest.approx(expected, abs=1e-12)
-    assert f"note: org/model: {begin} 30 questions, 4 choices." in capsys.readouterr().err
+        assert submission.notes[0].fact == f"{begin} 30 questions, 4 choices."
 
 
-LINE = lm_eval_row(0, 1, [-1.0, -2.0, -3.0, -4.0])
 IN_WORDS = {"filtered_resps": ["Paris"], "exact_match": 1.0}
 UNUSABLE = [  # what writes a run, its samples, and the error
     (written, "", "holds no samples. Was the run interrupted?"),
@@ -158,6 +175,7 @@ UNUSABLE = [  # what writes a run, its samples, and the error
     *((written, [LINE | change, LINE], error) for change, error in (
         ({"filtered_resps": [["nan", "False"]] * 4}, "must have finite log-likelihoods in row 1"),
         ({"filtered_resps": [[["-1", "False"]] * 2] * 4}, "must have one log-likelihood of each choice; got [['-1'"),
+        ({"arguments": [["What?", " red"]] * 4}, "must hold samples of lm-eval in each line in row 1"),
         ({"acc": 0.63}, "must have one right choice in each sample; acc is a share of the probability, as in"),
         ({"target": "[1, 2]"}, "targets must be the index or the text of a choice, and agree with acc; got"),
         (IN_WORDS, "has log-likelihoods of choices for some samples only"),
@@ -166,6 +184,15 @@ UNUSABLE = [  # what writes a run, its samples, and the error
     (written, [LINE | IN_WORDS],
         "holds answers in words, and log-likelihoods only with output_type: multiple_choice in the task. Name the"),
     (json_file, [{"id": 1, "scores": {}}], "holds no scores; got status success, 0 of 1 planned samples scored"),
+    (lambda folder, log: json_file(folder, [], **log), {"eval": "", "task": 0, "model": 0},
+        "must be a log of Inspect; got 'str' object has no attribute"),
+    (cut, 200, "a.eval: must be a log of Inspect; got File is not a zip file"),
+    (totals, "results configs versions n-shot",
+        f"results_{TIME}.json: holds results of lm-eval without samples. Run it again with --log_samples"),
+    (totals, "config_general results config_tasks",
+        f"results_{TIME}.json: holds results of lighteval without samples. Run it again with --save-details"),
+    (of_results, "[1]", f"results_{TIME}.json: must be results of lm-eval."),
+    (of_results, '{"model_name"', f"results_{TIME}.json: must be results of lm-eval."),
     *((json_file, [{"id": 1, "scores": {name: {"value": value, "metadata": metadata} for name in names}}], error)
       for names, value, metadata, error in (
         (["a"], "C", {}, "scorer a keeps no confidence, as Score(value=.., metadata={'confidence': "),
@@ -178,8 +205,10 @@ UNUSABLE = [  # what writes a run, its samples, and the error
 
 @pytest.mark.parametrize(("write", "samples", "error"), UNUSABLE)
 def test_runs_that_cannot_be_used(write, samples, error, tmp_path):
-    with pytest.raises(FileError, match=re.escape(error)):
-        read_submissions(write(tmp_path / "run", samples))
+    file = write(tmp_path / "run", samples)
+    for path in (file, tmp_path):
+        with pytest.raises(FileError, match=re.escape(error)):
+            read_submissions(path)
 
 
 def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
@@ -187,38 +216,27 @@ def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
     values = rng.normal(-3, 1, size=(100, 4))
     labels = rng.integers(0, 4, 100)
     choices = [*CHOICES[:3], "Gelb wie Öl"]
-    for length, name, size in (
-        ("chars", "acc_norm", len),
-        ("bytes", "acc_bytes", lambda text: len(text.encode())),
-    ):
-        for space in ("", " "):
-            scaled = values / np.array([size(space + text) for text in choices])
-            rows = [
-                lm_eval_row(i, int(label), list(row), choices=choices)
-                | {name: float(best == label)}
-                for i, (row, label, best) in enumerate(
-                    zip(values, labels, scaled.argmax(axis=1), strict=True)
-                )
-            ]
-            submission = only(written(tmp_path / "m", rows), length=length)
-            assert submission.predictions == pytest.approx(log_softmax(scaled, axis=1), abs=1e-12)
+    sizes = {"chars": ("acc_norm", len), "bytes": ("acc_bytes", lambda text: len(text.encode()))}
+    for (length, (name, size)), space in itertools.product(sizes.items(), ("", " ")):
+        scaled = values / np.array([size(space + text) for text in choices])
+        rows = rows_of((values, labels), choices=choices)
+        for row, label, best in zip(rows, labels, scaled.argmax(axis=1), strict=True):
+            row[name] = float(best == label)
+        submission = only(written(tmp_path / "m", rows), length=length)
+        assert submission.predictions == pytest.approx(log_softmax(scaled, axis=1), abs=1e-12)
 
 
 @pytest.mark.parametrize(
     ("choices", "targets"),
     [
-        *((CHOICES, targets) for targets in ("0123", CHOICES)),
-        *(
-            ([*"1230"], targets) for targets in ("0123", "1230")
-        ),  # an index, though it is the text of another choice
+        (CHOICES, "0123"),
+        (CHOICES, CHOICES),
+        ([*"1230"], "0123"),  # an index, though it is the text of another choice
+        ([*"1230"], "1230"),
     ],
 )
 def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, targets):
-    pairs = enumerate(zip(*scores, strict=True))
-    rows = [
-        lm_eval_row(i, int(k), list(row), target=targets[k], choices=choices)
-        for i, (row, k) in pairs
-    ]
+    rows = rows_of(scores, targets, choices=choices)
     assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
     place = scores[1].tolist().index(1)
     unknown = [*rows[:place], rows[place] | {"target": "of none"}, *rows[place + 1 :]]
@@ -311,7 +329,9 @@ def test_answers_in_words_have_the_confidence_that_is_named(tmp_path):
 
 
 def test_lighteval_details_that_cannot_be_used(lighteval):
-    """A task in words has no log-probabilities; an interrupted run has no rows."""
+    """There are no filters; a task in words has no log-probabilities; an interrupted run has no rows."""
+    with pytest.raises(ValueError, match="has no filter 'strict'"):
+        only(lighteval, filter="strict")
     frame = pd.read_parquet(lighteval)
     frame["model_response"] = [{"text": ["red"]}] * len(frame)
     frame.to_parquet(lighteval)
@@ -340,7 +360,7 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     path = (
         json_file(tmp_path, samples)
         if suffix == ".json"
-        else eval_file(tmp_path / "a.eval", inspect_log(samples))
+        else eval_file(tmp_path, inspect_log(samples))
     )
     submission = only(path)
     fact = "Inspect log, task things, scorer match, 6 samples in 2 epochs, which are groups."
@@ -350,15 +370,6 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     )
     found = score_confidences(submission.references, submission.predictions)
     assert found == pytest.approx(score_confidences([1, 0, 0, 1, 0, 1] * 2, q))
-
-
-def test_a_log_that_was_cut_off_is_said_to_be_one(tmp_path):
-    path = eval_file(tmp_path / "a.eval", inspect_log([inspect_sample(1, "C", 0.5)]))
-    path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(
-        ValueError, match=r"a\.eval: must be a log of Inspect; got File is not a zip file"
-    ):
-        read_submissions(path)
 
 
 def test_several_tasks_are_not_compared_unless_pooled(lm_eval, tmp_path, capsys):
@@ -371,33 +382,8 @@ def test_several_tasks_are_not_compared_unless_pooled(lm_eval, tmp_path, capsys)
     assert why in capsys.readouterr().err
     for chosen in (["--tasks", "x"], ["--pool-tasks"], ["--pool-tasks", "--tasks", "x, y"]):
         assert main(["compare", str(tmp_path), "--metrics", "error_rate", *chosen]) == 0
-    assert main(["score", str(tmp_path), "--tasks", "x, y", "--metrics", "ER"]) == 0
-    shown = [line[:3] for line in capsys.readouterr().out.splitlines() if line[1:3] in (" x", " y")]
-    assert shown[-4:] == ["a x", "a y", "b x", "b y"]
     assert main(["score", str(tmp_path), "--tasks", "x,z"]) == 2
     assert "--tasks names a task that is not there; got 'z'." in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("keys", "message"),
-    [
-        (
-            "results configs versions n-shot",
-            "lm-eval without samples. Run it again with --log_samples",
-        ),
-        (
-            "config_general results config_tasks",
-            "lighteval without samples. Run it again with --save-details",
-        ),
-    ],
-)
-def test_results_without_samples_name_the_flag_that_keeps_them(tmp_path, keys, message):
-    (tmp_path / "run").mkdir()
-    file = tmp_path / "run" / f"results_{TIME}.json"
-    file.write_text(json.dumps(dict.fromkeys(keys.split(), 0)))
-    for path in (tmp_path, file):
-        with pytest.raises(ValueError, match=re.escape(f"{file}: holds results of {message}")):
-            read_submissions(path)
 
 
 def test_what_is_no_run_is_a_file_as_any_other(tmp_path):
@@ -467,12 +453,10 @@ def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlab
 
 def test_lm_eval_targets_are_those_that_the_plug_in_recorded(tmp_path, scores):
     """They are not what `doc` or the text of the target says; where there is none, the reason is the reader's."""
-    rows = []
-    for i, (row, label) in enumerate(zip(*scores, strict=True)):
-        record = record_of_sample(int(label), CHOICES, row[:, None])
-        rows.append(lm_eval_row(i, 0, list(row), target="2", metrics=["ecuas_1"], ecuas_1=record))
-    for row in rows:
-        del row["acc"]
+    rows = rows_of(scores, "2222", metrics=["ecuas_1"])
+    for row, values, label in zip(rows, *scores, strict=True):
+        row["ecuas_1"] = record_of_sample(int(label), CHOICES, values[:, None])
+        del row["acc"], row["doc"]["label"]
     assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
     columns = {"weight": "doc_id", "group": "doc.question"}
     (submission,) = read_submissions(written(tmp_path / "m", rows), columns=columns)
@@ -514,7 +498,10 @@ def test_a_role_of_a_run_is_that_of_its_recipe_or_refused(tmp_path):
     (submission,) = read_submissions(file)
     (again,) = read_submissions(file, recipe=submission.recipe)
     assert again.recipe == submission.recipe
-    with pytest.raises(ValueError, match="is a run, which says itself what has the role 'id'"):
-        read_submissions(file, columns={"id": "doc.question"})
+    for role in ("id", "confidence", "correct"):
+        with pytest.raises(
+            ValueError, match=f"is a run, which says itself what has the role '{role}'"
+        ):
+            read_submissions(file, columns={role: "doc.question"})
     with pytest.raises(ValueError, match="must be among .*; got 'ids'. Is it id"):
         read_submissions(file, columns={"ids": "doc.question"})

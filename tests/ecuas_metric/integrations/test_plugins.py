@@ -7,8 +7,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
-from sklearn.metrics import check_scoring
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, TunedThresholdClassifierCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -19,7 +18,6 @@ from ecuas_metric.files.runs.lm_eval import record_of_sample
 from ecuas_metric.integrations.choices import (
     HIGHER_IS_BETTER,
     aggregation,
-    metrics_of_choices,
     warn_once,
 )
 from ecuas_metric.integrations.lighteval import metrics_of_samples
@@ -74,17 +72,7 @@ def test_the_scorer_is_one_of_scikit_learns(rng):
     tuned = TunedThresholdClassifierCV(model, scoring=ecuas_scorer(n=3), cv="prefit", refit=False)
     certain = np.where(tuned.fit(X, y).predict(X) == y, 0, 2.0)  # at an uncertainty of 0, 1 / u_M
     assert tuned.best_score_ == pytest.approx(-certain.mean() * 4 / 3)
-    each = cross_validate(LogisticRegression(), X, y, scoring=ecuas_scorer(n=0), cv=folds)[
-        "test_score"
-    ]
-    # makes a scorer of its own
-    path = LogisticRegressionCV(Cs=[1.0], scoring=ecuas_scorer(n=0), cv=folds).fit(X, y)
-    assert np.ravel(path.scores_["yes"]) == pytest.approx(each, abs=1e-3)
     scoring = {"a": ecuas_scorer(), "b": "accuracy"}
-    found = check_scoring(model, scoring=scoring)(model, X, y, sample_weight=weight)["a"]
-    assert found == pytest.approx(
-        -ecuas_score(y, model.predict_proba(X), sample_weight=weight), abs=1e-12
-    )
     search = GridSearchCV(LogisticRegression(), {"C": [1e-4, 1.0]}, scoring=scoring, refit="a")
     assert search.fit(X, y).best_params_ == {"C": 1.0}
     fitted = CalibratedClassifierCV(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
@@ -96,22 +84,14 @@ def test_the_scorer_is_one_of_scikit_learns(rng):
 
 
 def test_the_trainers_metrics_take_what_trainers_pass(rng):
-    """Ignored tokens, classes that do not occur, bfloat16, batches, hidden states; several labels are refused."""
-    logits, labels, ignored = (
-        rng.normal(size=(5, 7, 3)),
-        rng.integers(0, 3, (5, 7)),
-        rng.random((5, 7)) < 0.3,
-    )
-    given = SimpleNamespace(
-        predictions=(logits, "hidden"), label_ids=np.where(ignored, -100, labels)
-    )
-    expected = score_posteriors(labels[~ignored], logits[~ignored], predictions_are="logits", n=2)
-    assert compute_metrics(n=2, shift=False)(given) == expected
-    expected = score_posteriors(labels[:, 1:][~ignored[:, 1:]], logits[:, :-1][~ignored[:, 1:]], n=2,
-                                predictions_are="logits")  # fmt: skip
-    assert compute_metrics(n=2, shift=True)(given) == expected
+    """Tokens, classes that do not occur, bfloat16, hidden states; several labels are refused."""
+    logits, labels = rng.normal(size=(5, 7, 3)), rng.integers(-1, 3, (5, 7))
+    kept = labels >= 0
+    tokens = SimpleNamespace(predictions=logits, label_ids=np.where(kept, labels, -100))
+    expected = score_posteriors(labels[kept], logits[kept], predictions_are="logits", n=2)
+    assert compute_metrics(n=2, shift=False)(tokens) == expected
     with pytest.raises(ValueError, match="shift must be set for logits of tokens"):
-        compute_metrics()(given)
+        compute_metrics()(tokens)
     torch = pytest.importorskip("torch", reason="needs the extra `local`")
     logits, labels = rng.normal(size=(40, 4)), rng.integers(0, 2, 40)
     logits = torch.tensor(logits).to(torch.bfloat16).double().numpy()
@@ -120,10 +100,6 @@ def test_the_trainers_metrics_take_what_trainers_pass(rng):
     compute = compute_metrics()
     for predictions, label_ids in ((logits, labels), tensors, ((tensors[0], "hidden"), tensors[1])):
         assert compute(SimpleNamespace(predictions=predictions, label_ids=label_ids)) == expected
-    for rows in np.array_split(np.arange(40), 3):  # batch_eval_metrics, twice
-        batch = SimpleNamespace(predictions=tensors[0][rows], label_ids=tensors[1][rows])
-        last = rows[-1] == 39
-        assert compute(batch, compute_result=bool(last)) == (expected if last else {})
     diverged = compute(SimpleNamespace(predictions=logits * np.nan, label_ids=labels))
     assert diverged.keys() == expected.keys()
     assert np.isnan(list(diverged.values())).all()
@@ -135,62 +111,43 @@ def test_the_trainers_metrics_take_what_trainers_pass(rng):
             compute(SimpleNamespace(predictions=logits, label_ids=label_ids))
 
 
-def test_aggregations_are_the_metrics_of_the_samples(rng):
-    labels, logits = rng.integers(0, 4, 20).tolist(), rng.normal(size=(20, 4)).tolist()
+@pytest.mark.parametrize("count", [20, 2])  # with `--limit 2` not every choice is right once
+def test_plug_ins_give_the_metrics_of_the_samples(count, rng):
+    labels, logits = rng.integers(0, 4, count).tolist(), rng.normal(size=(count, 4)).tolist()
     choices = ["red", "green", "blue", "grey"]
-    targets = [
-        *labels[:5],
-        *(choices[label] for label in labels[5:10]),
-        *([label] for label in labels[10:]),
-    ]
-    pairs = [[(score, False) for score in row] for row in logits]
-    records = [
-        record_of_sample(target, choices, of) for target, of in zip(targets, pairs, strict=True)
-    ]
-    expected = score_posteriors(labels, logits, predictions_are="logits", n=(0, 1))
-    flat = [[label, *row] for label, row in zip(labels, logits, strict=True)]
-    expected = {name: expected[name] for name in HIGHER_IS_BETTER}
-    assert {name: aggregation(name)(records) for name in expected} == pytest.approx(
-        expected, abs=1e-12
-    )
-    assert metrics_of_samples(flat) == pytest.approx(expected, abs=1e-12)
+    records = []
+    for number, (label, scores) in enumerate(zip(labels, logits, strict=True)):
+        target = (label, choices[label], [label])[number % 3]
+        records.append(record_of_sample(target, choices, [(score, False) for score in scores]))
+    system = {"y_prob": logits, "labels": range(4), "predictions_are": "logits"}
+    expected = score_posteriors(labels, **system, n=(0, 1))
+    expected = pytest.approx({name: expected[name] for name in HIGHER_IS_BETTER}, nan_ok=True)
+    assert {name: aggregation(name)(records) for name in HIGHER_IS_BETTER} == expected
+    flat = [[label, *scores] for label, scores in zip(labels, logits, strict=True)]
+    assert metrics_of_samples(flat) == expected
+
+
+ONE_RIGHT = "must have one right choice in each sample"
+PAIR = (-1.0, True)
 
 
 @pytest.mark.parametrize(
     ("target", "results", "why"),
     [
-        ([0, 1], [(-1.0, True)] * 3, "must have one right choice in each sample"),
-        (3, [(-1.0, True)] * 3, "must have one right choice in each sample"),
-        (
-            "b",
-            [(-1.0, True)] * 3,
-            "must have one right choice in each sample",
-        ),  # which occurs twice
-        (1, [[(-1.0, True)] * 2] * 3, "must have one log-likelihood of each choice"),
+        ([0, 1], [PAIR] * 3, ONE_RIGHT),
+        (3, [PAIR] * 3, ONE_RIGHT),
+        ("b", [PAIR] * 3, ONE_RIGHT),  # which occurs twice
+        (1, [[PAIR, PAIR]] * 3, "must have one log-likelihood of each choice"),
         (1, [(-np.inf, True)] * 3, "must have finite log-likelihoods"),
+        (1, [PAIR] * 2, "choices must be as many in every question"),
     ],
 )
 def test_samples_without_a_number_are_nan_with_a_reason(caplog, target, results, why):
     warn_once.cache_clear()
-    good = record_of_sample(1, ["a", "b", "b"], [(-1.0, True), (-2.0, False), (-3.0, False)])
-    assert np.isnan(
-        aggregation("ecuas_1")([good, record_of_sample(target, ["a", "b", "b"], results)])
-    )
+    choices = ["a", "b", "b"]
+    records = [record_of_sample(1, choices, [PAIR] * 3), record_of_sample(target, choices, results)]
+    assert np.isnan(aggregation("ecuas_1")(records))
     assert why in caplog.text
-
-
-def test_a_plug_in_takes_few_samples_and_any_option(rng, caplog):
-    """With `--limit 2` not every choice is right once."""
-    warn_once.cache_clear()
-    scores = rng.normal(size=(2, 4)).tolist()
-    system = {"y_true": [3, 3], "y_prob": scores, "labels": range(4), "predictions_are": "logits"}
-    for name, options in (("ecuas_2", {"n": 2}), ("normalized_brier_score", {"normalize": True})):
-        found = metrics_of_choices([3, 3], scores, names=[name], **options)
-        assert found[name] == pytest.approx(
-            score_posteriors(**system, **options)[name], nan_ok=True
-        )
-    assert np.isnan(metrics_of_choices([0, 1], [[-1.0, -2.0], scores[0]])["ecuas_1"])
-    assert "choices must be as many in every question" in caplog.text
 
 
 def recipe(tool, **names):
@@ -233,13 +190,10 @@ def test_the_recipes_for_a_model_of_transformers_agree(tmp_path, monkeypatch, ca
             .compute()["ecuas_1"]
             .item()
         )
-    vars(trainer.args).update(
-        batch_eval_metrics=True, per_device_eval_batch_size=5, eval_accumulation_steps=1
-    )
     lacking = [sample for sample in samples[12:] if sample["labels"] != 2]
-    batched = trainer.evaluate(lacking)["eval_ecuas_1"]
+    without = trainer.evaluate(lacking)["eval_ecuas_1"]
     trainer.compute_metrics = None
-    for tested, found in ((samples[12:], live), (samples[12:], streamed), (lacking, batched)):
+    for tested, found in ((samples[12:], live), (samples[12:], streamed), (lacking, without)):
         logits, labels = (
             trainer.predict(tested).predictions,
             [sample["labels"] for sample in tested],

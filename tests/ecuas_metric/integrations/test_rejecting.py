@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -169,24 +170,18 @@ def test_decisions_and_costs_are_those_of_the_functions(calibration, rng):
 def test_pipelines_grids_and_folds_that_lack_a_class(rng):
     X, y = classified(rng, ["bird", "cat", "dog"])
     order = np.argsort(y, kind="stable")  # of three folds each lacks one in training
-    model = RejectingClassifier(
-        make_pipeline(StandardScaler(), LogisticRegression()), cost=COST, reject_cost=0.3
-    )
-    ours = cross_val_score(model, X[order], y[order], cv=KFold(3), error_score="raise")
-    scorer = ecuas_scorer(cost=COST, reject_cost=0.3)
-    theirs = cross_val_score(
-        model, X[order], y[order], cv=KFold(3), scoring=scorer, error_score="raise"
-    )
-    assert ours == pytest.approx(theirs)
-    labelled = {"cost": MATRIX, "labels": list(COST), "reject_cost": 0.3}
-    scorer = ecuas_scorer(**labelled)
-    assert cross_val_score(model, X[order], y[order], cv=KFold(3), scoring=scorer) == pytest.approx(
-        theirs
-    )
-    matrix = RejectingClassifier(model.estimator, **labelled)
-    assert cross_val_score(
-        matrix, X[order], y[order], cv=KFold(3), error_score="raise"
-    ) == pytest.approx(theirs)
+    X, y = X[order], y[order]
+    options = {"cost": COST, "reject_cost": 0.3}
+    model = RejectingClassifier(make_pipeline(StandardScaler(), LogisticRegression()), **options)
+    matrix = {"cost": MATRIX, "labels": list(COST), "reject_cost": 0.3}
+    settings = {"cv": KFold(3), "error_score": "raise"}
+    ours = cross_val_score(model, X, y, **settings)
+    for same in (
+        cross_val_score(clone(model).set_params(**matrix), X, y, **settings),
+        cross_val_score(model, X, y, scoring=ecuas_scorer(**options), **settings),
+        cross_val_score(model, X, y, scoring=ecuas_scorer(**matrix), **settings),
+    ):
+        assert same == pytest.approx(ours)
     grid = GridSearchCV(
         model, {"estimator__logisticregression__C": [1e-6, 1.0], "calibration": [None, "affine"]}
     )
@@ -230,8 +225,7 @@ def test_nothing_is_rejected_without_a_reject_cost_and_labels_of_rejection_are_n
     ],
 )
 def test_what_is_rejected_has_its_label_whatever_the_classes_are(classes, options, expected, rng):
-    X, y = classified(rng, ["no", "yes"])
-    y = np.array(classes)[(y == "yes").astype(int)]
+    X, y = classified(rng, classes)
     model = RejectingClassifier(LogisticRegression(), reject_cost=0.1, **options).fit(X, y)
     rows = model.decide(X)
     assert 0 < rows.accepted.mean() < 1

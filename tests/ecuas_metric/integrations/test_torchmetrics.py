@@ -84,9 +84,6 @@ def test_logits_in_a_collection(rng):
     assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
     assert found["accuracy"] == pytest.approx(1 - found["error_rate"], abs=1e-6)
     assert found["one"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
-    other = updated(logits, labels, **LOGITS, only="ecuas_1")
-    other.merge_state(both["one"])
-    assert other.compute().item() == pytest.approx(expected["ecuas_1"], abs=1e-12)
 
 
 def test_shapes_of_tokens_ignored_labels_and_bfloat16(rng):
@@ -159,18 +156,6 @@ def test_one_number_is_tracked_and_drawn(rng):
         assert updated(confidence[0], correct[0], only=only).plot()[1] is not None
     with pytest.raises(ValueError, match="only must be one of error_rate"):
         updated(confidence[0], correct[0], only="ecuas_3").compute()
-
-
-def test_accelerate_gathers_what_a_batch_repeats(rng):
-    accelerate = pytest.importorskip("accelerate", reason="needs the extra `local`")
-    accelerator, metric = accelerate.Accelerator(cpu=True), plug.ECUAS(**LOGITS)
-    logits, labels = torch.tensor(rng.normal(size=(10, 3))), torch.tensor(rng.integers(0, 3, 10))
-    loader = accelerator.prepare(
-        torch.utils.data.DataLoader(torch.utils.data.TensorDataset(logits, labels), 4)
-    )
-    for batch in loader:
-        metric.update(*accelerator.gather_for_metrics(tuple(batch)))
-    assert numbers(metric) == pytest.approx(of_logits(labels, logits.numpy()), abs=1e-12)
 
 
 PROCESS = """

@@ -57,3 +57,7 @@ def test_options_are_checked_at_once():
         StreamedMetrics(n_resamples=10)
     with pytest.raises(InputError, match="confidence_level"):
         StreamedMetrics(confidence_level=2)
+    with pytest.raises(
+        InputError, match="form must be one of 'confidences', 'posteriors', 'costs'"
+    ):
+        StreamedMetrics("posterior")
