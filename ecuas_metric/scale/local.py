@@ -27,8 +27,13 @@ from ..files.values import constant
 from ..options import Options
 from .batches import AS_SAID, check_reading, collected, first_line, recipe_of_rows
 from .frames import lazy_rows, states_of_frame
-from .rows import why_not_merged
-from .storage import Collection, merge_collections, read_collection, write_collection
+from .storage import (
+    Collection,
+    fitting,
+    merge_collections,
+    read_collection,
+    write_collection,
+)
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -273,15 +278,10 @@ def _with_part(
         )
     if is_done and not states.keys() <= done.states.keys():
         raise FileError(part.source, "file_changed", advice="score_into_new_state")
-    for name, state in states.items():
-        reason = why_not_merged(done.states[name], state) if name in done.states else ""
-        if reason:
-            raise FileError(part.source, "file_does_not_fit", reason=reason)
-    if is_done:
-        return done
-    return merge_collections(
-        [done, Collection(states, {part.address: content})], names=["", part.source]
-    )
+    files = {} if is_done else {part.address: content}
+    with fitting(part.source, "file_does_not_fit"):
+        merged = merge_collections([done, Collection(states, files)], names=["", part.source])
+    return done if is_done else merged
 
 
 def _relation(part: Part, engine: DuckDBPyConnection) -> Any:

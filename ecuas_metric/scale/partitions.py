@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from ..errors import FileError, InputError
-from ..files.recipe import Recipe
-from ..options import Options
 from ..summary import Summary, merge
-from .batches import collected, states_of_batches
+from .batches import collected
+from .frames import Score
 from .storage import Collection, from_bytes, to_bytes
 
 if TYPE_CHECKING:
@@ -34,9 +33,7 @@ _Row = dict[str, Any]  # of _SCHEMA
 Batches = Iterator[pa.RecordBatch]
 
 
-def states_of_rows(
-    df: DataFrame, recipe: Recipe, options: Options, *, name: str = "", prefix: str = ""
-) -> dict[str, Summary]:
+def states_of_rows(df: DataFrame, score: Score) -> dict[str, Summary]:
     """Return the summary of each system in a data frame of a classic session or of Spark Connect.
 
     The workers send a summary of each partition. FileError names partition, column, row in it (from 1) and value.
@@ -49,10 +46,7 @@ def states_of_rows(
         context = TaskContext.get()
         part = 0 if context is None else context.partitionId()
         renamed = (batch.rename_columns(names) for batch in batches)
-        score = partial(
-            states_of_batches, renamed, options, name=name, prefix=prefix, recipe=recipe
-        )
-        yield from _rows(part, partial(score, source=f"partition {part}"))
+        yield from _rows(part, partial(score, renamed, source=f"partition {part}"))
 
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
     quoted = ["`" + column.replace("`", "``") + "`" for column in names]

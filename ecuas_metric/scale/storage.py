@@ -9,7 +9,8 @@ import hashlib
 import io
 import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -128,7 +129,7 @@ def merge_collections(
 
     InputError if no table can hold all of them, since their metrics differ.
     """
-    states: dict[str, Summary] = {}
+    states: Mapping[str, Summary] = {}
     files: dict[str, str] = {}
     for collection, name in zip(
         collections,
@@ -139,13 +140,36 @@ def merge_collections(
             if address in files or content in files.values():
                 raise FileError(name, "rows_held_twice", address=address)
         files |= collection.files
-        for system, state in collection.states.items():
-            states[system] = state if system not in states else merge([states[system], state])
+        states = added_up(states, collection.states)
     keys = {system: keys_of(state.none, state.options) for system, state in states.items()}
     for system, own in keys.items():
         if own != next(iter(keys.values())):
             raise InputError("systems of one table", "options_differ", name=system)
     return Collection(states, files)
+
+
+def added_up(
+    states: Mapping[str, Summary],
+    others: Mapping[str, Summary],
+) -> dict[str, Summary]:
+    """Return the states of both, those of one system merged."""
+    total = dict(states)
+    for system, state in others.items():
+        total[system] = merge([total[system], state]) if system in total else state
+    return total
+
+
+@contextmanager
+def fitting(source: str, rule: str, **fields: Any) -> Iterator[None]:
+    """Raise FileError, with the reasons, if states that are added up within it may not be merged."""
+    try:
+        yield
+    except InputError as error:
+        if error.rule != "not_mergeable":
+            raise
+        error.argument = "they"
+        reason = str(error).rstrip(".")
+        raise FileError(source, rule, reason=reason, **fields) from None
 
 
 def _header_of(state: Summary) -> dict[str, object]:
