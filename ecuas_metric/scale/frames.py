@@ -6,6 +6,7 @@ of neighbours, with their sums. Posteriors and costs leave it as Arrow batches, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -217,19 +218,25 @@ def _added_up(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Ta
     count = pc.sum(table[GROUP + "count"], min_count=0).as_py()
     if count <= FEW_ROWS and not pc.all(are_tied, min_count=0).as_py():
         table = _grouped(rows, recipe, options, source, key="q")
-    _, top = limits_of(recipe.scale)
+    for name, cells in _cells(table, recipe).items():
+        if name not in recipe.systems:
+            table = table.append_column(name, cells)
+    return table
+
+
+def _cells(table: pa.Table, recipe: Recipe) -> dict[str, pa.ChunkedArray]:
+    """Return the columns that rows have, with the cells of one of each group."""
     low = table[GROUP + "low"]
     high = table[GROUP + "high"]
-    cells = {
-        recipe.predictions[0]: pc.if_else(pc.greater(high, top), high, low),
-        recipe.truth: table[GROUP + "grade"],
-    }
-    for name in recipe.of("weight"):
-        cells[name] = table[GROUP + "lightest"]
-    for name, column in cells.items():
-        if name not in recipe.systems:
-            table = table.append_column(name, column)
-    return table
+    correct = table[GROUP + "y"]
+    if recipe.correct_from is not None:
+        correct = pc.if_else(pc.equal(correct, 1), recipe.correct_from, -math.inf)
+    _, top = limits_of(recipe.scale)
+    shown = pc.if_else(pc.greater(high, top), high, low)
+    cells = {recipe.predictions[0]: shown, recipe.truth: correct}
+    if recipe.of("weight"):
+        cells[recipe.of("weight")[0]] = table[GROUP + "lightest"]
+    return cells
 
 
 def _grouped(rows: Any, recipe: Recipe, options: Options, source: str, *, key: str) -> pa.Table:
@@ -238,11 +245,8 @@ def _grouped(rows: Any, recipe: Recipe, options: Options, source: str, *, key: s
 
     keys = [key, "y"]
     sums = ["wu"]
-    ends = {
-        "low": _ours("cell").min(),
-        "high": _ours("cell").max(),
-        "grade": _ours("grade").min(),
-    }
+    cell = _ours("q" if recipe.scale == 1 else "cell")
+    ends = {"low": cell.min(), "high": cell.max()}
     if recipe.of("weight"):
         keys.append("kind")
         sums += ["w"] if options.weights_are == "counts" else ["w", "w2", "w4"]
@@ -257,7 +261,7 @@ def _grouped(rows: Any, recipe: Recipe, options: Options, source: str, *, key: s
 def _columns(rows: Any, recipe: Recipe, options: Options) -> Any:
     """Return rows of systems, and in columns of ours what they are grouped by and what is added up of them."""
     types = rows.collect_schema()
-    cells = {"cell": recipe.predictions[0], "grade": recipe.truth}
+    cells = {"cell": recipe.predictions[0], "y": recipe.truth}
     if recipe.of("weight"):
         cells["w"] = recipe.of("weight")[0]
     numbers = {ours: _number(name, types) for ours, name in cells.items()}
@@ -283,20 +287,12 @@ def _steps(recipe: Recipe, options: Options) -> Iterator[dict[str, Any]]:
     yield {"place": (q * options.n_bins).floor()}
     is_near = ~q.is_null() & (q > -1) & (q < 2)
     bins = nw.when(is_near).then(_bin(recipe, options)).otherwise(nw.lit(_OUTSIDE))
-    yield {"bin": bins.cast(nw.Int64), "y": _correct(recipe), "wu": 1 - q}
+    yield {"bin": bins.cast(nw.Int64), "wu": 1 - q}
+    if recipe.correct_from is not None:
+        y = _ours("y")
+        yield {"y": nw.when(~y.is_null()).then((y >= recipe.correct_from).cast(nw.Float64))}
     if recipe.of("weight"):
         yield _columns_of_weights(options)
-
-
-def _correct(recipe: Recipe) -> Any:
-    """Return whether rows are right, 1 or 0, and -1 where nothing says so."""
-    import narwhals as nw
-
-    grade = _ours("grade")
-    correct = grade
-    if recipe.correct_from is not None:
-        correct = (grade >= recipe.correct_from).cast(nw.Float64)
-    return nw.when(~grade.is_null()).then(correct).otherwise(nw.lit(-1.0))
 
 
 def _columns_of_weights(options: Options) -> dict[str, Any]:
