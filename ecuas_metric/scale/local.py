@@ -97,9 +97,11 @@ def score_files(
     check_reading(reading)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     parts = parts_of_patterns(patterns)
+    size = sum(part.size for part in parts)
+    bar = tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress)
     saved = time.monotonic()
     try:
-        with _engine() as engine, _bar(parts, is_shown=progress) as bar:
+        with _engine() as engine, bar:
             for part in parts:
                 recipe = recipe_of_part(part, reading)
                 if recipes is not None:
@@ -112,17 +114,6 @@ def score_files(
     finally:
         _save(state_file, done)
     return done
-
-
-def _bar(parts: Sequence[Part], *, is_shown: bool) -> tqdm:
-    size = sum(part.size for part in parts)
-    return tqdm(
-        total=size,
-        unit="B",
-        unit_scale=True,
-        delay=1,
-        disable=not is_shown,
-    )
 
 
 def _save(path: str | Path | None, states: Collection) -> None:
