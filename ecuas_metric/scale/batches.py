@@ -1,10 +1,9 @@
 """Tables of rows -> one summary per system: the way of all forms of input, whose cells are read as in memory.
 
-A few tables are in memory at a time. A row may also be a group of rows that an engine added up: it has the cells of one
-of them, and what they add up to in columns of ours, see `GROUP`.
+A few tables are in memory at a time. A row may also be a group of rows that an engine added up, in columns of ours.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..basis import Origin
 from ..errors import UNLABELLED, FileError, InputError, Note
 from ..files.cells import numbers_in, row_of_numbers
 from ..files.evidence import are_mixed, note_other_class, recipe_of, refuse_rating, scale_counts
-from ..files.recipe import HEAD, Reading, Recipe, complement_of, on_unit_scale
+from ..files.recipe import HEAD, Reading, Recipe, column_in, on_unit_scale
 from ..files.roles import with_nested
 from ..files.submissions import (
     MEANING,
@@ -40,8 +39,8 @@ _UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": MEANING["drop"]}
 _AGGREGATED = ("costs", "counts")  # which memory does not read
 CHUNK = 2**24  # bytes of rows that are scored together
 AS_SAID = Reading()
-# before the names of columns of groups: count; low and high, the smallest and the largest cell of their confidences;
-# wu, the sum of their weighted uncertainties; and of their weights w, w2 and w4, if they have any
+# before the names of the columns of groups: y, the correctness of their rows; count; low and high, the ends of their
+# confidences; wu, the sum of their weighted uncertainties; and of weights the lightest, and the sums w, w2 and w4
 GROUP = "ecuas "
 
 
@@ -156,7 +155,7 @@ def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
         *recipe.of("count"),
         *recipe.systems,
     ]
-    stored = [name if name in known else complement_of(name) or name for name in read]
+    stored = [name if name in known else column_in(name) for name in read]
     return list(dict.fromkeys(name if name in known else name.partition(".")[0] for name in stored))
 
 
@@ -201,9 +200,7 @@ def _systems(
 
 def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     """Return the summary of the rows of a system."""
-    truth = (
-        numbers_in(sheet, recipe.truth) if recipe.form in _AGGREGATED else truth_in(sheet, recipe)
-    )
+    truth = _truth_of(sheet, recipe)
     is_open = np.isnan(truth)
     notes: tuple[Note, ...] = ()
     kept = sheet
@@ -217,6 +214,24 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     else:
         summary = _empty(recipe, options, _num_classes(sheet, recipe))
     return replace(summary, notes=(*notes, *summary.notes))
+
+
+def _truth_of(sheet: Sheet, recipe: Recipe) -> Floats:
+    """Return correctness, classes, costs or counts of wrong rows (N,), NaN where there is none."""
+    if GROUP + "y" in sheet.names:
+        return numbers_in(sheet, GROUP + "y")
+    if recipe.form in _AGGREGATED:
+        return numbers_in(sheet, recipe.truth)
+    return truth_in(sheet, recipe)
+
+
+def _values_of(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
+    """Return what is predicted (N,) or (N, K); of a group the end of its confidences that may be none."""
+    if GROUP + "low" not in sheet.names:
+        return values_in(sheet, recipe)
+    high = numbers_in(sheet, GROUP + "high")
+    is_beyond = on_unit_scale(high, recipe.scale) > 1
+    return np.where(is_beyond, high, numbers_in(sheet, GROUP + "low"))
 
 
 def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
@@ -243,14 +258,14 @@ def _summarized(
     options: Options,
 ) -> Summary:
     """Return the summary of rows that count; where nothing says whether they are right, they are wrong."""
-    values = values_in(sheet, recipe)
+    values = _values_of(sheet, recipe)
     references: Array = np.where(np.isnan(truth), 0.0, truth)
     predictions: Array | list[object] = values
     copies = _copies(sheet)
     origin = _origin_of(recipe)
     try:
         if recipe.form == "counts":
-            count = _column(sheet, recipe.of("count"))
+            count = numbers_in(sheet, recipe.of("count")[0])
             return state_of_counts(values, count, references, options, origin=origin)
         if recipe.form not in _AGGREGATED:
             are = options.predictions_are
@@ -262,7 +277,7 @@ def _summarized(
             predictions,
             references,
             options,
-            sample_weight=_column(sheet, recipe.of("weight")),
+            sample_weight=_weight_of(sheet, recipe),
             copies=copies,
             origin=origin,
         )
@@ -319,7 +334,7 @@ def _empty(recipe: Recipe, options: Options, num_classes: int | None) -> Summary
 
 def _counts_on_scale(sheet: Sheet, recipe: Recipe) -> Ints:
     """Return where the confidences of rows lie on their scale."""
-    values = numbers(values_in(sheet, recipe), "")
+    values = numbers(_values_of(sheet, recipe), "")
     return scale_counts(values, _copies(sheet))
 
 
@@ -351,9 +366,12 @@ def _form(recipe: Recipe) -> str:
     return "posteriors" if recipe.form == "positive" else recipe.form
 
 
-def _column(sheet: Sheet, names: Sequence[str]) -> Floats | None:
-    """Return the numbers (N,) of a role's column, if there is one."""
-    return numbers_in(sheet, names[0]) if names else None
+def _weight_of(sheet: Sheet, recipe: Recipe) -> Floats | None:
+    """Return weights (N,), of a group the lightest, if there are any."""
+    if not recipe.of("weight"):
+        return None
+    name = GROUP + "lightest"
+    return numbers_in(sheet, name if name in sheet.names else recipe.of("weight")[0])
 
 
 def _copies(sheet: Sheet) -> Floats | None:

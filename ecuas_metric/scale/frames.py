@@ -6,7 +6,6 @@ of neighbours, with their sums. Posteriors and costs leave it as Arrow batches, 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -144,7 +143,7 @@ def states_of_frame(
         ):  # where one goes through the rows, the error names the first that is wrong
             _by_batches(rows, recipe, score)
         if error.row is not None:  # of a group
-            error.row = error.count = error.total = None
+            error.row = error.index = error.count = error.total = None
         raise
     return dict(sorted(states.items()))  # engines group in any order, and not in the same one twice
 
@@ -209,34 +208,13 @@ def _is_counted(recipe: Recipe, types: Mapping[str, Any]) -> bool:
 
 
 def _added_up(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Table:
-    """Return the groups of rows: of equal confidences or, of many rows with different ones, of those in a bin.
-
-    Each has the columns of the rows, with the cells of one of them.
-    """
+    """Return the groups of rows: of equal confidences or, of many rows with different ones, of those in a bin."""
     table = _grouped(rows, recipe, options, source, key="bin")
     are_tied = pc.equal(table[GROUP + "low"], table[GROUP + "high"])
     count = pc.sum(table[GROUP + "count"], min_count=0).as_py()
     if count <= FEW_ROWS and not pc.all(are_tied, min_count=0).as_py():
-        table = _grouped(rows, recipe, options, source, key="q")
-    for name, cells in _cells(table, recipe).items():
-        if name not in recipe.systems:
-            table = table.append_column(name, cells)
+        return _grouped(rows, recipe, options, source, key="q")
     return table
-
-
-def _cells(table: pa.Table, recipe: Recipe) -> dict[str, pa.ChunkedArray]:
-    """Return the columns that rows have, with the cells of one of each group."""
-    low = table[GROUP + "low"]
-    high = table[GROUP + "high"]
-    correct = table[GROUP + "y"]
-    if recipe.correct_from is not None:
-        correct = pc.if_else(pc.equal(correct, 1), recipe.correct_from, -math.inf)
-    _, top = limits_of(recipe.scale)
-    shown = pc.if_else(pc.greater(high, top), high, low)
-    cells = {recipe.predictions[0]: shown, recipe.truth: correct}
-    if recipe.of("weight"):
-        cells[recipe.of("weight")[0]] = table[GROUP + "lightest"]
-    return cells
 
 
 def _grouped(rows: Any, recipe: Recipe, options: Options, source: str, *, key: str) -> pa.Table:

@@ -78,37 +78,18 @@ OF_TWO = THREE | {"model": ["a", "b", "a"]}
 HALVES = {"posteriors": [[0.5, 0.5]] * 3, "label": [0, 1, 1]}
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (
-            OF_TWO | {"confidence": [0.9, 3.5, 0.5]},
-            r"'confidence' must lie in \[0, 1\]; got 3.5 in row 8",
-        ),
-        (
-            THREE | {"confidence": [0.9, 0.4, float("inf")]},
-            "'confidence' must lie in .* got inf in row 9",
-        ),
-        (
-            THREE | {"confidence": [0.9, None, 0.5]},
-            "'confidence' must not be NaN; got nan in row 8",
-        ),
-        (THREE | {"confidence": pa.nulls(3)}, "'confidence' must not be NaN; got nan in row 7"),
-        (THREE | {"correct": [1, 0, 2]}, "'correct' must be 0 .* got 2.0 in row 9"),
-        (THREE | {"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 9"),
-        (OF_TWO | {"correct": [1, None, 1]}, "'correct' has no value in row 8"),
-        (THREE | {"model": ["a", None, "a"]}, "'model' must name a system; it is empty in row 8"),
-        (
-            HALVES | {"posteriors": [["a", "b"]] * 3},
-            "'posteriors' must be numbers; got 'a' in row 7",
-        ),
-        (HALVES | {"posteriors": [[0.5, 0.5], None, [1, 0]]}, "'posteriors' has no value in row 8"),
-        (
-            HALVES | {"posteriors": [[0.5, 0.5], [0.5, None], [1, 0]]},
-            "'posteriors' must not be NaN.* row 8",
-        ),
-    ],
-)
+NOT_READ = [  # columns, and what is said
+    (OF_TWO | {"confidence": [0.9, 3.5, 0.5]}, "'confidence' must lie in .* got 3.5 in row 8"),
+    (THREE | {"confidence": [0.9, None, 0.5]}, "'confidence' must not be NaN; got nan in row 8"),
+    (THREE | {"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 9"),
+    (OF_TWO | {"correct": [1, None, 1]}, "'correct' has no value in row 8"),
+    (THREE | {"model": ["a", None, "a"]}, "'model' must name a system; it is empty in row 8"),
+    (HALVES | {"posteriors": [["a", "b"]] * 3}, "'posteriors' must be numbers; got 'a' in row 7"),
+    (HALVES | {"posteriors": [[0.5, 0.5], None, [1, 0]]}, "'posteriors' has no value in row 8"),
+]
+
+
+@pytest.mark.parametrize(("columns", "message"), NOT_READ)
 def test_what_is_wrong_is_named_with_part_column_and_row(columns, message, monkeypatch):
     """The rows begin at the seventh, and are scored together or one by one."""
     for chunk in (batches.CHUNK, 1):
