@@ -74,8 +74,6 @@ def to_bytes(collection: Collection) -> bytes:
 
 def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
     """Return the states that `to_bytes` wrote; FileError, about `source`, if they are none, old or damaged."""
-    if content.startswith((b"ECUAS state", b"ECUAS collection")):
-        raise FileError(source, "states_of_old_version", advice="score_rows_again")
     if not content.startswith(b"PAR1"):
         raise FileError(source, "no_file_of_states", advice="write_state")
     try:
