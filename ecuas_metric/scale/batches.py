@@ -170,7 +170,7 @@ def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
     """Yield tables of about CHUNK bytes."""
     waiting: list[pa.Table] = []
     for batch in batches:
-        table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+        table = pa.table(batch)
         if waiting and table.schema != waiting[0].schema:
             yield pa.concat_tables(waiting)
             waiting = []

@@ -1,4 +1,7 @@
-"""Parquet files of any size, here or at an address of fsspec -> states: DuckDB adds up one file after the other."""
+"""Parquet files of any size, here or at an address of fsspec -> states.
+
+DuckDB adds up one file after the other, or Spark all files of a name.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -78,42 +81,60 @@ class Part:
         return {name: value for name, value in folders.items() if name not in names}
 
 
+FrameOf = Callable[[Sequence[Part]], Any]
+
+
 def score_files(
     patterns: Sequence[str | tuple[str, str]],
     options: Options,
     *,
+    engine: str = "local",
     state_file: str | Path | None = None,
     progress: bool = False,
     recipes: list[Recipe] | None = None,
     reading: Reading = AS_SAID,
 ) -> Collection:
-    """Return the states of all systems in Parquet files.
+    """Return the states of all systems in Parquet files, by the engine "local" or "spark".
 
     Where no column names the systems, all files of a pattern (see `parts_of`) are one, with the name that is given or
     that of the pattern. States are kept in `state_file`: what they are of already is skipped, so that an interrupted
     run goes on, and next month's files are added to this month's. How each file was read is added to `recipes`.
-    FileError names file, column, row and value; the files before it are in `state_file`.
+    FileError names file, column, row and value; the files before it are in `state_file`. All files of one name are one
+    frame of Spark, for which they must be read in the same way.
     """
     check_reading(reading)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     parts = parts_of_patterns(patterns)
+    frames: dict[object, list[Part]] = {}
+    for part in parts:
+        key = part.address if engine == "local" else (part.name, part.prefix)
+        frames.setdefault(key, []).append(part)
     size = sum(part.size for part in parts)
     bar = tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress)
     saved = time.monotonic()
     try:
-        with _engine() as engine, bar:
-            for part in parts:
-                recipe = recipe_of_part(part, reading)
+        with _engine(engine) as frame_of, bar:
+            for together in frames.values():
+                read = [recipe_of_part(part, reading) for part in together]
+                _require_one_recipe(read)
                 if recipes is not None:
-                    recipes.append(recipe)
-                done = _with_part(part, recipe, engine, options, done)
-                bar.update(part.size)
+                    recipes += read
+                done = _with_parts(together, read[0], frame_of, options, done)
+                bar.update(sum(part.size for part in together))
                 if time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     _save(state_file, done)
                     saved = time.monotonic()
     finally:
         _save(state_file, done)
     return done
+
+
+def _require_one_recipe(recipes: Sequence[Recipe]) -> None:
+    first = recipes[0]
+    for recipe in recipes:
+        if recipe.digest() != first.digest():
+            reason = f"{recipe.said()}, and of {first.source} {first.said()}"
+            raise FileError(recipe.source, "file_does_not_fit", reason=reason)
 
 
 def _save(path: str | Path | None, states: Collection) -> None:
@@ -200,7 +221,7 @@ def _is_data(path: str) -> bool:
 
 def recipe_of_part(part: Part, reading: Reading) -> Recipe:
     """Return how the rows of a file are read, by the first of them."""
-    with _readable(part):
+    with _readable(part.source):
         rows = part.rows
         # Of all columns, also those that are not used, which the recipe names: so of the first row group only.
         groups = next(iter(rows.get_fragments())).split_by_row_group()[:1]
@@ -237,55 +258,67 @@ def digest_of_part(part: Part, recipe: Recipe) -> str:
 
 
 @contextmanager
-def _engine() -> Iterator[DuckDBPyConnection]:
+def _engine(name: str) -> Iterator[FrameOf]:
+    """Yield what makes one frame of files."""
+    if name == "spark":
+        from .spark import frame_of_files, session
+
+        yield partial(frame_of_files, session())
+        return
     try:
         import duckdb
     except ImportError:
         raise missing_package("Files out of core need", "duckdb", "narwhals") from None
-    with duckdb.connect(config=_DUCKDB | {"temp_directory": gettempdir()}) as engine:
-        engine.execute("SET enable_progress_bar = false")  # which is written where the table is
-        yield engine
+    with duckdb.connect(config=_DUCKDB | {"temp_directory": gettempdir()}) as connection:
+        # which is written where the table is
+        connection.execute("SET enable_progress_bar = false")
+        yield partial(_relation, connection)
 
 
-def _with_part(
-    part: Part, recipe: Recipe, engine: DuckDBPyConnection, options: Options, done: Collection
+def _with_parts(
+    parts: Sequence[Part], recipe: Recipe, frame_of: FrameOf, options: Options, done: Collection
 ) -> Collection:
-    """Return states with the rows of a file, once; FileError if they do not fit to those before."""
-    content = digest_of_part(part, recipe)
-    if done.files.get(part.address, content) != content:
-        raise FileError(part.source, "file_changed", advice="score_into_new_state")
-    is_done = content in done.files.values()
-    with _readable(part):
-        rows = _relation(part, engine)
-        if is_done:
-            rows = rows.head(1)  # whether it is read as it was then
+    """Return states with the rows of files, once; FileError if they do not fit to those before."""
+    new: dict[str, str] = {}
+    for part in parts:
+        content = digest_of_part(part, recipe)
+        if done.files.get(part.address, content) != content:
+            raise FileError(part.source, "file_changed", advice="score_into_new_state")
+        if content not in done.files.values():
+            new[part.address] = content
+    source = parts[0].source if len(parts) == 1 else "the files"
+    with _readable(source):
+        if new:
+            rows = frame_of([part for part in parts if part.address in new])
+        else:
+            rows = lazy_rows(frame_of(parts[:1])).head(1)  # whether it is read as it was then
         states = states_of_frame(
             rows,
             options,
-            name=part.name,
-            prefix=part.prefix,
-            source=part.source,
+            name=parts[0].name,
+            prefix=parts[0].prefix,
+            source=source,
             recipe=recipe,
         )
-    if is_done and not states.keys() <= done.states.keys():
-        raise FileError(part.source, "file_changed", advice="score_into_new_state")
-    files = {} if is_done else {part.address: content}
-    with fitting(part.source, "file_does_not_fit"):
-        merged = merge_collections([done, Collection(states, files)], names=["", part.source])
-    return done if is_done else merged
+    if not new and not states.keys() <= done.states.keys():
+        raise FileError(source, "file_changed", advice="score_into_new_state")
+    with fitting(source, "file_does_not_fit"):
+        merged = merge_collections([done, Collection(states, new)], names=["", source])
+    return merged if new else done
 
 
-def _relation(part: Part, engine: DuckDBPyConnection) -> Any:
+def _relation(connection: DuckDBPyConnection, parts: Sequence[Part]) -> Any:
     """Return the rows of a file as a lazy frame, with the columns in its path."""
     import narwhals as nw
 
+    (part,) = parts
     if part.is_local:  # its own reader takes less memory
         path = glob.escape(part.path)
         relation = collected(
-            lambda: engine.read_parquet(path, hive_partitioning=False), part.source
+            lambda: connection.read_parquet(path, hive_partitioning=False), part.source
         )
     else:
-        relation = engine.from_arrow(part.rows)
+        relation = connection.from_arrow(part.rows)
     rows = lazy_rows(relation)
     for name, value in part.columns_in_path().items():
         rows = rows.with_columns(nw.lit(value, nw.String).alias(name))
@@ -293,14 +326,14 @@ def _relation(part: Part, engine: DuckDBPyConnection) -> Any:
 
 
 @contextmanager
-def _readable(part: Part) -> Iterator[None]:
+def _readable(source: str) -> Iterator[None]:
     """Raise FileError if a file cannot be read."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
         *_, reason = first_line(error).split(": ")
         raise FileError(
-            part.source,
+            source,
             "unreadable_as",
             format="Parquet",
             reason=reason,

@@ -72,15 +72,11 @@ AS_TEXT = {  # what no engine adds up
 }
 LAYOUTS = {  # columns, flags
     "class 0": ({"prob_0": P, "label": Y}, ()),
-    "class 1": ({"prob_1": P, "label": Y}, ()),
-    "logits of class 0": ({"p_0": 6 * P - 3, "label": Y}, ("--predictions-are", "logits")),
     "logits of class 1 in [0, 1]": ({"score_1": P, "label": Y}, ("--predictions-are", "logits")),
     "names with blanks": ({"model": ["a", " a", "b"] * 20, "confidence": P, "correct": Y}, ()),
     "names that are truths": ({"model": Y == 1, "confidence": P, "correct": Y}, ()),
     "an empty name": ({"model": ["a", "", "b"] * 20, "confidence": P, "correct": Y}, ()),
-    "percentages without a sign": ({"confidence": 100 * P, "correct": Y}, ()),
     "percentages of a scale": ({"confidence": 100 * P, "correct": Y}, ("--scale", "100")),
-    "grades": ({"confidence": P, "correct": Y / 2}, ()),
     "grades with a limit": ({"confidence": P, "correct": Y / 2}, ("--correct-from", "0.5")),
     "two scales": ({"confidence": np.where(Y, 100 * P, P), "correct": Y}, ("--scale", "100")),
     "marks of ignored rows": (
@@ -95,18 +91,12 @@ LAYOUTS = {  # columns, flags
         {"confidence": [Decimal("0.85"), Decimal("0.9")] * 30, "correct": [1, 0] * 30},
         (),
     ),
-    "class False": ({"p_False": 1 - P, "label": Y == 1}, ("--columns", "positive=p_False")),
     "counts that are no numbers of rows": (
         {"confidence": P, "correct": Y, "w": P},
         ("--weight", "w", "--weights-are", "counts"),
     ),
-    "counts without wrong ones": (
-        {"confidence": P, "correct": Y, "n": Y + 1},
-        ("--columns", "count=n"),
-    ),
     "parts by the label": ({"prob_0": 1 - P, "prob_1": P, "label": Y}, ("--by", "label")),
     "ties on paper": ({"label": [1, 1, 1, 0], "prob_1": [0.7, 0.3, 0.8, 0.2]}, ()),
-    "margins": ({"prob": 6 * P - 3, "label": Y}, ()),
     "inverted confidences": ({"confidence": np.where(Y, P / 2, (P + 1) / 2), "correct": Y}, ()),
     "a perfect order": ({"confidence": np.where(Y, (P + 1) / 2, P / 2), "correct": Y}, ()),
     "a column that is not used": ({"confidence": P, "correct": Y, "weight": P}, ()),
