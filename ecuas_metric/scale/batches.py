@@ -42,6 +42,7 @@ AS_SAID = Reading()
 # before the names of the columns of groups: y, the correctness of their rows; count; low and high, the ends of their
 # confidences; wu, the sum of their weighted uncertainties; and of weights the lightest, and the sums w, w2 and w4
 GROUP = "ecuas "
+Score = Callable[..., dict[str, Summary]]  # `states_of_batches`, but for the batches
 
 
 def states_of_batches(
@@ -73,7 +74,10 @@ def states_of_batches(
         )
         for system, rows in _systems(sheet, recipe, name, prefix):
             state = _state(rows, recipe, options)
-            ends = {"first": int(rows.rows[0]), "last": int(rows.rows[-1])}
+            ends = {
+                "first": int(rows.rows[0]),
+                "last": int(rows.rows[-1]),
+            }
             with fitting(source, "rows_do_not_fit", **ends):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
@@ -238,7 +242,9 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
     """Return the note on rows (N,) without a label; FileError if no rule says what they are."""
     copies = _copies(sheet)
     counts = np.ones(len(is_open)) if copies is None else copies
-    fields: dict[str, Any] = {"count": int(counts[is_open].sum()), "total": int(counts.sum())}
+    count = int(counts[is_open].sum())
+    total = int(counts.sum())
+    fields: dict[str, Any] = {"count": count, "total": total}
     rule = recipe.unlabelled
     # an unknown class is not a wrong one
     if rule is None or (rule == "wrong" and recipe.form != "confidences"):
@@ -247,8 +253,8 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
         raise FileError(
             sheet.source, "no_value", column=recipe.truth, row=row, advice=advice, **fields
         )
-    share = fields["count"] / fields["total"]
-    return Note(UNLABELLED, {**fields, "share": share, "by_weight": ""}, _UNLABELLED[rule])
+    fields |= {"share": count / total, "by_weight": ""}
+    return Note(UNLABELLED, fields, _UNLABELLED[rule])
 
 
 def _summarized(

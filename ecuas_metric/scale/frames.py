@@ -6,7 +6,7 @@ of neighbours, with their sums. Posteriors and costs leave it as Arrow batches, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from ..summary import LINEAR, ROOT, Summary, SummaryResults, results_of
 from .batches import (
     AS_SAID,
     GROUP,
+    Score,
     check_reading,
     collected,
     columns_read,
@@ -33,7 +34,6 @@ from .rows import LARGEST_WEIGHT, LEAST_WEIGHT, state_options
 FEW_ROWS = 2**20  # of which each distinct confidence is a group
 SOURCE = "the frame"
 _OUTSIDE = -2e15  # the bin of what is no confidence
-Score = Callable[..., dict[str, Summary]]  # `states_of_batches`, but for the batches
 
 
 def score_frame(
@@ -229,7 +229,8 @@ def _grouped(rows: Any, recipe: Recipe, options: Options, source: str, *, key: s
         keys.append("kind")
         sums += ["w"] if options.weights_are == "counts" else ["w", "w2", "w4"]
         ends["lightest"] = _ours("w").min()
-    aggregates = {"count": nw.len(), **ends, **{name: _ours(name).sum() for name in sums}}
+    totals = {name: _ours(name).sum() for name in sums}
+    aggregates = {"count": nw.len(), **ends, **totals}
     columns = _columns(rows, recipe, options)
     groups = columns.group_by(*recipe.systems, *(GROUP + name for name in keys))
     added_up = groups.agg(**_named(aggregates))
@@ -268,7 +269,8 @@ def _steps(recipe: Recipe, options: Options) -> Iterator[dict[str, Any]]:
     yield {"bin": bins.cast(nw.Int64), "wu": 1 - q}
     if recipe.correct_from is not None:
         y = _ours("y")
-        yield {"y": nw.when(~y.is_null()).then((y >= recipe.correct_from).cast(nw.Float64))}
+        is_right = (y >= recipe.correct_from).cast(nw.Float64)
+        yield {"y": nw.when(~y.is_null()).then(is_right)}
     if recipe.of("weight"):
         yield _columns_of_weights(options)
 
@@ -278,11 +280,17 @@ def _columns_of_weights(options: Options) -> dict[str, Any]:
     import narwhals as nw
 
     w = _ours("w")
-    is_weight = ~w.is_null() & ((w == 0) | ((w >= LEAST_WEIGHT) & (w <= LARGEST_WEIGHT)))
+    is_within = (w >= LEAST_WEIGHT) & (w <= LARGEST_WEIGHT)
+    is_weight = ~w.is_null() & ((w == 0) | is_within)
     if options.weights_are == "counts":
         is_weight = is_weight & (w == w.floor())
-    kind = nw.when(is_weight).then((w > 0).cast(nw.Float64)).otherwise(nw.lit(-1.0))
-    return {"kind": kind, "w2": w * w, "w4": w * w * w * w, "wu": w * _ours("wu")}
+    is_positive = (w > 0).cast(nw.Float64)
+    return {
+        "kind": nw.when(is_weight).then(is_positive).otherwise(nw.lit(-1.0)),
+        "w2": w * w,
+        "w4": w * w * w * w,
+        "wu": w * _ours("wu"),
+    }
 
 
 def _bin(recipe: Recipe, options: Options) -> Any:

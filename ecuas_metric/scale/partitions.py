@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from ..errors import FileError, InputError
 from ..summary import Summary
-from .batches import collected
-from .frames import Score
+from .batches import Score, collected
 from .storage import Collection, added_up, from_bytes, to_bytes
 
 if TYPE_CHECKING:

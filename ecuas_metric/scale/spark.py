@@ -15,7 +15,7 @@ from .batches import first_line
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from .local import Part
+    from .parts import Part
 
 _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 

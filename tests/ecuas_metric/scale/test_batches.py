@@ -14,7 +14,8 @@ from ecuas_metric.files.recipe import Reading
 from ecuas_metric.options import checked_options
 from ecuas_metric.scale import batches, local
 from ecuas_metric.scale.batches import states_of_batches
-from ecuas_metric.scale.local import parts_of, score_files
+from ecuas_metric.scale.local import score_files
+from ecuas_metric.scale.parts import parts_of
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.scale.storage import read_collection
 from ecuas_metric.summary import merge, results_of
