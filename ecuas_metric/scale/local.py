@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -57,6 +57,7 @@ def score_files(
     check_reading(reading)
     done = read_collection(state_file) if state_file and Path(state_file).exists() else Collection()
     parts = parts_of_patterns(patterns)
+    addresses = {part.address for part in parts}
     size = sum(part.size for part in parts)
     read = [] if recipes is None else recipes
     saved = time.monotonic()
@@ -65,7 +66,8 @@ def score_files(
         with _engine(engine) as frame_of, bar:
             for together in _frames(parts, engine):
                 recipe = _one_recipe(together, reading, read)
-                done = _with_parts(together, recipe, frame_of, options, done)
+                new = _new_among(together, recipe, done, addresses)
+                done = _with_parts(together, new, recipe, frame_of, options, done)
                 bar.update(sum(part.size for part in together))
                 if time.monotonic() - saved > SECONDS_BETWEEN_SAVES:
                     _save(state_file, done)
@@ -120,10 +122,14 @@ def _engine(name: str) -> Iterator[FrameOf]:
 
 
 def _with_parts(
-    parts: Sequence[Part], recipe: Recipe, frame_of: FrameOf, options: Options, done: Collection
+    parts: Sequence[Part],
+    new: Mapping[str, str],
+    recipe: Recipe,
+    frame_of: FrameOf,
+    options: Options,
+    done: Collection,
 ) -> Collection:
-    """Return states with the rows of files, once; FileError if they do not fit to those before."""
-    new = _new_among(parts, recipe, done)
+    """Return states with the rows of the new ones among files; FileError if they do not fit to those before."""
     source = parts[0].source if len(parts) == 1 else "the files"
     with readable(source):
         if new:
@@ -145,15 +151,25 @@ def _with_parts(
     return merged if new else done
 
 
-def _new_among(parts: Iterable[Part], recipe: Recipe, done: Collection) -> dict[str, str]:
-    """Return address and content of files whose rows are not in states; FileError if one has changed since."""
+def _new_among(
+    parts: Iterable[Part], recipe: Recipe, done: Collection, addresses: Container[str]
+) -> dict[str, str]:
+    """Return address and content of files whose rows are not in states.
+
+    FileError if one has changed since, or is a copy of another one among the addresses that are read.
+    """
+    known = {content: address for address, content in done.files.items()}
     new = {}
     for part in parts:
         content = digest_of_part(part, recipe)
         if done.files.get(part.address, content) != content:
             raise FileError(part.source, "file_changed", advice="score_into_new_state")
-        if content not in done.files.values():
+        address = known.get(content)
+        if address is None:
             new[part.address] = content
+            known[content] = part.address
+        elif address != part.address and address in addresses and part.rows.count_rows():
+            raise FileError(part.source, "rows_held_twice", address=address)
     return new
 
 

@@ -322,6 +322,21 @@ def test_the_engine_writes_nothing_beside_the_table():
         assert progress.fetchall() == [(False,)]
 
 
+def test_a_copy_of_a_file_is_refused_beside_it(logs, tmp_path):
+    copy = logs / "again" / "0.parquet"
+    copy.parent.mkdir()
+    copy.write_bytes((logs / "0.parquet").read_bytes())
+    state_file = tmp_path / "all.state"
+    scored(copy, state_file=state_file)
+    for settings in ({}, {"state_file": state_file}):
+        with pytest.raises(FileError, match=r"holds the rows of .*/0.parquet, as"):
+            scored(logs, **settings)
+    empty = pq.read_table(copy)[:0]
+    for path in (copy, logs / "0.parquet"):
+        pq.write_table(empty, path)
+    assert scored(logs).keys() == {"a", "b"}
+
+
 def test_nothing_there_is_an_error(tmp_path):
     for pattern in (f"{tmp_path}/*.parquet", f"{tmp_path}/none.parquet", str(tmp_path)):
         with pytest.raises(FileError, match="there is no such Parquet file"):
