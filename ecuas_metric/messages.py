@@ -511,7 +511,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "parquet_without_states": "is a Parquet file, but not one of states",
     "rows_do_not_fit": "rows {first} to {last} do not fit to those before: {reason}",
     "rows_held_twice": "holds the rows of {address}, as another does: they would count twice",
-    "states_of_old_version": "holds states of a version before 0.4",
     "unknown_settings": "was made with options that there are not any more: {reason}",
     "unwritable": "cannot be written: {reason}",
     "wrong_version": "must have version {version}",

@@ -1,10 +1,10 @@
-"""Arrow batches of rows -> one summary per system: the way of all forms that no expression of an engine takes.
+"""Tables of rows -> one summary per system: the way of all forms of input, whose cells are read as in memory.
 
-Their values are read by the functions that read a file in memory, a few batches at a time.
+A few tables are in memory at a time. A row may also be a group of rows that an engine added up, in columns of ours.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,8 @@ import pyarrow as pa
 from ..basis import Origin
 from ..errors import UNLABELLED, FileError, InputError, Note
 from ..files.cells import numbers_in, row_of_numbers
-from ..files.evidence import (
-    MAX_SYSTEMS,
-    are_mixed,
-    note_other_class,
-    recipe_of,
-    refuse_rating,
-    scale_counts,
-)
-from ..files.recipe import HEAD, Reading, Recipe, complement_of
+from ..files.evidence import are_mixed, note_other_class, recipe_of, refuse_rating, scale_counts
+from ..files.recipe import HEAD, Reading, Recipe, column_in, on_unit_scale
 from ..files.roles import with_nested
 from ..files.submissions import (
     MEANING,
@@ -34,40 +27,22 @@ from ..files.submissions import (
     values_in,
 )
 from ..files.values import Sheet, first_of
-from ..inputs import Array, Bools, Floats, Ints, numbers
+from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers
 from ..options import Options, is_set
-from ..summary import Summary, merge
-from .rows import empty_state, state_of, state_of_counts, why_not_merged
+from ..results import prepare
+from ..summary import SUMS, GroupSums, Summary, summary_of, with_groups
+from .rows import state_of, state_of_counts
+from .storage import added_up, fitting
 
 # a rule, and what it means
 _UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": MEANING["drop"]}
 _AGGREGATED = ("costs", "counts")  # which memory does not read
-CHUNK = 2**22  # bytes of rows that are scored together
-WAITING = 4
+CHUNK = 2**24  # bytes of rows that are scored together
 AS_SAID = Reading()
-
-
-@dataclass(slots=True)
-class _Parts:
-    """The summaries of the rows of a system so far, and where its confidences lie on their scale."""
-
-    states: list[Summary] = field(default_factory=list)
-    on_scale: Ints = field(default_factory=lambda: np.zeros(4, np.int64))
-
-    def add(self, state: Summary, source: str, rows: Ints) -> None:
-        """Add a summary of some rows; FileError if they do not fit to those before."""
-        reason = why_not_merged(self.states[0], state) if self.states else ""
-        if reason:
-            raise FileError(
-                source,
-                "rows_do_not_fit",
-                first=int(rows[0]),
-                last=int(rows[-1]),
-                reason=reason,
-            )
-        self.states.append(state)
-        if len(self.states) > WAITING:  # each merge goes through all groups
-            self.states = [merge(self.states)]
+# before the names of the columns of groups: y, the correctness of their rows; count; low and high, the ends of their
+# confidences; wu, the sum of their weighted uncertainties; and of weights the lightest, and the sums w, w2 and w4
+GROUP = "ecuas "
+Score = Callable[..., dict[str, Summary]]  # `states_of_batches`, but for the batches
 
 
 def states_of_batches(
@@ -88,30 +63,29 @@ def states_of_batches(
     `first` the number of the first row. The `recipe` is by default that of the first batch, by what is said in
     `reading`. FileError names the source, the column, the row and the value.
     """
-    systems: dict[str, _Parts] = {}
+    systems: dict[str, Summary] = {}
+    on_scale: dict[str, Ints] = {}
     for table in _chunks(batches):
         recipe = recipe or recipe_of_rows(table, reading, source=source, first=first)
-        sheet = _sheet(table, recipe, source, first)
+        sheet = Sheet(
+            with_nested(table, recipe.reading().columns),
+            np.arange(first, first + len(table)),
+            source=source,
+        )
         for system, rows in _systems(sheet, recipe, name, prefix):
-            parts = systems.setdefault(system, _Parts())
-            parts.add(_state(rows, recipe, options), source, rows.rows)
+            state = _state(rows, recipe, options)
+            ends = {
+                "first": int(rows.rows[0]),
+                "last": int(rows.rows[-1]),
+            }
+            with fitting(source, "rows_do_not_fit", **ends):
+                systems = added_up(systems, {system: state})
             if recipe.scale != 1:
-                parts.on_scale = parts.on_scale + scale_counts(numbers(values_in(rows, recipe), ""))
-        if len(systems) > MAX_SYSTEMS and recipe is not None:
-            count = len(systems)
-            columns = "+".join(recipe.systems)
-            raise FileError(
-                source,
-                "too_many_systems",
-                column=columns,
-                value=count,
-                got=f"{count:,}",
-                most=MAX_SYSTEMS,
-            )
+                on_scale[system] = on_scale.get(system, 0) + _counts_on_scale(rows, recipe)
         first += len(table)
-    for parts in systems.values():
-        require_one_scale(parts.on_scale, recipe, source)
-    return {system: merge(parts.states) for system, parts in systems.items()}
+    for counts in on_scale.values():
+        _require_one_scale(counts, recipe, source)
+    return systems
 
 
 def collected(collect: Callable[[], Any], source: str) -> Any:
@@ -185,68 +159,8 @@ def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
         *recipe.of("count"),
         *recipe.systems,
     ]
-    stored = [name if name in known else complement_of(name) or name for name in read]
+    stored = [name if name in known else column_in(name) for name in read]
     return list(dict.fromkeys(name if name in known else name.partition(".")[0] for name in stored))
-
-
-def kept_rows(
-    truth: Floats, recipe: Recipe, file: str, rows: Ints, copies: Floats | None = None
-) -> tuple[Bools, tuple[Note, ...]]:
-    """Return which rows (N,) count, and a note on those without a label; FileError if no rule says what they are.
-
-    Each row stands for as many as `copies` (N,) says, whose numbers are not known.
-    """
-    is_open = np.isnan(truth)
-    every = np.ones(len(truth), np.bool_)
-    if not is_open.any():
-        return every, ()
-    counts = every if copies is None else copies
-    count = int(counts[is_open].sum())
-    total = int(counts.sum())
-    rule = recipe.unlabelled
-    # an unknown class is not a wrong one
-    if rule is None or (rule == "wrong" and recipe.form != "confidences"):
-        row = int(rows[np.argmax(is_open)]) if copies is None else None
-        error = FileError(
-            file,
-            "no_value",
-            column=recipe.truth,
-            row=row,
-            count=count,
-            total=total,
-        )
-        error.advice = "count_as_wrong" if recipe.form == "confidences" else ""
-        raise error
-    fields = {
-        "count": count,
-        "total": total,
-        "share": count / total,
-        "by_weight": "",
-    }
-    return ~is_open if rule == "drop" else every, (
-        Note(
-            UNLABELLED,
-            fields,
-            _UNLABELLED[rule],
-        ),
-    )
-
-
-def require_one_scale(on_scale: Ints, recipe: Recipe | None, source: str) -> None:
-    """Raise FileError if some confidences, by their `scale_counts`, look divided already."""
-    if recipe is None:
-        return
-    if are_mixed(on_scale, recipe.scale):
-        column = "+".join(recipe.predictions)
-        size, within = on_scale[:2].tolist()
-        raise FileError(
-            source,
-            "several_scales",
-            column=column,
-            advice="write_in_one_scale",
-            within=within,
-            size=size,
-        )
 
 
 def note_on_class(state: Summary, recipe: Recipe) -> tuple[Note, ...]:
@@ -256,20 +170,11 @@ def note_on_class(state: Summary, recipe: Recipe) -> tuple[Note, ...]:
     return note_other_class(state.wrong, state.samples, recipe)
 
 
-def origin_of(recipe: Recipe) -> Origin:
-    """Return by which columns and rules rows are read: numbers of other ones are not theirs."""
-    return Origin(
-        recipe=recipe.digest(),
-        reading=recipe.rules(),
-        unlabelled=recipe.unlabelled,
-    )
-
-
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
     """Yield tables of about CHUNK bytes."""
     waiting: list[pa.Table] = []
     for batch in batches:
-        table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
+        table = pa.table(batch)
         if waiting and table.schema != waiting[0].schema:
             yield pa.concat_tables(waiting)
             waiting = []
@@ -280,20 +185,6 @@ def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
             waiting = []
     if waiting:
         yield pa.concat_tables(waiting)
-
-
-def _sheet(
-    table: pa.Table,
-    recipe: Recipe,
-    source: str,
-    first: int,
-) -> Sheet:
-    table = with_nested(table, recipe.reading().columns)
-    return Sheet(
-        table,
-        np.arange(first, first + len(table)),
-        source=source,
-    )
 
 
 def _systems(
@@ -313,19 +204,57 @@ def _systems(
 
 def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
     """Return the summary of the rows of a system."""
-    truth = (
-        numbers_in(sheet, recipe.truth) if recipe.form in _AGGREGATED else truth_in(sheet, recipe)
-    )
-    kept, notes = kept_rows(truth, recipe, sheet.source, sheet.rows)
-    if kept.all():
-        summary = _summarized(sheet, truth, recipe, options)
-    elif kept.any():
-        summary = _summarized(sheet.select(kept), truth[kept], recipe, options)
+    truth = _truth_of(sheet, recipe)
+    is_open = np.isnan(truth)
+    notes: tuple[Note, ...] = ()
+    kept = sheet
+    if is_open.any():
+        notes = (_note_unlabelled(sheet, is_open, recipe),)
+        if recipe.unlabelled == "drop":
+            kept = sheet.select(~is_open)
+            truth = truth[~is_open]
+    if len(truth):
+        summary = _summarized(kept, truth, recipe, options)
     else:
-        summary = empty_of(
-            recipe, options.replace(num_classes=_num_classes(sheet, recipe) or options.num_classes)
-        )
+        summary = _empty(recipe, options, _num_classes(sheet, recipe))
     return replace(summary, notes=(*notes, *summary.notes))
+
+
+def _truth_of(sheet: Sheet, recipe: Recipe) -> Floats:
+    """Return correctness, classes, costs or counts of wrong rows (N,), NaN where there is none."""
+    if GROUP + "y" in sheet.names:
+        return numbers_in(sheet, GROUP + "y")
+    if recipe.form in _AGGREGATED:
+        return numbers_in(sheet, recipe.truth)
+    return truth_in(sheet, recipe)
+
+
+def _values_of(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
+    """Return what is predicted (N,) or (N, K); of a group the end of its confidences that may be none."""
+    if GROUP + "low" not in sheet.names:
+        return values_in(sheet, recipe)
+    high = numbers_in(sheet, GROUP + "high")
+    is_beyond = on_unit_scale(high, recipe.scale) > 1
+    return np.where(is_beyond, high, numbers_in(sheet, GROUP + "low"))
+
+
+def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
+    """Return the note on rows (N,) without a label; FileError if no rule says what they are."""
+    copies = _copies(sheet)
+    counts = np.ones(len(is_open)) if copies is None else copies
+    count = int(counts[is_open].sum())
+    total = int(counts.sum())
+    fields: dict[str, Any] = {"count": count, "total": total}
+    rule = recipe.unlabelled
+    # an unknown class is not a wrong one
+    if rule is None or (rule == "wrong" and recipe.form != "confidences"):
+        row = int(sheet.rows[np.argmax(is_open)]) if copies is None else None
+        advice = "count_as_wrong" if recipe.form == "confidences" else ""
+        raise FileError(
+            sheet.source, "no_value", column=recipe.truth, row=row, advice=advice, **fields
+        )
+    fields |= {"share": count / total, "by_weight": ""}
+    return Note(UNLABELLED, fields, _UNLABELLED[rule])
 
 
 def _summarized(
@@ -335,26 +264,27 @@ def _summarized(
     options: Options,
 ) -> Summary:
     """Return the summary of rows that count; where nothing says whether they are right, they are wrong."""
-    values = values_in(sheet, recipe)
+    values = _values_of(sheet, recipe)
     references: Array = np.where(np.isnan(truth), 0.0, truth)
     predictions: Array | list[object] = values
-    weight = _column(sheet, "weight", recipe)
-    origin = origin_of(recipe)
+    copies = _copies(sheet)
+    origin = _origin_of(recipe)
     try:
         if recipe.form == "counts":
-            count = _column(sheet, "count", recipe)
+            count = numbers_in(sheet, recipe.of("count")[0])
             return state_of_counts(values, count, references, options, origin=origin)
         if recipe.form not in _AGGREGATED:
             are = options.predictions_are
             predictions, references = checked(
                 values, references, sheet, recipe, predictions_are=are
             )
-        return state_of(
+        summary = state_of(
             _form(recipe),
             predictions,
             references,
             options,
-            sample_weight=weight,
+            sample_weight=_weight_of(sheet, recipe),
+            copies=copies,
             origin=origin,
         )
     except InputError as error:
@@ -364,15 +294,77 @@ def _summarized(
             references,
             recipe.form,
         ) from None
+    return (
+        summary
+        if copies is None
+        else with_groups(summary, _groups(sheet, references, recipe, options))
+    )
 
 
-def empty_of(recipe: Recipe, options: Options) -> Summary:
-    """Return the summary of no rows."""
-    return empty_state(
-        _form(recipe),
-        options,
-        is_weighted=bool(recipe.of("weight")),
-        origin=origin_of(recipe),
+def _groups(sheet: Sheet, correct: Array, recipe: Recipe, options: Options) -> GroupSums:
+    """Return groups of rows as those of a summary; costs are 0 or 1."""
+    column = {
+        name.removeprefix(GROUP): numbers_in(sheet, name)
+        for name in sheet.names
+        if name.startswith(GROUP)
+    }
+    low = _repaired(column["low"], recipe, options)
+    high = _repaired(column["high"], recipe, options)
+    wrong = 1 - correct
+    w = column.get("w", column["count"])
+    w2 = column.get("w2", w)
+    w4 = column.get("w4", w)
+    wu = np.where(low == high, w * (1 - low), column["wu"])
+    sums = (w, w * wrong, w2, w2 * wrong, w2 * wrong, w4, wu, wu * wrong)
+    counted = w > 0
+    by_name = {name: values[counted] for name, values in zip(SUMS, sums, strict=True)}
+    return GroupSums(0.0 - high[counted], 0.0 - low[counted], by_name)
+
+
+def _repaired(cells: Floats, recipe: Recipe, options: Options) -> Floats:
+    """Return confidences as a system has them."""
+    clipped, _ = clip(on_unit_scale(cells, recipe.scale))
+    return fill_missing(clipped, missing_confidence=options.missing_confidence)[0]
+
+
+def _empty(recipe: Recipe, options: Options, num_classes: int | None) -> Summary:
+    """Return the summary of no rows; of posteriors there are so many classes."""
+    none = np.empty(0)
+    predictions = none if num_classes is None else np.empty((0, num_classes))
+    system = prepare(_form(recipe), predictions, np.empty(0, np.int64), options, rank=False)
+    return summary_of(
+        replace(system, origin=_origin_of(recipe)),
+        sample_weight=none if recipe.of("weight") else None,
+    )
+
+
+def _counts_on_scale(sheet: Sheet, recipe: Recipe) -> Ints:
+    """Return where the confidences of rows lie on their scale."""
+    values = numbers(_values_of(sheet, recipe), "")
+    return scale_counts(values, _copies(sheet))
+
+
+def _require_one_scale(on_scale: Ints, recipe: Recipe | None, source: str) -> None:
+    """Raise FileError if some confidences, by their `scale_counts`, look divided already."""
+    if recipe is None or not are_mixed(on_scale, recipe.scale):
+        return
+    size, within = on_scale[:2].tolist()
+    raise FileError(
+        source,
+        "several_scales",
+        column="+".join(recipe.predictions),
+        advice="write_in_one_scale",
+        within=within,
+        size=size,
+    )
+
+
+def _origin_of(recipe: Recipe) -> Origin:
+    """Return by which columns and rules rows are read: numbers of other ones are not theirs."""
+    return Origin(
+        recipe=recipe.digest(),
+        reading=recipe.rules(),
+        unlabelled=recipe.unlabelled,
     )
 
 
@@ -380,10 +372,18 @@ def _form(recipe: Recipe) -> str:
     return "posteriors" if recipe.form == "positive" else recipe.form
 
 
-def _column(sheet: Sheet, role: str, recipe: Recipe) -> Floats | None:
-    """Return the numbers (N,) of the column of a role, if there is one."""
-    names = recipe.of(role)
-    return numbers_in(sheet, names[0]) if names else None
+def _weight_of(sheet: Sheet, recipe: Recipe) -> Floats | None:
+    """Return weights (N,), of a group the lightest, if there are any."""
+    if not recipe.of("weight"):
+        return None
+    name = GROUP + "lightest"
+    return numbers_in(sheet, name if name in sheet.names else recipe.of("weight")[0])
+
+
+def _copies(sheet: Sheet) -> Floats | None:
+    """Return how many rows each row (N,) stands for, if they are groups."""
+    name = GROUP + "count"
+    return numbers_in(sheet, name) if name in sheet.names else None
 
 
 def _num_classes(sheet: Sheet, recipe: Recipe) -> int | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from .. import inputs
-from ..basis import UNKNOWN, Origin, Purpose, why_not_comparable
+from ..basis import UNKNOWN, Origin
 from ..costs import above
-from ..decisions import Decisions, confidence_decisions, cost_decisions, posterior_decisions
 from ..errors import InputError, Note
-from ..inputs import Array, Bools, Floats, require, same_length
+from ..inputs import Array, Floats, require, same_length
 from ..options import PER_SAMPLE, Options, checked_options, is_set, require_counts
-from ..ranking import TieGroups
 from ..results import System, prepare
 from ..summary import Summary, summary_of
 
@@ -66,49 +66,10 @@ def state_of(
     check = inputs.FORM_CHECKS["confidences" if is_positive else form]
     predictions, references = check(predictions, references)
     weight = None if sample_weight is None else _checked_weights(sample_weight, references, options)
-    system = prepare(form, predictions, references, options)
-    system = System(
-        system.decisions,
-        system.options,
-        system.ties,
-        notes=_recounted(system, predictions, copies),
-        origin=origin,
-    )
+    system = prepare(form, predictions, references, options, rank=False)
+    notes = system.notes if copies is None else _recounted(system, predictions, copies)
+    system = replace(system, notes=notes, origin=origin)
     return summary_of(system, sample_weight=weight, copies=copies)
-
-
-def empty_state(
-    form: str,
-    options: Options,
-    *,
-    is_weighted: bool,
-    origin: Origin = UNKNOWN,
-) -> Summary:
-    """Return the summary of no rows; of posteriors the options have K."""
-    none = np.empty(0)
-    no_labels = np.empty(0, np.int64)
-    if form == "confidences":
-        decisions = confidence_decisions(none, no_labels, num_classes=options.num_classes)
-    elif form == "costs":
-        decisions = cost_decisions(
-            none, none, max_uncertainty=float(options.max_uncertainty or 0.0)
-        )
-    else:
-        posteriors = np.empty((0, int(options.num_classes or 0)))
-        decisions = posterior_decisions(posteriors, no_labels, cost=options.cost)
-    system = System(
-        decisions,
-        options,
-        TieGroups(none, none, none),
-        origin=origin,
-    )
-    return summary_of(system, sample_weight=none if is_weighted else None)
-
-
-def why_not_merged(first: Summary, other: Summary) -> str:
-    """Return why two summaries may not be merged, or nothing."""
-    reasons = why_not_comparable(first.basis, other.basis, purpose=Purpose.MERGE)
-    return str(InputError("they", "not_mergeable", reasons=reasons)).rstrip(".") if reasons else ""
 
 
 def state_of_counts(
@@ -138,34 +99,25 @@ def state_of_counts(
 def _recounted(
     system: System,
     predictions: Array,
-    copies: Floats | None,
+    copies: Floats,
 ) -> tuple[Note, ...]:
-    """Return the notes of a system whose rows stand for several each."""
-    if copies is None:
-        return system.notes
-    notes = []
+    """Return the notes of a system of confidences (N,), each of which stands for several."""
+    decisions = system.decisions
+    noted = {
+        "missing": np.isnan(predictions),
+        "clipped": (predictions < 0) | (predictions > 1),
+        "above_max_uncertainty": above(decisions.uncertainty, decisions.max_uncertainty),
+    }
     total = int(copies.sum())
+    notes = []
     for note in system.notes:
-        rows = _rows_of_note(note, system.decisions, predictions)
-        if rows is not None:
-            count = int(copies[rows].sum())
-            fields = {**note.fields, "count": count, "total": total}
-            if "share" in fields:
-                fields["share"] = count / total
-            note = Note(note.id, fields, note.advice)
-        notes.append(note)
+        fields = dict(note.fields)
+        if note.id in noted:
+            count = int(copies[noted[note.id]].sum())
+            shares = {"share": count / total} if "share" in fields else {}
+            fields |= {"count": count, "total": total, **shares}
+        notes.append(replace(note, fields=fields))
     return tuple(notes)
-
-
-def _rows_of_note(note: Note, decisions: Decisions, predictions: Array) -> Bools | None:
-    """Return which rows (N,) a note on confidences or uncertainties counts; None of other notes."""
-    if note.id == "missing":
-        return np.isnan(predictions)
-    if note.id == "clipped":
-        return (predictions < 0) | (predictions > 1)
-    if note.id == "above_max_uncertainty":
-        return above(decisions.uncertainty, decisions.max_uncertainty)
-    return None
 
 
 def _checked_weights(sample_weight: object, references: Array, options: Options) -> Floats:

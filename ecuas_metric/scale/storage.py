@@ -9,8 +9,9 @@ import hashlib
 import io
 import itertools
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from ..errors import FileError, InputError, Note
 from ..files.write import write_whole
 from ..metric import Key
 from ..metrics import keys_of
-from ..options import Options, checked_options, is_set
+from ..options import checked_options, is_set
 from ..summary import SUMS, GroupSums, OwnSums, Summary, merge
 from .rows import STATE_OPTIONS
 
@@ -48,21 +49,16 @@ class Collection(NamedTuple):
 
 def to_bytes(collection: Collection) -> bytes:
     """Return states as the bytes of a Parquet file."""
-    states = sorted(collection.states.items())
-    systems = [
-        {
-            "name": name,
-            "groups": len(one.groups.low),
-            **_header_of(one),
-        }
-        for name, one in states
-    ]
+    systems = []
+    tables = [_SCHEMA.empty_table()]
+    for name, state in sorted(collection.states.items()):
+        table = _table_of(name, state)
+        systems.append({"name": name, "groups": len(table), **_header_of(state)})
+        tables.append(table)
     header = {"version": _VERSION, "systems": systems, "files": dict(collection.files)}
-    table = pa.concat_tables(
-        [_SCHEMA.empty_table(), *(_table_of(name, state) for name, state in states)]
-    )
+    table = pa.concat_tables(tables)
     header["sha256"] = _digest(header, table)
-    table = table.replace_schema_metadata({METADATA: json.dumps(header, sort_keys=True)})
+    table = table.replace_schema_metadata({METADATA: _json(header)})
     sink = io.BytesIO()
     parquet.write_table(
         table,
@@ -78,8 +74,6 @@ def to_bytes(collection: Collection) -> bytes:
 
 def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
     """Return the states that `to_bytes` wrote; FileError, about `source`, if they are none, old or damaged."""
-    if content.startswith((b"ECUAS state", b"ECUAS collection")):
-        raise FileError(source, "states_of_old_version", advice="score_rows_again")
     if not content.startswith(b"PAR1"):
         raise FileError(source, "no_file_of_states", advice="write_state")
     try:
@@ -128,7 +122,7 @@ def merge_collections(
 
     InputError if no table can hold all of them, since their metrics differ.
     """
-    states: dict[str, Summary] = {}
+    states: Mapping[str, Summary] = {}
     files: dict[str, str] = {}
     for collection, name in zip(
         collections,
@@ -139,8 +133,7 @@ def merge_collections(
             if address in files or content in files.values():
                 raise FileError(name, "rows_held_twice", address=address)
         files |= collection.files
-        for system, state in collection.states.items():
-            states[system] = state if system not in states else merge([states[system], state])
+        states = added_up(states, collection.states)
     keys = {system: keys_of(state.none, state.options) for system, state in states.items()}
     for system, own in keys.items():
         if own != next(iter(keys.values())):
@@ -148,58 +141,59 @@ def merge_collections(
     return Collection(states, files)
 
 
+def added_up(
+    states: Mapping[str, Summary],
+    others: Mapping[str, Summary],
+) -> dict[str, Summary]:
+    """Return the states of both, those of one system merged."""
+    total = dict(states)
+    for system, state in others.items():
+        total[system] = merge([total[system], state]) if system in total else state
+    return total
+
+
+@contextmanager
+def fitting(source: str, rule: str, **fields: Any) -> Iterator[None]:
+    """Raise FileError, with the reasons, if states that are added up within it may not be merged."""
+    try:
+        yield
+    except InputError as error:
+        if error.rule != "not_mergeable":
+            raise
+        error.argument = "they"
+        reason = str(error).rstrip(".")
+        raise FileError(source, rule, reason=reason, **fields) from None
+
+
 def _header_of(state: Summary) -> dict[str, object]:
     """Return all of a summary but its groups, as JSON has it."""
     set_options = [name for name in STATE_OPTIONS if is_set(state.options, name)]
-    options = {name: getattr(state.options, name) for name in set_options}
     return {
         **{name: getattr(state, name) for name in _COUNTS},
         "basis": state.basis.to_json(),
-        "options": {name: _plain(value) for name, value in options.items()},
-        "own": [
-            [
-                key.metric,
-                sums.value,
-                sums.weight2,
-                sums.square,
-            ]
-            for key, sums in state.own.items()
-        ],
-        "classes": _plain(state.classes),
-        "notes": [
-            [
-                note.id,
-                _plain(note.fields),
-                note.advice,
-            ]
-            for note in state.notes
-        ],
+        "options": {name: getattr(state.options, name) for name in set_options},
+        "own": [[key.metric, *astuple(sums)] for key, sums in state.own.items()],
+        "classes": state.classes,
+        "notes": [[note.id, note.fields, note.advice] for note in state.notes],
     }
 
 
-def _plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+def _json(header: Mapping[str, object]) -> str:
+    """Return a header as text, arrays as lists."""
+    return json.dumps(header, sort_keys=True, default=lambda value: value.tolist())
 
 
 def _table_of(name: str, state: Summary) -> pa.Table:
     """Return the groups of a state as rows of the file."""
     groups = state.groups
-    size = len(groups.low)
-    system = pa.DictionaryArray.from_arrays(
-        pa.array(np.zeros(size, np.int32)), pa.array([name], pa.string())
-    )
-    first = _signed(groups.low, state.basis)
-    last = _signed(groups.high, state.basis)
-    columns = [
-        system,
-        first,
-        last,
-        *(groups.sums[name] for name in SUMS),
-    ]
-    return pa.Table.from_arrays([pa.array(column) for column in columns], schema=_SCHEMA)
+    indices = pa.array(np.zeros(len(groups.low), np.int32))
+    columns = {
+        "system": pa.DictionaryArray.from_arrays(indices, pa.array([name], pa.string())),
+        "first": _signed(groups.low, state.basis),
+        "last": _signed(groups.high, state.basis),
+        **groups.sums,
+    }
+    return pa.table(columns, schema=_SCHEMA)
 
 
 def _states_of(
@@ -210,36 +204,28 @@ def _states_of(
     states = {}
     start = 0
     for system in systems:
-        rows = table.slice(start, system["groups"])
+        groups = table.slice(start, system["groups"])
         start += system["groups"]
         try:
-            options = checked_options(**system["options"])
-            basis = _basis_of(system["basis"])
+            states[system["name"]] = _state_of(system, groups)
         except TypeError as error:
             raise FileError(source, "unknown_settings", reason=str(error)) from None
-        states[system["name"]] = _state_of(system, rows, basis, options)
     return states
 
 
-def _state_of(
-    system: Mapping[str, Any],
-    rows: pa.Table,
-    basis: Basis,
-    options: Options,
-) -> Summary:
-    column = {name: rows[name].to_numpy() for name in _NUMBERS}
-    low = _signed(column["first"], basis)
-    high = _signed(column["last"], basis)
+def _state_of(system: Mapping[str, Any], groups: pa.Table) -> Summary:
+    """Return the summary of a header, and of groups as rows of the file."""
+    basis = _basis_of(system["basis"])
+    column = {name: groups[name].to_numpy() for name in _NUMBERS}
+    low = _signed(column.pop("first"), basis)
+    high = _signed(column.pop("last"), basis)
+    classes = system["classes"]
     return Summary(
         basis=basis,
-        options=options,
-        groups=GroupSums(
-            low,
-            high,
-            {name: column[name] for name in SUMS},
-        ),
+        options=checked_options(**system["options"]),
+        groups=GroupSums(low, high, column),
         own={Key(metric): OwnSums(*sums) for metric, *sums in system["own"]},
-        classes=None if system["classes"] is None else np.array(system["classes"]),
+        classes=None if classes is None else np.array(classes),
         notes=tuple(Note(*note) for note in system["notes"]),
         **{name: system[name] for name in _COUNTS},
     )
@@ -268,7 +254,7 @@ def _digest(
     table: pa.Table,
 ) -> str:
     """Return the SHA-256 of all that is in a file but itself."""
-    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    digest = hashlib.sha256(_json(header).encode())
     for name in _NUMBERS:
         digest.update(table[name].to_numpy().tobytes())
     return digest.hexdigest()

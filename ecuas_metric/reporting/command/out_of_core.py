@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,25 +69,14 @@ def score_out_of_core(
     engine: Engine = "local",
 ) -> Notes:
     """Print the metrics of systems whose rows are never all in memory."""
-    notes: Notes = []
-    if engine == "spark":
-        from ...scale.spark import score_files_on_spark
-
-        _require_new(state)
-        collection, recipes = _collect(score_files_on_spark, files, columns, by, metric)
-        _save(state, collection)
-    else:
-        from ...scale.local import score_files
-        from ...scale.storage import read_collection
-
-        before = read_collection(state).files if state and Path(state).exists() else {}
-        collection, recipes = _collect(
-            score_files, files, columns, by, metric, state_file=state, progress=True
-        )
-        if before:
-            notes.append(("", Note("rows_in_state", {"count": len(before), "file": state})))
     from ...scale.batches import note_on_class
+    from ...scale.storage import read_collection
 
+    notes: Notes = []
+    before = read_collection(state).files if state and Path(state).exists() else {}
+    collection, recipes = _collect(files, columns, by, metric, engine=engine, state_file=state)
+    if before:
+        notes.append(("", Note("rows_in_state", {"count": len(before), "file": state})))
     reading = {
         "normalize": metric.normalize,
         "decompose": metric.decompose,
@@ -115,27 +104,16 @@ def merge_states(
     figures: Figures = None,
 ) -> Notes:
     """Merge files of states, write them into one if it is named, and print their numbers."""
-    from ...scale.storage import merge_collections, read_collection
+    from ...scale.storage import merge_collections, read_collection, write_collection
 
-    _require_new(state)
+    if state and Path(state).exists():
+        raise FileError(state, "file_is_there", advice="name_another")
     collection = merge_collections(map(read_collection, files), names=files)
-    _save(state, collection)
+    if state:
+        write_collection(state, collection)
     reading = {"normalize": normalize, "decompose": decompose}
     added = options_set(reading)
     return _show(collection, {**reading, "confidence_level": interval}, added, output, figures)
-
-
-def _require_new(path: str | None) -> None:
-    """Raise FileError if a file is there that is to be written."""
-    if path and Path(path).exists():
-        raise FileError(path, "file_is_there", advice="name_another")
-
-
-def _save(path: str | None, collection: Collection) -> None:
-    from ...scale.storage import write_collection
-
-    if path:
-        write_collection(path, collection)
 
 
 def _reading(
@@ -152,25 +130,29 @@ def _reading(
 
 
 def _collect(
-    engine: Callable[..., Collection],
     texts: Sequence[str],
     columns: ReadingFlags,
     by: str | None,
     metric: BinnedOptions,
-    **settings: object,
+    *,
+    engine: str,
+    state_file: str | None,
 ) -> tuple[Collection, list[Recipe]]:
     """Return the states of all systems in the files that are named, which an engine reads, and how it reads them."""
+    from ...scale.local import score_files
     from ...scale.rows import STATE_OPTIONS
 
     files = [parse_file(text) for text in texts]
     options = {name: value for name, value in metric.options().items() if name in STATE_OPTIONS}
     recipes: list[Recipe] = []
-    collection = engine(
+    collection = score_files(
         [file.path if file.name is None else (file.name, file.path) for file in files],
         checked_options(**options),
         reading=_reading(files, columns, by, metric),
         recipes=recipes,
-        **settings,
+        engine=engine,
+        state_file=state_file,
+        progress=engine == "local",
     )
     if metric.weights_are is not None and not any(recipe.of("weight") for recipe in recipes):
         raise InputError("weights_are", "idle_without_weight")

@@ -14,7 +14,8 @@ from ecuas_metric.files.recipe import Reading
 from ecuas_metric.options import checked_options
 from ecuas_metric.scale import batches, local
 from ecuas_metric.scale.batches import states_of_batches
-from ecuas_metric.scale.local import parts_of, score_files
+from ecuas_metric.scale.local import score_files
+from ecuas_metric.scale.parts import parts_of
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.scale.storage import read_collection
 from ecuas_metric.summary import merge, results_of
@@ -35,6 +36,11 @@ def table(rng):
 
 def of_batches(*tables, options=OPTIONS, **said):
     return of_each(states_of_batches(tables, options, reading=Reading(**said)))
+
+
+def scored(*patterns, options=OPTIONS, **settings):
+    files = [one if isinstance(one, tuple) else str(one) for one in patterns]
+    return of_each(score_files(files, options, **settings).states)
 
 
 def of_systems(table):
@@ -78,37 +84,18 @@ OF_TWO = THREE | {"model": ["a", "b", "a"]}
 HALVES = {"posteriors": [[0.5, 0.5]] * 3, "label": [0, 1, 1]}
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        (
-            OF_TWO | {"confidence": [0.9, 3.5, 0.5]},
-            r"'confidence' must lie in \[0, 1\]; got 3.5 in row 8",
-        ),
-        (
-            THREE | {"confidence": [0.9, 0.4, float("inf")]},
-            "'confidence' must lie in .* got inf in row 9",
-        ),
-        (
-            THREE | {"confidence": [0.9, None, 0.5]},
-            "'confidence' must not be NaN; got nan in row 8",
-        ),
-        (THREE | {"confidence": pa.nulls(3)}, "'confidence' must not be NaN; got nan in row 7"),
-        (THREE | {"correct": [1, 0, 2]}, "'correct' must be 0 .* got 2.0 in row 9"),
-        (THREE | {"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 9"),
-        (OF_TWO | {"correct": [1, None, 1]}, "'correct' has no value in row 8"),
-        (THREE | {"model": ["a", None, "a"]}, "'model' must name a system; it is empty in row 8"),
-        (
-            HALVES | {"posteriors": [["a", "b"]] * 3},
-            "'posteriors' must be numbers; got 'a' in row 7",
-        ),
-        (HALVES | {"posteriors": [[0.5, 0.5], None, [1, 0]]}, "'posteriors' has no value in row 8"),
-        (
-            HALVES | {"posteriors": [[0.5, 0.5], [0.5, None], [1, 0]]},
-            "'posteriors' must not be NaN.* row 8",
-        ),
-    ],
-)
+NOT_READ = [  # columns, and what is said
+    (OF_TWO | {"confidence": [0.9, 3.5, 0.5]}, "'confidence' must lie in .* got 3.5 in row 8"),
+    (THREE | {"confidence": [0.9, None, 0.5]}, "'confidence' must not be NaN; got nan in row 8"),
+    (THREE | {"correct": [1, 0, 2**60]}, r"'correct' must be 0 .* got 1.15\d*e\+18 in row 9"),
+    (OF_TWO | {"correct": [1, None, 1]}, "'correct' has no value in row 8"),
+    (THREE | {"model": ["a", None, "a"]}, "'model' must name a system; it is empty in row 8"),
+    (HALVES | {"posteriors": [["a", "b"]] * 3}, "'posteriors' must be numbers; got 'a' in row 7"),
+    (HALVES | {"posteriors": [[0.5, 0.5], None, [1, 0]]}, "'posteriors' has no value in row 8"),
+]
+
+
+@pytest.mark.parametrize(("columns", "message"), NOT_READ)
 def test_what_is_wrong_is_named_with_part_column_and_row(columns, message, monkeypatch):
     """The rows begin at the seventh, and are scored together or one by one."""
     for chunk in (batches.CHUNK, 1):
@@ -162,23 +149,23 @@ def logs(table, tmp_path):
 
 def test_files_folders_patterns_and_addresses_hold_the_same_rows(logs, table, tmp_path):
     for pattern in (str(logs), f"{logs}/*.parquet", f"file://{logs}/*.parquet", f"file://{logs}"):
-        assert of_each(score_files([pattern], OPTIONS).states) == of_systems(table)
+        assert scored(pattern) == of_systems(table)
     with pytest.raises(FileError, match="0.parquet: is named twice"):
-        score_files([str(logs), f"{logs}/0.parquet"], OPTIONS)
-    singles = score_files([("one", f"{logs}/0.parquet"), f"{logs}/1.parquet"], OPTIONS)
-    assert set(singles.states) == {"a", "b"}
+        scored(logs, f"{logs}/0.parquet")
+    singles = scored(("one", f"{logs}/0.parquet"), f"{logs}/1.parquet")
+    assert singles.keys() == {"a", "b"}
     for place in (str(logs), f"file://{logs}"):
         assert [part.address for part in parts_of(place)] == [
             f"{place}/{i}.parquet" for i in range(3)
         ]
     for path in logs.iterdir():  # which name their rows where no column does
         pq.write_table(pq.read_table(path).drop_columns(["model"]), path)
-    assert set(score_files([("mine", str(logs))], OPTIONS).states) == {"mine"}
-    assert set(score_files([f"{logs}/0.parquet", f"{logs}/1.parquet"], OPTIONS).states) == {
+    assert scored(("mine", str(logs))).keys() == {"mine"}
+    assert scored(f"{logs}/0.parquet", f"{logs}/1.parquet").keys() == {
         "0",
         "1",
     }
-    assert set(score_files([f"{logs}/*.parquet"], OPTIONS).states) == {f"{logs}/*.parquet"}
+    assert scored(f"{logs}/*.parquet").keys() == {f"{logs}/*.parquet"}
 
 
 @pytest.mark.parametrize(
@@ -198,8 +185,8 @@ def test_types_of_columns_that_hold_the_same_numbers(columns, tmp_path):
         pq.write_table(pa.table(THREE | columns), tmp_path / "a.parquet")
     except pa.ArrowNotImplementedError as error:
         pytest.skip(str(error))
-    (found,) = score_files([("system", str(tmp_path))], OPTIONS).states.values()
-    assert packed(found) == packed(state_of("confidences", *THREE.values(), OPTIONS))
+    expected = packed(state_of("confidences", *THREE.values(), OPTIONS))
+    assert scored(("system", str(tmp_path))) == {"system": expected}
 
 
 def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
@@ -208,32 +195,32 @@ def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
         folder = tmp_path / "logs" / "year=2026" / f"model={quote(name)}"
         folder.mkdir(parents=True)
         pq.write_table(pa.table({"confidence": [q], "correct": [1]}), folder / "0.parquet")
-    found = score_files([str(tmp_path / "logs")], OPTIONS).states
-    assert of_each(found) == {
+    logs = tmp_path / "logs"
+    assert scored(logs) == {
         n: packed(state_of("confidences", [q], [1], OPTIONS)) for n, q in systems
     }
     reading = Reading(columns={"system": "year+model"})
-    assert set(score_files([str(tmp_path / "logs")], OPTIONS, reading=reading).states) == {
+    assert scored(logs, reading=reading).keys() == {
         "2026 a b",
         "2026 c",
     }
-    other = tmp_path / "logs" / "model=__HIVE_DEFAULT_PARTITION__"
+    other = logs / "model=__HIVE_DEFAULT_PARTITION__"
     other.mkdir()
     pq.write_table(pa.table({"confidence": [0.5], "correct": [1]}), other / "0.parquet")
     with pytest.raises(
         FileError, match="0.parquet: column 'model' must name a system; it is empty in row 1"
     ):
-        score_files([str(tmp_path / "logs")], OPTIONS)
+        scored(logs)
 
 
 def test_what_an_engine_leaves_beside_its_files_is_no_part_of_them(tmp_path):
     pq.write_table(pa.table(THREE), tmp_path / "0.parquet")
+    expected = scored(tmp_path)
     pq.write_table(pa.table(THREE)[:0], tmp_path / "1.parquet")
     (tmp_path / "_temporary").mkdir()
     for name in ("_SUCCESS", ".0.parquet.crc", "_metadata.parquet", "_temporary/half.parquet"):
         (tmp_path / name).write_bytes(b"PAR1")
-    (found,) = score_files([str(tmp_path)], OPTIONS).states.values()
-    assert found.rows == 3
+    assert [*scored(tmp_path).values()] == [*expected.values()]
 
 
 def test_files_and_batches_of_other_settings_are_named(tmp_path, monkeypatch):
@@ -242,7 +229,7 @@ def test_files_and_batches_of_other_settings_are_named(tmp_path, monkeypatch):
     with pytest.raises(
         FileError, match=r"1.parquet: does not fit to the files before: .*numbers of classes K"
     ):
-        score_files([str(tmp_path)], OPTIONS, state_file=tmp_path / "all.state")
+        scored(tmp_path, state_file=tmp_path / "all.state")
     assert list(read_collection(tmp_path / "all.state").files) == [f"{tmp_path}/0.parquet"]
     monkeypatch.setattr(batches, "CHUNK", 1)
     tables = [pq.read_table(tmp_path / f"{name}.parquet") for name in "01"]
@@ -284,9 +271,7 @@ def test_a_killed_run_goes_on_and_counts_each_row_once(logs, table, tmp_path, mo
         if known:
             rows = sum(state.rows for state in read_collection(state_file).states.values())
             assert rows == 200 * place
-    assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(
-        table
-    )
+    assert scored(logs, state_file=state_file) == of_systems(table)
 
 
 def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path):
@@ -295,31 +280,29 @@ def test_a_run_goes_on_where_it_stopped(logs, table, tmp_path):
     content = broken.read_bytes()
     broken.write_bytes(b"PAR1 no more")
     with pytest.raises(FileError, match=r"1.parquet: cannot be read as Parquet"):
-        score_files([str(logs)], OPTIONS, state_file=state_file)
+        scored(logs, state_file=state_file)
     assert list(read_collection(state_file).files) == [f"{logs}/0.parquet"]
     broken.write_bytes(content)
-    assert of_each(score_files([str(logs)], OPTIONS, state_file=state_file).states) == of_systems(
-        table
-    )
+    assert scored(logs, state_file=state_file) == of_systems(table)
     for change in ({"n": (5.0,)}, {"n_bins": 3}):  # though there is no new row
         with pytest.raises(
             FileError, match="does not fit to the files before: .* differ in their n"
         ):
-            score_files([str(logs)], OPTIONS.replace(**change), state_file=state_file)
+            scored(logs, options=OPTIONS.replace(**change), state_file=state_file)
     with pytest.raises(
         FileError, match="does not fit to the files before: .* differ in their rules of reading"
     ):
-        score_files([str(logs)], OPTIONS, state_file=state_file, reading=Reading(correct_from=0.5))
+        scored(logs, state_file=state_file, reading=Reading(correct_from=0.5))
     by_text = Reading(columns={"part": "text"})
     with pytest.raises(FileError, match="holds other rows, or rows of another name"):
-        score_files([str(logs)], OPTIONS, state_file=state_file, reading=by_text)
+        scored(logs, state_file=state_file, reading=by_text)
     moved = logs.rename(logs.with_name("moved"))  # a file is known by what is in it
-    score_files([f"{moved}/0.parquet"], OPTIONS, state_file=state_file)
+    scored(f"{moved}/0.parquet", state_file=state_file)
     assert len(read_collection(state_file).files) == 3
     moved.rename(logs)
     pq.write_table(table, broken)
     with pytest.raises(FileError, match=r"1.parquet: holds other rows"):
-        score_files([str(logs)], OPTIONS, state_file=state_file)
+        scored(logs, state_file=state_file)
 
 
 def test_the_row_of_an_error_is_named_in_a_file_that_an_engine_adds_up(table, tmp_path):
@@ -329,12 +312,29 @@ def test_the_row_of_an_error_is_named_in_a_file_that_an_engine_adds_up(table, tm
     with pytest.raises(
         FileError, match=r"1.parquet: column 'confidence' must lie .* got 2.0 in row 18"
     ):
-        score_files([str(tmp_path)], OPTIONS)
+        scored(tmp_path)
 
 
 def test_the_engine_writes_nothing_beside_the_table():
-    with local._engine() as engine:
-        assert engine.sql("SELECT current_setting('enable_progress_bar')").fetchall() == [(False,)]
+    with local._engine("local") as frame_of:
+        (connection,) = frame_of.args
+        progress = connection.sql("SELECT current_setting('enable_progress_bar')")
+        assert progress.fetchall() == [(False,)]
+
+
+def test_a_copy_of_a_file_is_refused_beside_it(logs, tmp_path):
+    copy = logs / "again" / "0.parquet"
+    copy.parent.mkdir()
+    copy.write_bytes((logs / "0.parquet").read_bytes())
+    state_file = tmp_path / "all.state"
+    scored(copy, state_file=state_file)
+    for settings in ({}, {"state_file": state_file}):
+        with pytest.raises(FileError, match=r"holds the rows of .*/0.parquet, as"):
+            scored(logs, **settings)
+    empty = pq.read_table(copy)[:0]
+    for path in (copy, logs / "0.parquet"):
+        pq.write_table(empty, path)
+    assert scored(logs).keys() == {"a", "b"}
 
 
 def test_nothing_there_is_an_error(tmp_path):

@@ -47,6 +47,17 @@ EVERY = pytest.mark.parametrize(
 WITHOUT_LISTS = ENGINES["dask"]
 
 
+def confidences(q, y, *, shown=None, correct=None, weight=None, **given):
+    """Return a data set of confidences, which columns may show otherwise."""
+    columns = {
+        "confidence": q if shown is None else shown,
+        "correct": y if correct is None else correct,
+    }
+    if weight is not None:
+        columns["w"] = weight
+    return columns, given, "confidences", q, y
+
+
 def data_sets(seed):
     """Return, by what they are: columns, how they are read, and the form and arrays that memory is given."""
     rng = np.random.default_rng(seed)
@@ -55,77 +66,30 @@ def data_sets(seed):
     y = (rng.random(size) < q).astype(int)
     smooth = rng.random(size) ** 3
     weight = rng.integers(0, 3, size).astype(float)
-    posteriors = rng.dirichlet(np.ones(3), size)
+    p = rng.dirichlet(np.ones(3), size)
     labels = rng.integers(0, 3, size)
     u, c = rng.exponential(size=(2, size))
     gaps = np.where(rng.random(size) < 0.1, np.nan, q)
     extreme = np.where(
         rng.random(size) < 0.4, np.round(q), np.where(rng.random(size) < 0.5, 1e-17, q)
     )
-    columns = {f"prob_{k}": posteriors[:, k] for k in range(3)} | {"label": labels}
+    columns = {f"prob_{k}": p[:, k] for k in range(3)} | {"label": labels}
     halves = 0.5 + smooth / 2
+    of_two = np.stack([1 - q, q], axis=1)
     return {
-        "confidences": ({"confidence": q, "correct": y}, {}, "confidences", q, y),
-        "all different": (
-            {"conf": smooth, "correct": y == 1},
-            {"reject_costs": [0.2]},
-            "confidences",
-            smooth,
-            y,
-        ),
-        "ties at 0 and 1": (
-            {"confidence": extreme, "correct": y},
-            {"num_classes": 4},
-            "confidences",
-            extreme,
-            y,
-        ),
-        "wrong way": ({"confidence": 1 - q, "correct": y}, {}, "confidences", 1 - q, y),
-        "missing": (
-            {"confidence": gaps, "correct": y},
-            {"missing_confidence": 0.5},
-            "confidences",
-            gaps,
-            y,
-        ),
-        "clipped": ({"confidence": q + 2e-7, "correct": y}, {}, "confidences", q + 2e-7, y),
-        "percentages": (
-            {"confidence": 100 * halves, "correct": y},
-            {"scale": 100},
-            "confidences",
-            halves,
-            y,
-        ),
-        "grades": (
-            {"confidence": q, "correct": u},
-            {"correct_from": 0.5},
-            "confidences",
-            q,
-            1 * (u >= 0.5),
-        ),
-        "weights": (
-            {"confidence": smooth, "correct": y, "w": weight + u},
-            {"confidence_level": 0.9},
-            "confidences",
-            smooth,
-            y,
-        ),
-        "copies": (
-            {"confidence": q, "correct": y, "w": weight},
-            {"weights_are": "counts", "confidence_level": 0.9},
-            "confidences",
-            q,
-            y,
-        ),
-        "posteriors": (columns, {"n": [0, 2]}, "posteriors", posteriors, labels),
-        "lists": (
-            {"posteriors": list(posteriors), "label": labels},
-            {},
-            "posteriors",
-            posteriors,
-            labels,
-        ),
-        "two classes": ({"prob": q, "label": y}, {}, "posteriors", np.stack([1 - q, q], axis=1), y),
+        "confidences": confidences(q, y),
+        "all different": confidences(smooth, y, correct=y == 1, reject_costs=[0.2]),
+        "ties at 0 and 1": confidences(extreme, y, num_classes=4),
+        "wrong way": confidences(1 - q, y),
+        "missing": confidences(gaps, y, missing_confidence=0.5),
+        "clipped": confidences(q + 2e-7, y),
+        "percentages": confidences(halves, y, shown=100 * halves, scale=100),
+        "grades": confidences(q, 1 * (u >= 0.5), correct=u, correct_from=0.5),
+        "weights": confidences(smooth, y, weight=weight + u, confidence_level=0.9),
+        "copies": confidences(q, y, weight=weight, weights_are="counts", confidence_level=0.9),
+        "posteriors": (columns, {"n": [0, 2]}, "posteriors", p, labels),
+        "lists": ({"posteriors": list(p), "label": labels}, {}, "posteriors", p, labels),
+        "two classes": ({"prob": q, "label": y}, {}, "posteriors", of_two, y),
         "costs": ({"uncertainty": u, "cost": c}, {"max_uncertainty": 2.0}, "costs", u, c),
     }
 
@@ -217,50 +181,25 @@ def test_bins_of_engines_are_those_of_states(engine, monkeypatch):
     np.testing.assert_allclose(state.groups.low, of_memory.groups.low, rtol=1e-12)
 
 
+REFUSED = [  # confidences, correctness, weights, scale, what is said
+    ([0.5, 2.0], [1, 0], None, 1, r"'confidence' must lie in \[0, 1\]; got 2.0"),
+    ([-0.5, 0.2], [1, 0], None, 1, r"'confidence' must lie in \[0, 1\]; got -0.5"),
+    ([0.5, None], [1, 0], None, 1, "'confidence' must not be NaN"),
+    ([0.5, 0.2, 0.2], [1, None, None], None, 1, "'correct' has no value .*2 of 3"),
+    ([0.5, 0.2], [1, 3], None, 1, "'correct' has two codes, 1 and 3"),
+    ([0.5, 0.2], [1, 0], [1.0, -1.0], 1, "'w' must be"),
+    ([0.5, 0.2], [1, 0], [1.0, 1e-100], 1, "'w' must be 0 or lie in"),
+    ([0.5, 0.9, 70.0], [1, 0, 1], None, 100, "must lie on one scale"),
+]
+
+
 @EVERY
-@pytest.mark.parametrize(
-    ("columns", "given", "message"),
-    [
-        (
-            {"confidence": [0.5, 2.0], "correct": [1, 0]},
-            {},
-            r"'confidence' must lie in \[0, 1\]; got 2.0",
-        ),
-        (
-            {"confidence": [-0.5, 0.2], "correct": [1, 0]},
-            {},
-            r"'confidence' must lie in \[0, 1\]; got -0.5",
-        ),
-        ({"confidence": [0.5, None], "correct": [1, 0]}, {}, "'confidence' must not be NaN"),
-        (
-            {"confidence": [0.5, 0.2, 0.2], "correct": [1, None, None]},
-            {},
-            "'correct' has no value .*2 of 3",
-        ),
-        ({"confidence": [0.5, 0.2], "correct": [1, 3]}, {}, "'correct' has two codes, 1 and 3"),
-        ({"confidence": [0.5, 0.2], "answer": [1, 3]}, {}, "but no correct"),
-        ({"confidence": ["a", "b"], "correct": [1, 0]}, {}, "must hold numbers"),
-        (
-            {"confidence": [0.5, 0.2], "correct": [1, 0], "w": [1.0, -1.0]},
-            {"columns": {"weight": "w"}},
-            "'w' must be",
-        ),
-        (
-            {"confidence": [0.5, 0.2], "correct": [1, 0], "w": [1.0, 1e-100]},
-            {"columns": {"weight": "w"}},
-            "'w' must be 0 or lie in",
-        ),
-        (
-            {"confidence": [0.5, 0.9, 70.0], "correct": [1, 0, 1]},
-            {"scale": 100},
-            "must lie on one scale",
-        ),
-        ({"prob_0": [0.5, 0.2], "prob_1": [0.5, 0.2], "label": [0, 1]}, {}, "rows that sum to 1"),
-    ],
-)
-def test_refusals_are_those_of_memory(engine, columns, given, message):
+@pytest.mark.parametrize(("confidence", "correct", "weight", "scale", "message"), REFUSED)
+def test_refusals_are_those_of_memory(engine, confidence, correct, weight, scale, message):
+    columns, *_ = confidences(confidence, correct, weight=weight)
+    roles = {"weight": "w"} if weight else {}
     with pytest.raises(InputError, match=message):
-        score_frame(engine(pa.table(columns)), **given)
+        score_frame(engine(pa.table(columns)), roles, scale=scale)
 
 
 @EVERY
@@ -287,15 +226,6 @@ def test_what_is_no_frame_is_an_error():
 @pytest.mark.slow
 def test_spark_connect_gives_the_same():
     session()
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-k",
-        "spark and not connect",
-        __file__,
-    ]
+    selected = ["-k", "spark and not connect", "-p", "no:cacheprovider", "-q", __file__]
+    command = [sys.executable, "-m", "pytest", *selected]
     subprocess.run(command, env=os.environ | {"SPARK_REMOTE": "local[2]"}, check=True)

@@ -1,9 +1,11 @@
 """Spark by the command, by files and by frames of posteriors: the local reader's numbers and refusals."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +17,6 @@ from ecuas_metric.errors import FileError
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.scale import partitions
-from ecuas_metric.scale import spark as engine
 from ecuas_metric.scale.local import score_files
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.scale.storage import Collection, from_bytes, read_collection, to_bytes
@@ -50,8 +51,13 @@ def test_the_command_gives_the_same_table_on_spark(logs, tmp_path, capsys):
     assert of_each(read_collection(state).states) == of_each(
         score_files([str(logs)], OPTIONS).states
     )
-    assert main([*command, "--engine", "spark", "--state", str(state)]) == 2
-    assert "is there already" in capsys.readouterr().err
+    added = logs / "model=000" / "9.parquet"
+    pq.write_table(pq.read_table(logs / "model=000" / "0.parquet")[:1], added)
+    assert main([*command, "--engine", "spark", "--state", str(state)]) == 0
+    assert "3 file(s) are in" in capsys.readouterr().err
+    files = score_files([str(logs)], OPTIONS)
+    added.unlink()
+    assert of_each(read_collection(state).states) == of_each(files.states)
 
 
 @pytest.mark.e2e
@@ -62,39 +68,31 @@ def test_files_of_posteriors_and_of_other_columns(tmp_path, rng):
     files = [str(tmp_path / name) for name in ("one.parquet", "two.parquet")]
     for path in files:
         pq.write_table(posteriors, path)
-    states = engine.score_files_on_spark(files, OPTIONS).states
+    states = score_files(files, OPTIONS, engine="spark").states
     assert of_each(states) == of_each(score_files(files, OPTIONS).states)
     pq.write_table(pa.table({"prob": [0.1, 0.2], "label": [0, 1]}), files[1])
     with pytest.raises(
         FileError, match="two.parquet: does not fit to the files before: P.1. = prob"
     ):
-        engine.score_files_on_spark([str(tmp_path)], OPTIONS)
+        score_files([str(tmp_path)], OPTIONS, engine="spark")
 
 
 @pytest.mark.e2e
 def test_what_is_wrong_comes_back_from_the_workers(tmp_path):
     rows = [([0.5, 0.5], 0), ([0.2, 0.7], 1)]
     df = session().createDataFrame(rows, "posteriors array<double>, label int").coalesce(1)
-    with pytest.raises(FileError) as raised:
+    with pytest.raises(FileError, match="partition 0: column 'posteriors' .* row 2"):
         score_frame(df)
-    assert (raised.value.file, raised.value.column, raised.value.row) == (
-        "partition 0",
-        "posteriors",
-        2,
-    )
     mixed = [([0.5, 0.5], 0), ([0.2, 0.3, 0.5], 1)]
-    several = (
-        session()
-        .createDataFrame(mixed, "posteriors array<double>, label int")
-        .repartition(2, "label")
-    )
+    of_two = session().createDataFrame(mixed, "posteriors array<double>, label int")
+    several = of_two.repartition(2, "label")
     with pytest.raises(FileError, match="must have rows of one length"):
         score_frame(several)
     by_zero = df.selectExpr("label * 0.5 AS confidence", "1 / int(label > 2) AS correct")
     with pytest.raises(FileError, match="job failed: .*DIVIDE_BY_ZERO"):
         score_frame(by_zero)
     with pytest.raises(FileError, match="nowhere: there is no such Parquet file"):
-        engine.score_files_on_spark([f"{tmp_path}/nowhere"], OPTIONS)
+        score_files([f"{tmp_path}/nowhere"], OPTIONS, engine="spark")
 
 
 @pytest.mark.e2e
@@ -122,20 +120,32 @@ def test_a_killed_worker_loses_no_row_and_counts_none_twice(form, rng):
     assert results.flat() == pytest.approx(expected.flat(), rel=1e-12)
 
 
+def of_partition(part, *, state=b"", error=b""):
+    return {"system": "", "slot": 0, "part": part, "state": state, "error": error}
+
+
 def test_merging_on_a_worker_needs_no_spark(rng):
     many = state_of("confidences", rng.random(100).round(2), np.ones(100, int), OPTIONS)
-    row = {
-        "system": "",
-        "slot": 0,
-        "part": 0,
-        "state": to_bytes(Collection({"": many})),
-        "error": None,
-    }
-    (merged,) = partitions.merged_rows(
-        pa.Table.from_pylist([row] * 2, partitions.ARROW)
-    ).to_pylist()
+    row = of_partition(0, state=to_bytes(Collection({"": many})))
+    (merged,) = partitions.merged_rows(pa.Table.from_pylist([row] * 2)).to_pylist()
     (both,) = from_bytes(merged["state"]).states.values()
     assert packed(both) == packed(merge([many, many]))
+
+
+def test_the_first_error_of_the_workers_comes_back():
+    one = state_of("confidences", [0.5], [1], OPTIONS)
+    other = state_of("confidences", [0.5], [1], checked_options(n=2))
+    rows = [
+        of_partition(part, state=to_bytes(Collection({"": state})))
+        for part, state in enumerate((one, other))
+    ]
+    (merged,) = partitions.merged_rows(pa.Table.from_pylist(rows)).to_pylist()
+    assert str(pickle.loads(merged["error"])).startswith(
+        "partitions 0 and 1: states that are merged must depend on the same"
+    )
+    wrong = of_partition(2, error=b"why")
+    (merged,) = partitions.merged_rows(pa.Table.from_pylist([*rows, wrong])).to_pylist()
+    assert merged == wrong
 
 
 @pytest.mark.e2e
@@ -146,19 +156,13 @@ def test_the_command_says_no_more_than_its_table(logs, tmp_path):
         name: value for name, value in os.environ.items() if not name.startswith("PYSPARK")
     }
     command = [sys.executable, "-m", "ecuas_metric.reporting", "score", "--out-of-core", str(logs)]
-    tables = [
-        subprocess.run(
-            [*command, *more], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
-        for more in ((), ("--engine", "spark"))
-    ]
+    run = partial(subprocess.run, env=environment, capture_output=True, text=True)
+    tables = [run([*command, *flags], cwd=tmp_path) for flags in ((), ("--engine", "spark"))]
     assert [table.returncode for table in tables] == [0, 0]
     assert tables[0].stdout == tables[1].stdout
     assert tables[1].stderr == ""
     broken = environment | {"JAVA_HOME": str(tmp_path)}
-    failed = subprocess.run(
-        [*command, "--engine", "spark"], env=broken, capture_output=True, text=True
-    )
+    failed = run([*command, "--engine", "spark"], env=broken)
     assert failed.returncode == 2
     assert failed.stderr.startswith("ecuas: Spark: ")
     assert failed.stderr.count("\n") == 1

@@ -67,9 +67,7 @@ def changed(content, *, is_signed=False, **fields):
     ("change", "rule"),
     [
         (lambda content: b"no", "no_file_of_states"),
-        (lambda content: b"", "no_file_of_states"),
-        (lambda content: b"ECUAS collection\x01" + content, "states_of_old_version"),
-        (lambda content: b"ECUAS state\x02" + content, "states_of_old_version"),
+        (lambda content: b"ECUAS state\x02" + content, "no_file_of_states"),
         (lambda content: parquet(pa.table({"confidence": [0.5]})), "parquet_without_states"),
         (lambda content: content[: len(content) // 2], "damaged"),
         (lambda content: changed(content, version=9), "wrong_version"),

@@ -20,6 +20,7 @@ from inspect_ai import score as score_again
 from inspect_ai.dataset import Sample
 from inspect_ai.log import (
     ProvenanceData,
+    bundle_log_dir,
     edit_score,
     invalidate_samples,
     read_eval_log,

@@ -1,0 +1,188 @@
+"""Paths, folders, patterns and addresses of fsspec -> Parquet files, and how their rows are read."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import fsspec
+import pyarrow as pa
+from pyarrow import dataset
+
+from ..errors import FileError
+from ..files.read import distinct_names, named_by_folders, stem
+from ..files.recipe import HEAD, Reading, Recipe
+from ..files.values import constant
+from .batches import first_line, recipe_of_rows
+
+
+@dataclass(frozen=True)
+class Part:
+    """A file, and the names of its rows: that of the system if no column has one, and what stands before those."""
+
+    address: str  # by which states know it
+    source: str  # what errors and recipes call it: as it was given
+    path: str  # on its file system
+    size: int  # bytes
+    filesystem: fsspec.AbstractFileSystem
+    name: str = ""
+    prefix: str = ""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is on this machine."""
+        return "://" not in self.address
+
+    @cached_property
+    def rows(self) -> dataset.Dataset:
+        """Its rows, of which nothing is read yet; of an address each column of a row group is one request."""
+        options = dataset.ParquetFragmentScanOptions(pre_buffer=not self.is_local)
+        format = dataset.ParquetFileFormat(default_fragment_scan_options=options)
+        return dataset.dataset(
+            [self.path],
+            filesystem=self.filesystem,
+            format=format,
+        )
+
+    def columns_in_path(self) -> dict[str, str | None]:
+        """Return the columns that only the names of folders have, as model=a, and their values."""
+        folders = named_by_folders(self.path.split("/")[:-1])
+        names = self.rows.schema.names
+        return {name: value for name, value in folders.items() if name not in names}
+
+
+def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:
+    """Return all files that paths or patterns name, each of which may be (name, pattern)."""
+    pairs = [one if isinstance(one, tuple) else ("", one) for one in patterns]
+    are_several = len({name for name, _ in pairs if name}) > 1
+    parts: dict[str, Part] = {}
+    for name, (said, pattern) in zip(
+        _names_of(pairs),
+        pairs,
+        strict=True,
+    ):
+        for part in parts_of(pattern, name, f"{said} " if said and are_several else ""):
+            if part.address in parts:
+                raise FileError(part.source, "named_twice")
+            parts[part.address] = part
+    return list(parts.values())
+
+
+def _names_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the name of the rows of each (name, pattern) where no column has one."""
+    paths = [path for _, path in pairs]
+    stems = ["" if name or glob.has_magic(path) else stem(path.rstrip("/")) for name, path in pairs]
+    names = [name or own or path for (name, path), own in zip(pairs, stems, strict=True)]
+    return distinct_names(names, paths, stems)
+
+
+def parts_of(
+    pattern: str,
+    name: str = "",
+    prefix: str = "",
+) -> list[Part]:
+    """Return the files that a path, a folder, a pattern or an address such as ``hf://..`` names, in order."""
+    try:
+        filesystem, path = fsspec.core.url_to_fs(pattern, skip_instance_cache=True)
+        paths = _paths_of(filesystem, path)
+    # an unknown protocol, a missing package, no access
+    except (ImportError, ValueError, OSError) as error:
+        raise FileError(pattern, "unreadable", reason=first_line(error)) from None
+    if not paths:
+        raise FileError(pattern, "no_such_parquet_file")
+    is_local = "://" not in pattern
+    if not is_local:
+        # nothing is read ahead of what is asked for
+        filesystem.open = partial(filesystem.open, cache_type="none")
+    is_relative = is_local and not os.path.isabs(pattern)
+    parts = []
+    for path in sorted(paths):
+        address = os.path.abspath(path) if is_local else filesystem.unstrip_protocol(path)
+        parts.append(
+            Part(
+                address,
+                os.path.relpath(path) if is_relative else address,
+                path,
+                int(filesystem.size(path) or 0),
+                filesystem,
+                name,
+                prefix,
+            )
+        )
+    return parts
+
+
+def _paths_of(filesystem: fsspec.AbstractFileSystem, path: str) -> list[str]:
+    """Return what a path, a folder or a pattern names."""
+    if glob.has_magic(path):
+        return list(filesystem.glob(path))
+    if filesystem.isdir(path):
+        return [name for name in filesystem.find(path) if _is_data(name.removeprefix(path))]
+    return [path] if filesystem.exists(path) else []
+
+
+def _is_data(path: str) -> bool:
+    """Return whether a file in a folder holds rows; Spark keeps others beside, as in _temporary."""
+    return path.endswith(".parquet") and not any(
+        name.startswith(("_", ".")) for name in path.split("/")
+    )
+
+
+def recipe_of_part(part: Part, reading: Reading) -> Recipe:
+    """Return how the rows of a file are read, by the first of them."""
+    with readable(part.source):
+        rows = part.rows
+        # Of all columns, also those that are not used, which the recipe names: so of the first row group only.
+        groups = next(iter(rows.get_fragments())).split_by_row_group()[:1]
+        head = groups[0].head(HEAD, use_threads=False) if groups else rows.schema.empty_table()
+        for name, value in part.columns_in_path().items():
+            head = head.append_column(name, constant(value, len(head)))
+        count = rows.count_rows()
+    return recipe_of_rows(head, reading, source=part.source, rows=count)
+
+
+def digest_of_part(part: Part, recipe: Recipe) -> str:
+    """Return a digest of a file's content, its own name, and the names that its rows have.
+
+    A file is known by it wherever it is; at an address by what the file system says of it.
+    """
+    folders = [folder for folder in part.path.split("/")[:-1] if "=" in folder]
+    own = part.prefix if recipe.systems else part.name
+    digest = hashlib.blake2b(
+        json.dumps(
+            [
+                own,
+                *folders,
+                stem(part.path),
+            ]
+        ).encode(),
+        digest_size=16,
+    )
+    if part.is_local:
+        with open(part.path, "rb") as content:
+            digest.update(hashlib.file_digest(content, "blake2b").digest())
+    else:
+        digest.update(str(part.filesystem.ukey(part.path)).encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def readable(source: str) -> Iterator[None]:
+    """Raise FileError if a file cannot be read."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        *_, reason = first_line(error).split(": ")
+        raise FileError(
+            source,
+            "unreadable_as",
+            format="Parquet",
+            reason=reason,
+            advice="convert_to_parquet",
+        ) from None
