@@ -259,9 +259,7 @@ def value_keys(decisions: Decisions, options: Options) -> list[Key]:
     plain = keys_of(decisions, options)
     keys = list(plain)
     if options.normalize:
-        keys += [key.of("normalized") for key in plain if key.entry.naive_confidence is not None]
-    if options.normalize and decisions.labels is not None:
-        keys += [key.of("normalized") for key in plain if key.entry.naive_posterior is not None]
+        keys += [key.of("normalized") for key in _divided(plain, decisions)]
     if options.decompose:
         recalibrated = [key for key in plain if key.entry.has_recalibrated]
         variants = ("recalibrated", "calibration_loss")
@@ -269,6 +267,14 @@ def value_keys(decisions: Decisions, options: Options) -> list[Key]:
     if options.calibration:
         keys += keys_of(decisions, options, when=("calibration",))
     return keys
+
+
+def _divided(plain: Sequence[Key], decisions: Decisions) -> list[Key]:
+    """Return the keys of what `normalize` divides, in the order of `naive_values`."""
+    naive = [key for key in plain if key.entry.naive_confidence is not None]
+    if decisions.labels is not None:
+        naive += [key for key in plain if key.entry.naive_posterior is not None]
+    return naive
 
 
 def _keys_asked(system: System, only: Iterable[Key] | None) -> list[Key]:
