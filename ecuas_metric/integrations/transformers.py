@@ -10,6 +10,7 @@ import numpy as np
 
 from ..api import score_posteriors
 from ..errors import InputError
+from ..inputs import Array
 from .choices import rows_of, warn_once
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def compute_metrics(
 
     Labels of -100 are left out; the number of classes is that of the logits, so that the evaluation set may lack some.
     With ``metric_for_best_model="eval_ecuas_1", greater_is_better=False`` the Trainer keeps the best model by ECUAS_1.
-    Batches of any number take constant memory in `ECUAS` of `integrations.torchmetrics`.
+    It may be called batch by batch, as with ``TrainingArguments(batch_eval_metrics=True)``: then it keeps the logits
+    until the last batch.
 
     Parameters
     ----------
@@ -47,15 +49,23 @@ def compute_metrics(
     >>> round(compute_metrics(n=1)(made)["ecuas_1"], 4)
     0.1731
     """
+    batches: list[tuple[Array, Array]] = []
 
-    def compute(prediction: EvalPrediction) -> dict[str, float]:
+    def compute(
+        prediction: EvalPrediction,
+        compute_result: bool = True,
+    ) -> dict[str, float]:
         logits = prediction.predictions
         labels = prediction.label_ids
         if isinstance(labels, (tuple, list)) and any(hasattr(label, "shape") for label in labels):
             raise InputError("label_ids", "several_columns_of_labels", got=f"{len(labels)} columns")
         # hidden states may come after them
         logits = logits[0] if isinstance(logits, tuple) else logits
-        logits, labels, _ = rows_of(logits, labels, shift=shift)
+        batches.append(rows_of(logits, labels, shift=shift)[:2])
+        if not compute_result:
+            return {}
+        logits, labels = (np.concatenate(arrays) for arrays in zip(*batches, strict=True))
+        batches.clear()
         known = range(logits.shape[1])
         settings = {"predictions_are": "logits", **options}
         try:

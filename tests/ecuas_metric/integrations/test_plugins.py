@@ -100,6 +100,10 @@ def test_the_trainers_metrics_take_what_trainers_pass(rng):
     compute = compute_metrics()
     for predictions, label_ids in ((logits, labels), tensors, ((tensors[0], "hidden"), tensors[1])):
         assert compute(SimpleNamespace(predictions=predictions, label_ids=label_ids)) == expected
+    for rows in np.array_split(np.arange(40), 3):  # batch_eval_metrics, twice
+        batch = SimpleNamespace(predictions=tensors[0][rows], label_ids=tensors[1][rows])
+        last = rows[-1] == 39
+        assert compute(batch, compute_result=bool(last)) == (expected if last else {})
     diverged = compute(SimpleNamespace(predictions=logits * np.nan, label_ids=labels))
     assert diverged.keys() == expected.keys()
     assert np.isnan(list(diverged.values())).all()
@@ -190,10 +194,13 @@ def test_the_recipes_for_a_model_of_transformers_agree(tmp_path, monkeypatch, ca
             .compute()["ecuas_1"]
             .item()
         )
+    vars(trainer.args).update(
+        batch_eval_metrics=True, per_device_eval_batch_size=5, eval_accumulation_steps=1
+    )
     lacking = [sample for sample in samples[12:] if sample["labels"] != 2]
-    without = trainer.evaluate(lacking)["eval_ecuas_1"]
+    batched = trainer.evaluate(lacking)["eval_ecuas_1"]
     trainer.compute_metrics = None
-    for tested, found in ((samples[12:], live), (samples[12:], streamed), (lacking, without)):
+    for tested, found in ((samples[12:], live), (samples[12:], streamed), (lacking, batched)):
         logits, labels = (
             trainer.predict(tested).predictions,
             [sample["labels"] for sample in tested],
