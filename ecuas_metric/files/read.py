@@ -49,6 +49,7 @@ _NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
+_CUT = re.compile(rb"[,;\t|]-?\d+\.$")  # a last cell, as of a file that was not written to its end
 _DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d+,\d+ ?%?"?[;\r\n]')  # a cell with one
 
 
@@ -313,6 +314,10 @@ def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
 
 def _read_csv(content: pa.Buffer) -> Sheet:
     content = _utf_8(content)
+    if _CUT.search(content[-40:].to_pybytes()) and re.search(rb"\d\.[\r\n]", content) is None:
+        raise ValueError(
+            "the file ends within the number in its last row; leave that row out, or write it whole"
+        )
     header = _header(content)
     require_distinct(header.names)
     if not header.names:

@@ -348,6 +348,7 @@ REFUSED = {  # a file, what the refusal says, and flags
         "got 'subtotal' in row 22 (2 of 52). Leave such rows out: --columns \"a.csv:skip=22+53\".",
     ),
     "a comment among the rows": (TEXT + "# restarted\n" + "q,0.5,1\n", "some rows are comments"),
+    "a last number that is cut": (f"{TEXT}q,1,0.", "ends within the number in its last row"),
     "a row of units": (
         pd.concat([pd.DataFrame([{"id": "-", "confidence": "[0-1]", "correct": "[0/1]"}]), BASE]),
         "got '[0/1]' in row 2 (1 of 201). Leave such rows out: --columns \"a.csv:skip=2\".",
