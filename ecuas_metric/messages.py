@@ -201,6 +201,7 @@ ADVICE = {  # sentences of their own
     # ---- files ----
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "choose_correct": "Only you know which says whether answers are right: columns with correct={names}.",
+    "quote_numbers": "Write points, put such numbers in quotes, or separate cells by semicolons.",
     "weigh_by_counts": (
         "If it does: columns={columns} and weights_are='counts'; if not: "
         "columns={{'correct': '{verdicts}'}}."
@@ -470,6 +471,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     # ---- what columns cannot be ----
     "counts_of_rows": "seems to say how many samples each row is of: no two rows are the same without it",
     "label_is_likeliest": "is the likeliest class in every row, and column {other!r} has others of these classes",
+    "cut_at_comma": "is 0 in front of whole numbers in column {other!r}: what stands behind a decimal comma",
     "one_of_three": "may be what another column says is right: of it and {others} each is true where the others agree",
     "comments": "must hold samples; some rows are comments",
     "contradicted": "is not the probability of class 1, by column {other!r}",

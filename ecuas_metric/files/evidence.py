@@ -325,6 +325,21 @@ def _refuse_positive_beside(rows: _Rows) -> None:
             refuse_positive(rows.sheet, name, texts, values, label)
 
 
+def _refuse_cut_numbers(rows: _Rows) -> None:
+    """Raise FileError if confidences are 0, or 1 before 0, and the next column has what a decimal comma cut off."""
+    sheet = rows.sheet
+    name = rows.recipe.predictions[0]
+    place = sheet.names.index(name) + 1 if name in sheet.names else len(sheet.names)
+    after = sheet.names[place] if place < len(sheet.names) else ""
+    if after not in dict(rows.recipe.unused) or len(sheet.rows) < _ENOUGH:
+        return
+    values = _numbers_of(sheet, name)
+    digits = np.nan_to_num(_numbers_of(sheet, after))
+    is_cut = (values == 0) | ((values == 1) & (digits == 0))
+    if is_cut.all() and (digits >= 0).all() and (digits % 1 == 0).all() and (digits > 1).any():
+        raise sheet.error(name, "cut_at_comma", digits > 0, other=after, advice="quote_numbers")
+
+
 def _refuse_counts(rows: _Rows) -> None:
     """Raise FileError if a column is named as counts are, and no two rows are the same in the columns that are used."""
     sheet = rows.sheet
@@ -729,6 +744,7 @@ def _count_rows(sheet: Sheet, name: str) -> bool:
 _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     # a form of input, a role that the user has not named, and what rows may say against its column
     ("confidences", "confidence", _refuse_positive_beside),
+    ("confidences", "confidence", _refuse_cut_numbers),
     ("confidences", "correct", _refuse_counts),
     ("confidences", "correct", _check_answers),
     ("posteriors", "posteriors", _refuse_sorted),

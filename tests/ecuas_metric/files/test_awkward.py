@@ -365,6 +365,13 @@ REFUSED = {  # a file, what the refusal says, and flags
         COUNTED.reset_index(name="n"),
         "--columns weight=n --weights-are counts; if not: --columns correct=correct.",
     ),
+    "decimal commas between commas, below one name too many": (
+        "id,correct,confidence,\n"
+        + "".join(
+            f"{k},{c},0,{100 * q:02.0f}\n" for k, (c, q) in enumerate(zip(C, Q, strict=True))
+        ),
+        "what stands behind a decimal comma",
+    ),
     "another word among 0 and 1": (
         BASE.assign(correct=np.where(SOME, "?", C)),
         "got '?' in row 2 (8 of 200). No verdict? Leave these cells empty.",
