@@ -20,7 +20,7 @@ SUBCOMMANDS = {
     "compare": "test the differences between all pairs of systems",
     "report": "write table, figures and methods for a paper",
     "decide": "decide for new rows, and reject the uncertain ones",
-    "threshold": "choose the reject cost by a budget or a promised risk",
+    "threshold": "choose the reject cost by a budget or a guaranteed risk",
     "read": "say how files are read, and what their columns hold",
     "plan": "compute how many samples a comparison needs",
     "merge": "merge state files, see `ecuas score --state`",
@@ -64,10 +64,10 @@ def _top(arguments: Sequence[str]) -> int:
     """Answer --version, --help, and what names no subcommand; nothing large is imported for that."""
     parser = argparse.ArgumentParser(
         prog="ecuas",
-        description="Give it how sure each answer was, and whether it was right: which system costs its users least, "
-        "at which reject cost, and is that more than chance? ECUAS_n is the expected cost of a system whose answers "
-        "may be rejected: 0 is perfect, 1 what rejecting all of them costs, and `ecuas score` says below its table "
-        "which number is to beat.",
+        description="Give it how sure each answer was, and whether it was right. It tells you which system costs its users "
+        "least, at which reject cost, and whether that is more than chance. ECUAS_n is the expected cost of a system "
+        "whose answers may be rejected: 0 is perfect, 1 what rejecting all of them costs. Is 0.4 good? Only below the "
+        "number to beat, which `ecuas score` says below its table.",
         epilog="Begin with `ecuas score FILE.csv` (columns confidence and correct, or label, prob_0, prob_1, ..). "
         "`ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
         allow_abbrev=False,

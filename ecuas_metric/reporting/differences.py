@@ -236,6 +236,7 @@ def comparison_grid(
     tests: int,
     digits: int = 3,
     above: Iterable[str] = (),
+    hints: Sequence[str] = (),
 ) -> Grid:
     """Lay differences out, metric by metric: one row per pair, † on those that must not be compared.
 
@@ -256,7 +257,7 @@ def comparison_grid(
         )
         cells.append(list(map(Cell, texts)))
     interval = f"{100 * level:.10g}% interval"
-    notes = explain_columns(tests, level) + _dagger(rows)
+    notes = explain_columns(rows, tests, level) + _dagger(rows)
     if any(math.isnan(row.low) for row in rows):
         notes.append(NO_INTERVAL)
     return Grid(
@@ -268,6 +269,7 @@ def comparison_grid(
         above=list(above),
         grouped=True,
         legend=legend_of(row.key for row in rows),
+        hints=hints,
     )
 
 
@@ -298,11 +300,12 @@ def within_grid(
     return replace(grid, labels=grid.labels + 1, notes=[], legend=())
 
 
-def explain_columns(tests: int, level: float) -> list[str]:
+def explain_columns(rows: Iterable[Comparison], tests: int, level: float) -> list[str]:
     """Return one line on each column of numbers of a comparison; of intervals and p-values only if there are tests."""
     if not tests:
         return [DIFFERENCE]
-    adjusted = f"for all {tests} tests of this table: judge by this one"
+    where = " where there is no †" if _dagger(rows) else ""
+    adjusted = f"for all {tests} tests of this table: judge by this one{where}"
     if tests == 1:
         adjusted = "the same, since there is one test"
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +26,7 @@ from .report import (
     digits_for,
     make_report,
     meanings_of,
+    are_few,
     numbers_to_beat,
     report_grid,
     report_records,
@@ -207,12 +208,20 @@ def methods_of(
         if note.id in OF_DATA:
             sentences += [f"{name}: {note.fact}", RULES_OF_UNLABELLED.get(note.advice, "")]
     sentences += _what_intervals_rest_on(report, keys)
-    numbers = numbers_to_beat(report, keys)
-    if numbers:
-        sentences.append(f"With one confidence for all, the same answers would score: {numbers}.")
+    sentences.append(_at_one_confidence(report, keys))
     sentences += _differences("ids" if first.ids is not None else "position", rows, level)
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
     return " ".join(filter(None, sentences))
+
+
+def _at_one_confidence(report: Report, keys: Collection[Key]) -> str:
+    """Say what the answers of a few systems would score with one confidence for all; of many, which are no better."""
+    if are_few(report):
+        start = "With one confidence for all, the same answers would score"
+    else:
+        start = "These score no better than the same answers with one confidence for all"
+    numbers = numbers_to_beat(report.results, keys, are_beaten=are_few(report))
+    return f"{start}: {numbers}." if numbers else ""
 
 
 def _abbreviations(keys: Iterable[Key]) -> str:

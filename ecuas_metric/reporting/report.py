@@ -33,6 +33,7 @@ NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} no interval with valid coverage is known"
 DIGITS = 3  # after the decimal point, unless intervals are narrower than these show
 MOST_DIGITS = 12
+AT_ONE_CONFIDENCE = "the same answers with one confidence for all"
 MOST_ANCHORS = 3  # systems, of which one line still says what one confidence for all would give
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
@@ -317,38 +318,45 @@ def report_grid(
 
 def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
-    hints = []
-    numbers = numbers_to_beat(report, shown)
-    if numbers:
-        start = "to beat," if _are_few(report) else "no better than"
-        hints.append(f"{start} the same answers with one confidence for all: {numbers}")
+    hints = [not_beaten(report.results, shown)]
+    if are_few(report):
+        numbers = numbers_to_beat(report.results, shown)
+        hints = [f"to beat, {AT_ONE_CONFIDENCE}: {numbers}"] if numbers else []
     left_out = [
         short_title(key) for key in report.keys if key.entry.only_in_full and key not in shown
     ]
     if left_out:
         hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
-    return hints
+    return list(filter(None, hints))
 
 
-def numbers_to_beat(report: Report, keys: Collection[Key]) -> str:
-    """Return what the answers of each system would score with one confidence for all; of many, where that is better."""
-    are_few = _are_few(report)
+def are_few(report: Report) -> bool:
+    """Return whether one line can say of all systems what is to beat."""
+    return len(report.results) <= MOST_ANCHORS
+
+
+def not_beaten(results: Mapping[str, Results], keys: Collection[Key]) -> str:
+    """Say which systems score no better than their answers with one confidence for all; nothing if all do."""
+    numbers = numbers_to_beat(results, keys, are_beaten=False)
+    return f"no better than {AT_ONE_CONFIDENCE}: {numbers}" if numbers else ""
+
+
+def numbers_to_beat(
+    results: Mapping[str, Results], keys: Collection[Key], *, are_beaten: bool = True
+) -> str:
+    """Return what the answers of each system would score with one confidence for all; or only where it is not beaten."""
     systems = []
-    for name, results in report.results.items():
+    for name, one in results.items():
         numbers = []
-        for key, anchor in _at_one_confidence(results, keys).items():
-            is_beaten = _is_beaten(results, key, anchor)
-            if are_few or not is_beaten:
-                mark = " (not beaten)" if are_few and not is_beaten else ""
+        for key, anchor in _at_one_confidence(one, keys).items():
+            is_beaten = _is_beaten(one, key, anchor)
+            if are_beaten or not is_beaten:
+                mark = " (not beaten)" if are_beaten and not is_beaten else ""
                 numbers.append(f"{short_title(key)} {anchor:.{DIGITS}f}{mark}")
         if numbers:
-            of_system = f"{name} " if len(report.results) > 1 else ""
+            of_system = f"{name} " if len(results) > 1 else ""
             systems.append(of_system + ", ".join(numbers))
     return "; ".join(systems)
-
-
-def _are_few(report: Report) -> bool:
-    return len(report.results) <= MOST_ANCHORS
 
 
 def falls_short(report: Report) -> bool:

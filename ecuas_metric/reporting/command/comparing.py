@@ -1,7 +1,8 @@
 """`ecuas compare` and `ecuas report`: systems in memory -> their differences, and what a paper needs."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated
 
 from ...basis import signature_of
@@ -12,13 +13,14 @@ from ...comparison.compare import (
     compare_within,
     fields_of,
 )
+from ...expected_costs import ERROR_RATE, EXPECTED_COST
 from ...files.evidence import require_ids
 from ...files.recipe import lines_of
 from ...files.submissions import Submission
 from ...metric import Key
 from ...metrics import place
 from ...options import DEFAULTS, LEVEL
-from ...results import System
+from ...results import System, compute_results
 from ..differences import (
     comparison_grid,
     introduction,
@@ -29,7 +31,7 @@ from ..differences import (
     within_grid,
     write_differences,
 )
-from ..report import digits_for
+from ..report import digits_for, not_beaten
 from ..tables import Record, screen_width
 from .flags import Flag
 from .in_memory import SystemFlags, metrics_of, notes_of, require_one_task
@@ -107,7 +109,13 @@ def compare_in_memory(
     bases = {name: basis_of_comparison(system) for name, system in systems.items()}
     line = signature_of(bases.values())
     grid = comparison_grid(
-        shown, line, level=interval, tests=num_tests(differences), digits=digits, above=above
+        shown,
+        line,
+        level=interval,
+        tests=num_tests(differences),
+        digits=digits,
+        above=above,
+        hints=_hints(systems, pairs_by_key(differences)),
     )
     text = overview(grid, differences, screen_width(sys.stdout), alpha=alpha)
     output.show(grid, [fields_of(row) for row in shown], text, recipes_of(submissions), bases)
@@ -160,6 +168,19 @@ def _names_of_strata(
     strata = systems[first.name].options.strata
     numbers = [] if strata is None else strata.tolist()
     return dict(zip(numbers, map(str, first.per_sample["strata"]), strict=True))
+
+
+def _hints(systems: Mapping[str, System], keys: Collection[Key]) -> list[str]:
+    """Say which confidences are worth nothing, however the systems compare, and how to compare at one reject cost."""
+    asked = [*keys, Key(ERROR_RATE.name)]
+    results = {}
+    for name, system in systems.items():
+        plain = replace(system, options=system.options.replace(confidence_level=None))
+        results[name] = compute_results(plain, only=asked)
+    hints = [not_beaten(results, keys)]
+    if not any(key.entry is EXPECTED_COST for key in keys):
+        hints.append("next: --reject-costs 0.2 compares what users with that reject cost pay")
+    return list(filter(None, hints))
 
 
 def _in_order(
