@@ -193,6 +193,7 @@ ADVICE = {  # sentences of their own
     "sort_labels": "Sort them, and the columns of y_prob with them.",
     "swap_arguments": "Swapped? The predictions are all 0 or 1.",
     "use_analytic_intervals": "Use interval_method='analytic' instead.",
+    "take_n_1": "Are the confidences rounded? Then go by n = 1.",
     "use_probabilities": (
         "Are they class labels? Then pass probabilities instead: of each class, or that of class 1 with "
         "predictions_are='positive_probabilities'."
@@ -357,6 +358,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "like_systems": (
         "Column {column!r} has {values} values of at least {size:,} rows each, and all rows count as one system's."
+    ),
+    "mistakes_at_epsilon": (
+        "Mistakes without any uncertainty are {share:.0%} of ECUAS_0, and count as much as epsilon lets them."
     ),
     "not_recalibrated": "Posteriors are left as they are: {reason}",
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",

@@ -22,6 +22,7 @@ from .decisions import (
 )
 from .designs import design_of_options, student_quantile
 from .errors import InputError, Note
+from .expected_costs import ECUAS_N
 from .inputs import (
     Array,
     Bools,
@@ -38,6 +39,7 @@ from .intervals import NO_UNITS, Answers, analytic_intervals, answers_of, note_o
 from .metric import Data, Key, checked_keys
 from .metrics import (
     Values,
+    cost_of,
     decomposed_values,
     keys_of,
     metric_values,
@@ -62,6 +64,7 @@ if TYPE_CHECKING:
 FEW_ERRORS = 25
 ENOUGH = 10  # answers of a kind from which a perfect order is no chance: 2 ** -10 for a coin
 MOST_DRAWN = 10**8  # copies of samples: beyond, their arrays need gigabytes
+MUCH = 0.1  # of a number, which then has no digit that does not depend on it
 INVERTED = -4  # standard errors of an AUROC of 1/2: what chance does not make
 
 
@@ -242,7 +245,7 @@ def compute_results(
     """Compute every number that a system's options ask for (or those in `only`), with intervals if there is a level."""
     keys = _keys_asked(system, only)
     values = _values(system, keys)
-    notes = (*system.notes, *note_undefined(values))
+    notes = (*system.notes, *note_undefined(values), *note_at_floor(values, system))
     limits: dict[Key, tuple[float, float]] = {}
     if system.options.confidence_level is not None:
         limits, of_intervals = _intervals(system, _inferred(values), progress=progress)
@@ -428,6 +431,25 @@ def note_undefined(values: Mapping[Key, float]) -> tuple[Note, ...]:
     if zeros:
         notes.append(Note("naive_costs_nothing", {"metrics": zeros}))
     return tuple(notes)
+
+
+def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ...]:
+    """Return a note if much of ECUAS_0 is mistakes at the least uncertainty, which count what epsilon sets."""
+    key = Key(ECUAS_N.name, 0.0)
+    value = values.get(key, 0.0)
+    decisions = system.decisions
+    is_at_floor = decisions.uncertainty <= system.options.floor
+    rows = np.flatnonzero(is_at_floor & (decisions.candidate_cost > 0))
+    if not value > 0 or not len(rows):
+        return ()
+    weight = system.options.sample_weight
+    if weight is None:
+        weight = np.ones(system.num_samples)
+    cost = cost_of(key, select_rows(decisions, rows), system.options)
+    share = float(weight[rows] @ cost) / (value * float(weight.sum()))
+    if share < MUCH:
+        return ()
+    return (Note("mistakes_at_epsilon", {"share": share}, "take_n_1"),)
 
 
 def _note_inverted(system: System) -> tuple[Note, ...]:

@@ -35,6 +35,7 @@ from .results import (
     Results,
     System,
     hard_decisions,
+    note_at_floor,
     note_first_class,
     note_hard,
     note_inverted,
@@ -490,7 +491,11 @@ def results_of(
     every = _values(summary, system, options, [*keys_of(summary.none, options), *named])
     values = every if asked is None else {key: every[key] for key in asked if key in every}
     bounds = order_bounds(summary, values)
-    notes = (*_notes(summary, system, every, bounds), *note_undefined(values))
+    notes = (
+        *_notes(summary, system, every, bounds),
+        *note_undefined(values),
+        *note_at_floor(values, system),
+    )
     inference = Intervals({}, {}, ())
     if with_errors or confidence_level is not None:
         answers = Answers(

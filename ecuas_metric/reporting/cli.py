@@ -64,10 +64,10 @@ def _top(arguments: Sequence[str]) -> int:
     """Answer --version, --help, and what names no subcommand; nothing large is imported for that."""
     parser = argparse.ArgumentParser(
         prog="ecuas",
-        description="Give it how sure each answer was, and whether it was right. It tells you which system costs its users "
-        "least, at which reject cost, and whether that is more than chance. ECUAS_n is the expected cost of a system "
-        "whose answers may be rejected: 0 is perfect, 1 what rejecting all of them costs. Is 0.4 good? Only below the "
-        "number to beat, which `ecuas score` says below its table.",
+        description="Give it how sure each answer was, and whether it was right. It tells you which system costs its "
+        "users least, at which reject cost, and whether that is more than chance. ECUAS_n is the expected cost of a "
+        "system whose answers may be rejected: 0 is perfect, 1 what rejecting all of them costs. Is 0.4 good? Only "
+        "below the number to beat, which `ecuas score` says below its table.",
         epilog="Begin with `ecuas score FILE.csv` (columns confidence and correct, or label, prob_0, prob_1, ..). "
         "`ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
         allow_abbrev=False,

@@ -23,10 +23,10 @@ from ..version import VERSION
 from .differences import MAX_ROWS, comparison_grid, num_tests, pairs_by_key, verdict
 from .report import (
     Report,
+    are_few,
     digits_for,
     make_report,
     meanings_of,
-    are_few,
     numbers_to_beat,
     report_grid,
     report_records,

@@ -344,7 +344,7 @@ def not_beaten(results: Mapping[str, Results], keys: Collection[Key]) -> str:
 def numbers_to_beat(
     results: Mapping[str, Results], keys: Collection[Key], *, are_beaten: bool = True
 ) -> str:
-    """Return what the answers of each system would score with one confidence for all; or only where it is not beaten."""
+    """Return what the answers of each system would score with one confidence for all, or only those not beaten."""
     systems = []
     for name, one in results.items():
         numbers = []

@@ -13,6 +13,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import all_values, compute_results, prepare, value_keys
+from ecuas_metric.summary import results_of, summary_of
 from tests.ecuas_metric.systems import compute, confidence_systems
 
 POSITIVE = checked_options(predictions_are="positive_probabilities")
@@ -115,6 +116,28 @@ def test_keys_are_known_without_their_numbers(form, predictions, fixed):
         keys = value_keys(system.decisions, system.options)
         assert keys == list(compute_results(system).estimates)
         assert keys[: len(all_values(system))] == list(all_values(system))
+
+
+@pytest.mark.parametrize(("weight", "shown"), [(1.0, True), (1e-3, False)])
+def test_mistakes_that_count_what_epsilon_sets_are_noted_where_they_are_much(weight, shown):
+    confidence = np.array([1.0, 0.9, 0.6, 0.2, 1.0])
+    correct = [0, 1, 0, 0, 1]
+    weights = np.array([weight, 1, 1, 1, 1])
+    system = prepare(
+        "confidences", confidence, correct, checked_options(n=(0, 1), sample_weight=weights)
+    )
+    results = compute_results(system)
+    costs = 1 - confidence - (1 - np.array(correct)) * np.log(np.maximum(1 - confidence, 1e-7))
+    share = weight * costs[0] / (weights @ costs)
+    assert results.flat()["ecuas_0"] == pytest.approx(weights @ costs / weights.sum())
+    for notes in (results.notes, results_of(summary_of(system)).notes):
+        found = [note for note in notes if note.id == "mistakes_at_epsilon"]
+        assert bool(found) == shown == (share >= 0.1)
+        assert all(note.fields == pytest.approx({"share": share}) for note in found)
+    assert not any(
+        note.id == "mistakes_at_epsilon"
+        for note in compute_results(system, only=[Key("ecuas", 1)]).notes
+    )
 
 
 def test_confidences_of_which_no_wrong_answer_weighs_anything_are_not_called_inverted():

@@ -501,6 +501,21 @@ def test_recalibration_comes_next_where_a_number_is_not_beaten(folder, ran, rng)
     assert how not in next_steps(ran, "bold.csv --calibrate affine")
 
 
+def test_a_winner_whose_confidences_are_worth_nothing_is_named(folder, ran, rng):
+    honest = answers(rng, 300)
+    honest.to_csv("honest.csv", index=False)
+    honest.assign(confidence=1 - honest["confidence"]).to_csv("inverted.csv", index=False)
+    wrong = 1 - honest["correct"].mean()
+    anchor = wrong + wrong * (
+        1 - wrong
+    )  # ECUAS_1 of one confidence for all: error rate and Brier score
+    out = ran("compare honest.csv inverted.csv --metrics ecuas_1").out
+    whose = f"no better than the same answers with one confidence for all: inverted ECUAS_1 {anchor:.3f}\n"
+    assert whose in out
+    assert "next: --reject-costs 0.2" in out
+    assert "next:" not in ran("compare honest.csv inverted.csv --reject-costs 0.2").out
+
+
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("columns", [["confidence", "correct"], ["id", "confidence", "correct"]])
 def test_what_to_do_next_can_be_done_with_these_files(count, columns, folder, ran, rng):
