@@ -20,7 +20,7 @@ END_OF_REASONING = re.compile(
     r"|<\|channel\|>final(?:\s[^<]*)?<\|message\|>"
     r"|(?<=[.?!\"')\]])assistantfinal"  # the channels of gpt-oss, where a server drops its special tokens
 )
-OPENING = re.compile(
+REASONING_TAG = re.compile(
     rf"(?i)\s*(?:<({REASONING})>|\[THINK\]|\u25c1think\u25b7|<\|begin_of_thought\|>|<\|channel\|>(?:analysis|commentary)"
     r"|(?-i:analysis(?=[A-Z])))"
 )
@@ -173,7 +173,7 @@ def _texts(entries: "list[Logprob]") -> list[str]:
 
 def _reasoning(text: str) -> int:
     """Return the length of the reasoning at the start: up to its last end, or all of it if it does not end."""
-    opening = OPENING.match(text)
+    opening = REASONING_TAG.match(text)
     ends = [mark.end() for mark in END_OF_REASONING.finditer(text)]
     if opening and opening[1]:
         ends += [mark.end() for mark in re.finditer(f"</{opening[1]}>", text, re.IGNORECASE)]
