@@ -48,6 +48,8 @@ RATING = np.digitize(Q, [0.2, 0.4, 0.6, 0.8]) + 1
 IN_CELLS = [f'{{"error": {1 - c}, "p": {q}}}' for q, c in zip(Q, C, strict=True)]
 MAX = np.maximum(P, 1 - P)
 CHOSEN_OF_TWO = pd.DataFrame({"label": Y, "pred": (P > 0.5) * 1, "prob": MAX})
+SENTIMENT = np.array(["negative", "positive"])
+AS_ROLES = {"cat": "negative", "dog": "neutral", "horse": "positive", "ship": "index"}
 SYSTEMS = pd.concat([BASE.assign(method=name) for name in "AB"])
 
 
@@ -177,6 +179,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv",
             BY_NAME.rename(columns={"cat": "none"}).replace({"y_true": {"cat": "none"}}),
         ),
+        "classes by the names of roles": (
+            "a.csv",
+            BY_NAME.rename(columns=AS_ROLES).replace({"y_true": AS_ROLES}).assign(prob=0.5),
+        ),
         "a list as NumPy prints it": (
             "a.csv",
             pd.DataFrame({"label": LABEL, "probabilities": [*map(str, FOUR)]}),
@@ -230,6 +236,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         ),
         "with the predicted class": ("a.csv", BINARY.assign(y_pred=(P > 0.5).astype(int))),
         "Keras": ("a.npz", {"y_true": Y, "y_prob": P[:, None]}),
+        "classes called negative and positive": (
+            "a.csv",
+            pd.DataFrame({"label": SENTIMENT[Y], "negative": 1 - P, "positive": P}),
+        ),
         "margins": (
             "a.csv --predictions-are logits",
             pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}),
