@@ -168,6 +168,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.npz --predictions-are logits",
             {"predictions": np.log(FOUR) + 3, "label_ids": LABEL},
         ),
+        "npz of logits and targets": (
+            "a.npz --predictions-are logits",
+            {"logits": np.log(FOUR), "targets": LABEL},
+        ),
         "columns named by class": ("a.csv", BY_NAME),
         "in another order": ("a.csv", BY_NAME[["ship", "cat", "horse", "dog", "y_true"]]),
         "prob_cat": ("a.csv", BY_NAME.rename(columns={name: f"prob_{name}" for name in CLASSES})),
