@@ -359,6 +359,10 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Column {column!r} has {values} values of at least {size:,} rows each, and all rows count as one system's."
     ),
     "not_recalibrated": "Posteriors are left as they are: {reason}",
+    "one_of_three_by_name": (
+        "Column {column!r} is taken for the verdicts by its name: of it and {others} each is true where the others "
+        "agree, and confidences do not tell."
+    ),
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",
     "repeated_rows": "{count} of {total} rows are the same as others before them.",
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",

@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 
 from ecuas_metric import prepare_submissions, read_submissions
-from ecuas_metric.errors import InputError
-from ecuas_metric.files.recipe import Recipe, json_of
+from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.files.evidence import recipe_of
+from ecuas_metric.files.read import sheet_of
+from ecuas_metric.files.recipe import Reading, Recipe, json_of
 from ecuas_metric.reporting import cli
 from tests.conftest import ROOT
 from tests.ecuas_metric.files.tables import (
@@ -695,6 +697,31 @@ def test_what_a_number_is_not_is_said(case, score):
     code, _, said = score(f"a.csv {flags}", table)
     assert code == 0
     assert note in said
+
+
+def of_three(seed, *, swapped):
+    """Return what is said of answers, right ones and verdicts as 0 and 1: a rule, ids of notes, or nothing."""
+    rng = np.random.default_rng(seed)
+    confidence = rng.random(N)
+    verdict = rng.random(N) < 0.25 + confidence / 2  # AUROC is 0.58
+    gold = rng.random(N) < 0.5
+    answer = gold == verdict
+    names = ["verdict", "answer", "correct"] if swapped else ["correct", "answer", "gold"]
+    frame = pd.DataFrame(dict(zip(names, [verdict * 1, answer * 1, gold * 1], strict=True)))
+    try:
+        recipe = recipe_of(sheet_of(frame.assign(confidence=confidence)), Reading(), rows=N)
+    except FileError as error:
+        return error.rule
+    return "".join(note.id for note in recipe.notes if note.id != "like_systems")
+
+
+def test_of_three_columns_that_follow_from_each_other_the_name_counts_unless_confidences_tell():
+    right = [of_three(seed, swapped=False) for seed in range(100)]
+    assert right.count("one_of_three") <= 2
+    assert right.count("") >= 90
+    wrong = [of_three(seed, swapped=True) for seed in range(100)]
+    assert wrong.count("one_of_three") >= 95
+    assert "" not in wrong
 
 
 @pytest.mark.parametrize(
