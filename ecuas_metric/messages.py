@@ -465,6 +465,8 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "neither_word": "must hold {words}, or nothing",
     "no_name_of_system": "must name a system; it is empty",
     "no_numbers": "must hold numbers",
+    "file_empty": "the file is empty",
+    "markup": "the file is a page of HTML or XML, such as an error or a login, and no table",
     "no_rows": "the file has no rows",
     "no_truths": "must hold 1 or 0, true or false, yes or no, or such a pair",
     "no_value": "has no value",

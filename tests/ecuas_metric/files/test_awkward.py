@@ -77,6 +77,7 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "bars": ("a.csv", BASE.to_csv(index=False, sep="|")),
         "Excel's CSV": ("a.csv", COMMAS.encode("utf-8-sig")),
         "Excel's separator": ("a.csv", f"sep=;\r\n{COMMAS}"),
+        "Parquet called CSV": ("a.csv", BASE.to_parquet()),
         "UTF-16": ("a.csv", TEXT.encode("utf-16")),
         "CR": ("a.csv", TEXT.replace("\n", "\r")),
         "newlines in quotes": ("a.csv", BASE.assign(id=[f'a\n"b", {i}' for i in range(N)])),
@@ -457,6 +458,11 @@ REFUSED = {  # a file, what the refusal says, and flags
         BASE[["confidence", "correct"]].to_csv(index=False, header=False),
         "The first row must contain",
     ),
+    "a page of a server": (
+        "\n<!DOCTYPE html><h1>404</h1>\n<p>confidence,correct</p>",
+        "page of HTML",
+    ),
+    "nothing": ("", "a.csv: the file is empty."),
     "an older encoding": (
         BASE.assign(note="\u00e9").to_csv(index=False).encode("cp1252"),
         "Save it as UTF-8",
