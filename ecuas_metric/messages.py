@@ -363,6 +363,10 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Mistakes without any uncertainty are {share:.0%} of ECUAS_0, and count as much as epsilon lets them."
     ),
     "not_recalibrated": "Posteriors are left as they are: {reason}",
+    "one_of_three_by_name": (
+        "Column {column!r} is taken for the verdicts by its name: of it and {others} each is true where the others "
+        "agree, and confidences do not tell."
+    ),
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",
     "repeated_rows": "{count} of {total} rows are the same as others before them.",
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
@@ -465,6 +469,8 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "neither_word": "must hold {words}, or nothing",
     "no_name_of_system": "must name a system; it is empty",
     "no_numbers": "must hold numbers",
+    "file_empty": "the file is empty",
+    "markup": "the file is a page of HTML or XML, such as an error or a login, and no table",
     "no_rows": "the file has no rows",
     "no_truths": "must hold 1 or 0, true or false, yes or no, or such a pair",
     "no_value": "has no value",

@@ -48,6 +48,7 @@ _NEARLY = 0.9  # of the rows of one system that another one has, where rows of e
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
 _SPREAD = 2
 _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no chance
+_CHANCE = 1  # deviation of a correlation that often is chance
 _SURELY = 3  # deviations of a correlation that are no chance
 _CODES = {"0", "1"}
 _SUMS = (
@@ -393,14 +394,12 @@ def _check_codes(rows: _Rows, truth: Array, alike: Mapping[str, Array]) -> Note 
     confidence = _numbers_of(rows.head, rows.recipe.predictions[0])
     pair = _judged(verdicts, alike)
     if pair:
-        _refuse_rivals(
-            rows.sheet, name, {one: alike[one] == "1" for one in pair}, verdicts, confidence
-        )
-        return None
+        of_pair = {one: alike[one] == "1" for one in pair}
+        return _check_rivals(rows.sheet, name, of_pair, verdicts, confidence)
     for other, texts in alike.items():
         agree = _agreement(truth, texts) > 1
         lead = _lead(confidence, verdicts, truth == texts)
-        is_open = lead >= -1 and (agree or _is_named(other, "predicted"))
+        is_open = lead >= -_CHANCE and (agree or _is_named(other, "predicted"))
         error = _words_of_other(rows.sheet, name, other)
         if is_open or lead > _SURELY:
             raise error
@@ -457,28 +456,31 @@ def _judged(verdicts: Bools, columns: Mapping[str, Array]) -> tuple[str, ...]:
     return ()
 
 
-def _refuse_rivals(
+def _check_rivals(
     sheet: Sheet, name: str, pair: Mapping[str, Bools], verdicts: Bools, confidence: Floats
-) -> None:
-    """Raise FileError if one of two columns (N,) that are the same where verdicts (N,) are true may hold the verdicts.
+) -> Note | None:
+    """Raise FileError if one of two columns (N,) that are the same where verdicts (N,) are true seems to hold these.
 
-    Of three such columns of 0 and 1 each is true where the others are the same: names tell, or confidences.
+    Of three such columns of 0 and 1 each is true where the others are the same: names tell, or confidences, which
+    must go better with another one than with the verdicts. Return a note if they go as well with it, up to chance.
     """
     if any(_is_named(one, "label") for one in pair):
-        return
-    rivals = [
-        one
+        return None
+    leads = {
+        one: _lead(confidence, verdicts, truths)
         for one, truths in pair.items()
-        if not _is_named(one, "predicted") and _lead(confidence, verdicts, truths) >= -1
-    ]
-    if rivals:
-        raise sheet.error(
-            name,
-            "one_of_three",
-            advice="choose_correct",
-            others=" and ".join(map(repr, pair)),
-            names=" or correct=".join([name, *rivals]),
-        )
+        if not _is_named(one, "predicted")
+    }
+    rivals = [one for one, lead in leads.items() if lead >= -_CHANCE]
+    if not rivals:
+        return None
+    fields = {
+        "others": " and ".join(map(repr, pair)),
+        "names": " or correct=".join([name, *rivals]),
+    }
+    if max(leads.values()) > _CHANCE:
+        raise sheet.error(name, "one_of_three", advice="choose_correct", **fields)
+    return Note("one_of_three_by_name", {"column": name, **fields}, "choose_correct")
 
 
 def _agreement(first: Array, second: Array) -> float:

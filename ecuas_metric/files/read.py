@@ -45,6 +45,11 @@ _REASONS = {
 # of Spark, `datasets` and DuckDB
 _PART = re.compile(r"(part-\d{5}.*|data-\d{5}-of-\d{5}.*|data_\d+.*)")
 _IN_NO_TABLE = re.compile(r"/$|(^|/)(\.|__MACOSX/)")  # folders, and what macOS adds
+_BEGINNING = 4096  # bytes that tell what a file is
+# pages that servers send instead of a file
+_MARKUP = re.compile(
+    rb"(\xef\xbb\xbf)?\s*<(!doctype|!--|html|head|body|table|\?xml)\b", re.IGNORECASE
+)
 _NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
@@ -131,6 +136,8 @@ def _read_file(path: str | Path, rows: str | None) -> Sheet:
     content, suffix = content_of(path)
     if not content.size:
         return _sheet(pa.table({}))
+    if _MARKUP.match(content[:_BEGINNING].to_pybytes()):
+        raise FileError(path, "markup")
     if suffix not in _READERS:
         raise FileError(path, "unknown_suffix", suffixes=list(_READERS))
     if rows and "json" not in suffix:
@@ -189,7 +196,8 @@ def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
     if name.suffix.lower() in _COMPRESSED:
         name = name.with_suffix("")
     suffix = name.suffix.lower()
-    return content, suffix if suffix in _READERS else _sniff(content)
+    is_certain = suffix in _READERS and not (suffix in _TEXTS and _is_binary(content))
+    return content, suffix if is_certain else _sniff(content)
 
 
 def named_by_folders(folders: Iterable[str]) -> dict[str, str | None]:
@@ -207,9 +215,14 @@ def _unreadable(path: str | Path, error: Exception) -> FileError:
     return FileError(path, "unreadable_as", advice=advice, format=format, reason=reason)
 
 
+def _is_binary(content: pa.Buffer) -> bool:
+    """Return whether a file begins as one of Parquet, Arrow, Excel or NumPy does."""
+    return content[:4].to_pybytes().startswith((b"PAR1", b"ARRO", b"PK\3\4"))
+
+
 def _sniff(content: pa.Buffer) -> str:
     """Return the format that the beginning of a file has, as a suffix, or nothing."""
-    head = content[:4096].to_pybytes()
+    head = content[:_BEGINNING].to_pybytes()
     for signature, suffix in _FORMATS.items():
         if head.startswith(signature):
             return suffix

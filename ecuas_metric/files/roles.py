@@ -347,18 +347,20 @@ class _Matching:
         classes = set(self.labels).union(*map(self._texts, self.roles["label"]))
         if len(classes) < 2:
             return []
-        free = [
-            name
-            for known, (name, *_) in self.by_name.items()
-            if known not in _KNOWN and self._is_free(name)
-        ]
+        free = [name for name, *_ in self.by_name.values() if self._is_free(name)]
         for prefix in _PREFIXES:
             names = {
                 name.strip().removeprefix(prefix): name
                 for name in free
                 if name.strip().startswith(prefix)
             }
-            if classes <= names.keys():
+            # a role's name is that of a class only if there is such a class: positive, beside negative
+            names = {
+                known: name
+                for known, name in names.items()
+                if known in classes or name.strip().lower() not in _KNOWN
+            }
+            if classes <= names.keys() and all(self._is_numeric(names[one]) for one in classes):
                 return self._of_classes(names, classes)
         return []
 
@@ -449,6 +451,10 @@ class _Matching:
         """Return whether cells are lists of objects, as of JSON."""
         kind = self.sheet.table[name].type
         return bool(pa.types.is_large_list(kind) and pa.types.is_struct(kind.value_type))
+
+    def _is_numeric(self, name: str) -> bool:
+        """Return whether cells are numbers, or texts of such."""
+        return is_numeric(self._cells(name).type)
 
     def _cells(self, name: str) -> pa.Array:
         """Return a column (N,) as the values that its texts stand for."""

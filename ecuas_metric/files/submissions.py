@@ -410,7 +410,7 @@ def submissions_of(
             "unlabelled", "not_a_choice", value=reading.unlabelled, choices=list(RULES)
         )
     if not len(sheet.rows):
-        raise FileError(path, "no_rows")
+        raise FileError(path, "no_rows" if sheet.format else "file_empty")
     check_numbers(reading.scale, reading.correct_from)
     sheet = replace(sheet, source=str(path))
     if not reading.systems:

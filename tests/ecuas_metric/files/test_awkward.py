@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 
 from ecuas_metric import prepare_submissions, read_submissions
-from ecuas_metric.errors import InputError
-from ecuas_metric.files.recipe import Recipe, json_of
+from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.files.evidence import recipe_of
+from ecuas_metric.files.read import sheet_of
+from ecuas_metric.files.recipe import Reading, Recipe, json_of
 from ecuas_metric.reporting import cli
 from tests.conftest import ROOT
 from tests.ecuas_metric.files.tables import (
@@ -48,6 +50,8 @@ RATING = np.digitize(Q, [0.2, 0.4, 0.6, 0.8]) + 1
 IN_CELLS = [f'{{"error": {1 - c}, "p": {q}}}' for q, c in zip(Q, C, strict=True)]
 MAX = np.maximum(P, 1 - P)
 CHOSEN_OF_TWO = pd.DataFrame({"label": Y, "pred": (P > 0.5) * 1, "prob": MAX})
+SENTIMENT = np.array(["negative", "positive"])
+AS_ROLES = {"cat": "negative", "dog": "neutral", "horse": "positive", "ship": "index"}
 SYSTEMS = pd.concat([BASE.assign(method=name) for name in "AB"])
 
 
@@ -73,6 +77,7 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "bars": ("a.csv", BASE.to_csv(index=False, sep="|")),
         "Excel's CSV": ("a.csv", COMMAS.encode("utf-8-sig")),
         "Excel's separator": ("a.csv", f"sep=;\r\n{COMMAS}"),
+        "Parquet called CSV": ("a.csv", BASE.to_parquet()),
         "UTF-16": ("a.csv", TEXT.encode("utf-16")),
         "CR": ("a.csv", TEXT.replace("\n", "\r")),
         "newlines in quotes": ("a.csv", BASE.assign(id=[f'a\n"b", {i}' for i in range(N)])),
@@ -166,6 +171,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.npz --predictions-are logits",
             {"predictions": np.log(FOUR) + 3, "label_ids": LABEL},
         ),
+        "npz of logits and targets": (
+            "a.npz --predictions-are logits",
+            {"logits": np.log(FOUR), "targets": LABEL},
+        ),
         "columns named by class": ("a.csv", BY_NAME),
         "in another order": ("a.csv", BY_NAME[["ship", "cat", "horse", "dog", "y_true"]]),
         "prob_cat": ("a.csv", BY_NAME.rename(columns={name: f"prob_{name}" for name in CLASSES})),
@@ -176,6 +185,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "a class called none": (
             "a.csv",
             BY_NAME.rename(columns={"cat": "none"}).replace({"y_true": {"cat": "none"}}),
+        ),
+        "classes by the names of roles": (
+            "a.csv",
+            BY_NAME.rename(columns=AS_ROLES).replace({"y_true": AS_ROLES}).assign(prob=0.5),
         ),
         "a list as NumPy prints it": (
             "a.csv",
@@ -230,6 +243,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         ),
         "with the predicted class": ("a.csv", BINARY.assign(y_pred=(P > 0.5).astype(int))),
         "Keras": ("a.npz", {"y_true": Y, "y_prob": P[:, None]}),
+        "classes called negative and positive": (
+            "a.csv",
+            pd.DataFrame({"label": SENTIMENT[Y], "negative": 1 - P, "positive": P}),
+        ),
         "margins": (
             "a.csv --predictions-are logits",
             pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}),
@@ -441,6 +458,11 @@ REFUSED = {  # a file, what the refusal says, and flags
         BASE[["confidence", "correct"]].to_csv(index=False, header=False),
         "The first row must contain",
     ),
+    "a page of a server": (
+        "\n<!DOCTYPE html><h1>404</h1>\n<p>confidence,correct</p>",
+        "page of HTML",
+    ),
+    "nothing": ("", "a.csv: the file is empty."),
     "an older encoding": (
         BASE.assign(note="\u00e9").to_csv(index=False).encode("cp1252"),
         "Save it as UTF-8",
@@ -681,6 +703,31 @@ def test_what_a_number_is_not_is_said(case, score):
     code, _, said = score(f"a.csv {flags}", table)
     assert code == 0
     assert note in said
+
+
+def of_three(seed, *, swapped):
+    """Return what is said of answers, right ones and verdicts as 0 and 1: a rule, ids of notes, or nothing."""
+    rng = np.random.default_rng(seed)
+    confidence = rng.random(N)
+    verdict = rng.random(N) < 0.25 + confidence / 2  # AUROC is 0.58
+    gold = rng.random(N) < 0.5
+    answer = gold == verdict
+    names = ["verdict", "answer", "correct"] if swapped else ["correct", "answer", "gold"]
+    frame = pd.DataFrame(dict(zip(names, [verdict * 1, answer * 1, gold * 1], strict=True)))
+    try:
+        recipe = recipe_of(sheet_of(frame.assign(confidence=confidence)), Reading(), rows=N)
+    except FileError as error:
+        return error.rule
+    return "".join(note.id for note in recipe.notes if note.id != "like_systems")
+
+
+def test_of_three_columns_that_follow_from_each_other_the_name_counts_unless_confidences_tell():
+    right = [of_three(seed, swapped=False) for seed in range(100)]
+    assert right.count("one_of_three") <= 2
+    assert right.count("") >= 90
+    wrong = [of_three(seed, swapped=True) for seed in range(100)]
+    assert wrong.count("one_of_three") >= 95
+    assert "" not in wrong
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,8 @@ def test_small_percentages_of_classes_are_on_no_other_scale(tmp_path):
 @pytest.mark.parametrize(
     "suffix", [".csv", ".jsonl", ".json", ".parquet", ".npz", ".arrow", ".xlsx"]
 )
-def test_empty_files_have_no_rows(suffix, tmp_path):
-    with pytest.raises(FileError, match="the file has no rows"):
+def test_empty_files_are_called_so(suffix, tmp_path):
+    with pytest.raises(FileError, match="the file is empty"):
         read_submissions(write(tmp_path / f"a{suffix}", ""))
 
 
