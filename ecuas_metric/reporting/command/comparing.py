@@ -179,7 +179,7 @@ def _hints(systems: Mapping[str, System], keys: Collection[Key]) -> list[str]:
         results[name] = compute_results(plain, only=asked)
     hints = [not_beaten(results, keys)]
     if not any(key.entry is EXPECTED_COST for key in keys):
-        hints.append("next: --reject-costs 0.2 compares what users with that reject cost pay")
+        hints.append("next: --reject-costs 0.2 compares costs at a reject cost")
     return list(filter(None, hints))
 
 
