@@ -417,7 +417,7 @@ def _reach(number: Number, added: float) -> Reach:
     groups = number.groups
     cost = number.worst
     mass = np.where(number.matters, groups.weight, 0.0)
-    mass *= ADDED * groups.unit * added / float(mass.sum())
+    mass *= ADDED * groups.unit * added / (float(mass.sum()) or 1.0)  # 0 if on none
     enlarged = groups.enlarged(mass, cost)
     point = number.at(enlarged)
     line = enlarged.centred(point.line)
