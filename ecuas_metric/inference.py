@@ -384,6 +384,10 @@ class Side:
             self.skewness, _normal_tail(tail, self.freedom)
         )
 
+    def mirrored(self) -> Side:
+        """Return the distribution of minus the number."""
+        return dataclasses.replace(self, centre=-self.centre, skewness=-self.skewness)
+
     def tail(self, limit: float) -> float:
         """Return the level whose quantile is `limit`."""
         if not self.deviation:
@@ -413,7 +417,7 @@ def _reach(number: Number, added: float) -> Reach:
     groups = number.groups
     cost = number.worst
     mass = np.where(number.matters, groups.weight, 0.0)
-    mass *= ADDED * groups.unit * added / float(mass.sum())
+    mass *= ADDED * groups.unit * added / (float(mass.sum()) or 1.0)  # 0 if on none
     enlarged = groups.enlarged(mass, cost)
     point = number.at(enlarged)
     line = enlarged.centred(point.line)
@@ -547,18 +551,17 @@ def unseen(
     """Return what was not seen, if the interval would lose more than half of a side without the added answer."""
     assert inference.seen is not None
     tail = (1 - level) / 2
-    lower = inference.lower
-    upper = inference.upper
-    seen = inference.seen.side(lower.centre - lower.shift)
+    seen = inference.seen.side(inference.lower.centre - inference.lower.shift)
     hidden = 0.0
     reaches: Sequence[Reach] = ()
-    for side, limit, still in (
-        (lower, lower.limit(tail), seen.limit(tail)),
-        (upper, -upper.limit(tail), seen.limit(1 - tail)),
+    for side, still, value in (
+        (inference.lower, seen, inference.value),
+        (inference.upper, seen.mirrored(), -inference.value),
     ):
-        value = inference.value
-        gone = abs(still - limit)
-        rests_on_it = abs(still - value) < HALF * abs(limit - value)
+        limit = side.limit(tail)
+        rest = still.limit(tail)
+        gone = abs(rest - limit)
+        rests_on_it = abs(rest - value) < HALF * abs(limit - value)
         if rests_on_it and gone > hidden * (1 + _ROUNDING):  # the first of equal sides
             hidden = gone
             reaches = side.reaches

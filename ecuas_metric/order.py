@@ -13,6 +13,7 @@ from .ranking import TieGroups
 _FIRST = 12  # part of the samples whose risk is that of the most confident
 # weight relative to all before, below which two terms of a series replace a difference
 _FLAT = 0.01
+_ROUNDING = 1e-12
 
 
 def auroc(groups: TieGroups) -> float:
@@ -83,7 +84,10 @@ def _auroc_line(data: Data) -> Line:
     theta = 1 - areas.lost_pairs / pairs
     scale = (areas.correct + areas.cost) / pairs
     constant = scale * (theta * areas.correct + (1 - theta) * areas.cost)
-    return Line(groups.cost_middle * -scale, groups.weight_middle * scale - constant)
+    slope = groups.weight_middle * scale - constant
+    # else rounding would decide on which answers it depends: on none if all are tied
+    slope[np.abs(slope) <= _ROUNDING * constant] = 0.0
+    return Line(groups.cost_middle * -scale, slope)
 
 
 def _augrc_line(data: Data) -> Line:

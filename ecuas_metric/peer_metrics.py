@@ -126,7 +126,8 @@ def _mean_accuracy(groups: TieGroups, max_rejection: float) -> float:
     never_rejected = _whole_above((1 - max_rejection) * total)
     risks = mean_selective_risk(groups) * total
     if max_rejection < 1:
-        share = _share_of_first(groups, never_rejected)
+        # up to the middle of the next answer, so that rounding decides nothing
+        share = _share_of_first(groups, never_rejected + 0.5)
         first = TieGroups(groups.weight * share, groups.cost * share, groups.rank)
         risks -= first.areas.risks
     return 1 - risks / _or_nan(total - never_rejected)

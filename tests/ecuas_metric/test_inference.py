@@ -289,6 +289,38 @@ def test_what_was_not_seen_is_told_with_its_place(rng):
     assert "unseen" not in [note.id for note in estimates(q, np.arange(120) % 4 > 0, n=0)[1]]
 
 
+def test_two_answers_say_that_their_intervals_rest_on_what_was_not_seen():
+    """Of one degree of freedom a quantile lies beyond all that the upper tail of a normal one can tell."""
+    found, notes = estimates([0.936, 0.943], [1, 1], level=0.99)
+    (note,) = (note for note in notes if note.id == "unseen")
+    named = [str(key) for key in note.fields["metrics"]]
+    assert found["confidence_brier_score"].high == 1
+    assert {"error_rate", "confidence_brier_score", "ecuas_0"} <= set(named)
+
+
+def test_rounding_does_not_decide_whether_auroc_depends_on_answers(rng):
+    """Where all are tied it depends on none, and is known as a share of as many answers is."""
+    for right in range(1, 300):
+        auroc = limits(
+            np.full(300, 0.7),
+            np.arange(300) < right,
+            sample_weight=rng.random(300) + 0.1,
+            only=[Key("auroc")],
+        )
+        assert auroc["auroc"] == pytest.approx([0.494, 0.506], abs=0.001)
+
+
+def test_a_system_that_is_the_naive_one_has_its_value():
+    posterior = np.full((400, 2), 0.5)
+    for weight in (np.ones(400), np.resize([1.0, 2.0, 2.0, 1.0], 400)):
+        found, _ = estimates(
+            posterior, np.arange(400) % 2, "posteriors", normalize=True, sample_weight=weight
+        )
+        for key in ("normalized_ecuas_1", "normalized_confidence_brier_score"):
+            assert found[key].low <= 1 + 1e-12
+            assert 1 - 1e-12 <= found[key].high < 1.05
+
+
 def test_a_normalised_error_rate_whose_naive_system_is_undecided_has_no_interval(rng):
     for frequency, has_interval in ((0.5, False), (0.8, True)):
         label = (rng.random(200) > frequency).astype(int)

@@ -252,6 +252,16 @@ def test_continuous_in_the_weights(metric, answers, data):
         assert metric(groups_of(confidence, correct, moved)) == pytest.approx(value, abs=100 * step)
 
 
+def test_rounding_of_weights_does_not_decide_which_answers_are_rejected(rng):
+    """Sums of weights up to the first rejected answer are whole numbers up to rounding."""
+    confidence = rng.random(60).round(1)
+    correct = (rng.random(60) < confidence).astype(int)
+    weight = rng.random(60) + 0.1
+    rounded = [weight * (1 + 1e-13 * rng.normal(size=60)) for _ in range(40)]
+    values = [prr(groups_of(confidence, correct, one), max_rejection=0.5) for one in rounded]
+    assert np.ptp(values) < 1e-9
+
+
 @given(st.lists(st.tuples(UNIT, st.floats(0, 3)), min_size=1, max_size=12))
 def test_risks_of_any_cost_are_means_of_what_is_accepted(answers):
     uncertainty, cost = columns_of(answers)
