@@ -99,15 +99,15 @@ def test_chosen_reject_costs_are_those_of_the_command_line(target, value, app, f
     names = {"system_1": "first", "system_2": "second"}
     rows = [row | {"system": names[row["system"]]} for row in result["rows"]]
     assert rows == json.loads(output.read_text())["rows"]
-    values = (value, value, *DEFAULTS.values())  # of the sliders, of which the target is asked
-    html, last = app.show_choice(target, list(map(str, files)), *values)
-    assert last == target
-    assert address_in(html) == dict.fromkeys(app.TARGETS, "") | {target: str(value)}
+    asked = dict.fromkeys(scoring.TARGETS, "") | {target: str(value)}
+    values = (*DEFAULTS.values(), *asked.values())
+    html = app.show_choice(list(map(str, files)), *values)
+    assert address_in(html) == asked
     for sentence in result["in_words"]:
         name, _, numbers = sentence.partition(": ")
         assert f"<li>{names[name]}: {numbers}</li>" in html
-    of_example, _ = app.show_choice(target, None, *values)
-    assert of_example.count("<li>") == 3
+    assert html.count("<li>") == 2 + (target == "max_risk")
+    assert app.show_choice(None, *values).count("<li>") == 3 + (target == "max_risk")
 
 
 def test_scales_grades_and_predicted_classes_are_read(shown):
@@ -156,7 +156,8 @@ def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
     for message, *_ in (app.show_score(None), app.show_graded(None, "curated")):
         assert "There is no file yet" in message
         assert 'role="status"' in message
-    assert app.show_choice("", None) == ("", "")  # nothing was asked
+    nothing = dict.fromkeys(scoring.ARGUMENTS, "").values()
+    assert "<li>" not in app.show_choice(None, *nothing)
     monkeypatch.setattr(scoring, "score_submissions", lambda *_: 1 / 0)
     assert markup.FAILED.split(".")[0] in shown(*files)[0]
     assert "ZeroDivisionError" in caplog.text
@@ -220,13 +221,6 @@ def test_an_address_that_holds_nothing_says_so_and_changes_nothing(query, messag
     notice, *others = restore(app.gr.Request(query_params=query))
     assert message in notice
     assert others == [app.gr.skip()] * len(others)
-
-
-def test_a_share_that_no_slider_has_is_not_restored(app):
-    query = {"budget": "2", "max_risk": "0.2"}
-    _, _, target, *shares = app.restore_files(app.gr.Request(query_params=query))
-    assert target in query
-    assert shares[:2] == [app.gr.skip(), 0.2]
 
 
 def test_aborted_uploads_and_empty_folders_are_deleted_in_time(app, tmp_path):

@@ -165,8 +165,8 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     wait_for(tab, "classifier")
     said = f"At reject cost 0.60, classifier is clearly cheaper than {NOTHING}."
     assert verdict.inner_text() == said
-    share = tab.get_by_role("slider", name=re.compile("Share that people"))
-    put(share, "0.3")
+    share = tab.get_by_label("Share that people can review")
+    share.fill("0.3")
     chosen = tab.get_by_text(re.compile("^classifier: reject cost 0.* accepted 0.7"))
     chosen.wait_for()
     tab.get_by_role("tab", name="Score").focus()
