@@ -91,7 +91,8 @@ def use_own_head(opening: str) -> None:
     assert env.loader is not None
     source, *_ = env.loader.get_source(env, name)
     text = re.sub(r'<meta\s+(property|name)="(og|twitter):[^>]*>', "", source)
-    page = text.replace("</head>", f"{markup.previews(TITLE, DESCRIPTION)}</head>", 1)
+    previews = markup.html("previews", title=TITLE, description=DESCRIPTION)
+    page = text.replace("</head>", f"{previews}</head>", 1)
     early = markup.html(
         "early",
         title=TITLE,
@@ -364,7 +365,7 @@ with gr.Blocks(
             usage = (HERE / "usage.md").read_text(encoding="utf-8")
             # a namespace that is not there yet is no HTML tag, which would leave links empty
             gr.Markdown(usage.replace(f"[{markup.NAMESPACE}", f"[{escape(markup.NAMESPACE)}"))
-    gr.Markdown(markup.links())
+    gr.Markdown(markup.html("links"))
 demo.upload_file_set.clear()  # the files of the example stay
 demo.queue(default_concurrency_limit=8, max_size=200)
 use_own_head(opening)
