@@ -41,7 +41,7 @@ NOT_SAID = "Which is cheapest is not said:"
 Json = dict[str, object]
 Number = float | None
 Numbers = str | float | list[float]
-Given = Mapping[str, Numbers | None]  # values of `CONTROLS`
+Given = Mapping[str, Numbers | None]  # values of `ARGUMENTS`
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,21 @@ CONTROLS = {
         Number, None, LABELS_OF_READING["correct_from"], "Lowest grade that counts, e.g. 0.5"
     ),
 }
+TARGETS = {  # what a reject cost is chosen by, one of these
+    "budget": Control(
+        Number,
+        None,
+        "Share that people can review",
+        "The least reject cost that rejects at most so many, in [0, 1), e.g. 0.2",
+    ),
+    "max_risk": Control(
+        Number,
+        None,
+        "Largest risk of what is accepted",
+        "Certified: such a mean cost, with 95% confidence, e.g. 0.05",
+    ),
+}
+ARGUMENTS = CONTROLS | TARGETS
 
 
 def as_json(
@@ -183,17 +198,15 @@ def score_submissions(submissions: Sequence[Submission], options: Json) -> Score
     return Scored(systems, make_report(systems, unlabelled=unlabelled), reading)
 
 
-def choose(
-    files: Sequence[str], given: Given, *, budget: Number = None, max_risk: Number = None
-) -> tuple[Grid, list[Record]]:
+def choose(files: Sequence[str], given: Given) -> tuple[Grid, list[Record]]:
     """Choose reject costs as the command `ecuas threshold` does, by a budget or a largest risk."""
     options = options_of(given)
     rule = given.get("unlabelled")
     submissions = _read(files, {**given, "unlabelled": None if rule == "bounds" else rule})
     return chosen_costs(
         prepare_submissions(submissions, **options),
-        budget=budget,
-        max_risk=max_risk,
+        budget=number(given, "budget"),
+        max_risk=number(given, "max_risk"),
         level=LEVEL,
     )
 
@@ -241,7 +254,7 @@ def numbers(given: Given, name: str) -> list[float]:
     value = given.get(name)
     text = "" if value is None else str(value)
     parts = re.findall(r"[^][,;\s]+", text.replace("∞", "inf"))
-    label = CONTROLS[name].label
+    label = ARGUMENTS[name].label
     if len(parts) > MAX_NUMBERS:
         raise InputError(label, "too_many_numbers", value=len(parts), most=MAX_NUMBERS)
     try:
@@ -254,7 +267,7 @@ def number(given: Given, name: str) -> float | None:
     """Return the number of a control, None if it is empty."""
     values = numbers(given, name)
     if len(values) > 1:
-        raise InputError(CONTROLS[name].label, "several_numbers", value=shorten(given[name]))
+        raise InputError(ARGUMENTS[name].label, "several_numbers", value=shorten(given[name]))
     return values[0] if values else None
 
 

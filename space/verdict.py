@@ -15,7 +15,6 @@ from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA
 from ecuas_metric.plotting.curves import RejectCostCurve, reject_cost_curve
 from ecuas_metric.reporting.differences import pairs_by_key, ranking_of, summary
-from ecuas_metric.reporting.report import p_text
 from ecuas_metric.results import System, ranked
 
 from .figures import REFERENCE, REST
@@ -131,14 +130,7 @@ def strip_in_words(decision: Decision) -> str:
 
 def said(call: Call, cost: float) -> str:
     """Say who is cheapest at a reject cost in one sentence, and give the numbers behind it."""
-    return html(
-        "said",
-        call=call,
-        cost=cost,
-        names=call.alone(),
-        most=MAX_NAMES,
-        p_text=p_text,
-    )
+    return html("said", call=call, cost=cost, most=MAX_NAMES)
 
 
 def sentences(decision: Decision | str) -> list[str]:

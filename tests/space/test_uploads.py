@@ -61,7 +61,6 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
         b"x" * 10_000_000 + b",confidence,correct\n1,0.5,1\n",
         "field larger than|takes more memory",
     ),
-    "text.parquet": (lambda: bomb("question", texts("x" * 10**7, 1000)), MEMORY),
     "list.parquet": (
         lambda: bomb("question", pa.ListArray.from_arrays(range(1001), texts("x" * 10**7, 1000))),
         MEMORY,
@@ -78,7 +77,7 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
     ),
 }
 # what else reads files
-READ = {"text.parquet": uploads.read_answers, "list.parquet": uploads.read_answers}
+READ = {"list.parquet": uploads.read_answers}
 
 
 def marks_of(name):
