@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import METRICS
 from ecuas_metric.options import LEVEL
-from ecuas_metric.reporting.report import Report, p_text
+from ecuas_metric.reporting.report import Report, are_few, numbers_to_beat, p_text
 from ecuas_metric.reporting.tables import Grid
 
 from .uploads import plain_text
@@ -68,6 +68,7 @@ def report_tables(
         tips=[""] * first + tips,
         slots=styles,
         sizes=sorted(set(report.sizes.values())),
+        beat=numbers_to_beat(report.results, report.keys) if are_few(report) else "",
         best=BEST,
     )
 
