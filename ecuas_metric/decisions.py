@@ -39,11 +39,19 @@ class Decisions:
             else -self.confidence
         )
 
-    @cached_property
+    @property
     def order(self) -> Ints:
         """The samples (N,) from the least to the most uncertain, equally uncertain ones as they are given."""
-        order, _ = sorted_by(self.rank_by)
-        return order
+        return self._sorted[0]
+
+    @property
+    def ranks(self) -> Floats:
+        """The sort key (N,) in that order."""
+        return self._sorted[1]
+
+    @cached_property
+    def _sorted(self) -> tuple[Ints, Floats]:
+        return sorted_by(self.rank_by)
 
     def rank_at(self, uncertainty: Floats) -> Floats:
         """Return the `rank_by` of samples with these uncertainties."""

@@ -79,6 +79,16 @@ class Design:
         """Return the stratum of each sample, or of so many groups of samples of which only sums are known."""
         return np.zeros(size, np.int64) if self.stratum is None else self.stratum
 
+    def totals(self, values: Floats) -> Floats:
+        """Return the sums (H,) or (H, M) of values (N,) or (N, M) over strata."""
+        if self.stratum is None:
+            return np.asarray(values.sum(axis=0, keepdims=True))
+        return totals(self.stratum, values)
+
+    def of_samples(self, values: Floats) -> Floats:
+        """Return values (H, ..) of strata as those of their samples (N, ..), or as one for all of one stratum."""
+        return values if self.stratum is None else values[self.stratum]
+
     def _spread(self, weight: Floats) -> Floats:
         """Return the variance of each unit (U,), but for a factor, from weights (N,).
 
@@ -96,10 +106,9 @@ class Design:
 
     def _deviations(self, influences: Floats) -> Floats:
         """Return influences (N, M) less the mean of their stratum, times the weight."""
-        stratum = self.strata(len(self.weight))
         weight = self.weight[:, None]
-        mean = totals(stratum, weight * influences) / totals(stratum, weight)
-        return np.asarray(weight * (influences - mean[stratum]))
+        mean = self.totals(weight * influences) / self.totals(weight)
+        return np.asarray(weight * (influences - self.of_samples(mean)))
 
     def clusters(self, influence: Floats, matters: Bools) -> Clusters:
         """Return what groups do to a number with this influence of each sample (N,), if it depends on it."""
@@ -111,10 +120,9 @@ class Design:
         # k / (k - 1) for k equal groups (Bell and McCaffrey 2002)
         squares = np.square(totals(self.group, deviations))
         squares /= np.maximum(1 - share, _ROUNDING)
-        stratum = self.strata(len(self.weight))
         spread = self._spread(self.weight * matters)
         together = totals(home, squares)
-        alone = totals(stratum, np.square(deviations))
+        alone = self.totals(np.square(deviations))
         number = totals(home, spread)
         return Clusters(
             np.maximum(ratio(together, alone, 1.0), 1.0),
@@ -128,9 +136,8 @@ class Design:
         """
         if self.is_simple:
             return 1.0
-        stratum = self.strata(len(self.weight))
-        weight = totals(stratum, self.weight)
-        square = totals(stratum, np.square(self.weight))
+        weight = self.totals(self.weight)
+        square = self.totals(np.square(self.weight))
         variance = square * clusters.factor
         shift = float(variance / weight @ np.sqrt(variance / variance.sum()))
         return shift * float(weight.sum() / square.sum())

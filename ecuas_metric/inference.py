@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .designs import INDEPENDENT, Clusters, Design, ratio, totals
+from .designs import INDEPENDENT, Clusters, Design, ratio
 from .inputs import Bools, Floats, Ints, Limits
 from .metric import Line, Point
 
@@ -316,8 +316,7 @@ def moments(
     rows = [number.answers(one_by_one=one_by_one) for number in numbers]
     matter = [number.matters[one.group] for number, one in zip(numbers, rows, strict=True)]
     weight = rows[0].weight
-    stratum = design.strata(len(weight))
-    total = functools.partial(totals, stratum)
+    total = design.totals
     whole = total(weight)
     square = total(rows[0].square)
     unit = square / whole
@@ -332,21 +331,24 @@ def moments(
         clusters = seen.clusters
         for number, line, one, matters in zip(numbers, lines, rows, matter, strict=True):
             relevant = weight * matters
-            added = relevant * ratio(ADDED * unit * clusters.factor, total(relevant))[stratum]
+            share = ratio(ADDED * unit * clusters.factor, total(relevant))
+            added = relevant * design.of_samples(share)
             moved += added * line.at(number.worst)[one.group]
             np.maximum(mass, added, out=mass)
     sums = total(weight * influence) + total(moved)
     mean = sums / (whole + total(mass))
-    deviation = influence - mean[stratum]
-    extreme = ratio(moved, mass) - mean[stratum]
+    mean = design.of_samples(mean)
+    deviation = influence - mean
+    squares = np.square(deviation)
+    extreme = ratio(moved, mass) - mean
     first = mass * extreme
     second = first * extreme
     return Moments(
         whole,
         unit,
         np.square(square) / total(rows[0].fourth),
-        total(rows[0].square * np.square(deviation)),
-        total(rows[0].cube * deviation**3),
+        total(rows[0].square * squares),
+        total(rows[0].cube * squares * deviation),
         total(mass),
         total(first),
         unit * total(second),

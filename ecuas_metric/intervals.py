@@ -119,7 +119,7 @@ class Answers:
 def answers_of(decisions: Decisions, options: Options) -> Answers:
     """Return the answers of samples, none of weight 0; one by one as they are given."""
     order = decisions.order
-    rank = decisions.rank_by[order]
+    rank = decisions.ranks
     starts = run_starts(rank)
     cost = decisions.candidate_cost
     weight = options.sample_weight
@@ -165,10 +165,13 @@ def _groups_of(
     uncertainty: Floats,
 ) -> Groups:
     """Return the sums of samples (N,) over groups (G,)."""
-    w = np.broadcast_to(1.0, cost.shape) if weight is None else weight
-    square = np.square(w)
-    weighted = w * cost
-    terms = (w, weighted, square, w * weighted, np.square(weighted), np.square(square))
+    if weight is None:
+        ones = np.broadcast_to(1.0, cost.shape)
+        terms = (ones, cost, ones, cost, np.square(cost), ones)
+        return Groups(uncertainty, *map(add, terms))
+    square = np.square(weight)
+    weighted = weight * cost
+    terms = (weight, weighted, square, weight * weighted, np.square(weighted), np.square(square))
     return Groups(uncertainty, *map(add, terms))
 
 

@@ -219,7 +219,7 @@ def ranked(
     cost = decisions.candidate_cost
     weight = options.sample_weight
     if options.confidence_level is not None:  # intervals need the order of the samples too
-        rank = rank[decisions.order]
+        rank = decisions.ranks
         cost = cost[decisions.order]
         weight = None if weight is None else weight[decisions.order]
     ties = tie_groups(rank, cost, sample_weight=weight)
