@@ -1,6 +1,5 @@
 """The demo Space: layout and wiring of its tabs, what they show, and how it is served."""
 
-import json
 import os
 import re
 import secrets
@@ -35,10 +34,7 @@ from .figures import figures
 HERE = Path(__file__).resolve().parent
 QUESTIONS = "three question-answering systems"
 EXAMPLES = {
-    QUESTIONS: [
-        str(HERE / f"examples/{name}_model.csv")
-        for name in ("calibrated", "overconfident", "verbal")
-    ],
+    QUESTIONS: sorted(map(str, HERE.glob("examples/*_model.csv"))),
     "a classifier's posteriors": [str(HERE / "examples/classifier.csv")],
 }
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
@@ -163,7 +159,7 @@ def lay_out(
     demo.upload_file_set.update(files.values())
     page = scored.html(
         title=title,
-        address=json.dumps(address),
+        address=address,
         remark=remark,
         files=files,
     )
@@ -196,7 +192,7 @@ def show_choice(files: list[str] | None, *values: scoring.Numbers | None) -> str
     if any(asked.values()):
         grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given)
         said = [*grid.above, *sentences(grid)]
-    return markup.html("chosen", sentences=said, address=json.dumps(asked))
+    return markup.html("chosen", sentences=said, address=asked)
 
 
 @show_errors(*[gr.skip()] * (1 + len(scoring.ARGUMENTS)))

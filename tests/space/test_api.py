@@ -4,7 +4,6 @@ import contextlib
 import inspect
 import json
 import re
-from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +35,7 @@ def numbers_in(outputs):
 
 
 def address_in(html):
-    return json.loads(unescape(re.search('data-changes="([^"]*)"', html)[1]))
+    return json.loads(re.search("data-changes='([^']*)'", html)[1])
 
 
 def called(app, name, **given):
