@@ -14,10 +14,7 @@ from ecuas_metric.reporting import cli
 from space import markup, scoring
 from space.subset import table
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
-]
+pytestmark = pytest.mark.e2e
 DEFAULTS = {name: control.default for name, control in scoring.CONTROLS.items()}
 ROW = "confidence,correct\n1,1\n"
 CLASS = "label,prob_0,prob_1\n"
