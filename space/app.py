@@ -284,9 +284,9 @@ def score_tab() -> str:
         {},
     )
     with gr.Row():
-        with gr.Column(scale=5, min_width=320):
+        with gr.Column(scale=5):
             result = gr.HTML(opening, elem_classes="result")
-        with gr.Column(scale=3, min_width=320, elem_id="yours"):
+        with gr.Column(scale=3, elem_id="yours"):
             gr.Markdown("## Score your own")
             files = gr.File(
                 label=FILES,
@@ -327,12 +327,12 @@ def leaderboard_tab() -> None:
     """Lay out the leaderboard; answers of a visitor's model -> his row there, and what `score_tab` shows."""
     notice = gr.HTML("")
     with gr.Row():
-        with gr.Column(scale=3, min_width=320):
+        with gr.Column(scale=3):
             gr.Markdown(LEADERBOARD)
             board = gr.HTML(subset.board_html("kept", subset.known_rows("kept")))
             with gr.Accordion("What the paper prints", open=False):
                 gr.HTML(subset.printed_html())
-        with gr.Column(scale=2, min_width=320):
+        with gr.Column(scale=2):
             gr.Markdown(f"## Grade your model\n{ANSWERS}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
             sets = [(subset.POPULATIONS[asked], asked) for asked in subset.ASKED]
