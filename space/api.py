@@ -136,8 +136,7 @@ def threshold(files: list[str], **given: Numbers | None) -> Json:
     """Choose the reject cost of each system by the share that people can review, or by a certified risk."""
     with paths_of(files) as paths:
         grid, records = choose(paths, given)
-    notes = [*grid.above, *grid.notes]
-    return as_json(records, grid.signature, notes, in_words=sentences(grid))
+    return as_json(grid, records, grid.notes, in_words=sentences(grid))
 
 
 TEXTS = {  # arguments of functions that take the controls

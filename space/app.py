@@ -1,6 +1,5 @@
 """The demo Space: layout and wiring of its tabs, what they show, and how it is served."""
 
-import json
 import os
 import re
 import secrets
@@ -35,10 +34,7 @@ from .figures import figures
 HERE = Path(__file__).resolve().parent
 QUESTIONS = "three question-answering systems"
 EXAMPLES = {
-    QUESTIONS: [
-        str(HERE / f"examples/{name}_model.csv")
-        for name in ("calibrated", "overconfident", "verbal")
-    ],
+    QUESTIONS: sorted(map(str, HERE.glob("examples/*_model.csv"))),
     "a classifier's posteriors": [str(HERE / "examples/classifier.csv")],
 }
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
@@ -163,7 +159,7 @@ def lay_out(
     demo.upload_file_set.update(files.values())
     page = scored.html(
         title=title,
-        address=json.dumps(address),
+        address=address,
         remark=remark,
         files=files,
     )
@@ -196,7 +192,7 @@ def show_choice(files: list[str] | None, *values: scoring.Numbers | None) -> str
     if any(asked.values()):
         grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given)
         said = [*grid.above, *sentences(grid)]
-    return markup.html("chosen", sentences=said, address=json.dumps(asked))
+    return markup.html("chosen", sentences=said, address=asked)
 
 
 @show_errors(*[gr.skip()] * (1 + len(scoring.ARGUMENTS)))
@@ -288,9 +284,9 @@ def score_tab() -> str:
         {},
     )
     with gr.Row():
-        with gr.Column(scale=5, min_width=320):
+        with gr.Column(scale=5):
             result = gr.HTML(opening, elem_classes="result")
-        with gr.Column(scale=3, min_width=320, elem_id="yours"):
+        with gr.Column(scale=3, elem_id="yours"):
             gr.Markdown("## Score your own")
             files = gr.File(
                 label=FILES,
@@ -331,12 +327,12 @@ def leaderboard_tab() -> None:
     """Lay out the leaderboard; answers of a visitor's model -> his row there, and what `score_tab` shows."""
     notice = gr.HTML("")
     with gr.Row():
-        with gr.Column(scale=3, min_width=320):
+        with gr.Column(scale=3):
             gr.Markdown(LEADERBOARD)
             board = gr.HTML(subset.board_html("kept", subset.known_rows("kept")))
             with gr.Accordion("What the paper prints", open=False):
                 gr.HTML(subset.printed_html())
-        with gr.Column(scale=2, min_width=320):
+        with gr.Column(scale=2):
             gr.Markdown(f"## Grade your model\n{ANSWERS}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
             sets = [(subset.POPULATIONS[asked], asked) for asked in subset.ASKED]

@@ -49,49 +49,44 @@ class Control:
     """An argument of `score`, for programs and on the page: its type, default, label, and what it means."""
 
     kind: object
-    default: Any
     label: str
     help: str
+    default: Any = None
 
 
-def _option(name: str, kind: object, default: object) -> Control:
-    return Control(kind, default, LABELS[name], OPTIONS[name].help)
+def _option(name: str, kind: object, default: object = None) -> Control:
+    return Control(kind, LABELS[name], OPTIONS[name].help, default)
 
 
 CONTROLS = {
     "columns": Control(
-        str, "", "Columns", "Those with other names, e.g. confidence=p_true, system=llm+method"
+        str, "Columns", "Those with other names, e.g. confidence=p_true, system=llm+method", ""
     ),
     "n": _option("n", Numbers, ", ".join(f"{n:g}" for n in DEFAULTS.n)),
-    "num_classes": _option("num_classes", Number, None),
+    "num_classes": _option("num_classes", Number),
     "predictions_are": _option(
         "predictions_are", Literal[POSTERIOR_FORMS], DEFAULTS.predictions_are
     ),
     "reject_costs": _option("reject_costs", Numbers, ""),
-    "missing_confidence": _option("missing_confidence", Number, None),
+    "missing_confidence": _option("missing_confidence", Number),
     "unlabelled": Control(
-        Literal[RULES], RULES[0], UNLABELLED, "bounds: best and worst case; wrong; drop: left out"
+        Literal[RULES], UNLABELLED, "bounds: best and worst case; wrong; drop: left out", RULES[0]
     ),
     "scale": Control(
-        Number,
-        None,
-        LABELS_OF_READING["scale"],
-        "What a confidence of 1 is, e.g. 100 for percentages",
+        Number, LABELS_OF_READING["scale"], "What a confidence of 1 is, e.g. 100 for percentages"
     ),
     "correct_from": Control(
-        Number, None, LABELS_OF_READING["correct_from"], "Lowest grade that counts, e.g. 0.5"
+        Number, LABELS_OF_READING["correct_from"], "Lowest grade that counts, e.g. 0.5"
     ),
 }
 TARGETS = {  # what a reject cost is chosen by, one of these
     "budget": Control(
         Number,
-        None,
         "Share that people can review",
         "The least reject cost that rejects at most so many, in [0, 1), e.g. 0.2",
     ),
     "max_risk": Control(
         Number,
-        None,
         "Largest risk of what is accepted",
         "Certified: such a mean cost, with 95% confidence, e.g. 0.05",
     ),
@@ -100,10 +95,14 @@ ARGUMENTS = CONTROLS | TARGETS
 
 
 def as_json(
-    records: Sequence[Record], signature: str, notes: Sequence[str], **fields: object
+    grid: Grid,
+    records: Sequence[Record],
+    notes: Sequence[str],
+    **fields: object,
 ) -> Json:
     """Return what files of JSON hold: rows, signature, notes and further fields; what is not a number is None."""
-    result: Json = json.loads(to_json(records, signature, notes, fields))
+    shown = [*grid.above, *notes]
+    result: Json = json.loads(to_json(records, grid.signature, shown, fields))
     return result
 
 
@@ -152,8 +151,8 @@ class Scored:
     def json(self, *, explained: bool = False) -> Json:
         """Return one row per system, signature and notes; what is not a number is None."""
         grid, records = self.tables()
-        notes = [*grid.above, *grid.below(), *self.notes()]
-        result = as_json(records, grid.signature, notes, read=self.reading)
+        notes = [*grid.below(), *self.notes()]
+        result = as_json(grid, records, notes, read=self.reading)
         if explained:
             result["in_words"] = [*sentences(self.decision), *self.sentences_alone()]
         return result

@@ -1,6 +1,5 @@
 """Who costs users least at each reject cost: one comparison of the systems, arranged as sentences, strip and bars."""
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -150,7 +149,6 @@ def as_html(decision: Decision | str, styles: Mapping[str, str]) -> str:
     return html(
         "decision",
         data=data,
-        json=json.dumps(data),
         start=int(np.abs(decision.reject_costs - SHOWN_FIRST).argmin()),
         strip=stretches(decision),
         styles=styles,

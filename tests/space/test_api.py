@@ -4,7 +4,6 @@ import contextlib
 import inspect
 import json
 import re
-from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +14,7 @@ from ecuas_metric.reporting import cli
 from space import markup, scoring
 from space.subset import table
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
-]
+pytestmark = pytest.mark.e2e
 DEFAULTS = {name: control.default for name, control in scoring.CONTROLS.items()}
 ROW = "confidence,correct\n1,1\n"
 CLASS = "label,prob_0,prob_1\n"
@@ -36,7 +32,7 @@ def numbers_in(outputs):
 
 
 def address_in(html):
-    return json.loads(unescape(re.search('data-changes="([^"]*)"', html)[1]))
+    return json.loads(re.search("data-changes='([^']*)'", html)[1])
 
 
 def called(app, name, **given):

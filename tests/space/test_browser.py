@@ -22,7 +22,6 @@ pytestmark = [
     pytest.mark.skipif(
         CHROMIUM is None, reason="there is no chromium (Debian: apt-get install chromium)"
     ),
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
 ]
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 TABS = {"Score": ".plot", "TriviaQA": "table.rates", "Code": "p"}  # and what each shows
@@ -35,6 +34,8 @@ CLIPPED = """() => {
         && p.getBoundingClientRect().right + 1 < edge || cuts(p.parentElement, edge));
     return [...document.querySelectorAll('label')].filter(e => e.offsetParent && !e.closest('.file-preview, .file'))
         .filter(e => cuts(e.parentElement, right(e))).map(e => e.innerText) }"""
+COPIED = """navigator.clipboard.readText().catch(() => "").then((text) =>
+    text || navigator.clipboard.read().then((items) => items[0].types.join()))"""
 FOCUS = """() => { const e = document.activeElement, s = getComputedStyle(e);
     return [(e.innerText || e.ariaLabel || '').trim(), e.tagName, s.outlineStyle, parseFloat(s.outlineWidth),
         s.outlineColor, getComputedStyle(document.body).backgroundColor] }"""
@@ -148,16 +149,14 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab, app):
         assert f"{curve.expected_cost[0]:.3f}" in bar
         assert f"answers {100 * curve.coverage[0]:.0f}%" in bar
     assert verdict.inner_text().startswith("At reject cost 0.30, it is too close to call between ")
-    assert (rejected.input_value(), tab.locator(".costs .best").count()) == ("3", 0)
+    assert rejected.input_value() == "3"
+    assert tab.locator(".costs .best").count() == 0
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    for form, start in (("text", "At reject"), ("Markdown", "**At reject"), ("image", "")):
+    for form, start in (("text", "At reject"), ("Markdown", "**At reject"), ("image", "image/png")):
         button = tab.locator(f".copy[data-form={form}]")
         button.first.click()
         button.filter(has_text="copied").wait_for()
-        assert tab.evaluate("navigator.clipboard.readText().catch(() => '')").startswith(start)
-    assert tab.evaluate("navigator.clipboard.read().then((items) => items[0].types)") == [
-        "image/png"
-    ]
+        assert tab.evaluate(COPIED).startswith(start)
     put(wrong, "5")
     assert slider.evaluate("e => e.value") == "59"
     assert tab.locator(".costs .best .who").all_inner_texts() == ["overconfident_model"]
@@ -171,8 +170,12 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab, app):
     chosen = tab.get_by_text(re.compile("^classifier: reject cost 0.* accepted 0.7"))
     chosen.wait_for()
     tab.get_by_role("tab", name="Score").focus()
-    for step, name in (("Right", "triviaqa"), ("Right", "code"), ("Left", "triviaqa")):
-        tab.keyboard.press(f"Arrow{step}")
+    for key, name in (
+        ("ArrowRight", "triviaqa"),
+        ("ArrowRight", "code"),
+        ("ArrowLeft", "triviaqa"),
+    ):
+        tab.keyboard.press(key)
         assert f"tab={name}" in tab.url
     tab.reload()
     tab.get_by_role("heading", name="Leaderboard").wait_for()
@@ -248,7 +251,6 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address
     tab.get_by_text("Of 2 answers were decided: 1 by the label bank, 1 by you.").wait_for()
     expected = "- mine your model 2 of 455 answered, 2 known to be right or wrong: no place"
     assert " ".join(mine.inner_text().split()).startswith(expected)
-    row = tab.locator("table.all").last.locator("tr").last.inner_text()
     with tab.expect_download() as download:
         tab.get_by_role("link", name="graded answers").click()
     assert pd.read_csv(download.value.path())["correct"].tolist() == [1, 0]
@@ -257,9 +259,6 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address
     mine.wait_for()  # the tab is open
     top = tab.get_by_text("From a link: self-reported, not checked.").first
     assert top.bounding_box()["y"] < mine.bounding_box()["y"]
-    assert "self-reported, not checked" in mine.inner_text()
-    again = tab.locator("table.all").last.locator("tr").last.inner_text()
-    assert again.replace("mine (self-reported)", "mine") == row
 
 
 WCAG = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}

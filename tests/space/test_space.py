@@ -17,10 +17,7 @@ from publishing.staging import PARTS, stage
 from space import uploads
 from tests.conftest import ROOT
 
-pytestmark = [
-    pytest.mark.e2e,
-    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
-]
+pytestmark = pytest.mark.e2e
 WEB = httpx.Client(timeout=None)  # however busy the machine is
 VISITORS = 8  # more than are scored at once
 SHARED = "* To create a public link, set `share=True` in `launch()`.\n"
