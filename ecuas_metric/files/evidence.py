@@ -474,7 +474,7 @@ def _check_rivals(
     rivals = [one for one, lead in leads.items() if lead >= -_CHANCE]
     if not rivals:
         return None
-    fields = {
+    fields: dict[str, Any] = {
         "others": " and ".join(map(repr, pair)),
         "names": " or correct=".join([name, *rivals]),
     }
