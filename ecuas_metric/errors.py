@@ -15,6 +15,7 @@ LONGEST_VALUE = 100  # characters of an offender in a message
 # an argument, or the id of a rule, an advice or a note -> what a surface says for it
 Words = Mapping[str, str]
 _NOTHING = object()
+_PLAIN = re.compile(r"[\w.,:=+-]*\w")  # text that a shell takes as it is
 
 
 def sentence(
@@ -133,6 +134,16 @@ def _short_repr(value: object) -> str:
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}..."
 
 
+def quoted(text: str) -> str:
+    """Return text as a shell takes it."""
+    return text if _PLAIN.fullmatch(text) else f'"{text}"'
+
+
+def pairs_of(columns: Mapping[str, str]) -> str:
+    """Return the columns of roles in the syntax of the command."""
+    return quoted(",".join(f"{role}={name}" for role, name in columns.items()))
+
+
 def missing_package(who_needs: str, *packages: str) -> ImportError:
     """Return the error that names missing packages and how to install them."""
     return ImportError(f"{who_needs} {' and '.join(packages)}: pip install {shlex.join(packages)}")
@@ -200,12 +211,10 @@ class FileError(InputError):
         """Return the fields, with the columns that advice names in the syntax of Python and of the command."""
         if self.columns is None:
             return self.fields
-        pairs = ",".join(f"{role}={name}" for role, name in self.columns.items())
-        is_plain = re.fullmatch(r"[\w.,=+-]*\w", pairs)
         return {
             **self.fields,
             "columns": dict(self.columns),
-            "pairs": pairs if is_plain else f'"{pairs}"',
+            "pairs": pairs_of(self.columns),
         }
 
     def place(self) -> str:

@@ -259,6 +259,22 @@ ADVICE = {  # sentences of their own
     "name_value": "Name one of them with columns, e.g. {{'correct': 'value.KEY'}}.",
     "name_filter": "Specify which with run=RunOptions(filter=NAME).",
     "name_header": "The first row must contain the names of the columns, e.g. confidence,correct.",
+    "name_found": "They seem to be these: {arguments}.",
+    "name_in_order": "If the columns are in this order: {arguments}.",
+    "name_second_class": (
+        "If {of_column!r} is the probability of {high}: {arguments}; if of {low}: {reversed_arguments}."
+    ),
+    "name_judged_or_class": (
+        "If {truth!r} says whether answers are right: columns={columns}; if it is the true class, and {of_column!r} "
+        "the probability of class 1: columns={other}."
+    ),
+    "name_seeming": "Is it this? columns={columns}.",
+    "name_per_cent": "Is it this, in per cent? columns={columns}, scale=100.",
+    "name_chosen_and_true": (
+        "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
+        "is? columns={columns}."
+    ),
+    "name_side_by_side": "Are these systems? columns={systems}.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_its_files": "Name its files.",
     "name_one_role": "Specify which with columns, e.g. {{ROLE: NAME}}.",

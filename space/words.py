@@ -57,6 +57,20 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "say_right": "Write 1 for right answers, and 0 for wrong ones.",
     "name_predicted": "Name it under Options, “Columns”: {pairs}; or correct=NAME, if a column says what is right.",
     "say_right_word": "Answers, beside the true ones? Under Options, “Columns”: predicted=NAME, label=NAME.",
+    "name_found": "The command `ecuas` can read them, with {flags}.",
+    "name_in_order": "The command `ecuas` can read them, with {flags}.",
+    "name_second_class": "Call the classes 0 and 1, of which column {of_column!r} is the probability of 1.",
+    "name_judged_or_class": (
+        "Under Options, “Columns”, enter {pairs} if {truth!r} says whether answers are right; {other_pairs} if it is "
+        "the true class, and {of_column!r} the probability of class 1."
+    ),
+    "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
+    "name_per_cent": "Is it this? Enter {pairs} under Options, “Columns”, and 100 as “Largest confidence”.",
+    "name_chosen_and_true": (
+        "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
+        "is? Enter {pairs} under Options, “Columns”."
+    ),
+    "name_side_by_side": "The command `ecuas` can read systems side by side: {flags}.",
     "name_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "set_infinite_classes": "For free text, leave the number of possible answers empty under Options.",
     "name_whole_id": "Name all columns of the id under Options, “Columns”: id=A+B.",

@@ -217,7 +217,8 @@ def _unreadable(path: str | Path, error: Exception) -> FileError:
 
 def _is_binary(content: pa.Buffer) -> bool:
     """Return whether a file begins as one of Parquet, Arrow, Excel or NumPy does."""
-    return bool(content[:4].to_pybytes().startswith((b"PAR1", b"ARRO", b"PK\3\4")))
+    head: bytes = content[:4].to_pybytes()
+    return head.startswith((b"PAR1", b"ARRO", b"PK\3\4"))
 
 
 def _sniff(content: pa.Buffer) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from ..errors import FileError, InputError
 from ..inputs import ROUNDED_SUM_TOLERANCE
 from .cells import classes_of, parse_cells, row_of_numbers
+from .proposals import propose
 from .recipe import (
     COLUMNS_SHOWN,
     FORMS,
@@ -169,9 +170,11 @@ def list_columns(table: pa.Table) -> str:
 class _Matching:
     """The columns of a table by their names in lower case, and the roles that they have."""
 
-    def __init__(self, sheet: Sheet, labels: Collection[str]) -> None:
+    def __init__(self, sheet: Sheet, labels: Collection[str], *, is_trial: bool = False) -> None:
         self.sheet = sheet
         self.labels = labels
+        self.is_trial = is_trial  # of a proposal, which needs no other one
+        self.said: list[str] = []
         self.doubtful: list[str] = []  # columns that may be of classes that are never true
         self.roles: dict[str, list[str]] = {}
         self.by_name: dict[str, list[str]] = {}
@@ -185,6 +188,7 @@ class _Matching:
                 raise InputError("columns", "side_by_side", value=role, advice="score_in_memory")
             if role not in OF_FILES:
                 self.roles[role] = self._said(role, text.strip())
+                self.said.append(role)
 
     def find(self) -> None:
         """Give each other role the column with the first of its names that is there, and is nothing else."""
@@ -409,19 +413,38 @@ class _Matching:
         roles: set[str],
         present: Sequence[str],
     ) -> FileError:
+        proposed = self._proposed()
         nested = [name for name in self.sheet.names if self._holds_rows(name)]
-        if len(roles) > 1 and nested:
+        if len(roles) > 1 and nested and not proposed:
             return self._error("roles_missing", advice="name_rows", columns={"rows": nested[0]})
         if len(roles) > 1:
-            return self._error("roles_missing", advice="name_columns")
+            return self._error("roles_missing", **(proposed or {"advice": "name_columns"}))
         (role,) = roles
+        usual = {"advice": _ADVICE.get(role, "name_role"), "columns": {role: "NAME"}}
         return self._error(
             "one_role_missing",
             has=[f"{known} = {name_of(self.roles[known])}" for known in present],
             role=role,
-            advice=_ADVICE.get(role, "name_role"),
-            columns={role: "NAME"},
+            **(proposed or usual),
         )
+
+    def _proposed(self) -> dict[str, Any]:
+        """Return the fields of an error that name columns which may have the roles that are missing, or nothing."""
+        said = {role: "+".join(self.roles[role]) for role in self.said}
+        if self.is_trial or self.labels:
+            return {}
+        for proposal in propose(self.sheet, self.roles, said.keys()):
+            trial = _Matching(self.sheet, proposal.labels, is_trial=True)
+            columns = {**said, **proposal.columns}
+            try:
+                trial.say(columns)
+                trial.find()
+                trial.form(_OF_FORMS & columns.keys())
+            except InputError:
+                if proposal.columns:
+                    continue
+            return proposal.to_fields(said)
+        return {}
 
     def _error(self, rule: str, **fields: Any) -> FileError:
         """Return an error about the columns, all of which it describes."""

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -48,6 +48,7 @@ from .evidence import (
     refuse_rating,
     scale_counts,
 )
+from .proposals import say_classes
 from .read import read_sheet, stem
 from .recipe import (
     ColumnNames,
@@ -62,6 +63,8 @@ from .runs import RUN_FIELDS, RunOptions, may_be_run
 from .values import (
     Sheet,
     as_ids,
+    as_text,
+    constant,
     encode,
     first_of,
     floats_in,
@@ -472,14 +475,19 @@ def advised(
     error: FileError,
     values: Array | list[object],
     truth: Floats,
-    form: str,
+    recipe: Recipe,
 ) -> FileError:
     """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
     if error.advice == "count_from_0":
         is_mark = error.value == IGNORED or (error.value == -1 and (truth == 0).any())
         error.advice = "leave_ignored_rows_out" if is_mark else "pass_labels"
+        if not is_mark and (truth % 1 == 0).all():
+            fields = say_classes(recipe, np.array(list(map(as_text, truth))), np.asarray(values))
+            error.advice = fields.pop("advice", error.advice)
+            error.columns = fields.pop("columns", None)
+            error.fields = {**error.fields, **fields}
     elif error.rule == "out_of_unit_interval":
-        _advise_on_range(error, values, form)
+        _advise_on_range(error, values, recipe.form)
     return error
 
 
@@ -559,7 +567,7 @@ def _arrays_of(
         arrays = checked(values, truth, sheet, recipe, predictions_are=reading.predictions_are)
     except InputError as error:
         file_error = located(error, recipe, sheet.source, sheet.rows)
-        raise advised(file_error, values, truth, recipe.form) from None
+        raise advised(file_error, values, truth, recipe) from None
     if arrays[0].ndim > 1 and "label" not in reading.columns:
         refuse_likeliest(sheet, recipe, *arrays)
     return arrays
@@ -689,7 +697,8 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
         labels = parse_cells(sheet.column(name))
         if not is_numeric(labels.type):
             got = ", ".join(_classes_in(texts_in(labels))[:_CLASSES_SHOWN])
-            raise sheet.error(name, "labels_are_text", got=got, advice="pass_labels")
+            fields = _said_classes(sheet, recipe, texts_in(labels))
+            raise sheet.error(name, "labels_are_text", got=got, **fields)
         return numbers_in(sheet, name)
     texts = texts_of_names(sheet.column(name), recipe.classes)
     numbers_of_classes = positions_in(texts, from_texts(recipe.classes))
@@ -701,6 +710,16 @@ def _labels_in(sheet: Sheet, recipe: Recipe) -> Floats:
         classes = list(recipe.classes[:20])
         raise sheet.error(name, "not_among_classes", wrong, advice=advice, classes=classes)
     return np.where(missing, np.nan, numbers_of_classes)
+
+
+def _said_classes(sheet: Sheet, recipe: Recipe, labels: pa.Array) -> dict[str, Any]:
+    """Return the fields of an error that say how to name the classes in labels (N,)."""
+    try:
+        values = numbers(values_in(sheet, recipe), "predictions")
+    except InputError:
+        return {"advice": "pass_labels"}
+    texts = np.array(pc.coalesce(labels, constant("", len(labels))).to_pylist())
+    return say_classes(recipe, texts, values) or {"advice": "pass_labels"}
 
 
 def _hits(

@@ -79,6 +79,22 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "Only you know which: --right={high}/{low} if {high} is ({share:.1%} are right then), --right={low}/{high} if "
         "{low} is (all others)."
     ),
+    "name_found": "They seem to be these: {flags}.",
+    "name_in_order": "If the columns are in this order: {flags}.",
+    "name_second_class": (
+        "If {of_column!r} is the probability of {high}: {flags}; if of {low}: {reversed_flags}."
+    ),
+    "name_judged_or_class": (
+        "If {truth!r} says whether answers are right: --columns {pairs}; if it is the true class, and {of_column!r} "
+        "the probability of class 1: --columns {other_pairs}."
+    ),
+    "name_seeming": "Is it this? --columns {pairs}.",
+    "name_per_cent": "Is it this, in per cent? --columns {pairs} --scale 100.",
+    "name_chosen_and_true": (
+        "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
+        "is? --columns {pairs}."
+    ),
+    "name_side_by_side": "Are these systems? {flags}.",
     "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
     "name_whole_id": (
         "Name all columns of the id with --columns id=A+B, or those that tell systems apart with "

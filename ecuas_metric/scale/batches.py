@@ -292,7 +292,7 @@ def _summarized(
             located(error, recipe, sheet.source, sheet.rows),
             values,
             references,
-            recipe.form,
+            recipe,
         ) from None
     return (
         summary

@@ -329,6 +329,98 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "",
     ),
     "rounded posteriors": (POSTERIORS.round(2), "--renormalize", "rounded posteriors"),
+    "classes numbered behind another prefix": (
+        POSTERIORS.rename(columns=lambda name: name.replace("prob", "class")),
+        "--columns posteriors=class_",
+        "posteriors",
+    ),
+    "classes numbered from 1 in brackets, and labels of another name": (
+        pd.DataFrame(FOUR, columns=[f"p[{k}]" for k in range(1, 5)]).assign(truth=LABEL + 1),
+        '--columns "label=truth,posteriors=p[1]+p[2]+p[3]+p[4]" --labels 1,2,3,4',
+        "posteriors",
+    ),
+    "labels from 1, columns from 0": (
+        POSTERIORS.assign(label=LABEL + 1),
+        "--labels 1,2,3,4",
+        "posteriors",
+    ),
+    "classes in words, columns by numbers": (
+        POSTERIORS.assign(label=CLASSES[LABEL]),
+        "--labels cat,dog,horse,ship",
+        "posteriors",
+    ),
+    "classes in another case": (
+        BY_NAME.rename(columns={name: f"Prob_{name.title()}" for name in CLASSES}),
+        "--columns posteriors=Prob_Cat+Prob_Dog+Prob_Horse+Prob_Ship --labels cat,dog,horse,ship",
+        "posteriors",
+    ),
+    "classes in brackets, one of which is never true": (
+        BY_NAME.rename(columns={name: f"p({name})" for name in CLASSES}).rename(
+            columns={"y_true": "class"}
+        )[LABEL != 1],
+        '--columns "label=class,posteriors=p(cat)+p(horse)+p(ship)+p(dog)" --labels cat,horse,ship,dog',
+        "",
+    ),
+    "lists of another name": (
+        json.dumps(
+            [{"label": int(y), "z": row} for y, row in zip(LABEL, FOUR.tolist(), strict=True)]
+        ),
+        "--columns posteriors=z",
+        "posteriors",
+    ),
+    "posteriors without labels of a known name": (
+        POSTERIORS.rename(columns={"label": "gold"}).assign(fold=np.arange(N) % 3),
+        "--columns label=gold",
+        "posteriors",
+    ),
+    "two classes in words": (
+        pd.DataFrame({"label": SPAM[Y], "prob": P}),
+        "--labels ham,spam",
+        "binary",
+    ),
+    "one of two classes in the name": (
+        pd.DataFrame({"label": SPAM[1 - Y], "Ham-prob": P}),
+        "--columns positive=Ham-prob --labels spam,ham",
+        "binary",
+    ),
+    "two codes of classes": (BINARY.assign(y_true=2 * Y - 1), "--labels=-1,1", "binary"),
+    "predictions and references": (
+        BASE.set_axis(["id", "predictions", "references"], axis=1),
+        "--columns confidence=predictions,correct=references",
+        "confidences",
+    ),
+    "predictions and references of two classes": (
+        BINARY.set_axis(["references", "predictions"], axis=1),
+        "--columns positive=predictions,label=references",
+        "binary",
+    ),
+    "verdicts of another name": (
+        BASE.rename(columns={"correct": "ok"}).assign(ok=C == 1),
+        "--columns correct=ok",
+        "confidences",
+    ),
+    "confidences of another name": (
+        BASE.rename(columns={"confidence": "p true"}).assign(entropy=1 - Q),
+        '--columns "confidence=p true"',
+        "confidences",
+    ),
+    "percentages of another name": (
+        BASE.drop(columns="confidence").assign(sure=(100 * Q).round(2)),
+        "--columns confidence=sure --scale 100",
+        "confidences",
+    ),
+    "chosen and true classes of other names": (
+        CHOSEN.set_axis(["gold", "choice", "max"], axis=1),
+        "--columns label=gold,predicted=choice,confidence=max",
+        "one of four classes",
+    ),
+    "systems side by side": (
+        BASE.set_axis(["id", "gpt_confidence", "gpt_correct"], axis=1).assign(
+            **{"conf.b": Q, "correct.b": C}
+        ),
+        "--columns gpt:confidence=gpt_confidence,correct=gpt_correct --columns b:confidence=conf.b,correct=correct.b",
+        "confidences",
+    ),
     "two tables of lists": (
         json.dumps({"gpt": {"confidence": [0.5], "correct": [1]}, "llama": {"correct": [1]}}),
         "rows=gpt",
@@ -395,7 +487,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "probabilities called y_pred": (
         BINARY.set_axis(["y_true", "y_pred"], axis=1),
-        "or positive=NAME of class 1.",
+        "the probability of class 1: --columns positive=y_pred,label=y_true.",
     ),
     "answers and the right ones as 0 and 1": (
         BASE.assign(
@@ -542,7 +634,10 @@ REFUSED = {  # a file, what the refusal says, and flags
         POSTERIORS.assign(label=np.where(SOME, -1, LABEL)),
         "rows that do not count?",
     ),
-    "labels of -1 and 1": (BINARY.assign(y_true=2 * Y - 1), "--labels A,B"),
+    "labels of -1 and 1": (
+        BINARY.assign(y_true=2 * Y - 1),
+        "is the probability of 1: --labels=-1,1; if of -1",
+    ),
     "text classes": (
         pd.DataFrame({"label": SPAM[Y], "prob": P}),
         "must hold numbers of classes; got ",

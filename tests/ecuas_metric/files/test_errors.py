@@ -90,6 +90,12 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "labels": "y",
         "skipped": "2",
         "of_file": "a.csv",
+        "of_column": "p",
+        "truth": "y",
+        "chosen": "z",
+        "flags": "--labels a,b",
+        "reversed_flags": "--labels b,a",
+        "other_pairs": "label=y",
     }
     said = (
         FileError("x", "", advice=advice, **fields)
