@@ -31,7 +31,7 @@ from .figures import slots
 from .markup import html, report_tables
 from .uploads import RULES, read_uploads
 from .verdict import Decision, as_html, decide, sentences
-from .words import LABELS, LABELS_OF_READING, PAGE_WORDS, UNLABELLED
+from .words import LABELS, LABELS_OF_READING, LABELS_OF_TARGETS, PAGE_WORDS, UNLABELLED
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
 MAX_NUMBERS = 20  # of a control
@@ -82,12 +82,12 @@ CONTROLS = {
 TARGETS = {  # what a reject cost is chosen by, one of these
     "budget": Control(
         Number,
-        "Share that people can review",
+        LABELS_OF_TARGETS["budget"],
         "The least reject cost that rejects at most so many, in [0, 1), e.g. 0.2",
     ),
     "max_risk": Control(
         Number,
-        "Largest risk of what is accepted",
+        LABELS_OF_TARGETS["max_risk"],
         "Certified: such a mean cost, with 95% confidence, e.g. 0.05",
     ),
 }

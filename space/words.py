@@ -9,11 +9,16 @@ LABELS = {  # an option of the metric -> the label of its control
 }
 # what a file has -> its control
 LABELS_OF_READING = {"scale": "Largest confidence", "correct_from": "Correct from"}
+LABELS_OF_TARGETS = {
+    "budget": "Share that people can review",
+    "max_risk": "Largest risk of what is accepted",
+}
 UNLABELLED = "Answers without correctness"
 CHOOSE = f"Choose how to treat them under Options, “{UNLABELLED}”."
 PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of the page alone -> the page's own words
     **LABELS,
     **LABELS_OF_READING,
+    **LABELS_OF_TARGETS,
     "pass_posteriors": "Class labels? Then the predictions must be posteriors, one column per class.",
     "pass_flat_list": "Confidences? Name their column under Options, “Columns”.",
     "logits_not_exponentials": "Logits? This is the sum of their exponentials. Choose logits under Options.",
@@ -76,7 +81,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_whole_id": "Name all columns of the id under Options, “Columns”: id=A+B.",
     "read_partial": "The command `ecuas` can read what there is.",
     "name_one_role": "Name it under Options, “Columns”.",
-    "choose_reject_cost": "threshold",
+    "choose_reject_cost": "The choice of a reject cost",
+    "not_one_of_budget_and_risk": "takes one of the share that people can review and the largest risk",
     "skip_rows": "Leave such rows out: under Options, “Columns”, skip={skipped}.",
     "choose_correct": "Only you know which says whether answers are right: under Options, “Columns”, correct={names}.",
     "name_label": "Under Options, “Columns”, enter {pairs} if that holds the true ones, label={labels} if not.",

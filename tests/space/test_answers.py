@@ -8,9 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ecuas_metric.files.recipe import Reading
 from ecuas_metric.reporting.cli import main
 from space import answers, links, subset
 from space.scoring import score_files, score_submissions
+from space.uploads import read_uploads
 from tests.space.refusals import refused
 from triviaqa_subset.grading import answer_sha256, label_bank
 
@@ -67,9 +69,10 @@ def test_graded_answers_are_scored_alike_from_their_file(asked, mine, tmp_path):
     there = score_files([str(file)], {"unlabelled": "bounds"}).json()
     assert "weights:" in there["signature"]
     output = tmp_path / "output.json"
-    columns = ["--columns", "id=question_id,weight=weight,stratum=stratum"]
-    flags = [*columns, "--unlabelled", "bounds", "--interval", "0.95", "--output", str(output)]
-    main(["score", str(file), *flags])
+    flags = (
+        "--columns id=question_id,weight=weight,stratum=stratum --unlabelled bounds --interval .95"
+    )
+    main(["score", str(file), *flags.split(), "--output", str(output)])
     by_command = json.loads(output.read_text(encoding="utf-8"))
     assert here["rows"] == there["rows"] == by_command["rows"]
     assert there["signature"] == by_command["signature"]
@@ -78,12 +81,9 @@ def test_graded_answers_are_scored_alike_from_their_file(asked, mine, tmp_path):
 def test_a_column_that_is_named_is_used_before_that_of_graded_answers(mine, tmp_path):
     file = tmp_path / "graded.csv"
     answers.grade_answers(mine.assign(correct=1), "curated").write(file)
-    pd.read_csv(file).assign(w2=1).to_csv(file, index=False)
-    weighted, plain = (
-        score_files([str(file)], {"columns": columns}).json()["rows"][0]["error_rate"]
-        for columns in ("", "weight=w2")
-    )
-    assert weighted != plain
+    pd.read_csv(file).assign(ours=1).to_csv(file, index=False)
+    (submission,) = read_uploads([str(file)], Reading(columns={"weight": "ours"}))
+    assert set(submission.per_sample["sample_weight"]) == {1}
 
 
 def random_result(rng):

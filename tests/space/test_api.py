@@ -135,11 +135,12 @@ def test_errors_are_in_the_words_of_the_page_and_nothing_else_is_shown(
 
 
 def test_why_no_winner_is_named_is_said(shown):
-    other = "confidence,correct\n0.5,1\n0.25,0\n"
-    result, _ = shown("confidence,correct\n0.5,1\n0.5,\n", other)
-    assert "is not said: not all answers of a are known to be right or wrong." in result
-    result, _ = shown("confidence,correct\n0.5,1\n0.4,0\n0.3,1\n", other)
-    assert "is not said: these systems differ in their numbers of samples." in result
+    for rows, reason in (
+        ("0.5,\n", "not all answers of a are known to be right or wrong."),
+        ("0.4,0\n0.3,1\n", "these systems differ in their numbers of samples."),
+    ):
+        result, _ = shown(f"{ROW}{rows}", f"{ROW}0.25,0\n")
+        assert f"is not said: {reason}" in result
 
 
 def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
@@ -158,7 +159,7 @@ def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
 CALLS = [  # a call with a fault -> the error of one line, which names the argument
     ("score", {"files": "x"}, "files must be a valid list; got 'x'."),
     ("score", {"files": []}, "Files are missing."),
-    ("threshold", {"files": [ROW]}, "threshold takes one of budget and max_risk."),
+    ("threshold", {"files": [ROW]}, "The choice of a reject cost takes one of the share"),
     ("score", {"files": [ROW], "explain": "yes"}, "explain must be a valid boolean; got 'yes'."),
     ("score", {"files": [ROW], "n": ["x"]}, "n must be a valid string or a valid number; got ['x"),
     ("leaderboard", {"asked": "pool"}, "asked must be 'curated' or 'kept'; got 'pool'."),
@@ -178,10 +179,10 @@ def test_a_models_answers_are_graded_decided_scored_and_restored(app, tmp_path):
     weight = table("curated").set_index("question_id")["weight"]
     frame = pd.DataFrame({"question_id": weight.index, "answer": "London.", "confidence": 0.5})
     result = called(app, "grade", file=frame.to_csv(index=False))
-    mine = result["leaderboard"]
     low = result["rows"][0]["error_rate_min"]
-    assert mine["error_rate"] == pytest.approx({"value": None, "low": low, "high": 1})
-    assert mine["place"] is None
+    possible = {"value": None, "low": low, "high": 1}
+    assert result["leaderboard"]["error_rate"] == pytest.approx(possible)
+    assert result["leaderboard"]["place"] is None
     right = result["open"][:100]
     frame["correct"] = np.isin(frame["question_id"], right).astype(int)
     path = tmp_path / "my model.csv"
@@ -198,18 +199,15 @@ def test_a_models_answers_are_graded_decided_scored_and_restored(app, tmp_path):
     assert again.replace(" (self-reported)", "") == plots
 
 
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [
-        ({"result": "x"}, "is not one of this page"),
-        ({"files": "../../etc/passwd"}, "deleted after an hour"),
-    ],
-)
-def test_an_address_that_holds_nothing_says_so_and_changes_nothing(query, message, app):
-    restore = app.restore if "result" in query else app.restore_files
-    notice, *others = restore(app.gr.Request(query_params=query))
-    assert message in notice
-    assert others == [app.gr.skip()] * len(others)
+def test_an_address_that_holds_nothing_says_so_and_changes_nothing(app):
+    request = app.gr.Request(query_params={"result": "x", "files": "../../etc/passwd"})
+    for restore, message in (
+        (app.restore, "is not one of this page"),
+        (app.restore_files, "deleted after an hour"),
+    ):
+        notice, *others = restore(request)
+        assert message in notice
+        assert others == [app.gr.skip()] * len(others)
 
 
 def test_aborted_uploads_and_empty_folders_are_deleted_in_time(app, tmp_path):

@@ -33,9 +33,8 @@ def texts(text, rows):
 
 def bomb(column, values):
     """Return a Parquet file of few kilobytes that unfolds to gigabytes."""
-    table = pa.table(
-        {"confidence": np.ones(len(values)), "correct": np.ones(len(values)), column: values}
-    )
+    ones = np.ones(len(values))
+    table = pa.table({"confidence": ones, "correct": ones, column: values})
     pq.write_table(table, buffer := io.BytesIO(), compression="zstd")
     return buffer.getvalue()
 
@@ -89,11 +88,11 @@ def marks_of(name):
 @pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in BAD])
 def test_every_bad_file_is_a_readable_error_and_none_takes_all_memory(name, tmp_path, monkeypatch):
     monkeypatch.setattr(bounded, "MEMORY", bounded.MEMORY // 4)  # sooner than on the page
-    (content, message), path = BAD[name], tmp_path / name
+    content, message = BAD[name]
+    path = tmp_path / name
     path.write_bytes(content() if callable(content) else content)
-    before, own = (
-        resource.getrusage(of).ru_maxrss for of in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)
-    )
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(InputError) as caught:
         READ[name](str(path)) if name in READ else uploads.read_uploads([str(path)])
     shown = in_words(caught.value)
