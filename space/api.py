@@ -22,9 +22,7 @@ from ecuas_metric.reporting.thresholds import sentences
 from . import answers, subset, uploads
 from .markup import attempt
 from .scoring import (
-    ARGUMENTS,
     CONTROLS,
-    Control,
     Json,
     Numbers,
     Scored,
@@ -132,22 +130,30 @@ def score(
         return score_files(paths, given).json(explained=explain)
 
 
-def threshold(files: list[str], **given: Numbers | None) -> Json:
+def threshold(
+    files: list[str],
+    budget: float | None = None,
+    max_risk: float | None = None,
+    **given: Numbers | None,
+) -> Json:
     """Choose the reject cost of each system by the share that people can review, or by a certified risk."""
     with paths_of(files) as paths:
-        grid, records = choose(paths, given)
-    return as_json(grid, records, grid.notes, in_words=sentences(grid))
+        grid, records = choose(paths, given, budget=budget, max_risk=max_risk)
+    notes = [*grid.above, *grid.notes]
+    return as_json(records, grid.signature, notes, in_words=sentences(grid))
 
 
 TEXTS = {  # arguments of functions that take the controls
     "files": "Uploads of this page, their addresses, or texts; CSV, JSON lines, Parquet.",
-    **{name: control.help for name, control in ARGUMENTS.items()},
+    **{name: control.help for name, control in CONTROLS.items()},
     "explain": "Add what the numbers say, in sentences.",
+    "budget": "Share of the answers that people can review, in [0, 1).",
+    "max_risk": "Instead: the largest mean cost of what is accepted, e.g. 0.05.",
 }
 
 
-def with_controls(function: Tool, named: Mapping[str, Control]) -> Tool:
-    """Give a function controls of the page as arguments, which its docstring explains."""
+def with_controls(function: Tool) -> Tool:
+    """Give a function the controls of the page as arguments, which its docstring explains."""
     *parameters, _ = inspect.signature(function).parameters.values()
     like = parameters[0].replace
     controls = [
@@ -156,7 +162,7 @@ def with_controls(function: Tool, named: Mapping[str, Control]) -> Tool:
             default=control.default,
             annotation=control.kind,
         )
-        for name, control in named.items()
+        for name, control in CONTROLS.items()
     ]
     parameters[1:1] = controls
     lines = "".join(f"    {parameter.name}: {TEXTS[parameter.name]}\n" for parameter in parameters)
@@ -212,9 +218,4 @@ def grade(
     }
 
 
-TOOLS = (
-    tool(with_controls(score, CONTROLS)),
-    tool(with_controls(threshold, ARGUMENTS)),
-    tool(leaderboard),
-    tool(grade),
-)
+TOOLS = tuple(map(tool, (with_controls(score), with_controls(threshold), leaderboard, grade)))

@@ -1,20 +1,22 @@
 """The demo Space: layout and wiring of its tabs, what they show, and how it is served."""
 
+import json
 import os
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial, wraps
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 import gradio as gr
+from gradio.components import Component
 from gradio.route_utils import FnIndexInferError
 from gradio.routes import templates
 from gradio.utils import get_upload_folder
@@ -34,7 +36,10 @@ from .figures import figures
 HERE = Path(__file__).resolve().parent
 QUESTIONS = "three question-answering systems"
 EXAMPLES = {
-    QUESTIONS: sorted(map(str, HERE.glob("examples/*_model.csv"))),
+    QUESTIONS: [
+        str(HERE / f"examples/{name}_model.csv")
+        for name in ("calibrated", "overconfident", "verbal")
+    ],
     "a classifier's posteriors": [str(HERE / "examples/classifier.csv")],
 }
 FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "sans-serif"]
@@ -60,11 +65,26 @@ ANSWERS = (
     "Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB. A column `correct`, 1 "
     "or 0, decides what nothing else does: fill it in in the graded answers that you get, and upload these."
 )
+TARGETS = {  # what a reject cost is chosen by -> largest value, first one, label, and what that means
+    "budget": (
+        0.99,
+        0.2,
+        "Share that people can review",
+        "The least reject cost that rejects at most so many",
+    ),
+    "max_risk": (
+        0.5,
+        0.05,
+        "Largest risk of what is accepted",
+        "Certified: such a mean cost, with 95% confidence",
+    ),
+}
+LEAST_SHARE = 0.01  # and the step of both sliders
 FOUR = {"concurrency_limit": 4}
 # programs have functions of their own, see `api`
 private = partial(gr.on, api_visibility="private")
 Outputs = tuple[object, ...]  # one value per component
-Shower = Callable[..., object]
+Shower = Callable[..., Outputs]
 
 
 def no_such_function(_: Request, __: Exception) -> JSONResponse:
@@ -87,8 +107,7 @@ def use_own_head(opening: str) -> None:
     assert env.loader is not None
     source, *_ = env.loader.get_source(env, name)
     text = re.sub(r'<meta\s+(property|name)="(og|twitter):[^>]*>', "", source)
-    previews = markup.html("previews", title=TITLE, description=DESCRIPTION)
-    page = text.replace("</head>", f"{previews}</head>", 1)
+    page = text.replace("</head>", f"{markup.previews(TITLE, DESCRIPTION)}</head>", 1)
     early = markup.html(
         "early",
         title=TITLE,
@@ -126,12 +145,9 @@ def show_errors(*others: object) -> Callable[[Shower], Shower]:
 
     def decorate(function: Shower) -> Shower:
         @wraps(function)  # Gradio reads the types
-        def guarded(*arguments: object) -> object:
+        def guarded(*arguments: object) -> Outputs:
             result, error = markup.attempt(function, *arguments)
-            if result is not None:
-                return result
-            shown = message(error, "error")
-            return (shown, *others) if others else shown
+            return (message(error, "error"), *others) if result is None else result
 
         return guarded
 
@@ -159,7 +175,7 @@ def lay_out(
     demo.upload_file_set.update(files.values())
     page = scored.html(
         title=title,
-        address=address,
+        address=json.dumps(address),
         remark=remark,
         files=files,
     )
@@ -183,24 +199,40 @@ def show_score(
     return lay_out(scoring.score_files(files, given), "Your systems", address | {"files": places})
 
 
-@show_errors()
-def show_choice(files: list[str] | None, *values: scoring.Numbers | None) -> str:
-    """Say which reject cost to take, of uploaded systems or those of the example, if this is asked."""
-    given = dict(zip(scoring.ARGUMENTS, values, strict=True))
-    asked = {name: given[name] for name in scoring.TARGETS}
-    said: list[str] = []
-    if any(asked.values()):
-        grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given)
-        said = [*grid.above, *sentences(grid)]
-    return markup.html("chosen", sentences=said, address=asked)
+@show_errors(gr.skip())
+def show_choice(
+    target: str,
+    files: list[str] | None,
+    *values: scoring.Numbers | None,
+) -> Outputs:
+    """Say which reject cost to take, of uploaded systems or those of the example, by what was set last."""
+    if not target:
+        return "", ""
+    given: dict[str, Any] = dict(zip((*TARGETS, *scoring.CONTROLS), values, strict=True))
+    wanted = given[target]
+    grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given, **{target: wanted})
+    address = dict.fromkeys(TARGETS, "") | {target: str(wanted)}
+    page = markup.html(
+        "chosen",
+        above=grid.above,
+        sentences=sentences(grid),
+        address=json.dumps(address),
+    )
+    return page, target
 
 
-@show_errors(*[gr.skip()] * (1 + len(scoring.ARGUMENTS)))
+@show_errors(*[gr.skip()] * (2 + len(TARGETS) + len(scoring.CONTROLS)))
 def restore_files(request: gr.Request) -> Outputs:
-    """Return the uploads and the options of the address of a result; nothing else changes."""
+    """Return the uploads, the options and the slider of the address of a result; nothing else changes."""
     given = dict(request.query_params)
-    options = [given.get(name, gr.skip()) for name in scoring.ARGUMENTS]
-    return gr.skip(), _uploads_of(given), *options
+    target = next((name for name in TARGETS if name in given), "")
+    return (
+        gr.skip(),
+        _uploads_of(given),
+        target,
+        *(_share_in(given.get(name, ""), most) for name, (most, *_) in TARGETS.items()),
+        *(given.get(name, gr.skip()) for name in scoring.CONTROLS),
+    )
 
 
 def _uploads_of(given: Mapping[str, str]) -> object:
@@ -214,6 +246,15 @@ def _uploads_of(given: Mapping[str, str]) -> object:
         ]
     except InputError:
         raise InputError("The files of this address", "uploads_deleted") from None
+
+
+def _share_in(text: str, most: float) -> object:
+    """Return the share that an address asks for, if a slider has it."""
+    try:
+        share = float(text)
+    except ValueError:
+        return gr.skip()
+    return share if LEAST_SHARE <= share <= most else gr.skip()
 
 
 @show_errors(*[gr.skip()] * 3)
@@ -266,14 +307,46 @@ def _on_the_board(
 # ---- layout
 
 
-def control(name: str) -> gr.Textbox | gr.Dropdown:
+def control(name: str) -> Component:
     """Lay out the control of an argument of `score`."""
-    control = scoring.ARGUMENTS[name]
+    control = scoring.CONTROLS[name]
     shown = {"value": control.default, "label": control.label, "info": control.help}
     choices = get_args(control.kind)
     if control.default not in choices:
         return gr.Textbox(**shown)
     return gr.Dropdown([(uploads.TREATMENTS.get(one, one), one) for one in choices], **shown)
+
+
+def choice_sliders(
+    files: gr.File,
+    controls: list[Component],
+    again: Sequence[Callable[..., object]],
+) -> list[Component]:
+    """Lay out two ways to ask for a reject cost; the last one that was set is answered, `again` for new files.
+
+    Returned are what was set last, and the sliders.
+    """
+    gr.Markdown("## What reject cost should I take?")
+    sliders = [
+        gr.Slider(
+            LEAST_SHARE,
+            most,
+            value=start,
+            step=LEAST_SHARE,
+            label=label,
+            info=info,
+        )
+        for most, start, label, info in TARGETS.values()
+    ]
+    answer = gr.HTML("")
+    last = gr.State("")
+    inputs = [files, *sliders, *controls]
+    outputs = [answer, last]
+    private(again, show_choice, [last, *inputs], outputs, trigger_mode="always_last")
+    for target, slider in zip(TARGETS, sliders, strict=True):
+        show = partial(show_choice, target)
+        private(slider.change, show, inputs, outputs, trigger_mode="always_last")
+    return [last, *sliders]
 
 
 def score_tab() -> str:
@@ -284,9 +357,9 @@ def score_tab() -> str:
         {},
     )
     with gr.Row():
-        with gr.Column(scale=5):
+        with gr.Column(scale=5, min_width=320):
             result = gr.HTML(opening, elem_classes="result")
-        with gr.Column(scale=3, elem_id="yours"):
+        with gr.Column(scale=3, min_width=320, elem_id="yours"):
             gr.Markdown("## Score your own")
             files = gr.File(
                 label=FILES,
@@ -302,19 +375,16 @@ def score_tab() -> str:
             with gr.Accordion("Options", open=False), gr.Row():
                 controls = list(map(control, scoring.CONTROLS))
             button = gr.Button("Score", variant="primary")
-            gr.Markdown("## What reject cost should I take?")
-            targets = list(map(control, scoring.TARGETS))
-            choice = gr.HTML("")
-    again = [files.change, button.click]
-    asked = [*again, *(target.change for target in targets)]
-    inputs = [files, *controls, *targets]
-    private(asked, show_choice, inputs, choice, trigger_mode="always_last")
-    private(demo.load, restore_files, None, [result, *inputs], show_progress="hidden")
+            again = [files.change, button.click]
+            choice = choice_sliders(files, controls, again)
+    restored = [result, files, *choice, *controls]
+    private(demo.load, restore_files, None, restored, show_progress="hidden")
+    inputs = [files, *controls]
     outputs = [result, gr.HTML(curves)]
     private(
         again,
         show_score,
-        [files, *controls],
+        inputs,
         outputs,
         show_progress_on=result,
         trigger_mode="always_last",
@@ -327,12 +397,12 @@ def leaderboard_tab() -> None:
     """Lay out the leaderboard; answers of a visitor's model -> his row there, and what `score_tab` shows."""
     notice = gr.HTML("")
     with gr.Row():
-        with gr.Column(scale=3):
+        with gr.Column(scale=3, min_width=320):
             gr.Markdown(LEADERBOARD)
             board = gr.HTML(subset.board_html("kept", subset.known_rows("kept")))
             with gr.Accordion("What the paper prints", open=False):
                 gr.HTML(subset.printed_html())
-        with gr.Column(scale=2):
+        with gr.Column(scale=2, min_width=320):
             gr.Markdown(f"## Grade your model\n{ANSWERS}")
             file = gr.File(label="Answers of your model", file_types=list(TABLES), height=150)
             sets = [(subset.POPULATIONS[asked], asked) for asked in subset.ASKED]
@@ -361,7 +431,7 @@ with gr.Blocks(
             usage = (HERE / "usage.md").read_text(encoding="utf-8")
             # a namespace that is not there yet is no HTML tag, which would leave links empty
             gr.Markdown(usage.replace(f"[{markup.NAMESPACE}", f"[{escape(markup.NAMESPACE)}"))
-    gr.Markdown(markup.html("links"))
+    gr.Markdown(markup.links())
 demo.upload_file_set.clear()  # the files of the example stay
 demo.queue(default_concurrency_limit=8, max_size=200)
 use_own_head(opening)

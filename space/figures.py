@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -48,18 +48,22 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve: its points (M,), intervals as x, low, high (L, 3), its class, and whether it has marks."""
+    """A curve: its points (M,), where its band is (L,), intervals as x, low, high (L, 3), and its class."""
 
     x: Floats
     y: Floats
-    limits: Floats
-    style: str
+    at: Floats = field(default_factory=lambda: np.zeros(0))
     has_marks: bool = False
+    limits: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+    style: str = REFERENCE
+
+    def points(self) -> Iterable[tuple[float, float]]:
+        """Return x and y of each point."""
+        return zip(self.x.tolist(), self.y.tolist(), strict=True)
 
 
 Systems = Mapping[str, System]
 Lines = dict[str, Line]
-Points = tuple[Floats, Floats, Floats]  # x and y of a line, and the x of its intervals
 
 
 def slots(names: Iterable[str]) -> dict[str, str]:
@@ -92,6 +96,7 @@ def figure(
         title=title,
         x=x,
         y=y,
+        named={name: line.style for name, line in lines.items() if line.style != REST},
         lines=lines,
         rest=REST,
         box=(LEFT, TOP, WIDTH, HEIGHT),
@@ -115,84 +120,82 @@ def order_name(order: float) -> str:
 
 
 def _reject_costs(systems: Systems) -> str:
-    def points(system: System) -> Points:
+    def line(system: System) -> Line:
         curve = reject_cost_curve(system, num_points=NUM_POINTS + 1)
         at = curve.reject_cost[:: NUM_POINTS // NUM_LIMITS]
-        return curve.reject_cost, curve.expected_cost, at
+        return Line(curve.reject_cost, curve.expected_cost, at)
 
-    lines = _lines(systems, points, reject_cost_band)
-    most = max(curve.x[-1] for curve in lines.values())
+    lines = _lines(systems, line, reject_cost_band)
+    ends = np.array([0.0, max(curve.x[-1] for curve in lines.values())])
     y = axis("cost per question", 1.25 * _highest(lines))
-    lines[REJECT] = _diagonal(most)
-    return figure("What does it cost its users?", lines, axis("reject cost", most), y)
+    lines[REJECT] = Line(ends, ends)
+    return figure("What does it cost its users?", lines, axis("reject cost", ends[-1]), y)
 
 
 def _orders(systems: Systems) -> str:
     orders = np.array(DRAWN_ORDERS)
     places = np.arange(len(orders), dtype=float)
 
-    def points(system: System) -> Points:
-        return places, order_curve(system, n=orders).ecuas, places
+    def line(system: System) -> Line:
+        values = order_curve(system, n=orders).ecuas
+        return Line(places, values, places, has_marks=True)
 
-    lines = _lines(systems, points, lambda system, _: order_band(system, orders), has_marks=True)
-    highest = max(line.limits[:, 2].max(initial=0.0) for line in lines.values())
+    lines = _lines(systems, line, lambda system, _: order_band(system, orders))
+    highest = max(curve.limits[:, 2].max(initial=0.0) for curve in lines.values())
     names = map(order_name, DRAWN_ORDERS)
     ticks = dict(zip(places.tolist(), names, strict=True))
     x = Axis("n", -0.5, len(orders) - 0.5, ticks)
-    y = axis("ECUAS_n", 1.05 * max(_highest(lines), highest))
-    return figure("ECUAS_n for every n", lines, x, y)
+    return figure(
+        "ECUAS_n for every n",
+        lines,
+        x,
+        axis("ECUAS_n", 1.05 * max(_highest(lines), highest)),
+    )
 
 
 def _risks(systems: Systems) -> str:
-    def points(system: System) -> Points:
+    def line(system: System) -> Line:
         curve = risk_coverage(system)
         rows = _thin(curve.coverage, NUM_POINTS)
         at = curve.coverage[_thin(curve.coverage, NUM_LIMITS)]
-        return curve.coverage[rows], curve.risk[rows], at
+        return Line(curve.coverage[rows], curve.risk[rows], at)
 
-    lines = _lines(systems, points, risk_band)
-    top = max(line.y[line.x > WILD].max(initial=0.0) for line in lines.values())
+    lines = _lines(systems, line, risk_band)
+    top = max(curve.y[curve.x > WILD].max(initial=0.0) for curve in lines.values())
     return figure("Risk of the answers used", lines, axis("coverage"), axis("risk", HEADROOM * top))
 
 
 def _reliability(systems: Systems) -> str:
     """Draw accuracy against mean confidence in the bins of ECE."""
 
-    def points(system: System) -> Points:
+    def line(system: System) -> Line:
         bins = reliability(system)
         filled = bins.counts > 0
-        return bins.confidence[filled], bins.accuracy[filled], bins.confidence
+        at = bins.confidence
+        return Line(at[filled], bins.accuracy[filled], at, has_marks=True)
 
-    lines = _lines(systems, points, lambda system, _: accuracy_band(system), has_marks=True)
-    lines[CALIBRATED] = _diagonal(1.0)
+    lines = _lines(systems, line, lambda system, _: accuracy_band(system))
+    ends = np.array([0.0, 1.0])
+    lines[CALIBRATED] = Line(ends, ends)
     return figure("Are the confidences true?", lines, axis("confidence"), axis("accuracy"))
 
 
 def _lines(
     systems: Systems,
-    points: Callable[[System], Points],
+    line: Callable[[System], Line],
     band: Callable[[System, Floats], Band],
-    *,
-    has_marks: bool = False,
 ) -> Lines:
     """Return the line of each system in its class, with intervals if this is one of its own and they have a level."""
     lines = {}
     for name, style in slots(systems).items():
         system = systems[name]
-        x, y, at = points(system)
-        limits = np.zeros((0, 3))
+        drawn = line(system)
         if style != REST and system.options.confidence_level is not None:
-            ends = band(system, at)
-            limits = np.column_stack([at, ends.low, ends.high])
-        is_known = np.isfinite(limits).all(axis=1)
-        lines[name] = Line(x, y, limits[is_known], style, has_marks)
+            ends = band(system, drawn.at)
+            limits = np.column_stack([drawn.at, ends.low, ends.high])
+            drawn = replace(drawn, limits=limits[np.isfinite(limits).all(axis=1)])
+        lines[name] = replace(drawn, style=style)
     return lines
-
-
-def _diagonal(end: float) -> Line:
-    """Return a line of equal x and y to compare with."""
-    ends = np.array([0.0, end])
-    return Line(ends, ends, np.zeros((0, 3)), REFERENCE)
 
 
 def _highest(lines: Lines) -> float:

@@ -12,13 +12,14 @@ from markupsafe import Markup, escape
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import METRICS
 from ecuas_metric.options import LEVEL
-from ecuas_metric.reporting.report import Report, are_few, numbers_to_beat, p_text
+from ecuas_metric.reporting.report import Report, are_few, numbers_to_beat
 from ecuas_metric.reporting.tables import Grid
 
 from .uploads import plain_text
 from .words import PAGE_WORDS
 
 MAX_LENGTH = 600  # characters of a message
+HUB = "https://huggingface.co"
 NAMESPACE = "<namespace>"  # publishing writes the real one here
 BEST = "★ best value, which need not be significantly better than the others"
 PAPER = "https://arxiv.org/abs/2605.20490"
@@ -45,6 +46,16 @@ def attempt(
     except Exception:  # visitors see no traceback; the log has it
         logging.exception("in %s", getattr(function, "__name__", function))
         return None, FAILED
+
+
+def links(namespace: str = NAMESPACE) -> str:
+    """Return a line of Markdown; in a clone, which has no namespace, folders instead of links to the Hub."""
+    return html("links", paper=PAPER, hub=HUB, namespace=namespace)
+
+
+def previews(title: str, description: str, namespace: str = NAMESPACE) -> str:
+    """Return the preview that other sites show of a link to this page, as tags of its head."""
+    return html("previews", title=title, description=description, hub=HUB, namespace=namespace)
 
 
 def html(part: str, **values: object) -> str:
@@ -86,14 +97,7 @@ def _wbr(name: str) -> Markup:
 _HTML = Environment(
     autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
 )
-_HTML.globals |= {
-    "level": f"{LEVEL:.0%}",
-    "here": NAMESPACE,
-    "paper": PAPER,
-    "hub": "https://huggingface.co",
-    "p_text": p_text,
-    "zip": zip,
-}
+_HTML.globals["level"] = f"{LEVEL:.0%}"
 _HTML.filters |= {"code": _code, "wbr": _wbr}
 _PARTS = _HTML.from_string(
     (Path(__file__).parent / "parts.html").read_text(encoding="utf-8")

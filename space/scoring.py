@@ -31,7 +31,7 @@ from .figures import slots
 from .markup import html, report_tables
 from .uploads import RULES, read_uploads
 from .verdict import Decision, as_html, decide, sentences
-from .words import LABELS, LABELS_OF_READING, LABELS_OF_TARGETS, PAGE_WORDS, UNLABELLED
+from .words import LABELS, LABELS_OF_READING, PAGE_WORDS, UNLABELLED
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
 MAX_NUMBERS = 20  # of a control
@@ -41,7 +41,7 @@ NOT_SAID = "Which is cheapest is not said:"
 Json = dict[str, object]
 Number = float | None
 Numbers = str | float | list[float]
-Given = Mapping[str, Numbers | None]  # values of `ARGUMENTS`
+Given = Mapping[str, Numbers | None]  # values of `CONTROLS`
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,60 +49,46 @@ class Control:
     """An argument of `score`, for programs and on the page: its type, default, label, and what it means."""
 
     kind: object
+    default: Any
     label: str
     help: str
-    default: Any = None
 
 
-def _option(name: str, kind: object, default: object = None) -> Control:
-    return Control(kind, LABELS[name], OPTIONS[name].help, default)
+def _option(name: str, kind: object, default: object) -> Control:
+    return Control(kind, default, LABELS[name], OPTIONS[name].help)
 
 
 CONTROLS = {
     "columns": Control(
-        str, "Columns", "Those with other names, e.g. confidence=p_true, system=llm+method", ""
+        str, "", "Columns", "Those with other names, e.g. confidence=p_true, system=llm+method"
     ),
     "n": _option("n", Numbers, ", ".join(f"{n:g}" for n in DEFAULTS.n)),
-    "num_classes": _option("num_classes", Number),
+    "num_classes": _option("num_classes", Number, None),
     "predictions_are": _option(
         "predictions_are", Literal[POSTERIOR_FORMS], DEFAULTS.predictions_are
     ),
     "reject_costs": _option("reject_costs", Numbers, ""),
-    "missing_confidence": _option("missing_confidence", Number),
+    "missing_confidence": _option("missing_confidence", Number, None),
     "unlabelled": Control(
-        Literal[RULES], UNLABELLED, "bounds: best and worst case; wrong; drop: left out", RULES[0]
+        Literal[RULES], RULES[0], UNLABELLED, "bounds: best and worst case; wrong; drop: left out"
     ),
     "scale": Control(
-        Number, LABELS_OF_READING["scale"], "What a confidence of 1 is, e.g. 100 for percentages"
+        Number,
+        None,
+        LABELS_OF_READING["scale"],
+        "What a confidence of 1 is, e.g. 100 for percentages",
     ),
     "correct_from": Control(
-        Number, LABELS_OF_READING["correct_from"], "Lowest grade that counts, e.g. 0.5"
+        Number, None, LABELS_OF_READING["correct_from"], "Lowest grade that counts, e.g. 0.5"
     ),
 }
-TARGETS = {  # what a reject cost is chosen by, one of these
-    "budget": Control(
-        Number,
-        LABELS_OF_TARGETS["budget"],
-        "The least reject cost that rejects at most so many, in [0, 1), e.g. 0.2",
-    ),
-    "max_risk": Control(
-        Number,
-        LABELS_OF_TARGETS["max_risk"],
-        "Certified: such a mean cost, with 95% confidence, e.g. 0.05",
-    ),
-}
-ARGUMENTS = CONTROLS | TARGETS
 
 
 def as_json(
-    grid: Grid,
-    records: Sequence[Record],
-    notes: Sequence[str],
-    **fields: object,
+    records: Sequence[Record], signature: str, notes: Sequence[str], **fields: object
 ) -> Json:
     """Return what files of JSON hold: rows, signature, notes and further fields; what is not a number is None."""
-    shown = [*grid.above, *notes]
-    result: Json = json.loads(to_json(records, grid.signature, shown, fields))
+    result: Json = json.loads(to_json(records, signature, notes, fields))
     return result
 
 
@@ -151,8 +137,8 @@ class Scored:
     def json(self, *, explained: bool = False) -> Json:
         """Return one row per system, signature and notes; what is not a number is None."""
         grid, records = self.tables()
-        notes = [*grid.below(), *self.notes()]
-        result = as_json(grid, records, notes, read=self.reading)
+        notes = [*grid.above, *grid.below(), *self.notes()]
+        result = as_json(records, grid.signature, notes, read=self.reading)
         if explained:
             result["in_words"] = [*sentences(self.decision), *self.sentences_alone()]
         return result
@@ -197,15 +183,17 @@ def score_submissions(submissions: Sequence[Submission], options: Json) -> Score
     return Scored(systems, make_report(systems, unlabelled=unlabelled), reading)
 
 
-def choose(files: Sequence[str], given: Given) -> tuple[Grid, list[Record]]:
+def choose(
+    files: Sequence[str], given: Given, *, budget: Number = None, max_risk: Number = None
+) -> tuple[Grid, list[Record]]:
     """Choose reject costs as the command `ecuas threshold` does, by a budget or a largest risk."""
     options = options_of(given)
     rule = given.get("unlabelled")
     submissions = _read(files, {**given, "unlabelled": None if rule == "bounds" else rule})
     return chosen_costs(
         prepare_submissions(submissions, **options),
-        budget=number(given, "budget"),
-        max_risk=number(given, "max_risk"),
+        budget=budget,
+        max_risk=max_risk,
         level=LEVEL,
     )
 
@@ -253,7 +241,7 @@ def numbers(given: Given, name: str) -> list[float]:
     value = given.get(name)
     text = "" if value is None else str(value)
     parts = re.findall(r"[^][,;\s]+", text.replace("∞", "inf"))
-    label = ARGUMENTS[name].label
+    label = CONTROLS[name].label
     if len(parts) > MAX_NUMBERS:
         raise InputError(label, "too_many_numbers", value=len(parts), most=MAX_NUMBERS)
     try:
@@ -266,7 +254,7 @@ def number(given: Given, name: str) -> float | None:
     """Return the number of a control, None if it is empty."""
     values = numbers(given, name)
     if len(values) > 1:
-        raise InputError(ARGUMENTS[name].label, "several_numbers", value=shorten(given[name]))
+        raise InputError(CONTROLS[name].label, "several_numbers", value=shorten(given[name]))
     return values[0] if values else None
 
 

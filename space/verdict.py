@@ -1,5 +1,6 @@
 """Who costs users least at each reject cost: one comparison of the systems, arranged as sentences, strip and bars."""
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA
 from ecuas_metric.plotting.curves import RejectCostCurve, reject_cost_curve
 from ecuas_metric.reporting.differences import pairs_by_key, ranking_of, summary
+from ecuas_metric.reporting.report import p_text
 from ecuas_metric.results import System, ranked
 
 from .figures import REFERENCE, REST
@@ -129,7 +131,14 @@ def strip_in_words(decision: Decision) -> str:
 
 def said(call: Call, cost: float) -> str:
     """Say who is cheapest at a reject cost in one sentence, and give the numbers behind it."""
-    return html("said", call=call, cost=cost, most=MAX_NAMES)
+    return html(
+        "said",
+        call=call,
+        cost=cost,
+        names=call.alone(),
+        most=MAX_NAMES,
+        p_text=p_text,
+    )
 
 
 def sentences(decision: Decision | str) -> list[str]:
@@ -149,6 +158,7 @@ def as_html(decision: Decision | str, styles: Mapping[str, str]) -> str:
     return html(
         "decision",
         data=data,
+        json=json.dumps(data),
         start=int(np.abs(decision.reject_costs - SHOWN_FIRST).argmin()),
         strip=stretches(decision),
         styles=styles,

@@ -9,16 +9,11 @@ LABELS = {  # an option of the metric -> the label of its control
 }
 # what a file has -> its control
 LABELS_OF_READING = {"scale": "Largest confidence", "correct_from": "Correct from"}
-LABELS_OF_TARGETS = {
-    "budget": "Share that people can review",
-    "max_risk": "Largest risk of what is accepted",
-}
 UNLABELLED = "Answers without correctness"
 CHOOSE = f"Choose how to treat them under Options, “{UNLABELLED}”."
 PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of the page alone -> the page's own words
     **LABELS,
     **LABELS_OF_READING,
-    **LABELS_OF_TARGETS,
     "pass_posteriors": "Class labels? Then the predictions must be posteriors, one column per class.",
     "pass_flat_list": "Confidences? Name their column under Options, “Columns”.",
     "logits_not_exponentials": "Logits? This is the sum of their exponentials. Choose logits under Options.",
@@ -70,6 +65,9 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "the true class, and {of_column!r} the probability of class 1."
     ),
     "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
+    "name_errors": "Is {truth!r} 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",
+    "name_doubt": "Is {of_column!r} 1 for answers that are surely wrong? Enter {pairs} under Options, “Columns”.",
+    "name_margin": "The command `ecuas` can read them, with {flags}.",
     "name_per_cent": "Is it this? Enter {pairs} under Options, “Columns”, and 100 as “Largest confidence”.",
     "name_chosen_and_true": (
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
@@ -81,8 +79,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_whole_id": "Name all columns of the id under Options, “Columns”: id=A+B.",
     "read_partial": "The command `ecuas` can read what there is.",
     "name_one_role": "Name it under Options, “Columns”.",
-    "choose_reject_cost": "The choice of a reject cost",
-    "not_one_of_budget_and_risk": "takes one of the share that people can review and the largest risk",
+    "choose_reject_cost": "threshold",
     "skip_rows": "Leave such rows out: under Options, “Columns”, skip={skipped}.",
     "choose_correct": "Only you know which says whether answers are right: under Options, “Columns”, correct={names}.",
     "name_label": "Under Options, “Columns”, enter {pairs} if that holds the true ones, label={labels} if not.",

@@ -1,17 +1,9 @@
 """The demo Space, started once on loopback."""
 
 import re
-import warnings
 
 import numpy as np
 import pytest
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    """Without what Gradio and its clients say to their authors."""
-    for category in (DeprecationWarning, UserWarning):
-        warnings.simplefilter("ignore", category)
 
 
 @pytest.fixture(scope="session")

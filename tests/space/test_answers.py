@@ -8,11 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric.files.recipe import Reading
 from ecuas_metric.reporting.cli import main
 from space import answers, links, subset
 from space.scoring import score_files, score_submissions
-from space.uploads import read_uploads
 from tests.space.refusals import refused
 from triviaqa_subset.grading import answer_sha256, label_bank
 
@@ -41,8 +39,8 @@ def test_the_bank_decides_what_it_knows_and_the_visitor_what_it_does_not(mine):
     decided = answers.grade_answers(said, "curated").frame
     assert (decided["decided_by"] == "you").tolist() == (~known).tolist()
     assert (decided["correct"] == said["correct"])[~known].all()
-    backwards = answers.grade_answers(mine[::-1], "curated")
-    pd.testing.assert_frame_equal(backwards.frame, graded.frame)
+    shuffled = answers.grade_answers(mine.sample(frac=1, random_state=1), "curated")
+    pd.testing.assert_frame_equal(shuffled.frame, graded.frame)
     few = answers.grade_answers(mine.head(28), "curated")
     assert "28 of 455 questions are answered" in few.summary()
 
@@ -69,10 +67,9 @@ def test_graded_answers_are_scored_alike_from_their_file(asked, mine, tmp_path):
     there = score_files([str(file)], {"unlabelled": "bounds"}).json()
     assert "weights:" in there["signature"]
     output = tmp_path / "output.json"
-    flags = (
-        "--columns id=question_id,weight=weight,stratum=stratum --unlabelled bounds --interval .95"
-    )
-    main(["score", str(file), *flags.split(), "--output", str(output)])
+    columns = ["--columns", "id=question_id,weight=weight,stratum=stratum"]
+    flags = [*columns, "--unlabelled", "bounds", "--interval", "0.95", "--output", str(output)]
+    main(["score", str(file), *flags])
     by_command = json.loads(output.read_text(encoding="utf-8"))
     assert here["rows"] == there["rows"] == by_command["rows"]
     assert there["signature"] == by_command["signature"]
@@ -81,9 +78,26 @@ def test_graded_answers_are_scored_alike_from_their_file(asked, mine, tmp_path):
 def test_a_column_that_is_named_is_used_before_that_of_graded_answers(mine, tmp_path):
     file = tmp_path / "graded.csv"
     answers.grade_answers(mine.assign(correct=1), "curated").write(file)
-    pd.read_csv(file).assign(ours=1).to_csv(file, index=False)
-    (submission,) = read_uploads([str(file)], Reading(columns={"weight": "ours"}))
-    assert set(submission.per_sample["sample_weight"]) == {1}
+    pd.read_csv(file).assign(w2=1).to_csv(file, index=False)
+    weighted, plain = (
+        score_files([str(file)], {"columns": columns}).json()["rows"][0]["error_rate"]
+        for columns in ("", "weight=w2")
+    )
+    assert weighted != plain
+
+
+def test_without_text_gold_answers_decide_by_their_hashes():
+    rows = {
+        "question_id": ["qb_5701", "jp_3200"],
+        "answer": ["The answer is **X**.", "Silver"],
+        "confidence": 0.5,
+        "correct": np.nan,
+    }
+    graded = answers.grade_answers(pd.DataFrame(rows), "kept")
+    assert set(graded.frame[["question_id", "decided_by"]].itertuples(index=False, name=None)) == {
+        ("qb_5701", "exact"),
+        ("jp_3200", "unlabelled"),
+    }
 
 
 def random_result(rng):
@@ -136,11 +150,11 @@ BROKEN = [  # what differs from a good link
     {"states": "9" * 455},
     {"states": "3" * 455, "confidence": []},
     {"confidence": [0.5]},
-    *({"confidence": [first, 0, 1]} for first in (2, float("nan"), "0.5")),
+    *({"confidence": [first, 0, 1]} for first in (10**400, 2, float("nan"), "0.5", None)),
 ]
 TOKENS = [
     *("", "A" * 9000, "!!!é", token_of(GOOD)[:-9]),
-    *map(token_of, (b" " * 10**7, b"\0\1\2", b"[" * 50_000)),
+    *map(token_of, ([{}], b" " * 10**7, b"\0\1\2", b"[" * 50_000)),
     *(token_of(GOOD | changes) for changes in BROKEN),
 ]
 

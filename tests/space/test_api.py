@@ -2,8 +2,10 @@
 
 import contextlib
 import inspect
+import io
 import json
 import re
+from html import unescape
 from pathlib import Path
 
 import numpy as np
@@ -14,25 +16,28 @@ from ecuas_metric.reporting import cli
 from space import markup, scoring
 from space.subset import table
 
-pytestmark = pytest.mark.e2e
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
+]
 DEFAULTS = {name: control.default for name, control in scoring.CONTROLS.items()}
 ROW = "confidence,correct\n1,1\n"
 CLASS = "label,prob_0,prob_1\n"
-ANSWERS = "question_id,answer,confidence,correct\n"
+ANSWERS = "question_id,answer,confidence\n"
 INTERVAL = "--interval 0.95"
 
 
 def downloads(html):
-    return [Path(path) for path in re.findall(r'href="gradio_api/file=([^"]*)"', html)]
+    return [Path(path).read_bytes() for path in re.findall(r'href="gradio_api/file=([^"]*)"', html)]
 
 
 def numbers_in(outputs):
     """Return the table of a result but for what tells how a file was read."""
-    return pd.read_csv(downloads(outputs[0])[0]).drop(columns=["signature", "recipe"])
+    return pd.read_csv(io.BytesIO(downloads(outputs[0])[0])).drop(columns=["signature", "recipe"])
 
 
 def address_in(html):
-    return json.loads(re.search("data-changes='([^']*)'", html)[1])
+    return json.loads(unescape(re.search('data-changes="([^"]*)"', html)[1]))
 
 
 def called(app, name, **given):
@@ -44,13 +49,16 @@ def called(app, name, **given):
 
 @pytest.fixture
 def shown(app, tmp_path):
-    """Return a function of texts or files, and of controls, to the result and the plots of the first tab."""
+    """Return a function of files or texts, and of controls, to the result and the plots of the first tab."""
 
-    def show(*texts, files=(), **options):
-        for name, text in zip("ab", texts, strict=False):
-            (tmp_path / f"{name}.csv").write_text(text)
-        paths = files or sorted(tmp_path.glob("?.csv"))
-        return app.show_score(list(map(str, paths)), *(DEFAULTS | options).values())
+    def show(*files, **options):
+        paths = []
+        for name, file in zip("abc", files, strict=False):
+            path = tmp_path / f"{name}.csv"
+            paths.append(str(path if isinstance(file, str) else file))
+            if isinstance(file, str):
+                path.write_text(file)
+        return app.show_score(paths, *(DEFAULTS | options).values())
 
     return show
 
@@ -73,10 +81,9 @@ def test_files_and_numbers_are_those_of_the_command_line(options, flags, files, 
         arguments += ["--output", str(path)]
     with contextlib.chdir(files[0].parent):  # the page calls files by their names
         assert cli.main(arguments) == 0
-    result, _ = shown(files=files, **options)
+    result, _ = shown(*files, **options)
     folder = f"{files[0].parent}/".encode()  # which the page does not know
-    for file, path in zip(downloads(result), outputs, strict=True):
-        assert file.read_bytes() == path.read_bytes().replace(folder, b"")
+    assert downloads(result) == [path.read_bytes().replace(folder, b"") for path in outputs]
     assert "clearly cheapest at " in result
 
 
@@ -92,15 +99,15 @@ def test_chosen_reject_costs_are_those_of_the_command_line(target, value, app, f
     names = {"system_1": "first", "system_2": "second"}
     rows = [row | {"system": names[row["system"]]} for row in result["rows"]]
     assert rows == json.loads(output.read_text())["rows"]
-    asked = dict.fromkeys(scoring.TARGETS, "") | {target: str(value)}
-    values = (*DEFAULTS.values(), *asked.values())
-    html = app.show_choice(list(map(str, files)), *values)
-    assert address_in(html) == asked
+    values = (value, value, *DEFAULTS.values())  # of the sliders, of which the target is asked
+    html, last = app.show_choice(target, list(map(str, files)), *values)
+    assert last == target
+    assert address_in(html) == dict.fromkeys(app.TARGETS, "") | {target: str(value)}
     for sentence in result["in_words"]:
         name, _, numbers = sentence.partition(": ")
         assert f"<li>{names[name]}: {numbers}</li>" in html
-    assert html.count("<li>") == 2 + (target == "max_risk")
-    assert app.show_choice(None, *values).count("<li>") == 3 + (target == "max_risk")
+    of_example, _ = app.show_choice(target, None, *values)
+    assert of_example.count("<li>") == 3
 
 
 def test_scales_grades_and_predicted_classes_are_read(shown):
@@ -119,6 +126,7 @@ SAID = [  # a file, options, and what is said of it in the words of the page
     (ROW, {"predictions_are": "logits"}, "Form of the posteriors requires posteriors"),
     (ROW, {"scale": "∞"}, "Largest confidence must be a number in (0, inf); got inf."),
     (ROW, {"reject_costs": "2"}, "Reject costs must lie in [0, 1]"),
+    ("confidence,correct\n90,1\n40,0\n", {}, "Enter 100 under Options, “Largest confidence”."),
 ]
 
 
@@ -135,12 +143,11 @@ def test_errors_are_in_the_words_of_the_page_and_nothing_else_is_shown(
 
 
 def test_why_no_winner_is_named_is_said(shown):
-    for rows, reason in (
-        ("0.5,\n", "not all answers of a are known to be right or wrong."),
-        ("0.4,0\n0.3,1\n", "these systems differ in their numbers of samples."),
-    ):
-        result, _ = shown(f"{ROW}{rows}", f"{ROW}0.25,0\n")
-        assert f"is not said: {reason}" in result
+    other = "confidence,correct\n0.5,1\n0.25,0\n"
+    result, _ = shown("confidence,correct\n0.5,1\n0.5,\n", other)
+    assert "is not said: not all answers of a are known to be right or wrong." in result
+    result, _ = shown("confidence,correct\n0.5,1\n0.4,0\n0.3,1\n", other)
+    assert "is not said: these systems differ in their numbers of samples." in result
 
 
 def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
@@ -149,21 +156,23 @@ def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
     for message, *_ in (app.show_score(None), app.show_graded(None, "curated")):
         assert "There is no file yet" in message
         assert 'role="status"' in message
-    nothing = dict.fromkeys(scoring.ARGUMENTS, "").values()
-    assert "<li>" not in app.show_choice(None, *nothing)
+    assert app.show_choice("", None) == ("", "")  # nothing was asked
     monkeypatch.setattr(scoring, "score_submissions", lambda *_: 1 / 0)
-    assert markup.FAILED.split(".")[0] in shown(files=files)[0]
+    assert markup.FAILED.split(".")[0] in shown(*files)[0]
     assert "ZeroDivisionError" in caplog.text
 
 
 CALLS = [  # a call with a fault -> the error of one line, which names the argument
     ("score", {"files": "x"}, "files must be a valid list; got 'x'."),
+    ("score", {"files": ["/etc/passwd"]}, "system_1 is no upload of this page; got '/etc/passwd'."),
     ("score", {"files": []}, "Files are missing."),
-    ("threshold", {"files": [ROW]}, "The choice of a reject cost takes one of the share"),
+    ("threshold", {"files": [ROW]}, "threshold takes one of budget and max_risk."),
     ("score", {"files": [ROW], "explain": "yes"}, "explain must be a valid boolean; got 'yes'."),
+    ("score", {"files": [ROW], "n": True}, "n must be a valid string or a valid number or a valid"),
     ("score", {"files": [ROW], "n": ["x"]}, "n must be a valid string or a valid number; got ['x"),
     ("leaderboard", {"asked": "pool"}, "asked must be 'curated' or 'kept'; got 'pool'."),
-    ("grade", {"file": f"{ANSWERS}sfq_178,x,0.5,yes\n"}, "column 'correct': could"),
+    ("grade", {"file": f"{ANSWERS}q1,x,0.5\n"}, "got 'q1' in row 2 (1 of 1)."),
+    ("grade", {"file": f"{ANSWERS[:-1]},correct\nsfq_178,x,0.5,yes\n"}, "column 'correct': could"),
 ]
 
 
@@ -179,10 +188,10 @@ def test_a_models_answers_are_graded_decided_scored_and_restored(app, tmp_path):
     weight = table("curated").set_index("question_id")["weight"]
     frame = pd.DataFrame({"question_id": weight.index, "answer": "London.", "confidence": 0.5})
     result = called(app, "grade", file=frame.to_csv(index=False))
+    mine = result["leaderboard"]
     low = result["rows"][0]["error_rate_min"]
-    possible = {"value": None, "low": low, "high": 1}
-    assert result["leaderboard"]["error_rate"] == pytest.approx(possible)
-    assert result["leaderboard"]["place"] is None
+    assert mine["error_rate"] == pytest.approx({"value": None, "low": low, "high": 1})
+    assert mine["place"] is None
     right = result["open"][:100]
     frame["correct"] = np.isin(frame["question_id"], right).astype(int)
     path = tmp_path / "my model.csv"
@@ -199,20 +208,30 @@ def test_a_models_answers_are_graded_decided_scored_and_restored(app, tmp_path):
     assert again.replace(" (self-reported)", "") == plots
 
 
-def test_an_address_that_holds_nothing_says_so_and_changes_nothing(app):
-    request = app.gr.Request(query_params={"result": "x", "files": "../../etc/passwd"})
-    for restore, message in (
-        (app.restore, "is not one of this page"),
-        (app.restore_files, "deleted after an hour"),
-    ):
-        notice, *others = restore(request)
-        assert message in notice
-        assert others == [app.gr.skip()] * len(others)
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ({"result": "x"}, "is not one of this page"),
+        ({"files": "../../etc/passwd"}, "deleted after an hour"),
+    ],
+)
+def test_an_address_that_holds_nothing_says_so_and_changes_nothing(query, message, app):
+    restore = app.restore if "result" in query else app.restore_files
+    notice, *others = restore(app.gr.Request(query_params=query))
+    assert message in notice
+    assert others == [app.gr.skip()] * len(others)
+
+
+def test_a_share_that_no_slider_has_is_not_restored(app):
+    query = {"budget": "2", "max_risk": "0.2"}
+    _, _, target, *shares = app.restore_files(app.gr.Request(query_params=query))
+    assert target in query
+    assert shares[:2] == [app.gr.skip(), 0.2]
 
 
 def test_aborted_uploads_and_empty_folders_are_deleted_in_time(app, tmp_path):
-    for name in ("full", "empty"):
-        (tmp_path / name).mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "empty").mkdir()
     for name in ("tmpabc", "full/a.csv"):
         (tmp_path / name).touch()
     app.sweep(tmp_path)

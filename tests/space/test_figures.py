@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from numpy.polynomial import Polynomial
 
 from ecuas_metric import confidence_system, posterior_system
 from ecuas_metric.plotting.bands import order_band, reject_cost_band
@@ -29,31 +28,29 @@ def figures_in(html):
     drawn = {}
     for figure in re.findall("<figure.*?</figure>", html, flags=re.DOTALL):
         tree = ElementTree.fromstring(figure)
-        curves = tree.find(".//svg[@class='curves']")
-        _, x_low, x_high, _, y_low, y_high, names = json.loads(curves.get("data-axes"))
-        x = line_through(0, x_low, figures.WIDTH, x_high)
-        y = line_through(0, y_high, figures.HEIGHT, y_low)
-        for name, value, start in (("x", x, figures.LEFT), ("y", y, figures.TOP)):
-            for tick in tree.iterfind(f".//text[@class='{name} tick']"):
-                if name == "y" or not names:
-                    close(value(float(tick.get(name)) - start), float(tick.text))
+        curves = next(node for node in tree.iter() if node.get("class") == "curves")
+        _, *x, _, y_low, y_high, names = json.loads(curves.get("data-axes"))
+        for tick in tree.iterfind(".//text[@class='y tick']"):
+            share = (float(tick.get("y")) - figures.TOP) / figures.HEIGHT
+            close(y_high - share * (y_high - y_low), float(tick.text))
+        for tick in [] if names else tree.iterfind(".//text[@class='x tick']"):
+            share = (float(tick.get("x")) - figures.LEFT) / figures.WIDTH
+            close(x[0] + share * (x[1] - x[0]), float(tick.text))
         drawn[tree.find(".//h3").text] = {
-            node.get("data-name"): points_of(node, x, y) for node in curves
+            node.get("data-name"): points_of(node, *x, y_low, y_high) for node in curves
         }
     return drawn
 
 
-def line_through(start, first, end, last):
-    return Polynomial.fit([start, end], [first, last], 1)
-
-
-def points_of(node, x, y):
+def points_of(node, x_low, x_high, y_low, y_high):
+    drawn = [path.get("d").replace("V", ",").replace("M", " ") for path in node.findall("path")]
+    drawn[1:1] = [band.get("points") for band in node.findall("polygon")]
     parts = []
-    for part in node:
-        if text := part.get("d", part.get("points")):
-            places = np.array(re.findall(r"-?[\d.]+", text), float)
-            places = places.reshape(-1, 3 if "V" in text else 2)
-            parts.append(np.column_stack([x(places[:, 0]), y(places[:, 1:])]))
+    for part in drawn:
+        numbers = np.array([list(map(float, pair.split(","))) for pair in part.split()])
+        numbers[:, 0] = x_low + numbers[:, 0] / figures.WIDTH * (x_high - x_low)
+        numbers[:, 1:] = y_high - numbers[:, 1:] / figures.HEIGHT * (y_high - y_low)
+        parts.append(numbers)
     return parts
 
 

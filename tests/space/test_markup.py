@@ -85,14 +85,12 @@ def test_errors_are_one_line_in_the_words_of_the_page_and_nothing_hides_or_reord
 
 
 def test_a_published_page_links_the_three_repositories_and_a_clone_its_folders():
-    line = markup.html("links", namespace="somebody")
+    line = markup.links("somebody")
     assert "(https://arxiv.org/abs/2605.20490)" in line
     for part in PARTS.values():
         place = f"{part.repo_type}s/somebody/{part.repo_name}"
         assert re.search(rf"\(https://huggingface\.co/{place}(/tree/main)?\)", line)
-    previews = markup.html("previews", title="a", description="b", namespace="somebody")
+    previews = markup.previews("a", "b", "somebody")
     assert "spaces/somebody/ecuas-demo/resolve/main/thumbnail.png" in previews
-    line = markup.html("links")
-    previews = markup.html("previews", title="a", description="b")
-    assert "huggingface.co" not in line + previews
-    assert sum((ROOT / folder).is_dir() for folder in re.findall("`(.*?)`", line)) == 3
+    assert "huggingface.co" not in markup.links() + markup.previews("a", "b")
+    assert sum((ROOT / folder).is_dir() for folder in re.findall("`(.*?)`", markup.links())) == 3

@@ -10,7 +10,8 @@ from tests.space.refusals import refused
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers"), [("", []), (None, []), (" 0, 1 ;-2 ∞", [0, 1, -2, np.inf]), ([0.5], [0.5])]
+    ("text", "numbers"),
+    [("", []), (None, []), (" 0, 1 ;-2 ∞", [0, 1, -2, np.inf]), ([0, 0.5], [0, 0.5]), (0, [0])],
 )
 def test_numbers_are_separated_as_people_do(text, numbers):
     assert scoring.numbers({"n": text}, "n") == numbers

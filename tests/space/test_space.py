@@ -17,7 +17,10 @@ from publishing.staging import PARTS, stage
 from space import uploads
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.e2e
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
+]
 WEB = httpx.Client(timeout=None)  # however busy the machine is
 VISITORS = 8  # more than are scored at once
 SHARED = "* To create a public link, set `share=True` in `launch()`.\n"
@@ -46,11 +49,14 @@ def result_of(address):
 def test_functions_have_names_types_and_descriptions_and_the_page_previews(page):
     functions = WEB.get(f"{page}gradio_api/info").json()["named_endpoints"]
     assert all(function["description"] for function in functions.values())
-    for function in functions.values():
-        types = {value["python_type"]["type"] for value in function["parameters"]}
-        assert not types & {"", "Any"}
+    types = {
+        value["python_type"]["type"]
+        for function in functions.values()
+        for value in function["parameters"]
+    }
+    assert not types & {"", "Any"}
     html = WEB.get(page).text
-    for name in ("og:title", "og:description", "twitter:card"):
+    for name in ("og:title", "og:description", "og:type", "twitter:card", "twitter:title"):
         assert html.count(f'"{name}"') == 1, name
     assert "gradio.app" not in "".join(re.findall("<meta[^>]*>", html))
 
@@ -73,7 +79,10 @@ def test_uploads_above_the_limit_are_refused_and_others_cannot_be_found(page):
 
 def test_no_file_of_the_server_is_served_or_scored(page, app, tmp_path):
     (tmp_path / "secret.csv").write_text("confidence,correct\n0.5,1\n")
-    paths = [app.__file__, str(EXAMPLE), str(tmp_path / "secret.csv"), "/etc/passwd"]
+    paths = [
+        *map(str, (ROOT / "pyproject.toml", app.__file__, EXAMPLE, tmp_path / "secret.csv")),
+        "/etc/passwd",
+    ]
     for path in (*paths, "/proc/self/environ", "../../etc/passwd", "file:///etc/passwd"):
         assert WEB.get(f"{page}gradio_api/file={path}").status_code in (403, 404), path
     for path in paths:
@@ -92,25 +101,35 @@ def test_what_there_is_not_is_not_found_and_every_body_has_a_limit(page):
         assert answer.status_code in (404, 422), path
         assert "detail" in answer.json()
     body = b'{"data": ["' + b"x" * uploads.MAX_BYTES_OF_ALL + b'"]}'
-    headers = {"content-type": "application/json"}
     for path in ("call/score", "queue/join", "mcp/"):
-        address = f"{page}gradio_api/{path}"
-        assert WEB.post(address, content=body, headers=headers).status_code == 413
-        without_length = iter([body[: len(body) // 2], body[len(body) // 2 :]])
-        assert WEB.post(address, content=without_length, headers=headers).status_code >= 400
+        # the latter says no length
+        for content in (body, (body[i : i + 2**20] for i in range(0, len(body), 2**20))):
+            answer = WEB.post(
+                f"{page}gradio_api/{path}",
+                content=content,
+                headers={"content-type": "application/json"},
+            )
+            assert answer.status_code == 413 or (content is not body and answer.status_code >= 400)
 
 
 def test_as_it_is_published_it_runs_by_itself(tmp_path):
     stage(PARTS["space"], tmp_path / "stage", "somebody")
-    env = os.environ | {"GRADIO_SERVER_NAME": "127.0.0.1"}
-    call = [sys.executable, "-uB", "app.py"]
-    folder = tmp_path / "stage"
+    env = os.environ | {
+        "GRADIO_SERVER_NAME": "127.0.0.1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+    call, folder = [sys.executable, "app.py"], tmp_path / "stage"
     with subprocess.Popen(call, cwd=folder, env=env, stdout=subprocess.PIPE, text=True) as process:
         try:
             printed = "".join(iter(process.stdout.readline, SHARED))  # at the end of a launch
             page = re.search(r"URL: +(http\S+)", printed)[1] + "/"
-            result = result_of(called(page, "score", files=[EXAMPLE.read_text()]))
-            assert result["rows"][0]["error_rate"] == 0.25
+            assert (
+                result_of(called(page, "score", files=[EXAMPLE.read_text()]))["rows"][0][
+                    "error_rate"
+                ]
+                == 0.25
+            )
             assert "somebody/ecuas-demo" in WEB.get(page).text
         finally:
             process.terminate()
@@ -131,7 +150,18 @@ def test_visitors_at_once_get_their_own_answers_and_notes(page):
         assert notes.count(f"{60 - number} of 60 confidences are missing") == number % 2
 
 
-def test_an_agent_finds_every_function_and_calls_one_with_files(page, app):
+AGENT = {  # what an agent calls -> what the answer has
+    "score": ({"files": ['[{"confidence": 0.5, "correct": 1}]'], "n": 5}, '"ecuas_5": '),
+    "threshold": (
+        {"files": ["confidence,correct\n0.5,1\n0.7,0\n"], "budget": 0.5},
+        '"reject_cost": 0.',
+    ),
+    "leaderboard": ({}, "gemini-2.5-pro"),
+    "grade": ({"file": "question_id,answer,confidence\nodql_14427,London.,0.2\n"}, '"answered": 1'),
+}
+
+
+def test_an_agent_calls_every_function_with_files(page):
     pytest.importorskip("mcp", reason="gradio[mcp] is not installed")
     import asyncio
 
@@ -142,19 +172,28 @@ def test_an_agent_finds_every_function_and_calls_one_with_files(page, app):
     files = ["confidence,correct\n0.5,1\n0.6,0\n", f"{page}gradio_api/file={path}"]
 
     async def ask():
+        address = f"{page}gradio_api/mcp/"
         async with (
-            streamablehttp_client(f"{page}gradio_api/mcp/") as (read, write, _),
+            streamablehttp_client(address) as (read, write, _),
             ClientSession(read, write) as session,
         ):
             await session.initialize()
-            tools = (await session.list_tools()).tools
-            calls = [await session.call_tool("score", {"files": files, "n": n}) for n in (5, -1)]
-            return tools, *calls
+            tools = {
+                tool.name.removeprefix("ECUAS_"): tool
+                for tool in (await session.list_tools()).tools
+            }
+            assert set(tools) == set(AGENT)
+            assert "$defs" not in str([tool.inputSchema for tool in tools.values()])
+            calls = [
+                *((name, given) for name, (given, _) in AGENT.items()),
+                ("score", {"files": files}),
+            ]
+            calls.append(("score", {"files": files, "n": -1}))
+            return [await session.call_tool(tools[name].name, given) for name, given in calls]
 
-    tools, answer, error = asyncio.run(ask())
-    assert {tool.name for tool in tools} == {tool.__name__ for tool in app.api.TOOLS}
-    assert "$defs" not in str([tool.inputSchema for tool in tools])
-    rows = json.loads(answer.content[0].text)["rows"]
-    assert [row["system"] for row in rows if "ecuas_5" in row] == ["system_1", "b"]
+    *answers, two, error = asyncio.run(ask())
+    for answer, (name, (_, expected)) in zip(answers, AGENT.items(), strict=True):
+        assert expected in json.dumps(json.loads(answer.content[0].text)), name
+    assert [row["system"] for row in json.loads(two.content[0].text)["rows"]] == ["system_1", "b"]
     assert error.isError
     assert error.content[0].text == "n must be >= 0 (inf allowed); got -1.0 at index 0 (1 of 1)."

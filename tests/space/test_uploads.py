@@ -33,8 +33,9 @@ def texts(text, rows):
 
 def bomb(column, values):
     """Return a Parquet file of few kilobytes that unfolds to gigabytes."""
-    ones = np.ones(len(values))
-    table = pa.table({"confidence": ones, "correct": ones, column: values})
+    table = pa.table(
+        {"confidence": np.ones(len(values)), "correct": np.ones(len(values)), column: values}
+    )
     pq.write_table(table, buffer := io.BytesIO(), compression="zstd")
     return buffer.getvalue()
 
@@ -60,6 +61,7 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
         b"x" * 10_000_000 + b",confidence,correct\n1,0.5,1\n",
         "field larger than|takes more memory",
     ),
+    "text.parquet": (lambda: bomb("question", texts("x" * 10**7, 1000)), MEMORY),
     "list.parquet": (
         lambda: bomb("question", pa.ListArray.from_arrays(range(1001), texts("x" * 10**7, 1000))),
         MEMORY,
@@ -76,7 +78,7 @@ BAD = {  # what a visitor may send, Parquet if it is asked for -> what the page 
     ),
 }
 # what else reads files
-READ = {"list.parquet": uploads.read_answers}
+READ = {"text.parquet": uploads.read_answers, "list.parquet": uploads.read_answers}
 
 
 def marks_of(name):
@@ -88,11 +90,11 @@ def marks_of(name):
 @pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in BAD])
 def test_every_bad_file_is_a_readable_error_and_none_takes_all_memory(name, tmp_path, monkeypatch):
     monkeypatch.setattr(bounded, "MEMORY", bounded.MEMORY // 4)  # sooner than on the page
-    content, message = BAD[name]
-    path = tmp_path / name
+    (content, message), path = BAD[name], tmp_path / name
     path.write_bytes(content() if callable(content) else content)
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-    own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before, own = (
+        resource.getrusage(of).ru_maxrss for of in (resource.RUSAGE_CHILDREN, resource.RUSAGE_SELF)
+    )
     with pytest.raises(InputError) as caught:
         READ[name](str(path)) if name in READ else uploads.read_uploads([str(path)])
     shown = in_words(caught.value)

@@ -8,6 +8,7 @@ import pytest
 from ecuas_metric.reporting import cli
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 TEXT = (ROOT / "space" / "usage.md").read_text()
 METRIC, DATASET, API = re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL)
 

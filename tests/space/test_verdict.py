@@ -3,24 +3,32 @@
 import json
 import re
 from collections import Counter
+from html import unescape
 
 import numpy as np
 import pytest
 from markupsafe import Markup
 
-from ecuas_metric import confidence_system
+from ecuas_metric import confidence_system, fixed_reject_cost
 from ecuas_metric.comparison.compare import compare_systems
+from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.metric import Key
-from space import scoring, verdict
+from ecuas_metric.reporting.report import prepare_submissions
+from space import verdict
 from space.figures import slots
 from tests.conftest import ROOT
 
-EXAMPLES = sorted((ROOT / "space" / "examples").glob("*_model.csv"))
+EXAMPLES = [
+    ROOT / "space" / "examples" / f"{name}_model.csv"
+    for name in ("calibrated", "overconfident", "verbal")
+]
 
 
 @pytest.fixture(scope="module")
 def examples():
-    return scoring.score_files(list(map(str, EXAMPLES)), {}).systems
+    return prepare_submissions(
+        [one for path in EXAMPLES for one in read_submissions(path)], confidence_level=0.95
+    )
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +41,7 @@ def at(decision, cost):
 
 
 def data_in(html):
-    return json.loads(re.search("data-all='([^']*)'", html)[1])
+    return json.loads(unescape(re.search(r'data-all="([^"]*)"', html)[1]))
 
 
 def said(call):
@@ -70,10 +78,16 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     decision = verdict.decide({"a": system})
     u_max = system.decisions.max_uncertainty
     assert decision.reject_costs[-1] == pytest.approx(u_max, abs=0.01)
-    costs = decision.reject_costs
-    answers = np.where(1 - confidence <= costs[:, None] + 1e-12, 1 - correct, costs[:, None])
-    np.testing.assert_allclose(decision.curves["a"].expected_cost, answers.mean(axis=1))
-    np.testing.assert_allclose(decision.curves[verdict.NOTHING].expected_cost, costs)
+    answers = {
+        "candidate_cost": 1 - correct,
+        "uncertainty": 1 - confidence,
+        "max_uncertainty": u_max,
+    }
+    ours = [fixed_reject_cost(**answers, reject_cost=cost).mean() for cost in decision.reject_costs]
+    np.testing.assert_allclose(decision.curves["a"].expected_cost, ours)
+    np.testing.assert_allclose(
+        decision.curves[verdict.NOTHING].expected_cost, decision.reject_costs
+    )
 
 
 def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too():
@@ -87,7 +101,9 @@ def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too()
         r"0\.50, <u> and b cost the same\. *Cost per question, where a wrong answer costs 1: [\d.]+ each\.$",
         said(at(decision, 0.5)),
     )
-    assert "<u>" not in verdict.as_html(decision, slots(["<u>", "b"]))
+    html = verdict.as_html(decision, slots(["<u>", "b"]))
+    assert "<u>" not in html
+    assert "<b><bdi>&lt;u&gt;</bdi></b>" in data_in(html)["said"][49]
 
 
 def test_a_system_without_a_bar_may_be_the_cheapest_too():
@@ -124,8 +140,9 @@ def test_a_winner_is_named_anywhere_in_5_percent_of_equal_pairs_and_a_better_one
 ):
     """Of 200 pairs, up to 16 are no sign against 5 % (binomial); planning from a large sample gives the other size."""
     rival = at(verdict.decide(simulated_pair(rng, 30_000, 0.1)), 0.3).rivals[0]
-    error = (rival.high - rival.low) / 2 / 1.96
-    size = round(30_000 * (error * (1.96 + 0.8416) / rival.difference) ** 2)
+    size = round(
+        30_000 * ((rival.high - rival.low) / 2 / 1.96 * (1.96 + 0.8416) / rival.difference) ** 2
+    )
     named = Counter()
     for _ in range(200):
         stretches = verdict.stretches(verdict.decide(simulated_pair(rng, 455)))
