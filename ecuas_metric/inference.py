@@ -334,13 +334,14 @@ def moments(
             share = ratio(ADDED * unit * clusters.factor, total(relevant))
             added = relevant * design.of_samples(share)
             moved += added * line.at(number.worst)[one.group]
-            np.maximum(mass, added, out=mass)
+            # sums of weighted costs can make a kind less than nothing
+            mass = np.where(np.abs(added) > np.abs(mass), added, mass)
     sums = total(weight * influence) + total(moved)
     mean = sums / (whole + total(mass))
     mean = design.of_samples(mean)
     deviation = influence - mean
     squares = np.square(deviation)
-    extreme = ratio(moved, mass) - mean
+    extreme = np.divide(moved, mass, out=np.zeros(len(mass)), where=mass != 0) - mean
     first = mass * extreme
     second = first * extreme
     return Moments(

@@ -81,6 +81,8 @@ def plan_of_systems(
     asked = None if only is None else list(only)
     values = {name: all_values(system, only=asked) for name, system in aligned.items()}
     family = Family(aligned, values)
+    if not family.design.tells_errors:
+        raise InputError("a plan", "pilot_tells_no_error", got="fewer")
     planned = len(family.design.weight) if samples is None else samples
     plans = []
     for test in family.tests:

@@ -8,11 +8,22 @@ import pytest
 from scipy import stats
 
 from ecuas_metric import compare_systems, confidence_system
-from ecuas_metric.designs import Design, design_of
-from ecuas_metric.inference import Groups, Inference, Side, average, pearson_quantile, pearson_tail
-from ecuas_metric.metric import Key
+from ecuas_metric.designs import SIMPLE, Design, design_of
+from ecuas_metric.inference import (
+    Groups,
+    Inference,
+    Number,
+    Side,
+    average,
+    infer,
+    pearson_quantile,
+    pearson_tail,
+)
+from ecuas_metric.metric import Key, Line, Point
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
+
+COSTS = Line(np.zeros(2), np.ones(2))  # their mean is that of the costs
 
 
 def test_neighbours_add_up_at_their_mean_uncertainty(rng):
@@ -308,6 +319,22 @@ def test_rounding_does_not_decide_whether_auroc_depends_on_answers(rng):
             only=[Key("auroc")],
         )
         assert auroc["auroc"] == pytest.approx([0.494, 0.506], abs=0.001)
+
+
+def test_one_answer_is_added_whatever_weights_and_costs():
+    """Of a group with a heavy answer that costs little, the kinds are less than nothing and more than all."""
+    weight = np.array([0.1, 5.0, 1.0, 1.0])
+    cost = np.array([1.0, 0.1, 0.0, 1.0])
+    weighted = weight * cost
+    square = np.square(weight)
+    terms = (weight, weighted, square, weight * weighted, np.square(weighted), square * square)
+    groups = Groups(np.array([0.3, 0.6]), *(np.add.reduceat(one, [0, 2]) for one in terms))
+    assert groups.kinds.weight.min() < 0
+    point = Point(groups.mean(COSTS), COSTS)
+    number = Number(point.value, groups, lambda _: point, point)
+    inference = infer([number], SIMPLE)
+    for side in (inference.lower, inference.upper):
+        assert side.moments.mass.sum() == pytest.approx(groups.unit)
 
 
 def test_a_system_that_is_the_naive_one_has_its_value():

@@ -168,3 +168,13 @@ def test_the_command_plans_with_files_and_without(files, tmp_path, capsys):
     for wrong in ([], [files[0]], [*files, "--auroc", "0.7"], [*files, "--error-rates", "0.1,0.2"]):
         assert cli.main(["plan", *wrong]) == 2
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_pilot_of_one_group_tells_no_error():
+    options = {"confidence_level": 0.95, "groups": [0, 0, 0]}
+    systems = {
+        name: confidence_system([1, 0, 1], [0.9, q, 0.7], **options)
+        for name, q in (("a", 0.2), ("b", 0.8))
+    }
+    with pytest.raises(InputError, match="needs two samples, or groups, in each stratum"):
+        plan_of_systems(systems)
