@@ -194,7 +194,7 @@ ADVICE = {  # sentences of their own
     "sort_labels": "Sort them, and the columns of y_prob with them.",
     "swap_arguments": "Swapped? The predictions are all 0 or 1.",
     "use_analytic_intervals": "Use interval_method='analytic' instead.",
-    "take_n_1": "Are the confidences rounded? Then go by n = 1.",
+    "take_n_1": "Are the confidences rounded? Then go by ECUAS_1.",
     "use_probabilities": (
         "Are they class labels? Then pass probabilities instead: of each class, or that of class 1 with "
         "predictions_are='positive_probabilities'."
