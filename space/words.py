@@ -65,6 +65,9 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "the true class, and {of_column!r} the probability of class 1."
     ),
     "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
+    "name_errors": "Is {truth!r} 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",
+    "name_doubt": "Is {of_column!r} 1 for answers that are surely wrong? Enter {pairs} under Options, “Columns”.",
+    "name_margin": "The command `ecuas` can read them, with {flags}.",
     "name_per_cent": "Is it this? Enter {pairs} under Options, “Columns”, and 100 as “Largest confidence”.",
     "name_chosen_and_true": (
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ..errors import FileError, InputError, Note
 from ..inputs import Array, Bools, Floats, Ints, are_swapped
 from ..results import note_perfect
-from .cells import numbers_in, parse_cells, row_of_numbers, said_words
+from .cells import codes_of_two, numbers_in, parse_cells, row_of_numbers, said_words
 from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, on_unit_scale
 from .roles import DIFFERENT, resolve
 from .values import (
@@ -167,8 +167,7 @@ def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
         wrong,
         value=first,
         advice=advice,
-        low=f"{levels[0]:g}",
-        high=f"{levels[-1]:g}",
+        **codes_of_two(f"{levels[0]:g}", f"{levels[-1]:g}"),
         share=np.mean(grades[is_known] == levels[-1]),
     )
 
