@@ -532,7 +532,7 @@ def _refuse_confidences(rows: _Rows) -> None:
     name = recipe.predictions[0]
     values = on_unit_scale(numbers_in(sheet, name, share=recipe.scale == 1), recipe.scale)
     # as those of the likelier of two classes, and not by chance
-    is_high = len(values) >= _ENOUGH and np.nanmin(values) >= 0.5
+    is_high = len(values) >= _ENOUGH and bool(np.fmin.reduce(values) >= 0.5)
     predicted = [other for other in rows.counts if _is_named(other, "predicted")]
     for other in predicted:
         _refuse_contradiction(sheet, recipe, other, values, is_high=is_high)

@@ -375,8 +375,12 @@ def say_classes(recipe: Recipe, labels: Array, values: Array) -> dict[str, Any]:
 
 
 def _higher_class(values: Floats, labels: Array, classes: Sequence[str]) -> str:
-    """Return the one of two classes in whose rows numbers (N,) are higher."""
-    low, high = (np.nanmean(values[labels == one]) for one in classes)
+    """Return the one of two classes in whose rows numbers (N,) are higher, or nothing if one has none."""
+    is_known = ~np.isnan(values)
+    of_classes = [values[is_known & (labels == one)] for one in classes]
+    if not all(one.size for one in of_classes):
+        return ""
+    low, high = (one.mean() for one in of_classes)
     return classes[1] if high > low else classes[0]
 
 

@@ -633,6 +633,10 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.DataFrame({"label": SPAM[Y], "not ham": P, "not spam": 1 - P}),
         "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
     ),
+    "two classes in words beside no probabilities": (
+        pd.DataFrame({"label": SPAM[Y], "prob": np.nan}),
+        "must hold numbers of classes; got ",
+    ),
     "an older encoding": (
         BASE.assign(note="\u00e9").to_csv(index=False).encode("cp1252"),
         "Save it as UTF-8",
