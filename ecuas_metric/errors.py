@@ -15,7 +15,7 @@ LONGEST_VALUE = 100  # characters of an offender in a message
 # an argument, or the id of a rule, an advice or a note -> what a surface says for it
 Words = Mapping[str, str]
 _NOTHING = object()
-_PLAIN = re.compile(r"[\w.,:=+-]*\w")  # text that a shell takes as it is
+_PLAIN = re.compile(r"[\w.,:=+/-]*\w")  # text that a shell takes as it is
 
 
 def sentence(

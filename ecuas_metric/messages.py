@@ -270,7 +270,10 @@ ADVICE = {  # sentences of their own
         "the probability of class 1: columns={other}."
     ),
     "name_seeming": "Is it this? columns={columns}.",
-    "name_per_cent": "Is it this, in per cent? columns={columns}, scale=100.",
+    "name_errors": "Is {truth!r} 1 where answers are wrong? columns={columns}.",
+    "name_doubt": "Is {of_column!r} 1 where the system is sure that it is wrong? columns={columns}.",
+    "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {arguments}.",
+    "name_per_cent": "Is it this, in per cent? {arguments}.",
     "name_chosen_and_true": (
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? columns={columns}."
@@ -488,6 +491,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_numbers": "must hold numbers",
     "file_empty": "the file is empty",
     "markup": "the file is a page of HTML or XML, such as an error or a login, and no table",
+    "pointer": "the file is a pointer of Git LFS, not what it points to: git lfs pull",
     "no_rows": "the file has no rows",
     "no_truths": "must hold 1 or 0, true or false, yes or no, or such a pair",
     "no_value": "has no value",

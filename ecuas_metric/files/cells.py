@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError
+from ..errors import FileError, quoted
 from ..inputs import Bools, Floats, Ints
 from .values import (
     TEXT,
@@ -303,8 +303,15 @@ def _known_pair(
     if len(distinct) == 2 > len(common) and not any(map(is_number, distinct)):
         low, high = dict.fromkeys(words)
         share = np.mean(codes[codes >= 0] == 1)
-        raise sheet.error(column, "two_codes", advice="say_right", low=low, high=high, share=share)
+        fields = {"advice": "say_right", "share": share, **codes_of_two(low, high)}
+        raise sheet.error(column, "two_codes", **fields)
     return pair if len(common) > len(distinct - common) else None
+
+
+def codes_of_two(low: str, high: str) -> dict[str, Any]:
+    """Return the fields of a sentence on which of two codes is right."""
+    flags = {"high_flag": quoted(f"{high}/{low}"), "low_flag": quoted(f"{low}/{high}")}
+    return {"low": low, "high": high, **flags}
 
 
 def _no_number(

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ..errors import FileError, InputError, Note
 from ..inputs import Array, Bools, Floats, Ints, are_swapped
 from ..results import note_perfect
-from .cells import numbers_in, parse_cells, row_of_numbers, said_words
+from .cells import codes_of_two, numbers_in, parse_cells, row_of_numbers, said_words
 from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, on_unit_scale
 from .roles import DIFFERENT, resolve
 from .values import (
@@ -167,8 +167,7 @@ def refuse_codes(sheet: Sheet, recipe: Recipe, grades: Floats) -> None:
         wrong,
         value=first,
         advice=advice,
-        low=f"{levels[0]:g}",
-        high=f"{levels[-1]:g}",
+        **codes_of_two(f"{levels[0]:g}", f"{levels[-1]:g}"),
         share=np.mean(grades[is_known] == levels[-1]),
     )
 
@@ -533,7 +532,7 @@ def _refuse_confidences(rows: _Rows) -> None:
     name = recipe.predictions[0]
     values = on_unit_scale(numbers_in(sheet, name, share=recipe.scale == 1), recipe.scale)
     # as those of the likelier of two classes, and not by chance
-    is_high = len(values) >= _ENOUGH and np.nanmin(values) >= 0.5
+    is_high = len(values) >= _ENOUGH and bool(np.fmin.reduce(values) >= 0.5)
     predicted = [other for other in rows.counts if _is_named(other, "predicted")]
     for other in predicted:
         _refuse_contradiction(sheet, recipe, other, values, is_high=is_high)

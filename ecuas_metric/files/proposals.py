@@ -6,11 +6,12 @@ the first rows. Nothing is proposed where two columns fit alike.
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -24,8 +25,9 @@ from .values import Sheet, as_text, encode, first_of, floats_in, is_numeric
 
 _ROWS = 1000  # on which proposals are tried
 _MOST_LABELS = 50  # that a flag lists
-_LEVELS = 20  # of percentages; fewer may be a rating
-_SURELY = 2  # deviations of an agreement by chance
+_MOST_OF_RATING = 11
+_DEEPEST = 10  # of nested objects
+_SURELY = 3  # deviations that are no chance; a coin has the largest, of 1/2
 _NOT_IN_FLAGS = re.compile(r"[,=:+\"]")
 
 
@@ -36,6 +38,8 @@ class Proposal:
     advice: str
     columns: Mapping[str, str]
     labels: tuple[str, ...] = ()
+    scale: int = 1
+    is_margin: bool = False  # of a decision function
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def to_fields(self, said: Mapping[str, str]) -> dict[str, Any]:
@@ -46,6 +50,12 @@ class Proposal:
         if self.labels:
             flags.append(_labels_flag(self.labels))
             arguments.append(f"labels={list(self.labels)}")
+        if self.scale > 1:
+            flags.append(f"--scale {self.scale}")
+            arguments.append(f"scale={self.scale}")
+        if self.is_margin:
+            flags.append("--predictions-are logits")
+            arguments.append("predictions_are='logits'")
         return {
             "advice": self.advice,
             "columns": columns,
@@ -117,6 +127,15 @@ class _Columns:
             return [self.of("label")]
         return [name for name in self.free if self._has_classes(name)]
 
+    def sure(self) -> list[tuple[str, int]]:
+        """Return the columns that may be confidences, and what 1 is in them: percentages if there are no fractions."""
+        if self.of("confidence"):
+            return [(self.of("confidence"), 1)]
+        shares = [(name, 1) for name in self.shares()]
+        return shares or [
+            (name, 100) for name, values in self.numbers.items() if _are_percentages(values)
+        ]
+
     def _has_classes(self, name: str) -> bool:
         values = self.numbers.get(name, np.zeros(0))
         cells = self.cells[name]
@@ -159,7 +178,7 @@ def _numbered(table: _Columns) -> Proposal | None:
         first = min(group)
         names = [group[number] for number in sorted(group)]
         is_whole = sorted(group) == list(range(first, first + len(group)))
-        if first > 1 or not is_whole or not _sum_to_1(table, names):
+        if first > 1 or not is_whole or not _sum_to(1, table, names):
             continue
         is_long = len(names) > _MOST_LABELS
         is_prefix = first == 0 and not suffix and re.fullmatch(r"[\w.-]*[^\W_]_?", prefix)
@@ -186,7 +205,8 @@ def _with_labels(
         from_1 = known.min() > 0 and (first == 1 or known.max() == len(names))
         if not from_1 and known.max() == len(names):
             continue
-        if _agree(values - from_1, chosen) or has_label:
+        is_label = _are_no_worse if has_label else _agree
+        if is_label(values - from_1, chosen):
             numbers = tuple(str(1 + k) for k in range(len(names))) if from_1 else ()
             yield Proposal("name_found", {**of_label, **columns}, numbers)
 
@@ -221,14 +241,23 @@ def _named_by_class(table: _Columns) -> Proposal | None:
         if not is_short or any(map(_NOT_IN_FLAGS.search, classes)):
             continue
         of_label = {} if table.of("label") else {"label": label}
-        for by_class in _patterns(table, classes):
+        for by_class, scale in _patterns(table, classes):
             columns = {**of_label, "posteriors": "+".join(by_class.values())}
-            found.append(Proposal("name_found", columns, tuple(by_class)))
+            proposal = Proposal("name_found", columns, tuple(by_class), scale)
+            values = np.stack([table.numbers[one] for one in by_class.values()], axis=1)
+            likeliest = np.array(list(by_class))[values.argmax(axis=1)]
+            texts = table.texts(label)
+            # a column of the likeliest class in all rows was chosen by them
+            if _are_no_worse(texts, likeliest) and (not of_label or (texts != likeliest).any()):
+                found.append(proposal)
     return _only(found)
 
 
-def _patterns(table: _Columns, classes: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Yield columns by their classes, of all with the same text around a class; also of classes that are never true."""
+def _patterns(table: _Columns, classes: Sequence[str]) -> Iterator[tuple[dict[str, str], int]]:
+    """Yield columns by their classes, and what 1 is in them: all with the same text around a class.
+
+    Classes that are never true are among them, if only then they sum to the whole.
+    """
     around: dict[tuple[str, str], dict[str, str]] = {}
     for name in table.numbers:
         for one in classes:
@@ -245,9 +274,9 @@ def _patterns(table: _Columns, classes: Sequence[str]) -> Iterator[dict[str, str
             if is_alike and name not in by_class.values():
                 others[name[len(before) : len(name) - len(after)]] = name
         wider = {**by_class, **others}
-        for columns in (by_class, wider):
-            if _sum_to_1(table, list(columns.values())):
-                yield columns
+        for columns, scale in product((by_class, wider), (1, 100)):
+            if _sum_to(scale, table, list(columns.values())):
+                yield columns, scale
                 break
 
 
@@ -261,17 +290,29 @@ def _lists(table: _Columns) -> Proposal | None:
     """Propose a column of lists or of mappings, of as many numbers as there are classes, or of their names."""
     found = []
     for name in table.free:
-        first = first_of(table.sheet.table, name)
-        by_class = classes_of(first)
-        row = row_of_numbers(first)
-        if not isinstance(row, list) or not _are_probabilities(row):
+        likeliest = _likeliest_in(table.sheet.column(name).to_pylist())
+        if likeliest is None:
             continue
-        known = set(map(str, range(len(row)))) if by_class is None else by_class.keys()
         for label in table.may_be_labels():
-            if set(table.classes(label)) <= known:
-                columns = {} if table.of("label") else {"label": label}
+            texts = table.texts(label)
+            columns = {} if table.of("label") else {"label": label}
+            is_label = _agree if columns else _are_no_worse
+            if set(texts) & set(likeliest) and is_label(texts, likeliest):
                 found.append(Proposal("name_found", {**columns, "posteriors": name}))
     return _only(found)
+
+
+def _likeliest_in(cells: Sequence[object]) -> Array | None:
+    """Return the names or numbers (N,) of the likeliest classes in lists or mappings, or None of other cells."""
+    likeliest = []
+    for cell in cells:
+        by_class = classes_of(cell)
+        row = row_of_numbers(cell)
+        if not isinstance(row, list) or not _are_probabilities(row):
+            return None
+        number = int(np.argmax(row))
+        likeliest.append(str(number) if by_class is None else list(by_class)[number])
+    return np.array(likeliest)
 
 
 def _labels(table: _Columns) -> Proposal | None:
@@ -292,22 +333,22 @@ def _labels(table: _Columns) -> Proposal | None:
 
 
 def _two_classes(table: _Columns) -> Proposal | None:
-    """Propose the one column of numbers from 0 to 1 as the probability of one of two classes in words."""
+    """Propose the one column of numbers from 0 to 1 as the probability of one of two classes."""
     labels = [
         name
         for name in table.may_be_labels()
-        if len(table.classes(name)) == 2 and np.isnan(table.values(name)).all()
+        if len(table.classes(name)) == 2 and table.classes(name) != ["0", "1"]
     ]
-    shares = table.shares()
+    shares = [table.of("positive")] if table.of("positive") else table.shares()
     if len(labels) != 1 or len(shares) != 1 or table.of("confidence") or table.of("correct"):
         return None
-    (label,) = labels
-    (name,) = shares
-    classes = table.classes(label)
+    columns = {"label": labels[0], "positive": shares[0]}
+    missing = {role: one for role, one in columns.items() if not table.of(role)}
+    classes = table.classes(labels[0])
     if any(map(_NOT_IN_FLAGS.search, classes)):
         return None
-    columns = {"positive": name} if table.of("label") else {"label": label, "positive": name}
-    return _on_two_classes(name, classes, columns)
+    higher = _higher_class(table.values(shares[0]), table.texts(labels[0]), classes)
+    return _on_two_classes(shares[0], classes, missing, higher)
 
 
 def say_classes(recipe: Recipe, labels: Array, values: Array) -> dict[str, Any]:
@@ -320,8 +361,10 @@ def say_classes(recipe: Recipe, labels: Array, values: Array) -> dict[str, Any]:
     if len(classes) < 2 or any(map(_NOT_IN_FLAGS.search, classes)):
         return {}
     if recipe.form == "positive":
-        of_two = len(classes) == 2
-        return _on_two_classes(recipe.predictions[0], classes, {}).to_fields({}) if of_two else {}
+        if len(classes) > 2:
+            return {}
+        higher = _higher_class(values, labels, classes)
+        return _on_two_classes(recipe.predictions[0], classes, {}, higher).to_fields({})
     if values.ndim < 2:
         return {}
     from_1 = tuple(str(1 + k) for k in range(values.shape[1]))
@@ -331,10 +374,25 @@ def say_classes(recipe: Recipe, labels: Array, values: Array) -> dict[str, Any]:
     return Proposal("name_in_order", {}, order).to_fields({}) if order else {}
 
 
-def _on_two_classes(column: str, classes: Sequence[str], columns: Mapping[str, str]) -> Proposal:
-    """Return the advice on which of two classes a column is the probability of, by its name or as the user knows."""
+def _higher_class(values: Floats, labels: Array, classes: Sequence[str]) -> str:
+    """Return the one of two classes in whose rows numbers (N,) are higher, or nothing if one has none."""
+    is_known = ~np.isnan(values)
+    of_classes = [values[is_known & (labels == one)] for one in classes]
+    if not all(one.size for one in of_classes):
+        return ""
+    low, high = (one.mean() for one in of_classes)
+    return classes[1] if high > low else classes[0]
+
+
+def _on_two_classes(
+    column: str, classes: Sequence[str], columns: Mapping[str, str], higher: str
+) -> Proposal:
+    """Return the advice on which of two classes a column is the probability of.
+
+    That is the class in its name, if numbers are higher where it is true; or the user knows.
+    """
     second = _second_class(column, classes)
-    if second:
+    if second and second == higher:
         first = classes[0] if second == classes[1] else classes[1]
         return Proposal("name_found", columns, (first, second))
     ways = [
@@ -356,20 +414,25 @@ def _labels_flag(labels: Sequence[str]) -> str:
 
 def _judged(table: _Columns) -> Proposal | None:
     """Propose the one column of 0 and 1, or of words, beside confidences, by name or the one column of fractions."""
-    shares = [table.of("confidence")] if table.of("confidence") else table.shares()
+    sure = table.sure()
     verdicts = table.verdicts()
-    if table.of("correct") or len(shares) != 1 or len(verdicts) != 1:
+    if table.of("correct") or len(sure) != 1 or len(verdicts) != 1:
         return None
-    (name,) = shares
+    ((name, scale),) = sure
     (truth,) = verdicts
     truths = table.truths(truth)
-    if truths is None or not _rises(table.values(name), truths):
-        return None
+    values = table.values(name)
     named = {"confidence": name} if not table.of("confidence") else {}
+    if truths is None or (scale > 1 and not _rises_surely(values, truths)):
+        return None
+    if _rises_surely(values, ~truths) and table.of("confidence"):
+        return Proposal("name_errors", {"correct": f"1-{truth}"}, fields={"truth": truth})
+    if not _rises(values, truths):
+        return None
     columns = {**named, "correct": truth}
-    is_word = np.isnan(table.values(truth)).all()
-    if is_word:
-        return Proposal("name_seeming", columns)
+    if np.isnan(table.values(truth)).all() or scale > 1:
+        advice = "name_per_cent" if scale > 1 else "name_seeming"
+        return Proposal(advice, columns, scale=scale)
     other = {"positive": name, "label": truth}
     fields = {"truth": truth, "of_column": name, "other": other, "other_pairs": pairs_of(other)}
     return Proposal("name_judged_or_class", columns, fields=fields)
@@ -380,47 +443,73 @@ def _confidence(table: _Columns) -> Proposal | None:
     truths = table.truths(table.of("correct")) if table.of("correct") else None
     if truths is None or table.of("confidence"):
         return None
-    shares = [name for name in table.shares() if _rises(table.numbers[name], truths)]
-    if len(shares) == 1:
-        return Proposal("name_seeming", {"confidence": shares[0]})
-    per_cent = [
+    sure = table.sure()
+    rising = [
+        (name, scale)
+        for name, scale in sure
+        if (_rises if scale == 1 else _rises_surely)(table.numbers[name], truths)
+    ]
+    if len(rising) == 1:
+        ((name, scale),) = rising
+        advice = "name_per_cent" if scale > 1 else "name_seeming"
+        return Proposal(advice, {"confidence": name}, scale=scale)
+    if len(sure) == 1 and sure[0][1] == 1 and _rises_surely(table.numbers[sure[0][0]], ~truths):
+        (name, _) = sure[0]
+        return Proposal("name_doubt", {"confidence": f"1-{name}"}, fields={"of_column": name})
+    return None
+
+
+def _margin(table: _Columns) -> Proposal | None:
+    """Propose the one column of numbers below and above 0 as of a decision function, beside classes 0 and 1."""
+    truths = table.truths(table.of("label")) if table.of("label") else None
+    found = [
         name
         for name, values in table.numbers.items()
-        if _are_shares(values / 100) and len(np.unique(values)) > _LEVELS and _rises(values, truths)
+        if values.min() < 0 < values.max() and (values % 1 > 0).any()
     ]
-    per_cent = [name for name in per_cent if not _counts_rows(table.numbers[name])]
-    if shares or len(per_cent) != 1:
+    if truths is None or table.shares() or len(found) != 1:
         return None
-    return Proposal("name_per_cent", {"confidence": per_cent[0]})
+    if not _rises_surely(table.numbers[found[0]], truths):
+        return None
+    fields = {"of_column": found[0]}
+    return Proposal("name_margin", {"positive": found[0]}, is_margin=True, fields=fields)
 
 
 def _chosen(table: _Columns) -> Proposal | None:
     """Propose two columns of the same classes or texts as the chosen and the true ones, beside confidences."""
-    shares = [table.of("confidence")] if table.of("confidence") else table.shares()
-    if table.of("correct") or len(shares) != 1:
+    sure = [name for name, scale in table.sure() if scale == 1]
+    if table.of("correct") or len(sure) != 1:
         return None
-    (name,) = shares
+    (name,) = sure
     values = table.values(name)
-    label = table.of("label")
-    texts = {
-        one: table.texts(one)
-        for one in table.free
-        if one != name and (one in table.numbers or pa.types.is_large_string(table.cells[one].type))
-    }
-    pairs = [(label, one) for one in texts] if label else list(combinations(texts, 2))
-    texts |= {label: table.texts(label)} if label else {}
     found = []
-    for truth, chosen in pairs:
-        hits = texts[truth] == texts[chosen]
-        count = len(set(texts[truth]) | set(texts[chosen]))
-        is_of_chosen = count > 2 or values.min() >= 0.5
-        if is_of_chosen and _agree(texts[truth], texts[chosen]) and _rises(values, hits):
+    for truth, chosen in _pairs_of_classes(table):
+        texts = table.texts(truth)
+        others = table.texts(chosen)
+        is_of_chosen = len(set(texts) | set(others)) > 2 or values.min() >= 0.5
+        if is_of_chosen and _agree(texts, others) and _rises(values, texts == others):
             columns = {"label": truth, "predicted": chosen, "confidence": name}
-            named = [role for role in columns if table.of(role)]
+            missing = {role: one for role, one in columns.items() if not table.of(role)}
             fields = {"truth": truth, "chosen": chosen, "of_column": name}
-            missing = {role: one for role, one in columns.items() if role not in named}
             found.append(Proposal("name_chosen_and_true", missing, fields=fields))
     return _only(found)
+
+
+def _pairs_of_classes(table: _Columns) -> list[tuple[str, str]]:
+    """Return columns of texts or of whole numbers that may be the true and the chosen classes."""
+    label = table.of("label")
+    predicted = table.of("predicted")
+    free = [
+        name
+        for name in table.free
+        if pa.types.is_large_string(table.cells[name].type)
+        or (name in table.numbers and not (table.numbers[name] % 1 > 0).any())
+    ]
+    if label and predicted:
+        return [(label, predicted)]
+    if label:
+        return [(label, name) for name in free]
+    return [(name, predicted) for name in free] if predicted else list(combinations(free, 2))
 
 
 def _side_by_side(table: _Columns) -> Proposal | None:
@@ -448,6 +537,43 @@ def _side_by_side(table: _Columns) -> Proposal | None:
     )
 
 
+def _nested(table: _Columns) -> Proposal | None:
+    """Propose fields within objects that are called as roles are, if they complete confidences and verdicts."""
+    paths: dict[str, list[str]] = {}
+    for name in table.free:
+        for path in _paths_in(first_of(table.sheet.table, name), name):
+            last = path.rpartition(".")[2].lower()
+            for role in ("confidence", "correct"):
+                if last in NAMES[role] and not table.of(role):
+                    paths.setdefault(role, []).append(path)
+    columns = {role: found[0] for role, found in paths.items() if len(found) == 1}
+    is_whole = all(columns.get(role) or table.of(role) for role in ("confidence", "correct"))
+    return Proposal("name_seeming", columns) if columns and is_whole else None
+
+
+def _paths_in(value: object, path: str, depth: int = 0) -> Iterator[str]:
+    """Yield the dotted paths of numbers and texts in a nested value, also in JSON within it."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        value = _parsed(value)
+    parts: Iterable[tuple[object, object]] = ()
+    if isinstance(value, dict):
+        parts = value.items()
+    elif isinstance(value, list):
+        parts = enumerate(value) if len(value) == 1 and depth else ()  # of several, which?
+    elif depth:
+        yield path
+    for key, part in parts if depth < _DEEPEST else ():
+        if not re.search(r"[.,=:+]", str(key)):
+            yield from _paths_in(part, f"{path}.{key}", depth + 1)
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def _pairs_within(columns: Mapping[str, str]) -> str:
     return ",".join(f"{role}={name}" for role, name in columns.items())
 
@@ -460,11 +586,13 @@ def _only(found: Sequence[Proposal]) -> Proposal | None:
     return found[0] if len(found) == 1 else None
 
 
-def _sum_to_1(table: _Columns, names: Sequence[str]) -> bool:
-    """Return whether two or more columns are probabilities of all classes."""
+def _sum_to(whole: int, table: _Columns, names: Sequence[str]) -> bool:
+    """Return whether two or more columns are probabilities of all classes, or percentages."""
     values = np.array([table.numbers[name] for name in names])
     are_shares = len(names) > 1 and bool((values >= 0).all())
-    return are_shares and bool((np.abs(values.sum(axis=0) - 1) <= ROUNDED_SUM_TOLERANCE).all())
+    return are_shares and bool(
+        (np.abs(values.sum(axis=0) / whole - 1) <= ROUNDED_SUM_TOLERANCE).all()
+    )
 
 
 def _are_probabilities(row: Sequence[object]) -> bool:
@@ -482,6 +610,12 @@ def _are_shares(values: Floats) -> bool:
     return bool(is_within and (known % 1 > 0).any())
 
 
+def _are_percentages(values: Floats) -> bool:
+    known = values[~np.isnan(values)]
+    is_within = known.size > 0 and known.min() >= 0 and _MOST_OF_RATING < known.max() <= 100
+    return bool(is_within and not _counts_rows(known))
+
+
 def _counts_rows(values: Floats) -> bool:
     return bool((np.diff(values) == 1).all())
 
@@ -496,16 +630,36 @@ def _rises(values: Floats, right: Bools) -> bool:
     return bool(high.mean() > low.mean() and high.min() <= low.max())
 
 
+def _rises_surely(values: Floats, right: Bools) -> bool:
+    """Return whether numbers (N,) are so by more than chance explains."""
+    known = ~np.isnan(values)
+    if not _rises(values, right) or not np.ptp(values[known]):
+        return False
+    correlation = np.corrcoef(values[known], right[known])[0, 1]
+    return bool(correlation * math.sqrt(np.count_nonzero(known)) > _SURELY)
+
+
+def _are_no_worse(first: Array, second: Array) -> bool:
+    """Return whether two columns (N,) are the same in as many rows as by chance, or in more."""
+    return _beyond_chance(first, second) >= 0
+
+
 def _agree(first: Array, second: Array) -> bool:
     """Return whether two columns (N,) are the same in more rows than by chance, but not in all."""
+    is_all = bool((first == second).all())
+    return not is_all and _beyond_chance(first, second) * math.sqrt(len(first)) > _SURELY / 2
+
+
+def _beyond_chance(first: Array, second: Array) -> float:
+    """Return by how much the share of rows in which two columns (N,) are the same exceeds that of chance."""
     known = set(first.tolist()) & set(second.tolist())
     expected = sum(np.mean(first == one) * np.mean(second == one) for one in known)
-    share = np.mean(first == second)
-    return bool(share < 1 and (share - expected) * math.sqrt(len(first)) > _SURELY / 2)
+    return float(np.mean(first == second) - expected)
 
 
 _RULES: tuple[Callable[[_Columns], Proposal | None], ...] = (
     _side_by_side,
+    _nested,
     _numbered,
     _named_by_class,
     _lists,
@@ -514,4 +668,5 @@ _RULES: tuple[Callable[[_Columns], Proposal | None], ...] = (
     _chosen,
     _two_classes,
     _judged,
+    _margin,
 )

@@ -50,6 +50,7 @@ _BEGINNING = 4096  # bytes that tell what a file is
 _MARKUP = re.compile(
     rb"(\xef\xbb\xbf)?\s*<(!doctype|!--|html|head|body|table|\?xml)\b", re.IGNORECASE
 )
+_POINTER = b"version https://git-lfs.github.com"
 _NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
@@ -136,6 +137,8 @@ def _read_file(path: str | Path, rows: str | None) -> Sheet:
     content, suffix = content_of(path)
     if not content.size:
         return _sheet(pa.table({}))
+    if content[:_BEGINNING].to_pybytes().startswith(_POINTER):
+        raise FileError(path, "pointer")
     if _MARKUP.match(content[:_BEGINNING].to_pybytes()):
         raise FileError(path, "markup")
     if suffix not in _READERS:
@@ -333,6 +336,10 @@ def _read_csv(content: pa.Buffer) -> Sheet:
             "the file ends within the number in its last row; leave that row out, or write it whole"
         )
     header = _header(content)
+    if header.names and _has_two_headers(header):
+        raise ValueError(
+            "it has several rows of names, as of a pandas MultiIndex; write one of joined names"
+        )
     require_distinct(header.names)
     if not header.names:
         return _sheet(pa.table({}))
@@ -431,6 +438,15 @@ def _header(content: pa.Buffer) -> Header:
     if len(cells) > len(names):
         raise ValueError("the rows have more cells than the header has names")
     return Header(names, before, separator, cells, comments)
+
+
+def _has_two_headers(header: Header) -> bool:
+    """Return whether names are repeated, and the next row has texts that tell them apart."""
+    names = [name for name in header.names if name.strip()]
+    pairs = list(zip(header.names, header.cells, strict=False))
+    are_texts = not any(is_number(cell) or cell[:1] in "[{" for cell in header.cells if cell)
+    is_repeated = len(set(names)) < len(names)
+    return is_repeated and are_texts and len(set(pairs)) == len(pairs)
 
 
 def _cells(line: str, separator: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -434,8 +435,9 @@ class _Matching:
         if self.is_trial or self.labels:
             return {}
         for proposal in propose(self.sheet, self.roles, said.keys()):
-            trial = _Matching(self.sheet, proposal.labels, is_trial=True)
             columns = {**said, **proposal.columns}
+            sheet = replace(self.sheet, table=with_nested(self.sheet.table, columns))
+            trial = _Matching(sheet, proposal.labels, is_trial=True)
             try:
                 trial.say(columns)
                 trial.find()

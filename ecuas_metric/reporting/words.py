@@ -26,7 +26,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "They can be anything from 0 to 1: values are the smallest and the largest possible ones; ECE and metrics of "
         "the order have none. --missing-confidence puts one number in their place, on which their share then rests."
     ),
-    "name_form": "Logits or log-probabilities? Specify them with --predictions-are.",
+    "name_form": "Logits? --predictions-are logits. Log-probabilities? --predictions-are log_probabilities.",
     "logits_not_exponentials": (
         "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum."
     ),
@@ -76,7 +76,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "label=NAME."
     ),
     "say_right": (
-        "Only you know which: --right={high}/{low} if {high} is ({share:.1%} are right then), --right={low}/{high} if "
+        "Only you know which: --right={high_flag} if {high} is ({share:.1%} are right then), --right={low_flag} if "
         "{low} is (all others)."
     ),
     "name_found": "They seem to be these: {flags}.",
@@ -89,7 +89,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "the probability of class 1: --columns {other_pairs}."
     ),
     "name_seeming": "Is it this? --columns {pairs}.",
-    "name_per_cent": "Is it this, in per cent? --columns {pairs} --scale 100.",
+    "name_errors": "Is {truth!r} 1 where answers are wrong? --columns {pairs}.",
+    "name_doubt": "Is {of_column!r} 1 where the system is sure that it is wrong? --columns {pairs}.",
+    "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {flags}.",
+    "name_per_cent": "Is it this, in per cent? {flags}.",
     "name_chosen_and_true": (
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? --columns {pairs}."

@@ -414,6 +414,63 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns label=gold,predicted=choice,confidence=max",
         "one of four classes",
     ),
+    "a list in JSON in a list in an object": (
+        json.dumps(
+            [
+                {"r": {"choices": [{"text": json.dumps({"confidence": q})}]}, "correct": c}
+                for q, c in zip(Q.tolist(), C.tolist(), strict=True)
+            ]
+        ),
+        "--columns confidence=r.choices.0.text.confidence",
+        "confidences",
+    ),
+    "errors": (
+        BASE.drop(columns="correct").assign(e=1 - C),
+        "--columns correct=1-e",
+        "confidences",
+    ),
+    "doubts": (
+        BASE.drop(columns="confidence").assign(doubt=1 - Q),
+        "--columns confidence=1-doubt",
+        "confidences",
+    ),
+    "margins": (
+        pd.DataFrame({"label": Y, "margin": np.log(P / (1 - P))}),
+        "--columns positive=margin --predictions-are logits",
+        "binary",
+    ),
+    "percentages and words of other names": (
+        BASE.assign(sure=(100 * Q).round(2), judge=np.where(C, "CORRECT", "INCORRECT"))[
+            ["id", "sure", "judge"]
+        ],
+        "--columns confidence=sure,correct=judge --scale 100",
+        "confidences",
+    ),
+    "percentages of classes": (
+        (100 * BY_NAME[CLASSES]).add_suffix("%").assign(label=CLASSES[LABEL]),
+        '--columns "posteriors=cat%+dog%+horse%+ship%" --labels cat,dog,horse,ship --scale 100',
+        "posteriors",
+    ),
+    "the chosen class beside the true one": (
+        BY_NAME.rename(columns={"y_true": "truth"}).assign(choice=CLASSES[FOUR.argmax(axis=1)]),
+        "--columns label=truth,posteriors=cat+dog+horse+ship --labels cat,dog,horse,ship",
+        "posteriors",
+    ),
+    "codes of two classes without a name": (
+        pd.DataFrame({"outcome": Y + 1, "prob": P}),
+        "--columns label=outcome --labels 1,2",
+        "binary",
+    ),
+    "words with spaces": (
+        judged("1 - right", "0 - wrong"),
+        '--right="1 - right/0 - wrong"',
+        "confidences",
+    ),
+    "logits": (
+        pd.DataFrame(np.log(FOUR) + 1).add_prefix("logit_").assign(label=LABEL),
+        "--predictions-are logits",
+        "posteriors",
+    ),
     "systems side by side": (
         BASE.set_axis(["id", "gpt_confidence", "gpt_correct"], axis=1).assign(
             **{"conf.b": Q, "correct.b": C}
@@ -555,6 +612,31 @@ REFUSED = {  # a file, what the refusal says, and flags
         "page of HTML",
     ),
     "nothing": ("", "a.csv: the file is empty."),
+    "two rows of names": (
+        pd.concat({"gpt": BASE, "llama": BASE}, axis=1).to_csv(index=False),
+        "several rows of names, as of a pandas MultiIndex",
+    ),
+    "a pointer": ("version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "git lfs pull"),
+    "the chosen class without the true one": (
+        BY_NAME.drop(columns="y_true").assign(choice=CLASSES[FOUR.argmax(axis=1)]),
+        "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B",
+    ),
+    "folds beside lists": (
+        pd.DataFrame({"fold": np.arange(N) % 3, "z": FOUR.tolist()}),
+        "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B",
+    ),
+    "the complement of the class in the name": (
+        pd.DataFrame({"label": SPAM[Y], "not spam": 1 - P}),
+        "If 'not spam' is the probability of spam: --columns",
+    ),
+    "complements of the classes in the names": (
+        pd.DataFrame({"label": SPAM[Y], "not ham": P, "not spam": 1 - P}),
+        "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
+    ),
+    "two classes in words beside no probabilities": (
+        pd.DataFrame({"label": SPAM[Y], "prob": np.nan}),
+        "must hold numbers of classes; got ",
+    ),
     "an older encoding": (
         BASE.assign(note="\u00e9").to_csv(index=False).encode("cp1252"),
         "Save it as UTF-8",

@@ -96,12 +96,15 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "flags": "--labels a,b",
         "reversed_flags": "--labels b,a",
         "other_pairs": "label=y",
+        "high_flag": "2/1",
+        "low_flag": "1/2",
     }
     said = (
         FileError("x", "", advice=advice, **fields)
         .render(COMMAND_WORDS)
         .replace("--scale=", "--scale ")
         .replace("--right=", "--right ")
+        .replace("-are log_probabilities", "-are logits")
     )
     assert not any(python in said for python in ("=", "_", "shape")) or "--columns" in said, said
 
