@@ -194,7 +194,7 @@ ADVICE = {  # sentences of their own
     "sort_labels": "Sort them, and the columns of y_prob with them.",
     "swap_arguments": "Swapped? The predictions are all 0 or 1.",
     "use_analytic_intervals": "Use interval_method='analytic' instead.",
-    "take_n_1": "Are the confidences rounded? Then go by ECUAS_1.",
+    "take_n_1": "Are the confidences rounded? Then go by a larger n, such as 1.",
     "use_probabilities": (
         "Are they class labels? Then pass probabilities instead: of each class, or that of class 1 with "
         "predictions_are='positive_probabilities'."
@@ -278,7 +278,7 @@ ADVICE = {  # sentences of their own
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? columns={columns}."
     ),
-    "name_side_by_side": "Are these systems? columns={systems}.",
+    "name_side_by_side": "Are these systems? {arguments}.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_its_files": "Name its files.",
     "name_one_role": "Specify which with columns, e.g. {{ROLE: NAME}}.",

@@ -59,18 +59,18 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "say_right_word": "Answers, beside the true ones? Under Options, “Columns”: predicted=NAME, label=NAME.",
     "name_found": "The command `ecuas` can read them, with {flags}.",
     "name_in_order": "The command `ecuas` can read them, with {flags}.",
-    "name_second_class": "Call the classes 0 and 1, of which column {of_column!r} is the probability of 1.",
+    "name_second_class": "Call the classes 0 and 1, of which column “{of_column}” is the probability of 1.",
     "name_judged_or_class": (
-        "Under Options, “Columns”, enter {pairs} if {truth!r} says whether answers are right; {other_pairs} if it is "
-        "the true class, and {of_column!r} the probability of class 1."
+        "Under Options, “Columns”, enter {pairs} if “{truth}” says whether answers are right; {other_pairs} if it is "
+        "the true class, and “{of_column}” the probability of class 1."
     ),
     "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
-    "name_errors": "Is {truth!r} 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",
-    "name_doubt": "Is {of_column!r} 1 for answers that are surely wrong? Enter {pairs} under Options, “Columns”.",
+    "name_errors": "Is “{truth}” 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",
+    "name_doubt": "Is “{of_column}” 1 for answers that are surely wrong? Enter {pairs} under Options, “Columns”.",
     "name_margin": "The command `ecuas` can read them, with {flags}.",
     "name_per_cent": "Is it this? Enter {pairs} under Options, “Columns”, and 100 as “Largest confidence”.",
     "name_chosen_and_true": (
-        "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
+        "Is one of “{truth}” and “{chosen}” the true one, the other that of the system, and “{of_column}” how sure it "
         "is? Enter {pairs} under Options, “Columns”."
     ),
     "name_side_by_side": "The command `ecuas` can read systems side by side: {flags}.",

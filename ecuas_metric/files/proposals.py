@@ -533,7 +533,7 @@ def _side_by_side(table: _Columns) -> Proposal | None:
         f"--columns {quoted(f'{system}:' + _pairs_within(one))}" for system, one in whole.items()
     ]
     return Proposal(
-        "name_side_by_side", {}, fields={"flags": " ".join(flags), "systems": repr(whole)}
+        "name_side_by_side", {}, fields={"flags": " ".join(flags), "arguments": f"columns={whole}"}
     )
 
 

@@ -66,6 +66,11 @@ def test_no_advice_speaks_of_python_or_of_the_command(advice):
         "labels": "y",
         "skipped": "2",
         "of_file": "a.csv",
+        "of_column": "p",
+        "truth": "y",
+        "chosen": "z",
+        "flags": "f",
+        "other_pairs": "x",
     }
     shown = markup.in_words(FileError("a.csv", "unlabelled", advice=advice, **fields))
     assert not re.search("_|={|--|'", shown.partition(". ")[2])
