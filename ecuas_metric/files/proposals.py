@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,12 +23,17 @@ from .cells import TRUTHS, classes_of, parse_cells, row_of_numbers
 from .recipe import NAMES, Recipe, column_in
 from .values import Sheet, as_text, encode, first_of, floats_in, is_numeric
 
+_T = TypeVar("_T")
+
 _ROWS = 1000  # on which proposals are tried
 _MOST_LABELS = 50  # that a flag lists
 _MOST_OF_RATING = 11
 _DEEPEST = 10  # of nested objects
 _SURELY = 3  # deviations that are no chance; a coin has the largest, of 1/2
 _NOT_IN_FLAGS = re.compile(r"[,=:+\"]")
+_JUDGED = ("correct", "confidence")  # roles
+_VERDICTS = [{"1", "0"}, *map(set, TRUTHS)]  # pairs of words
+_RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +70,39 @@ class Proposal:
         }
 
 
-def _second_class(column: str, classes: Sequence[str]) -> str:
-    """Return the one of two classes that is in the name of a column, or nothing."""
-    low, high = (_positions(column, one) for one in classes)
-    if bool(low) == bool(high):
-        return ""
-    return classes[1] if high else classes[0]
-
-
 def propose(
     sheet: Sheet, roles: Mapping[str, Sequence[str]], said: Collection[str]
 ) -> Iterator[Proposal]:
     """Yield what may be the columns that roles lack, the surest first; those that were said are kept."""
     table = _Columns(sheet.head(_ROWS), roles)
     for rule in _RULES:
-        proposal = rule(table)
+        proposal = _only(list(rule(table)))
         if proposal is not None and not said & proposal.columns.keys():
             yield proposal
+
+
+def _only(fitting: Collection[_T]) -> _T | None:
+    """Return what fits if nothing else does."""
+    return next(iter(fitting)) if len(fitting) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Sure:
+    """A column that may be confidences, and what 1 is in it."""
+
+    name: str
+    values: Floats
+    scale: int
+
+    @property
+    def advice(self) -> str:
+        """Return the id of the advice to take it as confidences."""
+        return "name_seeming" if self.scale == 1 else "name_per_cent"
+
+    def is_higher(self, right: Bools) -> bool:
+        """Return whether it is higher where it is right (N,); percentages surely, since they may be anything."""
+        rises = _rises if self.scale == 1 else _rises_surely
+        return rises(self.values, right)
 
 
 class _Columns:
@@ -90,18 +111,21 @@ class _Columns:
     def __init__(self, sheet: Sheet, roles: Mapping[str, Sequence[str]]) -> None:
         self.sheet = sheet
         self.roles = roles
-        taken = {column_in(name) for names in roles.values() for name in names}
-        self.free = [
-            name for name in sheet.names if name not in taken and not _NOT_IN_FLAGS.search(name)
-        ]
+        with_role = {column_in(name) for names in roles.values() for name in names}
+        without = [name for name in sheet.names if name not in with_role]
+        self.free = [name for name in without if _fit_flags([name])]
         self.cells = {name: parse_cells(sheet.column(name)) for name in self.free}
         self.numbers = {
             name: floats_in(cells) for name, cells in self.cells.items() if is_numeric(cells.type)
         }
 
-    def of(self, role: str) -> str:
-        """Return the column of a role, or nothing."""
-        return next(iter(self.roles.get(role, ())), "")
+    def named(self, role: str) -> list[str]:
+        """Return the column of a role, if it has one."""
+        return list(self.roles.get(role, ()))[:1]
+
+    def missing(self, **columns: str) -> dict[str, str]:
+        """Return those of the roles that have no column yet, with the columns that they may have."""
+        return {role: name for role, name in columns.items() if not self.named(role)}
 
     def values(self, name: str) -> Floats:
         """Return the numbers (N,) of a column, nan where it has none."""
@@ -117,140 +141,156 @@ class _Columns:
 
     def classes(self, name: str) -> list[str]:
         """Return the distinct texts of a column, sorted; numbers by their size."""
-        distinct = sorted(set(self.texts(name)) - {""})
+        distinct = _distinct(self.texts(name))
         are_numbers = all(map(str.isdecimal, distinct))
         return sorted(distinct, key=int) if are_numbers else distinct
 
+    def likeliest(self, names: Iterable[str]) -> Array:
+        """Return the number (N,) of the column with the highest value."""
+        values = np.stack([self.values(name) for name in names], axis=1)
+        numbers: Array = values.argmax(axis=1)
+        return numbers
+
     def may_be_labels(self) -> list[str]:
         """Return the column of labels, or those that have few values, and no fractions."""
-        if self.of("label"):
-            return [self.of("label")]
-        return [name for name in self.free if self._has_classes(name)]
+        return self.named("label") or [name for name in self.free if self._repeats_classes(name)]
 
-    def sure(self) -> list[tuple[str, int]]:
-        """Return the columns that may be confidences, and what 1 is in them: percentages if there are no fractions."""
-        if self.of("confidence"):
-            return [(self.of("confidence"), 1)]
-        shares = [(name, 1) for name in self.shares()]
-        return shares or [
-            (name, 100) for name, values in self.numbers.items() if _are_percentages(values)
-        ]
-
-    def _has_classes(self, name: str) -> bool:
-        values = self.numbers.get(name, np.zeros(0))
+    def _repeats_classes(self, name: str) -> bool:
         cells = self.cells[name]
-        is_plain = name in self.numbers or pa.types.is_large_string(cells.type)
-        is_whole = bool((values[~np.isnan(values)] % 1 == 0).all())
-        return is_plain and is_whole and 2 <= len(cells.unique()) <= len(cells) / 2
+        return self.may_be_classes(name) and 2 <= len(cells.unique()) <= len(cells) / 2
+
+    def may_be_classes(self, name: str) -> bool:
+        """Return whether a column without a role has texts, or numbers without fractions."""
+        if name in self.numbers:
+            return not _has_fractions(self.numbers[name])
+        return bool(pa.types.is_large_string(self.cells[name].type))
+
+    def fit(self, labels: Array, chosen: Array) -> bool:
+        """Return whether true classes (N,) fit the chosen ones; a column without a role has to do so surely."""
+        return _are_no_worse(labels, chosen) if self.named("label") else _agree(labels, chosen)
+
+    def sure(self) -> list[_Sure]:
+        """Return the columns that may be confidences: percentages if there are no fractions."""
+        names = self.named("confidence") or self.shares()
+        shares = [_Sure(name, self.values(name), 1) for name in names]
+        return shares or [
+            _Sure(name, values, 100)
+            for name, values in self.numbers.items()
+            if _are_percentages(values)
+        ]
 
     def shares(self) -> list[str]:
         """Return the columns of numbers from 0 to 1, of which some are fractions."""
         return [name for name, values in self.numbers.items() if _are_shares(values)]
 
-    def verdicts(self) -> list[str]:
-        """Return the columns that have 0 and 1, or a known pair of words; and such labels."""
-        names = [*filter(None, [self.of("label")]), *self.free]
-        return [name for name in names if self.truths(name) is not None]
+    def verdicts(self) -> dict[str, Bools]:
+        """Return where columns (N,) say yes that have 0 and 1, or a known pair of words; and such labels."""
+        names = [*self.named("label"), *self.free]
+        truths = {name: self._truths(name) for name in names}
+        return {name: right for name, right in truths.items() if right is not None}
 
-    def truths(self, name: str) -> Bools | None:
-        """Return where a column (N,) says yes, or None if it says more than yes and no, or no more than one."""
-        texts = np.char.lower(self.texts(name)) if len(self.sheet.rows) else np.zeros(0, str)
-        words = set(texts)
-        pairs = [{"1", "0"}, *(set(pair) for pair in TRUTHS)]
-        if words not in pairs:
-            return None
-        right = {"1", *(word for pair in TRUTHS for word, value in pair.items() if value)}
-        return np.isin(texts, list(right))
+    def truths_of(self, role: str) -> Bools | None:
+        """Return where the column of a role (N,) says yes, or None if there is none that says yes and no."""
+        name = _only(self.named(role))
+        return None if name is None else self._truths(name)
+
+    def _truths(self, name: str) -> Bools | None:
+        words = [text.lower() for text in self.texts(name)]
+        return np.isin(words, _RIGHT) if set(words) in _VERDICTS else None
 
 
 # ---- classes -----------------------------------------------------------------------------------------------------
 
 
-def _numbered(table: _Columns) -> Proposal | None:
-    """Propose columns that are numbered from 0 or 1 and sum to 1, if labels are such numbers."""
-    groups: dict[tuple[str, str], dict[int, str]] = {}
-    for name in table.numbers:
-        match = re.fullmatch(r"(.*?)(\d+)(\D*)", name.strip(), re.DOTALL)
-        if match:
-            groups.setdefault((match[1], match[3]), {})[int(match[2])] = name
-    found: list[Proposal] = []
-    for (prefix, suffix), group in groups.items():
+def _numbered(table: _Columns) -> Iterator[Proposal]:
+    """Yield columns that are numbered from 0 or 1 and sum to 1, if labels are such numbers."""
+    for (prefix, suffix), group in _by_number(table.numbers).items():
         first = min(group)
         names = [group[number] for number in sorted(group)]
-        is_whole = sorted(group) == list(range(first, first + len(group)))
-        if first > 1 or not is_whole or not _sum_to(1, table, names):
-            continue
-        is_long = len(names) > _MOST_LABELS
-        is_prefix = first == 0 and not suffix and re.fullmatch(r"[\w.-]*[^\W_]_?", prefix)
-        columns = {"posteriors": prefix if is_prefix else "+".join(names)}
-        if is_prefix or not is_long:
-            found += _with_labels(table, names, columns, first)
-    return _only(found)
+        posteriors = "+".join(names) if len(names) <= _MOST_LABELS else ""
+        if first == 0 and not suffix and re.fullmatch(r"[\w.-]*[^\W_]_?", prefix):
+            posteriors = prefix
+        if posteriors and _is_without_gap(group) and _sum_to(1, table, names):
+            yield from _with_labels(table, names, posteriors, first)
+
+
+def _by_number(names: Iterable[str]) -> dict[tuple[str, str], dict[int, str]]:
+    """Return columns by the text around the last number in their names, and by that number."""
+    groups: dict[tuple[str, str], dict[int, str]] = {}
+    for name in names:
+        match = re.fullmatch(r"(.*?)(\d+)(\D*)", name.strip(), re.DOTALL)
+        if match:
+            prefix, number, suffix = match.groups()
+            groups.setdefault((prefix, suffix), {})[int(number)] = name
+    return groups
+
+
+def _is_without_gap(numbers: Collection[int]) -> bool:
+    """Return whether numbers are all of those from 0, or from 1."""
+    first = min(numbers)
+    return first <= 1 and max(numbers) - first == len(numbers) - 1
 
 
 def _with_labels(
-    table: _Columns, names: Sequence[str], columns: Mapping[str, str], first: int
+    table: _Columns, names: Sequence[str], posteriors: str, first: int
 ) -> Iterator[Proposal]:
-    """Yield what has the labels of numbered columns: numbers from 0, or those of the columns, or from 1."""
-    chosen = np.stack([table.numbers[name] for name in names], axis=1).argmax(axis=1)
+    """Yield what has the labels of numbered columns: numbers, or classes in the order of the alphabet."""
+    chosen = table.likeliest(names)
     for label in table.may_be_labels():
-        has_label = bool(table.of("label"))
-        of_label = {} if has_label else {"label": label}
+        columns = {**table.missing(label=label), "posteriors": posteriors}
         values = table.values(label)
-        known = values[~np.isnan(values)]
-        if not known.size or known.min() < 0 or known.max() > len(names):
-            if has_label:
-                yield from _by_alphabet(table, label, chosen, columns)
-            continue
-        from_1 = known.min() > 0 and (first == 1 or known.max() == len(names))
-        if not from_1 and known.max() == len(names):
-            continue
-        is_label = _are_no_worse if has_label else _agree
-        if is_label(values - from_1, chosen):
-            numbers = tuple(str(1 + k) for k in range(len(names))) if from_1 else ()
-            yield Proposal("name_found", {**of_label, **columns}, numbers)
+        if _are_within(values, 0, len(names)):
+            start = _start_of(values, len(names), first)
+            if start is not None and table.fit(values - start, chosen):
+                yield Proposal("name_found", columns, _from_1(len(names)) if start else ())
+        elif table.named("label"):
+            yield from _in_order(table.texts(label), chosen, columns)
 
 
-def _by_alphabet(
-    table: _Columns, label: str, chosen: Array, columns: Mapping[str, str]
-) -> Iterator[Proposal]:
-    """Yield classes in the order of the alphabet, if in each column these are mostly the true ones."""
-    classes = _classes_in_order(table.texts(label), chosen)
-    if classes:
-        yield Proposal("name_in_order", columns, classes)
+def _start_of(labels: Floats, count: int, first: int) -> int | None:
+    """Return the number of the first class: 0, or as in the names of columns, or 1; None if labels begin with both."""
+    lowest = np.nanmin(labels)
+    has_last = np.nanmax(labels) == count
+    if lowest > 0 and (has_last or first == 1):
+        return 1
+    return None if has_last else 0
 
 
-def _classes_in_order(labels: Array, chosen: Array) -> tuple[str, ...]:
-    """Return the classes of texts (N,) sorted, if each is the most frequent one where its number was chosen (N,)."""
-    classes = sorted(set(labels) - {""})
-    if not 2 <= len(classes) <= _MOST_LABELS or set(chosen) != set(range(len(classes))):
-        return ()
+def _from_1(count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(1, count + 1)))
+
+
+def _in_order(labels: Array, chosen: Array, columns: Mapping[str, str]) -> Iterator[Proposal]:
+    """Yield the classes of texts (N,) sorted, if each is the most frequent one where its number was chosen (N,)."""
+    classes = _distinct(labels)
+    is_each_chosen = set(chosen) == set(range(len(classes)))
+    if _are_listed(classes) and is_each_chosen and _are_most_frequent(classes, labels, chosen):
+        yield Proposal("name_in_order", columns, tuple(classes))
+
+
+def _are_most_frequent(classes: Sequence[str], labels: Array, chosen: Array) -> bool:
     for number, name in enumerate(classes):
         there, counts = np.unique(labels[chosen == number], return_counts=True)
-        if np.count_nonzero(counts == counts.max()) > 1 or there[counts.argmax()] != name:
-            return ()
-    return tuple(classes) if not any(map(_NOT_IN_FLAGS.search, classes)) else ()
+        if there[counts == counts.max()].tolist() != [name]:
+            return False
+    return True
 
 
-def _named_by_class(table: _Columns) -> Proposal | None:
-    """Propose columns whose names have the classes of the labels in one place, in any case, and that sum to 1."""
-    found = []
+def _named_by_class(table: _Columns) -> Iterator[Proposal]:
+    """Yield columns whose names have the classes of the labels in one place, in any case, and that sum to 1."""
     for label in table.may_be_labels():
         classes = table.classes(label)
-        is_short = 2 <= len(classes) <= _MOST_LABELS
-        if not is_short or any(map(_NOT_IN_FLAGS.search, classes)):
+        if not _are_listed(classes):
             continue
-        of_label = {} if table.of("label") else {"label": label}
+        texts = table.texts(label)
+        missing = table.missing(label=label)
         for by_class, scale in _patterns(table, classes):
-            columns = {**of_label, "posteriors": "+".join(by_class.values())}
-            proposal = Proposal("name_found", columns, tuple(by_class), scale)
-            values = np.stack([table.numbers[one] for one in by_class.values()], axis=1)
-            likeliest = np.array(list(by_class))[values.argmax(axis=1)]
-            texts = table.texts(label)
+            likeliest = np.array(list(by_class))[table.likeliest(by_class.values())]
             # a column of the likeliest class in all rows was chosen by them
-            if _are_no_worse(texts, likeliest) and (not of_label or (texts != likeliest).any()):
-                found.append(proposal)
-    return _only(found)
+            is_label = not missing or (texts != likeliest).any()
+            if is_label and _are_no_worse(texts, likeliest):
+                columns = {**missing, "posteriors": "+".join(by_class.values())}
+                yield Proposal("name_found", columns, tuple(by_class), scale)
 
 
 def _patterns(table: _Columns, classes: Sequence[str]) -> Iterator[tuple[dict[str, str], int]]:
@@ -258,26 +298,38 @@ def _patterns(table: _Columns, classes: Sequence[str]) -> Iterator[tuple[dict[st
 
     Classes that are never true are among them, if only then they sum to the whole.
     """
-    around: dict[tuple[str, str], dict[str, str]] = {}
-    for name in table.numbers:
-        for one in classes:
-            for start in _positions(name, one):
-                key = (name[:start].lower(), name[start + len(one) :].lower())
-                around.setdefault(key, {})[one] = name
-    for (before, after), by_class in around.items():
-        if len(by_class) < len(classes) or len(set(by_class.values())) < len(classes):
+    for (before, after), by_class in _by_text_around(table.numbers, classes).items():
+        if len(set(by_class.values())) < len(classes):
             continue
-        others = {}
-        for name in table.numbers:
-            low = name.lower()
-            is_alike = bool(before + after) and low.startswith(before) and low.endswith(after)
-            if is_alike and name not in by_class.values():
-                others[name[len(before) : len(name) - len(after)]] = name
-        wider = {**by_class, **others}
+        further = [name for name in table.numbers if name not in by_class.values()]
+        wider = {**by_class, **_between(further, before, after)}
         for columns, scale in product((by_class, wider), (1, 100)):
             if _sum_to(scale, table, list(columns.values())):
                 yield columns, scale
                 break
+
+
+def _by_text_around(
+    names: Iterable[str], classes: Sequence[str]
+) -> dict[tuple[str, str], dict[str, str]]:
+    """Return columns by the text before and after a class in their names, in lower case, and by that class."""
+    around: dict[tuple[str, str], dict[str, str]] = {}
+    for name, part in product(names, classes):
+        for start in _positions(name, part):
+            before = name[:start].lower()
+            after = name[start + len(part) :].lower()
+            around.setdefault((before, after), {})[part] = name
+    return around
+
+
+def _between(names: Iterable[str], before: str, after: str) -> dict[str, str]:
+    """Return the columns whose names begin and end so, in any case, by what is between."""
+    between = {}
+    for name in names if before or after else ():
+        low = name.lower()
+        if low.startswith(before) and low.endswith(after):
+            between[name[len(before) : len(name) - len(after)]] = name
+    return between
 
 
 def _positions(name: str, part: str) -> list[int]:
@@ -286,69 +338,60 @@ def _positions(name: str, part: str) -> list[int]:
     return [match.start() for match in re.finditer(pattern, name, re.IGNORECASE)]
 
 
-def _lists(table: _Columns) -> Proposal | None:
-    """Propose a column of lists or of mappings, of as many numbers as there are classes, or of their names."""
-    found = []
+def _lists(table: _Columns) -> Iterator[Proposal]:
+    """Yield columns of lists or of mappings, of as many numbers as there are classes, or of their names."""
     for name in table.free:
         likeliest = _likeliest_in(table.sheet.column(name).to_pylist())
         if likeliest is None:
             continue
         for label in table.may_be_labels():
             texts = table.texts(label)
-            columns = {} if table.of("label") else {"label": label}
-            is_label = _agree if columns else _are_no_worse
-            if set(texts) & set(likeliest) and is_label(texts, likeliest):
-                found.append(Proposal("name_found", {**columns, "posteriors": name}))
-    return _only(found)
+            if np.isin(texts, likeliest).any() and table.fit(texts, likeliest):
+                columns = {**table.missing(label=label), "posteriors": name}
+                yield Proposal("name_found", columns)
 
 
 def _likeliest_in(cells: Sequence[object]) -> Array | None:
     """Return the names or numbers (N,) of the likeliest classes in lists or mappings, or None of other cells."""
     likeliest = []
     for cell in cells:
-        by_class = classes_of(cell)
         row = row_of_numbers(cell)
         if not isinstance(row, list) or not _are_probabilities(row):
             return None
         number = int(np.argmax(row))
+        by_class = classes_of(cell)
         likeliest.append(str(number) if by_class is None else list(by_class)[number])
     return np.array(likeliest)
 
 
-def _labels(table: _Columns) -> Proposal | None:
-    """Propose the labels of numbered posteriors: what agrees with the likeliest class in more rows than by chance."""
+def _labels(table: _Columns) -> Iterator[Proposal]:
+    """Yield labels of numbered posteriors: what agrees with the likeliest class in more rows than by chance."""
     names = table.roles.get("posteriors", ())
-    if table.of("label") or len(names) < 2:
-        return None
-    chosen = np.stack([table.values(name) for name in names], axis=1).argmax(axis=1)
-    found = [
-        Proposal("name_found", {"label": name})
-        for name in table.may_be_labels()
-        if name in table.numbers
-        and table.numbers[name].min() >= 0
-        and table.numbers[name].max() < len(names)
-        and _agree(table.numbers[name], chosen)
-    ]
-    return _only(found)
+    if table.named("label") or len(names) < 2:
+        return
+    chosen = table.likeliest(names)
+    for label in table.may_be_labels():
+        values = table.values(label)
+        if values.min() >= 0 and values.max() < len(names) and _agree(values, chosen):
+            yield Proposal("name_found", {"label": label})
 
 
-def _two_classes(table: _Columns) -> Proposal | None:
-    """Propose the one column of numbers from 0 to 1 as the probability of one of two classes."""
-    labels = [
-        name
-        for name in table.may_be_labels()
-        if len(table.classes(name)) == 2 and table.classes(name) != ["0", "1"]
-    ]
-    shares = [table.of("positive")] if table.of("positive") else table.shares()
-    if len(labels) != 1 or len(shares) != 1 or table.of("confidence") or table.of("correct"):
-        return None
-    columns = {"label": labels[0], "positive": shares[0]}
-    missing = {role: one for role, one in columns.items() if not table.of(role)}
-    classes = table.classes(labels[0])
-    if any(map(_NOT_IN_FLAGS.search, classes)):
-        return None
-    higher = _higher_class(table.values(shares[0]), table.texts(labels[0]), classes)
-    return _on_two_classes(shares[0], classes, missing, higher)
+def _two_classes(table: _Columns) -> Iterator[Proposal]:
+    """Yield the one column of numbers from 0 to 1 as the probability of one of two classes."""
+    by_label = {label: table.classes(label) for label in table.may_be_labels()}
+    of_two = [label for label, classes in by_label.items() if _are_two_names(classes)]
+    label = _only(of_two)
+    share = _only(table.named("positive") or table.shares())
+    is_judged = table.named("confidence") or table.named("correct")
+    if label is None or share is None or is_judged or not _fit_flags(by_label[label]):
+        return
+    higher = _higher_class(table.values(share), table.texts(label), by_label[label])
+    missing = table.missing(label=label, positive=share)
+    yield _on_two_classes(share, by_label[label], missing, higher)
+
+
+def _are_two_names(classes: Sequence[str]) -> bool:
+    return len(classes) == 2 and classes != ["0", "1"]
 
 
 def say_classes(recipe: Recipe, labels: Array, values: Array) -> dict[str, Any]:
@@ -357,31 +400,40 @@ def say_classes(recipe: Recipe, labels: Array, values: Array) -> dict[str, Any]:
     They have the order of the alphabet if posteriors (N, K) say so, numbers from 1 that of the columns; of two classes
     the user knows which the column is of.
     """
-    classes = sorted(set(labels) - {""})
-    if len(classes) < 2 or any(map(_NOT_IN_FLAGS.search, classes)):
+    classes = _distinct(labels)
+    if len(classes) < 2 or not _fit_flags(classes):
         return {}
     if recipe.form == "positive":
-        if len(classes) > 2:
-            return {}
-        higher = _higher_class(values, labels, classes)
-        return _on_two_classes(recipe.predictions[0], classes, {}, higher).to_fields({})
+        proposal = _of_one_column(recipe.predictions[0], classes, labels, values)
+    else:
+        proposal = _of_columns(classes, labels, values)
+    return {} if proposal is None else proposal.to_fields({})
+
+
+def _of_one_column(
+    column: str, classes: Sequence[str], labels: Array, values: Array
+) -> Proposal | None:
+    if len(classes) > 2:
+        return None
+    return _on_two_classes(column, classes, {}, _higher_class(values, labels, classes))
+
+
+def _of_columns(classes: Sequence[str], labels: Array, values: Array) -> Proposal | None:
     if values.ndim < 2:
-        return {}
-    from_1 = tuple(str(1 + k) for k in range(values.shape[1]))
-    order = _classes_in_order(labels, values.argmax(axis=1))
-    if set(classes) <= set(from_1) and from_1[-1] in classes:
-        return Proposal("name_found", {}, from_1).to_fields({})
-    return Proposal("name_in_order", {}, order).to_fields({}) if order else {}
+        return None
+    from_1 = _from_1(values.shape[1])
+    if from_1[-1] in classes and set(classes) <= set(from_1):
+        return Proposal("name_found", {}, from_1)
+    return next(_in_order(labels, values.argmax(axis=1), {}), None)
 
 
 def _higher_class(values: Floats, labels: Array, classes: Sequence[str]) -> str:
     """Return the one of two classes in whose rows numbers (N,) are higher, or nothing if one has none."""
     is_known = ~np.isnan(values)
-    of_classes = [values[is_known & (labels == one)] for one in classes]
-    if not all(one.size for one in of_classes):
+    low, high = (values[is_known & (labels == name)] for name in classes)
+    if not low.size or not high.size:
         return ""
-    low, high = (one.mean() for one in of_classes)
-    return classes[1] if high > low else classes[0]
+    return classes[1] if high.mean() > low.mean() else classes[0]
 
 
 def _on_two_classes(
@@ -391,16 +443,17 @@ def _on_two_classes(
 
     That is the class in its name, if numbers are higher where it is true; or the user knows.
     """
-    second = _second_class(column, classes)
-    if second and second == higher:
-        first = classes[0] if second == classes[1] else classes[1]
-        return Proposal("name_found", columns, (first, second))
-    ways = [
-        Proposal("", columns, (one, other)).to_fields({}) for one, other in (classes, classes[::-1])
-    ]
-    fields = {"of_column": column, "low": classes[0], "high": classes[1]}
+    low, high = classes
+    in_name = [name for name in classes if _positions(column, name)]
+    if in_name == [higher]:
+        lower = low if higher == high else high
+        return Proposal("name_found", columns, (lower, higher))
+    of_high = Proposal("", columns, (low, high)).to_fields({})
+    of_low = Proposal("", columns, (high, low)).to_fields({})
+    fields = {"of_column": column, "low": low, "high": high}
     for name in ("flags", "arguments"):
-        fields |= {name: ways[0][name], f"reversed_{name}": ways[1][name]}
+        fields[name] = of_high[name]
+        fields[f"reversed_{name}"] = of_low[name]
     return Proposal("name_second_class", columns, fields=fields)
 
 
@@ -409,190 +462,192 @@ def _labels_flag(labels: Sequence[str]) -> str:
     return f"--labels={text}" if text.startswith("-") else f"--labels {text}"
 
 
+def _distinct(texts: Array) -> list[str]:
+    return sorted(set(texts.tolist()) - {""})
+
+
+def _are_listed(classes: Sequence[str]) -> bool:
+    """Return whether a flag lists classes: several, but not too many."""
+    return 2 <= len(classes) <= _MOST_LABELS and _fit_flags(classes)
+
+
+def _fit_flags(names: Sequence[str]) -> bool:
+    return not any(map(_NOT_IN_FLAGS.search, names))
+
+
 # ---- answers -----------------------------------------------------------------------------------------------------
 
 
-def _judged(table: _Columns) -> Proposal | None:
-    """Propose the one column of 0 and 1, or of words, beside confidences, by name or the one column of fractions."""
-    sure = table.sure()
-    verdicts = table.verdicts()
-    if table.of("correct") or len(sure) != 1 or len(verdicts) != 1:
-        return None
-    ((name, scale),) = sure
-    (truth,) = verdicts
-    truths = table.truths(truth)
-    values = table.values(name)
-    named = {"confidence": name} if not table.of("confidence") else {}
-    if truths is None or (scale > 1 and not _rises_surely(values, truths)):
-        return None
-    if _rises_surely(values, ~truths) and table.of("confidence"):
-        return Proposal("name_errors", {"correct": f"1-{truth}"}, fields={"truth": truth})
-    if not _rises(values, truths):
-        return None
-    columns = {**named, "correct": truth}
-    if np.isnan(table.values(truth)).all() or scale > 1:
-        advice = "name_per_cent" if scale > 1 else "name_seeming"
-        return Proposal(advice, columns, scale=scale)
-    other = {"positive": name, "label": truth}
-    fields = {"truth": truth, "of_column": name, "other": other, "other_pairs": pairs_of(other)}
+def _judged(table: _Columns) -> Iterator[Proposal]:
+    """Yield the one column of 0 and 1, or of words, beside confidences, by name or the one column of fractions."""
+    sure = _only(table.sure())
+    verdict = _only(table.verdicts().items())
+    if table.named("correct") or sure is None or verdict is None:
+        return
+    truth, right = verdict
+    if table.named("confidence") and _rises_surely(sure.values, ~right):
+        yield Proposal("name_errors", {"correct": f"1-{truth}"}, fields={"truth": truth})
+    elif sure.is_higher(right):
+        yield _as_correct(table, sure, truth)
+
+
+def _as_correct(table: _Columns, sure: _Sure, truth: str) -> Proposal:
+    """Return the advice to take verdicts as those on answers, or 0 and 1 also as classes."""
+    columns = table.missing(confidence=sure.name, correct=truth)
+    are_words = np.isnan(table.values(truth)).all()
+    if are_words or sure.scale > 1:
+        return Proposal(sure.advice, columns, scale=sure.scale)
+    as_classes = {"positive": sure.name, "label": truth}
+    fields = {
+        "truth": truth,
+        "of_column": sure.name,
+        "other": as_classes,
+        "other_pairs": pairs_of(as_classes),
+    }
     return Proposal("name_judged_or_class", columns, fields=fields)
 
 
-def _confidence(table: _Columns) -> Proposal | None:
-    """Propose the one column of fractions or of percentages beside verdicts, if these are higher for right answers."""
-    truths = table.truths(table.of("correct")) if table.of("correct") else None
-    if truths is None or table.of("confidence"):
-        return None
-    sure = table.sure()
-    rising = [
-        (name, scale)
-        for name, scale in sure
-        if (_rises if scale == 1 else _rises_surely)(table.numbers[name], truths)
-    ]
-    if len(rising) == 1:
-        ((name, scale),) = rising
-        advice = "name_per_cent" if scale > 1 else "name_seeming"
-        return Proposal(advice, {"confidence": name}, scale=scale)
-    if len(sure) == 1 and sure[0][1] == 1 and _rises_surely(table.numbers[sure[0][0]], ~truths):
-        (name, _) = sure[0]
-        return Proposal("name_doubt", {"confidence": f"1-{name}"}, fields={"of_column": name})
-    return None
+def _confidence(table: _Columns) -> Iterator[Proposal]:
+    """Yield the one column of fractions or of percentages beside verdicts, if these are higher for right answers."""
+    right = table.truths_of("correct")
+    if right is None or table.named("confidence"):
+        return
+    columns = table.sure()
+    higher = _only([sure for sure in columns if sure.is_higher(right)])
+    if higher:
+        yield Proposal(higher.advice, {"confidence": higher.name}, scale=higher.scale)
+    sure = _only(columns)
+    if sure and sure.scale == 1 and _rises_surely(sure.values, ~right):
+        fields = {"of_column": sure.name}
+        yield Proposal("name_doubt", {"confidence": f"1-{sure.name}"}, fields=fields)
 
 
-def _margin(table: _Columns) -> Proposal | None:
-    """Propose the one column of numbers below and above 0 as of a decision function, beside classes 0 and 1."""
-    truths = table.truths(table.of("label")) if table.of("label") else None
-    found = [
-        name
-        for name, values in table.numbers.items()
-        if values.min() < 0 < values.max() and (values % 1 > 0).any()
-    ]
-    if truths is None or table.shares() or len(found) != 1:
-        return None
-    if not _rises_surely(table.numbers[found[0]], truths):
-        return None
-    fields = {"of_column": found[0]}
-    return Proposal("name_margin", {"positive": found[0]}, is_margin=True, fields=fields)
+def _margin(table: _Columns) -> Iterator[Proposal]:
+    """Yield the one column of numbers below and above 0 as of a decision function, beside classes 0 and 1."""
+    right = table.truths_of("label")
+    margins = [name for name, values in table.numbers.items() if _are_margins(values)]
+    name = _only(margins)
+    if right is None or name is None or table.shares():
+        return
+    if _rises_surely(table.numbers[name], right):
+        fields = {"of_column": name}
+        yield Proposal("name_margin", {"positive": name}, is_margin=True, fields=fields)
 
 
-def _chosen(table: _Columns) -> Proposal | None:
-    """Propose two columns of the same classes or texts as the chosen and the true ones, beside confidences."""
-    sure = [name for name, scale in table.sure() if scale == 1]
-    if table.of("correct") or len(sure) != 1:
-        return None
-    (name,) = sure
-    values = table.values(name)
-    found = []
+def _chosen(table: _Columns) -> Iterator[Proposal]:
+    """Yield two columns of the same classes or texts as the chosen and the true ones, beside confidences."""
+    sure = _only(table.sure())
+    if table.named("correct") or sure is None or sure.scale > 1:
+        return
     for truth, chosen in _pairs_of_classes(table):
-        texts = table.texts(truth)
-        others = table.texts(chosen)
-        is_of_chosen = len(set(texts) | set(others)) > 2 or values.min() >= 0.5
-        if is_of_chosen and _agree(texts, others) and _rises(values, texts == others):
-            columns = {"label": truth, "predicted": chosen, "confidence": name}
-            missing = {role: one for role, one in columns.items() if not table.of(role)}
-            fields = {"truth": truth, "chosen": chosen, "of_column": name}
-            found.append(Proposal("name_chosen_and_true", missing, fields=fields))
-    return _only(found)
+        if _is_of_chosen(sure.values, table.texts(truth), table.texts(chosen)):
+            missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
+            fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}
+            yield Proposal("name_chosen_and_true", missing, fields=fields)
 
 
-def _pairs_of_classes(table: _Columns) -> list[tuple[str, str]]:
+def _is_of_chosen(confidences: Floats, true: Array, chosen: Array) -> bool:
+    """Return whether confidences (N,) are of the chosen one, which is often right, and of two not of class 1."""
+    are_several = len({*true, *chosen}) > 2 or confidences.min() >= 0.5
+    return bool(are_several and _agree(true, chosen) and _rises(confidences, true == chosen))
+
+
+def _pairs_of_classes(table: _Columns) -> Iterable[tuple[str, str]]:
     """Return columns of texts or of whole numbers that may be the true and the chosen classes."""
-    label = table.of("label")
-    predicted = table.of("predicted")
-    free = [
-        name
-        for name in table.free
-        if pa.types.is_large_string(table.cells[name].type)
-        or (name in table.numbers and not (table.numbers[name] % 1 > 0).any())
-    ]
-    if label and predicted:
-        return [(label, predicted)]
-    if label:
-        return [(label, name) for name in free]
-    return [(name, predicted) for name in free] if predicted else list(combinations(free, 2))
+    labels = table.named("label")
+    predicted = table.named("predicted")
+    free = [name for name in table.free if table.may_be_classes(name)]
+    if labels or predicted:
+        return product(labels or free, predicted or free)
+    return combinations(free, 2)
 
 
-def _side_by_side(table: _Columns) -> Proposal | None:
-    """Propose the columns of several systems, which have the exact names of confidence and correct beside their own."""
-    systems: dict[str, dict[str, str]] = {}
-    for name in table.free:
-        for role in ("correct", "confidence"):
-            known = "|".join(sorted(NAMES[role], key=len, reverse=True))
-            match = re.fullmatch(
-                rf"(.+?)[\W_](?:{known})|(?:{known})[\W_](.+)", name, re.IGNORECASE
-            )
-            if match:
-                systems.setdefault(match[1] or match[2], {}).setdefault(role, name)
+def _side_by_side(table: _Columns) -> Iterator[Proposal]:
+    """Yield the columns of several systems, which have the exact names of confidence and correct beside their own."""
+    systems = _by_system(table.free)
     whole = {system: columns for system, columns in systems.items() if len(columns) == 2}
     if len(whole) == 1:
-        ((_, columns),) = whole.items()
-        return Proposal("name_seeming", columns)
-    if not 2 <= len(whole) <= _MOST_LABELS:
-        return None
-    flags = [
-        f"--columns {quoted(f'{system}:' + _pairs_within(one))}" for system, one in whole.items()
-    ]
-    return Proposal(
-        "name_side_by_side", {}, fields={"flags": " ".join(flags), "arguments": f"columns={whole}"}
-    )
+        yield from (Proposal("name_seeming", columns) for columns in whole.values())
+    elif 2 <= len(whole) <= _MOST_LABELS:
+        texts = [f"{system}:{_pairs_within(columns)}" for system, columns in whole.items()]
+        flags = " ".join(f"--columns {quoted(text)}" for text in texts)
+        yield Proposal(
+            "name_side_by_side", {}, fields={"flags": flags, "arguments": f"columns={whole}"}
+        )
 
 
-def _nested(table: _Columns) -> Proposal | None:
-    """Propose fields within objects that are called as roles are, if they complete confidences and verdicts."""
-    paths: dict[str, list[str]] = {}
-    for name in table.free:
-        for path in _paths_in(first_of(table.sheet.table, name), name):
-            last = path.rpartition(".")[2].lower()
-            for role in ("confidence", "correct"):
-                if last in NAMES[role] and not table.of(role):
-                    paths.setdefault(role, []).append(path)
-    columns = {role: found[0] for role, found in paths.items() if len(found) == 1}
-    is_whole = all(columns.get(role) or table.of(role) for role in ("confidence", "correct"))
-    return Proposal("name_seeming", columns) if columns and is_whole else None
-
-
-def _paths_in(value: object, path: str, depth: int = 0) -> Iterator[str]:
-    """Yield the dotted paths of numbers and texts in a nested value, also in JSON within it."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
-        value = _parsed(value)
-    parts: Iterable[tuple[object, object]] = ()
-    if isinstance(value, dict):
-        parts = value.items()
-    elif isinstance(value, list):
-        parts = enumerate(value) if len(value) == 1 and depth else ()  # of several, which?
-    elif depth:
-        yield path
-    for key, part in parts if depth < _DEEPEST else ():
-        if not re.search(r"[.,=:+]", str(key)):
-            yield from _paths_in(part, f"{path}.{key}", depth + 1)
-
-
-def _parsed(text: str) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+def _by_system(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return the columns of confidences and verdicts by their role, and by what else is in their names."""
+    systems: dict[str, dict[str, str]] = {}
+    for name, role in product(names, _JUDGED):
+        known = "|".join(sorted(NAMES[role], key=len, reverse=True))
+        pattern = rf"(.+?)[\W_](?:{known})|(?:{known})[\W_](.+)"
+        match = re.fullmatch(pattern, name, re.IGNORECASE)
+        if match:
+            systems.setdefault(match[1] or match[2], {}).setdefault(role, name)
+    return systems
 
 
 def _pairs_within(columns: Mapping[str, str]) -> str:
     return ",".join(f"{role}={name}" for role, name in columns.items())
 
 
+def _nested(table: _Columns) -> Iterator[Proposal]:
+    """Yield fields within objects that are called as roles are, if they complete confidences and verdicts."""
+    by_role: dict[str, list[str]] = {}
+    for name in table.free:
+        paths = _paths_in(first_of(table.sheet.table, name), name)
+        for path, role in product(paths, table.missing(correct="", confidence="")):
+            if path.rpartition(".")[2].lower() in NAMES[role]:
+                by_role.setdefault(role, []).append(path)
+    columns = {role: paths[0] for role, paths in by_role.items() if len(paths) == 1}
+    is_whole = all(role in columns or table.named(role) for role in _JUDGED)
+    if columns and is_whole:
+        yield Proposal("name_seeming", columns)
+
+
+def _paths_in(value: object, path: str, depth: int = 0) -> Iterator[str]:
+    """Yield the dotted paths of numbers and texts in a nested value, also in JSON within it."""
+    value = _parsed(value)
+    if isinstance(value, dict | list):
+        for key, part in _parts_of(value, depth):
+            if not re.search(r"[.,=:+]", str(key)):
+                yield from _paths_in(part, f"{path}.{key}", depth + 1)
+    elif depth:
+        yield path
+
+
+def _parts_of(
+    value: dict[object, object] | list[object], depth: int
+) -> Iterable[tuple[object, object]]:
+    """Return the fields of an object, or the only part of a list within one; of several, none is surely meant."""
+    if depth >= _DEEPEST:
+        return ()
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if len(value) == 1 and depth else ()
+
+
+def _parsed(value: object) -> object:
+    """Return what a text of JSON stands for, None if it only begins like one, and any other value as it is."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+
+
 # ---- what values say ---------------------------------------------------------------------------------------------
-
-
-def _only(found: Sequence[Proposal]) -> Proposal | None:
-    """Return the proposal if there is one only."""
-    return found[0] if len(found) == 1 else None
 
 
 def _sum_to(whole: int, table: _Columns, names: Sequence[str]) -> bool:
     """Return whether two or more columns are probabilities of all classes, or percentages."""
     values = np.array([table.numbers[name] for name in names])
-    are_shares = len(names) > 1 and bool((values >= 0).all())
-    return are_shares and bool(
-        (np.abs(values.sum(axis=0) / whole - 1) <= ROUNDED_SUM_TOLERANCE).all()
-    )
+    if len(names) < 2 or not (values >= 0).all():
+        return False
+    errors = np.abs(values.sum(axis=0) / whole - 1)
+    return bool((errors <= ROUNDED_SUM_TOLERANCE).all())
 
 
 def _are_probabilities(row: Sequence[object]) -> bool:
@@ -600,24 +655,33 @@ def _are_probabilities(row: Sequence[object]) -> bool:
     if len(row) < 2 or not all(isinstance(part, float | int) for part in row):
         return False
     values = np.array(row, np.float64)
-    sums = values.sum() if values.min() >= 0 else np.exp(np.minimum(values, 1)).sum()
-    return bool(abs(sums - 1) <= ROUNDED_SUM_TOLERANCE)
+    shares = values if values.min() >= 0 else np.exp(np.minimum(values, 1))
+    return bool(abs(shares.sum() - 1) <= ROUNDED_SUM_TOLERANCE)
 
 
 def _are_shares(values: Floats) -> bool:
-    known = values[~np.isnan(values)]
-    is_within = known.size > 0 and known.min() >= 0 and known.max() <= 1
-    return bool(is_within and (known % 1 > 0).any())
+    return _are_within(values, 0, 1) and _has_fractions(values)
 
 
 def _are_percentages(values: Floats) -> bool:
+    if not _are_within(values, 0, 100) or np.nanmax(values) <= _MOST_OF_RATING:
+        return False
+    counts_rows = (np.diff(values[~np.isnan(values)]) == 1).all()
+    return not counts_rows
+
+
+def _are_margins(values: Floats) -> bool:
+    return bool(values.min() < 0 < values.max()) and _has_fractions(values)
+
+
+def _are_within(values: Floats, lowest: int, highest: int) -> bool:
+    """Return whether there are numbers, and all are from the lowest to the highest."""
     known = values[~np.isnan(values)]
-    is_within = known.size > 0 and known.min() >= 0 and _MOST_OF_RATING < known.max() <= 100
-    return bool(is_within and not _counts_rows(known))
+    return bool(known.size and known.min() >= lowest and known.max() <= highest)
 
 
-def _counts_rows(values: Floats) -> bool:
-    return bool((np.diff(values) == 1).all())
+def _has_fractions(values: Floats) -> bool:
+    return bool((values % 1 > 0).any())
 
 
 def _rises(values: Floats, right: Bools) -> bool:
@@ -627,7 +691,8 @@ def _rises(values: Floats, right: Bools) -> bool:
     low = values[~right & is_known]
     if not high.size or not low.size:
         return False
-    return bool(high.mean() > low.mean() and high.min() <= low.max())
+    do_overlap = high.min() <= low.max()
+    return bool(do_overlap and high.mean() > low.mean())
 
 
 def _rises_surely(values: Floats, right: Bools) -> bool:
@@ -652,12 +717,12 @@ def _agree(first: Array, second: Array) -> bool:
 
 def _beyond_chance(first: Array, second: Array) -> float:
     """Return by how much the share of rows in which two columns (N,) are the same exceeds that of chance."""
-    known = set(first.tolist()) & set(second.tolist())
-    expected = sum(np.mean(first == one) * np.mean(second == one) for one in known)
+    shared = set(first.tolist()) & set(second.tolist())
+    expected = sum(np.mean(first == value) * np.mean(second == value) for value in shared)
     return float(np.mean(first == second) - expected)
 
 
-_RULES: tuple[Callable[[_Columns], Proposal | None], ...] = (
+_RULES: tuple[Callable[[_Columns], Iterator[Proposal]], ...] = (
     _side_by_side,
     _nested,
     _numbered,

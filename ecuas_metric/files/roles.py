@@ -352,22 +352,24 @@ class _Matching:
         classes = set(self.labels).union(*map(self._texts, self.roles["label"]))
         if len(classes) < 2:
             return []
-        free = [name for name, *_ in self.by_name.values() if self._is_free(name)]
         for prefix in _PREFIXES:
-            names = {
-                name.strip().removeprefix(prefix): name
-                for name in free
-                if name.strip().startswith(prefix)
-            }
-            # a role's name is that of a class only if there is such a class: positive, beside negative
-            names = {
-                known: name
-                for known, name in names.items()
-                if known in classes or name.strip().lower() not in _KNOWN
-            }
-            if classes <= names.keys() and all(self._is_numeric(names[one]) for one in classes):
+            names = self._after(prefix, classes)
+            if classes <= names.keys() and all(self._is_numeric(names[known]) for known in classes):
                 return self._of_classes(names, classes)
         return []
+
+    def _after(self, prefix: str, classes: Collection[str]) -> dict[str, str]:
+        """Return the columns that have no role by what stands after a prefix in their names.
+
+        A role's name is that of a class only if there is such a class: positive, beside negative.
+        """
+        names = {}
+        for lower, (name, *_) in self.by_name.items():
+            known = name.strip().removeprefix(prefix)
+            may_be_class = known in classes or lower not in _KNOWN
+            if name.strip().startswith(prefix) and may_be_class and self._is_free(name):
+                names[known] = name
+        return names
 
     def _of_classes(
         self,
