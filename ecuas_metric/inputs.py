@@ -165,7 +165,8 @@ def _check_probabilities(array: Array) -> _Notes:
         _require_rows(array, lambda block: ~np.isnan(block), "is_nan")
         sum_to_100 = np.abs(sums / 100 - 1) <= ROUNDED_SUM_TOLERANCE
         are_percentages = array.min() >= 0 and sum_to_100.all()
-        advice = "divide_by_100" if are_percentages else "name_form"
+        advice = "choose_form" if array.min() < 0 else "name_form"
+        advice = "divide_by_100" if are_percentages else advice
         _require_rows(array, _in_unit_interval, "out_of_unit_interval", advice)
     rounded = np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE
     return _check_sums(sums, "divide_by_sums" if rounded.all() else "name_all_classes")

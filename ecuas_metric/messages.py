@@ -175,6 +175,7 @@ ADVICE = {  # sentences of their own
         "Logits? This is the sum of their exponentials; predictions_are='logits' accepts any sum."
     ),
     "margins_are_logits": "Margins, as of decision_function? They are logits: predictions_are='logits'.",
+    "choose_form": "Logits or log-probabilities? Specify them with predictions_are.",
     "name_form": "Logits or log-probabilities? Specify them with predictions_are.",
     "name_all_classes": "Are classes missing? Each row needs the probability of every class.",
     "number_classes": (

@@ -24,6 +24,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "the order have none. A value for them under Options, “Missing confidence”, puts one number in their place."
     ),
     "set_missing_confidence": "Missing confidences? Enter a value for them under Options of the first tab.",
+    "choose_form": "Logits or log-probabilities? Choose them under Options.",
     "name_form": "Logits or log-probabilities? Choose them under Options.",
     "divide_by_sums": "Rounded probabilities? The command `ecuas` can divide each row by its sum.",
     "check_cost": "Under Options, the number of possible answers may be too small.",

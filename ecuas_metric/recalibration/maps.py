@@ -165,7 +165,7 @@ def _probabilities(values: ArrayLike) -> tuple[Floats, tuple[str, ...] | None]:
     classes = classes_of_columns(values, "probabilities")
     ordered = values if classes is None else by_class(values, classes, classes)
     array = finite(ordered, "probabilities")
-    words = {"predictions": "probabilities", "name_form": ""}
+    words = {"predictions": "probabilities", "name_form": "", "choose_form": ""}
     with in_words(words):
         if array.ndim == 2:
             check_posteriors(array)

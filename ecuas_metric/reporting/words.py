@@ -26,7 +26,8 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "They can be anything from 0 to 1: values are the smallest and the largest possible ones; ECE and metrics of "
         "the order have none. --missing-confidence puts one number in their place, on which their share then rests."
     ),
-    "name_form": "Logits? --predictions-are logits. Log-probabilities? --predictions-are log_probabilities.",
+    "name_form": "Logits or log-probabilities? Specify them with --predictions-are.",
+    "choose_form": "Logits? --predictions-are logits. Log-probabilities? --predictions-are log_probabilities.",
     "logits_not_exponentials": (
         "Logits? This is the sum of their exponentials; --predictions-are logits accepts any sum."
     ),
