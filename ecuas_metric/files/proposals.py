@@ -6,7 +6,6 @@ the first rows. Nothing is proposed where two columns fit alike.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -21,7 +20,7 @@ from ..errors import pairs_of, quoted
 from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Bools, Floats
 from .cells import TRUTHS, classes_of, parse_cells, row_of_numbers
 from .recipe import NAMES, Recipe, column_in
-from .values import Sheet, as_text, encode, first_of, floats_in, is_numeric
+from .values import Sheet, as_text, encode, first_of, floats_in, is_numeric, parsed_json
 
 _T = TypeVar("_T")
 
@@ -608,7 +607,7 @@ def _nested(table: _Columns) -> Iterator[Proposal]:
 
 def _paths_in(value: object, path: str, depth: int = 0) -> Iterator[str]:
     """Yield the dotted paths of numbers and texts in a nested value, also in JSON within it."""
-    value = _parsed(value)
+    value = parsed_json(value)
     if isinstance(value, dict | list):
         for key, part in _parts_of(value, depth):
             if not re.search(r"[.,=:+]", str(key)):
@@ -626,16 +625,6 @@ def _parts_of(
     if isinstance(value, dict):
         return value.items()
     return enumerate(value) if len(value) == 1 and depth else ()
-
-
-def _parsed(value: object) -> object:
-    """Return what a text of JSON stands for, None if it only begins like one, and any other value as it is."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
-        return value
-    try:
-        return json.loads(value)
-    except (ValueError, RecursionError):
-        return None
 
 
 # ---- what values say ---------------------------------------------------------------------------------------------

@@ -280,7 +280,7 @@ def as_ids(array: pa.Array) -> pa.Array:
 def value_at(value: object, path: str) -> object:
     """Return the value at a dotted path in nested objects and lists, or in their JSON text, or None."""
     for step in path.split("."):
-        value = _value_in(_parsed(value), step)
+        value = _value_in(parsed_json(value), step)
     return value
 
 
@@ -292,13 +292,13 @@ def _value_in(value: object, step: str) -> object:
     return value[int(step)] if is_position else None  # type: ignore[index]
 
 
-def _parsed(value: object) -> object:
+def parsed_json(value: object) -> object:
     """Return what the text of a JSON object or list stands for; any other value unchanged, and None if it is broken."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
         return value
     try:
         return json.loads(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

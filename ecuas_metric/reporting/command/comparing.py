@@ -13,7 +13,7 @@ from ...comparison.compare import (
     compare_within,
     fields_of,
 )
-from ...expected_costs import ERROR_RATE, EXPECTED_COST
+from ...expected_costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
 from ...files.evidence import require_ids
 from ...files.recipe import lines_of
 from ...files.submissions import Submission
@@ -172,7 +172,8 @@ def _names_of_strata(
 
 def _hints(systems: Mapping[str, System], keys: Collection[Key]) -> list[str]:
     """Say which confidences are worth nothing, however the systems compare, and how to compare at one reject cost."""
-    asked = [*keys, Key(ERROR_RATE.name)]
+    asked = [key for key in keys if key.entry is ECUAS_N]
+    asked.append(Key(ERROR_RATE.name))
     results = {}
     for name, system in systems.items():
         plain = replace(system, options=system.options.replace(confidence_level=None))
