@@ -103,7 +103,7 @@ def ecuas_of_checked(
         return np.where(ratio < 1 - ROUNDING, c / max_uncertainty, 1.0)
     if not 0 < epsilon < max_uncertainty:
         raise InputError("epsilon", "epsilon_out_of_range", value=epsilon, largest=max_uncertainty)
-    floored = np.clip(ratio, epsilon / max_uncertainty, 1.0)
+    floored = np.maximum(ratio, epsilon / max_uncertainty)
     if n < SMALLEST_ORDER:
         return ratio - np.log(floored) * c * (1 / max_uncertainty)
     if 1 <= n <= LARGEST_SQUARED and n == int(n):

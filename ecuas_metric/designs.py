@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import InputError
-from .inputs import Bools, Floats, Ints
+from .inputs import Bools, Floats, Ints, inner
 from .options import Options
 
 _ROUNDING = 1e-9
@@ -210,4 +210,4 @@ def student_quantile(level: float, freedom: float) -> float:
 def effective_size(weight: Floats) -> float:
     """Return Kish's effective number of samples of weights (N,): (sum of w)^2 / sum of w^2."""
     weight = weight / weight.max()  # first: squares of very small ones would vanish
-    return float(weight.sum()) ** 2 / float(np.vecdot(weight, weight))
+    return float(weight.sum()) ** 2 / inner(weight, weight)

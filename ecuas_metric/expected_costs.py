@@ -3,7 +3,7 @@
 import numpy as np
 
 from .costs import accepted, ecuas_of_checked, fixed_of_checked
-from .inputs import FloatOrFloats, Floats, Limits
+from .inputs import FloatOrFloats, Floats, Limits, inner
 from .metric import Data, Frequencies, Metric, Unjudged
 
 
@@ -77,7 +77,7 @@ def _risks_if_all_right_or_wrong(unjudged: Unjudged) -> Limits:
     for data in (unjudged.all_right, unjudged.all_wrong):
         accepts = unjudged.weight * _is_accepted(data)
         share = float(accepts.sum())
-        risk = float(accepts @ data.decisions.candidate_cost) / share if share else np.nan
+        risk = inner(accepts, data.decisions.candidate_cost) / share if share else np.nan
         ends.append(risk)
     return ends[0], ends[1]
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .designs import INDEPENDENT, Clusters, Design, ratio
-from .inputs import Bools, Floats, Ints, Limits
+from .inputs import Bools, Floats, Ints, Limits, inner
 from .metric import Line, Point
 
 # answers that could have been seen besides: one, as in the limits of Clopper and Pearson
@@ -100,9 +100,8 @@ class Groups:
 
     def mean(self, line: Line) -> float:
         """Return the mean of a line over all answers."""
-        total = np.vecdot(self.weight, line.intercept)
-        total += np.vecdot(self.cost, line.slope)
-        return float(total) / self.total
+        total = inner(self.weight, line.intercept) + inner(self.cost, line.slope)
+        return total / self.total
 
     def centred(self, line: Line) -> Line:
         """Return a line less its mean over all answers."""
@@ -295,7 +294,7 @@ class Moments:
     def standard_error(self) -> float:
         """The standard error of the number, with nothing added: the infinitesimal jackknife, times k / (k - 1)."""
         total = float(self.total.sum())
-        count = total**2 / float(self.unit @ self.total)
+        count = total**2 / inner(self.unit, self.total)
         if count <= 1:
             return math.nan
         squares = float((self.squares * self.clusters.factor).sum())

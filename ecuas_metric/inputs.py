@@ -207,6 +207,12 @@ def blocks(
         yield slice(first, min(first + rows, num_rows))
 
 
+def inner(first: Floats, second: Floats) -> float:
+    """Return the sum of the products of two arrays (N,), on one core: that of BLAS depends on how many there are."""
+    parts = blocks(len(first), row_size=SAMPLE_SIZE)
+    return float(sum(np.vecdot(first[rows], second[rows]) for rows in parts))
+
+
 def row_blocks(array: Array) -> Iterator[Array]:
     """Yield views of consecutive rows of an (N, K) array, about `BLOCK_SIZE` numbers each."""
     for rows in blocks(len(array), row_size=array.shape[1]):

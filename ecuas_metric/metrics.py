@@ -9,7 +9,7 @@ import numpy as np
 from .calibration import CALIBRATION_METRICS, sums_in_bins
 from .decisions import Decisions, select_rows
 from .expected_costs import COST_METRICS
-from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, blocks
+from .inputs import SAMPLE_SIZE, FloatOrFloats, Floats, blocks, inner
 from .metric import METRICS as METRICS
 from .metric import Data, Frequencies, Key, Line, at_parameter
 from .metric import Metric as Metric
@@ -181,7 +181,7 @@ def naive_values(
         # each summed for itself: one that is missing is exactly 0
         wrong = decisions.candidate_cost
         values |= _values_of_answers(
-            np.array([weight @ (1 - wrong), weight @ wrong]), decisions, options
+            np.array([inner(weight, 1 - wrong), inner(weight, wrong)]), decisions, options
         )
     if decisions.labels is not None:
         num_classes = int(options.num_classes or 0)

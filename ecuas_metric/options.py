@@ -15,6 +15,7 @@ from .inputs import (
     Array,
     Floats,
     Ints,
+    inner,
     is_nothing,
     labels,
     non_negative,
@@ -119,7 +120,7 @@ def effective_weights(weights: Floats) -> Floats:
     weights = weights / weights.max()
     # so that the same rows in another order have the same digest, to the last bit
     ordered = np.sort(weights)
-    scale = float(ordered.sum() / np.vecdot(ordered, ordered))
+    scale = float(ordered.sum()) / inner(ordered, ordered)
     return weights * scale
 
 

@@ -32,6 +32,7 @@ from .inputs import (
     clip,
     divide_by_sums,
     fill_missing,
+    inner,
     same_length,
     stacked,
 )
@@ -438,15 +439,15 @@ def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ..
     key = Key(ECUAS_N.name, 0.0)
     value = values.get(key, 0.0)
     decisions = system.decisions
+    if not value > 0 or decisions.uncertainty.min() > system.options.floor:
+        return ()
     is_at_floor = decisions.uncertainty <= system.options.floor
     rows = np.flatnonzero(is_at_floor & (decisions.candidate_cost > 0))
-    if not value > 0 or not len(rows):
-        return ()
     weight = system.options.sample_weight
     if weight is None:
         weight = np.ones(system.num_samples)
     cost = cost_of(key, select_rows(decisions, rows), system.options)
-    share = float(weight[rows] @ cost) / (value * float(weight.sum()))
+    share = inner(weight[rows], cost) / (value * float(weight.sum()))
     if share < MUCH:
         return ()
     return (Note("mistakes_at_epsilon", {"share": share}, "take_n_1"),)

@@ -14,7 +14,7 @@ from .basis import Basis, Digest, Purpose, why_not_comparable
 from .decisions import Decisions, one_of_each_class, select_rows
 from .errors import UNLABELLED, InputError, Note
 from .inference import Groups
-from .inputs import Bools, Floats, Ints, Limits
+from .inputs import Bools, Floats, Ints, Limits, inner
 from .intervals import Answers, Intervals, analytic_intervals
 from .metric import Data, Key, at_parameter, checked_keys
 from .metrics import (
@@ -206,7 +206,7 @@ def summary_of(
         ),
         rows=rows,
         samples=int(counts.sum()),
-        wrong=int(counts @ (decisions.candidate_cost > 0)),
+        wrong=int(counts[decisions.candidate_cost > 0].sum()),
         largest_cost=float(decisions.candidate_cost.max(initial=0.0)),
         own=_own_sums(decisions, options, kept_weight),
         classes=_class_weights(decisions, options, kept_weight),
@@ -277,9 +277,9 @@ def _own_sums(
     for key in keys:
         cost = cost_of(key, decisions, options)
         sums[key] = OwnSums(
-            float(every @ cost),
-            float(squares @ cost),
-            float(squares @ np.square(cost)),
+            inner(every, cost),
+            inner(squares, cost),
+            inner(squares, np.square(cost)),
         )
     return sums
 
