@@ -30,8 +30,10 @@ SUBCOMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return 0, 2 where it or the input cannot be used, or 130 after Ctrl-C."""
     if argv is None:
-        # else a twelfth of the time goes on looking for garbage among what is imported
+        # else a twelfth of the time goes on looking for garbage among what is imported,
         gc.set_threshold(100_000)
+        # and a third on threads of BLAS that wait for work, which is never large here
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:] if argv is None else list(argv)
     if not arguments or arguments[0] not in SUBCOMMANDS:
         return _top(arguments)
