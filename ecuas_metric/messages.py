@@ -264,13 +264,13 @@ ADVICE = {  # sentences of their own
     "name_found": "They seem to be these: {arguments}.",
     "name_in_order": "If the columns are in this order: {arguments}.",
     "name_second_class": (
-        "If {of_column!r} is the probability of {high}: {arguments}; if of {low}: {reversed_arguments}."
+        "If {of_column!r} is the probability of {high}: {arguments}; if of {low}: {other_arguments}."
     ),
     "name_judged_or_class": (
-        "If {truth!r} says whether answers are right: columns={columns}; if it is the true class, and {of_column!r} "
-        "the probability of class 1: columns={other}."
+        "If {truth!r} says whether answers are right: {arguments}; if it is the true class, and {of_column!r} "
+        "the probability of {high}: {other_arguments}."
     ),
-    "name_seeming": "Is it this? columns={columns}.",
+    "name_seeming": "Is it this? {arguments}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? columns={columns}.",
     "name_doubt": "Is {of_column!r} 1 where the system is sure that it is wrong? columns={columns}.",
     "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {arguments}.",

@@ -63,7 +63,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_second_class": "Call the classes 0 and 1, of which column “{of_column}” is the probability of 1.",
     "name_judged_or_class": (
         "Under Options, “Columns”, enter {pairs} if “{truth}” says whether answers are right; {other_pairs} if it is "
-        "the true class, and “{of_column}” the probability of class 1."
+        "the true class, and “{of_column}” the probability of {high}."
     ),
     "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
     "name_errors": "Is “{truth}” 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",

@@ -9,18 +9,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 
-from ..errors import pairs_of, quoted
+from ..errors import FileError, pairs_of, quoted
 from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Bools, Floats
-from .cells import TRUTHS, classes_of, parse_cells, row_of_numbers
+from .cells import TRUTHS, classes_of, numbers_in, parse_cells, row_of_numbers
 from .recipe import NAMES, Recipe, column_in
-from .values import Sheet, as_text, encode, first_of, floats_in, is_numeric, parsed_json
+from .values import Sheet, as_text, encode, first_of, parsed_json, with_fields
 
 _T = TypeVar("_T")
 
@@ -43,30 +43,42 @@ class Proposal:
     columns: Mapping[str, str]
     labels: tuple[str, ...] = ()
     scale: int = 1
+    right: str = ""  # words for right and wrong answers, as RIGHT/WRONG
     is_margin: bool = False  # of a decision function
+    alternative: Proposal | None = None  # what else the columns may be
     fields: Mapping[str, Any] = field(default_factory=dict)
 
     def to_fields(self, said: Mapping[str, str]) -> dict[str, Any]:
         """Return the fields of an error, whose flags say again what was said already."""
-        columns = {**said, **self.columns}
-        flags = [f"--columns {pairs_of(columns)}"] if columns else []
-        arguments = [f"columns={columns}"] if columns else []
-        if self.labels:
-            flags.append(_labels_flag(self.labels))
-            arguments.append(f"labels={list(self.labels)}")
-        if self.scale > 1:
-            flags.append(f"--scale {self.scale}")
-            arguments.append(f"scale={self.scale}")
-        if self.is_margin:
-            flags.append("--predictions-are logits")
-            arguments.append("predictions_are='logits'")
+        flags = []
+        arguments = []
+        for flag, argument in self._parts({**said, **self.columns}):
+            flags.append(flag)
+            arguments.append(argument)
+        fields: dict[str, Any] = {"flags": " ".join(flags), "arguments": ", ".join(arguments)}
+        if self.alternative is not None:
+            others = self.alternative.to_fields(said)
+            fields |= {f"other_{name}": others[name] for name in ("flags", "arguments", "columns")}
+            fields["other_pairs"] = pairs_of(others["columns"])
         return {
             "advice": self.advice,
-            "columns": columns,
-            "flags": " ".join(flags),
-            "arguments": ", ".join(arguments),
+            "columns": {**said, **self.columns},
+            **fields,
             **self.fields,
         }
+
+    def _parts(self, columns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+        """Yield what it says, as flags of the command and as arguments."""
+        if columns:
+            yield f"--columns {pairs_of(columns)}", f"columns={columns}"
+        if self.labels:
+            yield _labels_flag(self.labels), f"labels={list(self.labels)}"
+        if self.scale > 1:
+            yield f"--scale {self.scale}", f"scale={self.scale}"
+        if self.right:
+            yield f"--right={quoted(self.right)}", f"right={self.right!r}"
+        if self.is_margin:
+            yield "--predictions-are logits", "predictions_are='logits'"
 
 
 def propose(
@@ -98,25 +110,39 @@ class _Sure:
         """Return the id of the advice to take it as confidences."""
         return "name_seeming" if self.scale == 1 else "name_per_cent"
 
-    def is_higher(self, right: Bools) -> bool:
-        """Return whether it is higher where it is right (N,); percentages surely, since they may be anything."""
-        rises = _rises if self.scale == 1 else _rises_surely
-        return rises(self.values, right)
+    def is_higher(self, verdict: _Verdict) -> bool:
+        """Return whether it is higher for right answers: surely, where it may be anything, or these are not known."""
+        rises = _rises_surely if self.scale > 1 or verdict.words else _rises
+        return rises(np.where(verdict.known, self.values, np.nan), verdict.right)
+
+    def is_lower(self, verdict: _Verdict) -> bool:
+        """Return whether it is surely lower for right answers."""
+        return _rises_surely(np.where(verdict.known, self.values, np.nan), ~verdict.right)
+
+
+@dataclass(frozen=True, slots=True)
+class _Verdict:
+    """A column that may say which answers are right."""
+
+    name: str
+    right: Bools  # (N,)
+    known: Bools  # (N,), where it says something
+    words: str = ""  # RIGHT/WRONG, if only the user knows which is which
 
 
 class _Columns:
-    """The first rows of a table, and what the columns hold that have no role."""
+    """The first rows of a table, and what the columns hold that have no role, and the fields within them."""
 
     def __init__(self, sheet: Sheet, roles: Mapping[str, Sequence[str]]) -> None:
-        self.sheet = sheet
         self.roles = roles
         with_role = {column_in(name) for names in roles.values() for name in names}
         without = [name for name in sheet.names if name not in with_role]
-        self.free = [name for name in without if _fit_flags([name])]
-        self.cells = {name: parse_cells(sheet.column(name)) for name in self.free}
-        self.numbers = {
-            name: floats_in(cells) for name, cells in self.cells.items() if is_numeric(cells.type)
-        }
+        self.nested = [path for name in without for path in _paths_of(sheet, name)]
+        self.sheet = replace(sheet, table=with_fields(sheet.table, self.nested))
+        self.free = [name for name in (*without, *self.nested) if _fit_flags([name])]
+        self.cells = {name: parse_cells(self.sheet.column(name)) for name in self.free}
+        numbers = {name: _numbers_of(self.sheet, name) for name in self.free}
+        self.numbers = {name: values for name, values in numbers.items() if values is not None}
 
     def named(self, role: str) -> list[str]:
         """Return the column of a role, if it has one."""
@@ -128,10 +154,8 @@ class _Columns:
 
     def values(self, name: str) -> Floats:
         """Return the numbers (N,) of a column, nan where it has none."""
-        cells = parse_cells(self.sheet.column(name))
-        if not is_numeric(cells.type):
-            return np.full(len(cells), np.nan)
-        return floats_in(cells) if self.sheet.stored(name) == name else 1 - floats_in(cells)
+        numbers = _numbers_of(self.sheet, name)
+        return np.full(len(self.sheet.rows), np.nan) if numbers is None else numbers
 
     def texts(self, name: str) -> Array:
         """Return a column as texts (N,), nothing where it is empty."""
@@ -182,35 +206,63 @@ class _Columns:
         """Return the columns of numbers from 0 to 1, of which some are fractions."""
         return [name for name, values in self.numbers.items() if _are_shares(values)]
 
-    def verdicts(self) -> dict[str, Bools]:
-        """Return where columns (N,) say yes that have 0 and 1, or a known pair of words; and such labels."""
+    def verdicts(self) -> list[_Verdict]:
+        """Return the columns that have 0 and 1, or a known pair of words; and such labels."""
         names = [*self.named("label"), *self.free]
-        truths = {name: self._truths(name) for name in names}
-        return {name: right for name, right in truths.items() if right is not None}
+        return [verdict for verdict in map(self.verdict_known, names) if verdict is not None]
 
-    def truths_of(self, role: str) -> Bools | None:
-        """Return where the column of a role (N,) says yes, or None if there is none that says yes and no."""
-        name = _only(self.named(role))
-        return None if name is None else self._truths(name)
+    def verdict_known(self, name: str) -> _Verdict | None:
+        """Return what a column of 0 and 1, or of a known pair of words, says of answers; None if it has others."""
+        words = np.array([text.lower() for text in self.texts(name)])
+        if set(words[words != ""]) not in _VERDICTS:
+            return None
+        return _Verdict(name, np.isin(words, _RIGHT), words != "")
 
-    def _truths(self, name: str) -> Bools | None:
-        words = [text.lower() for text in self.texts(name)]
-        return np.isin(words, _RIGHT) if set(words) in _VERDICTS else None
+    def verdict(self, name: str, sure: _Sure) -> _Verdict | None:
+        """Return what a column says of answers, also by two other words: right is where confidences are surely higher.
+
+        None if it does not.
+        """
+        texts = self.texts(name)
+        pair = _distinct(texts)
+        if self.verdict_known(name) is not None or not _are_two_names(pair) or not _fit_flags(pair):
+            return self.verdict_known(name)
+        for right, wrong in (pair, pair[::-1]):
+            verdict = _Verdict(name, texts == right, texts != "", f"{right}/{wrong}")
+            if "/" not in right + wrong and sure.is_higher(verdict):
+                return verdict
+        return None
+
+
+def _numbers_of(sheet: Sheet, name: str) -> Floats | None:
+    """Return the numbers (N,) of a column as they would be read, or None if it has others than numbers, or none."""
+    try:
+        values = numbers_in(sheet, name, share=True)
+    except FileError:
+        return None
+    return None if np.isnan(values).all() else values
+
+
+def _paths_of(sheet: Sheet, name: str) -> list[str]:
+    """Return the dotted paths of the fields within the cells of a column, by the first of them."""
+    return list(_paths_in(first_of(sheet.table, name), name))
 
 
 # ---- classes -----------------------------------------------------------------------------------------------------
 
 
 def _numbered(table: _Columns) -> Iterator[Proposal]:
-    """Yield columns that are numbered from 0 or 1 and sum to 1, if labels are such numbers."""
+    """Yield columns that are numbered from 0 or 1 and have one sum, if labels are such numbers."""
     for (prefix, suffix), group in _by_number(table.numbers).items():
         first = min(group)
         names = [group[number] for number in sorted(group)]
         posteriors = "+".join(names) if len(names) <= _MOST_LABELS else ""
         if first == 0 and not suffix and re.fullmatch(r"[\w.-]*[^\W_]_?", prefix):
             posteriors = prefix
-        if posteriors and _is_without_gap(group) and _sum_to(1, table, names):
-            yield from _with_labels(table, names, posteriors, first)
+        whole = _whole_of(table, names)
+        if posteriors and _is_without_gap(group) and whole:
+            for proposal in _with_labels(table, names, posteriors, first):
+                yield replace(proposal, scale=whole)
 
 
 def _by_number(names: Iterable[str]) -> dict[tuple[str, str], dict[int, str]]:
@@ -276,7 +328,7 @@ def _are_most_frequent(classes: Sequence[str], labels: Array, chosen: Array) -> 
 
 
 def _named_by_class(table: _Columns) -> Iterator[Proposal]:
-    """Yield columns whose names have the classes of the labels in one place, in any case, and that sum to 1."""
+    """Yield columns whose names have the classes of the labels in one place, in any case, and that have one sum."""
     for label in table.may_be_labels():
         classes = table.classes(label)
         if not _are_listed(classes):
@@ -302,9 +354,10 @@ def _patterns(table: _Columns, classes: Sequence[str]) -> Iterator[tuple[dict[st
             continue
         further = [name for name in table.numbers if name not in by_class.values()]
         wider = {**by_class, **_between(further, before, after)}
-        for columns, scale in product((by_class, wider), (1, 100)):
-            if _sum_to(scale, table, list(columns.values())):
-                yield columns, scale
+        for columns in (by_class, wider):
+            whole = _whole_of(table, list(columns.values()))
+            if whole:
+                yield columns, whole
                 break
 
 
@@ -339,15 +392,14 @@ def _positions(name: str, part: str) -> list[int]:
 
 def _lists(table: _Columns) -> Iterator[Proposal]:
     """Yield columns of lists or of mappings, of as many numbers as there are classes, or of their names."""
-    for name in table.free:
+    for name in table.named("posteriors") or table.free:
         likeliest = _likeliest_in(table.sheet.column(name).to_pylist())
         if likeliest is None:
             continue
         for label in table.may_be_labels():
             texts = table.texts(label)
             if np.isin(texts, likeliest).any() and table.fit(texts, likeliest):
-                columns = {**table.missing(label=label), "posteriors": name}
-                yield Proposal("name_found", columns)
+                yield Proposal("name_found", table.missing(label=label, posteriors=name))
 
 
 def _likeliest_in(cells: Sequence[object]) -> Array | None:
@@ -384,6 +436,9 @@ def _two_classes(table: _Columns) -> Iterator[Proposal]:
     is_judged = table.named("confidence") or table.named("correct")
     if label is None or share is None or is_judged or not _fit_flags(by_label[label]):
         return
+    is_class = any(_positions(share, name) for name in by_label[label])
+    if not is_class and not table.named("label") and not table.named("positive"):
+        return  # it may say which answers are right
     higher = _higher_class(table.values(share), table.texts(label), by_label[label])
     missing = table.missing(label=label, positive=share)
     yield _on_two_classes(share, by_label[label], missing, higher)
@@ -447,13 +502,13 @@ def _on_two_classes(
     if in_name == [higher]:
         lower = low if higher == high else high
         return Proposal("name_found", columns, (lower, higher))
-    of_high = Proposal("", columns, (low, high)).to_fields({})
-    of_low = Proposal("", columns, (high, low)).to_fields({})
-    fields = {"of_column": column, "low": low, "high": high}
-    for name in ("flags", "arguments"):
-        fields[name] = of_high[name]
-        fields[f"reversed_{name}"] = of_low[name]
-    return Proposal("name_second_class", columns, fields=fields)
+    return Proposal(
+        "name_second_class",
+        columns,
+        (low, high),
+        alternative=Proposal("", columns, (high, low)),
+        fields={"of_column": column, "low": low, "high": high},
+    )
 
 
 def _labels_flag(labels: Sequence[str]) -> str:
@@ -478,57 +533,66 @@ def _fit_flags(names: Sequence[str]) -> bool:
 
 
 def _judged(table: _Columns) -> Iterator[Proposal]:
-    """Yield the one column of 0 and 1, or of words, beside confidences, by name or the one column of fractions."""
+    """Yield the one column of 0 and 1, or of two words, beside confidences, by name or the one column of fractions."""
     sure = _only(table.sure())
-    verdict = _only(table.verdicts().items())
-    if table.named("correct") or sure is None or verdict is None:
+    if table.named("correct") or sure is None:
         return
-    truth, right = verdict
-    if table.named("confidence") and _rises_surely(sure.values, ~right):
+    of_words = (table.verdict(name, sure) for name in table.may_be_labels())
+    verdict = _only(table.verdicts() or list(filter(None, of_words)))
+    if verdict is None:
+        return
+    if table.named("confidence") and sure.is_lower(verdict):
+        truth = verdict.name
         yield Proposal("name_errors", {"correct": f"1-{truth}"}, fields={"truth": truth})
-    elif sure.is_higher(right):
-        yield _as_correct(table, sure, truth)
+    elif sure.is_higher(verdict):
+        yield _as_correct(table, sure, verdict)
 
 
-def _as_correct(table: _Columns, sure: _Sure, truth: str) -> Proposal:
-    """Return the advice to take verdicts as those on answers, or 0 and 1 also as classes."""
+def _as_correct(table: _Columns, sure: _Sure, verdict: _Verdict) -> Proposal:
+    """Return the advice to take verdicts as those on answers, or 0 and 1, or words, also as classes."""
+    truth = verdict.name
     columns = table.missing(confidence=sure.name, correct=truth)
-    are_words = np.isnan(table.values(truth)).all()
-    if are_words or sure.scale > 1:
-        return Proposal(sure.advice, columns, scale=sure.scale)
-    as_classes = {"positive": sure.name, "label": truth}
-    fields = {
-        "truth": truth,
-        "of_column": sure.name,
-        "other": as_classes,
-        "other_pairs": pairs_of(as_classes),
-    }
-    return Proposal("name_judged_or_class", columns, fields=fields)
+    is_known = not verdict.words and np.isnan(table.values(truth)).all()
+    if is_known or sure.scale > 1:
+        return Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words)
+    high, _, low = verdict.words.partition("/")
+    as_classes = Proposal("", {"positive": sure.name, "label": truth}, (low, high) if low else ())
+    return Proposal(
+        "name_judged_or_class",
+        columns,
+        right=verdict.words,
+        alternative=as_classes,
+        fields={"truth": truth, "of_column": sure.name, "high": high or "class 1"},
+    )
 
 
 def _confidence(table: _Columns) -> Iterator[Proposal]:
     """Yield the one column of fractions or of percentages beside verdicts, if these are higher for right answers."""
-    right = table.truths_of("correct")
-    if right is None or table.named("confidence"):
+    truth = _only(table.named("correct"))
+    if truth is None or table.named("confidence"):
         return
-    columns = table.sure()
-    higher = _only([sure for sure in columns if sure.is_higher(right)])
+    verdicts = [(sure, table.verdict(truth, sure)) for sure in table.sure()]
+    judged = [(sure, verdict) for sure, verdict in verdicts if verdict is not None]
+    higher = _only([(sure, verdict) for sure, verdict in judged if sure.is_higher(verdict)])
     if higher:
-        yield Proposal(higher.advice, {"confidence": higher.name}, scale=higher.scale)
-    sure = _only(columns)
-    if sure and sure.scale == 1 and _rises_surely(sure.values, ~right):
-        fields = {"of_column": sure.name}
-        yield Proposal("name_doubt", {"confidence": f"1-{sure.name}"}, fields=fields)
+        sure, verdict = higher
+        named = {"confidence": sure.name}
+        yield Proposal(sure.advice, named, scale=sure.scale, right=verdict.words)
+    only = _only(judged)
+    if only and only[0].scale == 1 and only[0].is_lower(only[1]):
+        name = only[0].name
+        yield Proposal("name_doubt", {"confidence": f"1-{name}"}, fields={"of_column": name})
 
 
 def _margin(table: _Columns) -> Iterator[Proposal]:
     """Yield the one column of numbers below and above 0 as of a decision function, beside classes 0 and 1."""
-    right = table.truths_of("label")
+    label = _only(table.named("label"))
+    verdict = None if label is None else table.verdict_known(label)
     margins = [name for name, values in table.numbers.items() if _are_margins(values)]
     name = _only(margins)
-    if right is None or name is None or table.shares():
+    if verdict is None or name is None or table.shares():
         return
-    if _rises_surely(table.numbers[name], right):
+    if _rises_surely(table.numbers[name], verdict.right):
         fields = {"of_column": name}
         yield Proposal("name_margin", {"positive": name}, is_margin=True, fields=fields)
 
@@ -594,11 +658,9 @@ def _pairs_within(columns: Mapping[str, str]) -> str:
 def _nested(table: _Columns) -> Iterator[Proposal]:
     """Yield fields within objects that are called as roles are, if they complete confidences and verdicts."""
     by_role: dict[str, list[str]] = {}
-    for name in table.free:
-        paths = _paths_in(first_of(table.sheet.table, name), name)
-        for path, role in product(paths, table.missing(correct="", confidence="")):
-            if path.rpartition(".")[2].lower() in NAMES[role]:
-                by_role.setdefault(role, []).append(path)
+    for path, role in product(table.nested, table.missing(correct="", confidence="")):
+        if path.rpartition(".")[2].lower() in NAMES[role]:
+            by_role.setdefault(role, []).append(path)
     columns = {role: paths[0] for role, paths in by_role.items() if len(paths) == 1}
     is_whole = all(role in columns or table.named(role) for role in _JUDGED)
     if columns and is_whole:
@@ -630,13 +692,17 @@ def _parts_of(
 # ---- what values say ---------------------------------------------------------------------------------------------
 
 
-def _sum_to(whole: int, table: _Columns, names: Sequence[str]) -> bool:
-    """Return whether two or more columns are probabilities of all classes, or percentages."""
+def _whole_of(table: _Columns, names: Sequence[str]) -> int:
+    """Return what two or more columns sum to in all rows: 1, 100 in per cent, or a number of votes; else 0."""
     values = np.array([table.numbers[name] for name in names])
     if len(names) < 2 or not (values >= 0).all():
-        return False
-    errors = np.abs(values.sum(axis=0) / whole - 1)
-    return bool((errors <= ROUNDED_SUM_TOLERANCE).all())
+        return 0
+    sums = values.sum(axis=0)
+    for whole in (1, 100):
+        if (np.abs(sums / whole - 1) <= ROUNDED_SUM_TOLERANCE).all():
+            return whole
+    are_votes = (sums == sums[0]).all() and (values % 1 == 0).all()
+    return int(sums[0]) if are_votes else 0
 
 
 def _are_probabilities(row: Sequence[object]) -> bool:

@@ -36,10 +36,9 @@ from .values import (
     encode,
     first_of,
     floats_in,
-    from_values,
     is_numeric,
     plain,
-    value_at,
+    with_fields,
 )
 
 DIFFERENT = ", all different"  # in each system, as ids are
@@ -113,15 +112,11 @@ def with_nested(
     columns: Mapping[str, str],
 ) -> pa.Table:
     """Return a table with further columns of the fields that are named by dots, such as ``doc.id``."""
+    names = []
     for role, text in columns.items():
-        for part in text.split("+") if role in SEVERAL else [text]:
-            name = column_in(part).strip()
-            outer, _, inner = name.partition(".")
-            if inner and name not in table.column_names and outer in table.column_names:
-                values = [value_at(value, inner) for value in plain(table[outer]).to_pylist()]
-                is_there = any(value is not None for value in values)
-                table = table.append_column(name, from_values(values)) if is_there else table
-    return table
+        parts = text.split("+") if role in SEVERAL else [text]
+        names += [column_in(part).strip() for part in parts]
+    return with_fields(table, names)
 
 
 def contents(table: pa.Table, name: str) -> str:

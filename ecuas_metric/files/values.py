@@ -294,6 +294,17 @@ def value_at(value: object, path: str) -> object:
     return value
 
 
+def with_fields(table: pa.Table, names: Iterable[str]) -> pa.Table:
+    """Return a table with further columns of the fields within its cells that dotted names are of, if any has them."""
+    for name in names:
+        outer, _, inner = name.partition(".")
+        if inner and name not in table.column_names and outer in table.column_names:
+            values = [value_at(value, inner) for value in plain(table[outer]).to_pylist()]
+            is_there = any(value is not None for value in values)
+            table = table.append_column(name, from_values(values)) if is_there else table
+    return table
+
+
 def _value_in(value: object, step: str) -> object:
     """Return the value of a key of an object, or at a position of a list, or None."""
     if isinstance(value, Mapping):

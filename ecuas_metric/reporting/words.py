@@ -83,13 +83,13 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_found": "They seem to be these: {flags}.",
     "name_in_order": "If the columns are in this order: {flags}.",
     "name_second_class": (
-        "If {of_column!r} is the probability of {high}: {flags}; if of {low}: {reversed_flags}."
+        "If {of_column!r} is the probability of {high}: {flags}; if of {low}: {other_flags}."
     ),
     "name_judged_or_class": (
-        "If {truth!r} says whether answers are right: --columns {pairs}; if it is the true class, and {of_column!r} "
-        "the probability of class 1: --columns {other_pairs}."
+        "If {truth!r} says whether answers are right: {flags}; if it is the true class, and {of_column!r} "
+        "the probability of {high}: {other_flags}."
     ),
-    "name_seeming": "Is it this? --columns {pairs}.",
+    "name_seeming": "Is it this? {flags}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? --columns {pairs}.",
     "name_doubt": "Is {of_column!r} 1 where the system is sure that it is wrong? --columns {pairs}.",
     "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {flags}.",

@@ -66,8 +66,8 @@ def unknown_in(tree: ast.AST, known: Collection[str]) -> list[str]:
 
 AS_FLAGS = {  # a field as the command writes it -> as Python does
     "flags": "arguments",
-    "reversed_flags": "reversed_arguments",
-    "other_pairs": "other",
+    "other_flags": "other_arguments",
+    "other_pairs": "other_arguments",
     "high_flag": "high",
     "low_flag": "low",
 }

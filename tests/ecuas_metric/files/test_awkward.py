@@ -49,6 +49,7 @@ SOME = np.arange(N) % 25 == 0
 RATING = np.digitize(Q, [0.2, 0.4, 0.6, 0.8]) + 1
 IN_CELLS = [f'{{"error": {1 - c}, "p": {q}}}' for q, c in zip(Q, C, strict=True)]
 MAX = np.maximum(P, 1 - P)
+VOTES = np.round(20 * (1 - P)).astype(int)
 CHOSEN_OF_TWO = pd.DataFrame({"label": Y, "pred": (P > 0.5) * 1, "prob": MAX})
 SENTIMENT = np.array(["negative", "positive"])
 AS_ROLES = {"cat": "negative", "dog": "neutral", "horse": "positive", "ship": "index"}
@@ -445,6 +446,41 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         ],
         "--columns confidence=sure,correct=judge --scale 100",
         "confidences",
+    ),
+    "words of one's own, on detections": (
+        named("correct", "match", np.where(C, "TP", "FP")).rename(columns={"confidence": "conf"}),
+        "--columns correct=match --right=TP/FP",
+        "confidences",
+    ),
+    "words of another language, and decimal commas": (
+        pd.DataFrame(
+            {"Fall": range(N), "Konfidenz": Q, "richtig": np.where(C, "ja", "nein")}
+        ).to_csv(index=False, sep=";", decimal=","),
+        "--columns confidence=Konfidenz,correct=richtig --right=ja/nein",
+        "confidences",
+    ),
+    "a name in another language beside its words": (
+        named("confidence", "confiance", Q).assign(correct=np.where(C, "vrai", "faux")),
+        "--columns confidence=confiance --right=vrai/faux",
+        "confidences",
+    ),
+    "verdicts and confidences of any name within objects": (
+        "\n".join(
+            json.dumps({"id": k, "output": {"body": {"sure": q}}, "judge": {"verdict": verdict}})
+            for k, (q, verdict) in enumerate(zip(Q, np.where(C, "pass", "fail"), strict=True))
+        ),
+        "--columns confidence=output.body.sure,correct=judge.verdict",
+        "confidences",
+    ),
+    "labels of another name beside lists": (
+        pd.DataFrame({"gold_idx": LABEL, "probs": FOUR.tolist()}),
+        "--columns label=gold_idx",
+        "posteriors",
+    ),
+    "votes of each class": (
+        pd.DataFrame(np.c_[VOTES, 20 - VOTES], columns=["votes_0", "votes_1"]).assign(label=Y),
+        "--columns posteriors=votes_ --scale 20",
+        "",
     ),
     "percentages of classes": (
         (100 * BY_NAME[CLASSES]).add_suffix("%").assign(label=CLASSES[LABEL]),
@@ -858,7 +894,7 @@ def test_files_give_their_numbers(whose, case, assert_scores):
 @pytest.mark.parametrize("case", ASKED)
 def test_what_only_the_user_knows_is_asked_for_with_the_flags_to_write(case, score, assert_scores):
     table, flags, whose = ASKED[case]
-    path = "a.json" if isinstance(table, str) else "a.csv"
+    path = "a.json" if str(table)[:1] in "[{" else "a.csv"
     code, _, said = score(path, table)
     assert (code, all(flag in said for flag in flags.split(" --"))) == (2, True), said
     if whose:

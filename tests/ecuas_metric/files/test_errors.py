@@ -94,7 +94,7 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "truth": "y",
         "chosen": "z",
         "flags": "--labels a,b",
-        "reversed_flags": "--labels b,a",
+        "other_flags": "--labels b,a",
         "other_pairs": "label=y",
         "high_flag": "2/1",
         "low_flag": "1/2",
