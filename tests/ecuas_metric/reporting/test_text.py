@@ -98,6 +98,12 @@ def test_calibration_is_told_with_the_p_value_of_the_metric(submissions):
         assert ("no evidence" in line) == (p > 0.05)
 
 
+@pytest.mark.parametrize(("confidence", "side"), [(0.9, "0.40 too high"), (0.2, "0.30 too low")])
+def test_confidences_that_are_too_high_or_too_low_are_called_so(confidence, side):
+    system = confidence_system(np.arange(400) % 2, np.full(400, confidence))
+    assert any(f": {side} on average (p < 0.001)" in line for line in text.explain({"a": system}))
+
+
 def test_the_limits_of_a_range_are_distinct():
     ranges = [text._between(*limits) for limits in ((0.1, 0.9), (0.991, 0.994), (0.5, 0.5))]
     assert ranges == ["between 0.10 and 0.90", "between 0.991 and 0.994", "about 0.50"]
