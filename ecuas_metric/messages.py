@@ -272,6 +272,10 @@ ADVICE = {  # sentences of their own
     ),
     "name_seeming": "Is it this? {arguments}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? columns={columns}.",
+    "name_errors_or_doubt": (
+        "If {truth!r} is 1 where answers are wrong: {arguments}; if {of_column!r} is 1 where the system is sure that "
+        "it is wrong: {other_arguments}."
+    ),
     "name_doubt": "Is {of_column!r} 1 where the system is sure that it is wrong? columns={columns}.",
     "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {arguments}.",
     "name_per_cent": "Is it this, in per cent? {arguments}.",
@@ -292,6 +296,8 @@ ADVICE = {  # sentences of their own
     "convert_to_parquet": (
         "Out of core, files are Parquet: DuckDB, Polars and pandas make them of others."
     ),
+    "name_list": "Which? columns={{'rows': {longest!r}}}.",
+    "name_lists": "One at a time, as {longest}: {arguments}.",
     "name_rows": "Are the rows within those of another list? columns={columns}.",
     "name_role": "Name it with columns={columns}; '1-NAME' is the complement of a column.",
     "name_whole_id": (
@@ -576,6 +582,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "run_has_no_columns": "is a run, which has no systems side by side in columns",
     "run_has_other_roles": "is a run, which says itself what has the role {role!r}",
     "no_such_rows": "has no row of this number to skip",
+    "several_lists": "has several lists of rows",
     "rows_of_no_json": "has no lists of rows by path, as JSON has",
     "run_has_other_parts": "is a run, which has parts by task or by model",
     "run_did_not_end": "is the log of a run that did not end",

@@ -39,6 +39,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "count_as_wrong": CHOOSE,
     "label_or_bound": CHOOSE,
     "name_columns": "Name them under Options, “Columns”: confidence=NAME, correct=NAME.",
+    "name_list": "The command `ecuas` can read one of them.",
+    "name_lists": "The command `ecuas` can read them: {flags}.",
     "name_rows": "The command `ecuas` can read rows within those of another list.",
     "name_role": "Name it under Options, “Columns”: {pairs}.",
     "name_by_class": "If column k is class k in each row all the same, enter {pairs} under Options, “Columns”.",
@@ -67,6 +69,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     ),
     "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
     "name_errors": "Is “{truth}” 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",
+    "name_errors_or_doubt": (
+        "Under Options, “Columns”, enter {pairs} if “{truth}” is 1 where answers are wrong; {other_pairs} if "
+        "“{of_column}” is 1 for answers that are surely wrong."
+    ),
     "name_doubt": "Is “{of_column}” 1 for answers that are surely wrong? Enter {pairs} under Options, “Columns”.",
     "name_margin": "The command `ecuas` can read them, with {flags}.",
     "name_per_cent": "Is it this? Enter {pairs} under Options, “Columns”, and 100 as “Largest confidence”.",

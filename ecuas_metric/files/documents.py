@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from ..errors import InputError, quoted
 from .values import value_at
 
 Object = dict[str, object]  # of JSON
@@ -30,7 +31,7 @@ class JsonRows:
 def rows_in(text: str, path: str = "") -> JsonRows:
     """Return the rows of a document, or of rows one after the other: a list or object has them, or each line is one.
 
-    ValueError if several lists may be those of the rows, and `path` names none.
+    InputError if several lists may be those of the rows, and `path` names none; ValueError if it is broken.
     """
     documents = list(_documents(text))
     if not documents:
@@ -46,13 +47,26 @@ def rows_in(text: str, path: str = "") -> JsonRows:
     if not nested:
         return JsonRows(_rows_of(document))
     if len(nested) > 1:
-        sizes = ", ".join(f"{name} ({len(rows)} rows)" for name, rows in nested.items())
-        longest = max(nested, key=lambda name: len(nested[name]))
-        raise ValueError(
-            f"it must have one list of objects; it has {sizes}. Which? --columns rows={longest}"
-        )
+        raise _several({name: len(rows) for name, rows in nested.items()})
     ((name, objects),) = nested.items()
     return JsonRows(objects, path=name)
+
+
+def _several(sizes: Mapping[str, int]) -> InputError:
+    """Return the error about several lists or tables, by their numbers of rows; where these agree, all may be read."""
+    longest = max(sizes, key=lambda name: sizes[name])
+    are_alike = len(set(sizes.values())) == 1
+    files = [quoted(f"{name}=FILE") for name in sizes]
+    flags = [f"--columns {quoted(f'{name}:rows={name}')}" for name in sizes]
+    return InputError(
+        "rows",
+        "several_lists",
+        got=", ".join(f"{name} ({size} rows)" for name, size in sizes.items()),
+        advice="name_lists" if are_alike else "name_list",
+        longest=longest,
+        flags=" ".join([*files, *flags]),
+        arguments=f"columns={{'rows': {longest!r}}}",
+    )
 
 
 def _beside(nested: Mapping[str, Sequence[Object]], path: str) -> tuple[tuple[str, str], ...]:
@@ -151,12 +165,14 @@ def _rows_of(document: object) -> list[Object]:
 
 
 def _refuse_tables(document: dict[str, Object]) -> None:
-    """Raise ValueError if each part of a document is a table of its own, an object of lists."""
-    parts = [list(part.values()) for part in document.values()]
-    if all(isinstance(value, list) for part in parts for value in part):
-        raise ValueError(
-            f"it has several tables: {', '.join(document)}. Which? --columns rows={next(iter(document))}"
-        )
+    """Raise InputError if each part of a document is a table of its own, an object of lists."""
+    parts = {name: list(part.values()) for name, part in document.items()}
+    if all(isinstance(value, list) for part in parts.values() for value in part):
+        raise _several({name: max(map(_length, part)) for name, part in parts.items()})
+
+
+def _length(part: object) -> int:
+    return len(part) if isinstance(part, list) else 0
 
 
 def _named(

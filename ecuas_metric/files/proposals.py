@@ -29,7 +29,8 @@ _MOST_LABELS = 50  # that a flag lists
 _MOST_OF_RATING = 11
 _DEEPEST = 10  # of nested objects
 _SURELY = 3  # deviations that are no chance; a coin has the largest, of 1/2
-_NOT_IN_FLAGS = re.compile(r"[,=:+\"]")
+_NOT_IN_FLAGS = re.compile(r"[\"+]|,\s*\w+\s*=")  # of columns
+_NOT_IN_LABELS = re.compile(r"[\",]")
 _JUDGED = ("correct", "confidence")  # roles
 _VERDICTS = [{"1", "0"}, *map(set, TRUTHS)]  # pairs of words
 _RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
@@ -103,7 +104,8 @@ class _Sure:
 
     name: str
     values: Floats
-    scale: int
+    scale: int = 1
+    is_rating: bool = False  # of a scale that only the user knows
 
     @property
     def advice(self) -> str:
@@ -112,7 +114,8 @@ class _Sure:
 
     def is_higher(self, verdict: _Verdict) -> bool:
         """Return whether it is higher for right answers: surely, where it may be anything, or these are not known."""
-        rises = _rises_surely if self.scale > 1 or verdict.words else _rises
+        is_unsure = self.scale > 1 or self.is_rating or verdict.words or verdict.is_label
+        rises = _rises_surely if is_unsure else _rises
         return rises(np.where(verdict.known, self.values, np.nan), verdict.right)
 
     def is_lower(self, verdict: _Verdict) -> bool:
@@ -128,6 +131,7 @@ class _Verdict:
     right: Bools  # (N,)
     known: Bools  # (N,), where it says something
     words: str = ""  # RIGHT/WRONG, if only the user knows which is which
+    is_label: bool = False  # by its name
 
 
 class _Columns:
@@ -137,9 +141,10 @@ class _Columns:
         self.roles = roles
         with_role = {column_in(name) for names in roles.values() for name in names}
         without = [name for name in sheet.names if name not in with_role]
-        self.nested = [path for name in without for path in _paths_of(sheet, name)]
+        self.nested = [path for name in sheet.names for path in _paths_of(sheet, name)]
         self.sheet = replace(sheet, table=with_fields(sheet.table, self.nested))
-        self.free = [name for name in (*without, *self.nested) if _fit_flags([name])]
+        names = (*without, *self.nested)
+        self.free = [name for name in names if not _NOT_IN_FLAGS.search(name)]
         self.cells = {name: parse_cells(self.sheet.column(name)) for name in self.free}
         numbers = {name: _numbers_of(self.sheet, name) for name in self.free}
         self.numbers = {name: values for name, values in numbers.items() if values is not None}
@@ -195,12 +200,17 @@ class _Columns:
     def sure(self) -> list[_Sure]:
         """Return the columns that may be confidences: percentages if there are no fractions."""
         names = self.named("confidence") or self.shares()
-        shares = [_Sure(name, self.values(name), 1) for name in names]
+        shares = [_Sure(name, self.values(name)) for name in names]
         return shares or [
             _Sure(name, values, 100)
             for name, values in self.numbers.items()
             if _are_percentages(values)
         ]
+
+    def ratings(self) -> list[_Sure]:
+        """Return the columns of a few whole numbers that are none of two codes."""
+        few = {name: values for name, values in self.numbers.items() if _are_levels(values)}
+        return [_Sure(name, values, is_rating=True) for name, values in few.items()]
 
     def shares(self) -> list[str]:
         """Return the columns of numbers from 0 to 1, of which some are fractions."""
@@ -216,7 +226,8 @@ class _Columns:
         words = np.array([text.lower() for text in self.texts(name)])
         if set(words[words != ""]) not in _VERDICTS:
             return None
-        return _Verdict(name, np.isin(words, _RIGHT), words != "")
+        is_label = name in self.named("label")
+        return _Verdict(name, np.isin(words, _RIGHT), words != "", is_label=is_label)
 
     def verdict(self, name: str, sure: _Sure) -> _Verdict | None:
         """Return what a column says of answers, also by two other words: right is where confidences are surely higher.
@@ -225,7 +236,11 @@ class _Columns:
         """
         texts = self.texts(name)
         pair = _distinct(texts)
-        if self.verdict_known(name) is not None or not _are_two_names(pair) or not _fit_flags(pair):
+        if (
+            self.verdict_known(name) is not None
+            or not _are_two_names(pair)
+            or not _fit_labels(pair)
+        ):
             return self.verdict_known(name)
         for right, wrong in (pair, pair[::-1]):
             verdict = _Verdict(name, texts == right, texts != "", f"{right}/{wrong}")
@@ -427,6 +442,18 @@ def _labels(table: _Columns) -> Iterator[Proposal]:
             yield Proposal("name_found", {"label": label})
 
 
+def _in_place(table: _Columns) -> Iterator[Proposal]:
+    """Yield all columns of numbers that sum to 1, if each is highest mostly where the label is its place."""
+    names = table.shares()
+    label = _only(table.named("label"))
+    if label is None or not 2 < len(names) <= _MOST_LABELS or _whole_of(table, names) != 1:
+        return
+    classes = [str(number) for number in range(len(names))]
+    is_numbered = table.classes(label) == classes
+    if is_numbered and _are_most_frequent(classes, table.texts(label), table.likeliest(names)):
+        yield Proposal("name_in_order", {"posteriors": "+".join(names)})
+
+
 def _two_classes(table: _Columns) -> Iterator[Proposal]:
     """Yield the one column of numbers from 0 to 1 as the probability of one of two classes."""
     by_label = {label: table.classes(label) for label in table.may_be_labels()}
@@ -434,7 +461,7 @@ def _two_classes(table: _Columns) -> Iterator[Proposal]:
     label = _only(of_two)
     share = _only(table.named("positive") or table.shares())
     is_judged = table.named("confidence") or table.named("correct")
-    if label is None or share is None or is_judged or not _fit_flags(by_label[label]):
+    if label is None or share is None or is_judged or not _fit_labels(by_label[label]):
         return
     is_class = any(_positions(share, name) for name in by_label[label])
     if not is_class and not table.named("label") and not table.named("positive"):
@@ -455,7 +482,7 @@ def say_classes(recipe: Recipe, labels: Array, values: Array) -> dict[str, Any]:
     the user knows which the column is of.
     """
     classes = _distinct(labels)
-    if len(classes) < 2 or not _fit_flags(classes):
+    if len(classes) < 2 or not _fit_labels(classes):
         return {}
     if recipe.form == "positive":
         proposal = _of_one_column(recipe.predictions[0], classes, labels, values)
@@ -522,11 +549,12 @@ def _distinct(texts: Array) -> list[str]:
 
 def _are_listed(classes: Sequence[str]) -> bool:
     """Return whether a flag lists classes: several, but not too many."""
-    return 2 <= len(classes) <= _MOST_LABELS and _fit_flags(classes)
+    return 2 <= len(classes) <= _MOST_LABELS and _fit_labels(classes)
 
 
-def _fit_flags(names: Sequence[str]) -> bool:
-    return not any(map(_NOT_IN_FLAGS.search, names))
+def _fit_labels(classes: Sequence[str]) -> bool:
+    """Return whether a flag can list classes."""
+    return not any(map(_NOT_IN_LABELS.search, classes))
 
 
 # ---- answers -----------------------------------------------------------------------------------------------------
@@ -541,11 +569,20 @@ def _judged(table: _Columns) -> Iterator[Proposal]:
     verdict = _only(table.verdicts() or list(filter(None, of_words)))
     if verdict is None:
         return
-    if table.named("confidence") and sure.is_lower(verdict):
-        truth = verdict.name
-        yield Proposal("name_errors", {"correct": f"1-{truth}"}, fields={"truth": truth})
-    elif sure.is_higher(verdict):
+    if sure.is_higher(verdict):
         yield _as_correct(table, sure, verdict)
+    elif not verdict.words and not verdict.is_label and sure.is_lower(verdict):
+        yield _as_errors(table, sure, verdict)
+
+
+def _as_errors(table: _Columns, sure: _Sure, verdict: _Verdict) -> Proposal:
+    """Return the advice to take verdicts as those on mistakes, or else numbers as doubts."""
+    errors = table.missing(confidence=sure.name, correct=f"1-{verdict.name}")
+    fields = {"truth": verdict.name, "of_column": sure.name}
+    if table.named("confidence") or sure.scale > 1:
+        return Proposal("name_errors", errors, scale=sure.scale, fields=fields)
+    doubts = Proposal("", {"confidence": f"1-{sure.name}", "correct": verdict.name})
+    return Proposal("name_errors_or_doubt", errors, alternative=doubts, fields=fields)
 
 
 def _as_correct(table: _Columns, sure: _Sure, verdict: _Verdict) -> Proposal:
@@ -571,15 +608,16 @@ def _confidence(table: _Columns) -> Iterator[Proposal]:
     truth = _only(table.named("correct"))
     if truth is None or table.named("confidence"):
         return
-    verdicts = [(sure, table.verdict(truth, sure)) for sure in table.sure()]
+    columns = table.sure() or table.ratings()
+    verdicts = [(sure, table.verdict(truth, sure)) for sure in columns]
     judged = [(sure, verdict) for sure, verdict in verdicts if verdict is not None]
     higher = _only([(sure, verdict) for sure, verdict in judged if sure.is_higher(verdict)])
     if higher:
         sure, verdict = higher
         named = {"confidence": sure.name}
         yield Proposal(sure.advice, named, scale=sure.scale, right=verdict.words)
-    only = _only(judged)
-    if only and only[0].scale == 1 and only[0].is_lower(only[1]):
+    only = _only(judged) if table.shares() else None
+    if only and only[0].is_lower(only[1]):
         name = only[0].name
         yield Proposal("name_doubt", {"confidence": f"1-{name}"}, fields={"of_column": name})
 
@@ -725,6 +763,12 @@ def _are_percentages(values: Floats) -> bool:
     return not counts_rows
 
 
+def _are_levels(values: Floats) -> bool:
+    levels = np.unique(values[~np.isnan(values)])
+    is_whole = (levels % 1 == 0).all() and levels.min() >= 0
+    return bool(is_whole and 2 < len(levels) <= _MOST_OF_RATING >= levels.max())
+
+
 def _are_margins(values: Floats) -> bool:
     return bool(values.min() < 0 < values.max()) and _has_fractions(values)
 
@@ -784,6 +828,7 @@ _RULES: tuple[Callable[[_Columns], Iterator[Proposal]], ...] = (
     _named_by_class,
     _lists,
     _labels,
+    _in_place,
     _confidence,
     _chosen,
     _two_classes,

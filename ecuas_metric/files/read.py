@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import numpy as np
 import pyarrow as pa
 
-from ..errors import FileError, missing_package
+from ..errors import FileError, InputError, missing_package
 from ..inputs import Array, Bools, Ints
 from .cells import is_number, parse_cells
 from .recipe import holds_numbers
@@ -125,6 +125,9 @@ def _read_whole(path: str | Path, rows: str | None) -> Sheet:
         return _read_file(path, rows)
     except (FileError, MemoryError):
         raise
+    except InputError as error:
+        fields = {"got": error.got, "advice": error.advice, **error.fields}
+        raise FileError(path, error.rule, **fields) from None
     except FileNotFoundError:
         raise FileError(path, "no_such_file") from None
     except ImportError as error:

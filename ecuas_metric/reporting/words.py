@@ -41,6 +41,8 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B; of several "
     "systems, --columns SYSTEM:confidence=NAME,correct=NAME for each. Columns named after classes? List these: "
     "--labels A,B.",
+    "name_list": "Which? --columns rows={longest}.",
+    "name_lists": "Are they systems? {flags}; one alone: --columns rows={longest}.",
     "name_rows": "Are the rows within those of another list? --columns {pairs}.",
     "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column. Rows whose truth is unknown "
     "are for ecuas decide.",
@@ -91,6 +93,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     ),
     "name_seeming": "Is it this? {flags}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? --columns {pairs}.",
+    "name_errors_or_doubt": (
+        "If {truth!r} is 1 where answers are wrong: {flags}; if {of_column!r} is 1 where the system is sure that it is "
+        "wrong: {other_flags}."
+    ),
     "name_doubt": "Is {of_column!r} 1 where the system is sure that it is wrong? --columns {pairs}.",
     "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {flags}.",
     "name_per_cent": "Is it this, in per cent? {flags}.",

@@ -482,6 +482,36 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns posteriors=votes_ --scale 20",
         "",
     ),
+    "doubts or mistakes, both without a name": (
+        pd.DataFrame({"id": range(N), "doubt": 1 - Q, "accurate": C}),
+        "--columns confidence=1-doubt,correct=accurate",
+        "confidences",
+    ),
+    "confidences within what is called predicted": (
+        BASE[["correct"]].assign(prediction=[json.dumps({"answer": "a", "sure": q}) for q in Q]),
+        "--columns confidence=prediction.sure",
+        "confidences",
+    ),
+    "names with an equals sign, brackets and spaces": (
+        BASE.set_axis(["no.", "sure [0-1]", "right (1=yes)"], axis=1),
+        '--columns "confidence=sure [0-1],correct=right (1=yes)"',
+        "confidences",
+    ),
+    "ratings": (
+        BASE.assign(votes=RATING).drop(columns="confidence"),
+        "--columns confidence=votes",
+        "",
+    ),
+    "numbers of classes that have names": (
+        BY_NAME[CLASSES].assign(label=LABEL),
+        "--columns posteriors=cat+dog+horse+ship",
+        "posteriors",
+    ),
+    "a list of each system": (
+        json.dumps({"a": RECORDS, "b": RECORDS}),
+        "a=FILE b=FILE --columns a:rows=a --columns b:rows=b",
+        "",
+    ),
     "percentages of classes": (
         (100 * BY_NAME[CLASSES]).add_suffix("%").assign(label=CLASSES[LABEL]),
         '--columns "posteriors=cat%+dog%+horse%+ship%" --labels cat,dog,horse,ship --scale 100',
@@ -894,7 +924,7 @@ def test_files_give_their_numbers(whose, case, assert_scores):
 @pytest.mark.parametrize("case", ASKED)
 def test_what_only_the_user_knows_is_asked_for_with_the_flags_to_write(case, score, assert_scores):
     table, flags, whose = ASKED[case]
-    path = "a.json" if str(table)[:1] in "[{" else "a.csv"
+    path = "a.json" if isinstance(table, str) and table[0] in "[{" else "a.csv"
     code, _, said = score(path, table)
     assert (code, all(flag in said for flag in flags.split(" --"))) == (2, True), said
     if whose:
