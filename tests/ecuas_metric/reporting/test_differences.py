@@ -4,6 +4,7 @@ import pytest
 
 from ecuas_metric.plotting import figures
 from ecuas_metric.reporting.differences import (
+    comparison_grid,
     explain_columns,
     write_differences,
 )
@@ -46,3 +47,10 @@ def test_one_test_needs_no_adjustment():
     apart = [replace(row, comparable=False) for row in rows]
     assert "judge by this one where there is no †;" in explain_columns(apart, 12, 0.95)[-1]
     assert not any("adjusted p" in line for line in explain_columns(rows, 0, 0.95))
+
+
+def test_a_row_has_the_difference_its_limits_from_the_lower_and_both_p():
+    (row,) = rows_of({"a": 0.1, "b": 0.25}, p=0.012)
+    (cells,) = comparison_grid([replace(row, p_adjusted=0.034)], "", level=0.95, tests=2).rows
+    texts = [cell.text for cell in cells[1:]]
+    assert texts == ["a", "b", "-0.150", "[-0.250, -0.050]", "0.012", "0.034"]
