@@ -85,8 +85,8 @@ def _risks_if_all_right_or_wrong(unjudged: Unjudged) -> Limits:
 ECUAS_N = Metric(
     name="ecuas",
     title="ECUAS",
-    description="Expected cost over all reject costs, 0 perfect, 1 as rejecting everything; the smaller n, the dearer "
-    "a confident mistake",
+    description="Expected cost over all reject costs: 0 perfect, 1 as rejecting everything, more is worse; the smaller "
+    "n, the dearer a confident mistake",
     assesses="both",
     higher_is_better=False,
     parameter="n",

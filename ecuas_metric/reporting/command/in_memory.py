@@ -166,7 +166,7 @@ def _next_steps(
         are_paired = all(system.ids is not None for system in systems.values())
         how = "" if are_paired else " (with a column id, or --by-position)"
         steps.append(f"ecuas compare{how} tests differences of systems")
-    steps.append("ecuas threshold chooses a reject cost")
+    steps.append("ecuas threshold --budget 0.2 chooses a reject cost")
     return f"next: {', '.join(steps)}"
 
 
