@@ -30,8 +30,8 @@ LABELLED = re.compile(
 AT_THE_END = (
     re.compile(rf"[,;(\n]{OPENING}{KEYWORD}[ \t]+{DIGITS}", re.IGNORECASE),
     re.compile(rf"\n{OPENING}{DIGITS}"),
-    # "Boeing (747)" states nothing, nor does the comma of "85,5 %"
-    re.compile(r"(?:[;(]|,(?!\d))\s*(?P<number>\d*\.\d+|\d+(?=\s*[%\uff05]))"),
+    # "Boeing (747)" states nothing, nor does "Vodka, 40%"
+    re.compile(r"(?:[;(]|,(?!\d))\s*(?P<number>\d*\.\d+)(?!\d|\s*[%\uff05])"),
 )
 NEXT_QUESTION = re.compile(
     r"\n\s*Question:"

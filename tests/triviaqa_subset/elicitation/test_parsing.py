@@ -74,7 +74,7 @@ def read(text, *, cut=False):
 
 STATED = {  # what follows "Paris" -> the probability, or why it is missing
     0.85: ["\nProbability: .85", "\n(85 %)", "\nProbability: 0.85.", ", probability: 0.85",
-           " (85%)", " with a probability of 0.85", "\n\nProbability that it is correct: 0.85",
+           " with a probability of 0.85", "\n\nProbability that it is correct: 0.85",
            "\nConfidence = 0.85", "\nPROBABILITY: <0.85>", "\nProbability: 0.85\n```"],
     0.125: ["\nProbability: 12.5 %", "\nProbability: 0.125"],
     1.0: ["\nProbability: 1", "\nProbability: 1."], 0.0: ["\nProbability: 0"], 0.005: ["\nProbability: 0.5 per cent"],
@@ -113,14 +113,14 @@ ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
     '```json\n{"Answer": "Paris", "Confidence": "85 %"}\n```': ("Paris", 0.85), "Probability: 0.9": ("", None),
     '{"guess": "Paris", "probability": [0.8, 0.9]}': ("Paris", None), '{"guess": "Paris", "probab': ("", None),
     '{"guess": "Paris", "probability": true}': ("Paris", None), "Friday, 13.": ("Friday, 13.", None),
-    "Paris (0.9) or Lyon (0.1)": ("Paris (0.9) or Lyon", None), "Paris, 70%\n0.8": ("Paris, 70%", None),
+    "Paris (0.9) or Lyon (0.1)": ("Paris (0.9) or Lyon", None), "Vodka, 40%\n0.8": ("Vodka, 40%", 0.8),
     "The Logic of Probability: 0.5\nProbability: 0.9": ("The Logic of", None),
     '{"guess": "Paris", "probability": 1e-5}': ("Paris", 1e-5),
     '{"guess": "Paris", "probability": 0.9, "confidence": "80%"}': ("Paris", None), "": ("", None), " \n ": ("", None),
     '{"guess": "Paris", "probability": 0.9, "probability": 0.2}': ("Paris", None),
     "Paris, lack of confidence: 0.2": ("Paris, lack of", None), "Error\nError probability: 0.1": ("Error", None),
     '{"guess": "Paris", "answer": "Lyon", "probability": 0.9}': ("Paris", None),
-    **{text: (text, None) for text in ("1984", "Boeing (747)", "Friday, 13", "Apollo 0.5", "Probability theory")},
+    **{text: (text, None) for text in ("1984", "Boeing (747)", "Friday, 13", "Apollo 0.5", "Vodka, 40%", "Beer (4.55 %)")},
 }  # fmt: skip
 
 
