@@ -139,12 +139,9 @@ class _Columns:
 
     def __init__(self, sheet: Sheet, roles: Mapping[str, Sequence[str]]) -> None:
         self.roles = roles
-        with_role = {column_in(name) for names in roles.values() for name in names}
-        without = [name for name in sheet.names if name not in with_role]
         self.nested = [path for name in sheet.names for path in _paths_of(sheet, name)]
         self.sheet = replace(sheet, table=with_fields(sheet.table, self.nested))
-        names = (*without, *self.nested)
-        self.free = [name for name in names if not _NOT_IN_FLAGS.search(name)]
+        self.free = list(_without_role(self.sheet.names, roles))
         self.cells = {name: parse_cells(self.sheet.column(name)) for name in self.free}
         numbers = {name: _numbers_of(self.sheet, name) for name in self.free}
         self.numbers = {name: values for name, values in numbers.items() if values is not None}
@@ -247,6 +244,14 @@ class _Columns:
             if "/" not in right + wrong and sure.is_higher(verdict):
                 return verdict
         return None
+
+
+def _without_role(names: Iterable[str], roles: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the columns that have no role and can be named by a flag."""
+    with_role = {column_in(name) for columns in roles.values() for name in columns}
+    for name in names:
+        if name not in with_role and not _NOT_IN_FLAGS.search(name):
+            yield name
 
 
 def _numbers_of(sheet: Sheet, name: str) -> Floats | None:
@@ -456,19 +461,22 @@ def _in_place(table: _Columns) -> Iterator[Proposal]:
 
 def _two_classes(table: _Columns) -> Iterator[Proposal]:
     """Yield the one column of numbers from 0 to 1 as the probability of one of two classes."""
-    by_label = {label: table.classes(label) for label in table.may_be_labels()}
-    of_two = [label for label, classes in by_label.items() if _are_two_names(classes)]
-    label = _only(of_two)
+    label = _only([name for name in table.may_be_labels() if _are_two_names(table.classes(name))])
     share = _only(table.named("positive") or table.shares())
     is_judged = table.named("confidence") or table.named("correct")
-    if label is None or share is None or is_judged or not _fit_labels(by_label[label]):
+    if label is None or share is None or is_judged:
         return
-    is_class = any(_positions(share, name) for name in by_label[label])
-    if not is_class and not table.named("label") and not table.named("positive"):
-        return  # it may say which answers are right
-    higher = _higher_class(table.values(share), table.texts(label), by_label[label])
-    missing = table.missing(label=label, positive=share)
-    yield _on_two_classes(share, by_label[label], missing, higher)
+    classes = table.classes(label)
+    if _fit_labels(classes) and _is_of_a_class(table, share, classes):
+        higher = _higher_class(table.values(share), table.texts(label), classes)
+        missing = table.missing(label=label, positive=share)
+        yield _on_two_classes(share, classes, missing, higher)
+
+
+def _is_of_a_class(table: _Columns, share: str, classes: Sequence[str]) -> bool:
+    """Return whether names say that there are classes; or else two words may say which answers are right."""
+    has_role = table.named("label") or table.named("positive")
+    return bool(has_role) or any(_positions(share, name) for name in classes)
 
 
 def _are_two_names(classes: Sequence[str]) -> bool:
@@ -604,22 +612,31 @@ def _as_correct(table: _Columns, sure: _Sure, verdict: _Verdict) -> Proposal:
 
 
 def _confidence(table: _Columns) -> Iterator[Proposal]:
-    """Yield the one column of fractions or of percentages beside verdicts, if these are higher for right answers."""
-    truth = _only(table.named("correct"))
-    if truth is None or table.named("confidence"):
-        return
-    columns = table.sure() or table.ratings()
-    verdicts = [(sure, table.verdict(truth, sure)) for sure in columns]
-    judged = [(sure, verdict) for sure, verdict in verdicts if verdict is not None]
-    higher = _only([(sure, verdict) for sure, verdict in judged if sure.is_higher(verdict)])
-    if higher:
-        sure, verdict = higher
+    """Yield the one column of fractions, percentages or ratings beside verdicts that is higher for right answers."""
+    higher = [
+        (sure, verdict) for sure, verdict in _beside_verdicts(table) if sure.is_higher(verdict)
+    ]
+    for sure, verdict in higher if len(higher) == 1 else ():
         named = {"confidence": sure.name}
         yield Proposal(sure.advice, named, scale=sure.scale, right=verdict.words)
-    only = _only(judged) if table.shares() else None
-    if only and only[0].is_lower(only[1]):
-        name = only[0].name
-        yield Proposal("name_doubt", {"confidence": f"1-{name}"}, fields={"of_column": name})
+
+
+def _doubt(table: _Columns) -> Iterator[Proposal]:
+    """Yield the complement of the one column of fractions beside verdicts, if it is surely lower for right answers."""
+    columns = _beside_verdicts(table) if table.shares() else []
+    for sure, verdict in columns if len(columns) == 1 else ():
+        if sure.is_lower(verdict):
+            fields = {"of_column": sure.name}
+            yield Proposal("name_doubt", {"confidence": f"1-{sure.name}"}, fields=fields)
+
+
+def _beside_verdicts(table: _Columns) -> list[tuple[_Sure, _Verdict]]:
+    """Return what may be confidences, each with the verdicts of the one column that is named as theirs."""
+    truth = _only(table.named("correct"))
+    if truth is None or table.named("confidence"):
+        return []
+    verdicts = ((sure, table.verdict(truth, sure)) for sure in table.sure() or table.ratings())
+    return [(sure, verdict) for sure, verdict in verdicts if verdict is not None]
 
 
 def _margin(table: _Columns) -> Iterator[Proposal]:
@@ -830,6 +847,7 @@ _RULES: tuple[Callable[[_Columns], Iterator[Proposal]], ...] = (
     _labels,
     _in_place,
     _confidence,
+    _doubt,
     _chosen,
     _two_classes,
     _judged,
