@@ -973,6 +973,12 @@ def test_of_three_columns_that_follow_from_each_other_the_name_counts_unless_con
     assert "" not in wrong
 
 
+@pytest.mark.parametrize("numbers", [1 + np.arange(len(COUNTED)), np.linspace(0, 2, len(COUNTED))])
+def test_numbers_of_rows_and_fractions_are_no_counts(numbers, score):
+    code, _, said = score("a.csv", COUNTED.reset_index(name="n").assign(n=numbers))
+    assert code == 0, said
+
+
 @pytest.mark.parametrize(
     "names",
     [("1E2", "100"), ("1.1", "1.10")],

@@ -333,12 +333,11 @@ def test_lighteval_details_that_cannot_be_used(lighteval):
     with pytest.raises(ValueError, match="has no filter 'strict'"):
         only(lighteval, filter="strict")
     frame = pd.read_parquet(lighteval)
-    frame["model_response"] = [{"text": ["red"]}] * len(frame)
-    frame.to_parquet(lighteval)
-    with pytest.raises(
-        ValueError, match=r"holds answers in words, without log-probabilities of choices\. Name the"
-    ):
-        read_submissions(lighteval)
+    for response in ({"text": ["red"], "logprobs": [-0.5]}, {"text": ["red"]}):
+        frame["model_response"] = [response] * len(frame)
+        frame.to_parquet(lighteval)
+        with pytest.raises(ValueError, match="without log-probabilities of choices. Name the"):
+            read_submissions(lighteval)
     frame["doc"] = [doc | {"specific": {"p": 0.25}} for doc in frame["doc"]]
     frame.to_parquet(lighteval)
     (submission,) = read_submissions(lighteval, columns={"confidence": "doc.specific.p"})
