@@ -768,12 +768,7 @@ def _interleaved(
 ) -> TieGroups:
     weight = np.stack([first[0], second[0]], axis=1).ravel()
     cost = np.stack([first[1], second[1]], axis=1).ravel()
-    is_weighted = weight > 0
-    return TieGroups(
-        weight[is_weighted],
-        cost[is_weighted],
-        np.repeat(rank, 2)[is_weighted],
-    )
+    return TieGroups(weight, cost, np.repeat(rank, 2))
 
 
 def _widened(

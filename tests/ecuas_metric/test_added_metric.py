@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -168,3 +169,14 @@ def test_the_command_knows_it_by_key_and_title(metric, outputs, files, command, 
         if word == "score":
             rows = {row["system"]: row for row in json.loads(written.read_text())["rows"]}
             assert rows["good"][metric.name] == pytest.approx(good.estimates[key].value, rel=1e-9)
+
+
+def test_what_has_no_bounds_is_named_where_answers_are_unlabelled(
+    metric, outputs, tmp_path, capsys
+):
+    correct, confidence = outputs["good"]
+    table = pa.table({"confidence": confidence, "correct": [None, *correct.tolist()[1:]]})
+    parquet.write_table(table, tmp_path / "open.parquet")
+    assert not cli.main(["score", str(tmp_path / "open.parquet"), "--metrics", metric.name])
+    said = re.search(rf"No bounds are known of these, .*: {metric.name}", capsys.readouterr().err)
+    assert bool(said) == (metric.cost is None)
