@@ -135,8 +135,10 @@ def _short_repr(value: object) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return text as a shell takes it."""
-    return text if _PLAIN.fullmatch(text) else f'"{text}"'
+    """Return text as a shell takes it: in double quotes, which all know, unless these would change it."""
+    if _PLAIN.fullmatch(text):
+        return text
+    return shlex.quote(text) if re.search(r'["$`\\]', text) else f'"{text}"'
 
 
 def pairs_of(columns: Mapping[str, str]) -> str:

@@ -582,8 +582,8 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "run_has_no_columns": "is a run, which has no systems side by side in columns",
     "run_has_other_roles": "is a run, which says itself what has the role {role!r}",
     "no_such_rows": "has no row of this number to skip",
-    "several_lists": "has several lists of rows",
-    "rows_of_no_json": "has no lists of rows by path, as JSON has",
+    "several_lists": "has several lists or sheets of rows",
+    "rows_of_no_json": "has no several lists of rows, as JSON and Excel may have",
     "run_has_other_parts": "is a run, which has parts by task or by model",
     "run_did_not_end": "is the log of a run that did not end",
     "scorer_without_confidence": (

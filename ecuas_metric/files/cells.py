@@ -152,13 +152,16 @@ def classes_of(value: object) -> dict[str, object] | None:
     if isinstance(value, dict):
         return {as_text(name): part for name, part in value.items()}
     parts = value if isinstance(value, list) else []
-    if not parts or not all(map(_is_score, parts)):
-        return None
-    return {as_text(part["label"]): part["score"] for part in parts}
+    scores = [score for score in map(_score_in, parts) if score is not None]
+    return dict(scores) if parts and len(scores) == len(parts) else None
 
 
-def _is_score(part: object) -> bool:
-    return isinstance(part, dict) and {"label", "score"} <= part.keys()
+def _score_in(part: object) -> tuple[str, object] | None:
+    """Return the name of a class and its number, as ``{"label": .., "score": ..}`` or ``"prob"`` has them."""
+    for name in ("score", "prob", "probability"):
+        if isinstance(part, dict) and {"label", name} <= part.keys():
+            return as_text(part["label"]), part[name]
+    return None
 
 
 def _as_numbers(array: pa.Array) -> pa.Array | None:

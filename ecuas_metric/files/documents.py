@@ -14,6 +14,7 @@ from .values import value_at
 Object = dict[str, object]  # of JSON
 _SPACE = re.compile(r"\s*")
 _CLOSING = re.compile(r"[,\]}]")  # or else what is broken is cut
+_LONG = 10  # values of a list
 _LONGEST = 40  # characters of a value in an error
 
 
@@ -47,12 +48,12 @@ def rows_in(text: str, path: str = "") -> JsonRows:
     if not nested:
         return JsonRows(_rows_of(document))
     if len(nested) > 1:
-        raise _several({name: len(rows) for name, rows in nested.items()})
+        raise several_lists({name: len(rows) for name, rows in nested.items()})
     ((name, objects),) = nested.items()
     return JsonRows(objects, path=name)
 
 
-def _several(sizes: Mapping[str, int]) -> InputError:
+def several_lists(sizes: Mapping[str, int]) -> InputError:
     """Return the error about several lists or tables, by their numbers of rows; where these agree, all may be read."""
     longest = max(sizes, key=lambda name: sizes[name])
     are_alike = len(set(sizes.values())) == 1
@@ -117,7 +118,13 @@ def _is_row(document: object) -> bool:
     inner = [value for part in lists for value in part]
     are_plain = not any(isinstance(value, dict) for value in parts)
     are_plain &= not any(isinstance(value, dict | list) for value in inner)
-    return are_plain and len(lists) < len(parts)
+    return are_plain and len(lists) < len(parts) and not _are_columns(lists)
+
+
+def _are_columns(lists: Sequence[Sequence[object]]) -> bool:
+    """Return whether there are several long lists of one length, which one row hardly has."""
+    sizes = set(map(len, lists))
+    return len(lists) > 1 == len(sizes) and min(sizes) >= _LONG
 
 
 def _row(value: object, line: int) -> Object:
@@ -156,6 +163,10 @@ def _rows_of(document: object) -> list[Object]:
         return _named(names, data)
     if kinds == {list}:
         return _named(columns, zip(*columns.values(), strict=True))
+    lists = {name: part for name, part in columns.items() if isinstance(part, list)}
+    if _are_columns(list(lists.values())) and dict not in kinds:
+        beside = {name: part for name, part in columns.items() if name not in lists}
+        return [{**beside, **row} for row in _named(lists, zip(*lists.values(), strict=True))]
     if kinds == {dict}:
         _refuse_tables(columns)
         return _rows_by_key(columns)
@@ -168,7 +179,7 @@ def _refuse_tables(document: dict[str, Object]) -> None:
     """Raise InputError if each part of a document is a table of its own, an object of lists."""
     parts = {name: list(part.values()) for name, part in document.items()}
     if all(isinstance(value, list) for part in parts.values() for value in part):
-        raise _several({name: max(map(_length, part)) for name, part in parts.items()})
+        raise several_lists({name: max(map(_length, part)) for name, part in parts.items()})
 
 
 def _length(part: object) -> int:

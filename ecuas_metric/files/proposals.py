@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, product
+from itertools import combinations, product, takewhile
 from typing import Any, TypeVar
 
 import numpy as np
@@ -34,6 +34,7 @@ _NOT_IN_LABELS = re.compile(r"[\",]")
 _JUDGED = ("correct", "confidence")  # roles
 _VERDICTS = [{"1", "0"}, *map(set, TRUTHS)]  # pairs of words
 _RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
+_OF_CLASSES = [{"yes", "no"}, {"y", "n"}, {"t", "f"}]  # too
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Proposal:
     labels: tuple[str, ...] = ()
     scale: int = 1
     right: str = ""  # words for right and wrong answers, as RIGHT/WRONG
-    is_margin: bool = False  # of a decision function
+    predictions_are: str = ""  # a form of posteriors
     alternative: Proposal | None = None  # what else the columns may be
     fields: Mapping[str, Any] = field(default_factory=dict)
 
@@ -78,8 +79,9 @@ class Proposal:
             yield f"--scale {self.scale}", f"scale={self.scale}"
         if self.right:
             yield f"--right={quoted(self.right)}", f"right={self.right!r}"
-        if self.is_margin:
-            yield "--predictions-are logits", "predictions_are='logits'"
+        if self.predictions_are:
+            form = self.predictions_are
+            yield f"--predictions-are {form}", f"predictions_are={form!r}"
 
 
 def propose(
@@ -279,10 +281,10 @@ def _numbered(table: _Columns) -> Iterator[Proposal]:
         posteriors = "+".join(names) if len(names) <= _MOST_LABELS else ""
         if first == 0 and not suffix and re.fullmatch(r"[\w.-]*[^\W_]_?", prefix):
             posteriors = prefix
-        whole = _whole_of(table, names)
-        if posteriors and _is_without_gap(group) and whole:
+        form = _form_of(table, names)
+        if posteriors and _is_without_gap(group) and form is not None:
             for proposal in _with_labels(table, names, posteriors, first):
-                yield replace(proposal, scale=whole)
+                yield replace(proposal, **form)
 
 
 def _by_number(names: Iterable[str]) -> dict[tuple[str, str], dict[int, str]]:
@@ -355,17 +357,19 @@ def _named_by_class(table: _Columns) -> Iterator[Proposal]:
             continue
         texts = table.texts(label)
         missing = table.missing(label=label)
-        for by_class, scale in _patterns(table, classes):
+        for by_class, form in _patterns(table, classes):
             likeliest = np.array(list(by_class))[table.likeliest(by_class.values())]
             # a column of the likeliest class in all rows was chosen by them
             is_label = not missing or (texts != likeliest).any()
             if is_label and _are_no_worse(texts, likeliest):
                 columns = {**missing, "posteriors": "+".join(by_class.values())}
-                yield Proposal("name_found", columns, tuple(by_class), scale)
+                yield Proposal("name_found", columns, tuple(by_class), **form)
 
 
-def _patterns(table: _Columns, classes: Sequence[str]) -> Iterator[tuple[dict[str, str], int]]:
-    """Yield columns by their classes, and what 1 is in them: all with the same text around a class.
+def _patterns(
+    table: _Columns, classes: Sequence[str]
+) -> Iterator[tuple[dict[str, str], dict[str, Any]]]:
+    """Yield columns by their classes, and the form that they have: all with the same text around a class.
 
     Classes that are never true are among them, if only then they sum to the whole.
     """
@@ -375,9 +379,9 @@ def _patterns(table: _Columns, classes: Sequence[str]) -> Iterator[tuple[dict[st
         further = [name for name in table.numbers if name not in by_class.values()]
         wider = {**by_class, **_between(further, before, after)}
         for columns in (by_class, wider):
-            whole = _whole_of(table, list(columns.values()))
-            if whole:
-                yield columns, whole
+            form = _form_of(table, list(columns.values()))
+            if form is not None:
+                yield columns, form
                 break
 
 
@@ -451,7 +455,8 @@ def _in_place(table: _Columns) -> Iterator[Proposal]:
     """Yield all columns of numbers that sum to 1, if each is highest mostly where the label is its place."""
     names = table.shares()
     label = _only(table.named("label"))
-    if label is None or not 2 < len(names) <= _MOST_LABELS or _whole_of(table, names) != 1:
+    are_all = 2 < len(names) <= _MOST_LABELS and _form_of(table, names) == {"scale": 1}
+    if label is None or not are_all:
         return
     classes = [str(number) for number in range(len(names))]
     is_numbered = table.classes(label) == classes
@@ -594,21 +599,33 @@ def _as_errors(table: _Columns, sure: _Sure, verdict: _Verdict) -> Proposal:
 
 
 def _as_correct(table: _Columns, sure: _Sure, verdict: _Verdict) -> Proposal:
-    """Return the advice to take verdicts as those on answers, or 0 and 1, or words, also as classes."""
+    """Return the advice to take verdicts as those on answers, or also as classes if they may be such."""
     truth = verdict.name
     columns = table.missing(confidence=sure.name, correct=truth)
-    is_known = not verdict.words and np.isnan(table.values(truth)).all()
-    if is_known or sure.scale > 1:
-        return Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words)
-    high, _, low = verdict.words.partition("/")
-    as_classes = Proposal("", {"positive": sure.name, "label": truth}, (low, high) if low else ())
-    return Proposal(
-        "name_judged_or_class",
-        columns,
-        right=verdict.words,
-        alternative=as_classes,
-        fields={"truth": truth, "of_column": sure.name, "high": high or "class 1"},
+    proposal = Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words)
+    classes = _classes_of(table, verdict)
+    if classes is None:
+        return proposal
+    as_classes = {"positive": sure.name, "label": truth}
+    high = classes[-1] if classes else "class 1"
+    return replace(
+        proposal,
+        advice="name_judged_or_class",
+        alternative=Proposal("", as_classes, classes, sure.scale),
+        fields={"truth": truth, "of_column": sure.name, "high": high},
     )
+
+
+def _classes_of(table: _Columns, verdict: _Verdict) -> tuple[str, ...] | None:
+    """Return the classes that verdicts may be as well, nothing of 0 and 1; None if they are verdicts by their words."""
+    if verdict.words:
+        high, _, low = verdict.words.partition("/")
+        return low, high
+    if not np.isnan(table.values(verdict.name)).all():
+        return ()
+    words = sorted(table.classes(verdict.name), key=lambda word: word.lower() in _RIGHT)
+    may_be_classes = set(map(str.lower, words)) in _OF_CLASSES and not table.named("confidence")
+    return tuple(words) if may_be_classes else None
 
 
 def _confidence(table: _Columns) -> Iterator[Proposal]:
@@ -640,16 +657,23 @@ def _beside_verdicts(table: _Columns) -> list[tuple[_Sure, _Verdict]]:
 
 
 def _margin(table: _Columns) -> Iterator[Proposal]:
-    """Yield the one column of numbers below and above 0 as of a decision function, beside classes 0 and 1."""
+    """Yield the one column of numbers below and above 0 as of a decision function, beside labels of two classes."""
     label = _only(table.named("label"))
-    verdict = None if label is None else table.verdict_known(label)
-    margins = [name for name, values in table.numbers.items() if _are_margins(values)]
-    name = _only(margins)
-    if verdict is None or name is None or table.shares():
+    name = _only([name for name, values in table.numbers.items() if _are_margins(values)])
+    classes = [] if label is None else table.classes(label)
+    if label is None or name is None or len(classes) != 2 or table.shares():
         return
-    if _rises_surely(table.numbers[name], verdict.right):
+    high = _higher_class(table.numbers[name], table.texts(label), classes)
+    if _rises_surely(table.numbers[name], table.texts(label) == high):
+        labels = () if classes == ["0", "1"] else _with_last(classes, high)
         fields = {"of_column": name}
-        yield Proposal("name_margin", {"positive": name}, is_margin=True, fields=fields)
+        columns = {"positive": name}
+        yield Proposal("name_margin", columns, labels, predictions_are="logits", fields=fields)
+
+
+def _with_last(classes: Sequence[str], last: str) -> tuple[str, ...]:
+    """Return two classes, a certain one behind the other."""
+    return tuple(sorted(classes, key=lambda one: one == last))
 
 
 def _chosen(table: _Columns) -> Iterator[Proposal]:
@@ -681,17 +705,38 @@ def _pairs_of_classes(table: _Columns) -> Iterable[tuple[str, str]]:
 
 
 def _side_by_side(table: _Columns) -> Iterator[Proposal]:
-    """Yield the columns of several systems, which have the exact names of confidence and correct beside their own."""
+    """Yield the columns of several systems: with the exact names of confidence and correct, or alike in their names."""
     systems = _by_system(table.free)
     whole = {system: columns for system, columns in systems.items() if len(columns) == 2}
     if len(whole) == 1:
         yield from (Proposal("name_seeming", columns) for columns in whole.values())
-    elif 2 <= len(whole) <= _MOST_LABELS:
+    whole = whole or _by_values(table)
+    if 2 <= len(whole) <= _MOST_LABELS:
         texts = [f"{system}:{_pairs_within(columns)}" for system, columns in whole.items()]
         flags = " ".join(f"--columns {quoted(text)}" for text in texts)
         yield Proposal(
             "name_side_by_side", {}, fields={"flags": flags, "arguments": f"columns={whole}"}
         )
+
+
+def _by_values(table: _Columns) -> dict[str, dict[str, str]]:
+    """Return columns of fractions, each with that of 0 and 1 whose name begins most alike, by what both begin with."""
+    verdicts = [verdict.name for verdict in table.verdicts()]
+    systems = {}
+    for share in table.shares():
+        common = [_common_beginning(share, verdict) for verdict in verdicts]
+        longest = max(common, key=len, default="")
+        if common.count(longest) == 1:
+            verdict = verdicts[common.index(longest)]
+            systems[longest.strip(" _-.:/")] = {"confidence": share, "correct": verdict}
+    judged = {columns["correct"] for columns in systems.values()}
+    are_all = len(judged) == len(systems) == len(verdicts) == len(table.shares())
+    return systems if are_all and "" not in systems else {}
+
+
+def _common_beginning(one: str, other: str) -> str:
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(letter for letter, _ in pairs)
 
 
 def _by_system(names: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -747,17 +792,26 @@ def _parts_of(
 # ---- what values say ---------------------------------------------------------------------------------------------
 
 
-def _whole_of(table: _Columns, names: Sequence[str]) -> int:
-    """Return what two or more columns sum to in all rows: 1, 100 in per cent, or a number of votes; else 0."""
+def _form_of(table: _Columns, names: Sequence[str]) -> dict[str, Any] | None:
+    """Return what two or more columns of all classes are besides probabilities, or None if they are nothing known.
+
+    That is: in per cent, numbers of votes, or logarithms.
+    """
     values = np.array([table.numbers[name] for name in names])
-    if len(names) < 2 or not (values >= 0).all():
-        return 0
+    if len(names) < 2:
+        return None
+    if (values <= 0).all():
+        are_logs = _are_near(np.exp(values).sum(axis=0), 1)
+        return {"predictions_are": "log_probabilities"} if are_logs else None
     sums = values.sum(axis=0)
-    for whole in (1, 100):
-        if (np.abs(sums / whole - 1) <= ROUNDED_SUM_TOLERANCE).all():
-            return whole
     are_votes = (sums == sums[0]).all() and (values % 1 == 0).all()
-    return int(sums[0]) if are_votes else 0
+    wholes = [1, 100, *([int(sums[0])] if are_votes else [])]
+    fitting = [whole for whole in wholes if _are_near(sums, whole)]
+    return {"scale": fitting[0]} if fitting and (values >= 0).all() else None
+
+
+def _are_near(sums: Floats, whole: int) -> bool:
+    return bool((np.abs(sums - whole) <= whole * ROUNDED_SUM_TOLERANCE).all())
 
 
 def _are_probabilities(row: Sequence[object]) -> bool:

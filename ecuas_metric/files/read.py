@@ -146,9 +146,9 @@ def _read_file(path: str | Path, rows: str | None) -> Sheet:
         raise FileError(path, "markup")
     if suffix not in _READERS:
         raise FileError(path, "unknown_suffix", suffixes=list(_READERS))
-    if rows and "json" not in suffix:
+    if rows and suffix not in _WITH_SEVERAL:
         raise FileError(path, "rows_of_no_json", value=rows)
-    sheet = _read_json(content, rows) if rows else _READERS[suffix](content)
+    sheet = _WITH_SEVERAL[suffix](content, rows) if rows else _READERS[suffix](content)
     require_distinct(sheet.names)
     return replace(sheet, format=suffix.removeprefix("."))
 
@@ -511,8 +511,10 @@ def _sheet_of_table(table: pa.Table) -> Sheet:
     return _sheet(table)
 
 
-def _read_excel(content: pa.Buffer) -> Sheet:
+def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
     import pandas as pd
+
+    from .documents import several_lists
 
     try:
         tables = pd.read_excel(
@@ -528,18 +530,20 @@ def _read_excel(content: pa.Buffer) -> Sheet:
         raise missing_package("Excel files need", "openpyxl") from None
     filled = {title: table.dropna(how="all") for title, table in tables.items()}
     filled = {title: table for title, table in filled.items() if len(table) > 1}
-    if len(filled) > 1:
-        raise ValueError(
-            f"it has several sheets: {', '.join(filled)}; save the one that you mean as a file of its own"
-        )
+    if title and title not in filled:
+        raise ValueError(f"it has no sheet {title!r}")
+    if len(filled) > 1 and not title:
+        raise several_lists({name: len(table) - 1 for name, table in filled.items()})
     if not filled:
         return _sheet(pa.table({}))
-    (table,) = filled.values()
+    table = filled[title or next(iter(filled))]
     names = table.iloc[0]
     body = table.iloc[1:].set_axis(
         names.where(names.notna(), [f"Unnamed: {k}" for k in names.index]), axis=1
     )
-    return sheet_of(body, body.index.to_numpy() + 1)
+    sheet = sheet_of(body, body.index.to_numpy() + 1)
+    beside = ((name, f"{len(other) - 1} rows") for name, other in filled.items() if name != title)
+    return replace(sheet, path=title, beside=tuple(beside) if title else ())
 
 
 def _from_series(column: pd.Series) -> pa.Array:
@@ -562,5 +566,10 @@ _READERS: dict[str, Callable[[pa.Buffer], Sheet]] = {
     ".npz": _read_numpy,
     ".arrow": _read_arrow,
     ".feather": _read_arrow,
+    ".xlsx": _read_excel,
+}
+# which may hold several lists of rows
+_WITH_SEVERAL = {
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), _read_json),
     ".xlsx": _read_excel,
 }

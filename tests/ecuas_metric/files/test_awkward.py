@@ -44,6 +44,7 @@ COMMAS = BASE.to_csv(index=False, sep=";", decimal=",", lineterminator="\r\n")
 RECORDS = BASE.to_dict("records")
 FROM_1 = pd.DataFrame(FOUR, columns=[f"p_{k}" for k in range(1, 5)])
 SCORES = [[{"label": name, "score": x} for name, x in reversed(row.items())] for row in by_class()]
+PROBS = [[{"label": one["label"], "prob": one["score"]} for one in row] for row in SCORES]
 ANSWERS = [{"success": bool(c), "metrics": [{"score": q}]} for q, c in zip(Q, C, strict=True)]
 SOME = np.arange(N) % 25 == 0
 RATING = np.digitize(Q, [0.2, 0.4, 0.6, 0.8]) + 1
@@ -217,6 +218,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "a pipeline's scores": (
             "a.jsonl",
             pd.DataFrame({"text": "?", "label": CLASSES[LABEL], "scores": SCORES}),
+        ),
+        "BigQuery's probabilities": (
+            "a.jsonl",
+            pd.DataFrame({"label": CLASSES[LABEL], "probs": PROBS}),
         ),
         "rounding beyond 0 and 1": ("a.csv", POSTERIORS.assign(prob_0=FOUR[:, 0] + 1e-9)),
         "a predicted class called label": (
@@ -507,6 +512,37 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns posteriors=cat+dog+horse+ship",
         "posteriors",
     ),
+    "yes and no, which may be classes too": (
+        pd.DataFrame({"rain": np.where(Y, "yes", "no"), "chance": (100 * P).round()}),
+        "--columns positive=chance,label=rain --labels no,yes --scale 100",
+        "",
+    ),
+    "logarithms of probabilities by class": (
+        np.log(BY_NAME[CLASSES]).add_prefix("log ").assign(truth=CLASSES[LABEL]),
+        '--columns "label=truth,posteriors=log cat+log dog+log horse+log ship" --labels cat,dog,horse,ship '
+        "--predictions-are log_probabilities",
+        "posteriors",
+    ),
+    "margins of -1 and 1": (
+        pd.DataFrame({"label": 2 * Y - 1, "margin": np.log(P / (1 - P))}),
+        "--columns positive=margin --labels=-1,1 --predictions-are logits",
+        "binary",
+    ),
+    "systems whose names only begin alike": (
+        BASE.set_axis(["id", "a_sure", "a_ok"], axis=1).assign(b_sure=Q, b_ok=C),
+        "--columns a:confidence=a_sure,correct=a_ok --columns b:confidence=b_sure,correct=b_ok",
+        "confidences",
+    ),
+    "columns beside what is one for all rows": (
+        json.dumps({"model": "x", "sure": Q.tolist(), "ok": C.tolist()}),
+        "--columns confidence=sure,correct=ok",
+        "confidences",
+    ),
+    "words in quotes": (
+        BASE.assign(correct=np.where(C, '"yes"', '"no"')),
+        '--right=\'"yes"/"no"\'',
+        "confidences",
+    ),
     "a list of each system": (
         json.dumps({"a": RECORDS, "b": RECORDS}),
         "a=FILE b=FILE --columns a:rows=a --columns b:rows=b",
@@ -655,7 +691,7 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.DataFrame({"label": LABEL, "pred": FOUR.argmax(1), "prob": FOUR.max(1)}),
         "Is it of the class that was chosen? --columns confidence=prob,predicted=pred.",
     ),
-    "a path of rows in CSV": (TEXT, "has no lists of rows by path", "--columns rows=data"),
+    "a path of rows in CSV": (TEXT, "has no several lists of rows", "--columns rows=data"),
     "a role that there is not, of several": (
         TEXT,
         "got 'truth'. Is it ",

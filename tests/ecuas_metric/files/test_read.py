@@ -79,8 +79,14 @@ def test_excel_files(tmp_path):
     assert cells(tmp_path / "b.xlsx") == FRAME.to_numpy().tolist()
     with pd.ExcelWriter(tmp_path / "b.xlsx", mode="a") as book:
         FRAME.to_excel(book, sheet_name="Two", index=False)
-    with pytest.raises(ValueError, match=r"several sheets: One, Two; save the one"):
+    with pytest.raises(
+        ValueError, match=r"several lists or sheets of rows; got One \(2 rows\), Two"
+    ):
         read_sheet(tmp_path / "b.xlsx")
+    sheet = read_sheet(tmp_path / "b.xlsx", rows="Two")
+    assert (sheet.path, sheet.beside) == ("Two", (("One", "2 rows"),))
+    with pytest.raises(ValueError, match="it has no sheet 'Three'"):
+        read_sheet(tmp_path / "b.xlsx", rows="Three")
 
 
 @pytest.mark.parametrize(
