@@ -786,7 +786,8 @@ def _parts_of(
         return ()
     if isinstance(value, dict):
         return value.items()
-    return enumerate(value) if len(value) == 1 and depth else ()
+    is_within = depth > 0 or isinstance(value[0] if value else None, dict)
+    return enumerate(value) if len(value) == 1 and is_within else ()
 
 
 # ---- what values say ---------------------------------------------------------------------------------------------
