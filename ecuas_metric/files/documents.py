@@ -161,15 +161,13 @@ def _rows_of(document: object) -> list[Object]:
     data = columns.get("data")
     if isinstance(names, list) and isinstance(data, list):
         return _named(names, data)
-    if kinds == {list}:
-        return _named(columns, zip(*columns.values(), strict=True))
-    lists = {name: part for name, part in columns.items() if isinstance(part, list)}
-    if _are_columns(list(lists.values())) and dict not in kinds:
-        beside = {name: part for name, part in columns.items() if name not in lists}
-        return [{**beside, **row} for row in _named(lists, zip(*lists.values(), strict=True))]
     if kinds == {dict}:
         _refuse_tables(columns)
         return _rows_by_key(columns)
+    lists = {name: part for name, part in columns.items() if isinstance(part, list)}
+    if kinds == {list} or (_are_columns(list(lists.values())) and dict not in kinds):
+        beside = {name: part for name, part in columns.items() if name not in lists}
+        return [{**beside, **row} for row in _named(lists, zip(*lists.values(), strict=True))]
     raise ValueError(
         "it must be a list of objects, or an object of columns or with one list of objects"
     )

@@ -512,9 +512,31 @@ def _sheet_of_table(table: pa.Table) -> Sheet:
 
 
 def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
-    import pandas as pd
-
+    """Read the only sheet that has rows, or that of a title."""
     from .documents import several_lists
+
+    filled = _filled_sheets(content)
+    sizes = {name: len(table) - 1 for name, table in filled.items()}
+    if title and title not in filled:
+        raise ValueError(f"it has no sheet {title!r}")
+    if len(filled) > 1 and not title:
+        raise several_lists(sizes)
+    if not filled:
+        return _sheet(pa.table({}))
+    table = filled[title or next(iter(filled))]
+    names = table.iloc[0]
+    body = table.iloc[1:].set_axis(
+        names.where(names.notna(), [f"Unnamed: {k}" for k in names.index]), axis=1
+    )
+    beside = tuple(
+        (name, f"{size} rows") for name, size in sizes.items() if title not in ("", name)
+    )
+    return replace(sheet_of(body, body.index.to_numpy() + 1), path=title, beside=beside)
+
+
+def _filled_sheets(content: pa.Buffer) -> dict[str, pd.DataFrame]:
+    """Return the sheets of a workbook that have rows below the first, without blank ones."""
+    import pandas as pd
 
     try:
         tables = pd.read_excel(
@@ -529,21 +551,7 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
     except ImportError:
         raise missing_package("Excel files need", "openpyxl") from None
     filled = {title: table.dropna(how="all") for title, table in tables.items()}
-    filled = {title: table for title, table in filled.items() if len(table) > 1}
-    if title and title not in filled:
-        raise ValueError(f"it has no sheet {title!r}")
-    if len(filled) > 1 and not title:
-        raise several_lists({name: len(table) - 1 for name, table in filled.items()})
-    if not filled:
-        return _sheet(pa.table({}))
-    table = filled[title or next(iter(filled))]
-    names = table.iloc[0]
-    body = table.iloc[1:].set_axis(
-        names.where(names.notna(), [f"Unnamed: {k}" for k in names.index]), axis=1
-    )
-    sheet = sheet_of(body, body.index.to_numpy() + 1)
-    beside = ((name, f"{len(other) - 1} rows") for name, other in filled.items() if name != title)
-    return replace(sheet, path=title, beside=tuple(beside) if title else ())
+    return {title: table for title, table in filled.items() if len(table) > 1}
 
 
 def _from_series(column: pd.Series) -> pa.Array:

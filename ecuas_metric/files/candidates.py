@@ -1,0 +1,301 @@
+"""The first rows of a table -> what its columns may be by their values: confidences, verdicts on answers, classes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import FileError
+from ..inputs import Array, Bools, Floats
+from .cells import TRUTHS, numbers_in, parse_cells
+from .recipe import column_in
+from .values import Sheet, as_text, encode, first_of, parsed_json, with_fields
+
+RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
+_VERDICTS = [{"1", "0"}, *map(set, TRUTHS)]  # pairs of words
+_MOST_OF_RATING = 11
+_DEEPEST = 10  # of nested objects
+_SURELY = 3  # deviations that are no chance; a coin has the largest, of 1/2
+_NOT_IN_FLAGS = re.compile(r"[\"+]|,\s*\w+\s*=")
+
+
+@dataclass(frozen=True, slots=True)
+class Sure:
+    """A column that may be confidences, and what 1 is in it."""
+
+    name: str
+    values: Floats
+    scale: int = 1
+    is_rating: bool = False  # of a scale that only the user knows
+
+    @property
+    def advice(self) -> str:
+        """Return the id of the advice to take it as confidences."""
+        return "name_seeming" if self.scale == 1 else "name_per_cent"
+
+    def is_higher(self, verdict: Verdict) -> bool:
+        """Return whether it is higher for right answers: surely, where it may be anything, or these are not known."""
+        is_unsure = self.scale > 1 or self.is_rating or verdict.words or verdict.is_label
+        rule = rises_surely if is_unsure else rises
+        return rule(np.where(verdict.known, self.values, np.nan), verdict.right)
+
+    def is_lower(self, verdict: Verdict) -> bool:
+        """Return whether it is surely lower for right answers."""
+        return rises_surely(np.where(verdict.known, self.values, np.nan), ~verdict.right)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A column that may say which answers are right."""
+
+    name: str
+    right: Bools  # (N,)
+    known: Bools  # (N,), where it says something
+    words: str = ""  # RIGHT/WRONG, if only the user knows which is which
+    is_label: bool = False  # by its name
+
+
+class Candidates:
+    """The first rows of a table, and what the columns hold that have no role, and the fields within them."""
+
+    def __init__(self, sheet: Sheet, roles: Mapping[str, Sequence[str]]) -> None:
+        self.roles = roles
+        self.nested = [path for name in sheet.names for path in _paths_of(sheet, name)]
+        self.sheet = replace(sheet, table=with_fields(sheet.table, self.nested))
+        self.free = list(_without_role(self.sheet.names, roles))
+        self.cells = {name: parse_cells(self.sheet.column(name)) for name in self.free}
+        numbers = {name: _numbers_of(self.sheet, name) for name in self.free}
+        self.numbers = {name: values for name, values in numbers.items() if values is not None}
+
+    def named(self, role: str) -> list[str]:
+        """Return the column of a role, if it has one."""
+        return list(self.roles.get(role, ()))[:1]
+
+    def missing(self, **columns: str) -> dict[str, str]:
+        """Return those of the roles that have no column yet, with the columns that they may have."""
+        return {role: name for role, name in columns.items() if not self.named(role)}
+
+    def values(self, name: str) -> Floats:
+        """Return the numbers (N,) of a column, nan where it has none."""
+        numbers = _numbers_of(self.sheet, name)
+        return np.full(len(self.sheet.rows), np.nan) if numbers is None else numbers
+
+    def texts(self, name: str) -> Array:
+        """Return a column as texts (N,), nothing where it is empty."""
+        values, codes = encode(parse_cells(self.sheet.column(name)))
+        return np.array([*map(as_text, values), ""])[codes]
+
+    def classes(self, name: str) -> list[str]:
+        """Return the distinct texts of a column, sorted; numbers by their size."""
+        distinct = distinct_texts(self.texts(name))
+        are_numbers = all(map(str.isdecimal, distinct))
+        return sorted(distinct, key=int) if are_numbers else distinct
+
+    def likeliest(self, names: Iterable[str]) -> Array:
+        """Return the number (N,) of the column with the highest value."""
+        values = np.stack([self.values(name) for name in names], axis=1)
+        numbers: Array = values.argmax(axis=1)
+        return numbers
+
+    def may_be_labels(self) -> list[str]:
+        """Return the column of labels, or those that have few values, and no fractions."""
+        return self.named("label") or [name for name in self.free if self._repeats_classes(name)]
+
+    def _repeats_classes(self, name: str) -> bool:
+        cells = self.cells[name]
+        return self.may_be_classes(name) and 2 <= len(cells.unique()) <= len(cells) / 2
+
+    def may_be_classes(self, name: str) -> bool:
+        """Return whether a column without a role has texts, or numbers without fractions."""
+        if name in self.numbers:
+            return not has_fractions(self.numbers[name])
+        return bool(pa.types.is_large_string(self.cells[name].type))
+
+    def fit(self, labels: Array, chosen: Array) -> bool:
+        """Return whether true classes (N,) fit the chosen ones; a column without a role has to do so surely."""
+        return are_no_worse(labels, chosen) if self.named("label") else agree(labels, chosen)
+
+    def sure(self) -> list[Sure]:
+        """Return the columns that may be confidences: percentages if there are no fractions."""
+        names = self.named("confidence") or self.shares()
+        shares = [Sure(name, self.values(name)) for name in names]
+        return shares or [
+            Sure(name, values, 100)
+            for name, values in self.numbers.items()
+            if are_percentages(values)
+        ]
+
+    def ratings(self) -> list[Sure]:
+        """Return the columns of a few whole numbers that are none of two codes."""
+        few = {name: values for name, values in self.numbers.items() if are_levels(values)}
+        return [Sure(name, values, is_rating=True) for name, values in few.items()]
+
+    def shares(self) -> list[str]:
+        """Return the columns of numbers from 0 to 1, of which some are fractions."""
+        return [name for name, values in self.numbers.items() if are_shares(values)]
+
+    def verdicts(self) -> list[Verdict]:
+        """Return the columns that have 0 and 1, or a known pair of words; and such labels."""
+        names = [*self.named("label"), *self.free]
+        return [verdict for verdict in map(self.verdict_known, names) if verdict is not None]
+
+    def verdict_known(self, name: str) -> Verdict | None:
+        """Return what a column of 0 and 1, or of a known pair of words, says of answers; None if it has others."""
+        words = np.array([text.lower() for text in self.texts(name)])
+        if set(words[words != ""]) not in _VERDICTS:
+            return None
+        is_label = name in self.named("label")
+        return Verdict(name, np.isin(words, RIGHT), words != "", is_label=is_label)
+
+    def verdict(self, name: str, sure: Sure) -> Verdict | None:
+        """Return what a column says of answers, also by two other words: right is where confidences are surely higher.
+
+        None if it does not.
+        """
+        known = self.verdict_known(name)
+        texts = self.texts(name)
+        pair = distinct_texts(texts)
+        if known is not None or not are_two_names(pair) or "/" in "".join(pair):
+            return known
+        for right, wrong in (pair, pair[::-1]):
+            verdict = Verdict(name, texts == right, texts != "", f"{right}/{wrong}")
+            if sure.is_higher(verdict):
+                return verdict
+        return None
+
+
+def _without_role(names: Iterable[str], roles: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the columns that have no role and can be named by a flag."""
+    with_role = {column_in(name) for columns in roles.values() for name in columns}
+    for name in names:
+        if name not in with_role and not _NOT_IN_FLAGS.search(name):
+            yield name
+
+
+def _numbers_of(sheet: Sheet, name: str) -> Floats | None:
+    """Return the numbers (N,) of a column as they would be read, or None if it has others than numbers, or none."""
+    try:
+        values = numbers_in(sheet, name, share=True)
+    except FileError:
+        return None
+    return None if np.isnan(values).all() else values
+
+
+def _paths_of(sheet: Sheet, name: str) -> list[str]:
+    """Return the dotted paths of the fields within the cells of a column, by the first of them."""
+    return list(_paths_in(first_of(sheet.table, name), name))
+
+
+def _paths_in(value: object, path: str, depth: int = 0) -> Iterator[str]:
+    """Yield the dotted paths of numbers and texts in a nested value, also in JSON within it."""
+    value = parsed_json(value)
+    if isinstance(value, dict | list):
+        for key, part in _parts_of(value, depth):
+            if not re.search(r"[.,=:+]", str(key)):
+                yield from _paths_in(part, f"{path}.{key}", depth + 1)
+    elif depth:
+        yield path
+
+
+def _parts_of(
+    value: dict[object, object] | list[object], depth: int
+) -> Iterable[tuple[object, object]]:
+    """Return the fields of an object, or the only part of a list within one; of several, none is surely meant."""
+    if depth >= _DEEPEST:
+        return ()
+    if isinstance(value, dict):
+        return value.items()
+    is_within = depth > 0 or isinstance(value[0] if value else None, dict)
+    return enumerate(value) if len(value) == 1 and is_within else ()
+
+
+# ---- what values say ---------------------------------------------------------------------------------------------
+
+
+def distinct_texts(texts: Array) -> list[str]:
+    """Return the distinct texts (N,) but an empty one, sorted."""
+    return sorted(set(texts.tolist()) - {""})
+
+
+def are_shares(values: Floats) -> bool:
+    """Return whether numbers (N,) are from 0 to 1, some of them fractions."""
+    return are_within(values, 0, 1) and has_fractions(values)
+
+
+def are_percentages(values: Floats) -> bool:
+    """Return whether numbers (N,) are from 0 to 100, more than ratings are, and do not count the rows."""
+    if not are_within(values, 0, 100) or np.nanmax(values) <= _MOST_OF_RATING:
+        return False
+    counts_rows = (np.diff(values[~np.isnan(values)]) == 1).all()
+    return not counts_rows
+
+
+def are_levels(values: Floats) -> bool:
+    """Return whether numbers (N,) are a few whole ones, as of a rating."""
+    levels = np.unique(values[~np.isnan(values)])
+    is_whole = (levels % 1 == 0).all() and levels.min() >= 0
+    return bool(is_whole and 2 < len(levels) <= _MOST_OF_RATING >= levels.max())
+
+
+def are_margins(values: Floats) -> bool:
+    """Return whether numbers (N,) are below and above 0, some of them fractions."""
+    return bool(values.min() < 0 < values.max()) and has_fractions(values)
+
+
+def are_within(values: Floats, lowest: int, highest: int) -> bool:
+    """Return whether there are numbers, and all are from the lowest to the highest."""
+    known = values[~np.isnan(values)]
+    return bool(known.size and known.min() >= lowest and known.max() <= highest)
+
+
+def has_fractions(values: Floats) -> bool:
+    """Return whether a number (N,) is not whole."""
+    return bool((values % 1 > 0).any())
+
+
+def rises(values: Floats, right: Bools) -> bool:
+    """Return whether numbers (N,) are higher where it is right, but not all of them: then one follows from another."""
+    is_known = ~np.isnan(values)
+    high = values[right & is_known]
+    low = values[~right & is_known]
+    if not high.size or not low.size:
+        return False
+    do_overlap = high.min() <= low.max()
+    return bool(do_overlap and high.mean() > low.mean())
+
+
+def rises_surely(values: Floats, right: Bools) -> bool:
+    """Return whether numbers (N,) are so by more than chance explains."""
+    known = ~np.isnan(values)
+    if not rises(values, right) or not np.ptp(values[known]):
+        return False
+    correlation = np.corrcoef(values[known], right[known])[0, 1]
+    return bool(correlation * math.sqrt(np.count_nonzero(known)) > _SURELY)
+
+
+def are_no_worse(first: Array, second: Array) -> bool:
+    """Return whether two columns (N,) are the same in as many rows as by chance, or in more."""
+    return _beyond_chance(first, second) >= 0
+
+
+def agree(first: Array, second: Array) -> bool:
+    """Return whether two columns (N,) are the same in more rows than by chance, but not in all."""
+    is_all = bool((first == second).all())
+    return not is_all and _beyond_chance(first, second) * math.sqrt(len(first)) > _SURELY / 2
+
+
+def _beyond_chance(first: Array, second: Array) -> float:
+    """Return by how much the share of rows in which two columns (N,) are the same exceeds that of chance."""
+    shared = set(first.tolist()) & set(second.tolist())
+    expected = sum(np.mean(first == value) * np.mean(second == value) for value in shared)
+    return float(np.mean(first == second) - expected)
+
+
+def are_two_names(classes: Sequence[str]) -> bool:
+    """Return whether classes are two, and not 0 and 1."""
+    return len(classes) == 2 and classes != ["0", "1"]
