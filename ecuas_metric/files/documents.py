@@ -156,21 +156,26 @@ def _rows_of(document: object) -> list[Object]:
     if document == [] or _are_objects(document):
         return document
     columns = document if isinstance(document, dict) else {}
-    kinds = {type(part) for part in columns.values()}
     names = columns.get("columns")
     data = columns.get("data")
     if isinstance(names, list) and isinstance(data, list):
         return _named(names, data)
+    kinds = {type(part) for part in columns.values()}
     if kinds == {dict}:
         _refuse_tables(columns)
         return _rows_by_key(columns)
     lists = {name: part for name, part in columns.items() if isinstance(part, list)}
-    if kinds == {list} or (_are_columns(list(lists.values())) and dict not in kinds):
-        beside = {name: part for name, part in columns.items() if name not in lists}
-        return [{**beside, **row} for row in _named(lists, zip(*lists.values(), strict=True))]
+    if kinds == {list} or (_are_columns([*lists.values()]) and dict not in kinds):
+        return _rows_of_columns(lists, columns)
     raise ValueError(
         "it must be a list of objects, or an object of columns or with one list of objects"
     )
+
+
+def _rows_of_columns(lists: Mapping[str, Sequence[object]], document: Object) -> list[Object]:
+    """Return the rows of lists of one length, each with what else a document has."""
+    beside = {name: part for name, part in document.items() if name not in lists}
+    return [{**beside, **row} for row in _named(lists, zip(*lists.values(), strict=True))]
 
 
 def _refuse_tables(document: dict[str, Object]) -> None:
