@@ -322,6 +322,7 @@ ADVICE = {  # sentences of their own
     "set_infinite_classes": "For free text, set num_classes=math.inf.",
     "set_scale": "On another scale? Set scale to its largest value, to divide by it.",
     "set_scale_100": "Percentages? Set scale=100.",
+    "set_scale_log": "Log-probabilities? Set scale='log'.",
     "unlabelled_are_wrong": (  # here and below, the figures are those of the TriviaQA subset's card
         "They count as wrong, which added up to 0.036 to the error rates of seven language models on TriviaQA. "
         "The smallest and the largest possible value are in brackets."
@@ -582,6 +583,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "run_has_no_columns": "is a run, which has no systems side by side in columns",
     "run_has_other_roles": "is a run, which says itself what has the role {role!r}",
     "no_such_rows": "has no row of this number to skip",
+    "complement_of_logarithms": "must hold probabilities, since it is a complement, and no logarithms",
     "several_lists": "has several lists or sheets of rows",
     "rows_of_no_json": "has no several lists of rows, as JSON and Excel may have",
     "run_has_other_parts": "is a run, which has parts by task or by model",

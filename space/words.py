@@ -30,6 +30,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "check_cost": "Under Options, the number of possible answers may be too small.",
     "use_analytic_intervals": "Use the analytic intervals of the command `ecuas` instead.",
     "set_correct_from": "Partly correct? Enter the lowest grade that counts as correct under Options.",
+    "set_scale_log": "Log-probabilities? Take their exponential.",
     "set_scale_100": "Percentages? Enter 100 under Options, “Largest confidence”.",
     "set_scale": "On another scale? Enter its largest value under Options, “Largest confidence”.",
     "name_confidence_field": "The command `ecuas` can read another field of it.",

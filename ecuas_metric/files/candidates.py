@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,7 +13,7 @@ import pyarrow as pa
 from ..errors import FileError
 from ..inputs import Array, Bools, Floats
 from .cells import TRUTHS, numbers_in, parse_cells
-from .recipe import column_in
+from .recipe import LOG, column_in
 from .values import Sheet, as_text, encode, first_of, parsed_json, with_fields
 
 RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
@@ -30,17 +30,17 @@ class Sure:
 
     name: str
     values: Floats
-    scale: int = 1
+    scale: int | str = 1
     is_rating: bool = False  # of a scale that only the user knows
 
     @property
     def advice(self) -> str:
         """Return the id of the advice to take it as confidences."""
-        return "name_seeming" if self.scale == 1 else "name_per_cent"
+        return "name_per_cent" if self.scale == 100 else "name_seeming"
 
     def is_higher(self, verdict: Verdict) -> bool:
         """Return whether it is higher for right answers: surely, where it may be anything, or these are not known."""
-        is_unsure = self.scale > 1 or self.is_rating or verdict.words or verdict.is_label
+        is_unsure = self.scale != 1 or self.is_rating or verdict.words or verdict.is_label
         rule = rises_surely if is_unsure else rises
         return rule(np.where(verdict.known, self.values, np.nan), verdict.right)
 
@@ -121,13 +121,18 @@ class Candidates:
         return are_no_worse(labels, chosen) if self.named("label") else agree(labels, chosen)
 
     def sure(self) -> list[Sure]:
-        """Return the columns that may be confidences: percentages if there are no fractions."""
+        """Return the columns that may be confidences: percentages or logarithms if there are no fractions."""
         names = self.named("confidence") or self.shares()
         shares = [Sure(name, self.values(name)) for name in names]
+        scales: tuple[tuple[int | str, Callable[[Floats], bool]], ...] = (
+            (LOG, are_logarithms),
+            (100, are_percentages),
+        )
         return shares or [
-            Sure(name, values, 100)
+            Sure(name, values, scale)
             for name, values in self.numbers.items()
-            if are_percentages(values)
+            for scale, is_on_scale in scales
+            if is_on_scale(values)
         ]
 
     def ratings(self) -> list[Sure]:
@@ -233,6 +238,12 @@ def are_percentages(values: Floats) -> bool:
         return False
     counts_rows = (np.diff(values[~np.isnan(values)]) == 1).all()
     return not counts_rows
+
+
+def are_logarithms(values: Floats) -> bool:
+    """Return whether numbers (N,) are at most 0, some of them fractions."""
+    known = values[~np.isnan(values)]
+    return bool(known.size and known.max() <= 0) and has_fractions(values)
 
 
 def are_levels(values: Floats) -> bool:

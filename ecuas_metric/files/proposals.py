@@ -50,7 +50,7 @@ class Proposal:
     advice: str
     columns: Mapping[str, str]
     labels: tuple[str, ...] = ()
-    scale: int = 1
+    scale: int | str = 1
     right: str = ""  # words for right and wrong answers, as RIGHT/WRONG
     predictions_are: str = ""  # a form of posteriors
     alternative: Proposal | None = None  # what else the columns may be
@@ -81,8 +81,8 @@ class Proposal:
             yield f"--columns {pairs_of(columns)}", f"columns={columns}"
         if self.labels:
             yield _labels_flag(self.labels), f"labels={list(self.labels)}"
-        if self.scale > 1:
-            yield f"--scale {self.scale}", f"scale={self.scale}"
+        if self.scale != 1:
+            yield f"--scale {self.scale}", f"scale={self.scale!r}"
         if self.right:
             yield f"--right={quoted(self.right)}", f"right={self.right!r}"
         if self.predictions_are:
@@ -420,7 +420,7 @@ def _as_errors(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     """Return the advice to take verdicts as those on mistakes, or else numbers as doubts."""
     errors = table.missing(confidence=sure.name, correct=f"1-{verdict.name}")
     fields = {"truth": verdict.name, "of_column": sure.name}
-    if table.named("confidence") or sure.scale > 1:
+    if table.named("confidence") or sure.scale != 1:
         return Proposal("name_errors", errors, scale=sure.scale, fields=fields)
     doubts = Proposal("", {"confidence": f"1-{sure.name}", "correct": verdict.name})
     return Proposal("name_errors_or_doubt", errors, alternative=doubts, fields=fields)
@@ -507,7 +507,7 @@ def _with_last(classes: Sequence[str], last: str) -> tuple[str, ...]:
 def _chosen(table: Candidates) -> Iterator[Proposal]:
     """Yield two columns of the same classes or texts as the chosen and the true ones, beside confidences."""
     sure = _only(table.sure())
-    if table.named("correct") or sure is None or sure.scale > 1:
+    if table.named("correct") or sure is None or sure.scale != 1:
         return
     for truth, chosen in _pairs_of_classes(table):
         if _is_of_chosen(sure.values, table.texts(truth), table.texts(chosen)):

@@ -62,6 +62,7 @@ LAYOUTS = (  # what files may hold, for the help and the documentation: columns,
     ("label, prob", "two classes, 0 and 1: the probability of class 1"),
     ("label, predicted, confidence", "the class that was chosen, and how sure the classifier was"),
 )
+LOG = "log"  # the scale of log-probabilities
 OF_FILES = ("rows", "skip")  # roles that say which rows of a file are read, and are no columns
 JOINED = ("system", "part", "id", "group", "stratum")  # several columns, joined by +, are one
 SEVERAL = (*JOINED, "posteriors")
@@ -339,7 +340,9 @@ def lines_of(recipes: Iterable[Recipe]) -> list[str]:
 
 
 def limits_of(scale: float | str) -> tuple[float, float]:
-    """Return what 0 and 1 are on a scale, a number or "LOW:HIGH"."""
+    """Return what 0 and 1 are on a scale, a number or "LOW:HIGH"; of logarithms, what they are of."""
+    if scale == LOG:
+        return 0.0, 1.0
     low, colon, high = str(scale).partition(":")
     try:
         return (float(low), float(high)) if colon else (0.0, float(low))
@@ -349,12 +352,18 @@ def limits_of(scale: float | str) -> tuple[float, float]:
 
 def on_unit_scale(values: Any, scale: float | str) -> Any:
     """Return numbers, or an expression of them, with what 0 and 1 are on a scale at 0 and 1."""
+    if scale == LOG:
+        import numpy as np
+
+        return values.exp() if hasattr(values, "exp") else np.exp(values)
     low, high = limits_of(scale)
     return (values - low) / (high - low)
 
 
 def scale_of(text: str) -> float | str:
-    """Return the number that a scale is, or "LOW:HIGH"."""
+    """Return the number that a scale is, or "LOW:HIGH", or "log"."""
+    if text == LOG:
+        return text
     low, high = limits_of(text)
     return f"{low:g}:{high:g}" if ":" in text else high
 

@@ -51,9 +51,11 @@ from .evidence import (
 from .proposals import say_classes
 from .read import read_sheet, stem
 from .recipe import (
+    LOG,
     ColumnNames,
     Reading,
     Recipe,
+    complement_of,
     limits_of,
     name_of,
     on_unit_scale,
@@ -87,6 +89,7 @@ _PARTLY = {  # what reading a file can do
     "choose_lowest_grade": "set_correct_from",
     "divide_by_100": "set_scale_100",
     "divide_by_largest": "set_scale",
+    "exponentiate": "set_scale_log",
 }
 _RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call these roles
 _JOINT = " | "  # between the parts of an id
@@ -239,7 +242,7 @@ def read_submissions(
         Answers with this grade or a higher one are correct, others not; by default only 0 and 1 are taken.
     scale : float or str
         What confidences or probabilities of 1 are in the file, e.g. 100 for percentages without a sign; "1:5" for a
-        rating that is 1 for 0 and 5 for 1.
+        rating that is 1 for 0 and 5 for 1; "log" for log-probabilities.
     right : str, optional
         The word or number for a correct answer, or that and the one for a wrong answer: "1/2".
     predictions_are : str, optional
@@ -503,7 +506,7 @@ def _advise_on_range(
             error.rule = "several_scales"
             error.fields = {"within": counts[1], "size": counts[0]}
             error.advice = "write_in_one_scale"
-    if form == "positive" and error.advice in ("", "exponentiate", "set_scale"):
+    if form == "positive" and error.advice in ("", "set_scale_log", "set_scale"):
         error.advice = "margins_are_logits"
     if form in ("confidences", "predicted") and not error.advice:
         error.advice = "recalibrate_first"
@@ -616,6 +619,8 @@ def values_in(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     names = recipe.predictions
     if recipe.form == "posteriors" and len(names) == 1:
         return _lists_of(sheet, names[0], recipe.classes or ())
+    if recipe.scale == LOG and any(map(complement_of, names)):
+        raise sheet.error(names[0], "complement_of_logarithms")
     whole = sum(limits_of(recipe.scale))
     columns = [numbers_in(sheet, name, share=recipe.scale == 1, whole=whole) for name in names]
     return np.stack(columns, axis=1) if len(columns) > 1 else columns[0]

@@ -120,6 +120,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_one_role": "Specify which with --columns ROLE=NAME.",
     "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     "set_scale_100": "Percentages? --scale 100 divides by 100.",
+    "set_scale_log": "Log-probabilities? --scale log takes their exponential.",
     "set_scale": "On another scale? --scale MAX divides by MAX, the largest possible value.",
     "name_complement": "If it is: --columns {pairs}.",
     "name_confidence_field": "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",

@@ -82,7 +82,8 @@ class NewRowFlags:
     scale: Annotated[
         str,
         Flag(
-            "largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH",
+            "largest possible confidence or probability, e.g. 100 for percentages; for ratings LOW:HIGH; log for "
+            "logarithms",
             "MAX",
         ),
     ] = "1"

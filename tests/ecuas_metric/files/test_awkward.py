@@ -523,6 +523,16 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--predictions-are log_probabilities",
         "posteriors",
     ),
+    "log-probabilities of answers": (
+        BASE.assign(sure=np.log(Q)).drop(columns="confidence"),
+        "--columns confidence=sure --scale log",
+        "confidences",
+    ),
+    "log-probabilities by the name of confidences": (
+        BASE.assign(confidence=np.log(Q)),
+        "--scale log",
+        "confidences",
+    ),
     "margins of -1 and 1": (
         pd.DataFrame({"label": 2 * Y - 1, "margin": np.log(P / (1 - P))}),
         "--columns positive=margin --labels=-1,1 --predictions-are logits",
@@ -743,7 +753,11 @@ REFUSED = {  # a file, what the refusal says, and flags
         BASE.assign(note="\u00e9").to_csv(index=False).encode("cp1252"),
         "Save it as UTF-8",
     ),
-    "logarithms of confidences": (BASE.assign(confidence=np.log(Q)), "Take their exponential"),
+    "the complement of logarithms": (
+        BASE.assign(confidence=np.log(Q)),
+        "must hold probabilities, since it is a complement",
+        "--scale log --columns confidence=1-confidence",
+    ),
     "few on another scale": (
         BASE.assign(confidence=np.where(SOME, 100, Q)),
         "must lie on one scale; 192",
