@@ -100,12 +100,14 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
 def _distinct_values(sheet: Sheet, recipe: Recipe) -> dict[str, int]:
     """Return how many values each column has in the first rows that is not used."""
     head = sheet.head(_SHAPES)
+    unused = {name for name, _ in recipe.unused}
     counts = {}
-    for name, _ in recipe.unused:
-        try:
-            counts[name] = len(head.table[name].unique())
-        except pa.ArrowNotImplementedError:  # of lists and the like
-            counts[name] = len(head.rows)
+    for name, column in zip(head.names, head.table.itercolumns(), strict=True):
+        if name in unused:
+            try:
+                counts[name] = len(column.unique())
+            except pa.ArrowNotImplementedError:  # of lists and the like
+                counts[name] = len(column)
     return counts
 
 
