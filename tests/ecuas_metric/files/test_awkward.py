@@ -650,6 +650,10 @@ REFUSED = {  # a file, what the refusal says, and flags
         ),
         "what stands behind a decimal comma",
     ),
+    "labels and predictions of other words": (
+        CHOSEN.assign(label="a " + CHOSEN["label"]),
+        "has no class in common with column 'predicted', which has ",
+    ),
     "another word among 0 and 1": (
         BASE.assign(correct=np.where(SOME, "?", C)),
         "got '?' in row 2 (8 of 200). No verdict? Leave these cells empty.",

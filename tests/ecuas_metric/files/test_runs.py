@@ -283,13 +283,13 @@ def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path):
 
 def test_lm_eval_tasks_whose_samples_are_unlike_others(tmp_path):
     """As lm-eval 0.4.13 writes winogrande, tasks with acc_mutual_info, which has the choices twice."""
-    pairs = [(0, [-1.0, -2.0]), (1, [-1.0, -2.0]), (1, [-3.0, -2.0])]
+    pairs = [(0, [-1.0, -2.0]), (1, [-1.0, -2.0]), (1, [-3.0, -2.0]), (0, [-3.0, -2.0])]
     same = {"target": " was late.", "choices": ["was late."] * 2}
     rows = [lm_eval_row(i, label, scores, **same) for i, (label, scores) in enumerate(pairs)]
     submission = only(written(tmp_path / "m", rows))
-    assert submission.references.tolist() == [0, 1, 1]
+    assert submission.references.tolist() == [0, 1, 1, 0]
     assert submission.notes[0].fact.endswith(
-        "3 questions, 2 choices; which is right follows from acc."
+        "4 questions, 2 choices; which is right follows from acc."
     )
     doubled = lm_eval_row(
         0, 2, [-4.0, -3.0, -2.0, -9.0, -1.0, -1.0, -1.0, 0.0], choices=CHOICES * 2
