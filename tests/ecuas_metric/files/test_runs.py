@@ -336,7 +336,10 @@ def test_lighteval_details_that_cannot_be_used(lighteval):
     for response in ({"text": ["red"], "logprobs": [-0.5]}, {"text": ["red"]}):
         frame["model_response"] = [response] * len(frame)
         frame.to_parquet(lighteval)
-        with pytest.raises(ValueError, match="without log-probabilities of choices. Name the"):
+        with pytest.raises(
+            ValueError,
+            match=r"holds answers in words, without log-probabilities of choices\. Name the",
+        ):
             read_submissions(lighteval)
     frame["doc"] = [doc | {"specific": {"p": 0.25}} for doc in frame["doc"]]
     frame.to_parquet(lighteval)

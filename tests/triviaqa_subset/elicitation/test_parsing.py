@@ -120,7 +120,8 @@ ANSWERED = {  # a reply -> its answer, which holds numbers or words of its own
     '{"guess": "Paris", "probability": 0.9, "probability": 0.2}': ("Paris", None),
     "Paris, lack of confidence: 0.2": ("Paris, lack of", None), "Error\nError probability: 0.1": ("Error", None),
     '{"guess": "Paris", "answer": "Lyon", "probability": 0.9}': ("Paris", None),
-    **{text: (text, None) for text in ("1984", "Boeing (747)", "Apollo 0.5", "Vodka, 40%", "Beer (4.55 %)")},
+    **{text: (text, None) for text in ("1984", "Boeing (747)", "Friday, 13", "Apollo 0.5", "Probability theory")},
+    **{text: (text, None) for text in ("Vodka, 40%", "Beer (4.55 %)")},
 }  # fmt: skip
 
 
