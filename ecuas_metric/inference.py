@@ -436,7 +436,7 @@ def _side(
     reaches = [_reach(number, design.added(seen.clusters)) for number in numbers]
     enlarged = moments(numbers, [reach.line for reach in reaches], design, seen)
     moved = math.fsum(reach.moved for reach in reaches)
-    linear = math.fsum(float(np.vecdot(reach.mass, reach.extreme)) for reach in reaches)
+    linear = math.fsum(inner(reach.mass, reach.extreme) for reach in reaches)
     return enlarged.side(
         math.fsum(number.value - number.bias for number in numbers),
         moved * enlarged.shift / linear if linear else 0.0,

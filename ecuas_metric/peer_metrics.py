@@ -14,7 +14,7 @@ import numpy as np
 
 from .calibration import confidence_bins, ece_of_unjudged, gap_bounds, signed_gaps, sums_in_bins
 from .errors import InputError
-from .inputs import Floats, Ints, Limits
+from .inputs import Floats, Ints, Limits, inner
 from .metric import Data, Line, Metric, Unjudged
 from .order import aurc, aurc_line, bounds_by_answers
 from .ranking import TieGroups, tie_groups
@@ -171,7 +171,7 @@ def error_average_precision(groups: TieGroups) -> float:
     wrong_before = np.cumsum(cost) - cost
     precision = (wrong_before + 1) * alone + (cost - 1) * among_others
     risk = cost / _or_1(weight)
-    return float(risk @ precision) / _or_nan(float(cost.sum()))
+    return inner(risk, precision) / _or_nan(float(cost.sum()))
 
 
 def _reciprocal_sums(before: Floats, weight: Floats) -> tuple[Floats, Floats]:
@@ -208,7 +208,7 @@ def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> float:
     needed = min(_whole_above(tpr * right), right)
     share = np.where(before < needed, (needed - before) / (correct + 1), 0.0)
     share[until < needed] = 1.0
-    return float(groups.cost @ share) / _or_nan(float(groups.cost.sum()))
+    return inner(groups.cost, share) / _or_nan(float(groups.cost.sum()))
 
 
 def risk_at_coverage(groups: TieGroups, coverage: float) -> float:
@@ -222,7 +222,7 @@ def risk_at_coverage(groups: TieGroups, coverage: float) -> float:
     """
     total = float(groups.weight.sum())
     amount = min(max(_whole_above(coverage * total), 1.0), total)
-    return float(groups.cost @ _share_of_first(groups, amount)) / amount
+    return inner(groups.cost, _share_of_first(groups, amount)) / amount
 
 
 def coverage_at_risk(groups: TieGroups, risk: float) -> float:
@@ -370,7 +370,7 @@ def error_average_precision_line(groups: TieGroups) -> Line:
     slope = _later_sums(cost * log_mean)
     slope += precision + risk * (1 - before * log_mean)
     wrong = _or_nan(float(cost.sum()))
-    slope -= cost @ precision / wrong
+    slope -= inner(cost, precision) / wrong
     return Line(-fall[::-1] / wrong, slope[::-1] / wrong)
 
 
@@ -389,11 +389,11 @@ def fpr_at_tpr_line(groups: TieGroups, tpr: float = 0.95) -> Line:
     needed = tpr * until[-1]
     accepted = np.clip((needed - until + correct) / _or_1(correct), 0.0, 1.0)
     accepted = np.where(correct > 0, accepted, until < needed)
-    margin = _risk_around(groups, float(groups.weight @ accepted))
+    margin = _risk_around(groups, inner(groups.weight, accepted))
     odds = margin / _or_nan(1 - margin)
     wrong = _or_nan(float(groups.cost.sum()))
     fall = odds * (accepted - tpr)
-    rise = accepted - groups.cost @ accepted / wrong
+    rise = accepted - inner(groups.cost, accepted) / wrong
     scale = float(groups.weight.sum()) / wrong
     return Line(-fall * scale, (rise + fall) * scale)
 
@@ -412,7 +412,7 @@ def _risk_around(groups: TieGroups, amount: float) -> float:
     """Return the mean cost of the N^0.8 of N answers around the first `amount` of weight."""
     half = float(groups.weight.sum()) ** _NEIGHBOURS / 2
     window = _share_of_first(groups, amount + half) - _share_of_first(groups, amount - half)
-    return float(groups.cost @ window / (groups.weight @ window))
+    return inner(groups.cost, window) / inner(groups.weight, window)
 
 
 # ---- their entries in the registry: shown when named ----------------------------------------------------------------

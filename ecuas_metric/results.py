@@ -443,6 +443,8 @@ def note_at_floor(values: Mapping[Key, float], system: System) -> tuple[Note, ..
         return ()
     is_at_floor = decisions.uncertainty <= system.options.floor
     rows = np.flatnonzero(is_at_floor & (decisions.candidate_cost > 0))
+    if not len(rows):
+        return ()
     weight = system.options.sample_weight
     if weight is None:
         weight = np.ones(system.num_samples)
