@@ -296,8 +296,8 @@ ADVICE = {  # sentences of their own
     "convert_to_parquet": (
         "Out of core, files are Parquet: DuckDB, Polars and pandas make them of others."
     ),
-    "name_list": "Which? columns={{'rows': {longest!r}}}.",
-    "name_lists": "One at a time, as {longest}: {arguments}.",
+    "name_list": "Which? columns={columns}.",
+    "name_lists": "One at a time: {arguments}.",
     "name_rows": "Are the rows within those of another list? columns={columns}.",
     "name_role": "Name it with columns={columns}; '1-NAME' is the complement of a column.",
     "name_whole_id": (

@@ -82,6 +82,8 @@ class Candidates:
 
     def values(self, name: str) -> Floats:
         """Return the numbers (N,) of a column, nan where it has none."""
+        if name in self.numbers:
+            return self.numbers[name]
         numbers = _numbers_of(self.sheet, name)
         return np.full(len(self.sheet.rows), np.nan) if numbers is None else numbers
 
@@ -242,8 +244,7 @@ def are_percentages(values: Floats) -> bool:
 
 def are_logarithms(values: Floats) -> bool:
     """Return whether numbers (N,) are at most 0, some of them fractions."""
-    known = values[~np.isnan(values)]
-    return bool(known.size and known.max() <= 0) and has_fractions(values)
+    return are_within(values, -math.inf, 0) and has_fractions(values)
 
 
 def are_levels(values: Floats) -> bool:
@@ -258,7 +259,7 @@ def are_margins(values: Floats) -> bool:
     return bool(values.min() < 0 < values.max()) and has_fractions(values)
 
 
-def are_within(values: Floats, lowest: int, highest: int) -> bool:
+def are_within(values: Floats, lowest: float, highest: float) -> bool:
     """Return whether there are numbers, and all are from the lowest to the highest."""
     known = values[~np.isnan(values)]
     return bool(known.size and known.min() >= lowest and known.max() <= highest)

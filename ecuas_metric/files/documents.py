@@ -64,7 +64,7 @@ def several_lists(sizes: Mapping[str, int]) -> InputError:
         "several_lists",
         got=", ".join(f"{name} ({size} rows)" for name, size in sizes.items()),
         advice="name_lists" if are_alike else "name_list",
-        longest=longest,
+        columns={"rows": longest},
         flags=" ".join([*files, *flags]),
         arguments=f"columns={{'rows': {longest!r}}}",
     )
@@ -182,11 +182,12 @@ def _refuse_tables(document: dict[str, Object]) -> None:
     """Raise InputError if each part of a document is a table of its own, an object of lists."""
     parts = {name: list(part.values()) for name, part in document.items()}
     if all(isinstance(value, list) for part in parts.values() for value in part):
-        raise several_lists({name: max(map(_length, part)) for name, part in parts.items()})
+        raise several_lists({name: _longest_in(part) for name, part in parts.items()})
 
 
-def _length(part: object) -> int:
-    return len(part) if isinstance(part, list) else 0
+def _longest_in(parts: Iterable[object]) -> int:
+    """Return the number of values of the longest list, 0 if there is none."""
+    return max((len(part) for part in parts if isinstance(part, list)), default=0)
 
 
 def _named(

@@ -40,7 +40,7 @@ _ROWS = 1000  # on which proposals are tried
 _MOST_LABELS = 50  # that a flag lists
 _NOT_IN_LABELS = re.compile(r"[\",]")
 _JUDGED = ("correct", "confidence")  # roles
-_OF_CLASSES = [{"yes", "no"}, {"y", "n"}, {"t", "f"}]  # too
+_OF_CLASSES = [{"yes", "no"}, {"y", "n"}, {"t", "f"}]  # verdicts that may be classes
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,9 @@ def _numbered(table: Candidates) -> Iterator[Proposal]:
         posteriors = "+".join(names) if len(names) <= _MOST_LABELS else ""
         if first == 0 and not suffix and re.fullmatch(r"[\w.-]*[^\W_]_?", prefix):
             posteriors = prefix
-        form = _form_of(table, names)
-        if posteriors and _is_without_gap(group) and form is not None:
+        is_whole = bool(posteriors) and _is_without_gap(group)
+        form = _form_of(table, names) if is_whole else None
+        if form is not None:
             for proposal in _with_labels(table, names, posteriors, first):
                 yield replace(proposal, **form)
 
@@ -372,8 +373,7 @@ def _on_two_classes(
     low, high = classes
     in_name = [name for name in classes if _positions(column, name)]
     if in_name == [higher]:
-        lower = low if higher == high else high
-        return Proposal("name_found", columns, (lower, higher))
+        return Proposal("name_found", columns, _with_last(classes, higher))
     return Proposal(
         "name_second_class",
         columns,
@@ -381,6 +381,11 @@ def _on_two_classes(
         alternative=Proposal("", columns, (high, low)),
         fields={"of_column": column, "low": low, "high": high},
     )
+
+
+def _with_last(classes: Sequence[str], last: str) -> tuple[str, ...]:
+    """Return two classes, a certain one behind the other."""
+    return tuple(sorted(classes, key=lambda one: one == last))
 
 
 def _labels_flag(labels: Sequence[str]) -> str:
@@ -497,11 +502,6 @@ def _margin(table: Candidates) -> Iterator[Proposal]:
         fields = {"of_column": name}
         columns = {"positive": name}
         yield Proposal("name_margin", columns, labels, predictions_are="logits", fields=fields)
-
-
-def _with_last(classes: Sequence[str], last: str) -> tuple[str, ...]:
-    """Return two classes, a certain one behind the other."""
-    return tuple(sorted(classes, key=lambda one: one == last))
 
 
 def _chosen(table: Candidates) -> Iterator[Proposal]:

@@ -146,9 +146,10 @@ def _read_file(path: str | Path, rows: str | None) -> Sheet:
         raise FileError(path, "markup")
     if suffix not in _READERS:
         raise FileError(path, "unknown_suffix", suffixes=list(_READERS))
-    if rows and suffix not in _WITH_SEVERAL:
+    reader = _READERS[suffix]
+    if rows and reader not in (_read_json, _read_excel):
         raise FileError(path, "rows_of_no_json", value=rows)
-    sheet = _WITH_SEVERAL[suffix](content, rows) if rows else _READERS[suffix](content)
+    sheet = reader(content, rows) if rows else reader(content)
     require_distinct(sheet.names)
     return replace(sheet, format=suffix.removeprefix("."))
 
@@ -529,7 +530,7 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
         names.where(names.notna(), [f"Unnamed: {k}" for k in names.index]), axis=1
     )
     beside = tuple(
-        (name, f"{size} rows") for name, size in sizes.items() if title not in ("", name)
+        (name, f"{size} rows") for name, size in sizes.items() if title and name != title
     )
     return replace(sheet_of(body, body.index.to_numpy() + 1), path=title, beside=beside)
 
@@ -563,7 +564,7 @@ def _from_series(column: pd.Series) -> pa.Array:
         )
 
 
-_READERS: dict[str, Callable[[pa.Buffer], Sheet]] = {
+_READERS: dict[str, Callable[..., Sheet]] = {  # of bytes; some also of which rows
     ".csv": _read_csv,
     ".tsv": _read_csv,
     ".txt": _read_csv,
@@ -574,10 +575,5 @@ _READERS: dict[str, Callable[[pa.Buffer], Sheet]] = {
     ".npz": _read_numpy,
     ".arrow": _read_arrow,
     ".feather": _read_arrow,
-    ".xlsx": _read_excel,
-}
-# which may hold several lists of rows
-_WITH_SEVERAL = {
-    **dict.fromkeys((".json", ".jsonl", ".ndjson"), _read_json),
     ".xlsx": _read_excel,
 }

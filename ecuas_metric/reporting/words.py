@@ -41,8 +41,8 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B; of several "
     "systems, --columns SYSTEM:confidence=NAME,correct=NAME for each. Columns named after classes? List these: "
     "--labels A,B.",
-    "name_list": "Which? --columns rows={longest}.",
-    "name_lists": "Are they systems? {flags}; one alone: --columns rows={longest}.",
+    "name_list": "Which? --columns {pairs}.",
+    "name_lists": "Are they systems? {flags}; one alone: --columns {pairs}.",
     "name_rows": "Are the rows within those of another list? --columns {pairs}.",
     "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column. Rows whose truth is unknown "
     "are for ecuas decide.",

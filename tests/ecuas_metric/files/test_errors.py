@@ -94,7 +94,6 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "truth": "y",
         "chosen": "z",
         "flags": "--labels a,b",
-        "longest": "a",
         "other_flags": "--labels b,a",
         "other_pairs": "label=y",
         "high_flag": "2/1",
