@@ -83,6 +83,8 @@ LEAST_SHARE = 0.01  # and the step of both sliders
 FOUR = {"concurrency_limit": 4}
 # programs have functions of their own, see `api`
 private = partial(gr.on, api_visibility="private")
+# not in the queue: Gradio's page may miss the end of an event that it queues as the one before ends
+direct = partial(private, queue=False)
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
 
@@ -342,10 +344,10 @@ def choice_sliders(
     last = gr.State("")
     inputs = [files, *sliders, *controls]
     outputs = [answer, last]
-    private(again, show_choice, [last, *inputs], outputs, trigger_mode="always_last")
+    direct(again, show_choice, [last, *inputs], outputs, trigger_mode="always_last")
     for target, slider in zip(TARGETS, sliders, strict=True):
         show = partial(show_choice, target)
-        private(slider.change, show, inputs, outputs, trigger_mode="always_last")
+        direct(slider.change, show, inputs, outputs, trigger_mode="always_last")
     return [last, *sliders]
 
 
@@ -370,7 +372,7 @@ def score_tab() -> str:
             with gr.Row():
                 for name, paths in EXAMPLES.items():
                     load = gr.Button(f"Load {name}", size="sm")
-                    private(load.click, partial(list, paths), None, files)
+                    direct(load.click, partial(list, paths), None, files)
             gr.Markdown(uploads.HELP)
             with gr.Accordion("Options", open=False), gr.Row():
                 controls = list(map(control, scoring.CONTROLS))
@@ -378,7 +380,7 @@ def score_tab() -> str:
             again = [files.change, button.click]
             choice = choice_sliders(files, controls, again)
     restored = [result, files, *choice, *controls]
-    private(demo.load, restore_files, None, restored, show_progress="hidden")
+    direct(demo.load, restore_files, None, restored, show_progress="hidden")
     inputs = [files, *controls]
     outputs = [result, gr.HTML(curves)]
     private(
@@ -411,7 +413,7 @@ def leaderboard_tab() -> None:
     outputs = [notice, board, gr.HTML("", elem_classes="result"), gr.HTML("")]
     inputs = [file, asked]
     private(button.click, show_graded, inputs, outputs, show_progress_on=board, **FOUR)
-    private(demo.load, restore, None, outputs, show_progress="hidden")
+    direct(demo.load, restore, None, outputs, show_progress="hidden")
 
 
 with gr.Blocks(
