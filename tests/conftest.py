@@ -3,6 +3,7 @@
 import gc
 import importlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,7 +14,7 @@ os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 # Set before evaluate, datasets or gradio is imported anywhere.
 os.environ["HF_HOME"] = tempfile.mkdtemp(prefix="ecuas-tests-")
 os.environ |= {
-    "GRADIO_TEMP_DIR": tempfile.mkdtemp(prefix="gradio-tests-"),
+    "GRADIO_TEMP_DIR": os.path.join(os.environ["HF_HOME"], "gradio"),
     "GRADIO_ANALYTICS_ENABLED": "False",
 }
 os.environ |= {"HF_EVALUATE_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_HUB_OFFLINE": "1"}
@@ -34,9 +35,12 @@ settings.register_profile("thorough", deadline=None, derandomize=True, max_examp
 settings.load_profile("quick")
 
 ROOT = Path(__file__).resolve().parent.parent
+SCRATCH = Path(os.environ["HF_HOME"])
+OWNER = os.getpid()  # of the scratch folder, which it removes
 # Evaluate imports it where it is installed, for seconds and for what is not used here: without it in processes of this
 # environment.
-WITHOUT = Path(tempfile.mkdtemp(prefix="without-"))
+WITHOUT = SCRATCH / "without"
+WITHOUT.mkdir()
 (WITHOUT / "transformers.py").write_text("raise ModuleNotFoundError\n")
 BARE = {"PYTHONPATH": str(WITHOUT)}
 START = subprocess.Popen.__init__
@@ -50,6 +54,11 @@ def pytest_configure(config):
         sys.modules["transformers"] = None
         importlib.import_module("evaluate")
         del sys.modules["transformers"]
+
+
+def pytest_unconfigure():
+    if os.getpid() == OWNER:
+        shutil.rmtree(SCRATCH, ignore_errors=True)
 
 
 def pytest_collection_modifyitems(config, items):
