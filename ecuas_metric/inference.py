@@ -586,7 +586,6 @@ def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
     share = reach.mass * np.square(reach.extreme) * np.where(is_new.any(), is_new, True)
     worst = int(share.argmax())
     is_like = is_new & (is_costly == is_costly[worst])
-    is_like[worst] = True
     ends = np.flatnonzero(~is_like)
     first = int(ends[ends < worst].max(initial=-1)) + 1
     last = int(ends[ends > worst].min(initial=len(is_like))) - 1

@@ -123,6 +123,17 @@ def test_its_interval_is_that_of_its_delta_method():
     )
 
 
+def test_groups_of_one_answer_leave_the_debiased_gap_as_it_is(rng):
+    q = rng.random(300)
+    correct = rng.random(300) < q**3
+    weight = rng.uniform(0.5, 2, 300)
+    options = {"calibration": True, "confidence_level": 0.95, "sample_weight": weight}
+    alone = score_confidences(correct, q, **options)
+    grouped = score_confidences(correct, q, groups=rng.permutation(300), **options)
+    for name in ("ece_debiased", "ece_debiased_low", "ece_debiased_high"):
+        assert grouped[name] == pytest.approx(alone[name], rel=1e-9), name
+
+
 def test_of_one_confidence_it_is_the_binomial_test_of_the_number_of_errors():
     """The statistic is the distance from the expected number: the p-value counts all that are as far away."""
     correct = np.repeat([1, 0], [33, 7])

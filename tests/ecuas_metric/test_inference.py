@@ -18,10 +18,12 @@ from ecuas_metric.inference import (
     infer,
     pearson_quantile,
     pearson_tail,
+    unseen,
 )
+from ecuas_metric.intervals import numbers_of
 from ecuas_metric.metric import Key, Line, Point
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.results import all_values, answers_drawn, compute_results, prepare
 
 COSTS = Line(np.zeros(2), np.ones(2))  # their mean is that of the costs
 
@@ -258,6 +260,11 @@ def test_groups_of_one_are_none_and_those_alike_count_once(rng):
     assert Design(np.ones(300), np.repeat(np.arange(60), 5)).num_units == pytest.approx(60)
 
 
+def test_groups_do_nothing_to_a_number_that_does_not_vary():
+    design = design_of(60, groups=np.arange(60) // 3)
+    assert design.clusters(np.zeros(60), np.ones(60)).factor == 1
+
+
 def test_few_heavy_weights_are_few_degrees_of_freedom(rng):
     """As many as the variance of a sum of squares of normal deviates has, weighted (Satterthwaite 1946)."""
     weight = rng.pareto(2, 200) + 1
@@ -298,6 +305,36 @@ def test_what_was_not_seen_is_told_with_its_place(rng):
     )
     assert "ecuas_0" in note.fact
     assert "unseen" not in [note.id for note in estimates(q, np.arange(120) % 4 > 0, n=0)[1]]
+
+
+def test_the_place_ends_where_such_an_answer_was_seen():
+    """Of four confidences all answers of the two highest are right, and all of the last."""
+    q = np.repeat([0.999, 0.99, 0.6, 0.3], 10)
+    _, notes = estimates(q, np.where(q == 0.6, np.arange(40) % 2, 1), n=0)
+    (note,) = (note for note in notes if note.id == "unseen")
+    assert note.fields["count"] == 20
+    assert note.fields["where"] == "confidence 0.99 to 0.999"
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
+def test_a_limit_without_a_note_keeps_half_of_itself_without_the_added_answer(level):
+    tail = (1 - level) / 2
+    noted = []
+    for certain in range(1, 100, 2):  # all of them right, beside 20 of which 10 are wrong
+        q = np.repeat([0.999, 0.6], [certain, 20])
+        system = confidence_system(np.arange(len(q)) < certain + 10, q, n=0)
+        answers = answers_drawn(system)
+        (number,) = numbers_of(answers, all_values(system, only=[Key("ecuas", 0.0)])).values()
+        inference = infer([number], SIMPLE)
+        low, high = inference.limits(level)
+        still = inference.seen.side(number.value)
+        halves = [
+            number.value - still.limit(tail) < (number.value - low) / 2,
+            -still.mirrored().limit(tail) - number.value < (high - number.value) / 2,
+        ]
+        assert (unseen([number], inference, level) is not None) == any(halves), certain
+        noted.append(any(halves))
+    assert set(noted) == {True, False}
 
 
 def test_two_answers_say_that_their_intervals_rest_on_what_was_not_seen():
