@@ -70,7 +70,11 @@ _MERGED = (Purpose.MERGE,)
 
 
 def _fact(
-    reason: str, label: str = "", harmless: tuple[Purpose, ...] = (), *, default: object = None
+    reason: str,
+    label: str = "",
+    harmless: tuple[Purpose, ...] = (),
+    *,
+    default: object = None,
 ) -> Any:
     """Return a field of `Basis` with what it means."""
     return field(default=default, metadata={"fact": Fact(reason, label, harmless)})
@@ -404,7 +408,8 @@ def _hashes_of(texts: Sequence[bytes]) -> Array:
         digests = [hashlib.blake2b(text, digest_size=8).digest() for text in texts]
         return np.frombuffer(b"".join(digests), np.dtype("<u8")).astype(np.uint64)
     words = -(-max(length, 1) // 8)
-    table = np.array(texts, dtype=f"S{8 * words}").view(np.dtype("<u8")).reshape(len(texts), words)
+    padded = np.array(texts, dtype=f"S{8 * words}")
+    table = padded.view(np.dtype("<u8")).reshape(len(texts), words)
     hashes = np.array([len(text) for text in texts], np.uint64)
     for column in table.T:
         hashes = _mixed(hashes * _ODD + column)

@@ -325,7 +325,8 @@ def _design_effect(
     if count < 3:
         return math.nan
     residual = correct - q
-    for line in (np.ones(len(q)), q - np.average(q, weights=weight)):
+    centred = q - np.average(q, weights=weight)
+    for line in (np.ones(len(q)), centred):
         square = weight @ np.square(line)
         slope = (weight * line) @ residual / square if square > 0 else 0.0
         residual = residual - line * slope
@@ -384,7 +385,8 @@ def gap_bounds(unjudged: Unjudged, bins: Ints) -> GapBounds:
         sums = attainable_sums(unknown)
         closest = np.clip(gap, 0, total) if sums is None else sums
         low = np.abs(gap - closest).min()
-        bounds.append((low, max(abs(gap), abs(gap - total)), unjudged.weight[inside].sum()))
+        high = max(abs(gap), abs(gap - total))
+        bounds.append((low, high, unjudged.weight[inside].sum()))
     return GapBounds(*np.array(bounds).T)
 
 

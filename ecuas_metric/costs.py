@@ -115,7 +115,8 @@ def ecuas_of_checked(
         log = _finer_log(log, confidence, max_uncertainty)
     with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
         exponent = log * n
-    return ratio * np.exp(exponent) - np.expm1(exponent) / n * c * ((n + 1) / max_uncertainty)
+    beyond = np.expm1(exponent) / n
+    return ratio * np.exp(exponent) - beyond * c * ((n + 1) / max_uncertainty)
 
 
 def _finer_log(log: Floats, confidence: Floats | None, max_uncertainty: float) -> Floats:
@@ -252,7 +253,8 @@ def weighted_cost(
     parts = np.linspace(0, max_uncertainty, PARTS + 1)
     edges = np.unique(np.concatenate([u.ravel(), breaks, parts]))
     weight = _non_negative_weight(weight_function)
-    moments = _integrals(lambda gamma: gamma * weight(gamma), edges[edges <= u.max(initial=0.0)])
+    reached = edges[edges <= u.max(initial=0.0)]
+    moments = _integrals(lambda gamma: gamma * weight(gamma), reached)
     # Only samples that cost something look above their uncertainty: 1 / gamma may diverge at 0 unseen.
     seen = np.min(u, where=c > 0, initial=max_uncertainty)
     masses = _integrals(weight, edges[edges >= seen])
@@ -435,7 +437,10 @@ def _leaving_row(table: Integers, column: int, rows: Ints) -> int:
     """Return the row whose ratio limits a column of the table most; of several, that of the first variable."""
     candidates = np.flatnonzero(table[:-1, column] > 0)
     return int(
-        min(candidates, key=lambda row: (Fraction(table[row, -1], table[row, column]), rows[row]))
+        min(
+            candidates,
+            key=lambda row: (Fraction(table[row, -1], table[row, column]), rows[row]),
+        )
     )
 
 
@@ -470,9 +475,9 @@ def _scales(matrix: Floats) -> tuple[Floats, Floats]:
 
 def _centre(logs: Floats, axis: int) -> Floats:
     known = np.isfinite(logs)
-    return np.asarray(
-        np.where(known, logs, 0.0).sum(axis=axis) / np.maximum(known.sum(axis=axis), 1)
-    )
+    total = np.where(known, logs, 0.0).sum(axis=axis)
+    count = known.sum(axis=axis)
+    return np.asarray(total / np.maximum(count, 1))
 
 
 def _polish(

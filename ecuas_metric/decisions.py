@@ -136,7 +136,12 @@ def cost_decisions(
 
 def right_and_wrong(max_uncertainty: float) -> Decisions:
     """Return a correct and an incorrect answer, which the naive system's values are computed from."""
-    return Decisions(np.zeros(2), np.array([0.0, 1.0]), max_uncertainty, confidence=np.zeros(2))
+    return Decisions(
+        np.zeros(2),
+        np.array([0.0, 1.0]),
+        max_uncertainty,
+        confidence=np.zeros(2),
+    )
 
 
 def one_of_each_class(num_classes: int, max_uncertainty: float) -> Decisions:
@@ -309,7 +314,8 @@ def _label_cross_entropy(block: _Block, label: Ints, epsilon: float) -> Floats:
         log_q_label = np.log(np.where(q_label == 0, epsilon, q_label))
     else:
         log_q_label = block.log_q[rows, label]
-    return np.abs(np.minimum(np.where(log_q_label == -np.inf, math.log(epsilon), log_q_label), 0.0))
+    floored = np.where(log_q_label == -np.inf, math.log(epsilon), log_q_label)
+    return np.abs(np.minimum(floored, 0.0))
 
 
 def _label_brier_score(q: Floats, label: Ints) -> Floats:

@@ -340,7 +340,8 @@ def moments(
     mean = design.of_samples(mean)
     deviation = influence - mean
     squares = np.square(deviation)
-    extreme = np.divide(moved, mass, out=np.zeros(len(mass)), where=mass != 0) - mean
+    extreme = np.divide(moved, mass, out=np.zeros(len(mass)), where=mass != 0)
+    extreme -= mean
     first = mass * extreme
     second = first * extreme
     return Moments(
@@ -583,20 +584,22 @@ def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
         groups.event < reach.cost * (1 - _ROUNDING),
         free <= _ROUNDING * groups.weight2,
     )
-    share = reach.mass * np.square(reach.extreme) * np.where(is_new.any(), is_new, True)
+    is_candidate = is_new if is_new.any() else True
+    share = reach.mass * np.square(reach.extreme) * is_candidate
     worst = int(share.argmax())
     is_like = is_new & (is_costly == is_costly[worst])
     ends = np.flatnonzero(~is_like)
     first = int(ends[ends < worst].max(initial=-1)) + 1
     last = int(ends[ends > worst].min(initial=len(is_like))) - 1
-    sizes = np.abs(reach.line.slope[first : last + 1])
+    steepest = float(np.abs(reach.line.slope[first : last + 1]).max())
+    largest_cost = float(reach.cost.max() or groups.event.max())
     return Unseen(
         number,
         groups,
         first,
         last,
         float(reach.cost[worst]),
-        float(sizes.max()) * float(reach.cost.max() or groups.event.max()),
+        steepest * largest_cost,
     )
 
 

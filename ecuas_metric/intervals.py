@@ -113,7 +113,8 @@ class Answers:
         if self.form.labels is None or isinstance(self.options.cost, str):
             return max(seen, HALF * float(events.max())) or self.form.max_uncertainty
         cost = self.options.cost
-        return float(cost.min(initial=cost.max(), where=cost > seen * (1 + _ROUNDING)))
+        is_larger = cost > seen * (1 + _ROUNDING)
+        return float(cost.min(initial=cost.max(), where=is_larger))
 
 
 def answers_of(decisions: Decisions, options: Options) -> Answers:
@@ -464,7 +465,8 @@ def _has_kink(naive: _Naive, share: Floats, groups: Groups) -> bool:
         move = np.zeros(len(share))
         move[first] = step
         move[second] = -step
-        return abs(naive.value(share + move) + naive.value(share - move) - 2 * naive.value(share))
+        ends = naive.value(share + move) + naive.value(share - move)
+        return abs(ends - 2 * naive.value(share))
 
     step = min(deviation, middle) / 2
     return bend(step / 2) > bend(step) / 3  # between a half and a quarter
@@ -548,7 +550,8 @@ def _limits(
     at = _mean_at(_cost_of(groups))
     seen = at(groups)
     share = seen.value
-    rate = infer([Number(share, groups, at, seen, 0.0, 1.0, rows=number.rows)], design)
+    of_share = Number(share, groups, at, seen, 0.0, 1.0, rows=number.rows)
+    rate = infer([of_share], design)
     low, high = NONE if rate is None else rate.limits(level)
     rarer = min(share, 1 - share)
     ends = [low, high] if share < HALF else [1 - high, 1 - low]
@@ -581,7 +584,16 @@ def limits_of_selected(answers: Answers, selected: Bools, *, of_right: bool = Fa
     seen = at(groups)
     most = 1.0 if answers.is_binary else math.inf
     dearest = answers.dearest(selected)
-    number = Number(seen.value, groups, at, seen, 0.0, most, dearest=dearest, rows=answers.rows)
+    number = Number(
+        seen.value,
+        groups,
+        at,
+        seen,
+        0.0,
+        most,
+        dearest=dearest,
+        rows=answers.rows,
+    )
     inference = infer([number], answers.design)
     return NONE if inference is None else inference.limits(answers.options.confidence_level or 0.0)
 
@@ -653,7 +665,8 @@ def _stretch_of(answers: Answers, hidden: Unseen) -> tuple[str, int, str]:
         kind = "mistake"
     first, last = (f"{end:.3g}" for end in sorted(ends.tolist()))
     where = f"{name} {first}" if first == last else f"{name} {first} to {last}"
-    count = float(groups.weight[rows].sum()) ** 2 / float(groups.weight2[rows].sum())
+    total = float(groups.weight[rows].sum())
+    count = total**2 / float(groups.weight2[rows].sum())
     return kind if hidden.cost else "right answer", round(count), where
 
 

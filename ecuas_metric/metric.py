@@ -98,7 +98,9 @@ class Data:
         if self.decisions.labels is None:
             return math.inf
         cost = self.options.cost
-        return -math.log(self.options.epsilon) if isinstance(cost, str) else float(cost.max())
+        if isinstance(cost, str):
+            return -math.log(self.options.epsilon)
+        return float(cost.max())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

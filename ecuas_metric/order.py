@@ -72,7 +72,8 @@ def _aurc_bias(data: Data, value: float, count: float) -> float:
     mean = float(groups.cost.sum()) / total
     until = np.cumsum(groups.weight)
     first = 1 + int(np.searchsorted(until, total / _FIRST * (1 - 1e-9)))
-    risk = float(groups.cost[:first].sum() / groups.weight[:first].sum())
+    cost = groups.cost[:first].sum()
+    risk = float(cost / groups.weight[:first].sum())
     return (value + mean / 2 - 1.5 * risk) / (count - 1)
 
 

@@ -458,7 +458,9 @@ def _mce_of_unjudged(unjudged: Unjudged) -> Limits:
         unjudged, confidence_bins(unjudged.confidence, n_bins=unjudged.all_right.options.n_bins)
     )
     weight = _or_1(bounds.weight)
-    return float((bounds.low / weight).max()), float((bounds.high / weight).max())
+    low = bounds.low / weight
+    high = bounds.high / weight
+    return float(low.max()), float(high.max())
 
 
 def _ece_equal_mass_of_unjudged(unjudged: Unjudged) -> Limits:

@@ -197,9 +197,8 @@ def harmonic_numbers(count: Floats, table: Floats | None = None) -> Floats:
     y = count + 20.0  # where four terms of the asymptotic series are exact to float64
     z = 1 / np.square(y)
     series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z / 240)))
-    return (
-        np.euler_gamma + np.log(y) + 0.5 / y - series - sum(1 / (count + k) for k in range(1, 21))
-    )
+    first_terms = sum(1 / (count + k) for k in range(1, 21))
+    return np.euler_gamma + np.log(y) + 0.5 / y - series - first_terms
 
 
 def harmonic_table(groups: TieGroups) -> Floats | None:
@@ -207,7 +206,8 @@ def harmonic_table(groups: TieGroups) -> Floats | None:
     total = float(groups.weight.sum())
     if total > len(groups.cost):
         return None
-    return np.append(0.0, np.cumsum(1 / np.arange(1.0, int(total) + 2)))
+    terms = 1 / np.arange(1.0, int(total) + 2)
+    return np.append(0.0, np.cumsum(terms))
 
 
 def run_starts(*keys: Array) -> Ints:

@@ -36,7 +36,8 @@ def _range_of_cross_entropy(data: Data) -> Limits:
 
 def entropy(share: Floats) -> FloatOrFloats:
     """Return the entropy (...) of shares (..., K), in nats."""
-    return -(share * np.log(np.where(share > 0, share, 1.0))).sum(axis=-1)
+    log = np.log(np.where(share > 0, share, 1.0))
+    return -(share * log).sum(axis=-1)
 
 
 def _naive_cross_entropy(naive: Frequencies) -> FloatOrFloats:

@@ -418,7 +418,8 @@ def _merged_notes(parts: Sequence[Summary]) -> tuple[Note, ...]:
     by_kind: dict[str, list[tuple[Summary, Note]]] = {}
     for part in parts:
         for note in part.notes:
-            by_kind.setdefault(note.id if _is_counted(note) else str(note), []).append((part, note))
+            kind = note.id if _is_counted(note) else str(note)
+            by_kind.setdefault(kind, []).append((part, note))
     notes = []
     for pairs in by_kind.values():
         _, note = pairs[-1]
@@ -683,7 +684,8 @@ def _own_groups(summary: Summary, key: Key) -> Groups | None:
         own.square,
         sums["weight4"].sum(),
     )
-    return Groups(np.zeros(1), *(np.array([float(column)]) for column in columns))
+    cells = [np.array([float(column)]) for column in columns]
+    return Groups(np.zeros(1), *cells)
 
 
 def _basis(summary: Summary, options: Options) -> Basis:
@@ -744,7 +746,8 @@ def _recalibrated_bounds(
         if key in values:
             low = min(float(value), values[key])
             bounds[key] = (low, values[key])
-            bounds[loss] = (values[loss], max(values[key.of("")] - low, values[loss]))
+            largest = values[key.of("")] - low
+            bounds[loss] = (values[loss], max(largest, values[loss]))
     return bounds
 
 
@@ -783,7 +786,9 @@ def _widened(
     if callable(span):
         span = span(Data(summary.none, summary.options))
     least, most = span or (-math.inf, math.inf)
-    return max(limits[0] - (value - bounds[0]), least), min(limits[1] + (bounds[1] - value), most)
+    low = limits[0] - (value - bounds[0])
+    high = limits[1] + (bounds[1] - value)
+    return max(low, least), min(high, most)
 
 
 # ---- notes ---------------------------------------------------------------------------------------------------------

@@ -253,13 +253,15 @@ def _p_of_risk(
     from scipy.special import bdtr
 
     costs = decisions.candidate_cost[accepts]
-    if options.groups is None and largest == 1 and np.isin(costs, (0, 1)).all():
+    are_binary = largest == 1 and np.isin(costs, (0, 1)).all()
+    if options.groups is None and are_binary:
         return float(bdtr(costs.sum(), len(costs), risk))
     group = np.arange(len(costs)) if options.groups is None else options.groups[accepts]
     excess = np.bincount(group, costs - risk)
     stakes = BETS / ((largest - risk) * _group_size(options))
     with np.errstate(over="ignore"):  # infinite wealth is a p-value of 0
-        wealth = np.exp(np.log1p(-np.multiply.outer(stakes, excess)).sum(axis=1))
+        growth = np.log1p(-np.multiply.outer(stakes, excess))
+    wealth = np.exp(growth.sum(axis=1))
     return 1 / float(wealth.mean())
 
 

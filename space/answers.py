@@ -50,7 +50,8 @@ class Graded:
         if self.frame["correct"].isna().all():
             unknown = f"{len(self.frame):,} unknown ones"
             raise InputError("Answers", "all_unknown", got=unknown, advice="say_correct_ones")
-        sheet = sheet_of(self.frame[list(_COLUMNS.values())], self.frame.index.to_numpy())
+        columns = self.frame[list(_COLUMNS.values())]
+        sheet = sheet_of(columns, self.frame.index.to_numpy())
         (only,) = submissions_of(sheet, name, reading=Reading("bounds", columns=_COLUMNS))
         return replace(only, name=name)
 

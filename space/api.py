@@ -101,7 +101,8 @@ def paths_of(files: Sequence[object], names: str = "system_{}") -> Iterator[list
     """Have files, those that are texts under names with numbers, where they can be read; texts only meanwhile."""
     uploads.require_at_most("files", "too_many_files", len(files), uploads.MAX_FILES)
     with TemporaryDirectory() as folder:
-        yield [path_of(file, names.format(i), Path(folder)) for i, file in enumerate(files, 1)]
+        home = Path(folder)
+        yield [path_of(file, names.format(i), home) for i, file in enumerate(files, 1)]
 
 
 def uploaded(path: str, name: str) -> str:

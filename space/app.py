@@ -210,7 +210,8 @@ def show_choice(
     """Say which reject cost to take, of uploaded systems or those of the example, by what was set last."""
     if not target:
         return "", ""
-    given: dict[str, Any] = dict(zip((*TARGETS, *scoring.CONTROLS), values, strict=True))
+    names = (*TARGETS, *scoring.CONTROLS)
+    given: dict[str, Any] = dict(zip(names, values, strict=True))
     wanted = given[target]
     grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given, **{target: wanted})
     address = dict.fromkeys(TARGETS, "") | {target: str(wanted)}

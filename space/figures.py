@@ -108,7 +108,8 @@ def axis(title: str, high: float = 1.0) -> Axis:
     """Return an axis from 0 with about six round ticks, up to `high`."""
     high = high if high > 0 else 1.0
     step = next(step for step in STEPS if high / step <= NUM_TICKS * (1 + 1e-9))
-    ticks = [round(i * step, 12) for i in range(math.floor(high / step + 1e-9) + 1)]
+    count = math.floor(high / step + 1e-9) + 1
+    ticks = [round(i * step, 12) for i in range(count)]
     return Axis(title, 0.0, high, {tick: f"{tick:g}" for tick in ticks})
 
 
@@ -126,7 +127,8 @@ def _reject_costs(systems: Systems) -> str:
         return Line(curve.reject_cost, curve.expected_cost, at)
 
     lines = _lines(systems, line, reject_cost_band)
-    ends = np.array([0.0, max(curve.x[-1] for curve in lines.values())])
+    end = max(curve.x[-1] for curve in lines.values())
+    ends = np.array([0.0, end])
     y = axis("cost per question", 1.25 * _highest(lines))
     lines[REJECT] = Line(ends, ends)
     return figure("What does it cost its users?", lines, axis("reject cost", ends[-1]), y)

@@ -78,7 +78,8 @@ def require_at_most(
 def plain_text(text: str, longest: int = MAX_NAME) -> str:
     """Return a text as one line without what could hide or reorder text: control, format and private characters."""
     one_line = " ".join(text.split())
-    return "".join(one for one in one_line if unicodedata.category(one)[0] != "C")[:longest].strip()
+    shown = [one for one in one_line if unicodedata.category(one)[0] != "C"]
+    return "".join(shown)[:longest].strip()
 
 
 def read_answers(path: str) -> pd.DataFrame:
@@ -225,5 +226,6 @@ def _errors_of(path: Path) -> Iterator[None]:
     except RecursionError:
         raise FileError(path.name, "nested_too_deeply") from None
     except Exception as error:  # what strange files raise is beyond listing
-        reason = str(error).replace(str(path), path.name).strip().split("\n")[0].rstrip(".")
+        whole = str(error).replace(str(path), path.name).strip()
+        reason = whole.split("\n")[0].rstrip(".")
         raise FileError(path.name, "unreadable", reason=reason) from None

@@ -75,7 +75,8 @@ class Comparison:
 
 def fields_of(row: Any) -> dict[str, object]:
     """Return the fields of a comparison or a plan, with the key of its metric as text."""
-    return {field.name: getattr(row, field.name) for field in fields(row)} | {"key": str(row.key)}
+    values = {field.name: getattr(row, field.name) for field in fields(row)}
+    return values | {"key": str(row.key)}
 
 
 class Comparisons(list[Comparison]):
@@ -360,7 +361,9 @@ def _of_one_kind(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
         values if isinstance(values, pa.Array) else from_values(list(values)) for values in ids
     ]
     kinds = {values.type for values in found}
-    return found if kinds in ({pa.int64()}, {TEXT}) else [texts_in(values) for values in found]
+    if kinds in ({pa.int64()}, {TEXT}):
+        return found
+    return [texts_in(values) for values in found]
 
 
 def _keep(submission: Submission, kept: Bools) -> Submission:

@@ -75,7 +75,8 @@ class Family:
             return Difference(first, second, key, (), None)
         numbers = [one, other.negated()]
         inference = infer(numbers, self.design)
-        if inference and abs(inference.value) <= _ROUNDING * (abs(one.value) + abs(other.value)):
+        size = abs(one.value) + abs(other.value)
+        if inference and abs(inference.value) <= _ROUNDING * size:
             inference = replace(inference, value=0.0)
         return Difference(first, second, key, numbers, inference)
 

@@ -42,7 +42,8 @@ class Spread:
     def detectable(self, samples: int, power: float, alpha: float) -> float:
         """Return the difference whose interval leaves out 0 with this power."""
         moments = self.moments.scaled(samples / self.samples)
-        limit = moments.side(0.0, moments.shift / float(moments.total.sum())).limit(alpha / 2)
+        shift = moments.shift / float(moments.total.sum())
+        limit = moments.side(0.0, shift).limit(alpha / 2)
         return NormalDist().inv_cdf(power) * self.deviation / math.sqrt(samples) - limit
 
 

@@ -176,7 +176,10 @@ class Candidates:
         return None
 
 
-def _without_role(names: Iterable[str], roles: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def _without_role(
+    names: Iterable[str],
+    roles: Mapping[str, Sequence[str]],
+) -> Iterator[str]:
     """Yield the columns that have no role and can be named by a flag."""
     with_role = {column_in(name) for columns in roles.values() for name in columns}
     for name in names:

@@ -58,7 +58,8 @@ def parse_cells(array: pa.Array) -> pa.Array:
     if number is not None:
         return number
     words = _words(cells.slice(0, 100))
-    if words and words <= TRUTHS[0].keys() and _words(cells) <= TRUTHS[0].keys():
+    booleans = TRUTHS[0].keys()
+    if words and words <= booleans and _words(cells) <= booleans:
         return from_numpy(is_in(pc.utf8_lower(cells), ["true"]), ~nulls_in(cells))
     return cells
 
@@ -172,8 +173,10 @@ def _as_numbers(array: pa.Array) -> pa.Array | None:
         float(first)  # Arrow would go through all cells
     except ValueError:
         return None
-    is_whole = first.lstrip("-").isdecimal()
-    for kind in (pa.int64(), pa.float64()) if is_whole else (pa.float64(),):
+    kinds = [pa.float64()]
+    if first.lstrip("-").isdecimal():
+        kinds.insert(0, pa.int64())
+    for kind in kinds:
         try:
             return array.cast(kind)
         except pa.ArrowInvalid:
@@ -259,9 +262,12 @@ def texts_of_names(
     parsed = parse_cells(cells)
     are_numbers = is_numeric(parsed.type) and not (cells.type == TEXT and _are_names(cells, known))
     texts = texts_in(parsed if are_numbers else cells)
-    nothing = [str(word) for word in encode(texts)[0] if str(word).lower() in NOTHING]
+    words = map(str, encode(texts)[0])
+    nothing = [word for word in words if word.lower() in NOTHING]
     is_empty = is_in(texts, [word for word in nothing if word not in known]) | nulls_in(texts)
-    return texts.take(from_numpy(np.arange(len(texts)), ~is_empty)) if is_empty.any() else texts
+    if not is_empty.any():
+        return texts
+    return texts.take(from_numpy(np.arange(len(texts)), ~is_empty))
 
 
 def _are_names(cells: pa.Array, known: Collection[str]) -> bool:
@@ -347,7 +353,8 @@ def _error_of_cells(
     """Return an error about cells (N,), or about their rows if these are none of samples: headers again, or units."""
     error = sheet.error(column, rule, wrong, advice=advice, **fields)
     text = str(error.value).strip()
-    is_unit = error.count == 1 and error.row == sheet.rows[0] and text[:1] in ("[", "(", "%")
+    is_first = error.count == 1 and error.row == sheet.rows[0]
+    is_unit = is_first and text[:1] in ("[", "(", "%")
     if is_unit or text == column.strip():
         return sheet.error_of_rows(column, rule, wrong, **fields)
     return error

@@ -70,7 +70,10 @@ def several_lists(sizes: Mapping[str, int]) -> InputError:
     )
 
 
-def _beside(nested: Mapping[str, Sequence[Object]], path: str) -> tuple[tuple[str, str], ...]:
+def _beside(
+    nested: Mapping[str, Sequence[Object]],
+    path: str,
+) -> tuple[tuple[str, str], ...]:
     """Return the lists that are neither at a path nor around it, with their sizes."""
     names = (name for name in nested if name != path and not path.startswith(f"{name}."))
     return tuple((name, f"{len(nested[name])} rows") for name in names)
@@ -175,7 +178,8 @@ def _rows_of(document: object) -> list[Object]:
 def _rows_of_columns(lists: Mapping[str, Sequence[object]], document: Object) -> list[Object]:
     """Return the rows of lists of one length, each with what else a document has."""
     beside = {name: part for name, part in document.items() if name not in lists}
-    return [{**beside, **row} for row in _named(lists, zip(*lists.values(), strict=True))]
+    rows = zip(*lists.values(), strict=True)
+    return [{**beside, **row} for row in _named(lists, rows)]
 
 
 def _refuse_tables(document: dict[str, Object]) -> None:
@@ -221,4 +225,6 @@ def _lists_in(value: object) -> list[tuple[str, list[Object]]]:
 
 
 def _are_objects(part: object) -> TypeGuard[list[Object]]:
-    return isinstance(part, list) and len(part) > 0 and all(isinstance(row, dict) for row in part)
+    if not isinstance(part, list):
+        return False
+    return len(part) > 0 and all(isinstance(row, dict) for row in part)

@@ -221,7 +221,8 @@ def scale_counts(values: Array, copies: Floats | None = None) -> Ints:
     if values.ndim > 1:
         return np.zeros(4, np.int64)
     counts = np.ones(len(values)) if copies is None else copies
-    marks = (np.ones(len(values)), values <= 1, (values > 0) & (values < 1), values > 0)
+    is_above_0 = values > 0
+    marks = (np.ones(len(values)), values <= 1, is_above_0 & (values < 1), is_above_0)
     return np.array([counts @ mark for mark in marks]).astype(np.int64)
 
 
@@ -230,7 +231,8 @@ def are_mixed(counts: Ints, scale: float | str) -> bool:
     low, high = limits_of(scale)
     if low != 0 or high <= 1:
         return False
-    return bool(counts[0] > 1 and counts[2] > min(0.5, _MIXED + _SPREAD / high) * counts[3])
+    usual = min(0.5, _MIXED + _SPREAD / high)
+    return bool(counts[0] > 1 and counts[2] > usual * counts[3])
 
 
 def refuse_positive(
@@ -284,8 +286,10 @@ def refuse_likeliest(sheet: Sheet, recipe: Recipe, posteriors: Floats, truth: In
 
 def _are_likeliest(posteriors: Floats, truth: Ints) -> bool:
     """Return whether the likeliest class (N, K) is the true one in all of enough rows; mostly the first ones tell."""
-    first = slice(_ENOUGH)
-    if len(truth) < _ENOUGH or (posteriors[first].argmax(axis=1) != truth[first]).any():
+    if len(truth) < _ENOUGH:
+        return False
+    likeliest = posteriors[:_ENOUGH].argmax(axis=1)
+    if (likeliest != truth[:_ENOUGH]).any():
         return False
     return bool((posteriors.argmax(axis=1) == truth).all())
 
@@ -338,7 +342,8 @@ def _refuse_cut_numbers(rows: _Rows) -> None:
     values = _numbers_of(sheet, name)
     digits = np.nan_to_num(_numbers_of(sheet, after))
     is_cut = (values == 0) | ((values == 1) & (digits == 0))
-    if is_cut.all() and (digits >= 0).all() and (digits % 1 == 0).all() and (digits > 1).any():
+    are_digits = (digits >= 0) & (digits % 1 == 0)
+    if is_cut.all() and are_digits.all() and (digits > 1).any():
         raise sheet.error(name, "cut_at_comma", digits > 0, other=after, advice="quote_numbers")
 
 
@@ -432,7 +437,11 @@ def _word(value: object) -> str:
     return f"{value:g}" if isinstance(value, float | int) else as_text(value).lower()
 
 
-def _columns_of_words(head: Sheet, names: Sequence[str], words: set[str]) -> dict[str, Array]:
+def _columns_of_words(
+    head: Sheet,
+    names: Sequence[str],
+    words: set[str],
+) -> dict[str, Array]:
     """Return the columns that have just these words, as texts (N,)."""
     columns = {}
     for name in names:
@@ -486,7 +495,8 @@ def _check_rivals(
 
 def _agreement(first: Array, second: Array) -> float:
     """Return in how many more rows than by chance two columns of words (N,) are the same, in deviations of chance."""
-    expected = sum(np.mean(first == word) * np.mean(second == word) for word in np.unique(first))
+    words = np.unique(first)
+    expected = sum(np.mean(first == word) * np.mean(second == word) for word in words)
     return float((np.mean(first == second) - expected) * math.sqrt(len(first)))
 
 
@@ -603,7 +613,8 @@ def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
         _refuse_sums(sheet, one)
     cells = sheet.column(name)
     usual = set(map(_shape, cells.slice(0, min(_SHAPES, body)).to_pylist()))
-    strange = np.array([_shape(value) not in usual for value in cells.slice(body).to_pylist()])
+    footers = cells.slice(body).to_pylist()
+    strange = np.array([_shape(value) not in usual for value in footers])
     if len(usual) == 1 and strange[-1] and not strange.all():
         wrong = np.append(np.zeros(body, np.bool_), strange)
         raise sheet.error_of_rows(name, "footer", wrong)
@@ -612,7 +623,9 @@ def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
 def _refuse_sums(sheet: Sheet, name: str) -> None:
     """Raise FileError if a column that names rows ends in a word for sums, which no more than a few rows have."""
     cells = sheet.column(name)
-    if is_numeric(cells.type) or as_text(cells[-1].as_py()).lower() not in _SUMS:
+    if is_numeric(cells.type):
+        return
+    if as_text(cells[-1].as_py()).lower() not in _SUMS:
         return
     are_sums = is_in(pc.utf8_lower(texts_in(cells)), _SUMS)
     if np.count_nonzero(are_sums) <= _FOOTERS:
@@ -623,7 +636,8 @@ def _shape(value: object) -> str:
     """Return what a text looks like: "a9" for "q001", "9" for "12"; numbers look alike."""
     if isinstance(value, float | int):
         return "9"
-    return re.sub(r"[^\W\d]+", "a", re.sub(r"\d+", "9", "" if value is None else as_text(value)))
+    text = "" if value is None else as_text(value)
+    return re.sub(r"[^\W\d]+", "a", re.sub(r"\d+", "9", text))
 
 
 # ---- systems that are taken for one --------------------------------------------------------------------------------
@@ -644,7 +658,11 @@ def _check_ids(rows: _Rows) -> tuple[Note, ...]:
         return ()
     if not recipe.of("group"):
         _refuse_pooled(rows, keys)
-    fields: dict[str, Any] = {"count": repeated, "total": len(keys), "column": "+".join(names)}
+    fields: dict[str, Any] = {
+        "count": repeated,
+        "total": len(keys),
+        "column": "+".join(names),
+    }
     note = Note("repeated_ids", fields, "" if recipe.of("group") else "group_repeated_ids")
     return (note, *_note_copies(sheet))
 
@@ -692,7 +710,8 @@ def _check_parts(rows: _Rows) -> tuple[Note, ...]:
     count the rows tell nothing; others, none of which is repeated, are of as many questions.
     """
     sheet = rows.sheet
-    if rows.recipe.systems or not all(_count_rows(sheet, name) for name in rows.recipe.of("id")):
+    ids = rows.recipe.of("id")
+    if rows.recipe.systems or not all(_count_rows(sheet, name) for name in ids):
         return ()
     sizes = {name: _sizes_of_parts(sheet, name) for name in rows.few}
     sizes = {name: of_parts for name, of_parts in sizes.items() if of_parts.size}

@@ -63,7 +63,10 @@ class Proposal:
         for flag, argument in self._parts({**said, **self.columns}):
             flags.append(flag)
             arguments.append(argument)
-        fields: dict[str, Any] = {"flags": " ".join(flags), "arguments": ", ".join(arguments)}
+        fields: dict[str, Any] = {
+            "flags": " ".join(flags),
+            "arguments": ", ".join(arguments),
+        }
         if self.alternative is not None:
             others = self.alternative.to_fields(said)
             fields |= {f"other_{name}": others[name] for name in ("flags", "arguments", "columns")}
@@ -485,7 +488,8 @@ def _beside_verdicts(table: Candidates) -> list[tuple[Sure, Verdict]]:
     truth = _only(table.named("correct"))
     if truth is None or table.named("confidence"):
         return []
-    verdicts = ((sure, table.verdict(truth, sure)) for sure in table.sure() or table.ratings())
+    columns = table.sure() or table.ratings()
+    verdicts = ((sure, table.verdict(truth, sure)) for sure in columns)
     return [(sure, verdict) for sure, verdict in verdicts if verdict is not None]
 
 
@@ -563,7 +567,8 @@ def _by_values(table: Candidates) -> dict[str, dict[str, str]]:
 
 
 def _common_beginning(one: str, other: str) -> str:
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    letters = zip(one, other, strict=False)
+    pairs = takewhile(lambda pair: pair[0] == pair[1], letters)
     return "".join(letter for letter, _ in pairs)
 
 

@@ -184,7 +184,8 @@ def distinct_names(
 
 def require_distinct(names: Iterable[str]) -> None:
     """Raise ValueError if columns have the same name; one without a name may occur several times."""
-    repeated = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
+    counts = Counter(filter(str.strip, names))
+    repeated = [name for name, count in counts.items() if count > 1]
     if repeated:
         raise ValueError(f"columns must have different names; {repeated[0]!r} is repeated")
 
@@ -216,7 +217,8 @@ def named_by_folders(folders: Iterable[str]) -> dict[str, str | None]:
 def _unreadable(path: str | Path, error: Exception) -> FileError:
     suffixes = [suffix for suffix in Path(path).suffixes if suffix.lower() not in _COMPRESSED]
     format = suffixes[-1][1:].lower() if suffixes else "a table"
-    said = str(error).removeprefix(f"{path}: ").strip().split("\n")[0].rstrip(".")
+    whole = str(error).removeprefix(f"{path}: ").strip()
+    said = whole.split("\n")[0].rstrip(".")
     reason = _REASONS.get(type(error), said or type(error).__name__)
     advice = "save_as_utf_8" if isinstance(error, UnicodeDecodeError) else ""
     return FileError(path, "unreadable_as", advice=advice, format=format, reason=reason)
@@ -335,7 +337,8 @@ def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
 
 def _read_csv(content: pa.Buffer) -> Sheet:
     content = _utf_8(content)
-    if _CUT.search(content[-40:].to_pybytes()) and re.search(rb"\d\.[\r\n]", content) is None:
+    is_cut = _CUT.search(content[-40:].to_pybytes())
+    if is_cut and re.search(rb"\d\.[\r\n]", content) is None:
         raise ValueError(
             "the file ends within the number in its last row; leave that row out, or write it whole"
         )
@@ -489,7 +492,8 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
         raise ValueError(
             f"its arrays must have the same length; {' and '.join(list(sizes.values())[:2])}"
         )
-    return _sheet(pa.Table.from_arrays(list(map(from_numpy, columns.values())), list(columns)))
+    stored = list(map(from_numpy, columns.values()))
+    return _sheet(pa.Table.from_arrays(stored, list(columns)))
 
 
 def _read_parquet(content: pa.Buffer) -> Sheet:

@@ -126,7 +126,12 @@ class Reading:
             for name in names
             if getattr(said, name) != getattr(plain, name)
         }
-        columns: dict[str, Any] = {**self.columns, **self.systems, **said.columns, **said.systems}
+        columns: dict[str, Any] = {
+            **self.columns,
+            **self.systems,
+            **said.columns,
+            **said.systems,
+        }
         return replace(self, **changes).with_columns(columns)
 
 
@@ -220,7 +225,8 @@ class Recipe:
         if len(self.unused) > COLUMNS_SHOWN:
             unused.append(f"and {len(self.unused) - COLUMNS_SHOWN:,} others")
         not_used = f"not used: {', '.join(unused)}" if unused else ""
-        return "; ".join(filter(None, [of_system + ", ".join(used), ", ".join(options), not_used]))
+        parts = [of_system + ", ".join(used), ", ".join(options), not_used]
+        return "; ".join(filter(None, parts))
 
     def _title(self, role: str) -> str:
         return f"P({(self.classes or ('0', '1'))[1]})" if role == "positive" else role

@@ -196,7 +196,8 @@ class _Matching:
         }
         for role in NAMES:
             if role not in self.roles:
-                self.roles[role] = finders[role]() if role in finders else self._named(role)[:1]
+                find = finders.get(role)
+                self.roles[role] = find() if find else self._named(role)[:1]
 
     def form(self, said: set[str]) -> str:
         """Return the form of input that the columns make up and that uses all that was said."""
@@ -214,7 +215,8 @@ class _Matching:
     def used(self, form: str) -> dict[str, tuple[str, ...]]:
         """Return the columns of the roles of a form, and of all that stand beside each form."""
         beside = [role for role in self.roles if role not in _OF_FORMS and self.roles[role]]
-        used = {role: tuple(self.roles[role]) for role in (*FORMS[form], *beside)}
+        roles = (*FORMS[form], *beside)
+        used = {role: tuple(self.roles[role]) for role in roles}
         ids = used.get("id", ())
         if len(ids) > 1 and "group" not in used and not self._is_unique(ids[0]):
             used["group"] = ids[:1]  # answers to one question depend on each other

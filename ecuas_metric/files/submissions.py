@@ -125,9 +125,9 @@ def unlabelled_among(is_open: Bools, weight: Floats, rule: str) -> Unlabelled | 
     if not is_open.any():
         return None
     total = weight.sum()
-    share = float(weight[is_open].sum() / total) if total > 0 else float(is_open.mean())
+    share = weight[is_open].sum() / total if total > 0 else is_open.mean()
     left = is_open if rule != "drop" else np.zeros(np.count_nonzero(~is_open), np.bool_)
-    return Unlabelled(rule, left, share)
+    return Unlabelled(rule, left, float(share))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,7 +166,8 @@ class Submission:
             self.unlabelled is None or self.unlabelled.rule == "drop"
         ):  # these are counted in the file
             return part
-        weight = np.array(per_sample.get("sample_weight", np.ones(len(rows))), dtype=np.float64)
+        each = np.ones(len(rows))
+        weight = np.array(per_sample.get("sample_weight", each), dtype=np.float64)
         is_open = self.unlabelled.rows[rows]
         unlabelled = unlabelled_among(is_open, weight, self.unlabelled.rule)
         notes = [note for note in self.notes if note.id != UNLABELLED]
@@ -295,7 +296,10 @@ def read_new_rows(
     sheet = read_sheet(path, **reading.of_file())
     said = replace(reading, correct_from=None, right=None)  # rules for what is not there
     errors: list[FileError] = []
-    stand_ins: dict[str, Sequence[object]] = {"correct": [1], "label": reading.labels or [0, 1]}
+    stand_ins: dict[str, Sequence[object]] = {
+        "correct": [1],
+        "label": reading.labels or [0, 1],
+    }
     for role, values in stand_ins.items():
         name = reading.columns.get(role, role)
         is_kept = role == "label" and name in sheet.names and not nulls_in(sheet.column(name)).any()
@@ -485,7 +489,8 @@ def advised(
         is_mark = error.value == IGNORED or (error.value == -1 and (truth == 0).any())
         error.advice = "leave_ignored_rows_out" if is_mark else "pass_labels"
         if not is_mark and (truth % 1 == 0).all():
-            fields = say_classes(recipe, np.array(list(map(as_text, truth))), np.asarray(values))
+            words = np.array(list(map(as_text, truth)))
+            fields = say_classes(recipe, words, np.asarray(values))
             error.advice = fields.pop("advice", error.advice)
             error.columns = fields.pop("columns", None)
             error.fields = {**error.fields, **fields}
@@ -584,7 +589,8 @@ def _notes_on(
     if predictions.ndim == 1:
         return note_separated(predictions, references)
     occurs = np.bincount(references, minlength=predictions.shape[1]) > 0
-    wrong = int(np.count_nonzero((predictions[:, 1] > predictions[:, 0]) != (references == 1)))
+    is_second = predictions[:, 1] > predictions[:, 0]
+    wrong = int(np.count_nonzero(is_second != (references == 1)))
     return (
         *note_first_class(occurs),
         *note_hard(predictions, "probabilities"),
@@ -677,7 +683,8 @@ def checked(
         return posteriors(values, truth)
     if recipe.form == "positive" and predictions_are == "logits":
         margins = numbers(values, "predictions").astype(np.float64)
-        return posteriors(np.stack([np.zeros(len(margins)), margins], axis=1), truth)
+        logits = np.stack([np.zeros(len(margins)), margins], axis=1)
+        return posteriors(logits, truth)
     refuse_rating(sheet, recipe, numbers(values, "predictions"))
     if recipe.form == "positive":
         return posteriors(stacked(confidences(values, np.zeros(len(values)))[0]), truth)

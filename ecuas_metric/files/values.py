@@ -194,7 +194,8 @@ def lists_in(array: pa.Array) -> Floats | None:
     lengths = pc.list_value_length(array).unique()
     if len(lengths) > 1:
         return None
-    return floats_in(plain(pc.list_flatten(array))).reshape(len(array), lengths[0].as_py())
+    flat = floats_in(plain(pc.list_flatten(array)))
+    return flat.reshape(len(array), lengths[0].as_py())
 
 
 def nulls_in(array: pa.Array) -> Bools:
@@ -209,7 +210,8 @@ def encode(array: pa.Array) -> tuple[list[object], Ints]:
     try:
         encoded = array.dictionary_encode()
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # of lists and the like
-        return array.to_pylist(), np.where(nulls_in(array), -1, np.arange(len(array)))
+        each = np.arange(len(array))
+        return array.to_pylist(), np.where(nulls_in(array), -1, each)
     codes = _buffer_of(encoded.indices).astype(np.int64)
     return encoded.dictionary.to_pylist(), np.where(nulls_in(encoded.indices), -1, codes)
 
@@ -226,7 +228,8 @@ def count_distinct(array: pa.Array) -> int:
 
 def _count_distinct(array: pa.Array) -> int:
     """Return how many values of an array (N,) differ: all, where each is larger than the one before."""
-    rising = pc.less(array.slice(0, max(0, len(array) - 1)), array.slice(1))
+    earlier = array.slice(0, max(0, len(array) - 1))
+    rising = pc.less(earlier, array.slice(1))
     if pc.all(rising, skip_nulls=False).as_py():
         return len(array)
     return len(array.unique())  # twice as fast as pc.count_distinct
@@ -281,7 +284,8 @@ def as_ids(array: pa.Array) -> pa.Array:
     """Return ids as whole numbers, or as text: 7 and 7.0 and "7" are the same, and "007" is another."""
     if is_numeric(array.type) and not types.is_boolean(array.type):
         numbers = floats_in(array)
-        if (np.abs(numbers) < 2**53).all() and (numbers == np.floor(numbers)).all():
+        is_exact = (np.abs(numbers) < 2**53) & (numbers == np.floor(numbers))
+        if is_exact.all():
             return from_numpy(numbers.astype(np.int64))
     texts = texts_in(array)
     return pc.coalesce(texts, constant("None", len(texts)))
@@ -346,7 +350,8 @@ def _from_lists(values: Sequence[Any]) -> pa.Array:
 
 
 def _from_objects(values: Sequence[Any]) -> pa.Array:
-    rows = [{str(name): part for name, part in (value or {}).items()} for value in values]
+    objects = [value or {} for value in values]
+    rows = [{str(name): part for name, part in value.items()} for value in objects]
     names = list(dict.fromkeys(name for row in rows for name in row))
     if not 0 < len(names) <= MOST_FIELDS:
         return _as_texts(values)

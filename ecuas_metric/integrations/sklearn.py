@@ -158,7 +158,8 @@ class RejectingClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  
         if get_config()["enable_metadata_routing"]:
             return process_routing(self, "fit", sample_weight=sample_weight, **params)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return Bunch(estimator=Bunch(fit={**params, **weights}), splitter=Bunch(split={}))
+        estimator = Bunch(fit={**params, **weights})
+        return Bunch(estimator=estimator, splitter=Bunch(split={}))
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return which parameters of `fit` go where, as scikit-learn asks."""
@@ -270,7 +271,8 @@ def _order_by_content(X: Any, y: Array) -> Ints:
     if issparse(X):
         by_row = X.tolil()
         X = [*zip(by_row.rows, by_row.data, strict=True)]
-    rows = zip(np.asarray(X, dtype=object).tolist(), y.tolist(), strict=True)
+    features = np.asarray(X, dtype=object).tolist()
+    rows = zip(features, y.tolist(), strict=True)
     contents = list(map(repr, rows))
     return np.array(sorted(range(len(y)), key=contents.__getitem__))
 

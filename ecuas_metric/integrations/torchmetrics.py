@@ -103,7 +103,8 @@ class ECUAS(Metric):  # type: ignore[misc]
 
     def _of(self, parts: Iterable[Tensor]) -> StreamedMetrics:
         metrics = StreamedMetrics(self.form, **self.options)
-        packed = b"".join(part.cpu().to(torch.uint8).numpy().tobytes() for part in parts)
+        arrays = [part.cpu().to(torch.uint8).numpy() for part in parts]
+        packed = b"".join(array.tobytes() for array in arrays)
         while packed:
             end = _DIGITS + int(packed[:_DIGITS])
             metrics.load(packed[_DIGITS:end])

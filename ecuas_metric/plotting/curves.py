@@ -145,7 +145,9 @@ def confidence_cost(
 
 def order_curve(system: System, *, n: ArrayLike | None = None) -> OrderCurve:
     """Return ECUAS_n against n: the M values given, or 0 and 60 from 0.01 to 1000, evenly spaced in logarithm."""
-    orders = np.r_[0.0, np.geomspace(0.01, 1000, 60)] if n is None else np.asarray(n, np.float64)
+    if n is None:
+        n = np.append(0.0, np.geomspace(0.01, 1000, 60))
+    orders = np.asarray(n, np.float64)
     keys = [Key(ECUAS_N.name, order) for order in orders.tolist()]
     values = metric_values(system.decisions, system.ties, system.options, keys=keys)
     return OrderCurve(orders, np.array([values[key] for key in keys]))

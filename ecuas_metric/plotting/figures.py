@@ -82,7 +82,8 @@ def risk_coverage_figure(systems: Mapping[str, System]) -> Figure:
         lines, "coverage", f"{quantity} of accepted answers\n(selective risk)"
     )
     # first steps are wild
-    top = 1.1 * max(float(line.y[line.x > 0.05].max(initial=0.0)) for line in lines.values())
+    settled = [line.y[line.x > 0.05] for line in lines.values()]
+    top = 1.1 * max(float(y.max(initial=0.0)) for y in settled)
     for axes in grid:
         axes.set(xlim=(0, 1), ylim=(0, top or 1))
     _legend(figure, grid, systems)
@@ -94,10 +95,12 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
     curves = {name: reject_cost_curve(system) for name, system in systems.items()}
     lines = {name: _cost_line(systems[name], curve) for name, curve in curves.items()}
     figure, grid = _draw_lines(lines, "reject cost", "expected cost")
-    for i, (curve, style) in enumerate(zip(curves.values(), _styles(len(curves)), strict=True)):
+    styled = zip(curves.values(), _styles(len(curves)), strict=True)
+    for i, (curve, style) in enumerate(styled):
         dotted = style | {"linestyle": ":", "linewidth": 1}
         grid[i % len(grid)].plot(curve.reject_cost, curve.accept_all, **dotted)
-    widest = max((curve.reject_cost for curve in curves.values()), key=lambda at: float(at[-1]))
+    reject_costs = [curve.reject_cost for curve in curves.values()]
+    widest = max(reject_costs, key=lambda at: float(at[-1]))
     largest = [float(curve.accept_all.max()) for curve in curves.values()]
     top = max([*largest, *(line.top for line in lines.values())])
     for axes in grid:
@@ -132,7 +135,11 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
     rows = -(-len(systems) // columns)
     width = 3.2 if len(systems) == columns else 2.6
     figure, grid = panels(
-        columns, rows=2 * rows, width=width, height=0.6 + 3.6 * rows, ratios=(3, 1) * rows
+        columns,
+        rows=2 * rows,
+        width=width,
+        height=0.6 + 3.6 * rows,
+        ratios=(3, 1) * rows,
     )
     places = np.reshape(np.array(grid), (rows, 2, columns))
     upper = places[:, 0].ravel().tolist()
@@ -161,7 +168,8 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
 
 
 def confidence_cost_figure(
-    orders: Iterable[float] = (0, 1, 4, 128), classes: Iterable[float | None] = (2, 4, 16, None)
+    orders: Iterable[float] = (0, 1, 4, 128),
+    classes: Iterable[float | None] = (2, 4, 16, None),
 ) -> Figure:
     """Draw the costs of correct (solid) and incorrect (dashed) answers against confidence, one panel per n.
 
@@ -237,7 +245,8 @@ def _draw_lines(
 
 def _thin(line: _Line) -> _Line:
     """Return a line of few points and without a band, to be drawn into many panels."""
-    rows = np.unique(np.linspace(0, len(line.x) - 1, CONTEXT_POINTS).astype(int))
+    spaced = np.linspace(0, len(line.x) - 1, CONTEXT_POINTS)
+    rows = np.unique(spaced.astype(int))
     return replace(line, x=line.x[rows], y=line.y[rows], band=None)
 
 
@@ -255,7 +264,10 @@ def _styles(count: int) -> list[Style]:
 
 
 def _legend(
-    figure: Figure, grid: list[Axes], systems: Mapping[str, System], references: Sequence[str] = ()
+    figure: Figure,
+    grid: list[Axes],
+    systems: Mapping[str, System],
+    references: Sequence[str] = (),
 ) -> None:
     """Label the lines of one panel, or once what is grey in all panels, and the bands."""
     band = _band_handle(grid[0], systems)
@@ -296,7 +308,11 @@ def _draw_accuracy(
     if band is not None:
         alone = few if many.sum() > 1 else few | many
         axes.vlines(
-            bins.confidence[alone], band.low[alone], band.high[alone], color=color, alpha=0.3
+            bins.confidence[alone],
+            band.low[alone],
+            band.high[alone],
+            color=color,
+            alpha=0.3,
         )
         axes.fill_between(
             bins.confidence[many], band.low[many], band.high[many], color=color, **_SHADE
@@ -360,7 +376,9 @@ def panels(
 
 def columns_for(count: int) -> int:
     """Return the number of columns for a number of panels."""
-    return count if count <= 4 else min(_MAX_COLUMNS, max(4, math.ceil(math.sqrt(count))))
+    if count <= 4:
+        return count
+    return min(_MAX_COLUMNS, max(4, math.ceil(math.sqrt(count))))
 
 
 def tiles(

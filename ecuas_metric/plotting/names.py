@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
 from os.path import commonprefix
 
 _SEPARATORS = "_-./:| ,"
@@ -33,7 +34,8 @@ def _without_common_ends(names: list[str], longest: int) -> list[str]:
     room = min(map(len, names))
     first = _ends_of_words(commonprefix(names))  # noqa: RUF071
     last = _ends_of_words(commonprefix([name[::-1] for name in names]))  # noqa: RUF071
-    cuts = sorted(((i, j) for i in first for j in last if i + j < room), key=sum)
+    pairs = product(first, last)
+    cuts = sorted((pair for pair in pairs if sum(pair) < room), key=sum)
     for i, j in cuts:
         cut = [f"{'…' * bool(i)}{name[i : len(name) - j]}{'…' * bool(j)}" for name in names]
         if max(map(len, cut)) <= longest:

@@ -123,7 +123,8 @@ class Recalibration:
 
     def to_json(self) -> str:
         """Return the record as JSON."""
-        fitted = {name: np.asarray(value).tolist() for name, value in self.fitted._asdict().items()}
+        parameters = self.fitted._asdict()
+        fitted = {name: np.asarray(value).tolist() for name, value in parameters.items()}
         names = {} if self.classes is None else {"classes": self.classes}
         return json.dumps({"method": self.method, "floor": self.floor, **names, **fitted})
 
@@ -157,7 +158,8 @@ def _is_map(fitted: Affine | Isotonic, method: str) -> bool:
     y = fitted.recalibrated
     if np.ndim(x) != 1 or x.shape != np.shape(y) or not len(x):
         return False
-    return bool((np.diff(x) > 0).all() and (np.diff([0, *y, 1]) >= 0).all())
+    steps = np.diff([0, *y, 1])
+    return bool((np.diff(x) > 0).all() and (steps >= 0).all())
 
 
 def _probabilities(values: ArrayLike) -> tuple[Floats, tuple[str, ...] | None]:

@@ -88,7 +88,8 @@ def _run(name: str, *arguments: str) -> int:
     from .command.help import COMMANDS
     from .words import COMMAND_WORDS
 
-    flags = {one.name: one.text for one in COMMANDS[name]().parameters().values()}
+    parameters = COMMANDS[name]().parameters()
+    flags = {one.name: one.text for one in parameters.values()}
     words = COMMAND_WORDS | flags
     try:
         notes = parse(name, COMMANDS, arguments)()

@@ -370,7 +370,8 @@ def write_differences(
     caption = ""
     if unequal and drawn != unequal:
         caption = f"Not drawn, since the systems' answers differ: {', '.join(map(title, unequal))}"
-    figure = forest_figure([_panel(by_key[key]) for key in drawn], level=1 - alpha, caption=caption)
+    panels = [_panel(by_key[key]) for key in drawn]
+    figure = forest_figure(panels, level=1 - alpha, caption=caption)
     return save(figure, Path(folder) / "differences")
 
 

@@ -230,7 +230,8 @@ def _abbreviations(keys: Iterable[Key]) -> str:
     named = [f"{name} ({meaning})" for name, meaning in meanings_of(others).items()]
     if not named:
         return ""
-    listed = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+    *before, last = named
+    listed = f"{', '.join(before)} and {last}" if before else last
     return f"Beside it stand {listed}."
 
 

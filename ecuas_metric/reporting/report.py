@@ -304,7 +304,8 @@ def report_grid(
     """
     shown = list(report.keys if keys is None else keys)
     columns = [*_columns_of_rows(report), *(_column(report, key, digits) for key in shown)]
-    rows = [list(row) for row in zip(*(cells for _, cells in columns), strict=True)]
+    by_column = [cells for _, cells in columns]
+    rows = [list(row) for row in zip(*by_column, strict=True)]
     return Grid(
         [name for name, _ in columns],
         rows,
@@ -401,7 +402,10 @@ def _at_one_confidence(
 
 def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
     """Return header and cells of what the rows are."""
-    columns = {"system": list(report.results), "N": list(map(str, report.sizes.values()))}
+    columns = {
+        "system": list(report.results),
+        "N": list(map(str, report.sizes.values())),
+    }
     if report.any_unlabelled:
         shares = map(report.share_unlabelled, report.results)
         columns["unlabelled"] = [f"{share:.{DIGITS}f}" for share in shares]
@@ -514,8 +518,8 @@ def meanings_of(keys: Sequence[Key]) -> dict[str, str]:
         metric = key.entry
         text = metric.description
         name = metric.title + _SUBSCRIPTS.get(metric.parameter, "")
-        # but for abbreviations
-        meanings[name] = text if text[1:2].isupper() else text[:1].lower() + text[1:]
+        is_abbreviation = text[1:2].isupper()
+        meanings[name] = text if is_abbreviation else text[:1].lower() + text[1:]
     for variant in dict.fromkeys(key.variant for key in keys if key.variant):
         name, meaning = _VARIANTS[variant]
         meanings[name] = meaning
@@ -561,7 +565,10 @@ def p_text(p: float, alpha: float = 1 - LEVEL, *, in_cell: bool = False) -> str:
 
 
 def write_figures(
-    systems: Mapping[str, System], folder: str | Path, *, suffixes: Sequence[str] = (".png", ".svg")
+    systems: Mapping[str, System],
+    folder: str | Path,
+    *,
+    suffixes: Sequence[str] = (".png", ".svg"),
 ) -> list[Path]:
     """Draw all curves of the systems into a folder, in some formats; reliability if all have confidences."""
     from ..plotting import figures

@@ -113,7 +113,8 @@ def to_text(grid: Grid, width: int | None = None) -> str:
     widths = _widths_of(lines)
     blocks = _columns_of_blocks(widths, grid.labels, width)
     table = "\n\n".join(_block(lines, columns, widths, grid.labels) for columns in blocks)
-    below = wrapped(filter(None, [*grid.below(), *grid.hints, grid.signature]), width)
+    lines_below = filter(None, [*grid.below(), *grid.hints, grid.signature])
+    below = wrapped(lines_below, width)
     parts = [*wrapped(grid.above, width), table]
     if below:
         parts += ["", *below]
@@ -313,7 +314,8 @@ def _mark_up(
     """Return the texts of all cells, escaped, the best of each column in a template of bold text."""
     texts = []
     for row in _group_rows(grid):
-        texts.append([(bold if cell.is_best else "{}").format(escape(cell.text)) for cell in row])
+        cells = [(bold if cell.is_best else "{}", cell.text) for cell in row]
+        texts.append([template.format(escape(text)) for template, text in cells])
     return texts
 
 
@@ -322,7 +324,8 @@ def _group_rows(grid: Grid) -> list[list[Cell]]:
     rows = []
     above = None
     for row in grid.rows:
-        rows.append([Cell(""), *row[1:]] if grid.grouped and row[0] == above else row)
+        is_repeated = grid.grouped and row[0] == above
+        rows.append([Cell(""), *row[1:]] if is_repeated else row)
         above = row[0]
     return rows
 
@@ -357,7 +360,8 @@ def latex_text(text: str) -> str:
     """Escape text; n of ECUAS_n becomes a subscript, and a hyphen before a digit a minus sign."""
     if match := SUBSCRIPT.search(text):
         subscript = rf"{match[1]}$_{{{match[2].replace('∞', LATEX['∞'].strip('$'))}}}$"
-        return latex_text(text[: match.start()]) + subscript + latex_text(text[match.end() :])
+        before = latex_text(text[: match.start()])
+        return before + subscript + latex_text(text[match.end() :])
     escaped = "".join(LATEX.get(character, character) for character in one_line(text))
     return re.sub(r"(?<![\w.])-(?=\d)", "$-$", escaped)
 

@@ -85,7 +85,8 @@ def _calibration(name: str, system: System) -> str:
 def _recalibration(name: str, system: System, key: Key) -> str:
     """Say what the best recalibration would gain at most."""
     after = key.of("recalibrated")
-    decomposed = replace(system, options=system.options.replace(n=(key.parameter,), decompose=True))
+    options = system.options.replace(n=(key.parameter,), decompose=True)
+    decomposed = replace(system, options=options)
     values = all_values(decomposed, only=(key, after))
     gain = float(values[key] - values[after])
     if gain < WORTH_SAYING * values[key] or not gain:

@@ -160,7 +160,8 @@ def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
         *recipe.systems,
     ]
     stored = [name if name in known else column_in(name) for name in read]
-    return list(dict.fromkeys(name if name in known else name.partition(".")[0] for name in stored))
+    outer = [name if name in known else name.partition(".")[0] for name in stored]
+    return list(dict.fromkeys(outer))
 
 
 def note_on_class(state: Summary, recipe: Recipe) -> tuple[Note, ...]:
@@ -331,7 +332,13 @@ def _empty(recipe: Recipe, options: Options, num_classes: int | None) -> Summary
     """Return the summary of no rows; of posteriors there are so many classes."""
     none = np.empty(0)
     predictions = none if num_classes is None else np.empty((0, num_classes))
-    system = prepare(_form(recipe), predictions, np.empty(0, np.int64), options, rank=False)
+    system = prepare(
+        _form(recipe),
+        predictions,
+        np.empty(0, np.int64),
+        options,
+        rank=False,
+    )
     return summary_of(
         replace(system, origin=_origin_of(recipe)),
         sample_weight=none if recipe.of("weight") else None,

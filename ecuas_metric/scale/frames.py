@@ -217,7 +217,14 @@ def _added_up(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Ta
     return table
 
 
-def _grouped(rows: Any, recipe: Recipe, options: Options, source: str, *, key: str) -> pa.Table:
+def _grouped(
+    rows: Any,
+    recipe: Recipe,
+    options: Options,
+    source: str,
+    *,
+    key: str,
+) -> pa.Table:
     """Return the groups of rows of an equal key, their confidence q or its bin, with their counts and sums."""
     import narwhals as nw
 
@@ -321,7 +328,9 @@ def _number(name: str, types: Mapping[str, Any]) -> Any:
     import narwhals as nw
 
     column = nw.col(name).cast(nw.Float64)
-    return nw.when(~column.is_nan()).then(column) if types[name].is_float() else column
+    if not types[name].is_float():
+        return column
+    return nw.when(~column.is_nan()).then(column)
 
 
 def _ours(name: str) -> Any:

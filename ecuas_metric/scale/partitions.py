@@ -84,4 +84,7 @@ def _state(row: Mapping[str, Any]) -> Summary:
 
 def _in_order(table: pa.Table) -> list[dict[str, Any]]:
     """Return the rows of a table of states, those of errors first."""
-    return sorted(table.to_pylist(), key=lambda row: (not row["error"], row["system"], row["part"]))
+    return sorted(
+        table.to_pylist(),
+        key=lambda row: (not row["error"], row["system"], row["part"]),
+    )

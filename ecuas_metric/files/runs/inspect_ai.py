@@ -366,7 +366,8 @@ def _settings(document: Fields) -> dict[str, str]:
     settings: dict[str, object] = {}
     for source in _sources(document["eval"], _section(document, "plan")):
         settings |= {name: value for name, value in source.items() if value is not None}
-    return {name: str(value) for name, value in settings.items() if value not in ("", {}, [])}
+    empty: tuple[object, ...] = ("", {}, [])
+    return {name: str(value) for name, value in settings.items() if value not in empty}
 
 
 def _sources(run: Fields, plan: Fields) -> Iterator[Fields]:

@@ -130,9 +130,10 @@ def _accuracies(file: Path, questions: Sequence[Question]) -> Floats:
 
 
 def _are_decided_of_two(scores: Floats, acc: Floats) -> bool:
-    return bool(
-        scores.shape[1] == 2 and (scores[:, 0] != scores[:, 1]).all() and not np.isnan(acc).any()
-    )
+    if scores.shape[1] != 2 or np.isnan(acc).any():
+        return False
+    first, second = scores.T
+    return bool((first != second).all())
 
 
 def _readings(questions: Sequence[Question]) -> dict[str, Ints]:
@@ -231,7 +232,8 @@ def _question(
     left_out: set[str],
 ) -> Question:
     responses = row["filtered_resps"]
-    if not (isinstance(responses, list) and len(responses) > 1 and isinstance(responses[0], list)):
+    are_several = isinstance(responses, list) and len(responses) > 1
+    if not (are_several and isinstance(responses[0], list)):
         responses = []
     if "acc_mutual_info" in row:  # the second half are the choices without their question
         responses = responses[: len(responses) // 2]

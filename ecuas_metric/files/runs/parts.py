@@ -153,7 +153,8 @@ def tell_apart(parts: Sequence[RunPart]) -> list[RunPart]:
 
 
 def _are_numbers(part: RunPart) -> bool:
-    return all(word.isdecimal() for text in part.columns["id"] for word in str(text).split())
+    texts = map(str, part.columns["id"])
+    return all(word.isdecimal() for text in texts for word in text.split())
 
 
 def pool_tasks(
@@ -164,7 +165,10 @@ def pool_tasks(
     """Return one part per model: of all its tasks with the same number of choices, and of those in words."""
     if as_strata:
         parts = [
-            replace(part, columns={**part.columns, "stratum": [part.task] * len(part.rows)})
+            replace(
+                part,
+                columns={**part.columns, "stratum": [part.task] * len(part.rows)},
+            )
             for part in parts
         ]
     kinds = grouped(parts, lambda part: (part.model, part.num_classes))

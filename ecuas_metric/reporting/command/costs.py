@@ -51,7 +51,8 @@ def _classes_of(submission: Submission) -> list[str]:
 
 def _matrix_in(text: str) -> Floats:
     try:
-        return np.array([list(map(float, row.split(","))) for row in text.split(";")])
+        rows = [row.split(",") for row in text.split(";")]
+        return np.array([list(map(float, row)) for row in rows])
     except ValueError:
         raise InputError("--cost", "no_matrix", value=text) from None
 

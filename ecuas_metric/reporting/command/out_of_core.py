@@ -191,7 +191,8 @@ def _show(
         print_paths(
             write_figures({name: system_of(collection.states[name]) for name in results}, figures)
         )
-    return [(name, note) for name, note in report.notes() if note.id not in (*BELOW, "bounded")]
+    elsewhere = (*BELOW, "bounded")
+    return [(name, note) for name, note in report.notes() if note.id not in elsewhere]
 
 
 def _keys_asked(
@@ -236,6 +237,8 @@ def _digits(low: float | None, high: float | None) -> str:
     """Return bounds with as many digits as tell them apart, rounded outwards."""
     assert low is not None
     assert high is not None
-    digits = min(15, max(3, 1 - math.floor(math.log10(high - low)))) if high > low else 15
+    digits = 15
+    if high > low:
+        digits = min(digits, max(3, 1 - math.floor(math.log10(high - low))))
     unit = 10.0**-digits
     return f"{math.floor(low / unit) * unit:.{digits}f}, {math.ceil(high / unit) * unit:.{digits}f}"

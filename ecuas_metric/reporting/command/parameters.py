@@ -21,7 +21,11 @@ from .flags import Flag
 
 
 def option(
-    name: str, metavar: str = "", *, choices: Sequence[str] = (), needs: tuple[str, ...] = ()
+    name: str,
+    metavar: str = "",
+    *,
+    choices: Sequence[str] = (),
+    needs: tuple[str, ...] = (),
 ) -> Flag:
     """Return the flag of an option of the metric, which its table explains."""
     text = OPTIONS[name].help
@@ -204,7 +208,8 @@ class MetricOptions(FormOptions):
 
     def options(self) -> dict[str, object]:
         """Return the options of `compute` that these are."""
-        return {_NAMES.get(name, name): value for name, value in dataclasses.asdict(self).items()}
+        values = dataclasses.asdict(self)
+        return {_NAMES.get(name, name): value for name, value in values.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -313,7 +318,11 @@ class ReportOutput(MetricOutput):
     ) -> None:
         """Print the table of a report, with further notes and a hint below it, and write it to all files."""
         grid = report_grid(report, digits=self.digits, keys=self.columns_of(keys))
-        grid = replace(grid, notes=[*grid.notes, *notes], hints=[*grid.hints, hint])
+        grid = replace(
+            grid,
+            notes=[*grid.notes, *notes],
+            hints=[*grid.hints, hint],
+        )
         bases = {name: results.basis for name, results in report.results.items()}
         self.show(grid, report_records(report, keys=keys), recipes=recipes, bases=bases)
 

@@ -93,7 +93,8 @@ def plan_of_error_rates(
     output: MetricOutput,
 ) -> Notes:
     """Print how many samples a comparison of systems with some error rates needs."""
-    keys = [Key(ERROR_RATE.name), *(Key(ECUAS_N.name, order) for order in checked_options(n=n).n)]
+    orders = checked_options(n=n).n
+    keys = [Key(ERROR_RATE.name), *(Key(ECUAS_N.name, order) for order in orders)]
     options = [*options_set({"n": n}), *(["auroc"] if auroc != EXPECTED_AUROC else [])]
     chosen = chosen_keys(output.metrics, keys, options)
     plans = [

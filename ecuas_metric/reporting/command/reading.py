@@ -168,7 +168,11 @@ def _pairs_in(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _columns_meant(
-    of: str, files: Sequence[File], columns: Sequence[dict[str, Any]], *, or_none: bool
+    of: str,
+    files: Sequence[File],
+    columns: Sequence[dict[str, Any]],
+    *,
+    or_none: bool,
 ) -> list[dict[str, Any]]:
     """Return the columns of the files with a path, a file name or a name, or those of a system in the one file."""
     meant = [of_file for one, of_file in zip(files, columns, strict=True) if _is_called(of, one)]
