@@ -145,6 +145,20 @@ class Family:
         as large, the next one is compared with the largest of the others, and so on (Westfall and Young 1993, Algorithm
         4.1; Hothorn, Bretz and Westfall 2008). No more than Holm's; nan where there is no test.
         """
+        adjusted, _ = self._step_down
+        return adjusted
+
+    def simultaneous_level(self, level: float) -> float:
+        """Return the level of one interval at which all hold together: that of the largest of the deviates."""
+        from scipy.special import ndtr
+
+        _, largest = self._step_down
+        tail = float(ndtr(-np.quantile(largest, level)))
+        return max(1 - 2 * tail, level)
+
+    @cached_property
+    def _step_down(self) -> tuple[Floats, Floats]:
+        """Return the adjusted p-values (M,), and random draws (DRAWS,) of the largest of all deviates."""
         from scipy.special import ndtri
 
         p_values = np.array([test.p_value for test in self.tests])
@@ -164,25 +178,14 @@ class Family:
             adjusted[index] = max(holm, p_values[index])
         ranked = order[::-1]
         adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
-        return adjusted
-
-    def simultaneous_level(self, level: float) -> float:
-        """Return the level of one interval at which all hold together: that of the largest of the deviates."""
-        from scipy.special import ndtr
-
-        largest = np.zeros(DRAWS)
-        for index, test in enumerate(self.tests):
-            if test.inference is not None:
-                np.maximum(
-                    largest,
-                    np.abs(self.errors(index)),
-                    out=largest,
-                )
-        tail = float(ndtr(-np.quantile(largest, level)))
-        return max(1 - 2 * tail, level)
+        return adjusted, largest
 
     def p_values_of_best(self) -> dict[tuple[str, Key], float]:
-        """Return the p-value of each system to be the best, by each metric that ranks all of them."""
+        """Return the p-value of each system to be the best, by each metric that ranks all of them.
+
+        It is that of "no other system is better than this one", from those of "that one is not better". The systems
+        above alpha hold the best one with a probability of 1 - alpha (Gupta 1965; Mogstad et al. 2024).
+        """
         p_values = {}
         for key in dict.fromkeys(test.key for test in self.tests):
             rows = [row for row, test in enumerate(self.tests) if test.key == key]
@@ -190,36 +193,28 @@ class Family:
                 self.may_rank(self.tests[row]) for row in rows
             ):
                 continue
-            for name in self.systems:
-                p_value = self._p_value_of_best(name, rows)
-                if p_value is not None:
-                    p_values[name, key] = p_value
+            for name, p_value in self._p_values_of_best(rows).items():
+                p_values[name, key] = p_value
         return p_values
 
-    def _p_value_of_best(
-        self,
-        name: str,
-        rows: Sequence[int],
-    ) -> float | None:
-        """Return the p-value of "no other system is better than this one", from those of "that one is not better".
-
-        The systems above alpha hold the best one with a probability of 1 - alpha (Gupta 1965; Mogstad et al. 2024).
-        """
+    def _p_values_of_best(self, rows: Sequence[int]) -> dict[str, float]:
+        """Return these p-values by one metric, of all its tests: none of systems without any."""
         from scipy.special import ndtri
 
-        tails = []
-        errors = []
+        least_tail: dict[str, float] = {}
+        largest_gain: dict[str, Floats] = {}
         for row in rows:
             test = self.tests[row]
-            if test.inference is None or name not in (test.first, test.second):
+            if test.inference is None:
                 continue
-            # 1: a gain of the other
-            sign = 1 if (name == test.second) == test.key.entry.higher_is_better else -1
             tail = test.inference.tail()
-            tails.append(tail if test.inference.value * sign > 0 else 1 - tail)
-            errors.append(sign * self.errors(row))
-        if not tails:
-            return None
-        largest = np.max(errors, axis=0)
-        size = float(ndtri(1 - np.array(tails)).max())
-        return float(1 + np.count_nonzero(largest >= size)) / (1 + DRAWS)
+            errors = self.errors(row)
+            sign = 1 if test.key.entry.higher_is_better else -1
+            for name, gain in ((test.first, -sign), (test.second, sign)):  # of the other system
+                of_other = tail if test.inference.value * gain > 0 else 1 - tail
+                least_tail[name] = min(of_other, least_tail.get(name, 1.0))
+                largest_gain[name] = np.maximum(gain * errors, largest_gain.get(name, -np.inf))
+        return {
+            name: (1 + np.count_nonzero(gains >= ndtri(1 - least_tail[name]))) / (1 + DRAWS)
+            for name, gains in largest_gain.items()
+        }

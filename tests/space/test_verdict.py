@@ -90,11 +90,13 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     )
 
 
-def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too():
+def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too(monkeypatch):
     decision = verdict.decide({"a": confidence_system([0] * 30, [0.9] * 30, confidence_level=0.95)})
     assert f"{verdict.NOTHING} is clearly cheaper than a." in said(at(decision, 0.5))
     system = confidence_system([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20, confidence_level=0.95)
-    decision = verdict.decide({f"s{i}": system for i in range(19)})
+    with monkeypatch.context() as patch:
+        patch.setattr(verdict, "GRIDS", (5,))
+        decision = verdict.decide({f"s{i}": system for i in range(19)})
     assert any(" and 17 more." in said(call) for call in decision.calls)
     decision = verdict.decide({"<u>": system, "b": system})
     assert re.search(
@@ -106,8 +108,9 @@ def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too()
     assert "<b><bdi>&lt;u&gt;</bdi></b>" in data_in(html)["said"][49]
 
 
-def test_a_system_without_a_bar_may_be_the_cheapest_too():
+def test_a_system_without_a_bar_may_be_the_cheapest_too(monkeypatch):
     """Else the bar of one that costs the same would be marked as clearly cheapest."""
+    monkeypatch.setattr(verdict, "GRIDS", (5,))
     good = confidence_system([1] * 60, [0.9] * 60, confidence_level=0.95)
     bad = confidence_system([0] * 60, [0.9] * 60, confidence_level=0.95)
     systems = {"a": good} | {f"b{i}": bad for i in range(6)} | {"z": good}
