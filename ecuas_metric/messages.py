@@ -233,6 +233,7 @@ ADVICE = {  # sentences of their own
     "name_systems_or_groups": (
         "Does it name systems? columns={columns}. Several answers to each question? columns={{'group': '{ids}'}}."
     ),
+    "say_wrong_words": "right={said!r} counts these as wrong. No verdict? Leave these cells empty.",
     "say_right_word": (
         "right='WORD' is the word for right. Answers of the system, beside the true ones? columns={{'predicted': NAME, "
         "'label': NAME}}."

@@ -39,7 +39,15 @@ _COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 # a number from 0 to 1, which no separator of thousands is in
 _UNIT_COMMA = re.compile(r"[01](,\d+)?")
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
+# numbers and truths as NumPy and PyTorch print them: np.float64(0.5), tensor([0.1, 0.9], device='cuda:0'), [0.5]
+_PRINTED_NUMBERS = r"(?:np\.\w+|tensor|array)\(([^()'\"]*?)(?:,\s*\w+=[^()]*)?\)"
+_PRINTED = (
+    _PRINTED_NUMBERS,
+    r"np\.(True|False)_",
+    r"^\[\s*([-+.\deE]+|[Tt]rue|[Ff]alse)\s*\]$",
+)
 _WORDS_SHOWN = 5
+_OFTEN = 5  # rows of a word that is no slip
 _WAYS = {"with decimal points": _POINT, "with decimal commas": _COMMA, "per cent": _PER_CENT}
 
 
@@ -50,17 +58,28 @@ def parse_cells(array: pa.Array) -> pa.Array:
     number = _as_numbers(array)
     if number is not None:
         return number
-    cells = pc.utf8_trim_whitespace(array)
+    cells = _without_printed(pc.utf8_trim_whitespace(array))
     empty = nulls_in(array) | is_in(pc.utf8_lower(cells), NOTHING)
     if empty.any():
         cells = cells.take(from_numpy(np.arange(len(cells)), ~empty))
-        number = _as_numbers(cells)
+    number = _as_numbers(cells)
     if number is not None:
         return number
     words = _words(cells.slice(0, 100))
     booleans = TRUTHS[0].keys()
     if words and words <= booleans and _words(cells) <= booleans:
         return from_numpy(is_in(pc.utf8_lower(cells), ["true"]), ~nulls_in(cells))
+    return cells
+
+
+def _without_printed(cells: pa.Array) -> pa.Array:
+    """Return text (N,) without what was printed around numbers, if the first cell has such."""
+    present = cells if len(cells) and cells[0].is_valid else cells.drop_null()
+    first = str(present[0]) if len(present) else ""
+    for pattern in _PRINTED:
+        if re.search(pattern, first):
+            cells = pc.replace_substring_regex(cells, pattern, r"\1")
+            first = re.sub(pattern, r"\1", first)
     return cells
 
 
@@ -113,12 +132,13 @@ def truths_in(
     words, codes = _words_in(cells, right)
     pair = _known_pair(sheet, column, words, codes) if right is None else _said_pair(words, right)
     if pair is not None:
-        _refuse(
-            sheet, column, codes, [word not in pair for word in words], "neither_word", list(pair)
-        )
+        _refuse_others(sheet, column, codes, words, pair)
         return np.array([*(pair[word] for word in words), np.nan])[codes]
-    if parsed.type == TEXT:
-        _refuse(sheet, column, codes, [not _way_of(word) for word in words], "no_truths")
+    are_words = np.array([not _way_of(word) for word in words])
+    if parsed.type == TEXT and are_words.any():
+        advice = "say_right_word" if are_words.all() else "empty_if_not_judged"
+        wrong = np.isin(codes, np.flatnonzero(are_words))
+        raise _error_of_cells(sheet, column, "no_truths", wrong, advice)
     return numbers_in(sheet, column)
 
 
@@ -136,6 +156,7 @@ def row_of_numbers(value: object) -> object:
     if by_class is not None:
         value = list(by_class.values())
     if isinstance(value, str):
+        value = re.sub(_PRINTED_NUMBERS, r"\1", value)
         inside = re.fullmatch(r"\s*[\[(]([^\[\](){}]*)[\])]\s*", value)
         value = re.split(r"[\s,;]+", inside[1].strip(" ,")) if inside else value
     if isinstance(value, list | tuple):
@@ -213,20 +234,28 @@ def _refuse_points(sheet: Sheet, column: str) -> None:
         )
 
 
-def _refuse(
+def _refuse_others(
     sheet: Sheet,
     column: str,
     codes: Ints,
-    wrong: Sequence[bool],
-    rule: str,
-    words: Sequence[str] = (),
+    words: Sequence[str],
+    pair: Mapping[str, float],
 ) -> None:
-    """Raise FileError if some of the distinct words of a column of correctness, by their codes (N,), are wrong."""
-    if any(wrong):
-        are_wrong = np.isin(codes, np.flatnonzero(wrong))
-        is_few = bool(words) or not all(wrong)
-        advice = "empty_if_not_judged" if is_few else "say_right_word"
-        raise _error_of_cells(sheet, column, rule, are_wrong, advice, words=list(words))
+    """Raise FileError if a column has words besides those for right and wrong, with the flag that counts them as wrong.
+
+    Words of a few rows may be slips, which no flag should count.
+    """
+    others = [word for word in words if word not in pair]
+    if not others:
+        return
+    are_others = np.isin(codes, [words.index(word) for word in others])
+    fields: dict[str, Any] = {"words": list(pair), "advice": "empty_if_not_judged"}
+    wrong = [*(word for word in words if pair.get(word) == 0), *others]
+    are_often = np.bincount(codes[are_others])[[words.index(word) for word in others]] >= _OFTEN
+    if are_often.all() and len(wrong) < _WORDS_SHOWN and not re.search("[/,]", "".join(wrong)):
+        said = f"{max(pair, key=pair.__getitem__)}/{','.join(wrong)}"
+        fields |= {"advice": "say_wrong_words", "said": said, "said_flag": quoted(said)}
+    raise _error_of_cells(sheet, column, "neither_word", are_others, **fields)
 
 
 def said_words(
@@ -249,9 +278,9 @@ def said_words(
             got = ", ".join(words[:_WORDS_SHOWN])
             raise sheet.error(column, "word_missing", got=got, word=word)
         return right
-    pair = list(_said_pair(words, right))
-    _refuse(sheet, column, codes, [one not in pair for one in words], "neither_word", pair)
-    return "/".join(filter(None, [right, *pair[1:]]))
+    pair = _said_pair(words, right)
+    _refuse_others(sheet, column, codes, words, pair)
+    return "/".join([right, *list(pair)[1:]])
 
 
 def texts_of_names(
@@ -284,7 +313,7 @@ def _words_in(
     right: str | None,
 ) -> tuple[list[str], Ints]:
     """Return the distinct words of a column in lower case, and which of them each row (N,) has."""
-    texts = texts_of_names(cells, (right or "").split("/"))
+    texts = texts_of_names(cells, re.split("[/,]", right or ""))
     values, codes = encode(pc.utf8_lower(texts))
     return list(map(str, values)), codes
 
@@ -293,10 +322,11 @@ def _said_pair(
     words: Sequence[str],
     right: str,
 ) -> Mapping[str, float]:
-    """Return what words count as where the user named that for right, or both as RIGHT/WRONG."""
-    first, _, second = (part.strip() for part in right.lower().partition("/"))
+    """Return what words count as where the user named that for right, or all as RIGHT/WRONG or RIGHT/WRONG,WRONG."""
+    first, _, said = (part.strip() for part in right.lower().partition("/"))
     others = [word for word in words if word != first]
-    return {first: 1.0, (second or "".join(others[:1])): 0.0}
+    wrong = map(str.strip, said.split(",")) if said else others[:1]
+    return {first: 1.0, **dict.fromkeys(wrong, 0.0)}
 
 
 def _known_pair(
@@ -368,7 +398,7 @@ def _way_of(text: str) -> str:
 def _literal(text: str) -> object:
     """Return what the text of a Python value stands for, or the text."""
     try:
-        return ast.literal_eval(text.strip())
+        return ast.literal_eval(re.sub(_PRINTED_NUMBERS, r"\1", text.strip()))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
 

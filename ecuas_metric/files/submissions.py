@@ -245,7 +245,7 @@ def read_submissions(
         What confidences or probabilities of 1 are in the file, e.g. 100 for percentages without a sign; "1:5" for a
         rating that is 1 for 0 and 5 for 1; "log" for log-probabilities.
     right : str, optional
-        The word or number for a correct answer, or that and the one for a wrong answer: "1/2".
+        The word or number for a correct answer, or that and those for wrong ones: "1/2" or "A/B,C".
     predictions_are : str, optional
         As for `compute`: "logits" in one column are margins, as of a `decision_function`.
     recipe : Recipe, optional

@@ -74,6 +74,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_systems_or_groups": (
         "Does it name systems? --columns {pairs}. Several answers to each question? --columns group={ids}."
     ),
+    "say_wrong_words": "--right={said_flag} counts these as wrong. No verdict? Leave these cells empty.",
     "say_right_word": (
         "--right WORD is the word for right. Answers of the system, beside the true ones? --columns predicted=NAME,"
         "label=NAME."

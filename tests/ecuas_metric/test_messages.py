@@ -70,6 +70,7 @@ AS_FLAGS = {  # a field as the command writes it -> as Python does
     "other_pairs": "other_arguments",
     "high_flag": "high",
     "low_flag": "low",
+    "said_flag": "said",
 }
 
 

@@ -118,7 +118,7 @@ class ReadingFlags(NewRowFlags):
     right: Annotated[
         str | None,
         Flag(
-            "the word or number for a correct answer, or that and the one for a wrong answer: 1/2",
+            "the word or number for a correct answer, or that and those for wrong ones: 1/2 or A/B,C",
             "WORD",
         ),
     ] = None

@@ -113,6 +113,23 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             words: ("a.csv", judged(*words.split("/")))
             for words in ("yes/no", "Correct/Incorrect", "right/wrong", "Pass/FAIL", "C/I", "Y/N")
         },
+        "NumPy's numbers and truths": (
+            "a.csv",
+            BASE.assign(
+                confidence=[f"np.float64({q})" for q in Q], correct=[f"np.{c == 1}_" for c in C]
+            ),
+        ),
+        "tensors, and lists of one": (
+            "a.csv",
+            BASE.assign(
+                confidence=[f"tensor({q}, device='cuda:0')" for q in Q],
+                correct=[f"[{c}]" for c in C],
+            ),
+        ),
+        "several words for wrong": (
+            "a.csv --right='A/B, C'",
+            BASE.assign(correct=np.where(C, "A", np.where(SOME, "B", "C"))),
+        ),
         "a sign for wrong that else is nothing": ("a.csv --right=+/-", judged("+", "-")),
         "other words": ("a.csv --right wahr", judged("wahr", "falsch")),
         "codes": ("a.csv --right 1/2", BASE.assign(correct=2 - C)),
@@ -199,6 +216,26 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "a list as JSON": (
             "a.csv",
             pd.DataFrame({"label": LABEL, "probs": map(json.dumps, FOUR.tolist())}),
+        ),
+        "a list of NumPy's numbers": (
+            "a.csv",
+            pd.DataFrame(
+                {
+                    "label": LABEL,
+                    "probs": [
+                        f"[{', '.join(f'np.float64({x})' for x in row)}]" for row in FOUR.tolist()
+                    ],
+                }
+            ),
+        ),
+        "tensors": (
+            "a.csv",
+            pd.DataFrame(
+                {
+                    "label": LABEL,
+                    "probs": [f"tensor({row}, dtype=torch.float64)" for row in FOUR.tolist()],
+                }
+            ),
         ),
         **{
             f"lists in {suffix}": (
@@ -455,6 +492,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "words of one's own, on detections": (
         named("correct", "match", np.where(C, "TP", "FP")).rename(columns={"confidence": "conf"}),
         "--columns correct=match --right=TP/FP",
+        "confidences",
+    ),
+    "answers that were not attempted": (
+        BASE.assign(correct=np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT"))),
+        "--right=correct/incorrect,not_attempted",
         "confidences",
     ),
     "words of another language, and decimal commas": (
@@ -823,6 +865,15 @@ REFUSED = {  # a file, what the refusal says, and flags
         BASE.assign(correct=np.where(SOME, "maybe", np.where(C, "ja", "nein"))),
         "must hold ja, nein, or nothing; got 'maybe'",
         "--right ja/nein",
+    ),
+    "three words of which one is right": (
+        BASE.assign(correct=np.where(C, "A", np.where(SOME, "B", "C"))),
+        "must hold a, b, or nothing; got 'C' in row 3 (93 of 200). --right=a/b,c counts these as wrong.",
+        "--right A",
+    ),
+    "a slip": (
+        BASE.assign(correct=["corect", *judged("correct", "incorrect")["correct"][1:]]),
+        "must hold correct, incorrect, or nothing; got 'corect' in row 2 (1 of 200). No verdict?",
     ),
     "words of two pairs": (
         BASE.assign(correct=np.where(C, "yes", "wrong")),

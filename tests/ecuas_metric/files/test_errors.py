@@ -98,6 +98,8 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "other_pairs": "label=y",
         "high_flag": "2/1",
         "low_flag": "1/2",
+        "said": "1/2,3",
+        "said_flag": "1/2,3",
     }
     said = (
         FileError("x", "", advice=advice, **fields)
