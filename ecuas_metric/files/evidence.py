@@ -115,6 +115,7 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
     """Raise FileError if columns that the user did not name cannot be what their names say; return notes on others."""
     if rows.is_whole:
         _refuse_comments(rows.sheet)
+        _refuse_empty_rows(rows.sheet, rows.recipe)
         _refuse_footer(rows.sheet, rows.recipe)
     notes = [
         rule(rows)
@@ -601,6 +602,17 @@ def _refuse_comments(sheet: Sheet) -> None:
         are_comments &= nulls_in(sheet.column(other))
     if are_comments.any():
         raise sheet.error_of_rows(name, "comments", are_comments)
+
+
+def _refuse_empty_rows(sheet: Sheet, recipe: Recipe) -> None:
+    """Raise FileError about rows in which no column that is used has a value, that of ids neither."""
+    are_empty = np.full(len(sheet.rows), bool(recipe.of("id")))
+    for name in chain.from_iterable(recipe.columns.values()):
+        if not are_empty.any():
+            return
+        are_empty &= nulls_in(sheet.column(sheet.stored(name)))
+    if are_empty.any():
+        raise sheet.error_of_rows(recipe.of("id")[0], "no_value", are_empty)
 
 
 def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:

@@ -130,6 +130,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv --right='A/B, C'",
             BASE.assign(correct=np.where(C, "A", np.where(SOME, "B", "C"))),
         ),
+        "a row whose sample was not answered": (
+            "a.csv --unlabelled drop",
+            pd.concat([BASE, pd.DataFrame([{"id": "q200"}])]),
+        ),
         "a sign for wrong that else is nothing": ("a.csv --right=+/-", judged("+", "-")),
         "other words": ("a.csv --right wahr", judged("wahr", "falsch")),
         "codes": ("a.csv --right 1/2", BASE.assign(correct=2 - C)),
@@ -870,6 +874,10 @@ REFUSED = {  # a file, what the refusal says, and flags
         BASE.assign(correct=np.where(C, "A", np.where(SOME, "B", "C"))),
         "must hold a, b, or nothing; got 'C' in row 3 (93 of 200). --right=a/b,c counts these as wrong.",
         "--right A",
+    ),
+    "a row of nothing that is read": (
+        pd.concat([pd.DataFrame([{"spec": "of the run"}]), BASE]),
+        "column 'id' has no value in row 2 (1 of 201). Leave such rows out: --columns \"a.csv:skip=2\".",
     ),
     "a slip": (
         BASE.assign(correct=["corect", *judged("correct", "incorrect")["correct"][1:]]),
