@@ -73,7 +73,8 @@ class Design:
     def tells_errors(self) -> bool:
         """Whether there are two units in each stratum, and all are worth two: otherwise no error is known."""
         weight, stratum = self.units
-        return int(np.bincount(stratum).min()) > 1 and effective_size(weight) > 2 - _ROUNDING
+        are_two = len(weight) > 1 if self.stratum is None else np.bincount(stratum).min() > 1
+        return bool(are_two) and effective_size(weight) > 2 - _ROUNDING
 
     def strata(self, size: int) -> Ints:
         """Return the stratum of each sample, or of so many groups of samples of which only sums are known."""
@@ -169,7 +170,7 @@ def design_of(
 ) -> Design:
     """Return the design of samples; InputError if a group lies in two strata."""
     stratum = None if strata is None else np.unique(strata, return_inverse=True)[1]
-    weight = np.ones(num_samples) if weight is None else weight
+    weight = np.broadcast_to(1.0, num_samples) if weight is None else weight
     if groups is None:
         return Design(weight, None, stratum)
     _, first, group = np.unique(groups, return_index=True, return_inverse=True)
@@ -209,5 +210,7 @@ def student_quantile(level: float, freedom: float) -> float:
 
 def effective_size(weight: Floats) -> float:
     """Return Kish's effective number of samples of weights (N,): (sum of w)^2 / sum of w^2."""
+    if not any(weight.strides):  # one number, repeated
+        return float(len(weight))
     weight = weight / weight.max()  # first: squares of very small ones would vanish
     return float(weight.sum()) ** 2 / inner(weight, weight)

@@ -125,9 +125,20 @@ class Groups:
             self.weight2_cost2,
             self.weight4,
         )
-        weight, *others = (np.add.reduceat(values, starts) for values in sums)
+        weight, *others = each_once(lambda values: np.add.reduceat(values, starts), sums)
         uncertainty = np.add.reduceat(self.uncertainty * self.weight, starts) / weight
         return Groups(uncertainty, weight, *others)
+
+
+def each_once(
+    function: Callable[[Floats], Floats],
+    arrays: Sequence[Floats],
+) -> list[Floats]:
+    """Return what a function makes of arrays, of those that are one array once."""
+    results = {
+        id(array): function(array) for array in {id(array): array for array in arrays}.values()
+    }
+    return [results[id(array)] for array in arrays]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from .inference import (
     Number,
     Rows,
     Unseen,
+    each_once,
     infer,
     moments_seen,
     unseen,
@@ -169,7 +170,7 @@ def _groups_of(
     if weight is None:
         ones = np.broadcast_to(1.0, cost.shape)
         terms = (ones, cost, ones, cost, np.square(cost), ones)
-        return Groups(uncertainty, *map(add, terms))
+        return Groups(uncertainty, *each_once(add, terms))
     square = np.square(weight)
     weighted = weight * cost
     terms = (weight, weighted, square, weight * weighted, np.square(weighted), np.square(square))
