@@ -82,21 +82,34 @@ class Groups:
         return ratio(self.weight2_cost2, self.weight2_cost)
 
     @functools.cached_property
+    def costly(self) -> Floats:
+        """The sum of w^2 (G,) of the answers that cost `event` each, as all that cost anything are taken to."""
+        return ratio(self.weight2_cost, self.event)
+
+    @functools.cached_property
+    def free(self) -> Floats:
+        """The sum of w^2 (G,) of the answers that cost nothing."""
+        return np.maximum(self.weight2 - self.costly, 0.0)
+
+    @functools.cached_property
     def kinds(self) -> Rows:
         """The answers as two kinds in each group: those that cost nothing, then those that cost `event` each."""
         index = np.arange(len(self.cost))
         costly = ratio(self.cost, self.event)
-        costly2 = ratio(self.weight2_cost, self.event)
-        square = np.append(np.maximum(self.weight2 - costly2, 0.0), costly2)
+        square = np.append(self.free, self.costly)
+        weight = np.append(self.weight - costly, costly)
         mean_weight = self.weight2 / self.weight
-        return Rows(
-            group=np.append(index, index),
-            cost=np.append(0 * self.event, self.event),
-            weight=np.append(self.weight - costly, costly),
-            square=square,
-            cube=square * np.append(mean_weight, mean_weight),
-            fourth=np.append(self.weight4, 0 * self.weight4),
+        mean_square = self.weight4 / self.weight2
+        are_there = (weight != 0) | (square > 0)
+        rows = (
+            np.append(index, index),
+            np.append(0 * self.event, self.event),
+            weight,
+            square,
+            square * np.append(mean_weight, mean_weight),
+            square * np.append(mean_square, mean_square),
         )
+        return Rows(*(values[are_there] for values in rows))
 
     def mean(self, line: Line) -> float:
         """Return the mean of a line over all answers."""
@@ -589,11 +602,10 @@ def unseen(
 def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
     """Return the neighbours without an answer like the one that is added, among which that adds most."""
     is_costly = reach.cost > 0
-    free = groups.kinds.square[: len(is_costly)]
     is_new = np.where(
         is_costly,
         groups.event < reach.cost * (1 - _ROUNDING),
-        free <= _ROUNDING * groups.weight2,
+        groups.free <= _ROUNDING * groups.weight2,
     )
     is_candidate = is_new if is_new.any() else True
     share = reach.mass * np.square(reach.extreme) * is_candidate
