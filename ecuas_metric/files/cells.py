@@ -74,8 +74,7 @@ def parse_cells(array: pa.Array) -> pa.Array:
 
 def _without_printed(cells: pa.Array) -> pa.Array:
     """Return text (N,) without what was printed around numbers, if the first cell has such."""
-    present = cells if len(cells) and cells[0].is_valid else cells.drop_null()
-    first = str(present[0]) if len(present) else ""
+    first = _first_in(cells, "")
     for pattern in _PRINTED:
         if re.search(pattern, first):
             cells = pc.replace_substring_regex(cells, pattern, r"\1")
@@ -188,8 +187,7 @@ def _score_in(part: object) -> tuple[str, object] | None:
 
 def _as_numbers(array: pa.Array) -> pa.Array | None:
     """Return text as whole numbers or as float64, or None where a cell is none."""
-    cells = array if len(array) and array[0].is_valid else array.drop_null()
-    first = str(cells[0]).strip() if len(cells) else "0"
+    first = _first_in(array, "0").strip()
     try:
         float(first)  # Arrow would go through all cells
     except ValueError:
@@ -203,6 +201,12 @@ def _as_numbers(array: pa.Array) -> pa.Array | None:
         except pa.ArrowInvalid:
             continue
     return None
+
+
+def _first_in(cells: pa.Array, default: str) -> str:
+    """Return the first text of a column that is not null."""
+    present = cells if len(cells) and cells[0].is_valid else cells.drop_null()
+    return str(present[0]) if len(present) else default
 
 
 def _words(cells: pa.Array) -> set[str]:
@@ -248,12 +252,15 @@ def _refuse_others(
     others = [word for word in words if word not in pair]
     if not others:
         return
-    are_others = np.isin(codes, [words.index(word) for word in others])
+    numbers = [words.index(word) for word in others]
+    are_others = np.isin(codes, numbers)
     fields: dict[str, Any] = {"words": list(pair), "advice": "empty_if_not_judged"}
     wrong = [*(word for word in words if pair.get(word) == 0), *others]
-    are_often = np.bincount(codes[are_others])[[words.index(word) for word in others]] >= _OFTEN
-    if are_often.all() and len(wrong) < _WORDS_SHOWN and not re.search("[/,]", "".join(wrong)):
-        said = f"{max(pair, key=pair.__getitem__)}/{','.join(wrong)}"
+    are_slips = np.bincount(codes[are_others])[numbers] < _OFTEN
+    can_be_said = len(wrong) < _WORDS_SHOWN and not re.search("[/,]", "".join(wrong))
+    if can_be_said and not are_slips.any():
+        right = max(pair, key=pair.__getitem__)
+        said = f"{right}/{','.join(wrong)}"
         fields |= {"advice": "say_wrong_words", "said": said, "said_flag": quoted(said)}
     raise _error_of_cells(sheet, column, "neither_word", are_others, **fields)
 
