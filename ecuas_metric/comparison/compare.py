@@ -326,26 +326,21 @@ def _comparisons(family: Family, values: Mapping[str, Values]) -> list[Compariso
             first=test.first,
             second=test.second,
             key=test.key,
-            difference=_one_nan(first - second if inference is None else inference.value),
+            difference=first - second if inference is None else inference.value,
             low=low,
             high=high,
-            p=_one_nan(test.p_value),
-            p_adjusted=_one_nan(p_adjusted),
+            p=test.p_value,
+            p_adjusted=p_adjusted,
             comparable=family.may_rank(test),
             low_all=low_all,
             high_all=high_all,
             p_first_best=best.get((test.first, test.key), math.nan),
             p_second_best=best.get((test.second, test.key), math.nan),
-            first_value=_one_nan(first),
-            second_value=_one_nan(second),
+            first_value=first,
+            second_value=second,
         )
         comparisons.append(row)
     return comparisons
-
-
-def _one_nan(value: float) -> float:
-    """Return a number, or the one nan, so that equal comparisons are equal."""
-    return math.nan if math.isnan(value) else float(value)
 
 
 def _require_same_samples(both: str, reference: System, system: System) -> None:
