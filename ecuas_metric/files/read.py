@@ -297,7 +297,9 @@ def _read_parts(folder: Path) -> Sheet:
             raise FileError(folder, "parts_differ", part=part.name)
     joined = _sheet(_concatenate(filled) if filled else pa.table({}))
     has_comma = any(sheet.decimal_comma for sheet in sheets.values())
-    return replace(joined, decimal_comma=has_comma, format=f"{len(sheets)} parts")
+    is_utf_8 = all(sheet.is_utf_8 for sheet in sheets.values())
+    format = f"{len(sheets)} parts"
+    return replace(joined, decimal_comma=has_comma, is_utf_8=is_utf_8, format=format)
 
 
 def _with_columns_of_folders(table: pa.Table, part: Path) -> pa.Table:
@@ -337,6 +339,24 @@ def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
 
 def _read_csv(content: pa.Buffer) -> Sheet:
     content = _utf_8(content)
+    try:
+        return _csv_of(content)
+    except UnicodeDecodeError as error:
+        return _csv_of_older_encoding(content, error)
+
+
+def _csv_of_older_encoding(content: pa.Buffer, error: UnicodeDecodeError) -> Sheet:
+    """Return a table in an unknown encoding, whose letters beyond ASCII are refused in columns that are used."""
+    text = content.to_pybytes().decode("latin-1")
+    try:
+        sheet = _csv_of(pa.py_buffer(text.encode()))
+    except ValueError:
+        raise error from None
+    beside = (*sheet.beside, ("letters beyond ASCII", "not UTF-8"))
+    return replace(sheet, is_utf_8=False, beside=beside)
+
+
+def _csv_of(content: pa.Buffer) -> Sheet:
     is_cut = _CUT.search(content[-40:].to_pybytes())
     if is_cut and re.search(rb"\d\.[\r\n]", content) is None:
         raise ValueError(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..errors import FileError, InputError
 from ..inputs import ROUNDED_SUM_TOLERANCE
@@ -72,6 +74,8 @@ def resolve(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
     form = matching.form(_OF_FORMS & set(reading.columns))
     _refuse_idle(reading, form)
     used = matching.used(form)
+    if not sheet.is_utf_8:
+        _refuse_letters(sheet, chain.from_iterable(used.values()))
     classes = labels if form in ("posteriors", "positive") else None
     if form == "posteriors":
         matching.require_all_classes()
@@ -97,6 +101,16 @@ def _refuse_skips(sheet: Sheet, reading: Reading) -> None:
     skip = reading.columns.get("skip", "")
     if skip != sheet.skipped:
         raise InputError("columns", "skips_rows", value=skip, advice="score_in_memory")
+
+
+def _refuse_letters(sheet: Sheet, names: Iterable[str]) -> None:
+    """Raise FileError if columns that are used have letters beyond ASCII."""
+    for name in names:
+        cells = sheet.column(name)
+        if cells.type == TEXT:
+            are_unknown = floats_in(pc.string_is_ascii(cells)) == 0
+            if are_unknown.any():
+                raise sheet.error(name, "letters_unknown", are_unknown, advice="save_as_utf_8")
 
 
 def _refuse_idle(reading: Reading, form: str) -> None:

@@ -80,6 +80,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "Excel's CSV": ("a.csv", COMMAS.encode("utf-8-sig")),
         "Excel's separator": ("a.csv", f"sep=;\r\n{COMMAS}"),
         "Parquet called CSV": ("a.csv", BASE.to_parquet()),
+        "an older encoding of what is not read": (
+            "a.csv",
+            BASE.assign(Größe="\u00e9").to_csv(index=False).encode("cp1252"),
+        ),
         "UTF-16": ("a.csv", TEXT.encode("utf-16")),
         "CR": ("a.csv", TEXT.replace("\n", "\r")),
         "newlines in quotes": ("a.csv", BASE.assign(id=[f'a\n"b", {i}' for i in range(N)])),
@@ -799,9 +803,10 @@ REFUSED = {  # a file, what the refusal says, and flags
         pd.DataFrame({"label": SPAM[Y], "prob": np.nan}),
         "must hold numbers of classes; got ",
     ),
-    "an older encoding": (
-        BASE.assign(note="\u00e9").to_csv(index=False).encode("cp1252"),
-        "Save it as UTF-8",
+    "an older encoding of what is read": (
+        BASE.assign(id="\u00e9" + BASE["id"]).to_csv(index=False).encode("cp1252"),
+        "column 'id' must be in ASCII where it is used, since the file is not UTF-8 text; got 'éq000' in row 2 (200 "
+        "of 200). Save it as UTF-8.",
     ),
     "the complement of logarithms": (
         BASE.assign(confidence=np.log(Q)),
