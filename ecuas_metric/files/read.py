@@ -22,7 +22,17 @@ from ..errors import FileError, InputError, missing_package
 from ..inputs import Array, Bools, Ints
 from .cells import is_number, parse_cells
 from .recipe import holds_numbers
-from .values import TEXT, Sheet, constant, from_numpy, from_texts, from_values, nulls_in, plain
+from .values import (
+    TEXT,
+    Sheet,
+    as_text,
+    constant,
+    from_numpy,
+    from_texts,
+    from_values,
+    nulls_in,
+    plain,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +64,7 @@ _POINTER = b"version https://git-lfs.github.com"
 _NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
+_TITLES = 10  # lines of titles above a table, in which nothing separates cells
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
 _CUT = re.compile(rb"[,;\t|]-?\d+\.$")  # a last cell, as of a file that was not written to its end
 _DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d+,\d+ ?%?"?[;\r\n]')  # a cell with one
@@ -109,15 +120,29 @@ def read_sheet(
 
 
 def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
-    """Return a sheet without some rows, by their numbers; FileError if it has not all of them."""
+    """Return a sheet without some rows, by their numbers; FileError if it has not all of them.
+
+    Without the row of names, such as a title, the first row that is left has them.
+    """
     numbers = [number.strip() for number in skip.split("+")]
-    missing = sorted(set(numbers).difference(map(str, sheet.rows)))
+    header = str(sheet.header)
+    missing = sorted(set(numbers).difference([header, *map(str, sheet.rows)]))
     if missing:
         raise FileError(path, "no_such_rows", value=missing[0])
     are_skipped = np.isin(sheet.rows, list(map(int, numbers)))
     rows = f"rows {skip}" if len(numbers) > 1 else f"row {skip}"
     beside = (*sheet.beside, (rows, "left out"))
-    return replace(sheet.select(~are_skipped), skipped=skip, beside=beside)
+    left = replace(sheet.select(~are_skipped), skipped=skip, beside=beside)
+    return _named_by_first_row(left) if header in numbers else left
+
+
+def _named_by_first_row(sheet: Sheet) -> Sheet:
+    """Return a table whose names of columns are in its first row."""
+    cells = [sheet.column(name)[0].as_py() for name in sheet.names]
+    names = [f"Unnamed: {k}" if cell is None else as_text(cell) for k, cell in enumerate(cells)]
+    require_distinct(names)
+    body = sheet.select(np.arange(len(sheet.rows)) > 0)
+    return replace(body, table=body.table.rename_columns(names))
 
 
 def _read_whole(path: str | Path, rows: str | None) -> Sheet:
@@ -375,7 +400,8 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     if table is None:
         table = _irregular_csv(content, header, names)
     has_comma = header.separator == ";" and _DECIMAL_COMMA.search(content[:_BLOCK]) is not None
-    sheet = Sheet(table, np.arange(len(table)) + header.before + 1, has_comma)
+    rows = np.arange(len(table)) + header.before + 1
+    sheet = Sheet(table, rows, has_comma, header=header.before)
     if header.comments:
         sheet = replace(sheet, beside=(("#", f"{header.comments} lines above the header"),))
     blank = _blank_rows(table)
@@ -425,6 +451,9 @@ def _irregular_csv(
         lines.readline()
     csv.field_size_limit(2**31 - 1)
     rows = list(csv.reader(lines, delimiter=header.separator, skipinitialspace=True))
+    if len(names) == 1:  # a title above the table
+        width = max(map(len, rows), default=1)
+        names = [*names, *(f"Unnamed: {k}" for k in range(1, width))]
     for number, row in enumerate(rows, header.before + 1):
         if len(row) > len(names):
             raise ValueError(f"row {number} has more cells than the header has names")
@@ -458,11 +487,13 @@ def _header(content: pa.Buffer) -> Header:
         before += 1
     if "\0" in line:
         raise ValueError("it is UTF-16 without a mark, or no text")
-    separator = separator or max(_SEPARATORS, key=line.count)
-    separator = separator if separator in line else ","
+    following = [lines.readline() for _ in range(_TITLES)]
+    text = line if any(map(line.count, _SEPARATORS)) else "".join(following)
+    separator = separator or max(_SEPARATORS, key=text.count)
+    separator = separator if separator in text else ","
     names = _cells(line, separator)
-    cells = _cells(lines.readline(), separator)
-    if len(cells) > len(names):
+    cells = _cells(following[0], separator)
+    if len(cells) > len(names) > 1:
         raise ValueError("the rows have more cells than the header has names")
     return Header(names, before, separator, cells, comments)
 
@@ -556,7 +587,8 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
     beside = tuple(
         (name, f"{size} rows") for name, size in sizes.items() if title and name != title
     )
-    return replace(sheet_of(body, body.index.to_numpy() + 1), path=title, beside=beside)
+    sheet = sheet_of(body, body.index.to_numpy() + 1)
+    return replace(sheet, path=title, beside=beside, header=int(table.index[0]) + 1)
 
 
 def _filled_sheets(content: pa.Buffer) -> dict[str, pd.DataFrame]:

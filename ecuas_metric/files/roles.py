@@ -31,6 +31,7 @@ from .recipe import (
     name_of,
 )
 from .values import (
+    MOST_SKIPPED,
     TEXT,
     Sheet,
     are_unique,
@@ -111,6 +112,11 @@ def _refuse_letters(sheet: Sheet, names: Iterable[str]) -> None:
             are_unknown = floats_in(pc.string_is_ascii(cells)) == 0
             if are_unknown.any():
                 raise sheet.error(name, "letters_unknown", are_unknown, advice="save_as_utf_8")
+
+
+def _is_name(cell: object) -> bool:
+    """Return whether a cell may be the name of a column."""
+    return isinstance(cell, str) and bool(cell.strip()) and not _NO_NAME.fullmatch(cell.strip())
 
 
 def _refuse_idle(reading: Reading, form: str) -> None:
@@ -404,7 +410,7 @@ class _Matching:
         header = self._strange_header()
         if header:
             got = ", ".join(header[:_EXAMPLES])
-            return FileError(self.sheet.source, "no_header", got=got, advice="name_header")
+            return FileError(self.sheet.source, "no_header", got=got, **self._advice_on_names())
         forms = [
             needed
             for needed in map(set, FORMS.values())
@@ -420,7 +426,19 @@ class _Matching:
         """Return the names of the columns if they are numbers and the like, or a title above the table."""
         header = [name.strip() for name in self.sheet.names]
         named = [name for name in header if not _NO_NAME.fullmatch(name)]
-        return header if not named or len(named) == 1 < len(header) - 1 else []
+        is_title = len(named) == 1 < len(header) and (len(header) > 2 or named == header[:1])
+        return header if not named or is_title else []
+
+    def _advice_on_names(self) -> dict[str, Any]:
+        """Return the advice to leave out what is above the first row of names, if there is one below the header."""
+        head = self.sheet.head(MOST_SKIPPED)
+        cells = [head.column(name).to_pylist() for name in head.names]
+        rows = list(zip(*cells, strict=True))
+        are_names = [all(map(_is_name, row)) for row in rows]
+        if not self.sheet.header or True not in are_names:
+            return {"advice": "name_header"}
+        above = [self.sheet.header, *head.rows[: are_names.index(True)].tolist()]
+        return {"advice": "skip_rows", **head.fields_of_skipped(above)}
 
     def _lacking(
         self,

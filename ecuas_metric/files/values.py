@@ -34,6 +34,7 @@ class Sheet:
     source: str = ""  # what errors call it
     format: str = ""  # "csv", "parquet", ..
     path: str = ""  # of the list of rows in a JSON document
+    header: int = 0  # the number of the row of names, if it is one
     skipped: str = ""  # the numbers of rows that were left out, joined by +
     # what else the file has, and is not read: names, and what they hold
     beside: tuple[tuple[str, str], ...] = ()
@@ -87,9 +88,14 @@ class Sheet:
         """Return an error about rows (N,) that are none of samples, with advice to skip them."""
         rows = self.rows[wrong]
         fields["advice"] = "skip_rows" if len(rows) <= MOST_SKIPPED else "leave_rows_out"
-        fields["of_file"] = re.split(r"[/\\]", self.source)[-1]
-        fields["skipped"] = "+".join(map(str, rows))
-        return self.error(column, rule, wrong, **fields)
+        return self.error(column, rule, wrong, **fields, **self.fields_of_skipped(rows.tolist()))
+
+    def fields_of_skipped(self, rows: Sequence[int]) -> dict[str, Any]:
+        """Return the fields of advice to skip rows, by their numbers."""
+        return {
+            "of_file": re.split(r"[/\\]", self.source)[-1],
+            "skipped": "+".join(map(str, rows)),
+        }
 
 
 def as_text(value: object) -> str:

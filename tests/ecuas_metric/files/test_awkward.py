@@ -497,6 +497,18 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns confidence=sure,correct=judge --scale 100",
         "confidences",
     ),
+    **{
+        f"{name} above the table": (
+            f"{lines}\n{text}",
+            f'--columns "a.csv:skip={rows}"',
+            "confidences",
+        )
+        for name, lines, rows, text in (
+            ("a title", "Results,,", "1", TEXT),
+            ("titles without separators", "Results\nof 2026\n", "1+2", COMMAS.replace("\r", "")),
+            ("a title of two columns", "Results", "1", BASE.drop(columns="id").to_csv(index=False)),
+        )
+    },
     "words of one's own, on detections": (
         named("correct", "match", np.where(C, "TP", "FP")).rename(columns={"confidence": "conf"}),
         "--columns correct=match --right=TP/FP",
@@ -845,6 +857,11 @@ REFUSED = {  # a file, what the refusal says, and flags
         "one row is unlike all others",
     ),
     "a title above the table": (f"Results,,\n{TEXT}", "has no names of columns; got Results"),
+    "a row that is not there to skip": (
+        TEXT,
+        "has no row of this number to skip; got '202'.",
+        "--columns a.csv:skip=1+202",
+    ),
     "UTF-16 without a mark": (TEXT.encode("utf-16-le"), "it is UTF-16 without a mark"),
     "a header within": (
         BASE[["confidence", "correct"]].to_csv(index=False) * 2,

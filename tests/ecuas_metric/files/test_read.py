@@ -73,6 +73,13 @@ def test_excel_files(tmp_path):
     with pd.ExcelWriter(tmp_path / "c.xlsx") as book:
         zeros.to_excel(book, sheet_name="One", index=False)
     assert cells(tmp_path / "c.xlsx") == zeros.to_numpy().tolist()
+    with pd.ExcelWriter(tmp_path / "d.xlsx") as book:
+        FRAME.to_excel(book, index=False, startrow=2)
+        book.sheets["Sheet1"]["A1"] = "Results"
+    below = read_sheet(tmp_path / "d.xlsx", skip="1")
+    assert below.names == list(FRAME)
+    assert below.rows.tolist() == [4, 5]
+    assert frame_of(below).to_numpy().tolist() == FRAME.to_numpy().tolist()
     with pd.ExcelWriter(tmp_path / "b.xlsx") as book:
         FRAME.head(0).to_excel(book, sheet_name="Empty", index=False)
         FRAME.to_excel(book, sheet_name="One", index=False)
