@@ -120,7 +120,8 @@ class Candidates:
 
     def fit(self, labels: Array, chosen: Array) -> bool:
         """Return whether true classes (N,) fit the chosen ones; a column without a role has to do so surely."""
-        return are_no_worse(labels, chosen) if self.named("label") else agree(labels, chosen)
+        rule = are_no_worse if self.named("label") else agree
+        return rule(labels, chosen)
 
     def sure(self) -> list[Sure]:
         """Return the columns that may be confidences: percentages or logarithms if there are no fractions."""

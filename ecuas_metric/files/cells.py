@@ -39,6 +39,7 @@ _COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 # a number from 0 to 1, which no separator of thousands is in
 _UNIT_COMMA = re.compile(r"[01](,\d+)?")
 _PER_CENT = re.compile(r"[-+]?\d+([.,]\d+)? ?%")
+_RATIO = re.compile(r"\d+(\.\d+)? ?/ ?[1-9]\d*")
 # numbers and truths as NumPy and PyTorch print them: np.float64(0.5), tensor([0.1, 0.9], device='cuda:0'), [0.5]
 _PRINTED_NUMBERS = r"(?:np\.\w+|tensor|array)\(([^()'\"]*?)(?:,\s*\w+=[^()]*)?\)"
 _PRINTED = (
@@ -91,7 +92,7 @@ def numbers_in(
 ) -> Floats:
     """Return a column (N,) as float64, NaN where empty; of "1-NAME" what is missing to the whole.
 
-    Of a `share`, cells may also be 85% or 0,85.
+    Of a `share`, cells may also be 85%, 0,85 or 17/20.
     """
     column = sheet.stored(name)
     if column != name:
@@ -111,8 +112,8 @@ def numbers_in(
     way = _common_way(texts, decimal_comma=sheet.decimal_comma, share=share)
     if way is None:
         raise _no_number(sheet, column, texts, codes)
-    numbers = [float(text.rstrip("% ").replace(",", ".")) for text in texts]
-    return np.array([*numbers, np.nan])[codes] / (100 if way is _PER_CENT else 1)
+    numbers = np.array([*map(_number_in, texts), np.nan])[codes]
+    return numbers / 100 if way is _PER_CENT else numbers
 
 
 def truths_in(
@@ -139,6 +140,12 @@ def truths_in(
         wrong = np.isin(codes, np.flatnonzero(are_words))
         raise _error_of_cells(sheet, column, "no_truths", wrong, advice)
     return numbers_in(sheet, column)
+
+
+def _number_in(text: str) -> float:
+    """Return the number of a text that is written in one of the ways, per cent as they are."""
+    number, _, whole = text.rstrip("% ").replace(",", ".").partition("/")
+    return float(number) / float(whole or 1)
 
 
 def is_number(text: str) -> bool:
@@ -224,7 +231,7 @@ def _common_way(
     if decimal_comma:
         ways.append(_COMMA)
     if share:
-        ways += [_UNIT_COMMA, _PER_CENT]
+        ways += [_UNIT_COMMA, _PER_CENT, _RATIO]
     return next((way for way in ways if all(map(way.fullmatch, texts))), None)
 
 

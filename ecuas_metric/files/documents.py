@@ -227,4 +227,4 @@ def _lists_in(value: object) -> list[tuple[str, list[Object]]]:
 def _are_objects(part: object) -> TypeGuard[list[Object]]:
     if not isinstance(part, list):
         return False
-    return len(part) > 0 and all(isinstance(row, dict) for row in part)
+    return bool(part) and all(isinstance(row, dict) for row in part)

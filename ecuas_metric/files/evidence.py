@@ -136,7 +136,8 @@ def require_ids(recipes: Iterable[Recipe]) -> None:
 
 def refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
     """Raise FileError if confidences (N,) are a few whole or half numbers, as from 1 to 5."""
-    if recipe.scale != 1 or not np.nanmax(values, initial=0) > 1:
+    largest = np.nanmax(values, initial=0)
+    if recipe.scale != 1 or not largest > 1:
         return
     levels = np.unique(values[~np.isnan(values)])
     are_most_above = len(levels) > 2 and np.count_nonzero(values > 1) > len(values) / 2
@@ -556,7 +557,12 @@ def _refuse_confidences(rows: _Rows) -> None:
 
 
 def _refuse_contradiction(
-    sheet: Sheet, recipe: Recipe, predicted: str, values: Floats, *, is_high: bool
+    sheet: Sheet,
+    recipe: Recipe,
+    predicted: str,
+    values: Floats,
+    *,
+    is_high: bool,
 ) -> None:
     """Raise FileError if a predicted class is not the likelier one by the probabilities (N,) of class 1."""
     wrong = _contradicts(sheet, recipe, predicted, values)

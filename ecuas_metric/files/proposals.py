@@ -415,8 +415,12 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
     if table.named("correct") or sure is None:
         return
     of_words = (table.verdict(name, sure) for name in table.may_be_labels())
-    verdict = _only(table.verdicts() or list(filter(None, of_words)))
+    verdicts = table.verdicts() or list(filter(None, of_words))
+    verdict = _only(verdicts)
     if verdict is None:
+        if verdicts and table.named("confidence") and all(map(sure.is_higher, verdicts)):
+            names = " or correct=".join(one.name for one in verdicts)
+            yield Proposal("choose_correct", {}, fields={"names": names})
         return
     if sure.is_higher(verdict):
         yield _as_correct(table, sure, verdict)

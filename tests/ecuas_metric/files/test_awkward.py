@@ -123,6 +123,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
                 confidence=[f"np.float64({q})" for q in Q], correct=[f"np.{c == 1}_" for c in C]
             ),
         ),
+        "ratios": (
+            "a.csv",
+            BASE.assign(confidence=[f"{round(10_000 * q)}/10000" for q in Q]),
+        ),
         "tensors, and lists of one": (
             "a.csv",
             BASE.assign(
@@ -518,6 +522,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         BASE.assign(correct=np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT"))),
         "--right=correct/incorrect,not_attempted",
         "confidences",
+    ),
+    "verdicts of two judges": (
+        named("correct", "judge1", C).assign(judge2=np.where(SOME, 1 - C, C)),
+        "--columns correct=judge1 or correct=judge2",
+        "",
     ),
     "words of another language, and decimal commas": (
         pd.DataFrame(
