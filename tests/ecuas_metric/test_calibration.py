@@ -184,6 +184,19 @@ def test_copies_of_answers_are_no_news_where_groups_say_so():
     assert math.isnan(calibration_p_value(*copied, groups=groups > 30))
 
 
+def test_the_unit_of_weights_is_none_of_the_test_of_calibration(rng):
+    q = rng.beta(3, 1, 120)
+    correct = rng.random(120) < q
+    groups = np.arange(120) // 4
+    weight = rng.uniform(0.5, 2, 120)
+    once, twice = (
+        calibration_p_value(correct, q, sample_weight=unit * weight, groups=groups)
+        for unit in (1, 2)
+    )
+    assert 0.01 < once < 0.99
+    assert twice == once
+
+
 def tenths(rng, size):
     p = calibrated(rng, size)[0].round(1)
     return p, (rng.random(size) < p).astype(int), {}

@@ -372,6 +372,11 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     )
     found = score_confidences(submission.references, submission.predictions)
     assert found == pytest.approx(score_confidences([1, 0, 0, 1, 0, 1] * 2, q))
+    for sample in samples:  # of two scorers none has it: the field is what is wrong, not the choice
+        sample["scores"]["other"] = sample["scores"]["match"]
+    file = json_file(tmp_path / "two", samples)
+    with pytest.raises(ValueError, match=r"has no field metadata\.surely"):
+        read_submissions(file, columns={"confidence": "metadata.surely"})
 
 
 def test_several_tasks_are_not_compared_unless_pooled(lm_eval, tmp_path, capsys):
