@@ -18,6 +18,7 @@ from .values import Sheet, as_text, encode, first_of, parsed_json, with_fields
 
 RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
 _VERDICTS = [{"1", "0"}, *map(set, TRUTHS)]  # pairs of words
+_JUDGED = [pair for pair in TRUTHS if pair.keys() & {"correct", "right", "pass", "passed"}]
 _MOST_OF_RATING = 11
 _DEEPEST = 10  # of nested objects
 _SURELY = 3  # deviations that are no chance; a coin has the largest, of 1/2
@@ -56,7 +57,7 @@ class Verdict:
     name: str
     right: Bools  # (N,)
     known: Bools  # (N,), where it says something
-    words: str = ""  # RIGHT/WRONG, if only the user knows which is which
+    words: str = ""  # RIGHT/WRONG, if only the user knows which is which, or RIGHT/WRONG,WRONG
     is_label: bool = False  # by its name
 
 
@@ -153,12 +154,17 @@ class Candidates:
         return [verdict for verdict in map(self.verdict_known, names) if verdict is not None]
 
     def verdict_known(self, name: str) -> Verdict | None:
-        """Return what a column of 0 and 1, or of a known pair of words, says of answers; None if it has others."""
+        """Return what a column of 0 and 1, or of a known pair of words, says of answers; None if it has others.
+
+        A third word beside a pair that is of answers alone, such as "not attempted", is one for wrong.
+        """
         words = np.array([text.lower() for text in self.texts(name)])
-        if set(words[words != ""]) not in _VERDICTS:
+        distinct = set(words[words != ""])
+        said = _with_third_word(distinct)
+        if not said and distinct not in _VERDICTS:
             return None
         is_label = name in self.named("label")
-        return Verdict(name, np.isin(words, RIGHT), words != "", is_label=is_label)
+        return Verdict(name, np.isin(words, RIGHT), words != "", said, is_label)
 
     def verdict(self, name: str, sure: Sure) -> Verdict | None:
         """Return what a column says of answers, also by two other words: right is where confidences are surely higher.
@@ -175,6 +181,15 @@ class Candidates:
             if sure.is_higher(verdict):
                 return verdict
         return None
+
+
+def _with_third_word(words: set[str]) -> str:
+    """Return three words as RIGHT/WRONG,WRONG, if two of them are a pair that is of answers alone, or else nothing."""
+    for right, wrong in _JUDGED:
+        others = words - {right, wrong}
+        if len(words) == 3 and len(others) == 1 and not re.search("[/,]", "".join(others)):
+            return f"{right}/{wrong},{others.pop()}"
+    return ""
 
 
 def _without_role(

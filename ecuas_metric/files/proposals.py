@@ -460,7 +460,7 @@ def _classes_of(table: Candidates, verdict: Verdict) -> tuple[str, ...] | None:
     """Return the classes that verdicts may be as well, nothing of 0 and 1; None if they are verdicts by their words."""
     if verdict.words:
         high, _, low = verdict.words.partition("/")
-        return low, high
+        return None if "," in low else (low, high)
     if not np.isnan(table.values(verdict.name)).all():
         return ()
     words = sorted(table.classes(verdict.name), key=lambda word: word.lower() in RIGHT)

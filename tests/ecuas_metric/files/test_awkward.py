@@ -528,6 +528,15 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns correct=judge1 or correct=judge2",
         "",
     ),
+    "grades of three words": (
+        named(
+            "correct",
+            "grade",
+            np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT")),
+        ),
+        "--columns correct=grade --right=correct/incorrect,not_attempted",
+        "confidences",
+    ),
     "words of another language, and decimal commas": (
         pd.DataFrame(
             {"Fall": range(N), "Konfidenz": Q, "richtig": np.where(C, "ja", "nein")}
