@@ -125,19 +125,24 @@ def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
     Without the row of names, such as a title, the first row that is left has them.
     """
     numbers = [number.strip() for number in skip.split("+")]
-    header = str(sheet.header)
-    missing = sorted(set(numbers).difference([header, *map(str, sheet.rows)]))
+    known = {str(number) for number in (sheet.header, *sheet.rows) if number}
+    missing = sorted(set(numbers) - known)
     if missing:
         raise FileError(path, "no_such_rows", value=missing[0])
     are_skipped = np.isin(sheet.rows, list(map(int, numbers)))
     rows = f"rows {skip}" if len(numbers) > 1 else f"row {skip}"
     beside = (*sheet.beside, (rows, "left out"))
     left = replace(sheet.select(~are_skipped), skipped=skip, beside=beside)
-    return _named_by_first_row(left) if header in numbers else left
+    if str(sheet.header) not in numbers or not len(left.rows):
+        return left
+    try:
+        return _named_by_first_row(left)
+    except ValueError as error:
+        raise _unreadable(path, error) from None
 
 
 def _named_by_first_row(sheet: Sheet) -> Sheet:
-    """Return a table whose names of columns are in its first row."""
+    """Return a table whose names of columns are in its first row; ValueError if some are the same."""
     cells = [sheet.column(name)[0].as_py() for name in sheet.names]
     names = [f"Unnamed: {k}" if cell is None else as_text(cell) for k, cell in enumerate(cells)]
     require_distinct(names)

@@ -875,6 +875,11 @@ REFUSED = {  # a file, what the refusal says, and flags
         "one row is unlike all others",
     ),
     "a title above the table": (f"Results,,\n{TEXT}", "has no names of columns; got Results"),
+    "a title above names that are repeated": (
+        f"Results,,\nid,confidence,confidence\n{TEXT}",
+        "columns must have different names; 'confidence' is repeated",
+        "--columns a.csv:skip=1",
+    ),
     "a row that is not there to skip": (
         TEXT,
         "has no row of this number to skip; got '202'.",
