@@ -77,10 +77,17 @@ def _without_printed(cells: pa.Array) -> pa.Array:
     """Return text (N,) without what was printed around numbers, if the first cell has such."""
     first = _first_in(cells, "")
     for pattern in _PRINTED:
-        if re.search(pattern, first):
+        rest = _inside(pattern, first)
+        if rest != first:
             cells = pc.replace_substring_regex(cells, pattern, r"\1")
-            first = re.sub(pattern, r"\1", first)
+            first = rest
     return cells
+
+
+def _inside(pattern: str, text: str) -> str:
+    """Return a text with what stands inside of a pattern in its place, in a time in proportion to its length."""
+    replaced = pc.replace_substring_regex(pa.scalar(text), pattern, r"\1")
+    return str(replaced)
 
 
 def numbers_in(
@@ -162,7 +169,7 @@ def row_of_numbers(value: object) -> object:
     if by_class is not None:
         value = list(by_class.values())
     if isinstance(value, str):
-        value = re.sub(_PRINTED_NUMBERS, r"\1", value)
+        value = _inside(_PRINTED_NUMBERS, value) if "(" in value else value
         inside = re.fullmatch(r"\s*[\[(]([^\[\](){}]*)[\])]\s*", value)
         value = re.split(r"[\s,;]+", inside[1].strip(" ,")) if inside else value
     if isinstance(value, list | tuple):
@@ -412,7 +419,7 @@ def _way_of(text: str) -> str:
 def _literal(text: str) -> object:
     """Return what the text of a Python value stands for, or the text."""
     try:
-        return ast.literal_eval(re.sub(_PRINTED_NUMBERS, r"\1", text.strip()))
+        return ast.literal_eval(_inside(_PRINTED_NUMBERS, text.strip()))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
 

@@ -454,7 +454,6 @@ def _irregular_csv(
     lines = io.StringIO(str(content, "utf-8"), newline="")
     for _ in range(header.before):
         lines.readline()
-    csv.field_size_limit(2**31 - 1)
     rows = list(csv.reader(lines, delimiter=header.separator, skipinitialspace=True))
     if len(names) == 1:  # a title above the table
         width = max(map(len, rows), default=1)
@@ -479,6 +478,7 @@ def _blank_rows(table: pa.Table) -> Bools:
 
 
 def _header(content: pa.Buffer) -> Header:
+    csv.field_size_limit(2**31 - 1)  # for all that follows: prompts may be long
     lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
     before = 0
     comments = 0

@@ -138,6 +138,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv --right='A/B, C'",
             BASE.assign(correct=np.where(C, "A", np.where(SOME, "B", "C"))),
         ),
+        "a prompt as long as a book": (
+            "a.csv",
+            BASE.assign(prompt=["a" * 200_000, *"b" * (N - 1)]),
+        ),
         "a row whose sample was not answered": (
             "a.csv --unlabelled drop",
             pd.concat([BASE, pd.DataFrame([{"id": "q200"}])]),
@@ -923,6 +927,10 @@ REFUSED = {  # a file, what the refusal says, and flags
     "a row of nothing that is read": (
         pd.concat([pd.DataFrame([{"spec": "of the run"}]), BASE]),
         "column 'id' has no value in row 2 (1 of 201). Leave such rows out: --columns \"a.csv:skip=2\".",
+    ),
+    "a cell that takes long to search": (
+        BASE[:20].assign(confidence="tensor(" + 100_000 * ",a="),
+        "column 'confidence' must hold numbers; got 'tensor(",
     ),
     "a slip": (
         BASE.assign(correct=["corect", *judged("correct", "incorrect")["correct"][1:]]),
