@@ -594,8 +594,8 @@ def unseen(
             reaches = side.reaches
     if not reaches:
         return None
-    moved = [float(np.max(reach.mass * np.square(reach.extreme))) for reach in reaches]
-    index = int(np.argmax(moved))
+    moved = [reach.mass * np.square(reach.extreme) for reach in reaches]
+    index = int(np.argmax([float(np.max(one)) for one in moved]))
     return _unseen_groups(index, numbers[index].groups, reaches[index])
 
 

@@ -91,8 +91,7 @@ def write(
         (data / SUMS).write_text("".join(f"{sha256}  {name}\n" for name, sha256 in sums.items()))
         write_card(FOLDER / "README.md", stage / "README.md", tables, remark)
         license = DatasetCard.load(stage / "README.md").data.license
-        described = json.dumps(describe(tables, sums, license), indent=1)
-        (data / CROISSANT).write_text(described + "\n")
+        (data / CROISSANT).write_text(json.dumps(describe(tables, sums, license), indent=1) + "\n")
         if (out / "data").exists():
             (out / "data").rename(stage / "old")
         data.rename(out / "data")

@@ -62,10 +62,7 @@ PUBLISHED = {
 
 
 def make_configurations(
-    labels: Labels,
-    selected: pd.Series,
-    weight: NDArray[np.float64],
-    texts: Mapping[str, TriviaRow],
+    labels: Labels, selected: pd.Series, weight: NDArray[np.float64], texts: Mapping[str, TriviaRow]
 ) -> dict[str, Dataset]:
     """Make the configurations by name; `curated`, `kept` and `pool` with the texts, if any."""
     questions = labels.questions.assign(selected=selected, weight=weight)
@@ -93,8 +90,7 @@ def published(systems: pd.DataFrame, curated: pd.DataFrame) -> pd.DataFrame:
     rows["our_error_rate"] = 1.0 - rows["correct"]
     # the mean weight is 1
     rows["our_weighted_error_rate"] = rows["our_error_rate"] * rows["weight"]
-    means = rows.groupby(["llm", "method"])[list(OURS)].mean()
-    rates = means.reset_index().assign(task="triviaqa")
+    rates = rows.groupby(["llm", "method"])[list(OURS)].mean().reset_index().assign(task="triviaqa")
     return pd.read_csv(CURATION / "published.csv").merge(
         rates,
         how="left",

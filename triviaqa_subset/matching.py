@@ -278,17 +278,16 @@ def undress(answer: str) -> str:
     Reasoning ends with `</think>` or the like; of a JSON object the answer is the text under `answer` or `guess`. A
     probability says how sure a system is of its answer, not another answer: "Paris (30%)" is Paris.
     """
-    text = SUPERSCRIPT.sub("", THOUGHTS.sub("", answer).strip())
-    text = unicodedata.normalize("NFKC", text)
+    text = unicodedata.normalize("NFKC", SUPERSCRIPT.sub("", THOUGHTS.sub("", answer).strip()))
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
-    text = _from_json(CODE_FENCES.sub("", text))
-    text = TABLE.sub(r"\1", LINK.sub(r"\1", text))
+    text = TABLE.sub(r"\1", LINK.sub(r"\1", _from_json(CODE_FENCES.sub("", text))))
     text = STATED.sub("", SPECIAL_TOKENS.sub("", text))
     text = TAG.sub("", FOOTNOTE.sub("", text))
     for _ in range(8):  # nested dresses
         before = text
-        text = TEX.sub(lambda command: command[1] or "", text)
-        text = text.rstrip(ENDS).lstrip(STARTS).lstrip(LEAD)
+        text = (
+            TEX.sub(lambda command: command[1] or "", text).rstrip(ENDS).lstrip(STARTS).lstrip(LEAD)
+        )
         text = QUOTED.sub("", text)
         if len(text) > 2 and text[0] + text[-1] in PAIRS:
             text = text[1:-1]

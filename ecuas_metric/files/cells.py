@@ -77,10 +77,10 @@ def _without_printed(cells: pa.Array) -> pa.Array:
     """Return text (N,) without what was printed around numbers, if the first cell has such."""
     first = _first_in(cells, "")
     for pattern in _PRINTED:
-        rest = _inside(pattern, first)
-        if rest != first:
+        inside = _inside(pattern, first)
+        if inside != first:
             cells = pc.replace_substring_regex(cells, pattern, r"\1")
-            first = rest
+            first = inside
     return cells
 
 
@@ -263,13 +263,13 @@ def _refuse_others(
 
     Words of a few rows may be slips, which no flag should count.
     """
-    others = [word for word in words if word not in pair]
-    if not others:
+    further = [word for word in words if word not in pair]
+    if not further:
         return
-    numbers = [words.index(word) for word in others]
+    numbers = [words.index(word) for word in further]
     are_others = np.isin(codes, numbers)
     fields: dict[str, Any] = {"words": list(pair), "advice": "empty_if_not_judged"}
-    wrong = [*(word for word in words if pair.get(word) == 0), *others]
+    wrong = [*(word for word in words if pair.get(word) == 0), *further]
     are_slips = np.bincount(codes[are_others])[numbers] < _OFTEN
     can_be_said = len(wrong) < _WORDS_SHOWN and not re.search("[/,]", "".join(wrong))
     if can_be_said and not are_slips.any():

@@ -418,14 +418,22 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
     verdicts = table.verdicts() or list(filter(None, of_words))
     verdict = _only(verdicts)
     if verdict is None:
-        if verdicts and table.named("confidence") and all(map(sure.is_higher, verdicts)):
-            names = " or correct=".join(one.name for one in verdicts)
-            yield Proposal("choose_correct", {}, fields={"names": names})
-        return
-    if sure.is_higher(verdict):
+        yield from _of_judges(table, sure, verdicts)
+    elif sure.is_higher(verdict):
         yield _as_correct(table, sure, verdict)
     elif not verdict.words and not verdict.is_label and sure.is_lower(verdict):
         yield _as_errors(table, sure, verdict)
+
+
+def _of_judges(
+    table: Candidates,
+    sure: Sure,
+    verdicts: Sequence[Verdict],
+) -> Iterator[Proposal]:
+    """Yield the question whose verdicts count, where confidences are higher for right answers by each."""
+    if verdicts and table.named("confidence") and all(map(sure.is_higher, verdicts)):
+        names = " or correct=".join(verdict.name for verdict in verdicts)
+        yield Proposal("choose_correct", {}, fields={"names": names})
 
 
 def _as_errors(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:

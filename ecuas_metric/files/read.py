@@ -11,6 +11,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -144,7 +145,7 @@ def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
 def _named_by_first_row(sheet: Sheet) -> Sheet:
     """Return a table whose names of columns are in its first row; ValueError if some are the same."""
     cells = [sheet.column(name)[0].as_py() for name in sheet.names]
-    names = [f"Unnamed: {k}" if cell is None else as_text(cell) for k, cell in enumerate(cells)]
+    names = list(map(_column_name, cells, count()))
     require_distinct(names)
     body = sheet.select(np.arange(len(sheet.rows)) > 0)
     return replace(body, table=body.table.rename_columns(names))
@@ -210,6 +211,13 @@ def distinct_names(
         repeated = [is_stem[i] and distinct.count(name) > 1 for i, name in enumerate(distinct)]
         distinct = [longer[i] if repeated[i] else name for i, name in enumerate(distinct)]
     return distinct
+
+
+def _column_name(cell: object, place: int) -> str:
+    """Return the name of a column as a cell has it, or by its place."""
+    if not isinstance(cell, str):
+        cell = "" if cell is None else as_text(cell)
+    return cell if cell.strip() else f"Unnamed: {place}"
 
 
 def require_distinct(names: Iterable[str]) -> None:
@@ -400,7 +408,7 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     require_distinct(header.names)
     if not header.names:
         return _sheet(pa.table({}))
-    names = [name if name.strip() else f"Unnamed: {k}" for k, name in enumerate(header.names)]
+    names = list(map(_column_name, header.names, count()))
     table = _regular_csv(content, header, names)
     if table is None:
         table = _irregular_csv(content, header, names)
@@ -409,8 +417,7 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     sheet = Sheet(table, rows, has_comma, header=header.before)
     if header.comments:
         sheet = replace(sheet, beside=(("#", f"{header.comments} lines above the header"),))
-    blank = _blank_rows(table)
-    return sheet.select(~blank) if blank.any() else sheet
+    return _without_blank_rows(sheet)
 
 
 def _regular_csv(
@@ -456,8 +463,9 @@ def _irregular_csv(
         lines.readline()
     rows = list(csv.reader(lines, delimiter=header.separator, skipinitialspace=True))
     if len(names) == 1:  # a title above the table
-        width = max(map(len, rows), default=1)
-        names = [*names, *(f"Unnamed: {k}" for k in range(1, width))]
+        widest = max(rows, key=len, default=names)
+        cells = names + [""] * (len(widest) - 1)
+        names = list(map(_column_name, cells, count()))
     for number, row in enumerate(rows, header.before + 1):
         if len(row) > len(names):
             raise ValueError(f"row {number} has more cells than the header has names")
@@ -465,6 +473,11 @@ def _irregular_csv(
         [row[k] or None if k < len(row) else None for row in rows] for k in range(len(names))
     )
     return pa.Table.from_arrays([from_texts(column) for column in columns], names)
+
+
+def _without_blank_rows(sheet: Sheet) -> Sheet:
+    blank = _blank_rows(sheet.table)
+    return sheet.select(~blank) if blank.any() else sheet
 
 
 def _blank_rows(table: pa.Table) -> Bools:
@@ -493,14 +506,18 @@ def _header(content: pa.Buffer) -> Header:
     if "\0" in line:
         raise ValueError("it is UTF-16 without a mark, or no text")
     following = [lines.readline() for _ in range(_TITLES)]
-    text = line if any(map(line.count, _SEPARATORS)) else "".join(following)
-    separator = separator or max(_SEPARATORS, key=text.count)
-    separator = separator if separator in text else ","
+    separator = separator or _separator_in(line) or _separator_in("".join(following)) or ","
     names = _cells(line, separator)
     cells = _cells(following[0], separator)
     if len(cells) > len(names) > 1:
         raise ValueError("the rows have more cells than the header has names")
     return Header(names, before, separator, cells, comments)
+
+
+def _separator_in(text: str) -> str:
+    """Return the separator that a text has most often, if it has one."""
+    separator = max(_SEPARATORS, key=text.count)
+    return separator if separator in text else ""
 
 
 def _has_two_headers(header: Header) -> bool:

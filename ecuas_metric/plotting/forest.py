@@ -83,7 +83,8 @@ def _draw(axes: Axes, panel: Panel, *, are_named: bool) -> None:
     for place, bar in enumerate(panel.bars):
         color = COLORS[0] if bar.excludes_zero else OPEN
         if np.isfinite([bar.low, bar.high]).all():
-            axes.plot([bar.low, bar.high], [place, place], color=color, linewidth=1.4)
+            interval = [bar.low, bar.high]
+            axes.plot(interval, [place, place], color=color, linewidth=1.4)
         filling = color if bar.excludes_zero else "white"
         axes.plot(bar.value, place, "o", color=color, markersize=4.5, markerfacecolor=filling)
     axes.set_yticks(
