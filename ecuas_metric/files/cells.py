@@ -29,7 +29,7 @@ from .values import (
     texts_in,
 )
 
-PAIRS = "true/false yes/no correct/incorrect right/wrong pass/fail passed/failed t/f y/n c/i"
+PAIRS = "true/false yes/no correct/incorrect right/wrong pass/fail passed/failed t/f y/n c/i ✓/✗ ✔/✘ ✅/❌"
 # words for right, and for wrong
 TRUTHS = [dict(zip(pair.split("/"), (1.0, 0.0), strict=True)) for pair in PAIRS.split()]
 _DASHES = ("-", "--", "\N{EN DASH}", "\N{EM DASH}")

@@ -312,7 +312,11 @@ def _two_classes(table: Candidates) -> Iterator[Proposal]:
     if label is None or share is None or is_judged:
         return
     classes = table.classes(label)
-    if _fit_labels(classes) and _is_of_a_class(table, share, classes):
+    sure = Sure(share, table.values(share))
+    verdict = None if table.named("label") else table.verdict_known(label)
+    if table.named("positive") and verdict is not None and sure.is_higher(verdict):
+        yield _as_correct(table, sure, verdict)
+    elif _fit_labels(classes) and _is_of_a_class(table, share, classes):
         higher = _higher_class(table.values(share), table.texts(label), classes)
         missing = table.missing(label=label, positive=share)
         yield _on_two_classes(share, classes, missing, higher)

@@ -65,6 +65,7 @@ _POINTER = b"version https://git-lfs.github.com"
 _NAMES_SHOWN = 5
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _SEPARATORS = ";\t,|"
+_LONGEST_NAME = 100_000  # of a column
 _TITLES = 10  # lines of titles above a table, in which nothing separates cells
 _BLOCK = 2**24  # bytes of CSV parsed together, of which a row may not be longer
 _CUT = re.compile(rb"[,;\t|]-?\d+\.$")  # a last cell, as of a file that was not written to its end
@@ -491,7 +492,6 @@ def _blank_rows(table: pa.Table) -> Bools:
 
 
 def _header(content: pa.Buffer) -> Header:
-    csv.field_size_limit(2**31 - 1)  # for all that follows: prompts may be long
     lines = io.TextIOWrapper(pa.BufferReader(content), encoding="utf-8", newline="")
     before = 0
     comments = 0
@@ -507,7 +507,9 @@ def _header(content: pa.Buffer) -> Header:
         raise ValueError("it is UTF-16 without a mark, or no text")
     following = [lines.readline() for _ in range(_TITLES)]
     separator = separator or _separator_in(line) or _separator_in("".join(following)) or ","
+    csv.field_size_limit(_LONGEST_NAME)
     names = _cells(line, separator)
+    csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
     cells = _cells(following[0], separator)
     if len(cells) > len(names) > 1:
         raise ValueError("the rows have more cells than the header has names")

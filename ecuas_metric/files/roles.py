@@ -426,8 +426,10 @@ class _Matching:
         """Return the names of the columns if they are numbers and the like, or a title above the table."""
         header = [name.strip() for name in self.sheet.names]
         named = [name for name in header if not _NO_NAME.fullmatch(name)]
-        is_title = len(named) == 1 < len(header) and (len(header) > 2 or named == header[:1])
-        return header if not named or is_title else []
+        unnamed = [name for name in header if name.startswith("Unnamed: ")]
+        is_title = len(named) == 1 and len(unnamed) == len(header) - 1 > 0
+        is_index = unnamed == header[:1]  # as pandas writes it
+        return header if not named or (is_title and not is_index) else []
 
     def _advice_on_names(self) -> dict[str, Any]:
         """Return the advice to leave out what is above the first row of names, if there is one below the header."""

@@ -115,7 +115,15 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "R's write.csv": ("a.csv", judged("TRUE", "FALSE").to_csv(quoting=2)),
         **{
             words: ("a.csv", judged(*words.split("/")))
-            for words in ("yes/no", "Correct/Incorrect", "right/wrong", "Pass/FAIL", "C/I", "Y/N")
+            for words in (
+                "yes/no",
+                "Correct/Incorrect",
+                "right/wrong",
+                "Pass/FAIL",
+                "C/I",
+                "Y/N",
+                "✅/❌",
+            )
         },
         "NumPy's numbers and truths": (
             "a.csv",
@@ -540,6 +548,16 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         ),
         "--columns correct=grade --right=correct/incorrect,not_attempted",
         "confidences",
+    ),
+    "probabilities of answers, under the name of those of class 1": (
+        pd.DataFrame({"id": BASE["id"], "prob": Q, "passed": C == 1}),
+        "--columns confidence=prob,correct=passed",
+        "confidences",
+    ),
+    "columns of numbers beside one name": (
+        pd.DataFrame({"y": Y, "0": 1 - P, "1": P}),
+        "--columns label=y,posteriors=0+1",
+        "binary",
     ),
     "words of another language, and decimal commas": (
         pd.DataFrame(
