@@ -304,6 +304,17 @@ def _in_place(table: Candidates) -> Iterator[Proposal]:
         yield Proposal("name_in_order", {"posteriors": "+".join(names)})
 
 
+def _answers_or_classes(table: Candidates) -> Iterator[Proposal]:
+    """Yield what a probability by its name is beside the one column of verdicts: of answers, or that of a class."""
+    share = _only(table.named("positive"))
+    verdict = _only(table.verdicts())
+    if share is None or verdict is None or table.named("label") or table.named("correct"):
+        return
+    sure = Sure(share, table.values(share))
+    if sure.is_higher(verdict):
+        yield _as_correct(table, sure, verdict)
+
+
 def _two_classes(table: Candidates) -> Iterator[Proposal]:
     """Yield the one column of numbers from 0 to 1 as the probability of one of two classes."""
     label = _only([name for name in table.may_be_labels() if are_two_names(table.classes(name))])
@@ -312,11 +323,7 @@ def _two_classes(table: Candidates) -> Iterator[Proposal]:
     if label is None or share is None or is_judged:
         return
     classes = table.classes(label)
-    sure = Sure(share, table.values(share))
-    verdict = None if table.named("label") else table.verdict_known(label)
-    if table.named("positive") and verdict is not None and sure.is_higher(verdict):
-        yield _as_correct(table, sure, verdict)
-    elif _fit_labels(classes) and _is_of_a_class(table, share, classes):
+    if _fit_labels(classes) and _is_of_a_class(table, share, classes):
         higher = _higher_class(table.values(share), table.texts(label), classes)
         missing = table.missing(label=label, positive=share)
         yield _on_two_classes(share, classes, missing, higher)
@@ -661,6 +668,7 @@ _RULES: tuple[Callable[[Candidates], Iterator[Proposal]], ...] = (
     _confidence,
     _doubt,
     _chosen,
+    _answers_or_classes,
     _two_classes,
     _judged,
     _margin,

@@ -554,6 +554,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns confidence=prob,correct=passed",
         "confidences",
     ),
+    "the same beside 0 and 1": (
+        pd.DataFrame({"id": BASE["id"], "prob": Q, "ok": C}),
+        "--columns confidence=prob,correct=ok",
+        "confidences",
+    ),
     "columns of numbers beside one name": (
         pd.DataFrame({"y": Y, "0": 1 - P, "1": P}),
         "--columns label=y,posteriors=0+1",
