@@ -261,7 +261,7 @@ def _p_of_risk(
     stakes = BETS / ((largest - risk) * _group_size(options))
     with np.errstate(over="ignore"):  # infinite wealth is a p-value of 0
         growth = np.log1p(-np.multiply.outer(stakes, excess))
-    wealth = np.exp(growth.sum(axis=1))
+        wealth = np.exp(growth.sum(axis=1))
     return 1 / float(wealth.mean())
 
 

@@ -12,13 +12,13 @@ import pyarrow as pa
 
 from ..errors import FileError
 from ..inputs import Array, Bools, Floats
-from .cells import TRUTHS, numbers_in, parse_cells
+from .cells import TRUTHS, numbers_in, parse_cells, words_to_say
 from .recipe import LOG, column_in
 from .values import Sheet, as_text, encode, first_of, parsed_json, with_fields
 
 RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
 _VERDICTS = [{"1", "0"}, *map(set, TRUTHS)]  # pairs of words
-_JUDGED = [pair for pair in TRUTHS if pair.keys() & {"correct", "right", "pass", "passed"}]
+_OF_ANSWERS = [pair for pair in TRUTHS if pair.keys() & {"correct", "right", "pass", "passed"}]
 _MOST_OF_RATING = 11
 _DEEPEST = 10  # of nested objects
 _SURELY = 3  # deviations that are no chance; a coin has the largest, of 1/2
@@ -185,10 +185,10 @@ class Candidates:
 
 def _with_third_word(words: set[str]) -> str:
     """Return three words as RIGHT/WRONG,WRONG, if two of them are a pair that is of answers alone, or else nothing."""
-    for right, wrong in _JUDGED:
+    for right, wrong in _OF_ANSWERS:
         others = words - {right, wrong}
-        if len(words) == 3 and len(others) == 1 and not re.search("[/,]", "".join(others)):
-            return f"{right}/{wrong},{others.pop()}"
+        if len(words) == 3 and len(others) == 1:
+            return words_to_say(right, [wrong, *others])
     return ""
 
 

@@ -84,6 +84,11 @@ def _without_printed(cells: pa.Array) -> pa.Array:
     return cells
 
 
+def _without_print(text: str) -> str:
+    """Return the text of a number, a list or a mapping without what was printed around its numbers."""
+    return _inside(_PRINTED_NUMBERS, text) if "(" in text else text
+
+
 def _inside(pattern: str, text: str) -> str:
     """Return a text with what stands inside of a pattern in its place, in a time in proportion to its length."""
     replaced = pc.replace_substring_regex(pa.scalar(text), pattern, r"\1")
@@ -169,7 +174,7 @@ def row_of_numbers(value: object) -> object:
     if by_class is not None:
         value = list(by_class.values())
     if isinstance(value, str):
-        value = _inside(_PRINTED_NUMBERS, value) if "(" in value else value
+        value = _without_print(value)
         inside = re.fullmatch(r"\s*[\[(]([^\[\](){}]*)[\])]\s*", value)
         value = re.split(r"[\s,;]+", inside[1].strip(" ,")) if inside else value
     if isinstance(value, list | tuple):
@@ -271,10 +276,8 @@ def _refuse_others(
     fields: dict[str, Any] = {"words": list(pair), "advice": "empty_if_not_judged"}
     wrong = [*(word for word in words if pair.get(word) == 0), *further]
     are_slips = np.bincount(codes[are_others])[numbers] < _OFTEN
-    can_be_said = len(wrong) < _WORDS_SHOWN and not re.search("[/,]", "".join(wrong))
-    if can_be_said and not are_slips.any():
-        right = max(pair, key=pair.__getitem__)
-        said = f"{right}/{','.join(wrong)}"
+    said = words_to_say(max(pair, key=pair.__getitem__), wrong)
+    if said and len(wrong) < _WORDS_SHOWN and not are_slips.any():
         fields |= {"advice": "say_wrong_words", "said": said, "said_flag": quoted(said)}
     raise _error_of_cells(sheet, column, "neither_word", are_others, **fields)
 
@@ -339,14 +342,28 @@ def _words_in(
     return list(map(str, values)), codes
 
 
+def words_to_say(right: str, wrong: Sequence[str]) -> str:
+    """Return words for right and wrong as RIGHT/WRONG,WRONG, or nothing where a word has one of these signs."""
+    if "/" in right or re.search("[/,]", "".join(wrong)):
+        return ""
+    return f"{right}/{','.join(wrong)}"
+
+
 def _said_pair(
     words: Sequence[str],
     right: str,
 ) -> Mapping[str, float]:
-    """Return what words count as where the user named that for right, or all as RIGHT/WRONG or RIGHT/WRONG,WRONG."""
+    """Return what words count as where the user named that for right, or all as RIGHT/WRONG or RIGHT/WRONG,WRONG.
+
+    A word with a comma is one word, if the column has it.
+    """
     first, _, said = (part.strip() for part in right.lower().partition("/"))
-    others = [word for word in words if word != first]
-    wrong = map(str.strip, said.split(",")) if said else others[:1]
+    if not said:
+        wrong = [word for word in words if word != first][:1]
+    elif said in words:
+        wrong = [said]
+    else:
+        wrong = list(map(str.strip, said.split(",")))
     return {first: 1.0, **dict.fromkeys(wrong, 0.0)}
 
 
@@ -419,7 +436,7 @@ def _way_of(text: str) -> str:
 def _literal(text: str) -> object:
     """Return what the text of a Python value stands for, or the text."""
     try:
-        return ast.literal_eval(_inside(_PRINTED_NUMBERS, text.strip()))
+        return ast.literal_eval(_without_print(text.strip()))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return text
 

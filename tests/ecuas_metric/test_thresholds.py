@@ -115,6 +115,16 @@ def test_what_is_above_the_largest_uncertainty_is_rejected_at_every_reject_cost(
     assert choose_reject_cost(none, budget=1).coverage.value == 0
 
 
+@pytest.mark.filterwarnings("error")
+def test_wealth_beyond_all_numbers_is_certain_and_said_without_a_warning():
+    correct = np.arange(20_000) % 500 > 0
+    options = {"groups": np.arange(20_000) // 2}
+    choice = choose_reject_cost(
+        confidence_system(correct, np.full(20_000, 0.9), **options), max_risk=0.3
+    )
+    assert choice.coverage.value == 1
+
+
 def test_bets_of_costs_and_groups_are_valid_and_weaker_than_binomial_tails(rng):
     """The mean of 1 / p is at most 1 where the promise just fails: p is that of a test martingale."""
     wealth = []

@@ -142,6 +142,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
                 correct=[f"[{c}]" for c in C],
             ),
         ),
+        "a word for wrong with a comma": (
+            "a.csv --right='yes/no, never'",
+            judged("yes", "no, never"),
+        ),
         "several words for wrong": (
             "a.csv --right='A/B, C'",
             BASE.assign(correct=np.where(C, "A", np.where(SOME, "B", "C"))),
