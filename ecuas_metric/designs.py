@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import InputError
-from .inputs import Bools, Floats, Ints, inner
+from .inputs import Bools, Floats, Ints, inner, is_one_repeated
 from .options import Options
 
 _ROUNDING = 1e-9
@@ -210,7 +210,7 @@ def student_quantile(level: float, freedom: float) -> float:
 
 def effective_size(weight: Floats) -> float:
     """Return Kish's effective number of samples of weights (N,): (sum of w)^2 / sum of w^2."""
-    if not any(weight.strides):  # one number, repeated
+    if is_one_repeated(weight):
         return float(len(weight))
     weight = weight / weight.max()  # first: squares of very small ones would vanish
     return float(weight.sum()) ** 2 / inner(weight, weight)

@@ -148,9 +148,8 @@ def each_once(
     arrays: Sequence[Floats],
 ) -> list[Floats]:
     """Return what a function makes of arrays, of those that are one array once."""
-    results = {
-        id(array): function(array) for array in {id(array): array for array in arrays}.values()
-    }
+    distinct = {id(array): array for array in arrays}
+    results = {name: function(array) for name, array in distinct.items()}
     return [results[id(array)] for array in arrays]
 
 

@@ -207,6 +207,11 @@ def blocks(
         yield slice(first, min(first + rows, num_rows))
 
 
+def is_one_repeated(values: Floats) -> bool:
+    """Return whether an array (N,) is known to be one number, as `np.broadcast_to` gives it."""
+    return not any(values.strides)
+
+
 def inner(first: Floats, second: Floats) -> float:
     """Return the sum of the products of two arrays (N,), on one core: that of BLAS depends on how many there are."""
     parts = blocks(len(first), row_size=SAMPLE_SIZE)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .inputs import SAMPLE_SIZE, Array, Floats, Ints, blocks
+from .inputs import SAMPLE_SIZE, Array, Floats, Ints, blocks, is_one_repeated
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class TieGroups:
     @property
     def are_samples(self) -> bool:
         """Whether each group is one sample of weight 1."""
-        return not any(self.weight.strides) and bool((self.weight[:1] == 1).all())
+        return is_one_repeated(self.weight) and bool((self.weight[:1] == 1).all())
 
     @property
     def mean_cost(self) -> Floats:

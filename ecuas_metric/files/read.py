@@ -505,12 +505,15 @@ def _header(content: pa.Buffer) -> Header:
         before += 1
     if "\0" in line:
         raise ValueError("it is UTF-16 without a mark, or no text")
-    following = [lines.readline() for _ in range(_TITLES)]
-    separator = separator or _separator_in(line) or _separator_in("".join(following)) or ","
+    below = lines.readline()
+    separator = separator or _separator_in(line)
+    if not separator:  # a title
+        further = [lines.readline() for _ in range(_TITLES)]
+        separator = _separator_in("".join([below, *further])) or ","
     csv.field_size_limit(_LONGEST_NAME)
     names = _cells(line, separator)
     csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
-    cells = _cells(following[0], separator)
+    cells = _cells(below, separator)
     if len(cells) > len(names) > 1:
         raise ValueError("the rows have more cells than the header has names")
     return Header(names, before, separator, cells, comments)

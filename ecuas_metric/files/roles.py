@@ -433,11 +433,11 @@ class _Matching:
 
     def _advice_on_names(self) -> dict[str, Any]:
         """Return the advice to leave out what is above the first row of names, if there is one below the header."""
-        head = self.sheet.head(MOST_SKIPPED)
+        head = self.sheet.head(MOST_SKIPPED if self.sheet.header else 0)
         cells = [head.column(name).to_pylist() for name in head.names]
-        rows = list(zip(*cells, strict=True))
+        rows = zip(*cells, strict=True)
         are_names = [all(map(_is_name, row)) for row in rows]
-        if not self.sheet.header or True not in are_names:
+        if True not in are_names:
             return {"advice": "name_header"}
         above = [self.sheet.header, *head.rows[: are_names.index(True)].tolist()]
         return {"advice": "skip_rows", **head.fields_of_skipped(above)}

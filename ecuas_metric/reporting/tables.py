@@ -312,11 +312,12 @@ def _mark_up(
     bold: str,
 ) -> list[list[str]]:
     """Return the texts of all cells, escaped, the best of each column in a template of bold text."""
-    texts = []
-    for row in _group_rows(grid):
-        cells = [(bold if cell.is_best else "{}", cell.text) for cell in row]
-        texts.append([template.format(escape(text)) for template, text in cells])
-    return texts
+
+    def marked_up(cell: Cell) -> str:
+        text = escape(cell.text)
+        return bold.format(text) if cell.is_best else text
+
+    return [list(map(marked_up, row)) for row in _group_rows(grid)]
 
 
 def _group_rows(grid: Grid) -> list[list[Cell]]:
