@@ -277,7 +277,7 @@ ADVICE = {  # sentences of their own
         "If {truth!r} is 1 where answers are wrong: {arguments}; if {of_column!r} is 1 where the system is sure that "
         "it is wrong: {other_arguments}."
     ),
-    "name_doubt": "Is {of_column!r} 1 where the system is sure that it is wrong? columns={columns}.",
+    "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? columns={columns}.",
     "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {arguments}.",
     "name_per_cent": "Is it this, in per cent? {arguments}.",
     "name_chosen_and_true": (

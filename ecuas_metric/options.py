@@ -356,8 +356,8 @@ OPTIONS = {
     "n_bins": Option(_in(1, 2**31, whole=True), "Number of bins of ECE", _SHARES),
     "epsilon": Option(
         _in(0, 0.5, inside=True),
-        "Lower bound of uncertainties in ECUAS_n, in units of a cost matrix (its minimax) or of max_uncertainty, "
-        "and of probabilities in logarithms",
+        "Lower bound of uncertainties in ECUAS_n, in units of a cost matrix (the least of its columns' maxima) or of "
+        "max_uncertainty, and of probabilities in logarithms",
     ),
     "sample_weight": Option(_weights, "Weight of each sample, >= 0"),
     "weights_are": Option(

@@ -45,8 +45,9 @@ def _useful_range(name: str, system: System) -> str:
     if not useful.any():
         return f"Whatever the cost of a rejection, users of {name} do better by accepting all or rejecting all."
     low, high = curve.reject_cost[useful][[0, -1]]
-    is_range = np.ptp(np.flatnonzero(useful)) + 1 == useful.sum()
-    gaps = "" if is_range else " (but for some costs in between)"
+    span = np.ptp(np.flatnonzero(useful)) + 1
+    missing = 1 - useful.sum() / span
+    gaps = f" (but for {missing:.1%} of the costs in between)" if missing else ""
     return (
         f"Users of {name} to whom a rejection costs {_between(low, high)} of a mistake{gaps} do better by using its "
         "confidences than by accepting or rejecting everything."

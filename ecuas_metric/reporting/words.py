@@ -98,7 +98,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "If {truth!r} is 1 where answers are wrong: {flags}; if {of_column!r} is 1 where the system is sure that it is "
         "wrong: {other_flags}."
     ),
-    "name_doubt": "Is {of_column!r} 1 where the system is sure that it is wrong? --columns {pairs}.",
+    "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? --columns {pairs}.",
     "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {flags}.",
     "name_per_cent": "Is it this, in per cent? {flags}.",
     "name_chosen_and_true": (

@@ -180,7 +180,9 @@ def _hints(systems: Mapping[str, System], keys: Collection[Key]) -> list[str]:
         results[name] = compute_results(plain, only=asked)
     hints = [not_beaten(results, keys)]
     if not any(key.entry is EXPECTED_COST for key in keys):
-        hints.append("next: --reject-costs 0.2 compares costs at a reject cost")
+        hints.append(
+            "next: --reject-costs 0.2 --metrics expected_cost_0.2 compares expected costs there"
+        )
     return list(filter(None, hints))
 
 

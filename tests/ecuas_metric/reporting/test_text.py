@@ -7,6 +7,7 @@ import pytest
 from ecuas_metric import confidence_system
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.metric import Key
+from ecuas_metric.plotting.curves import reject_cost_curve
 from ecuas_metric.reporting import cli, text
 from ecuas_metric.reporting.differences import summary
 from ecuas_metric.reporting.report import p_text, prepare_submissions
@@ -122,7 +123,13 @@ def test_a_useful_range_with_a_hole_says_so():
     confidence = np.repeat([0.9, 0.5, 0.4, 0.2], [10, 20, 50, 20])
     correct = np.repeat([1, 0, 1, 0], [10, 20, 50, 20])
     lines = text.explain({"a": confidence_system(correct, confidence)})
-    assert any("of a mistake (but for some costs in between) do better" in line for line in lines)
+    curve = reject_cost_curve(confidence_system(correct, confidence))
+    useful = curve.expected_cost < np.minimum(curve.accept_all, curve.reject_all) - 1e-12
+    first, *_, last = np.flatnonzero(useful)
+    share = np.mean(~useful[first : last + 1])
+    assert share > 0
+    said = f"of a mistake (but for {share:.1%} of the costs in between) do better"
+    assert any(said in line for line in lines)
 
 
 def test_the_best_of_equal_values_are_named_together_and_others_by_digits_that_differ():
