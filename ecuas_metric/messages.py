@@ -292,7 +292,8 @@ ADVICE = {  # sentences of their own
         "Name them with columns={{'confidence': NAME}}, or {{'posteriors': 'A+B'}} and the labels of these classes."
     ),
     "name_posteriors": (
-        "Name them with columns={{'posteriors': 'A+B'}} of all classes, or {{'positive': NAME}} of class 1."
+        "Name them with columns={{'posteriors': 'A+B'}} of all classes, or {{'positive': NAME}} of class 1. Are "
+        "answers judged already? columns={{'confidence': NAME, 'correct': NAME}}."
     ),
     "convert_to_parquet": (
         "Out of core, files are Parquet: DuckDB, Polars and pandas make them of others."
@@ -364,7 +365,7 @@ ADVICE = {  # sentences of their own
     "save_details": "Run it again with --save-details.",
     "use_task_of_one_right_choice": "Use a task with one, e.g. the mc1.",
     "write_in_one_case": "Write each class in one way.",
-    "write_in_one_scale": "Write all of them as numbers in [0, 1].",
+    "write_in_one_scale": "Write all of them as numbers in [0, 1], and if they are, leave the scale out.",
 }
 
 NOTES = {  # what a reader of a result must know besides its numbers

@@ -165,14 +165,18 @@ def _contents(cells: pa.Array, count: int) -> str:
 
 
 def describe(table: pa.Table, name: str) -> str:
-    """Return a column's name, what it holds, and three of its values."""
+    """Return a column's name, what it holds, and the first three values that differ."""
     what = contents(table, name)
     if what == _EMPTY:
         return f"{name} ({what})"
-    examples = []
-    for value in plain(table[name].slice(0, _EXAMPLES)).to_pylist():
+    examples: list[str] = []
+    for value in plain(table[name].slice(0, HEAD)).drop_null().to_pylist():
         text = " ".join(as_text(value).split())
-        examples.append(text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}..")
+        example = text if len(text) <= _LONGEST_EXAMPLE else f"{text[:_LONGEST_EXAMPLE]}.."
+        if example and example not in examples:
+            examples.append(example)
+        if len(examples) == _EXAMPLES:
+            break
     return f"{name} ({what}: {', '.join(examples)})"
 
 

@@ -49,7 +49,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "reject_missing": "Missing confidences? --missing-confidence 0 rejects these answers at reject costs below 1.",
     "name_predictions": "Columns named after classes? List these: --labels A,B. Else --columns confidence=NAME, or "
     "--columns posteriors=A+B --labels A,B.",
-    "name_posteriors": "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
+    "name_posteriors": (
+        "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1. Are answers judged "
+        "already? --columns confidence=NAME,correct=NAME."
+    ),
     "skip_rows": 'Leave such rows out: --columns "{of_file}:skip={skipped}".',
     "choose_correct": "Only you know which says whether answers are right: --columns correct={names}.",
     "weigh_by_counts": (
