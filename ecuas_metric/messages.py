@@ -231,7 +231,7 @@ ADVICE = {  # sentences of their own
     "name_swapped": "Swapped? columns={columns}.",
     "name_system": "Does it name systems? columns={columns}.",
     "name_systems_or_groups": (
-        "Does it name systems? columns={columns}. Several answers to each question? columns={{'group': '{ids}'}}."
+        "Does it name systems? columns={columns}. Several answers to each question? {other_arguments}."
     ),
     "say_wrong_words": "right={said!r} counts these as wrong. No verdict? Leave these cells empty.",
     "say_right_word": (

@@ -60,7 +60,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_swapped": "Swapped? Enter {pairs} under Options, “Columns”.",
     "name_complement": "If it is, enter {pairs} under Options, “Columns”.",
     "name_system": "Does it name systems? Enter {pairs} under Options, “Columns”.",
-    "name_systems_or_groups": "Under Options, “Columns”, name it as the system, or name the ids as the group.",
+    "name_systems_or_groups": (
+        "Under Options, “Columns”, enter {pairs} if it names systems; {other_pairs} if there are several answers to "
+        "each question."
+    ),
     "say_wrong_words": "Write 1 for right answers, 0 for wrong ones, and nothing where there is no verdict.",
     "say_right": "Write 1 for right answers, and 0 for wrong ones.",
     "name_predicted": "Name it under Options, “Columns”: {pairs}; or correct=NAME, if a column says what is right.",

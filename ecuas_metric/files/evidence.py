@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import FileError, InputError, Note
+from ..errors import FileError, InputError, Note, pairs_of
 from ..inputs import Array, Bools, Floats, Ints, are_swapped
 from ..results import note_perfect
 from .cells import codes_of_two, numbers_in, parse_cells, row_of_numbers, said_words
@@ -710,11 +710,14 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
 
 
 def _told_apart(sheet: Sheet, ids: str, other: str, values: int, system: str) -> FileError:
+    several = {"id": f"{ids}+{other}"}
     return sheet.error(
         ids,
         "ids_of_other",
         advice="name_systems_or_groups",
         columns={"system": system},
+        other_arguments=f"columns={several}",
+        other_pairs=pairs_of(several),
         other=other,
         values=values,
         ids=ids,

@@ -75,7 +75,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_swapped": "Swapped? --columns {pairs}.",
     "name_system": "Does it name systems? --columns {pairs}.",
     "name_systems_or_groups": (
-        "Does it name systems? --columns {pairs}. Several answers to each question? --columns group={ids}."
+        "Does it name systems? --columns {pairs}. Several answers to each question? --columns {other_pairs}."
     ),
     "say_wrong_words": "--right={said_flag} counts these as wrong. No verdict? Leave these cells empty.",
     "say_right_word": (

@@ -1351,6 +1351,21 @@ def test_the_first_part_of_a_joined_id_that_repeats_is_a_group(tmp_path):
     assert submission.ids.to_pylist()[:2] == ["q000 | 1", "q001 | 1"]
 
 
+def test_both_ways_out_for_repeated_ids_compare_systems(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    runs = [BASE.assign(model=model, seed=seed) for model in "ab" for seed in (1, 2, 3)]
+    pd.concat(runs).to_csv("a.csv", index=False)
+    compare = ["compare", "a.csv", "--metrics", "ER", "--output", "out.json"]
+    assert cli.main(compare) == 2
+    ways = re.findall(r"--columns (\S+)\.", capsys.readouterr().err)
+    compared = {}
+    for way in ways:
+        assert cli.main([*compare, "--columns", way]) == 0
+        rows = json.loads((tmp_path / "out.json").read_text())["rows"]
+        compared[way] = len({row["first"] for row in rows} | {row["second"] for row in rows})
+    assert compared == {"system=model+seed": 6, "id=id+seed": 2}
+
+
 def test_ids_of_which_none_is_shared_have_ways_out(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     BASE.to_csv("a.csv", index=False)
