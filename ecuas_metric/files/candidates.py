@@ -33,6 +33,7 @@ class Sure:
     values: Floats
     scale: int | str = 1
     is_rating: bool = False  # of a scale that only the user knows
+    is_named: bool = False  # as confidences
 
     @property
     def advice(self) -> str:
@@ -41,7 +42,8 @@ class Sure:
 
     def is_higher(self, verdict: Verdict) -> bool:
         """Return whether it is higher for right answers: surely, where it may be anything, or these are not known."""
-        is_unsure = self.scale != 1 or self.is_rating or verdict.words or verdict.is_label
+        is_strange = self.scale != 1 and not self.is_named
+        is_unsure = is_strange or self.is_rating or verdict.words or verdict.is_label
         rule = rises_surely if is_unsure else rises
         return rule(np.where(verdict.known, self.values, np.nan), verdict.right)
 
@@ -126,18 +128,16 @@ class Candidates:
 
     def sure(self) -> list[Sure]:
         """Return the columns that may be confidences: percentages or logarithms if there are no fractions."""
-        names = self.named("confidence") or self.shares()
-        shares = [Sure(name, self.values(name)) for name in names]
-        scales: tuple[tuple[int | str, Callable[[Floats], bool]], ...] = (
-            (LOG, are_logarithms),
-            (100, are_percentages),
-        )
-        return shares or [
-            Sure(name, values, scale)
-            for name, values in self.numbers.items()
-            for scale, is_on_scale in scales
+        named = self.named("confidence")
+        columns = {name: self.values(name) for name in named or self.numbers}
+        shares = [Sure(name, values) for name, values in columns.items() if are_shares(values)]
+        on_scales = [
+            Sure(name, values, scale, is_named=bool(named))
+            for name, values in columns.items()
+            for scale, is_on_scale in _SCALES
             if is_on_scale(values)
         ]
+        return shares or on_scales or [Sure(name, columns[name]) for name in named]
 
     def ratings(self) -> list[Sure]:
         """Return the columns of a few whole numbers that are none of two codes."""
@@ -325,6 +325,13 @@ def _beyond_chance(first: Array, second: Array) -> float:
     shared = set(first.tolist()) & set(second.tolist())
     expected = sum(np.mean(first == value) * np.mean(second == value) for value in shared)
     return float(np.mean(first == second) - expected)
+
+
+_SCALES: tuple[tuple[int | str, Callable[[Floats], bool]], ...] = (
+    # what a confidence may be on, but 0 to 1, and whether numbers (N,) are
+    (LOG, are_logarithms),
+    (100, are_percentages),
+)
 
 
 def are_two_names(classes: Sequence[str]) -> bool:

@@ -510,6 +510,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns positive=margin --predictions-are logits",
         "binary",
     ),
+    "percentages, and verdicts of another name": (
+        BASE.assign(confidence=(100 * Q).round(2)).rename(columns={"correct": "ok"}),
+        "--columns correct=ok --scale 100",
+        "confidences",
+    ),
     "percentages and words of other names": (
         BASE.assign(sure=(100 * Q).round(2), judge=np.where(C, "CORRECT", "INCORRECT"))[
             ["id", "sure", "judge"]
