@@ -1,6 +1,8 @@
 """Three classifiers on scikit-learn's bundled digits, as they are and calibrated, and the usual metrics of them."""
 
 import argparse
+import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,7 +35,7 @@ CLASSIFIERS = {
     "random forest": RandomForestClassifier(random_state=0),
 }
 COLUMNS = {"error_rate": "error rate", "ece": "ECE", "auroc": "AUROC", "aurc": "AURC"}
-COLUMNS |= {f"normalized_ecuas_{n}": f"N-ECUAS_{n}" for n in (0, 1, 128)}
+COLUMNS |= {f"ecuas_{n}": f"ECUAS_{n}" for n in (0, 1, 128)}
 FLOOR = 1e-12  # a class that no tree votes for has probability 0, and no logarithm to calibrate
 
 
@@ -54,22 +56,29 @@ def main(argv: Sequence[str] | None = None) -> None:
         )
     systems = {}
     results = {}
+    notes = []
     for name, posteriors in outputs.items():
         systems[name] = posterior_system(labels, posteriors)
-        results[name] = ecuas.compute(predictions=posteriors, references=labels, normalize=True)
+        with warnings.catch_warnings(record=True, action="always") as caught:
+            results[name] = ecuas.compute(predictions=posteriors, references=labels)
+        notes += [f"Note on the {name}: {warning.message}" for warning in caught]
     print(
         f"Handwritten digits, {len(labels)} test samples, 10 classes. Lower is better, but for AUROC.\n"
     )
     print(table(results))
-    print(f"\n{reading({name: results[name] for name in raw})}\n{gain(results)}\n")
-    for name, posteriors in outputs.items():
-        print(write_posteriors(name, posteriors, labels, out).as_posix())
+    print(f"\n{reading({name: results[name] for name in raw})}\n{gain(results)}")
+    print(*notes, "", sep="\n")
+    paths = [
+        write_posteriors(name, posteriors, labels, out) for name, posteriors in outputs.items()
+    ]
+    print(*(path.as_posix() for path in paths), sep="\n")
     for name, figure in {
         "risk_coverage": risk_coverage_figure({name: systems[name] for name in raw}),
         "reject_cost": reject_cost_figure(systems),
         "reliability": reliability_figure(systems),
     }.items():
         print(*(path.as_posix() for path in save(figure, out / name)))
+    print(f"\n{next_steps(paths)}")
 
 
 def fit() -> tuple[Systems, NDArray[np.int64]]:
@@ -115,15 +124,15 @@ def table(results: dict[str, dict[str, float]]) -> str:
 def reading(results: dict[str, dict[str, float]]) -> str:
     """Say in two lines where AURC and ECUAS_0 disagree."""
     by_aurc = min(results, key=lambda name: results[name]["aurc"])
-    by_ecuas = min(results, key=lambda name: results[name]["normalized_ecuas_0"])
+    by_ecuas = min(results, key=lambda name: results[name]["ecuas_0"])
     if by_aurc == by_ecuas:
         return f"AURC and ECUAS_0 both prefer the {by_aurc}."
     first = results[by_aurc]
     second = results[by_ecuas]
     return (
         f"AURC prefers the {by_aurc} ({first['aurc']:.4f} against {second['aurc']:.4f}): it only asks how the "
-        f"confidences rank the errors.\nECUAS_0 prefers the {by_ecuas} ({second['normalized_ecuas_0']:.2f} against "
-        f"{first['normalized_ecuas_0']:.2f}): the other's confidences cannot be taken at their word (ECE "
+        f"confidences rank the errors.\nECUAS_0 prefers the {by_ecuas} ({second['ecuas_0']:.2f} against "
+        f"{first['ecuas_0']:.2f}): the other's confidences cannot be taken at their word (ECE "
         f"{first['ece']:.2f} against {second['ece']:.2f})."
     )
 
@@ -133,13 +142,25 @@ def gain(results: dict[str, dict[str, float]]) -> str:
     falls = {}
     for name, row in results.items():
         calibrated = results.get(f"{name}, calibrated", row)
-        falls[name] = row["normalized_ecuas_0"] - calibrated["normalized_ecuas_0"]
+        falls[name] = row["ecuas_0"] - calibrated["ecuas_0"]
     name = max(falls, key=lambda name: falls[name])
     old = results[name]
     new = results.get(f"{name}, calibrated", old)
     return (
-        f"Calibrated, the {name} falls from {old['normalized_ecuas_0']:.2f} to {new['normalized_ecuas_0']:.2f} in "
+        f"Calibrated, the {name} falls from {old['ecuas_0']:.2f} to {new['ecuas_0']:.2f} in "
         f"ECUAS_0, and from {old['aurc']:.4f} to {new['aurc']:.4f} in AURC."
+    )
+
+
+def next_steps(paths: Sequence[Path]) -> str:
+    """Say in two lines how to compare what was written, and how to score a file of one's own."""
+    command = Path(sys.executable).with_name("ecuas")
+    if command.is_relative_to(Path.cwd()):
+        command = command.relative_to(Path.cwd())
+    _, second, third, *_ = (path.as_posix() for path in paths)
+    return (
+        f"Is a difference more than chance?          {command} compare {third} {second}\n"
+        f"Your CSV, columns confidence and correct:  {command} score mine.csv"
     )
 
 

@@ -2,6 +2,7 @@ import contextlib
 import importlib.metadata
 import io
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from ecuas_metric import __version__, ecuas_score, read_submissions, score_poste
 from ecuas_metric.costs import ecuas_cost
 from ecuas_metric.metric import METRICS
 from ecuas_metric.options import OPTIONS
+from ecuas_metric.reporting import cli
 from examples import paper
 from space import subset
 from tests.conftest import ROOT
@@ -105,6 +107,17 @@ def test_the_demo_leaves_the_files_it_names(demo):
     named = set(re.findall(r"^demo/.*$", printed, flags=re.MULTILINE))
     left = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
     assert {path for line in named for path in line.split()} == left
+
+
+@pytest.mark.e2e
+def test_what_the_demo_says_to_do_next_can_be_done(demo, monkeypatch, capsys):
+    folder, printed = demo
+    monkeypatch.chdir(folder)
+    compare, score = re.findall(r"ecuas ((?:compare|score) .*)$", printed, flags=re.MULTILINE)
+    assert cli.main(compare.split()) == 0
+    assert "is best, significantly" in capsys.readouterr().out
+    Path("mine.csv").write_text("confidence,correct\n0.9,1\n0.4,0\n0.8,1\n")
+    assert cli.main(score.split()) == 0
 
 
 @pytest.mark.e2e
