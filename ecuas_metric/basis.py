@@ -109,6 +109,8 @@ class Basis:
         What became of answers without a label: "wrong", "drop" or "bounds".
     population : str
         Which questions these are, where they are a selection.
+    part : str
+        Of the parts of the data, such as tasks, the one that this is a number of.
     grading, reading : tuple of pairs of str
         The rules by which answers were graded, and by which a file became arrays otherwise.
     recipe : str
@@ -165,6 +167,7 @@ class Basis:
     answers: Digest | None = _fact("answers", harmless=_EVERY)
     # the parts of the data have their own
     population: str | None = _fact("selections of questions", "population", _MERGED)
+    part: str | None = _fact("parts of the data")
     grading: tuple[tuple[str, str], ...] = _fact("rules of grading", "grading", default=())
     # each system is read in the form that it has
     reading: tuple[tuple[str, str], ...] = _fact("rules of reading", "reading", _BESIDE, default=())
@@ -283,6 +286,7 @@ class Origin:
     reading: tuple[tuple[str, str], ...] = ()
     grading: tuple[tuple[str, str], ...] = ()
     population: str | None = None
+    part: str | None = None
     unlabelled: str | None = None
     recalibration: str | None = None
 

@@ -335,8 +335,8 @@ ADVICE = {  # sentences of their own
     ),
     "unlabelled_bounded": "Values are the smallest and the largest possible ones; they are not confidence intervals.",
     "unlabelled_dropped": (
-        "They are left out, although most such answers are wrong: this reduced the error rates of seven language "
-        "models on TriviaQA to 0.29 to 0.70 of their values."
+        "They are left out. Answers that nobody could label are often wrong: leaving them out reduced the error rates "
+        "of seven language models on TriviaQA to 0.29 to 0.70 of their values."
     ),
     # ---- recalibration ----
     "change_sign": "Reversed scores? Change their sign.",

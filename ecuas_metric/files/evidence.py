@@ -710,7 +710,7 @@ def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
 
 
 def _told_apart(sheet: Sheet, ids: str, other: str, values: int, system: str) -> FileError:
-    several = {"id": f"{ids}+{other}"}
+    several = {"id": "+".join([ids, other])}
     return sheet.error(
         ids,
         "ids_of_other",

@@ -209,6 +209,15 @@ class Recipe:
         """Columns whose values name the system of a row, joined by a space."""
         return tuple(dict.fromkeys([*self.of("system"), *self.of("part")]))
 
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Those of them whose values name a part of the data: not one that is called as the only column of systems."""
+        if self.of("system"):
+            return tuple(name for name in self.of("part") if name not in self.of("system"))
+        return tuple(
+            name for name in self.of("part") if name.strip().lower() not in NAMES["system"]
+        )
+
     def of(self, role: str) -> tuple[str, ...]:
         """Return the columns of a role: none, one, or several."""
         return self.columns.get(role, ())

@@ -437,10 +437,10 @@ def _submissions(sheet: Sheet, system: str, reading: Reading) -> Iterator[Submis
     """Yield the systems of rows, which are of one of several side by side if that has a name."""
     sheet = replace(sheet, table=with_nested(sheet.table, reading.columns))
     recipe = replace(recipe_of(sheet, reading, rows=len(sheet.rows)), system=system)
-    columns = [column for column in recipe.of("system") if column not in recipe.of("part")]
+    columns = [column for column in recipe.systems if column not in recipe.parts]
     for name, rows in _split(sheet, columns):
         of = " ".join(filter(None, [system, name])) or stem(sheet.source)
-        for part, rows_of_part in _split(rows, recipe.of("part")):
+        for part, rows_of_part in _split(rows, recipe.parts):
             submission = _submission(rows_of_part, recipe, reading)
             yield replace(
                 submission,

@@ -92,7 +92,7 @@ def _averages(
         if missing:
             fields = {"metric": key, "count": missing, "total": len(values)}
             notes.append(Note("average_undefined", fields))
-    basis = replace(results.basis, num_samples=len(parts))
+    basis = replace(results.basis, num_samples=len(parts), part=None)
     return Results(averages, tuple(notes), basis)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from ..metric import Key
 from ..metrics import place
 from ..options import LEVEL, Options, checked_options
 from ..results import Estimate, Results, System, compute_results, named_systems, prepare, value_keys
-from .tables import Cell, Grid, Record, to_text
+from .tables import BEST_OF_PART, BEST_VALUE, Cell, Grid, Record, to_text
 
 if TYPE_CHECKING:
     from ..comparison.compare import Comparison
@@ -68,7 +69,8 @@ class Report:
     @property
     def is_ranked(self) -> bool:
         """Whether any metric may rank the systems: if there are several, of the same basis, and all have numbers."""
-        return len(self.results) > 1 and not self.differing and not is_bounded(self.unlabelled)
+        are_several = any(len(names) > 1 for names in names_by_part(self.results))
+        return are_several and not self.differing and not is_bounded(self.unlabelled)
 
     def notes(self) -> list[tuple[str, Note]]:
         """Return what a reader must know beside the numbers: system and note."""
@@ -261,16 +263,25 @@ def report_of(
 ) -> Report:
     """Return the report of results, however they were computed: what may be ranked is decided by their bases."""
     keys = keys_of_table(results)
-    bases = [one.basis for one in results.values()]
+    by_part = [[results[name].basis for name in names] for names in names_by_part(results)]
+    reasons = dict.fromkeys(reason for bases in by_part for reason in differing(bases))
     return Report(
         results=dict(results),
         keys=keys,
-        not_comparable=[key for key in keys if not may_rank(key, bases)],
-        signature=signature_of(bases),
-        differing=differing(bases),
+        not_comparable=[key for key in keys if not all(may_rank(key, bases) for bases in by_part)],
+        signature=signature_of(chain.from_iterable(by_part)),
+        differing=list(reasons),
         unlabelled=unlabelled or {},
         bounds=bounds or {},
     )
+
+
+def names_by_part(results: Mapping[str, Results]) -> list[list[str]]:
+    """Return the names of the systems of each part of the data: only these may be ranked among each other."""
+    names: dict[str | None, list[str]] = {}
+    for name, one in results.items():
+        names.setdefault(one.basis.part, []).append(name)
+    return list(names.values())
 
 
 def keys_of_table(results: Mapping[str, Results]) -> list[Key]:
@@ -312,6 +323,7 @@ def report_grid(
         _footnotes(report, shown, rows),
         report.signature,
         above=[f"{DIFFERING} {', '.join(report.differing)}."] if report.differing else [],
+        best=BEST_VALUE if len(names_by_part(report.results)) < 2 else BEST_OF_PART,
         legend=legend_of(shown),
         hints=_hints(report, shown),
     )
@@ -425,22 +437,26 @@ def _column(
     cells = []
     for name, estimate in estimates.items():
         text = _text(estimate, report.bounds.get(name, {}).get(key), digits)
-        is_best = best is not None and math.isclose(
-            estimate.value, best, rel_tol=SAME, abs_tol=SAME
+        is_best = name in best and math.isclose(
+            estimate.value, best[name], rel_tol=SAME, abs_tol=SAME
         )
         cells.append(Cell(text, is_best))
     dagger = "†" if key in report.not_comparable else ""
     return f"{title(key)}{dagger}", cells
 
 
-def _best(report: Report, key: Key) -> float | None:
-    """Return the best value of a metric; None if it ranks none of these systems."""
+def _best(report: Report, key: Key) -> dict[str, float]:
+    """Return the best value of those with which each system is ranked; nothing if a metric ranks none of them."""
     better = key.entry.higher_is_better
     if better is None or not report.is_ranked or key in report.not_comparable:
-        return None
-    values = [results.estimates[key].value for results in report.results.values()]
-    known = [value for value in values if not math.isnan(value)]
-    return (max if better else min)(known, default=None)
+        return {}
+    best = {}
+    for names in names_by_part(report.results):
+        values = [report.results[name].estimates[key].value for name in names]
+        known = [value for value in values if not math.isnan(value)]
+        if known and len(names) > 1:
+            best |= dict.fromkeys(names, (max if better else min)(known))
+    return best
 
 
 def _text(estimate: Estimate, bounds: ValueBounds | None, digits: int) -> str:
@@ -612,6 +628,7 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
         recipe=submission.recipe.digest(),
         reading=submission.recipe.rules(),
         unlabelled=submission.unlabelled.rule if submission.unlabelled else None,
+        part=submission.part or None,
     )
     return replace(system, notes=notes, origin=origin)
 

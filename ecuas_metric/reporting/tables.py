@@ -21,6 +21,9 @@ from ..plotting.names import short_names
 
 BEST = "●"  # behind the best value of a column; * would be read as p < 0.05
 BEST_VALUE = "best value, not necessarily significantly better (see ecuas compare)"
+BEST_OF_PART = (
+    "best value of a part of the data, not necessarily significantly better (see ecuas compare)"
+)
 IN_BOLD = "Bold:"  # the mark of formats that have bold text
 MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit beside its system
 MIN_NAME = 12  # characters that a narrow screen leaves of a name
@@ -69,6 +72,7 @@ class Grid:
     signature: str
     labels: int = 1
     above: Sequence[str] = ()
+    best: str = BEST_VALUE  # what a mark means
     grouped: bool = False
     legend: Sequence[str] = ()  # what each metric means
     hints: Sequence[str] = ()  # for readers of the text only
@@ -82,7 +86,7 @@ class Grid:
 
     def below(self, mark: str = BEST) -> list[str]:
         """Return the lines between table and signature, with the mark of the best value."""
-        lines = [f"{mark} {BEST_VALUE}"] if self.marks_best else []
+        lines = [f"{mark} {self.best}"] if self.marks_best else []
         return [*lines, *self.notes, *self.legend]
 
 

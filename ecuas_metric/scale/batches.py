@@ -218,7 +218,16 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
         summary = _summarized(kept, truth, recipe, options)
     else:
         summary = _empty(recipe, options, _num_classes(sheet, recipe))
-    return replace(summary, notes=(*notes, *summary.notes))
+    basis = replace(summary.basis, part=_part_of(sheet, recipe))
+    return replace(summary, basis=basis, notes=(*notes, *summary.notes))
+
+
+def _part_of(sheet: Sheet, recipe: Recipe) -> str | None:
+    """Return the part of the data that the rows of a system are of, if columns name parts."""
+    if not recipe.parts:
+        return None
+    (part,), _ = systems_in(sheet.head(1), recipe.parts)
+    return part
 
 
 def _truth_of(sheet: Sheet, recipe: Recipe) -> Floats:

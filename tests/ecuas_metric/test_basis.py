@@ -51,6 +51,7 @@ ONE = Basis(
     ids=Digest("ids"),
     answers=Digest("answers"),
     population="all",
+    part="law",
     grading=(("correct_from", "0.5"),),
     reading=(("scale", "100"),),
     recipe="12ab34cd",

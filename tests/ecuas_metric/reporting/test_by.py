@@ -98,6 +98,31 @@ def test_the_column_of_systems_is_kept_and_files_out_of_core_have_the_same_rows(
     assert not outside
 
 
+@pytest.mark.parametrize("flags", [[], ["--out-of-core"]])
+def test_systems_are_ranked_within_a_part_alone(flags, frame, capsys):
+    """Without ids, and of as many answers, nothing else tells the parts apart."""
+    answered = frame.drop(columns="id").groupby("subject").head(60)
+    parts = answered.assign(model=np.where(answered.index % 8 < 4, "m1", "m2"))
+    parts.to_parquet("runs.parquet")
+    assert main(["score", "runs.parquet", "--by", "subject", "--metrics", "ER", *flags]) == 0
+    lines = capsys.readouterr().out.split("Macro")[0].splitlines()
+    errors = parts.groupby(["model", "subject"])["correct"].agg(lambda right: 1 - right.mean())
+    for part in PARTS:
+        best = errors.xs(part, level="subject").min()
+        for model in ("m1", "m2"):
+            (line,) = (line for line in lines if line.startswith(f"{model} {part} "))
+            assert (BEST in line) == (errors[model, part] == best)
+
+
+@pytest.mark.parametrize("flags", [[], ["--out-of-core"]])
+def test_parts_of_one_system_are_not_ranked_but_models_are(flags, frame, capsys):
+    answered = frame.drop(columns="id").groupby("subject").head(60)
+    for column, is_ranked in (("subject", False), ("model", True)):
+        answered.rename(columns={"subject": column}).to_parquet("runs.parquet")
+        assert main(["score", "runs.parquet", "--by", column, "--metrics", "ER", *flags]) == 0
+        assert (BEST in capsys.readouterr().out) == is_ranked
+
+
 def test_averages_that_do_not_exist(frame, capsys):
     frame.loc[frame["subject"] == "art", "correct"] = 1
     frame.assign(document=frame["id"] % 7).to_csv("a.csv", index=False)
