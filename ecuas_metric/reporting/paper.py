@@ -217,9 +217,13 @@ def methods_of(
 def _at_one_confidence(report: Report, keys: Collection[Key]) -> str:
     """Say what the answers of a few systems would score with one confidence for all; of many, which are no better."""
     if are_few(report):
-        start = "With one confidence for all, the same answers would score"
+        start = (
+            "If the share of right ones were the confidence of each, the same answers would score"
+        )
     else:
-        start = "These score no better than the same answers with one confidence for all"
+        start = (
+            "These score no better than the same answers with the share of right ones as confidence"
+        )
     numbers = numbers_to_beat(report.results, keys, are_beaten=are_few(report))
     return f"{start}: {numbers}." if numbers else ""
 

@@ -34,7 +34,7 @@ NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} no interval with valid coverage is known"
 DIGITS = 3  # after the decimal point, unless intervals are narrower than these show
 MOST_DIGITS = 12
-AT_ONE_CONFIDENCE = "the same answers with one confidence for all"
+AT_ONE_CONFIDENCE = "the same answers, all with confidence 1 - ER"
 MOST_ANCHORS = 3  # systems, of which one line still says what one confidence for all would give
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
@@ -450,7 +450,7 @@ def _best(report: Report, key: Key) -> dict[str, float]:
     better = key.entry.higher_is_better
     if better is None or not report.is_ranked or key in report.not_comparable:
         return {}
-    best = {}
+    best: dict[str, float] = {}
     for names in names_by_part(report.results):
         values = [report.results[name].estimates[key].value for name in names]
         known = [value for value in values if not math.isnan(value)]
