@@ -304,8 +304,10 @@ def read_new_rows(
         name = reading.columns.get(role, role)
         is_kept = role == "label" and name in sheet.names and not nulls_in(sheet.column(name)).any()
         table = sheet.table if is_kept else _with_stand_in(sheet.table, name, values)
+        added = set(table.column_names) - set(sheet.names)
         try:
-            return submissions_of(replace(sheet, table=table), path, reading=said)
+            systems = submissions_of(replace(sheet, table=table), path, reading=said)
+            return [replace(one, recipe=one.recipe.without(added)) for one in systems]
         except FileError as error:
             if error.rule not in ("one_role_missing", "roles_missing"):
                 errors.append(error)

@@ -179,6 +179,15 @@ def test_a_truth_that_rows_have_changes_no_decision(missing, files):
         np.testing.assert_array_equal(*(rows[shown] for rows in of_both))
 
 
+@pytest.mark.parametrize("name", ["numbered", "classes", "new_answers", "labelled"])
+def test_how_new_rows_are_read_names_no_column_that_they_have_not(name, files, ran):
+    table = pd.read_csv("numbered.csv").assign(label=np.arange(200) % 3, note="x")
+    table.to_csv("labelled.csv", index=False)
+    line = ran(f"decide {name}.csv --reject-cost 0.2 --output out.csv").out.splitlines()[0]
+    named = re.findall(r"(?:not used: |, )(\w+) \(", line)
+    assert set(named) == ({"note"} if name == "labelled" else set())
+
+
 def test_new_rows_are_read_by_the_recipe_of_labelled_ones(files, ran):
     answers, _ = files
     answers["ok"] = np.where(answers["correct"] == 1, "ja", "nein")
