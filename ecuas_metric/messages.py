@@ -268,8 +268,12 @@ ADVICE = {  # sentences of their own
         "If {of_column!r} is the probability of {high}: {arguments}; if of {low}: {other_arguments}."
     ),
     "name_judged_or_class": (
-        "If {truth!r} says whether answers are right: {arguments}; if it is the true class, and {of_column!r} "
-        "the probability of {high}: {other_arguments}."
+        "If {truth!r} marks right answers: {arguments}; if it is the true class, and {of_column!r} the probability of "
+        "{high}: {other_arguments}."
+    ),
+    "name_judged_mistaken_or_class": (
+        "If {truth!r} marks right answers: {arguments}; if it marks wrong ones: of both columns '1-NAME'; if it is the "
+        "true class, and {of_column!r} the probability of {high}: {other_arguments}."
     ),
     "name_seeming": "Is it this? {arguments}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? columns={columns}.",
@@ -385,6 +389,9 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "like_right_answers": (
         "Columns {column!r} and {other!r} have the same words: does {column!r} hold the right answers, and {other!r} "
         "those of the system?"
+    ),
+    "label_of_answers": (
+        "Column {column!r} is taken for the true classes, and may be the verdicts on the texts in {other!r}."
     ),
     "like_systems": (
         "Column {column!r} has {values} values of at least {size:,} rows each, and all rows count as one system's."
@@ -517,6 +524,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "one_of_three": "may be what another column says is right: of it and {others} each is true where the others agree",
     "comments": "must hold samples; some rows are comments",
     "contradicted": "is not the probability of class 1, by column {other!r}",
+    "classes_of_other": "has the classes 0 and 1, and the predicted column {other!r} other ones",
     "footer": "must hold samples; the last rows are unlike all others",
     "ids_of_other": "repeats values, which are unique together with column {other!r} ({values} values)",
     "never_below_half": "is 0.5 or higher in every row, as of the class that was chosen",

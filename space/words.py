@@ -72,8 +72,12 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_in_order": "The command `ecuas` can read them, with {flags}.",
     "name_second_class": "Call the classes 0 and 1, of which column “{of_column}” is the probability of 1.",
     "name_judged_or_class": (
-        "Under Options, “Columns”, enter {pairs} if “{truth}” says whether answers are right; {other_pairs} if it is "
-        "the true class, and “{of_column}” the probability of {high}."
+        "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; {other_pairs} if it is the true "
+        "class, and “{of_column}” the probability of {high}."
+    ),
+    "name_judged_mistaken_or_class": (
+        "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; of both columns 1-NAME if it marks "
+        "wrong ones; {other_pairs} if it is the true class, and “{of_column}” the probability of {high}."
     ),
     "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
     "name_errors": "Is “{truth}” 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",

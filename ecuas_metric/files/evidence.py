@@ -17,6 +17,7 @@ from ..errors import FileError, InputError, Note, pairs_of
 from ..inputs import Array, Bools, Floats, Ints, are_swapped
 from ..results import note_perfect
 from .cells import codes_of_two, numbers_in, parse_cells, row_of_numbers, said_words
+from .proposals import Proposal
 from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, on_unit_scale
 from .roles import DIFFERENT, resolve
 from .values import (
@@ -556,6 +557,41 @@ def _refuse_confidences(rows: _Rows) -> None:
         raise sheet.error(name, "never_below_half", advice="name_positive", columns=columns)
 
 
+def _check_label(rows: _Rows) -> Note | None:
+    """Raise FileError if predicted classes are other ones than 0 and 1, or return a note if texts may be answers.
+
+    Labels may then be verdicts on answers. Who says which column is the probability of class 1 knows.
+    """
+    head = rows.head
+    share = rows.recipe.predictions[0]
+    label = rows.recipe.truth
+    is_said = "positive" in rows.reading.columns or share.endswith("1")
+    if is_said or set(_coded(head, label)[0]) != _CODES:
+        return None
+    texts = [name for name in rows.counts if parse_cells(head.column(name)).type == TEXT]
+    predicted = [name for name in texts if _is_named(name, "predicted")]
+    if predicted:
+        raise _judged_or_class(rows, "classes_of_other", predicted[0])
+    answers = [name for name in texts if rows.counts[name] > len(head.rows) / 2]
+    if not answers:
+        return None
+    error = _judged_or_class(rows, "label_of_answers", answers[0])
+    return Note(error.rule, {**error.fields_of_sentences(), "column": label}, error.advice)
+
+
+def _judged_or_class(rows: _Rows, rule: str, other: str) -> FileError:
+    """Return what says that labels may be verdicts on the answers in another column."""
+    share = rows.recipe.predictions[0]
+    label = rows.recipe.truth
+    proposal = Proposal(
+        "name_judged_or_class",
+        {"confidence": share, "correct": label},
+        alternative=Proposal("", {"positive": share, "label": label}),
+        fields={"truth": label, "of_column": share, "high": "class 1"},
+    )
+    return rows.sheet.error(label, rule, other=other, **proposal.to_fields({}))
+
+
 def _refuse_contradiction(
     sheet: Sheet,
     recipe: Recipe,
@@ -792,4 +828,5 @@ _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     ("confidences", "correct", _check_answers),
     ("posteriors", "posteriors", _refuse_sorted),
     ("positive", "positive", _refuse_confidences),
+    ("positive", "label", _check_label),
 )

@@ -323,7 +323,13 @@ def _two_classes(table: Candidates) -> Iterator[Proposal]:
     if label is None or share is None or is_judged:
         return
     classes = table.classes(label)
-    if _fit_labels(classes) and _is_of_a_class(table, share, classes):
+    if not _fit_labels(classes) or not _is_of_a_class(table, share, classes):
+        return
+    verdict = table.verdict_known(label)
+    sure = Sure(share, table.values(share))
+    if verdict is not None and not table.named("positive") and not sure.is_lower(verdict):
+        yield _as_correct(table, sure, verdict)
+    else:
         higher = _higher_class(table.values(share), table.texts(label), classes)
         missing = table.missing(label=label, positive=share)
         yield _on_two_classes(share, classes, missing, higher)
@@ -467,9 +473,11 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
         return proposal
     as_classes = {"positive": sure.name, "label": truth}
     high = classes[-1] if classes else "class 1"
+    # data alone do not tell doubts and mistakes from confidences and right answers
+    may_be_mistakes = len(columns) == len(_JUDGED) and not verdict.words
     return replace(
         proposal,
-        advice="name_judged_or_class",
+        advice="name_judged_mistaken_or_class" if may_be_mistakes else "name_judged_or_class",
         alternative=Proposal("", as_classes, classes, sure.scale),
         fields={"truth": truth, "of_column": sure.name, "high": high},
     )

@@ -92,8 +92,12 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "If {of_column!r} is the probability of {high}: {flags}; if of {low}: {other_flags}."
     ),
     "name_judged_or_class": (
-        "If {truth!r} says whether answers are right: {flags}; if it is the true class, and {of_column!r} "
-        "the probability of {high}: {other_flags}."
+        "If {truth!r} marks right answers: {flags}; if it is the true class, and {of_column!r} the probability of "
+        "{high}: {other_flags}."
+    ),
+    "name_judged_mistaken_or_class": (
+        "If {truth!r} marks right answers: {flags}; if it marks wrong ones: of both columns 1-NAME; if it is the true "
+        "class, and {of_column!r} the probability of {high}: {other_flags}."
     ),
     "name_seeming": "Is it this? {flags}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? --columns {pairs}.",

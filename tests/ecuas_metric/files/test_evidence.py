@@ -1,0 +1,82 @@
+"""Columns that may be either of two things are asked or noted about, and each answer that is printed can be given."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ecuas_metric import score_confidences, score_posteriors
+from ecuas_metric.reporting.cli import main
+from tests.ecuas_metric.reporting.commanded import by_name, saved
+
+N = 120
+
+
+@pytest.fixture
+def answers(tmp_path, monkeypatch, rng):
+    monkeypatch.chdir(tmp_path)
+    confidence = rng.beta(2, 1, N).round(3)
+    return confidence, (rng.random(N) < confidence).astype(int)
+
+
+def followed(text, name):
+    """Score a file by each of the flags that a text proposes; return the error rates, by the flags."""
+    proposed = re.findall(r"(--columns .*?)(?:[;.] |[;.]?$)", text.strip(), flags=re.MULTILINE)
+    rates = {}
+    for flags in proposed:
+        (row,) = by_name(saved("score", name, *flags.split())).values()
+        rates[flags] = row["error_rate"]
+    return rates
+
+
+def both_readings(confidence, correct):
+    posteriors = np.stack([1 - confidence, confidence], axis=1)
+    as_class = score_posteriors(correct, posteriors)["error_rate"]
+    return [score_confidences(correct, confidence)["error_rate"], as_class]
+
+
+@pytest.mark.parametrize("kind", ["texts", "predicted"])
+def test_labels_beside_answers_may_be_verdicts(kind, answers, capsys):
+    confidence, correct = answers
+    texts = [f"answer {row}" for row in range(N)]
+    name = {"texts": "answer", "predicted": "prediction"}[kind]
+    table = pd.DataFrame({name: texts, "prob": confidence, "label": correct})
+    table.to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == (2 if kind == "predicted" else 0)
+    rates = followed(capsys.readouterr().err, "a.csv")
+    assert list(rates.values()) == pytest.approx(both_readings(confidence, correct), abs=1e-12)
+    assert main(["score", "a.csv", "--columns", "positive=prob,label=label"]) == 0
+    assert "may be" not in capsys.readouterr().err  # to who has said it
+
+
+@pytest.mark.parametrize("words", [("False", "True"), ("no", "yes")])
+def test_shares_of_a_word_beside_verdicts_may_be_of_answers_or_of_a_class(words, answers, capsys):
+    confidence, correct = answers
+    named = f"p_{words[1].lower()}"
+    table = pd.DataFrame({named: confidence, "label": np.array(words)[correct]})
+    table.to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    rates = followed(capsys.readouterr().err, "a.csv")
+    assert list(rates.values()) == pytest.approx(both_readings(confidence, correct), abs=1e-12)
+
+
+def test_words_that_are_of_answers_alone_are_no_classes(answers, capsys):
+    confidence, correct = answers
+    words = np.array(["Incorrect", "Correct"])[correct]
+    pd.DataFrame({"p_correct": confidence, "label": words}).to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    (rate,) = followed(capsys.readouterr().err, "a.csv").values()
+    assert rate == pytest.approx(1 - correct.mean(), abs=1e-12)
+
+
+def test_doubts_and_mistakes_are_told_from_confidences_by_the_user(answers, capsys):
+    confidence, correct = answers
+    table = pd.DataFrame({"uncertainty": 1 - confidence, "error": 1 - correct})
+    table.to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    assert "if it marks wrong ones: of both columns 1-NAME" in capsys.readouterr().err
+    complements = "confidence=1-uncertainty,correct=1-error"
+    (row,) = by_name(saved("score", "a.csv", "--columns", complements)).values()
+    expected = score_confidences(correct, confidence)
+    assert row["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
