@@ -167,7 +167,7 @@ ADVICE = {  # sentences of their own
     "divide_by_sums": "Rounded probabilities? renormalize=True divides each row by its sum.",
     "exponentiate": "Log-probabilities? Take their exponential.",
     "invert_confidence": (
-        "Does it say how sure the answer is right, and is correct 1 for right? Else pass 1 - confidence."
+        "Does it say how sure the answer is right, and is correct 1 for right? Else pass 1 minus it."
     ),
     "leave_extreme_costs_out": "Leave out costs that are too small to matter, or too large to happen.",
     "leave_ignored_rows_out": "Does it mark rows that do not count? Leave these out.",

@@ -107,13 +107,19 @@ class Candidates:
         numbers: Array = values.argmax(axis=1)
         return numbers
 
-    def may_be_labels(self) -> list[str]:
-        """Return the column of labels, or those that have few values, and no fractions."""
-        return self.named("label") or [name for name in self.free if self._repeats_classes(name)]
+    def may_be_labels(self, num_classes: int = 2) -> list[str]:
+        """Return the column of labels, or those that have few values, and no fractions.
 
-    def _repeats_classes(self, name: str) -> bool:
+        Two values are labels of two classes: of more, a column of 0 and 1 is one of several for each row.
+        """
+        least = min(num_classes, 3)
+        return self.named("label") or [
+            name for name in self.free if self._repeats_classes(name, least)
+        ]
+
+    def _repeats_classes(self, name: str, least: int) -> bool:
         cells = self.cells[name]
-        return self.may_be_classes(name) and 2 <= len(cells.unique()) <= len(cells) / 2
+        return self.may_be_classes(name) and least <= len(cells.unique()) <= len(cells) / 2
 
     def may_be_classes(self, name: str) -> bool:
         """Return whether a column without a role has texts, or numbers without fractions."""

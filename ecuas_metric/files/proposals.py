@@ -149,7 +149,7 @@ def _with_labels(
 ) -> Iterator[Proposal]:
     """Yield what has the labels of numbered columns: numbers, or classes in the order of the alphabet."""
     chosen = table.likeliest(names)
-    for label in table.may_be_labels():
+    for label in table.may_be_labels(len(names)):
         columns = {**table.missing(label=label), "posteriors": posteriors}
         values = table.values(label)
         if are_within(values, 0, len(names)):
@@ -201,6 +201,7 @@ def _named_by_class(table: Candidates) -> Iterator[Proposal]:
             likeliest = np.array(list(by_class))[table.likeliest(by_class.values())]
             # a column of the likeliest class in all rows was chosen by them
             is_label = not missing or (texts != likeliest).any()
+            is_label &= label not in by_class.values()
             if is_label and are_no_worse(texts, likeliest):
                 columns = {**missing, "posteriors": "+".join(by_class.values())}
                 yield Proposal("name_found", columns, tuple(by_class), **form)
@@ -285,7 +286,7 @@ def _labels(table: Candidates) -> Iterator[Proposal]:
     if table.named("label") or len(names) < 2:
         return
     chosen = table.likeliest(names)
-    for label in table.may_be_labels():
+    for label in table.may_be_labels(len(names)):
         values = table.values(label)
         if values.min() >= 0 and values.max() < len(names) and agree(values, chosen):
             yield Proposal("name_found", {"label": label})

@@ -536,7 +536,7 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
     num_classes = None
     notes: tuple[Note, ...] = ()
     if recipe.form == "predicted":
-        truth, num_classes, notes = _hits(sheet, recipe)
+        truth, num_classes = _hits(sheet, recipe)
     else:
         truth = truth_in(sheet, recipe)
     is_open = np.isnan(truth)
@@ -739,8 +739,8 @@ def _said_classes(sheet: Sheet, recipe: Recipe, labels: pa.Array) -> dict[str, A
 def _hits(
     sheet: Sheet,
     recipe: Recipe,
-) -> tuple[Floats, int | None, tuple[Note, ...]]:
-    """Return 1 where the predicted class is the true one, else 0, nan without a true one; how many classes; notes."""
+) -> tuple[Floats, int | None]:
+    """Return 1 where the predicted class is the true one, else 0, nan without a true one, and how many classes."""
     label = recipe.truth
     (name,) = recipe.of("predicted")
     predicted = texts_of_names(sheet.column(name), _classes_in(texts_in(sheet.column(label))))
@@ -761,9 +761,8 @@ def _hits(
         refuse_positive(sheet, confidence, predicted, values, label)
     hits = floats_in(pc.equal(predicted, true))
     if not 2 <= len(classes) <= len(hits) / _SAMPLES_PER_CLASS:
-        return hits, None, ()
-    fields = {"count": len(classes), "label": label, "predicted": name}
-    return hits, len(classes), (Note("classes", fields, "set_infinite_classes"),)
+        return hits, None
+    return hits, len(classes)
 
 
 def _classes_in(texts: pa.Array) -> list[str]:

@@ -607,6 +607,7 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
     if submission.unlabelled and submission.unlabelled.rule == "bounds":
         raise FileError(submission.file, "answers_unlabelled", advice="label_or_bound")
     options = dict(options)
+    notes = _notes_on_classes(submission) if options.get("num_classes") is None else ()
     for name in ("predictions_are", "num_classes"):
         if options.get(name) is None:
             options[name] = getattr(submission, name)
@@ -622,7 +623,7 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
         )
     except InputError as error:
         raise located(error, submission.recipe, submission.file, submission.rows) from None
-    notes = submission.notes + system.notes
+    notes += submission.notes + system.notes
     origin = replace(
         system.origin,
         recipe=submission.recipe.digest(),
@@ -631,6 +632,19 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
         part=submission.part or None,
     )
     return replace(system, notes=notes, origin=origin)
+
+
+def _notes_on_classes(submission: Submission) -> tuple[Note, ...]:
+    """Return the note that K is the number of the classes that occur, if it is that of predicted ones."""
+    recipe = submission.recipe
+    if recipe.form != "predicted" or submission.num_classes is None:
+        return ()
+    fields = {
+        "count": submission.num_classes,
+        "label": recipe.truth,
+        "predicted": recipe.of("predicted")[0],
+    }
+    return (Note("classes", fields, "set_infinite_classes"),)
 
 
 def _undefined_results(system: System, only: Collection[Key] | None) -> Results:

@@ -124,7 +124,8 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "are too sure.",
     "set_infinite_classes": "For free text, use --num-classes inf.",
     "margins_are_logits": "Margins of a decision function? They are logits: --predictions-are logits.",
-    "invert_confidence": "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts it.",
+    "invert_confidence": "Is it confidence in the answer, and 1 for right? --columns confidence=1-NAME inverts the "
+    "one, correct=1-NAME the other.",
     "name_one_role": "Specify which with --columns ROLE=NAME.",
     "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     "set_scale_100": "Percentages? --scale 100 divides by 100.",

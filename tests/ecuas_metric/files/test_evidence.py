@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import score_confidences, score_posteriors
+from ecuas_metric import read_submissions, score_confidences, score_posteriors
+from ecuas_metric.errors import FileError
 from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.reporting.commanded import by_name, saved
 
@@ -80,3 +81,15 @@ def test_doubts_and_mistakes_are_told_from_confidences_by_the_user(answers, caps
     (row,) = by_name(saved("score", "a.csv", "--columns", complements)).values()
     expected = score_confidences(correct, confidence)
     assert row["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
+
+
+@pytest.mark.parametrize("names", [["is_a", "is_b", "is_c"], ["y_0", "y_1", "y_2"]])
+def test_no_column_of_several_with_one_1_in_each_row_is_proposed_as_labels(names, rng, tmp_path):
+    classes = rng.integers(0, 3, N)
+    posteriors = rng.dirichlet(np.ones(3), N) + 2 * np.eye(3)[classes]
+    table = pd.DataFrame(posteriors / 3, columns=["prob_0", "prob_1", "prob_2"])
+    table[names] = np.eye(3, dtype=int)[classes]
+    table.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(FileError, match="no label") as raised:
+        read_submissions(tmp_path / "a.csv")
+    assert raised.value.advice == "name_role"

@@ -7,6 +7,7 @@ import pytest
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.files.submissions import MEANING, Unlabelled, read_submissions
 from ecuas_metric.messages import ADVICE
+from ecuas_metric.reporting.report import prepare_submission
 from tests.ecuas_metric.files.tables import BASE, content_of
 
 
@@ -254,7 +255,9 @@ def test_texts_are_classes_if_there_are_five_rows_of_each(rows, num_classes, tmp
     path.write_text("\n".join(["label,predicted,confidence", *lines]))
     (one,) = read_submissions(path)
     assert one.num_classes == num_classes
-    assert ["classes"] * (num_classes is not None) == [note.id for note in one.notes]
+    for said, is_noted in ((None, num_classes is not None), (np.inf, False)):
+        system = prepare_submission(one, {"num_classes": said})
+        assert ("classes" in [note.id for note in system.notes]) == is_noted
 
 
 def test_a_column_with_a_role_holds_no_probabilities_of_the_class_of_its_name(tmp_path):
