@@ -202,6 +202,7 @@ ADVICE = {  # sentences of their own
     ),
     "write_share": "A percentage? Write {share:g}.",
     # ---- files ----
+    "empty_if_missing": "Is {code:g} a code for no confidence? Leave these cells empty.",
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "choose_correct": "Only you know which says whether answers are right: columns with correct={names}.",
     "quote_numbers": "Write points, put such numbers in quotes, or separate cells by semicolons.",
@@ -531,6 +532,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "one_row_unlike_others": "must hold samples; one row is unlike all others",
     "probability_of_one": "is lowest where the class {low!r} was chosen: the probability of {high!r}",
     "rating": "holds ratings from {low:g} to {high:g}, and no probabilities",
+    "beyond_scale": "must lie on the scale {scale}",
     "several_scales": "must lie on one scale; {within} of {size} lie in [0, 1]",
     "two_codes": "has two codes, {low} and {high}: one of them is right",
     "sorted": "is sorted with the columns of the other classes in each row: the likeliest classes, whichever they are",

@@ -94,6 +94,7 @@ _PARTLY = {  # what reading a file can do
 _RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call these roles
 _JOINT = " | "  # between the parts of an id
 _CLASSES_SHOWN = 5
+_OF_COSINE = 2  # the range of similarities from -1 to 1, which are no margins
 _SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 MEANING = {  # the rule for unlabelled answers -> the advice on what it does to the numbers
     "bounds": "unlabelled_bounded",
@@ -497,26 +498,43 @@ def advised(
             error.columns = fields.pop("columns", None)
             error.fields = {**error.fields, **fields}
     elif error.rule == "out_of_unit_interval":
-        _advise_on_range(error, values, recipe.form)
+        _advise_on_range(error, numbers(values, ""), recipe)
     return error
 
 
-def _advise_on_range(
-    error: FileError,
-    values: Array | list[object],
-    form: str,
-) -> None:
-    if error.advice in ("set_scale_100", "set_scale"):
-        array = numbers(values, "")
-        counts = scale_counts(array)
-        if are_mixed(counts, float(np.nanmax(array))):
+def _advise_on_range(error: FileError, values: Array, recipe: Recipe) -> None:
+    code = _code_for_missing(values)
+    if recipe.scale != 1:
+        error.rule = "beyond_scale"
+        error.fields = {"scale": as_text(recipe.scale)}
+        error.got = f"{values[error.index]:g}"
+        error.advice = ""
+    elif error.advice in ("set_scale_100", "set_scale"):
+        counts = scale_counts(values)
+        if are_mixed(counts, float(np.nanmax(values))):
             error.rule = "several_scales"
             error.fields = {"within": counts[1], "size": counts[0]}
             error.advice = "write_in_one_scale"
-    if form == "positive" and error.advice in ("", "set_scale_log", "set_scale"):
+    are_margins = error.advice in ("", "set_scale_log", "set_scale") and np.ptp(values) > _OF_COSINE
+    if code is not None:
+        error.fields = {**error.fields, "code": code}
+        error.advice = "empty_if_missing"
+    elif recipe.form == "positive" and are_margins:
         error.advice = "margins_are_logits"
-    if form in ("confidences", "predicted") and not error.advice:
+    elif recipe.form != "posteriors" and not error.advice:
         error.advice = "recalibrate_first"
+
+
+def _code_for_missing(values: Array) -> float | None:
+    """Return the one number that a few confidences (N,) are, if all others are from 0 to 1, or to 100."""
+    if values.ndim > 1:
+        return None
+    for highest in (1, 100):
+        is_off = (values < 0) | (values > highest)
+        codes = np.unique(values[is_off])
+        if len(codes) == 1 and 1 < np.count_nonzero(is_off) < len(values) / 2:
+            return float(codes[0])
+    return None
 
 
 def _split(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:

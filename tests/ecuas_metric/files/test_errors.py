@@ -83,6 +83,7 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "share": 0.5,
         "low": 1,
         "high": 2,
+        "code": 999,
         "verdicts": "y",
         "ids": "id",
         "near": ["id"],

@@ -83,6 +83,23 @@ def test_doubts_and_mistakes_are_told_from_confidences_by_the_user(answers, caps
     assert row["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
 
 
+@pytest.mark.parametrize(("whole", "code"), [(1, -1), (1, 99), (100, 999), (100, -9)])
+def test_the_one_number_off_the_scale_of_all_others_may_be_a_code(whole, code, answers, capsys):
+    confidence, correct = answers
+    coded = np.where(np.arange(N) % 20 == 0, code, whole * confidence)
+    for name, cells in (
+        ("coded.csv", coded),
+        ("empty.csv", np.where(coded == code, np.nan, coded)),
+    ):
+        table = pd.DataFrame({"confidence": cells, "correct": correct})
+        table.to_csv(name, index=False)
+    assert main(["score", "coded.csv"]) == 2
+    assert f"Is {code} a code for no confidence?" in capsys.readouterr().err
+    assert main(["score", "coded.csv", "--scale", str(whole)]) == 2
+    assert f"got {code} in row 2 (6 of {N})" in capsys.readouterr().err.replace(".0 in", " in")
+    assert main(["score", "empty.csv", "--scale", str(whole)]) == 0
+
+
 @pytest.mark.parametrize("names", [["is_a", "is_b", "is_c"], ["y_0", "y_1", "y_2"]])
 def test_no_column_of_several_with_one_1_in_each_row_is_proposed_as_labels(names, rng, tmp_path):
     classes = rng.integers(0, 3, N)
