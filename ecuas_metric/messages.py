@@ -250,6 +250,7 @@ ADVICE = {  # sentences of their own
     "label_or_bound": (
         "Label them, count them as wrong with unlabelled='wrong', or get bounds with unlabelled='bounds'."
     ),
+    "label_or_drop": "Label them, or leave them out with unlabelled='drop'.",
     "leave_cell_empty": "No number? Leave the cell empty.",
     "leave_rows_out": "Leave such rows out.",
     "skip_rows": "Leave such rows of {of_file} out: columns={{'skip': '{skipped}'}}.",
@@ -307,6 +308,7 @@ ADVICE = {  # sentences of their own
     "name_lists": "One at a time: {arguments}.",
     "name_rows": "Are the rows within those of another list? columns={columns}.",
     "name_role": "Name it with columns={columns}; '1-NAME' is the complement of a column.",
+    "name_truth": "Name it with columns={columns}; '1-NAME' is the complement of a column.",
     "name_whole_id": (
         "Name all columns of the id with columns={{'id': 'A+B'}}, or those that tell systems apart with "
         "columns={{'system': 'A+B'}}; or leave rows out that are there twice."
@@ -444,8 +446,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "These intervals do not account for fitting the recalibration on the same samples: {metrics}."
     ),
     "renormalized": (
-        "{count} of {total} rows ({share:.1%}) do not sum to 1, but for at most {largest:.2g}. They are divided by "
-        "their sums."
+        "{count} of {total} rows ({share:.1%}) sum to 1 only within {largest:.2g}. They are divided by their sums."
     ),
     "resamples_left_out": (
         "Resamples in which a metric has no value are left out of its interval: {metrics}. AUROC needs both correct "

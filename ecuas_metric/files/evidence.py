@@ -129,9 +129,14 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
 def require_ids(recipes: Iterable[Recipe]) -> None:
     """Raise InputError, since systems whose rows may be in different orders have no ids; name what may be ids."""
     candidates = [
-        name for recipe in recipes for name, what in recipe.unused if what.endswith(DIFFERENT)
+        {name for name, what in recipe.unused if what.endswith(DIFFERENT)} for recipe in recipes
     ]
-    got = ", ".join(dict.fromkeys(candidates)) or "no column with another value in each row"
+    common = set.intersection(*candidates)
+    if len(common) == 1:
+        proposal = Proposal("name_seeming", {"id": common.pop()})
+        raise InputError("systems", "no_ids", **proposal.to_fields({}))
+    names = ", ".join(sorted(set.union(*candidates)))
+    got = f"columns with another value in each row: {names}" if names else "no such column"
     raise InputError("systems", "no_ids", got=got, advice="name_ids")
 
 

@@ -52,6 +52,8 @@ _ADVICE = {
     "posteriors": "name_posteriors",
     "positive": "name_posteriors",
     "predicted": "name_predicted",
+    "correct": "name_truth",
+    "label": "name_truth",
 }
 _NO_NAME = re.compile(r"-?[\d.,]+|Unnamed: .*|[{\[].*")  # but a row of numbers, or of JSON
 _PREFIXES = ("", "prob_", "p_")  # before the name of a class

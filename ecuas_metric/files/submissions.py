@@ -802,7 +802,7 @@ def _unlabelled_in(sheet: Sheet, rows: Bools, recipe: Recipe) -> Unlabelled | No
     rule = recipe.unlabelled
     has_classes = recipe.form in ("posteriors", "positive")
     if rule is None or (has_classes and rule != "drop"):
-        advice = "" if has_classes else "label_or_bound"
+        advice = "label_or_drop" if has_classes else "label_or_bound"
         raise sheet.error(recipe.truth, "no_value", rows, advice=advice)
     weights = [numbers_in(sheet, name) for name in recipe.of("weight")]
     weight = weights[0] if weights else np.ones(len(rows))

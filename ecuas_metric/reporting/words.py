@@ -38,13 +38,15 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "check_cost": "The uncertainties do not fit this cost, or --num-classes is too small.",
     "count_as_wrong": "Label them, or count them as wrong with --unlabelled wrong.",
     "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
+    "label_or_drop": "Label them, or leave them out with --unlabelled drop.",
     "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B; of several "
     "systems, --columns SYSTEM:confidence=NAME,correct=NAME for each. Columns named after classes? List these: "
     "--labels A,B.",
     "name_list": "Which? --columns {pairs}.",
     "name_lists": "Are they systems? {flags}; one alone: --columns {pairs}.",
     "name_rows": "Are the rows within those of another list? --columns {pairs}.",
-    "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column. Rows whose truth is unknown "
+    "name_role": "Name it with --columns {pairs}; 1-NAME is the complement of a column.",
+    "name_truth": "Name it with --columns {pairs}; 1-NAME is the complement of a column. Rows whose truth is unknown "
     "are for ecuas decide.",
     "reject_missing": "Missing confidences? --missing-confidence 0 rejects these answers at reject costs below 1.",
     "name_predictions": "Columns named after classes? List these: --labels A,B. Else --columns confidence=NAME, or "

@@ -259,7 +259,7 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
     # an unknown class is not a wrong one
     if rule is None or (rule == "wrong" and recipe.form != "confidences"):
         row = int(sheet.rows[np.argmax(is_open)]) if copies is None else None
-        advice = "count_as_wrong" if recipe.form == "confidences" else ""
+        advice = "count_as_wrong" if recipe.form == "confidences" else "label_or_drop"
         raise FileError(
             sheet.source, "no_value", column=recipe.truth, row=row, advice=advice, **fields
         )

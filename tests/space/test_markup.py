@@ -61,6 +61,7 @@ def test_no_advice_speaks_of_python_or_of_the_command(advice):
         "low": "no",
         "high": "yes",
         "verdicts": "ok",
+        "code": 999,
         "near": ["id"],
         "names": "y",
         "labels": "y",

@@ -109,4 +109,17 @@ def test_no_column_of_several_with_one_1_in_each_row_is_proposed_as_labels(names
     table.to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(FileError, match="no label") as raised:
         read_submissions(tmp_path / "a.csv")
-    assert raised.value.advice == "name_role"
+    assert raised.value.advice == "name_truth"
+
+
+def test_a_column_that_numbers_the_rows_of_all_systems_is_proposed_as_ids(answers, rng, capsys):
+    confidence, correct = answers
+    table = pd.DataFrame({"confidence": confidence, "correct": correct})
+    table.to_csv("a.csv")
+    table.assign(confidence=rng.random(N)).sample(frac=1, random_state=0).to_csv("b.csv")
+    compare = ["compare", "a.csv", "b.csv", "--metrics", "ecuas_1", "--output", "out.json"]
+    assert main(compare) == 2
+    (said,) = re.findall('--columns "(.*?)"', capsys.readouterr().err)
+    assert said == "id=Unnamed: 0"
+    assert main([*compare, "--columns", said]) == 0
+    assert "paired by id" in capsys.readouterr().out
