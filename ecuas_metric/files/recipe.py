@@ -34,6 +34,7 @@ NAMES = {  # a role -> the names that it is known by, lower case, the first of w
         "part": "",
         "rows": "",  # the list of rows in a JSON document, which is no column
         "skip": "",  # the numbers of rows that are none of samples, which is no column either
+        "scale": "",  # what 1 is in the confidences of one file or system, which is no column either
         "count": "",  # how many rows a row stands for, beside how many of them are wrong: of aggregated rows
         "wrong": "",
         "uncertainty": "",
@@ -108,10 +109,12 @@ class Reading:
                 require_role(role)
 
     def with_columns(self, columns: ColumnNames) -> Reading:
-        """Return it with other columns; a mapping among them has those of a system."""
+        """Return it with other columns, and the scale that stands among them; a mapping has those of a system."""
         common = {role: name for role, name in columns.items() if isinstance(name, str)}
         systems = {name: own for name, own in columns.items() if not isinstance(own, str)}
-        return replace(self, columns=common, systems=systems)
+        said = common.pop("scale", None)
+        scale = self.scale if said is None else scale_of(said)
+        return replace(self, columns=common, systems=systems, scale=scale)
 
     def of_file(self) -> dict[str, str]:
         """Return what says which rows of a file are read, by its role."""
@@ -337,7 +340,12 @@ def reading_in(text: str) -> Reading:
     first = recipes[0].reading()
     if not recipes[0].system:
         return first
-    return first.with_columns({recipe.system: recipe.reading().columns for recipe in recipes})
+    return first.with_columns(
+        {
+            recipe.system: {**recipe.reading().columns, "scale": str(recipe.scale)}
+            for recipe in recipes
+        }
+    )
 
 
 def lines_of(recipes: Iterable[Recipe]) -> list[str]:

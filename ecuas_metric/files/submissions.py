@@ -430,7 +430,7 @@ def submissions_of(
         return list(_submissions(sheet, "", reading))
     submissions: list[Submission] = []
     for system, columns in reading.systems.items():
-        of_system = replace(reading, columns={**reading.columns, **columns}, systems={})
+        of_system = reading.with_columns({**reading.columns, **columns})
         submissions += _submissions(sheet, system, of_system)
     used = [name for one in submissions for names in one.recipe.columns.values() for name in names]
     return [replace(one, recipe=one.recipe.without(used)) for one in submissions]

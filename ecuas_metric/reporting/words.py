@@ -132,6 +132,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
     "set_scale_100": "Percentages? --scale 100 divides by 100.",
     "set_scale_log": "Log-probabilities? --scale log takes their exponential.",
+    "write_in_one_scale": (
+        "Write all of them as numbers in [0, 1], and if they are, leave the scale out, or say that of another file "
+        "alone: --columns FILE:scale=MAX."
+    ),
     "set_scale": "On another scale? --scale MAX divides by MAX, the largest possible value.",
     "name_complement": "If it is: --columns {pairs}.",
     "name_confidence_field": "Name the field that has it: --columns confidence=FIELD, e.g. doc.confidence.",

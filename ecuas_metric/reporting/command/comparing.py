@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 from ...basis import signature_of
 from ...comparison.compare import (
@@ -13,6 +13,7 @@ from ...comparison.compare import (
     compare_within,
     fields_of,
 )
+from ...errors import InputError
 from ...expected_costs import ECUAS_N, ERROR_RATE, EXPECTED_COST
 from ...files.evidence import require_ids
 from ...files.recipe import lines_of
@@ -196,9 +197,21 @@ def _in_order(
     return [row for key in order for row in by_key.get(key, [])]
 
 
+def _require_systems(submission: Submission) -> None:
+    """Raise InputError if a column seems to name several systems, of which all rows were taken for one."""
+    for note in submission.notes:
+        if note.advice == "name_system":
+            said: dict[str, Any] = {name: note.fields[name] for name in ("columns", "pairs")}
+            raise InputError(
+                "a comparison", "needs_two_systems", value=1, advice=note.advice, **said
+            )
+
+
 def _require_pairs(submissions: Sequence[Submission], rows: PairFlags) -> None:
     """Raise InputError if systems have parts, and FileError if there is nothing to pair them by."""
     require_one_task(submissions)
+    if len(submissions) == 1:
+        _require_systems(submissions[0])
     has_ids = any(one.ids is not None for one in submissions)
     if len(submissions) > 1 and not has_ids and not rows.by_position:
         require_ids(recipes_of(submissions))

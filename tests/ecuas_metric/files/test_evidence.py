@@ -100,6 +100,41 @@ def test_the_one_number_off_the_scale_of_all_others_may_be_a_code(whole, code, a
     assert main(["score", "empty.csv", "--scale", str(whole)]) == 0
 
 
+def test_files_and_systems_have_scales_of_their_own(answers, capsys):
+    confidence, correct = answers
+    percent = (100 * confidence).round(1)
+    ids = np.arange(N)
+    pd.DataFrame({"id": ids, "confidence": confidence, "correct": correct}).to_csv("a.csv")
+    pd.DataFrame({"id": ids, "confidence": percent, "correct": correct}).to_csv("b.csv")
+    both = {"id": ids, "p": confidence, "q": percent, "ok": correct}
+    pd.DataFrame(both).to_csv("both.csv", index=False)
+    assert main(["score", "a.csv", "b.csv", "--scale", "100"]) == 2
+    assert "--columns FILE:scale=MAX" in capsys.readouterr().err
+    of_files = ["a.csv", "b.csv", "--columns", "b.csv:scale=100"]
+    said = ["a:confidence=p,correct=ok", "b:confidence=q,correct=ok,scale=100"]
+    of_systems = ["--columns", said[0], "--columns", said[1]]
+    assert main(["read", "both.csv", *of_systems, "--output", "recipe.json"]) == 0
+    expected = score_confidences(correct, confidence)
+    for said in (of_files, ["both.csv", *of_systems], ["both.csv", "--recipe", "recipe.json"]):
+        rows = by_name(saved("score", *said))
+        assert [rows[name]["ecuas_1"] for name in "ab"] == pytest.approx(
+            [expected["ecuas_1"]] * 2, abs=1e-12
+        )
+
+
+def test_a_comparison_of_one_system_names_the_column_of_systems(answers, capsys):
+    confidence, correct = answers
+    table = pd.DataFrame({"confidence": confidence, "correct": correct})
+    methods = [table.assign(id=np.arange(N), method=name) for name in ("plain", "verbal")]
+    pd.concat(methods).to_csv("a.csv", index=False)
+    assert main(["compare", "a.csv"]) == 2
+    (said,) = re.findall(r"--columns (system=\w+)", capsys.readouterr().err)
+    assert main(["compare", "a.csv", "--columns", said]) == 0
+    pd.concat(methods).drop(columns="id").to_csv("a.csv", index=False)
+    assert main(["compare", "a.csv"]) == 2
+    assert f"--columns {said}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("names", [["is_a", "is_b", "is_c"], ["y_0", "y_1", "y_2"]])
 def test_no_column_of_several_with_one_1_in_each_row_is_proposed_as_labels(names, rng, tmp_path):
     classes = rng.integers(0, 3, N)
