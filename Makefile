@@ -102,7 +102,7 @@ lock: $(VENV)/lock.installed  ## renew requirements-dev.txt, the versions that e
 		--no-emit-find-links --no-annotate --custom-compile-command "make lock" pyproject.toml --output-file $(LOCK)
 
 clean:  ## remove what was installed and made
-	rm -rf $(VENV) .venv-* demo *.egg-info .coverage
+	rm -rf $(VENV) .venv-* build demo docs/generated *.egg-info .coverage* .*_cache .hypothesis
 
 # uv installs many times as fast as pip. Where the index has no uv for this machine, or uv does not get there, pip does it.
 PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check

@@ -200,8 +200,9 @@ def methods_of(
         "and divided by what rejecting all answers costs: 0 is perfect, 1 as rejecting everything.",
         _abbreviations(keys),
         *_data(first.options),
-        f"Intervals are at the level {100 * level:.10g}%: gamma approximations to the Bayesian (Dirichlet) "
-        f"bootstrap of the influences of the samples and of one more answer, the worst{_units(first.options)}.",
+        f"Intervals, at the level {100 * level:.10g}%, are quantiles of gamma distributions with the first three "
+        f"moments of the Bayesian bootstrap (Rubin 1981) of the samples' influences{_units(first.options)}; one more "
+        "answer is counted, the one that would move the value most.",
     ]
     sentences += _recalibrations(systems)
     for name, note in report.notes():

@@ -357,15 +357,21 @@ def not_beaten(results: Mapping[str, Results], keys: Collection[Key]) -> str:
 def numbers_to_beat(
     results: Mapping[str, Results], keys: Collection[Key], *, are_beaten: bool = True
 ) -> str:
-    """Return what the answers of each system would score with one confidence for all, or only those not beaten."""
+    """Return what the answers of each system would score with one confidence for all.
+
+    Or only those that are not beaten, behind the values that do not.
+    """
     systems = []
     for name, one in results.items():
         numbers = []
         for key, anchor in _at_one_confidence(one, keys).items():
             is_beaten = _is_beaten(one, key, anchor)
-            if are_beaten or not is_beaten:
-                mark = " (not beaten)" if are_beaten and not is_beaten else ""
+            value = f"{short_title(key)} {one.estimates[key].value:.{DIGITS}f}"
+            if are_beaten:
+                mark = "" if is_beaten else " (not beaten)"
                 numbers.append(f"{short_title(key)} {anchor:.{DIGITS}f}{mark}")
+            elif not is_beaten:
+                numbers.append(f"{value} against {anchor:.{DIGITS}f}")
         if numbers:
             of_system = f"{name} " if len(results) > 1 else ""
             systems.append(of_system + ", ".join(numbers))

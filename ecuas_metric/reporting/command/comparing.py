@@ -34,6 +34,7 @@ from ..differences import (
 )
 from ..report import digits_for, not_beaten
 from ..tables import Record, screen_width
+from ..text import least_costs
 from .flags import Flag
 from .in_memory import SystemFlags, metrics_of, notes_of, require_one_task
 from .parameters import (
@@ -172,14 +173,14 @@ def _names_of_strata(
 
 
 def _hints(systems: Mapping[str, System], keys: Collection[Key]) -> list[str]:
-    """Say which confidences are worth nothing, however the systems compare, and how to compare at one reject cost."""
+    """Say which confidences are worth nothing, who costs least where, and how to compare at one reject cost."""
     asked = [key for key in keys if key.entry is ECUAS_N]
     asked.append(Key(ERROR_RATE.name))
     results = {}
     for name, system in systems.items():
         plain = replace(system, options=system.options.replace(confidence_level=None))
         results[name] = compute_results(plain, only=asked)
-    hints = [not_beaten(results, keys)]
+    hints = [not_beaten(results, keys), least_costs(systems)]
     if not any(key.entry is EXPECTED_COST for key in keys):
         hints.append(
             "next: --reject-costs 0.2 --metrics expected_cost_0.2 compares expected costs there"

@@ -160,10 +160,11 @@ def parse(
 ) -> Callable[[], Any]:
     """Return the call that a command line asks for; UsageError if its function does not take what is given."""
     command = commands[name]()
+    about = (inspect.getdoc(command.forms[""]) or "").split("\n")[0]
     parser = _Parser(
         prog=f"ecuas {name}",
         usage=f"ecuas {name} {command.usage} [options]",
-        description=command.description,
+        description=f"{about}\n\n{command.description}",
         epilog=command.epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

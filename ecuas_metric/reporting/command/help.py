@@ -60,9 +60,10 @@ _PLAN = """\
 how it is computed
   The difference in a metric between two systems is a mean over samples of each sample's contribution (for AUROC, AURC
   and AUGRC: its influence). If the standard deviation of a single sample's contribution is s, N samples detect a
-  difference of (1.96 + 0.84) s / sqrt(N) with a power of 80 % at the level 0.05. Systems that fail on the same samples
-  have a small s, and need fewer samples. Weights and groups are used as in `ecuas compare`. With several pairs or
-  metrics, divide --alpha by their number to be safe.
+  difference of about (1.96 + 0.84) s / sqrt(N) with a power of 80 % at the level 0.05. Where contributions are skewed,
+  the limit of an interval about 0, on the side of the difference, stands in place of 1.96 s / sqrt(N). Systems that
+  fail on the same samples have a small s, and need fewer samples. Weights and groups are used as in `ecuas compare`.
+  With several pairs or metrics, divide --alpha by their number to be safe.
 
 what to do
   1. Before you have data: state the error rates that you expect, and how similar the systems are.

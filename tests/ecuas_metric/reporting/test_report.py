@@ -200,7 +200,9 @@ def test_a_few_systems_are_compared_with_their_answers_at_one_confidence(num_cla
     perfect = confidence_system(correct, correct, **options)
     many = {"a": system, "b": perfect, "c": perfect, "d": perfect}
     (only,) = report_grid(make_report(many)).hints
-    lost = ", ".join(f"{names[key]} {constant[key]:.3f}" for key in losing)
+    lost = ", ".join(
+        f"{names[key]} {values[key]:.3f} against {constant[key]:.3f}" for key in losing
+    )
     assert only == f"no better than the same answers, all with confidence 1 - ER: a {lost}"
     assert not report_grid(make_report([perfect] * 4)).hints
 

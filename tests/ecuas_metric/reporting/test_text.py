@@ -148,3 +148,32 @@ def test_a_printed_p_value_is_on_the_side_of_alpha_on_which_it_is(p, alpha):
     relation, number = p_text(p, alpha).removeprefix("p ").split()
     assert (float(number) <= alpha) == (p <= alpha)
     assert relation == "=" or p < float(number)
+
+
+def mean_cost(correct, confidence, reject_cost):
+    is_accepted = 1 - confidence <= reject_cost
+    return np.where(is_accepted, ~correct, reject_cost).mean()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_who_costs_least_where_is_who_has_the_least_expected_cost_there(seed):
+    rng = np.random.default_rng(seed)
+    size = 400
+    confidence = rng.beta(2, 1, size)
+    correct = rng.random(size) < confidence
+    better = correct | (rng.random(size) < 0.3)
+    # right more often, and the confidences say nothing
+    answers = {"sure": (correct, confidence), "blind": (better, np.full(size, better.mean()))}
+    systems = {name: confidence_system(*both) for name, both in answers.items()}
+    said = re.findall(r"(\w+) between (\S+) and (\d\.\d+)", text.least_costs(systems))
+    assert said
+    for name, low, high in said:
+        for cost in np.linspace(float(low), float(high), 5)[1:-1]:
+            paid = {one: mean_cost(*both, cost) for one, both in answers.items()}
+            assert min(paid, key=paid.get) == name
+            assert paid[name] < cost
+
+
+def test_nothing_is_said_where_all_costs_are_those_of_rejecting():
+    wrong = confidence_system([0, 0, 0], [0.9, 0.8, 0.7])
+    assert not text.least_costs({"a": wrong, "b": wrong})
