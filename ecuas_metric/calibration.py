@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .inputs import Floats, Ints, Limits
-from .metric import Data, Line, Metric, Unjudged, attainable_sums
+from .metric import Data, Metric, Unjudged, attainable_sums
 from .ranking import TieGroups, run_starts
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
@@ -349,16 +349,6 @@ def _ece(data: Data) -> float:
     )
 
 
-def _ece_line(data: Data) -> Line:
-    """Return the influence on `ece`: the sign of the bin's gap times a sample's own gap, c - u."""
-    groups = data.groups
-    u = data.decisions.uncertainty_at(groups.rank)
-    bins = confidence_bins(1 - u, n_bins=data.options.n_bins)
-    gaps = np.bincount(bins, groups.cost - groups.weight * u)
-    signs = np.sign(gaps)[bins]
-    return Line(-signs * u, signs)
-
-
 @dataclass(frozen=True, slots=True)
 class GapBounds:
     """The least and the largest sum of gaps of bins (B,) over all that unlabelled answers can be, and their weight."""
@@ -412,7 +402,6 @@ ECE = Metric(
     options=("n_bins",),
     value=_ece,
     of_samples=True,
-    line=_ece_line,
     range=(0.0, 1.0),
     is_biased=True,
     unjudged=_ece_of_unjudged,

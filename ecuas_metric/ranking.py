@@ -289,10 +289,3 @@ def _sorted_together(
         if is_negative:
             np.negative(ranked[rows], out=ranked[rows])
     return ranked, ranked_cost
-
-
-def positions(order: Ints) -> Ints:
-    """Return the inverse of a permutation."""
-    position = np.empty_like(order)
-    position[order] = np.arange(len(order))
-    return position
