@@ -317,16 +317,16 @@ def rises_surely(values: Floats, right: Bools) -> bool:
 
 def are_no_worse(first: Array, second: Array) -> bool:
     """Return whether two columns (N,) are the same in as many rows as by chance, or in more."""
-    return _beyond_chance(first, second) >= 0
+    return beyond_chance(first, second) >= 0
 
 
 def agree(first: Array, second: Array) -> bool:
     """Return whether two columns (N,) are the same in more rows than by chance, but not in all."""
     is_all = bool((first == second).all())
-    return not is_all and _beyond_chance(first, second) * math.sqrt(len(first)) > _SURELY / 2
+    return not is_all and beyond_chance(first, second) * math.sqrt(len(first)) > _SURELY / 2
 
 
-def _beyond_chance(first: Array, second: Array) -> float:
+def beyond_chance(first: Array, second: Array) -> float:
     """Return by how much the share of rows in which two columns (N,) are the same exceeds that of chance."""
     shared = set(first.tolist()) & set(second.tolist())
     expected = sum(np.mean(first == value) * np.mean(second == value) for value in shared)

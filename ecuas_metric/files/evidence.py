@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 from ..errors import FileError, InputError, Note, pairs_of
 from ..inputs import Array, Bools, Floats, Ints, are_swapped
 from ..results import note_perfect
+from .candidates import beyond_chance
 from .cells import codes_of_two, numbers_in, parse_cells, row_of_numbers, said_words
 from .proposals import Proposal
 from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, on_unit_scale
@@ -411,7 +412,7 @@ def _check_codes(rows: _Rows, truth: Array, alike: Mapping[str, Array]) -> Note 
         of_pair = {one: alike[one] == "1" for one in pair}
         return _check_rivals(rows.sheet, name, of_pair, verdicts, confidence)
     for other, texts in alike.items():
-        agree = _agreement(truth, texts) > 1
+        agree = beyond_chance(truth, texts) * math.sqrt(len(truth)) > 1
         lead = _lead(confidence, verdicts, truth == texts)
         is_open = lead >= -_CHANCE and (agree or _is_named(other, "predicted"))
         error = _words_of_other(rows.sheet, name, other)
@@ -499,13 +500,6 @@ def _check_rivals(
     if max(leads.values()) > _CHANCE:
         raise sheet.error(name, "one_of_three", advice="choose_correct", **fields)
     return Note("one_of_three_by_name", {"column": name, **fields}, "choose_correct")
-
-
-def _agreement(first: Array, second: Array) -> float:
-    """Return in how many more rows than by chance two columns of words (N,) are the same, in deviations of chance."""
-    words = np.unique(first)
-    expected = sum(np.mean(first == word) * np.mean(second == word) for word in words)
-    return float((np.mean(first == second) - expected) * math.sqrt(len(first)))
 
 
 def _lead(confidence: Floats, verdicts: Bools, others: Bools) -> float:
