@@ -260,7 +260,9 @@ def _draw(axes: Axes, line: _Line, style: Style) -> None:
 
 def _styles(count: int) -> list[Style]:
     """Return the styles of lines, all the same where each has its own panel."""
-    return styles(count) if count <= MAX_TOGETHER else [_ALONE] * count
+    if count > MAX_TOGETHER:
+        return [_ALONE] * count
+    return [{"color": color} for color in COLORS[:count]]
 
 
 def _legend(
@@ -411,15 +413,6 @@ def outer_labels(
             axes.set_ylabel(ylabel, fontsize="small")
         if i + columns >= len(grid):
             axes.set_xlabel(xlabel, fontsize="small")
-
-
-def styles(count: int) -> list[Style]:
-    """Return a colour and a dash for each of some lines."""
-    dashes = ("-", "-.", (0, (1, 1)))
-    return [
-        {"color": COLORS[i % len(COLORS)], "linestyle": dashes[i // len(COLORS) % 3]}
-        for i in range(count)
-    ]
 
 
 def label(name: str) -> str:
