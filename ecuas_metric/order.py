@@ -246,7 +246,8 @@ def _augrc(data: Data) -> float:
     return augrc(data.groups)
 
 
-def _range_of_aurc(data: Data) -> Limits:
+def range_of_risk(data: Data) -> Limits:
+    """Return the range of a mean of costs."""
     return 0.0, data.largest_cost
 
 
@@ -276,7 +277,7 @@ AURC = Metric(
     higher_is_better=False,
     value=_aurc,
     line=lambda data: aurc_line(data.groups),
-    range=_range_of_aurc,
+    range=range_of_risk,
     bias=_aurc_bias,
     unjudged=bounds_by_answers(_aurc),
     has_order_bounds=True,

@@ -16,7 +16,7 @@ from .calibration import confidence_bins, ece_of_unjudged, gap_bounds, signed_ga
 from .errors import InputError
 from .inputs import Floats, Ints, Limits, inner
 from .metric import Data, Line, Metric, Unjudged
-from .order import aurc, aurc_line, bounds_by_answers
+from .order import aurc, aurc_line, bounds_by_answers, range_of_risk
 from .ranking import TieGroups, tie_groups
 
 # of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
@@ -470,10 +470,6 @@ def _ece_equal_mass_of_unjudged(unjudged: Unjudged) -> Limits:
     return ece_of_unjudged(unjudged, bins[np.searchsorted(groups.rank, -unjudged.confidence)])
 
 
-def _range_of_risk(data: Data) -> Limits:
-    return 0.0, data.largest_cost
-
-
 PRR = Metric(
     name="prr",
     title="PRR",
@@ -567,7 +563,7 @@ RISK_AT_COVERAGE = Metric(
     parameter="any",
     value=_risk_at_coverage,
     line=lambda data: risk_at_coverage_line(data.groups, _coverage(data)),
-    range=_range_of_risk,
+    range=range_of_risk,
     unjudged=bounds_by_answers(_risk_at_coverage),
     has_order_bounds=True,
     when="named",
