@@ -358,7 +358,7 @@ def basis_of(
 ) -> Basis:
     """Return what the numbers of samples depend on; decisions, options and ids are in one order."""
     form = "posteriors" if decisions.labels is not None else "costs"
-    if decisions.confidence is not None and decisions.labels is None:
+    if decisions.are_of_confidences:
         form = "confidences"
     keys = _Ids(ids) if ids is not None else None
     return replace(

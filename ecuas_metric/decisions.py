@@ -31,13 +31,16 @@ class Decisions:
     decision: Array | None = None  # (N,), the index of the candidate; only for posteriors
 
     @property
+    def are_of_confidences(self) -> bool:
+        """Whether they are those of confidences alone, and not of posteriors or costs."""
+        return self.confidence is not None and self.labels is None
+
+    @property
     def rank_by(self) -> Floats:
         """The sort key (N,), increasing with uncertainty: u, or -q_e where 1 - q_e merges small confidences."""
-        return (
-            self.uncertainty
-            if self.confidence is None or self.labels is not None
-            else -self.confidence
-        )
+        if self.labels is None and self.confidence is not None:
+            return -self.confidence
+        return self.uncertainty
 
     @property
     def order(self) -> Ints:
@@ -55,13 +58,11 @@ class Decisions:
 
     def rank_at(self, uncertainty: Floats) -> Floats:
         """Return the `rank_by` of samples with these uncertainties."""
-        return (
-            uncertainty if self.confidence is None or self.labels is not None else uncertainty - 1
-        )
+        return uncertainty - 1 if self.are_of_confidences else uncertainty
 
     def uncertainty_at(self, rank: Floats) -> Floats:
         """Return the uncertainty of samples whose `rank_by` is `rank`."""
-        return rank if self.confidence is None or self.labels is not None else 1 + rank
+        return 1 + rank if self.are_of_confidences else rank
 
 
 def confidence_decisions(

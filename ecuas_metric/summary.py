@@ -398,7 +398,7 @@ def thresholds_of(none: Decisions, options: Options) -> Floats:
 
 
 def _bin(rank: Floats, none: Decisions) -> Ints:
-    if none.confidence is None or none.labels is not None:
+    if not none.are_of_confidences:
         top = 2.0 ** np.ceil(np.log2(none.max_uncertainty))
         return _steps(rank / top)
     confidence = -rank
