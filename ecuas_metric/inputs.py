@@ -2,8 +2,8 @@
 
 import math
 import sys
-from collections.abc import Callable, Iterator, Sized
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sized
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ _Notes = tuple[Note, ...]
 FormCheck = Callable[[object, object], tuple[Array, Array]]
 FloatOrFloats = Any  # one number; an array where weights of shape (..., N) ask for several
 
+_K = TypeVar("_K", bound=Hashable)
+_T = TypeVar("_T")
+
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")
 IGNORED = -100  # the label by which PyTorch and transformers mark what does not count
 ROW_SUM_TOLERANCE = 1e-3
@@ -29,6 +32,14 @@ RANGE_TOLERANCE = 1e-6  # beyond 0 and 1: what float32 makes of them
 BLOCK_SIZE = 2**16  # numbers looked at together: what is temporary stays in the processor's cache
 # numbers held of each sample; and BLAS wakes other cores for a product of more than 10,000
 SAMPLE_SIZE = 8
+
+
+def grouped(items: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:
+    """Return the items of each key, in order."""
+    groups: dict[_K, list[_T]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def numbers(values: object, name: str) -> Array:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Note, pairs_of
-from ..inputs import Array, Bools, Floats, Ints, are_swapped
+from ..inputs import Array, Bools, Floats, Ints, are_swapped, grouped
 from ..results import note_perfect
 from .candidates import beyond_chance
 from .cells import codes_of_two, numbers_in, parse_cells, row_of_numbers, said_words
@@ -465,9 +465,7 @@ def _judged(verdicts: Bools, columns: Mapping[str, Array]) -> tuple[str, ...]:
 
     Only columns that are the same in all those rows are paired: of all pairs of many columns there are too many.
     """
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for name, texts in columns.items():
-        alike.setdefault(tuple(texts[verdicts]), []).append(name)
+    alike = grouped(columns, lambda name: tuple(columns[name][verdicts]))
     for pair in chain.from_iterable(combinations(names, 2) for names in alike.values()):
         one, two = (columns[name][~verdicts] for name in pair)
         if (one != two).all():

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError
-from ..inputs import ROUNDED_SUM_TOLERANCE
+from ..inputs import ROUNDED_SUM_TOLERANCE, grouped
 from .cells import classes_of, parse_cells, row_of_numbers
 from .proposals import propose
 from .recipe import (
@@ -199,9 +199,7 @@ class _Matching:
         self.said: list[str] = []
         self.doubtful: list[str] = []  # columns that may be of classes that are never true
         self.roles: dict[str, list[str]] = {}
-        self.by_name: dict[str, list[str]] = {}
-        for name in sheet.names:
-            self.by_name.setdefault(name.strip().lower(), []).append(name)
+        self.by_name = grouped(sheet.names, lambda name: name.strip().lower())
 
     def say(self, columns: Mapping[str, str]) -> None:
         """Give columns the roles that the user named."""

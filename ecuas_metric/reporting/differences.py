@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..comparison.compare import Comparison
+from ..inputs import grouped
 from ..metric import Key
 from ..plotting.names import short_names
 from ..results import System
@@ -43,10 +44,7 @@ def is_significant(row: Comparison, alpha: float) -> bool:
 
 def pairs_by_key(rows: Iterable[Comparison]) -> dict[Key, list[Comparison]]:
     """Return the comparisons of each metric."""
-    by_key: dict[Key, list[Comparison]] = {}
-    for row in rows:
-        by_key.setdefault(row.key, []).append(row)
-    return by_key
+    return grouped(rows, lambda row: row.key)
 
 
 def ranking_of(rows: Sequence[Comparison]) -> dict[str, float]:

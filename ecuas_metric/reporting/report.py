@@ -15,6 +15,7 @@ from ..basis import differing, may_rank, signature_of
 from ..errors import UNLABELLED, FileError, InputError, Note, sentence
 from ..expected_costs import ECUAS_N, ERROR_RATE, ecuas_if_calibrated
 from ..files.submissions import MEANING, Submission, Unlabelled, located
+from ..inputs import grouped
 from ..metric import Key
 from ..metrics import place
 from ..options import LEVEL, Options, checked_options
@@ -278,10 +279,7 @@ def report_of(
 
 def names_by_part(results: Mapping[str, Results]) -> list[list[str]]:
     """Return the names of the systems of each part of the data: only these may be ranked among each other."""
-    names: dict[str | None, list[str]] = {}
-    for name, one in results.items():
-        names.setdefault(one.basis.part, []).append(name)
-    return list(names.values())
+    return list(grouped(results, lambda name: results[name].basis.part).values())
 
 
 def keys_of_table(results: Mapping[str, Results]) -> list[Key]:

@@ -15,6 +15,7 @@ from tqdm.auto import tqdm
 
 from ..errors import FileError, missing_package
 from ..files.recipe import Reading, Recipe
+from ..inputs import grouped
 from ..options import Options
 from .batches import AS_SAID, check_reading, collected
 from .frames import lazy_rows, states_of_frame
@@ -79,11 +80,9 @@ def score_files(
 
 def _frames(parts: Iterable[Part], engine: str) -> Iterable[list[Part]]:
     """Return which files are one frame of an engine."""
-    frames: dict[object, list[Part]] = {}
-    for part in parts:
-        key = part.address if engine == "local" else (part.name, part.prefix)
-        frames.setdefault(key, []).append(part)
-    return frames.values()
+    if engine == "local":
+        return [[part] for part in parts]
+    return grouped(parts, lambda part: (part.name, part.prefix)).values()
 
 
 def _one_recipe(parts: Iterable[Part], reading: Reading, recipes: list[Recipe]) -> Recipe:

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import FileError, InputError, Note
+from ...inputs import grouped
 from ..values import value_at
 from . import RunOptions, parts
 from .parts import Column, Fields, Reader, Run, RunPart
@@ -177,7 +178,7 @@ def _per_sample(
 def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
     """Read logs: one part for each run and scorer that keeps a confidence. Epochs of a sample are a group."""
     read_logs = [_read_log(file, _LARGE - options.holders) for file in files]
-    tasks = parts.grouped(read_logs, lambda log: (log.model, log.task))
+    tasks = grouped(read_logs, lambda log: (log.model, log.task)).values()
     logs = chain.from_iterable(_named(_with_scores(_latest(same))) for same in tasks)
     read: list[RunPart] = []
     for log in parts.once(sorted(logs, key=lambda log: log.file), options):
@@ -193,7 +194,7 @@ def _parts(files: Sequence[Path], options: RunOptions) -> list[RunPart]:
 def _latest(logs: Sequence[Log]) -> list[Log]:
     """Return the last log of each run, which names the earlier ones; FileError if these have samples that it lacks."""
     latest = []
-    for same in parts.grouped(logs, lambda log: log.task_id or log.file):
+    for same in grouped(logs, lambda log: log.task_id or log.file).values():
         *earlier, last = sorted(same, key=lambda log: log.written)
         for log in earlier:
             if log.scored - last.scored:

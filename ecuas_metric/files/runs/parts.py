@@ -1,7 +1,7 @@
 """A part of a run: one system on one task, its samples as columns; and what the readers of all tools share."""
 
 import os
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import chain
@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import FileError, InputError, Note
-from ...inputs import Floats, Ints
+from ...inputs import Floats, Ints, grouped
 from ..values import from_numpy, from_values, value_at
 from . import RunOptions
 
@@ -171,7 +171,7 @@ def pool_tasks(
             )
             for part in parts
         ]
-    kinds = grouped(parts, lambda part: (part.model, part.num_classes))
+    kinds = grouped(parts, lambda part: (part.model, part.num_classes)).values()
     return [_pool(same) if len(same) > 1 else same[0] for same in kinds]
 
 
@@ -229,17 +229,6 @@ def _with_task(part: RunPart) -> RunPart:
     return replace(part, columns=columns)
 
 
-def grouped(
-    items: Iterable[T],
-    key: Callable[[T], Hashable],
-) -> list[list[T]]:
-    """Return the items of each key, in order."""
-    groups: dict[Hashable, list[T]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return list(groups.values())
-
-
 def only(
     found: Iterable[str],
     wanted: str | None,
@@ -285,7 +274,7 @@ def once(runs: Sequence[R], options: RunOptions) -> list[R]:
         tasks = ", ".join(sorted({run.task for run in runs}))
         got = f"{', '.join(map(repr, options.tasks or ()))}, not {tasks}"
         raise FileError(runs[0].file, "no_such_task", got=got)
-    for first, *further in grouped(wanted, lambda run: (run.model, run.task)):
+    for first, *further in grouped(wanted, lambda run: (run.model, run.task)).values():
         if further:
             refuse_two(first, further[0])
     return wanted
