@@ -141,9 +141,10 @@ def quoted(text: str) -> str:
     return shlex.quote(text) if re.search(r'["$`\\]', text) else f'"{text}"'
 
 
-def pairs_of(columns: Mapping[str, str]) -> str:
-    """Return the columns of roles in the syntax of the command."""
-    return quoted(",".join(f"{role}={name}" for role, name in columns.items()))
+def pairs_of(columns: Mapping[str, str], system: str = "") -> str:
+    """Return the columns of roles, of a system if one is named, in the syntax of the command."""
+    pairs = ",".join(f"{role}={name}" for role, name in columns.items())
+    return quoted(f"{system}:{pairs}" if system else pairs)
 
 
 def missing_package(who_needs: str, *packages: str) -> ImportError:

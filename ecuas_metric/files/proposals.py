@@ -576,8 +576,9 @@ def _side_by_side(table: Candidates) -> Iterator[Proposal]:
         yield from (Proposal("name_seeming", columns) for columns in whole.values())
     whole = whole or _by_values(table)
     if 2 <= len(whole) <= _MOST_LABELS:
-        texts = [f"{system}:{_pairs_within(columns)}" for system, columns in whole.items()]
-        flags = " ".join(f"--columns {quoted(text)}" for text in texts)
+        flags = " ".join(
+            f"--columns {pairs_of(columns, system)}" for system, columns in whole.items()
+        )
         yield Proposal(
             "name_side_by_side", {}, fields={"flags": flags, "arguments": f"columns={whole}"}
         )
@@ -614,10 +615,6 @@ def _by_system(names: Iterable[str]) -> dict[str, dict[str, str]]:
         if match:
             systems.setdefault(match[1] or match[2], {}).setdefault(role, name)
     return systems
-
-
-def _pairs_within(columns: Mapping[str, str]) -> str:
-    return ",".join(f"{role}={name}" for role, name in columns.items())
 
 
 def _nested(table: Candidates) -> Iterator[Proposal]:
