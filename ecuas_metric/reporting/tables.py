@@ -171,8 +171,8 @@ def to_markdown(grid: Grid) -> str:
     rules = ["---"] * grid.labels + ["---:"] * numbers
     rows = _mark_up(grid, _markdown, "**{}**")
     table = "\n".join(f"| {' | '.join(line)} |" for line in (header, rules, *rows))
-    above = map(_note, grid.above)
-    below = map(_note, grid.below(IN_BOLD))
+    above = map(_markdown, grid.above)
+    below = map(_markdown, grid.below(IN_BOLD))
     return "\n\n".join([*above, table, *below, f"`{grid.signature}`"]) + "\n"
 
 
@@ -351,10 +351,6 @@ def _columns_of_blocks(
         else:
             blocks.append([*names, column])
     return blocks
-
-
-def _note(text: str) -> str:
-    return re.sub(r"([*`])", r"\\\1", one_line(text)).replace("<", "&lt;")
 
 
 def _markdown(text: str) -> str:
