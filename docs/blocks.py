@@ -133,11 +133,13 @@ def _command(block: str) -> str:
     """Return a command with what it prints."""
     command = block.partition("\n")[0]
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+    noted = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(noted):
         code = cli.main(shlex.split(command)[2:])
     if code != 0:
         raise ValueError(f"{command} ended with {code}")
-    return f"{command}\n{printed.getvalue().rstrip()}\n"
+    notes = [line for line in noted.getvalue().splitlines() if line.startswith("note: ")]
+    return "\n".join([command, printed.getvalue().rstrip(), *notes, ""])
 
 
 def _choices(systems: dict[str, System]) -> list[str]:

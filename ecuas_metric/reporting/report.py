@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 DIFFERING = "No best value is marked: these differ between the systems:"
 DAGGER = (
-    "† These assess the confidences only, and the systems' answers differ: one can gain by answering worse. Do not "
-    "rank by them."
+    "† These assess the confidences only, and the systems' answers differ: obvious mistakes improve them. Do not rank "
+    "by them."
 )
 NONE_SHOWN = "[-]"
 NO_INTERVAL = f"{NONE_SHOWN} no interval with valid coverage is known"

@@ -161,7 +161,7 @@ def test_a_note_says_how_many_rows_were_divided_by_more_than_the_rounding_of_flo
     for values, form in ((q, "probabilities"), (np.log(q), "log_probabilities")):
         (note,) = notes_of(values, predictions_are=form)
         assert note.id == "renormalized"
-        assert note.fact.startswith("1 of 3 rows (33.3%) do not sum to 1")
+        assert note.fact.startswith("1 of 3 rows (33.3%) sum to 1 only within")
     assert not notes_of(rng.dirichlet(np.ones(1000), 50).astype(np.float32))
 
 

@@ -185,6 +185,6 @@ def test_what_cannot_be_decided_is_refused(call, message):
 
 
 def test_what_is_noted_is_a_warning_about_the_line_that_decides():
-    with pytest.warns(UserWarning, match="do not sum to 1") as said:
+    with pytest.warns(UserWarning, match="sum to 1 only within") as said:
         decide([[0.5001, 0.5]], reject_cost=0.3)
     assert [one.filename for one in said] == [__file__]

@@ -256,7 +256,7 @@ def test_what_the_card_says_of_the_error_rates_holds():
         f"here it misses the pool's value by {missed:.3f} at most",
         f"make up {25600 / 455:.0f} % of it, but only {100 * (kept == 'exact_match_all').mean():.0f} % of the",
         f"By exact match error rates on the subset are {min(gaps):.2f} to {max(gaps):.2f} higher",
-        "the 21 rows of a table of error rates hold 14 distinct results",
+        "a table of error rates of the 21 systems holds 14 distinct results",
         "two change their order, and three become or cease to be ties",
         f"would leave up to {100 * max(float(row[1]) for row in unlabelled.values()):.0f} % of that one's answers",
         f"as much as {455 / (curated['weight'] ** 2).mean():.0f} equally weighted ones",
