@@ -290,7 +290,7 @@ ADVICE = {  # sentences of their own
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? columns={columns}."
     ),
-    "name_side_by_side": "Are these systems? {arguments}.",
+    "name_side_by_side": "Are these systems? {arguments}. One of them alone: name it.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_its_files": "Name its files.",
     "name_one_role": "Specify which with columns, e.g. {{ROLE: NAME}}.",

@@ -439,8 +439,9 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
         yield from _of_judges(table, sure, verdicts)
     elif sure.is_higher(verdict):
         yield _as_correct(table, sure, verdict)
-    elif not verdict.words and not verdict.is_label and sure.is_lower(verdict):
-        yield _as_errors(table, sure, verdict)
+    elif not verdict.words and sure.is_lower(verdict):
+        of_class_0 = Proposal("name_seeming", {"positive": f"1-{sure.name}"})
+        yield of_class_0 if verdict.is_label else _as_errors(table, sure, verdict)
 
 
 def _of_judges(
@@ -574,7 +575,7 @@ def _side_by_side(table: Candidates) -> Iterator[Proposal]:
     whole = {system: columns for system, columns in systems.items() if len(columns) == 2}
     if len(whole) == 1:
         yield from (Proposal("name_seeming", columns) for columns in whole.values())
-    whole = whole or _by_values(table)
+    whole = whole or _by_values(table) or _of_one_truth(table)
     if 2 <= len(whole) <= _MOST_LABELS:
         flags = " ".join(
             f"--columns {pairs_of(columns, system)}" for system, columns in whole.items()
@@ -582,6 +583,20 @@ def _side_by_side(table: Candidates) -> Iterator[Proposal]:
         yield Proposal(
             "name_side_by_side", {}, fields={"flags": flags, "arguments": f"columns={whole}"}
         )
+
+
+def _of_one_truth(table: Candidates) -> dict[str, dict[str, str]]:
+    """Return all columns of fractions by their names, if each is higher for right answers or class 1 of one truth."""
+    role = "confidence" if table.named("correct") else "positive"
+    truth = _only(table.named("correct") or table.named("label"))
+    names = table.shares()
+    is_named = any(map(table.named, ("confidence", "positive", "posteriors")))
+    verdict = None if truth is None else table.verdict_known(truth)
+    if verdict is None or verdict.words or is_named or _form_of(table, names) is not None:
+        return {}
+    columns = {name: {role: name} for name in names}
+    are_higher = all(Sure(name, table.values(name)).is_higher(verdict) for name in names)
+    return columns if are_higher else {}
 
 
 def _by_values(table: Candidates) -> dict[str, dict[str, str]]:

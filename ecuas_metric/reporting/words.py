@@ -114,7 +114,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? --columns {pairs}."
     ),
-    "name_side_by_side": "Are these systems? {flags}.",
+    "name_side_by_side": "Are these systems? {flags}. One of them alone: --columns ROLE=NAME.",
     "name_ids": "Other ids? Name their columns with --columns FILE:id=NAME, or pair by row: --by-position.",
     "name_whole_id": (
         "Name all columns of the id with --columns id=A+B, or those that tell systems apart with "

@@ -122,6 +122,30 @@ def test_files_and_systems_have_scales_of_their_own(answers, capsys):
         )
 
 
+@pytest.mark.parametrize("truth", ["correct", "y_true"])
+def test_several_confidences_beside_one_truth_may_be_systems(truth, answers, rng, capsys):
+    confidence, correct = answers
+    other = np.clip(confidence + rng.normal(0, 0.1, N), 0, 1).round(3)
+    pd.DataFrame({truth: correct, "first": confidence, "second": other}).to_csv("a.csv")
+    assert main(["score", "a.csv"]) == 2
+    flags = re.findall(r"--columns (\w+:\w+=\w+)", capsys.readouterr().err)
+    rows = by_name(
+        saved("score", "a.csv", *(part for flag in flags for part in ("--columns", flag)))
+    )
+    expected = {}
+    for name, values in (("first", confidence), ("second", other)):
+        expected[name] = both_readings(values, correct)[truth == "y_true"]
+    assert {name: row["error_rate"] for name, row in rows.items()} == pytest.approx(expected)
+
+
+def test_probabilities_of_class_0_are_proposed_as_complements(answers, capsys):
+    confidence, correct = answers
+    pd.DataFrame({"label": correct, "prob_0": 1 - confidence}).to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    (rate,) = followed(capsys.readouterr().err, "a.csv").values()
+    assert rate == pytest.approx(both_readings(confidence, correct)[1], abs=1e-12)
+
+
 def test_a_comparison_of_one_system_names_the_column_of_systems(answers, capsys):
     confidence, correct = answers
     table = pd.DataFrame({"confidence": confidence, "correct": correct})
