@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -258,6 +259,8 @@ def order_of(
             else f"{str(extra[0])!r} is not in {first}"
         )
         advice = "keep_common" if (rows >= 0).any() else "name_ids"
+        if len(ours) == len(theirs) and _count_rows(ours) and _count_rows(theirs):
+            advice = "pair_by_row"
         raise InputError(
             f"{first} and {name}",
             "samples_differ",
@@ -267,6 +270,15 @@ def order_of(
             extra=len(extra),
         )
     return rows
+
+
+def _count_rows(ids: pa.Array) -> bool:
+    """Return whether ids (N,) are whole numbers, each one more than that before it."""
+    texts = ids.cast(pa.string()).to_pylist()
+    if not all(map(str.isdecimal, texts)):
+        return False
+    numbers = list(map(int, texts))
+    return all(after == number + 1 for number, after in pairwise(numbers))
 
 
 def in_common(submissions: Sequence[Submission]) -> list[Submission]:

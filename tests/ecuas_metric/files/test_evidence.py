@@ -6,8 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ecuas_metric import read_submissions, score_confidences, score_posteriors
-from ecuas_metric.errors import FileError
+from ecuas_metric import (
+    compare_systems,
+    confidence_system,
+    read_submissions,
+    score_confidences,
+    score_posteriors,
+)
+from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.reporting.commanded import by_name, saved
 
@@ -144,6 +150,20 @@ def test_probabilities_of_class_0_are_proposed_as_complements(answers, capsys):
     assert main(["score", "a.csv"]) == 2
     (rate,) = followed(capsys.readouterr().err, "a.csv").values()
     assert rate == pytest.approx(both_readings(confidence, correct)[1], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("first", "size", "advice"), [(1, N, "pair_by_row"), (1, 9, "keep_common")]
+)
+def test_ids_that_count_rows_from_0_and_from_1_are_of_the_same_rows(first, size, advice, answers):
+    confidence, correct = answers
+    one = confidence_system(correct, confidence, ids=np.arange(N), confidence_level=0.95)
+    kept = slice(size)
+    ids = np.arange(first, first + size)
+    other = confidence_system(correct[kept], confidence[kept], ids=ids, confidence_level=0.95)
+    with pytest.raises(InputError) as raised:
+        compare_systems({"one": one, "other": other})
+    assert raised.value.advice == advice
 
 
 def test_a_comparison_of_one_system_names_the_column_of_systems(answers, capsys):
