@@ -91,6 +91,19 @@ file of --calibrate-on. Each row gets an answer or is rejected, by the rule that
 by their number in the file, as `row`: in a CSV file the header is row 1, and the first of the data row 2.
 
 """
+_REPORT = """\
+what is written
+  results.tex    the table, which compiles alone, or its tabular to copy
+  methods.txt    a paragraph: metrics, intervals, tests, what was left out, and the version
+  *.pdf, *.png   curves of risk, of expected cost, of ECUAS_n, and reliability; the extra `report` draws them
+  numbers.json   all numbers, and how files were read
+
+examples
+  ecuas report gpt.csv llama.jsonl --output paper
+      both systems, the differences between them, and what may be said of these
+  ecuas report GPT-4=gpt.csv Llama=llama.jsonl --calibrate affine
+      names as the paper has them; also each system after cross-validated recalibration
+"""
 _NO_PAIRS = (
     "States do not say which rows are of one question: compare a sample of the questions, or score both systems with "
     "--interval."
@@ -153,7 +166,7 @@ def _plan() -> Command:
 def _report() -> Command:
     from .comparing import write_for_paper
 
-    return Command({"": write_for_paper}, _files())
+    return Command({"": write_for_paper}, _files(), _REPORT)
 
 
 @cache
