@@ -57,6 +57,19 @@ def ece(
     return float(np.abs(gaps).sum() / weight.sum())
 
 
+def ece_of_groups(groups: TieGroups, *, n_bins: int = 10) -> float:
+    """Return the `ece` of groups of equal confidences q_e, ranked by -q_e, so that bins are slices."""
+    edges = -np.arange(n_bins - 1, 0, -1) / n_bins
+    inner = np.searchsorted(groups.rank, edges, side="right")
+    first = np.array(
+        sorted({0, *map(int, inner)} - {len(groups.rank)})
+    )  # np.unique would import numpy.ma
+    weighted_rank = groups.rank if groups.are_samples else groups.weight * groups.rank
+    gaps = np.add.reduceat(groups.cost, first) - np.add.reduceat(groups.weight, first)
+    gaps -= np.add.reduceat(weighted_rank, first)
+    return float(np.abs(gaps).sum() / groups.weight.sum())
+
+
 def sums_in_bins(values: Floats, bins: Ints, *, n_bins: int = 0) -> Floats:
     """Sum values (N,) over bins: shape (B,), at least (n_bins,)."""
     return np.asarray(np.bincount(bins, values, minlength=n_bins), np.float64)
@@ -325,10 +338,13 @@ def _design_effect(
 
 
 def _ece(data: Data) -> float:
+    n_bins = data.options.n_bins
+    if data.decisions.labels is None:  # by confidence already
+        return ece_of_groups(data.groups, n_bins=n_bins)
     return ece(
         data.confidence,
         data.decisions.candidate_cost,
-        n_bins=data.options.n_bins,
+        n_bins=n_bins,
         sample_weight=data.options.sample_weight,
     )
 
