@@ -354,9 +354,10 @@ def basis_of(
     options: Options,
     *,
     ids: Sequence[object] | None = None,
+    truth: Floats | None = None,
     origin: Origin = UNKNOWN,
 ) -> Basis:
-    """Return what the numbers of samples depend on; decisions, options and ids are in one order."""
+    """Return what the numbers of samples depend on; decisions, options, ids and true classes are in one order."""
     form = "posteriors" if decisions.labels is not None else "costs"
     if decisions.are_of_confidences:
         form = "confidences"
@@ -369,7 +370,7 @@ def basis_of(
         weights=digest_of(options.sample_weight, keys),
         groups=digest_of(options.groups, keys),
         strata=digest_of(options.strata, keys),
-        labels=digest_of(decisions.labels, keys),
+        labels=digest_of(truth if decisions.labels is None else decisions.labels, keys),
         ids=None if keys is None else Digest(keys.digest),
         answers=digest_of(decisions.candidate_cost, keys),
     )
@@ -418,6 +419,11 @@ def _hashes_of(texts: Sequence[bytes]) -> Array:
     for column in table.T:
         hashes = _mixed(hashes * _ODD + column)
     return hashes
+
+
+def numbers_of_texts(texts: Iterable[str]) -> Floats:
+    """Return a number for each text (N,), the same for the same text, that says nothing else."""
+    return _hashes_of([text.encode() for text in texts]).view(np.float64)
 
 
 def _mixed(numbers: Array) -> Array:

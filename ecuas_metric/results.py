@@ -79,12 +79,16 @@ class System:
     notes: tuple[Note, ...] = ()  # on the input
     # to pair samples of systems; of a file, a pyarrow.Array
     ids: Sequence[object] | None = None
+    # (N,), numbers for the true classes, where decisions are of confidences in chosen ones
+    truth: Floats | None = None
     origin: Origin = UNKNOWN
 
     @cached_property
     def basis(self) -> Basis:
         """All that the numbers of this system depend on; its text is their signature."""
-        return basis_of(self.decisions, self.options, ids=self.ids, origin=self.origin)
+        return basis_of(
+            self.decisions, self.options, ids=self.ids, truth=self.truth, origin=self.origin
+        )
 
     @property
     def num_samples(self) -> int:
@@ -234,6 +238,7 @@ def reordered(system: System, rows: Ints) -> System:
         decisions=select_rows(system.decisions, rows),
         options=select_options(system.options, rows),
         ids=_pick(system.ids, rows),
+        truth=None if system.truth is None else system.truth[rows],
     )
 
 

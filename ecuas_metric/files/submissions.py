@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..basis import numbers_of_texts
 from ..errors import UNLABELLED, FileError, InputError, Note
 from ..inputs import (
     IGNORED,
@@ -149,6 +150,7 @@ class Submission:
     of: str = ""  # the system that this is a part of: of a column of parts, or a task of a run
     part: str = ""
     num_classes: int | None = None  # that a confidence in one of them refers to; None for free text
+    truth: Floats | None = None  # (N,), numbers for the true ones of these classes
 
     def of_rows(self, rows: Ints) -> Submission:
         """Return these of its rows alone, by their place; what is unlabelled is counted among them."""
@@ -162,6 +164,7 @@ class Submission:
             ids=None if self.ids is None else self.ids.take(pa.array(rows)),
             per_sample=per_sample,
             rows=self.rows[rows],
+            truth=None if self.truth is None else self.truth[rows],
         )
         if (
             self.unlabelled is None or self.unlabelled.rule == "drop"
@@ -552,9 +555,10 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
             sheet.source, "read_out_of_core_only", form=recipe.form, advice="score_out_of_core"
         )
     num_classes = None
+    true_classes = None
     notes: tuple[Note, ...] = ()
     if recipe.form == "predicted":
-        truth, num_classes = _hits(sheet, recipe)
+        truth, num_classes, true_classes = _hits(sheet, recipe)
     else:
         truth = truth_in(sheet, recipe)
     is_open = np.isnan(truth)
@@ -564,6 +568,7 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         if unlabelled.rule == "drop":
             sheet = sheet.select(~is_open)
             truth = truth[~is_open]
+            true_classes = None if true_classes is None else true_classes[~is_open]
     elif recipe.unlabelled == "bounds":
         recipe = replace(recipe, unlabelled=None)
     truth = truth if unlabelled is None else np.nan_to_num(truth)
@@ -582,6 +587,7 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         predictions_are="logits" if is_margin else None,
         unlabelled=unlabelled,
         num_classes=num_classes,
+        truth=true_classes,
     )
 
 
@@ -757,8 +763,11 @@ def _said_classes(sheet: Sheet, recipe: Recipe, labels: pa.Array) -> dict[str, A
 def _hits(
     sheet: Sheet,
     recipe: Recipe,
-) -> tuple[Floats, int | None]:
-    """Return 1 where the predicted class is the true one, else 0, nan without a true one, and how many classes."""
+) -> tuple[Floats, int | None, Floats | None]:
+    """Return 1 where the predicted class is the true one, else 0, nan without a true one.
+
+    Of classes that recur also how many there are, and numbers for the true ones (N,).
+    """
     label = recipe.truth
     (name,) = recipe.of("predicted")
     predicted = texts_of_names(sheet.column(name), _classes_in(texts_in(sheet.column(label))))
@@ -779,8 +788,10 @@ def _hits(
         refuse_positive(sheet, confidence, predicted, values, label)
     hits = floats_in(pc.equal(predicted, true))
     if not 2 <= len(classes) <= len(hits) / _SAMPLES_PER_CLASS:
-        return hits, None
-    return hits, len(classes)
+        return hits, None, None
+    names, codes = encode(true)
+    numbers_of_names = numbers_of_texts([*map(_plain_name, map(str, names)), ""])
+    return hits, len(classes), numbers_of_names[codes]
 
 
 def _classes_in(texts: pa.Array) -> list[str]:

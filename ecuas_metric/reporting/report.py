@@ -635,7 +635,7 @@ def prepare_submission(submission: Submission, options: Mapping[str, object]) ->
         unlabelled=submission.unlabelled.rule if submission.unlabelled else None,
         part=submission.part or None,
     )
-    return replace(system, notes=notes, origin=origin)
+    return replace(system, notes=notes, truth=submission.truth, origin=origin)
 
 
 def _notes_on_classes(submission: Submission) -> tuple[Note, ...]:

@@ -166,6 +166,23 @@ def test_ids_that_count_rows_from_0_and_from_1_are_of_the_same_rows(first, size,
     assert raised.value.advice == advice
 
 
+@pytest.mark.parametrize("flags", [["--columns", "id=id"], ["--by-position"], ["--common"]])
+def test_systems_whose_true_classes_differ_are_not_paired(flags, answers, rng, capsys):
+    """Chosen classes with confidences say what is true of each sample, as posteriors do."""
+    names = np.array(["bird", "cat", "dog"])
+    true = rng.integers(0, 3, N)
+    for name, shift in (("a", 0), ("b", 0), ("shifted", 1)):
+        table = pd.DataFrame({"id": np.arange(N), "label": np.roll(names[true], shift)})
+        chosen = np.where(rng.random(N) < 0.7, true, (true + 1) % 3)
+        table["predicted"] = np.roll(names[chosen], shift)
+        table.assign(confidence=rng.random(N).round(3)).to_csv(f"{name}.csv", index=False)
+    metrics = ["--metrics", "ER"]
+    assert main(["compare", "a.csv", "b.csv", *flags, *metrics]) == 0
+    capsys.readouterr()
+    assert main(["compare", "a.csv", "shifted.csv", *flags, *metrics]) == 2
+    assert "true classes" in capsys.readouterr().err
+
+
 def test_a_comparison_of_one_system_names_the_column_of_systems(answers, capsys):
     confidence, correct = answers
     table = pd.DataFrame({"confidence": confidence, "correct": correct})
