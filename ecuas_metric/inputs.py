@@ -180,7 +180,12 @@ def _check_probabilities(array: Array) -> _Notes:
         advice = "divide_by_100" if are_percentages else advice
         _require_rows(array, _in_unit_interval, "out_of_unit_interval", advice)
     rounded = np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE
-    return _check_sums(sums, "divide_by_sums" if rounded.all() else "name_all_classes")
+    advice = (
+        "name_all_classes"
+        if sums.max(initial=0.0) < 1 + ROUNDED_SUM_TOLERANCE
+        else "are_no_posteriors"
+    )
+    return _check_sums(sums, "divide_by_sums" if rounded.all() else advice)
 
 
 def costs(predictions: object, references: object) -> tuple[Floats, Floats]:

@@ -177,6 +177,7 @@ ADVICE = {  # sentences of their own
     "margins_are_logits": "Margins, as of decision_function? They are logits: predictions_are='logits'.",
     "choose_form": "Logits or log-probabilities? Specify them with predictions_are.",
     "name_form": "Logits or log-probabilities? Specify them with predictions_are.",
+    "are_no_posteriors": "Independent probabilities, one of each class? These are no posteriors of one class.",
     "name_all_classes": "Are classes missing? Each row needs the probability of every class.",
     "number_classes": (
         "Pass labels, all classes in the order of the columns: range(K) where they are numbered from 0."
@@ -232,7 +233,7 @@ ADVICE = {  # sentences of their own
     "name_swapped": "Swapped? columns={columns}.",
     "name_system": "Does it name systems? columns={columns}.",
     "name_systems_or_groups": (
-        "Does it name systems? columns={columns}. Several answers to each question? {other_arguments}."
+        "Does {other!r} name systems? columns={columns}. Several answers to each question? {other_arguments}."
     ),
     "say_wrong_words": "right={said!r} counts these as wrong. No verdict? Leave these cells empty.",
     "say_right_word": (
@@ -274,8 +275,8 @@ ADVICE = {  # sentences of their own
         "{high}: {other_arguments}."
     ),
     "name_judged_mistaken_or_class": (
-        "If {truth!r} marks right answers: {arguments}; if it marks wrong ones: of both columns '1-NAME'; if it is the "
-        "true class, and {of_column!r} the probability of {high}: {other_arguments}."
+        "If {truth!r} marks right answers: {arguments}; if it marks wrong ones: the columns {complements}; if it is "
+        "the true class, and {of_column!r} the probability of {high}: {other_arguments}."
     ),
     "name_seeming": "Is it this? {arguments}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? columns={columns}.",
@@ -373,6 +374,7 @@ ADVICE = {  # sentences of their own
     "save_details": "Run it again with --save-details.",
     "use_task_of_one_right_choice": "Use a task with one, e.g. the mc1.",
     "write_in_one_case": "Write each class in one way.",
+    "write_in_unit_interval": "Write all of them as numbers in [0, 1].",
     "write_in_one_scale": "Write all of them as numbers in [0, 1], and if they are, leave the scale out.",
 }
 
@@ -409,6 +411,13 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "agree, and confidences do not tell."
     ),
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",
+    "of_other_order": (
+        "The likeliest class is wrong in {share:.0%}; with the columns in another order of classes it would be in "
+        "{other:.0%}: are they in that of the classes?"
+    ),
+    "not_the_likeliest": (
+        "Column {column!r} is not the likeliest class in {count} of the first {total} rows; the likeliest is scored."
+    ),
     "repeated_rows": "{count} of {total} rows are the same as others before them.",
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
     "values_without_bounds": (

@@ -78,8 +78,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "class, and “{of_column}” the probability of {high}."
     ),
     "name_judged_mistaken_or_class": (
-        "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; of both columns 1-NAME if it marks "
-        "wrong ones; {other_pairs} if it is the true class, and “{of_column}” the probability of {high}."
+        "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; {complements} if it marks wrong "
+        "ones; {other_pairs} if it is the true class, and “{of_column}” the probability of {high}."
     ),
     "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
     "name_errors": "Is “{truth}” 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",

@@ -30,12 +30,14 @@ from .values import (
     count_distinct,
     encode,
     floats_in,
+    from_texts,
     from_values,
     is_in,
     is_numeric,
     join_texts,
     lists_in,
     nulls_in,
+    positions_in,
     texts_in,
 )
 
@@ -137,7 +139,7 @@ def require_ids(recipes: Iterable[Recipe]) -> None:
         proposal = Proposal("name_seeming", {"id": common.pop()})
         raise InputError("systems", "no_ids", **proposal.to_fields({}))
     names = ", ".join(sorted(set.union(*candidates)))
-    got = f"columns with another value in each row: {names}" if names else "no such column"
+    got = f"columns with another value in each row: {names}" if names else ""
     raise InputError("systems", "no_ids", got=got, advice="name_ids")
 
 
@@ -550,8 +552,58 @@ def _refuse_confidences(rows: _Rows) -> None:
         _refuse_contradiction(sheet, recipe, other, values, is_high=is_high)
     # below the first rows lower ones may follow
     if is_high and not predicted and rows.is_whole:
+        if _has_codes(rows):
+            raise _judged_or_class(rows, name, "never_below_half")
         columns = {"positive": name}
         raise sheet.error(name, "never_below_half", advice="name_positive", columns=columns)
+
+
+def _check_predicted(rows: _Rows) -> Note | None:
+    """Return a note if a column named as predicted classes has less likely ones: the likeliest is scored."""
+    predicted = [other for other in rows.counts if _is_named(other, "predicted")]
+    values = _posteriors_of(rows)
+    if values is None or not predicted:
+        return None
+    chosen = _classes_in(rows, predicted[0])
+    of_chosen = np.take_along_axis(values, chosen[:, None], axis=1)[:, 0]
+    differ = (chosen >= 0) & (of_chosen < values.max(axis=1))
+    fields = {"column": predicted[0], "count": np.count_nonzero(differ), "total": len(differ)}
+    return Note("not_the_likeliest", fields) if differ.any() else None
+
+
+def _check_order(rows: _Rows) -> Note | None:
+    """Return a note if the likeliest class would be wrong half as often with the columns in another order."""
+    values = _posteriors_of(rows)
+    if values is None or not 2 < values.shape[1] <= _MOST_LEVELS:
+        return None
+    truth = _classes_in(rows, rows.recipe.truth)
+    if (truth < 0).all():
+        return None
+    count = values.shape[1]
+    likeliest = values.argmax(axis=1)[truth >= 0]
+    true = truth[truth >= 0]
+    wrong = float(np.mean(likeliest != true))
+    cells = np.bincount(true * count + likeliest, minlength=count * count)
+    table = cells.reshape(count, count)  # of true and of likeliest classes
+    other = 1 - table.max(axis=0).sum() / len(true)
+    is_order = len(np.unique(table.argmax(axis=0))) == count
+    if not is_order or wrong <= 1 - 1 / count or other >= wrong / 2:
+        return None
+    return Note("of_other_order", {"share": wrong, "other": other})
+
+
+def _posteriors_of(rows: _Rows) -> Floats | None:
+    """Return the posteriors (N, K) of the first rows, None of lists."""
+    names = rows.recipe.predictions
+    if len(names) < 2:
+        return None
+    return np.stack([numbers_in(rows.head, name) for name in names], axis=1)
+
+
+def _classes_in(rows: _Rows, column: str) -> Ints:
+    """Return the numbers (N,) of the classes in the first rows of a column, -1 where it has none of them."""
+    names = rows.recipe.classes or map(str, range(len(rows.recipe.predictions)))
+    return positions_in(texts_in(parse_cells(rows.head.column(column))), from_texts(names))
 
 
 def _check_label(rows: _Rows) -> Note | None:
@@ -563,21 +615,26 @@ def _check_label(rows: _Rows) -> Note | None:
     share = rows.recipe.predictions[0]
     label = rows.recipe.truth
     is_said = "positive" in rows.reading.columns or share.endswith("1")
-    if is_said or set(_coded(head, label)[0]) != _CODES:
+    if is_said or not _has_codes(rows):
         return None
     texts = [name for name in rows.counts if parse_cells(head.column(name)).type == TEXT]
     predicted = [name for name in texts if _is_named(name, "predicted")]
     if predicted:
-        raise _judged_or_class(rows, "classes_of_other", predicted[0])
+        raise _judged_or_class(rows, label, "classes_of_other", other=predicted[0])
     answers = [name for name in texts if rows.counts[name] > len(head.rows) / 2]
     if not answers:
         return None
-    error = _judged_or_class(rows, "label_of_answers", answers[0])
+    error = _judged_or_class(rows, label, "label_of_answers", other=answers[0])
     return Note(error.rule, {**error.fields_of_sentences(), "column": label}, error.advice)
 
 
-def _judged_or_class(rows: _Rows, rule: str, other: str) -> FileError:
-    """Return what says that labels may be verdicts on the answers in another column."""
+def _has_codes(rows: _Rows) -> bool:
+    """Return whether labels are 0 and 1."""
+    return set(_coded(rows.head, rows.recipe.truth)[0]) == _CODES
+
+
+def _judged_or_class(rows: _Rows, column: str, rule: str, **fields: str) -> FileError:
+    """Return what says that labels may be verdicts on answers."""
     share = rows.recipe.predictions[0]
     label = rows.recipe.truth
     proposal = Proposal(
@@ -586,7 +643,7 @@ def _judged_or_class(rows: _Rows, rule: str, other: str) -> FileError:
         alternative=Proposal("", {"positive": share, "label": label}),
         fields={"truth": label, "of_column": share, "high": "class 1"},
     )
-    return rows.sheet.error(label, rule, other=other, **proposal.to_fields({}))
+    return rows.sheet.error(column, rule, **fields, **proposal.to_fields({}))
 
 
 def _refuse_contradiction(
@@ -824,6 +881,8 @@ _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     ("confidences", "correct", _refuse_counts),
     ("confidences", "correct", _check_answers),
     ("posteriors", "posteriors", _refuse_sorted),
+    ("posteriors", "predicted", _check_predicted),
+    ("posteriors", "labels", _check_order),
     ("positive", "positive", _refuse_confidences),
     ("positive", "label", _check_label),
 )

@@ -308,11 +308,14 @@ def _in_place(table: Candidates) -> Iterator[Proposal]:
 def _answers_or_classes(table: Candidates) -> Iterator[Proposal]:
     """Yield what a probability by its name is beside the one column of verdicts: of answers, or that of a class."""
     share = _only(table.named("positive"))
-    verdict = _only(table.verdicts())
-    if share is None or verdict is None or table.named("label") or table.named("correct"):
+    truth = _only(table.named("correct"))
+    verdict = _only(table.verdicts()) if truth is None else table.verdict_known(truth)
+    if share is None or verdict is None or table.named("label"):
         return
     sure = Sure(share, table.values(share))
-    if sure.is_higher(verdict):
+    if truth is not None and sure.is_higher(verdict):
+        yield Proposal("name_seeming", {"confidence": share})
+    elif sure.is_higher(verdict):
         yield _as_correct(table, sure, verdict)
 
 
@@ -481,7 +484,12 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
         proposal,
         advice="name_judged_mistaken_or_class" if may_be_mistakes else "name_judged_or_class",
         alternative=Proposal("", as_classes, classes, sure.scale),
-        fields={"truth": truth, "of_column": sure.name, "high": high},
+        fields={
+            "truth": truth,
+            "of_column": sure.name,
+            "high": high,
+            "complements": f"confidence=1-{sure.name},correct=1-{truth}",
+        },
     )
 
 

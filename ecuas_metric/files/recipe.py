@@ -22,10 +22,10 @@ NAMES = {  # a role -> the names that it is known by, lower case, the first of w
     for role, names in {
         "confidence": "confidence conf",
         "correct": "correct is_correct",
-        "label": "y_true true_label true_class gold_label label labels target targets label_ids",
+        "label": "y_true y_test true_label true_class gold_label label labels target targets label_ids",
         "predicted": "predicted prediction y_pred predicted_label predicted_class pred",
         "posteriors": "posteriors probabilities probs log_probabilities logits scores",
-        "positive": "positive prob_1 p_1 proba_1 y_prob y_score prob proba",
+        "positive": "positive prob_1 p_1 proba_1 y_prob y_proba y_score prob proba",
         "system": "system model llm model_name",
         "id": "id question_id sample_id doc_id qid example_id item_id instance_id custom_id uid question idx index",
         "weight": "",

@@ -517,7 +517,7 @@ def _advise_on_range(error: FileError, values: Array, recipe: Recipe) -> None:
         if are_mixed(counts, float(np.nanmax(values))):
             error.rule = "several_scales"
             error.fields = {"within": counts[1], "size": counts[0]}
-            error.advice = "write_in_one_scale"
+            error.advice = "write_in_unit_interval"
     are_margins = error.advice in ("", "set_scale_log", "set_scale") and np.ptp(values) > _OF_COSINE
     if code is not None:
         error.fields = {**error.fields, "code": code}

@@ -77,7 +77,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_swapped": "Swapped? --columns {pairs}.",
     "name_system": "Does it name systems? --columns {pairs}.",
     "name_systems_or_groups": (
-        "Does it name systems? --columns {pairs}. Several answers to each question? --columns {other_pairs}."
+        "Does {other!r} name systems? --columns {pairs}. Several answers to each question? --columns {other_pairs}."
     ),
     "say_wrong_words": "--right={said_flag} counts these as wrong. No verdict? Leave these cells empty.",
     "say_right_word": (
@@ -98,7 +98,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "{high}: {other_flags}."
     ),
     "name_judged_mistaken_or_class": (
-        "If {truth!r} marks right answers: {flags}; if it marks wrong ones: of both columns 1-NAME; if it is the true "
+        "If {truth!r} marks right answers: {flags}; if it marks wrong ones: --columns {complements}; if it is the true "
         "class, and {of_column!r} the probability of {high}: {other_flags}."
     ),
     "name_seeming": "Is it this? {flags}.",
@@ -131,7 +131,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "one, correct=1-NAME the other.",
     "name_one_role": "Specify which with --columns ROLE=NAME.",
     "set_correct_from": "Partly correct? --correct-from GRADE counts answers from that grade up as correct.",
-    "set_scale_100": "Percentages? --scale 100 divides by 100.",
+    "set_scale_100": "Percentages? --scale 100 divides by 100, --columns FILE:scale=100 those of one file.",
     "set_scale_log": "Log-probabilities? --scale log takes their exponential.",
     "write_in_one_scale": (
         "Write all of them as numbers in [0, 1], and if they are, leave the scale out, or say that of another file "

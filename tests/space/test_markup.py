@@ -62,6 +62,8 @@ def test_no_advice_speaks_of_python_or_of_the_command(advice):
         "high": "yes",
         "verdicts": "ok",
         "code": 999,
+        "other": "z",
+        "complements": "correct=1-y",
         "near": ["id"],
         "names": "y",
         "labels": "y",

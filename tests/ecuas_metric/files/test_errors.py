@@ -84,6 +84,8 @@ def test_the_command_has_its_own_words_for_what_only_python_has(advice):
         "low": 1,
         "high": 2,
         "code": 999,
+        "other": "z",
+        "complements": "correct=1-y",
         "verdicts": "y",
         "ids": "id",
         "near": ["id"],
@@ -118,7 +120,7 @@ def test_a_file_or_a_system_may_be_called_as_an_option_is(name, score):
     assert score(f"{name}.csv", PERCENTAGES) == (
         2,
         [],
-        f"ecuas: {fact} Percentages? --scale 100 divides by 100.\n",
+        f"ecuas: {fact} Percentages? --scale 100 divides by 100, --columns FILE:scale=100 those of one file.\n",
     )
     assert score(f"nothing/{name}.csv") == (
         2,

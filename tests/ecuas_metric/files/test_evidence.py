@@ -64,8 +64,9 @@ def test_shares_of_a_word_beside_verdicts_may_be_of_answers_or_of_a_class(words,
     table = pd.DataFrame({named: confidence, "label": np.array(words)[correct]})
     table.to_csv("a.csv", index=False)
     assert main(["score", "a.csv"]) == 2
-    rates = followed(capsys.readouterr().err, "a.csv")
-    assert list(rates.values()) == pytest.approx(both_readings(confidence, correct), abs=1e-12)
+    right, mistaken, of_class = followed(capsys.readouterr().err, "a.csv").values()
+    assert [right, of_class] == pytest.approx(both_readings(confidence, correct), abs=1e-12)
+    assert mistaken == pytest.approx(correct.mean(), abs=1e-12)
 
 
 def test_words_that_are_of_answers_alone_are_no_classes(answers, capsys):
@@ -82,8 +83,7 @@ def test_doubts_and_mistakes_are_told_from_confidences_by_the_user(answers, caps
     table = pd.DataFrame({"uncertainty": 1 - confidence, "error": 1 - correct})
     table.to_csv("a.csv", index=False)
     assert main(["score", "a.csv"]) == 2
-    assert "if it marks wrong ones: of both columns 1-NAME" in capsys.readouterr().err
-    complements = "confidence=1-uncertainty,correct=1-error"
+    (complements,) = re.findall("wrong ones: --columns (.*?);", capsys.readouterr().err)
     (row,) = by_name(saved("score", "a.csv", "--columns", complements)).values()
     expected = score_confidences(correct, confidence)
     assert row["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
@@ -181,6 +181,47 @@ def test_systems_whose_true_classes_differ_are_not_paired(flags, answers, rng, c
     capsys.readouterr()
     assert main(["compare", "a.csv", "shifted.csv", *flags, *metrics]) == 2
     assert "true classes" in capsys.readouterr().err
+
+
+def test_predicted_classes_that_are_not_the_likeliest_are_noted(rng, tmp_path):
+    posteriors = rng.dirichlet(np.ones(3), N)
+    predicted = posteriors.argmax(axis=1)
+    table = pd.DataFrame(posteriors, columns=["prob_0", "prob_1", "prob_2"])
+    table = table.assign(label=rng.integers(0, 3, N), pred=predicted)
+    for changed in (0, 7):
+        table.loc[: changed - 1, "pred"] = posteriors.argmin(axis=1)[:changed]
+        table.to_csv(tmp_path / "a.csv", index=False)
+        (one,) = read_submissions(tmp_path / "a.csv")
+        counts = [note.fields["count"] for note in one.notes if note.id == "not_the_likeliest"]
+        assert counts == [changed] * bool(changed)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 2, 0], [2, 0, 1]])
+def test_columns_in_another_order_of_classes_are_noted(order, rng, tmp_path):
+    true = rng.integers(0, 3, N)
+    posteriors = (rng.dirichlet(np.ones(3), N) + 2 * np.eye(3)[true]) / 3
+    path = tmp_path / "a.csv"
+    table = pd.DataFrame(posteriors[:, order], columns=["prob_0", "prob_1", "prob_2"])
+    table.assign(label=true).to_csv(path, index=False)
+    (one,) = read_submissions(path)
+    assert ("of_other_order" in [note.id for note in one.notes]) == (order != [0, 1, 2])
+
+
+def test_a_probability_beside_verdicts_is_proposed_as_confidence(answers, capsys):
+    confidence, correct = answers
+    pd.DataFrame({"is_correct": correct, "prob": confidence}).to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    (rate,) = followed(capsys.readouterr().err, "a.csv").values()
+    assert rate == pytest.approx(1 - correct.mean(), abs=1e-12)
+
+
+def test_labels_beside_high_probabilities_may_be_verdicts(answers, capsys):
+    confidence, correct = answers
+    high = 0.5 + confidence / 2
+    pd.DataFrame({"label": correct, "prob": high}).to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    rates = followed(capsys.readouterr().err, "a.csv")
+    assert list(rates.values()) == pytest.approx(both_readings(high, correct), abs=1e-12)
 
 
 def test_a_comparison_of_one_system_names_the_column_of_systems(answers, capsys):
