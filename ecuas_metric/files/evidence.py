@@ -633,7 +633,7 @@ def _has_codes(rows: _Rows) -> bool:
     return set(_coded(rows.head, rows.recipe.truth)[0]) == _CODES
 
 
-def _judged_or_class(rows: _Rows, column: str, rule: str, **fields: str) -> FileError:
+def _judged_or_class(rows: _Rows, column: str, rule: str, **fields: Any) -> FileError:
     """Return what says that labels may be verdicts on answers."""
     share = rows.recipe.predictions[0]
     label = rows.recipe.truth
