@@ -292,6 +292,7 @@ ADVICE = {  # sentences of their own
         "is? columns={columns}."
     ),
     "name_side_by_side": "Are these systems? {arguments}. One of them alone: name it.",
+    "number_words": "Words for degrees? Write a number for each, such as the share of right answers elsewhere.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_its_files": "Name its files.",

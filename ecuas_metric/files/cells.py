@@ -49,6 +49,7 @@ _PRINTED = (
 )
 _WORDS_SHOWN = 5
 _OFTEN = 5  # rows of a word that is no slip
+_MOST_WORDS = 11  # for degrees
 _WAYS = {"with decimal points": _POINT, "with decimal commas": _COMMA, "per cent": _PER_CENT}
 
 
@@ -407,6 +408,8 @@ def _no_number(
     advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
     if not odd and usual == "per cent":
         advice = "leave_scale_out"
+    elif len(odd) == len(texts) <= _MOST_WORDS:
+        advice = "number_words"
     return _error_of_cells(sheet, column, "no_numbers", wrong, advice)
 
 

@@ -224,6 +224,14 @@ def test_labels_beside_high_probabilities_may_be_verdicts(answers, capsys):
     assert list(rates.values()) == pytest.approx(both_readings(high, correct), abs=1e-12)
 
 
+def test_words_for_degrees_need_numbers(answers, capsys):
+    _, correct = answers
+    words = np.array(["low", "high"])[correct]
+    pd.DataFrame({"confidence": words, "correct": correct}).to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    assert "Words for degrees?" in capsys.readouterr().err
+
+
 def test_a_comparison_of_one_system_names_the_column_of_systems(answers, capsys):
     confidence, correct = answers
     table = pd.DataFrame({"confidence": confidence, "correct": correct})
