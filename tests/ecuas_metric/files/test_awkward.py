@@ -833,7 +833,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "words for confidences": (
         BASE.assign(confidence=np.where(C, "high", "low")),
-        "must hold numbers; got 'low' in row 2 (200 of 200).\n",
+        "must hold numbers; got 'low' in row 2 (200 of 200). Words for degrees? ",
     ),
     "no header": (
         BASE[["confidence", "correct"]].to_csv(index=False, header=False),
