@@ -561,9 +561,9 @@ def _refuse_confidences(rows: _Rows) -> None:
 def _check_predicted(rows: _Rows) -> Note | None:
     """Return a note if a column named as predicted classes has less likely ones: the likeliest is scored."""
     predicted = [other for other in rows.counts if _is_named(other, "predicted")]
-    values = _posteriors_of(rows)
-    if values is None or not predicted:
+    if not predicted or len(rows.recipe.predictions) < 2:
         return None
+    values = _posteriors_of(rows)
     chosen = _classes_in(rows, predicted[0])
     of_chosen = np.take_along_axis(values, chosen[:, None], axis=1)[:, 0]
     differ = (chosen >= 0) & (of_chosen < values.max(axis=1))
@@ -573,14 +573,13 @@ def _check_predicted(rows: _Rows) -> Note | None:
 
 def _check_order(rows: _Rows) -> Note | None:
     """Return a note if the likeliest class would be wrong half as often with the columns in another order."""
-    values = _posteriors_of(rows)
-    if values is None or not 2 < values.shape[1] <= _MOST_LEVELS:
+    count = len(rows.recipe.predictions)
+    if not 2 < count <= _MOST_LEVELS:
         return None
     truth = _classes_in(rows, rows.recipe.truth)
     if (truth < 0).all():
         return None
-    count = values.shape[1]
-    likeliest = values.argmax(axis=1)[truth >= 0]
+    likeliest = _posteriors_of(rows).argmax(axis=1)[truth >= 0]
     true = truth[truth >= 0]
     wrong = float(np.mean(likeliest != true))
     cells = np.bincount(true * count + likeliest, minlength=count * count)
@@ -592,12 +591,10 @@ def _check_order(rows: _Rows) -> Note | None:
     return Note("of_other_order", {"share": wrong, "other": other})
 
 
-def _posteriors_of(rows: _Rows) -> Floats | None:
-    """Return the posteriors (N, K) of the first rows, None of lists."""
-    names = rows.recipe.predictions
-    if len(names) < 2:
-        return None
-    return np.stack([numbers_in(rows.head, name) for name in names], axis=1)
+def _posteriors_of(rows: _Rows) -> Floats:
+    """Return the posteriors (N, K) of the first rows, which are in as many columns."""
+    head = rows.head
+    return np.stack([numbers_in(head, name) for name in rows.recipe.predictions], axis=1)
 
 
 def _classes_in(rows: _Rows, column: str) -> Ints:
