@@ -67,14 +67,10 @@ class _Rows:
     """Rows, how they are read, and how many values each column has in the first of them that is not used."""
 
     sheet: Sheet
+    head: Sheet  # the first rows
     recipe: Recipe
     reading: Reading
     counts: Mapping[str, int]
-
-    @property
-    def head(self) -> Sheet:
-        """The first rows."""
-        return self.sheet.head(_SHAPES)
 
     @property
     def few(self) -> list[str]:
@@ -97,13 +93,13 @@ def recipe_of(sheet: Sheet, reading: Reading, *, rows: int) -> Recipe:
         column = sheet.stored(recipe.truth)
         right = said_words(sheet, column, recipe.right, is_whole=len(sheet.rows) == rows)
         recipe = replace(recipe, right=right)
-    notes = _notes_on(_Rows(sheet, recipe, reading, _distinct_values(sheet, recipe)))
+    head = sheet.head(_SHAPES)
+    notes = _notes_on(_Rows(sheet, head, recipe, reading, _distinct_values(head, recipe)))
     return replace(recipe, unused=(*recipe.unused, *sheet.beside), notes=notes)
 
 
-def _distinct_values(sheet: Sheet, recipe: Recipe) -> dict[str, int]:
+def _distinct_values(head: Sheet, recipe: Recipe) -> dict[str, int]:
     """Return how many values each column has in the first rows that is not used."""
-    head = sheet.head(_SHAPES)
     unused = {name for name, _ in recipe.unused}
     counts = {}
     for name, column in zip(head.names, head.table.itercolumns(), strict=True):
