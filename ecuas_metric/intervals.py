@@ -484,8 +484,12 @@ def _range_of(key: Key, answers: Answers) -> Limits:
     if metric.value is not None:
         return -math.inf, math.inf
     most = answers.form.max_uncertainty
-    above = float(answers.groups.uncertainty.max(initial=most))  # which is rejected at every cost
-    line = line_of_mean(key, np.array([0.0, most, above]), answers.form, answers.options)
+    u = answers.groups.uncertainty
+    above = float(u.max(initial=most))  # which is rejected at every cost
+    least = (
+        0.0 if np.isfinite(u).any() else math.inf
+    )  # what answers nothing, not even the next question
+    line = line_of_mean(key, np.maximum([0.0, most, above], least), answers.form, answers.options)
     # not 0 times infinity
     dearest = np.array([slope and slope * data.largest_cost for slope in line.slope.tolist()])
     ends = np.stack([line.intercept, line.intercept + dearest])

@@ -30,14 +30,13 @@ from ecuas_metric.results import System
 from .figures import slots
 from .markup import html, report_tables
 from .uploads import RULES, read_uploads
-from .verdict import Decision, as_html, decide, sentences
+from .verdict import NOT_SAID, Decision, as_html, decide, sentences
 from .words import LABELS, LABELS_OF_READING, PAGE_WORDS, UNLABELLED
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
 MAX_NUMBERS = 20  # of a control
 MAX_EXPLAINED = 10  # systems
 LONGEST = 60  # characters of a value in an error
-NOT_SAID = "Which is cheapest is not said:"
 Json = dict[str, object]
 Number = float | None
 Numbers = str | float | list[float]

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,6 +11,7 @@ from markupsafe import Markup
 from ecuas_metric.comparison.compare import Comparison, compare_systems
 from ecuas_metric.errors import InputError
 from ecuas_metric.inputs import Floats
+from ecuas_metric.intervals import NO_UNITS
 from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA
 from ecuas_metric.plotting.curves import RejectCostCurve, reject_cost_curve
@@ -20,6 +21,7 @@ from ecuas_metric.results import System, ranked
 
 from .figures import REFERENCE, REST
 from .markup import html, in_words
+from .words import PAGE_WORDS
 
 NOTHING = "rejecting everything\u2060"  # the system that rejects every answer; the mark is in no name of an upload
 SHOWN_FIRST = 0.1  # the reject cost that a result opens on: a wrong answer costs as much as ten that are rejected
@@ -27,6 +29,7 @@ GRIDS = (100, 50, 20, 10)  # numbers of reject costs up to 1
 MAX_WORK = 1_200_000  # pairs of systems times samples times reject costs: a second or two
 FEW_SAMPLES = 300  # with fewer, tests take as long
 MAX_NAMES = 3  # in a sentence
+NOT_SAID = "Which is cheapest is not said:"
 TOO_MANY = "Which is cheapest is not tested here: there are too many samples and systems. Use `ecuas compare`."
 
 
@@ -39,22 +42,20 @@ class Call:
 
     def alone(self) -> list[str]:
         """Return who may be the cheapest, by the test of this reject cost alone."""
-        return self._best("p_first_best")
+        return self._cheapest_unless(lambda row: row.low_best > 0)
 
     def together(self) -> list[str]:
         """Return who may be the cheapest, by the test of all reject costs, pairs and ECUAS_n together."""
-        return self._best("p_adjusted")
+        return self._cheapest_unless(lambda row: row.p_adjusted <= ALPHA)
 
     def nearest(self) -> Comparison:
         """Return the comparison with the nearest system that may be the cheapest, or else with the next of all."""
         names = self.alone()
         return next((row for row in self.rivals if row.first in names), self.rivals[0])
 
-    def _best(self, p_value: str) -> list[str]:
-        """Return the cheapest, and who is not significantly dearer by one of the p-values of `Comparison`."""
-        close = [
-            row.first for row in self.rivals if not row.difference or getattr(row, p_value) > ALPHA
-        ]
+    def _cheapest_unless(self, is_dearer: Callable[[Comparison], bool]) -> list[str]:
+        """Return the cheapest, and who is not significantly dearer by a test."""
+        close = [row.first for row in self.rivals if not row.difference or not is_dearer(row)]
         return [self.cheapest, *close]
 
 
@@ -78,9 +79,12 @@ def decide(systems: Mapping[str, System]) -> Decision | str:
     costs = _keys("expected_cost", grid.tolist())
     orders = _keys("ecuas", first.options.n)
     try:
-        rows = pairs_by_key(compare_systems(candidates, only=costs + orders))
+        compared = compare_systems(candidates, only=costs + orders)
     except InputError as error:
         return f"These systems cannot be compared sample by sample: {in_words(error)}"
+    if NO_UNITS in (note for _, note in compared.notes):
+        return f"{NOT_SAID} {NO_UNITS.render(PAGE_WORDS)}"
+    rows = pairs_by_key(compared)
     curves = {
         name: reject_cost_curve(system, reject_cost=grid) for name, system in candidates.items()
     }
@@ -97,12 +101,15 @@ def _keys(metric: str, parameters: Iterable[float]) -> list[Key]:
 
 
 def rejecting_system(system: System) -> System:
-    """Return a system that is asked the same, and rejects every answer."""
+    """Return a system that is asked the same, and never answers."""
     decisions = system.decisions
-    u_max = decisions.max_uncertainty
-    largest = np.full(len(decisions.uncertainty), u_max)
-    confidence = None if decisions.confidence is None else 1 - largest
-    nothing = replace(decisions, uncertainty=largest, candidate_cost=largest, confidence=confidence)
+    never = np.full(len(decisions.uncertainty), math.inf)
+    nothing = replace(
+        decisions,
+        uncertainty=never,
+        candidate_cost=np.full(len(never), decisions.max_uncertainty),
+        confidence=None if decisions.confidence is None else 1 - never,
+    )
     return ranked(nothing, system.options, ids=system.ids)
 
 

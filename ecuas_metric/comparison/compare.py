@@ -17,13 +17,14 @@ from ..basis import Basis, Purpose, why_not_comparable
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
-from ..inputs import Bools, Ints
+from ..inference import Inference
+from ..inputs import Bools, Ints, Limits
 from ..metric import Key
 from ..metrics import Values
 from ..options import effective_weights
 from ..results import System, all_values, named_systems, ranked, reordered
 from ..sampling import NONE
-from .family import DRAWS, Family
+from .family import DRAWS, BestTest, Family
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -46,8 +47,11 @@ class Comparison:
     # simultaneous for all pairs and metrics, see `family.simultaneous_level`
     low_all: float = math.nan
     high_all: float = math.nan
-    p_first_best: float = math.nan  # see `family.p_value_of_best`; nan if not ranked by this metric
+    p_first_best: float = math.nan  # see `family.BestTest`; nan if not ranked by this metric
     p_second_best: float = math.nan
+    # leaves out 0 if the worse of the two is not the best, since the other is better: see `family.BestTest`
+    low_best: float = math.nan
+    high_best: float = math.nan
     first_value: float = math.nan
     second_value: float = math.nan
 
@@ -64,6 +68,8 @@ class Comparison:
             high_all=-self.low_all,
             p_first_best=self.p_second_best,
             p_second_best=self.p_first_best,
+            low_best=-self.high_best,
+            high_best=-self.low_best,
             first_value=self.second_value,
             second_value=self.first_value,
         )
@@ -326,14 +332,20 @@ def _comparisons(family: Family, values: Mapping[str, Values]) -> list[Compariso
     level = family.options.confidence_level or 0.0
     together = family.simultaneous_level(level)
     adjusted = family.adjusted_p_values()
-    best = family.p_values_of_best()
+    best = family.best_tests(level)
+    none = BestTest(math.nan, math.nan)
     comparisons = []
     for test, p_adjusted in zip(family.tests, adjusted.tolist(), strict=True):
         first = float(values[test.first][test.key])
         second = float(values[test.second][test.key])
         inference = test.inference
-        low, high = NONE if inference is None else inference.limits(level)
-        low_all, high_all = NONE if inference is None else inference.limits(together)
+        low, high = _limits(inference, level)
+        low_all, high_all = _limits(inference, together)
+        first_best = best.get((test.first, test.key), none)
+        second_best = best.get((test.second, test.key), none)
+        is_first_worse = (first > second) != bool(test.key.entry.higher_is_better)
+        worse = first_best if is_first_worse else second_best
+        low_best, high_best = _limits(inference, worse.level)
         row = Comparison(
             first=test.first,
             second=test.second,
@@ -346,13 +358,20 @@ def _comparisons(family: Family, values: Mapping[str, Values]) -> list[Compariso
             comparable=family.may_rank(test),
             low_all=low_all,
             high_all=high_all,
-            p_first_best=best.get((test.first, test.key), math.nan),
-            p_second_best=best.get((test.second, test.key), math.nan),
+            p_first_best=first_best.p_value,
+            p_second_best=second_best.p_value,
+            low_best=low_best,
+            high_best=high_best,
             first_value=first,
             second_value=second,
         )
         comparisons.append(row)
     return comparisons
+
+
+def _limits(inference: Inference | None, level: float) -> Limits:
+    """Return the interval of a difference; nan where none, or no level, is known."""
+    return NONE if inference is None or math.isnan(level) else inference.limits(level)
 
 
 def _require_same_samples(both: str, reference: System, system: System) -> None:

@@ -44,6 +44,18 @@ class Difference:
         return math.nan if self.inference is None else self.inference.p_value()
 
 
+@dataclass(frozen=True, slots=True)
+class BestTest:
+    """The test of a system to be the best: its p-value, and the level of intervals that tell who is better.
+
+    Where such an interval of its difference to a better one leaves out 0, it is not the best. The level is at least
+    that of an interval alone, so that one of two equal systems is best by chance no more often than 1 minus the level.
+    """
+
+    p_value: float
+    level: float
+
+
 class Family:
     """All tests of aligned systems, with the correlations of their errors."""
 
@@ -180,26 +192,26 @@ class Family:
         adjusted[ranked] = np.maximum.accumulate(adjusted[ranked])
         return adjusted, largest
 
-    def p_values_of_best(self) -> dict[tuple[str, Key], float]:
-        """Return the p-value of each system to be the best, by each metric that ranks all of them.
+    def best_tests(self, level: float) -> dict[tuple[str, Key], BestTest]:
+        """Return the test of each system to be the best, by each metric that ranks all of them.
 
-        It is that of "no other system is better than this one", from those of "that one is not better". The systems
-        above alpha hold the best one with a probability of 1 - alpha (Gupta 1965; Mogstad et al. 2024).
+        Its p-value is that of "no other system is better than this one", from those of "that one is not better". The
+        systems above alpha hold the best one with a probability of 1 - alpha (Gupta 1965; Mogstad et al. 2024).
         """
-        p_values = {}
+        tests = {}
         for key in dict.fromkeys(test.key for test in self.tests):
             rows = [row for row, test in enumerate(self.tests) if test.key == key]
             if key.entry.higher_is_better is None or not all(
                 self.may_rank(self.tests[row]) for row in rows
             ):
                 continue
-            for name, p_value in self._p_values_of_best(rows).items():
-                p_values[name, key] = p_value
-        return p_values
+            for name, test in self._best_tests(rows, level).items():
+                tests[name, key] = test
+        return tests
 
-    def _p_values_of_best(self, rows: Sequence[int]) -> dict[str, float]:
-        """Return these p-values by one metric, of all its tests: none of systems without any."""
-        from scipy.special import ndtri
+    def _best_tests(self, rows: Sequence[int], level: float) -> dict[str, BestTest]:
+        """Return these tests by one metric, of all its differences: none of systems without any."""
+        from scipy.special import ndtr, ndtri
 
         least_tail: dict[str, float] = {}
         largest_gain: dict[str, Floats] = {}
@@ -214,7 +226,9 @@ class Family:
                 of_other = tail if test.inference.value * gain > 0 else 1 - tail
                 least_tail[name] = min(of_other, least_tail.get(name, 1.0))
                 largest_gain[name] = np.maximum(gain * errors, largest_gain.get(name, -np.inf))
-        return {
-            name: (1 + np.count_nonzero(gains >= ndtri(1 - least_tail[name]))) / (1 + DRAWS)
-            for name, gains in largest_gain.items()
-        }
+        tests = {}
+        for name, gains in largest_gain.items():
+            count = np.count_nonzero(gains >= ndtri(1 - least_tail[name]))
+            tail = float(ndtr(-np.quantile(gains, level)))
+            tests[name] = BestTest((1 + count) / (1 + DRAWS), max(1 - 2 * tail, level))
+        return tests

@@ -66,9 +66,52 @@ def test_numbers_are_those_of_the_comparison(examples, decision):
     systems = {**examples, verdict.NOTHING: verdict.rejecting_system(examples["verbal_model"])}
     row = compare_systems(systems, only=[Key("expected_cost", 0.6)])[0]
     rival = at(decision, 0.6).rivals[0]
-    assert rival.p_first_best == pytest.approx(row.p_first_best, abs=0.01)  # of other draws
+    ours, theirs = ((one.low_best, one.high_best) for one in (rival, row))
+    assert ours == pytest.approx(theirs, abs=0.01)  # of other draws
     for field in ("first", "second", "difference", "low", "high", "p", "second_value"):
         assert getattr(rival, field) == getattr(row, field), field
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_a_system_is_clearly_cheaper_where_the_interval_that_is_shown_leaves_out_0(number, rng):
+    """Of one system, that is the plain interval of its cost less the reject cost; of several, none is narrower."""
+    hard = rng.random(60)
+    confidence = rng.random((number, 60))
+    systems = {
+        str(i): confidence_system((hard < p - 0.3 * (i > 0)).astype(int), p, confidence_level=0.95)
+        for i, p in enumerate(confidence)
+    }
+    decision = verdict.decide(systems)
+    for call in decision.calls:
+        names = call.alone()
+        assert set(names) <= set(call.together())
+        for row in call.rivals:
+            assert (row.first in names) == (row.low_best <= 0)
+            assert row.low_best <= row.low + 1e-12
+            assert row.high_best >= row.high - 1e-12
+        if number == 1:
+            assert (row.low_best, row.high_best) == pytest.approx((row.low, row.high))
+    assert {len(call.alone()) > 1 for call in decision.calls} == {True, False}
+
+
+@pytest.mark.parametrize("systems", [1, 2])
+def test_one_answer_leads_to_no_verdict(systems):
+    one = confidence_system([1], [0.7], confidence_level=0.95)
+    said = verdict.decide({str(i): one for i in range(systems)})
+    assert said.startswith("Which is cheapest is not said: There are no intervals, and no test")
+
+
+def test_no_difference_to_rejecting_everything_needs_a_negative_cost(rng):
+    for size in (2, 4, 20):
+        confidence = rng.random(size)
+        system = confidence_system(np.arange(size) % 2, confidence, confidence_level=0.95)
+        decision = verdict.decide({"a": system})
+        for cost, call in zip(decision.reject_costs, decision.calls, strict=True):
+            (row,) = call.rivals
+            of_nothing = row if row.first == verdict.NOTHING else row.turned()
+            assert of_nothing.first_value == pytest.approx(cost)
+            assert of_nothing.low_best >= cost - 1 - 1e-9
+            assert of_nothing.high_best <= cost + 1e-9
 
 
 @pytest.mark.parametrize("num_classes", [None, 3])
