@@ -130,7 +130,8 @@ def _verdict_of_ranking(
     if any(math.isnan(row.p_adjusted) for row in rivals.values()):
         return f"{best} has the best value: {numbers}; no valid test of the difference is known."
     p = p_text(rivals[second].p_adjusted, alpha)
-    return f"{best} {_how_surely(unbeaten, len(rivals))}: {numbers} (adjusted {p})."
+    beaten = [name for name in values if name in rivals and name not in unbeaten]
+    return f"{best} {_how_surely(unbeaten, beaten)}: {numbers} (adjusted {p})."
 
 
 def _verdict_of_equals(
@@ -171,12 +172,14 @@ def _rows_of_rivals(
     return rivals
 
 
-def _how_surely(unbeaten: Sequence[str], count: int) -> str:
-    """Say how sure the lead over a number of systems is, of which some are not beaten significantly."""
+def _how_surely(unbeaten: Sequence[str], beaten: Sequence[str]) -> str:
+    """Say how sure the lead over other systems is, of which only some are beaten significantly."""
     if not unbeaten:
         return "is best, significantly"
-    if len(unbeaten) == count:
+    if not beaten:
         return "has the best value, which may be due to chance"
+    if len(beaten) < len(unbeaten):
+        return f"has the best value, but is significantly better only than {_list_names(beaten)}"
     return f"is best, significantly better than all but {_list_names(unbeaten)}"
 
 

@@ -13,6 +13,7 @@ LEGEND = (
     "coverage: share of the answers that are accepted; risk: their mean cost",
     "expected cost: mean cost of all answers, of which a rejected one costs the reject cost",
 )
+NONE = "none; "  # begins the reason why there is no reject cost
 ESTIMATES = {"coverage": "coverage", "risk": "risk", "expected_cost": "expected cost"}
 
 
@@ -69,18 +70,20 @@ def sentences(grid: Grid) -> list[str]:
     """Say what each row of `chosen_costs` holds."""
     said = []
     for row in grid.rows:
-        name, _, reject_cost, coverage, risk, expected_cost = (cell.text for cell in row)
-        numbers = f"; accepted {coverage}, with a risk of {risk}; expected cost {expected_cost}"
-        said.append(
-            f"{name}: reject cost {reject_cost}{'' if reject_cost.startswith('none') else numbers}."
-        )
+        name, size, reject_cost, coverage, risk, expected_cost = (cell.text for cell in row)
+        if reject_cost.startswith(NONE):
+            why = reject_cost.removeprefix(NONE)
+            said.append(f"{name}: {size} answers cannot certify this at any reject cost; {why}.")
+            continue
+        numbers = f"accepted {coverage}, with a risk of {risk}; expected cost {expected_cost}"
+        said.append(f"{name}: reject cost {reject_cost}; {numbers}.")
     return said
 
 
 def _reject_cost_text(choice: RejectCostChoice) -> str:
     if not math.isnan(choice.reject_cost):
         # as many digits as uncertainties have: with fewer, others would be accepted
-        return f"{choice.reject_cost:.14g}"
+        return f"{round(choice.reject_cost, 14):.14g}"
     if choice.num_samples_needed is None:
-        return "none; more of such answers would not help"
-    return f"none; about {choice.num_samples_needed:,} answers would do"
+        return f"{NONE}more of such answers would not help"
+    return f"{NONE}about {choice.num_samples_needed:,} such answers are needed"
