@@ -52,7 +52,11 @@ class Graded:
             raise InputError("Answers", "all_unknown", got=unknown, advice="say_correct_ones")
         columns = self.frame[list(_COLUMNS.values())]
         sheet = sheet_of(columns, self.frame.index.to_numpy())
-        (only,) = submissions_of(sheet, name, reading=Reading("bounds", columns=_COLUMNS))
+        try:
+            (only,) = submissions_of(sheet, name, reading=Reading("bounds", columns=_COLUMNS))
+        except InputError as error:
+            error.advice = "write_as_asked"  # there are no options here
+            raise
         return replace(only, name=name)
 
     def summary(self) -> str:

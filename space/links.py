@@ -30,13 +30,14 @@ class _Link(BaseModel):
     name: str
     asked: Literal[subset.ASKED]  # type: ignore[valid-type]
     states: str = Field(pattern="^[0-3]+$")
-    confidence: list[Annotated[float, Field(ge=0, le=1)]]
+    confidence: list[Annotated[float, Field(ge=0, le=1)] | None]
 
 
 def pack(name: str, graded: Graded) -> str:
-    """Return a result as the text of a link, or nothing if it is too long for one, or lacks confidences."""
-    confidence = pd.to_numeric(graded.frame["confidence"], errors="coerce")
-    if not confidence.between(0, 1).all():
+    """Return a result as the text of a link, or nothing if it is too long for one, or has strange confidences."""
+    given = graded.frame["confidence"]
+    confidence = pd.to_numeric(given, errors="coerce")
+    if not (confidence.between(0, 1) | given.isna()).all():
         return ""
     ids = subset.table(graded.asked)["question_id"]
     states = graded.correct.map(DIGITS).fillna(UNKNOWN).reindex(ids, fill_value=MISSING)
@@ -44,7 +45,7 @@ def pack(name: str, graded: Graded) -> str:
         name=plain_text(name, LONGEST_NAME),
         asked=graded.asked,
         states="".join(states),
-        confidence=confidence.tolist(),
+        confidence=[None if one != one else one for one in confidence.tolist()],
     )
     packed = zlib.compress(link.model_dump_json().encode(), 9)
     token = base64.urlsafe_b64encode(packed).decode().rstrip("=")
@@ -64,7 +65,8 @@ def unpack(token: str) -> tuple[str, Graded]:
         raise InputError("The link", "wrong_link") from None
     grades = {state: grade for grade, state in DIGITS.items()}
     correct = states[states != MISSING].map(grades)
-    frame = pd.DataFrame({"question_id": ids, "confidence": link.confidence, "correct": correct})
+    confidence = pd.Series(link.confidence, ids.index, dtype=float)
+    frame = pd.DataFrame({"question_id": ids, "confidence": confidence, "correct": correct})
     frame.index += 1
     return _safe_name(link.name), Graded(with_design(frame, link.asked), link.asked)
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 import pandas as pd
 
 from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.files.cells import truths_in
 from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.files.read import frame_of, read_sheet
 from ecuas_metric.files.recipe import Reading
@@ -190,11 +191,10 @@ def _read_answers(paths: Sequence[str]) -> pd.DataFrame:
         raise InputError(
             "Answers", "column_missing", needed=list(NEEDED), missing=missing[0], columns=names
         )
+    if "correct" in columns:
+        columns["correct"] = truths_in(sheet, "correct")
     columns = columns.reindex(columns=[*NEEDED, "correct"]).fillna(dict.fromkeys(TEXT, ""))
-    try:
-        frame = columns.set_axis(sheet.rows).astype(TYPES)
-    except ValueError as error:
-        raise FileError(path.name, "unreadable", reason=f"column 'correct': {error}") from None
+    frame = columns.set_axis(sheet.rows).astype(TYPES)
     is_long = frame["answer"].str.len() > MAX_TEXT
     if is_long.any():
         raise InputError("column 'answer'", "too_long_texts", most=MAX_TEXT, rows=is_long.sum())

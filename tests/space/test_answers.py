@@ -107,6 +107,7 @@ def random_result(rng):
     ids = ids[rng.random(len(ids)) < rng.random()]
     confidence = rng.random(len(ids))
     confidence = 10 ** (-9 * confidence) if rng.random() < 0.5 else confidence.round(2)
+    confidence[rng.random(len(ids)) < rng.choice([0, 0.1])] = np.nan
     correct = rng.choice([0.0, 1.0, np.nan], len(ids))
     frame = pd.DataFrame({"question_id": ids, "confidence": confidence, "correct": correct})
     return answers.Graded(answers.with_design(frame, asked), asked)
@@ -125,15 +126,17 @@ def test_a_link_holds_the_whole_result_or_there_is_none(number, rng):
 
 
 def test_confidences_that_no_link_can_hold_leave_none_and_are_refused_or_scored_as_elsewhere(mine):
-    """Percentages and missing ones are scored; where one is no probability, its row is named."""
+    """Percentages and missing ones are scored; where one is no probability, its row is named, and what to write."""
     frame = mine.assign(correct=1.0)
-    for confidence in ("50%", [None, *mine["confidence"][1:]]):
+    for confidence, fits in (("50%", False), ([None, *mine["confidence"][1:]], True)):
         graded = answers.grade_answers(frame.assign(confidence=confidence), "curated")
-        assert links.pack("mine", graded) == ""
+        assert (links.pack("mine", graded) != "") == fits
         assert score_submissions([graded.submission("mine")], {}).report.sizes == {"mine": 455}
     graded = answers.grade_answers(frame.assign(confidence=5.0), "curated")
     assert links.pack("mine", graded) == ""
-    with refused("mine: column 'confidence' holds ratings .* got 5.0 in row 2"):
+    with refused(
+        "mine: column 'confidence' holds ratings .* got 5.0 in row 2.* Write confidences as"
+    ):
         graded.submission("mine")
 
 
@@ -150,7 +153,7 @@ BROKEN = [  # what differs from a good link
     {"states": "9" * 455},
     {"states": "3" * 455, "confidence": []},
     {"confidence": [0.5]},
-    *({"confidence": [first, 0, 1]} for first in (10**400, 2, float("nan"), "0.5", None)),
+    *({"confidence": [first, 0, 1]} for first in (10**400, 2, float("nan"), "0.5")),
 ]
 TOKENS = [
     *("", "A" * 9000, "!!!é", token_of(GOOD)[:-9]),

@@ -128,6 +128,8 @@ def test_answers_are_read_as_text_or_refused(tmp_path):
     answers = uploads.read_answers(str(path))
     assert answers["answer"].to_dict() == {2: "007", 3: "None", 4: ""}
     assert answers["correct"].isna().all()
+    path.write_text("question_id,answer,confidence,correct\nq1,x,0.5,yes\nq2,x,0.5,no\nq3,x,0.5,\n")
+    assert uploads.read_answers(str(path))["correct"].fillna(-1).tolist() == [1, 0, -1]
     for content, message in (
         (
             "question_id,text\nq1,x\n",
