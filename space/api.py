@@ -144,9 +144,11 @@ def threshold(
     return as_json(records, grid.signature, notes, in_words=sentences(grid))
 
 
+RULES_IN_WORDS = "; ".join(f"{rule}: {words}" for rule, words in uploads.TREATMENTS.items())
 TEXTS = {  # arguments of functions that take the controls
     "files": "Uploads of this page, their addresses, or texts; CSV, JSON lines, Parquet.",
     **{name: control.help for name, control in CONTROLS.items()},
+    "unlabelled": f"{CONTROLS['unlabelled'].help}. {RULES_IN_WORDS}",
     "explain": "Add what the numbers say, in sentences.",
     "budget": "Share of the answers that people can review, in [0, 1).",
     "max_risk": "Instead: the largest mean cost of what is accepted, e.g. 0.05.",

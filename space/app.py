@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial, wraps
-from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
@@ -31,7 +30,7 @@ from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.reporting.thresholds import sentences
 
 from . import answers, api, links, markup, scoring, subset, uploads
-from .figures import figures
+from .words import LABELS_OF_TARGETS
 
 HERE = Path(__file__).resolve().parent
 QUESTIONS = "three question-answering systems"
@@ -48,38 +47,48 @@ TITLE = "ECUAS: which system should you deploy?"
 PURPOSE = (
     "What does a model that answers *and says how sure it is* cost its users, who act on some answers and reject "
     "others? First at your reject cost, where a wrong answer costs 1; then averaged over all reject costs and scaled, "
-    "as **ECUAS_n**, the Expected Cost of an Uncertainty-Augmented System: 0 is perfect, 1 what rejecting all costs."
+    "as **ECUAS_n**, the Expected Cost of an Uncertainty-Augmented System: 0 is perfect, 1 what rejecting everything "
+    "costs."
 )
 DESCRIPTION = "Score systems that say how sure they are: which one costs its users least, and is that more than chance?"
 RESTORED = f"From a link: {links.SELF_REPORTED}. It was computed from grades and confidences that anybody can write."
-FILES = "Files, one per system, all at once; at most 20 MB each"
-NO_UPLOAD = "There is no file yet: upload one, or load an example."
+FILES = "Files, one per system"
+NO_UPLOAD = "There is no file yet, so this is the example: upload one, or load an example."
+NO_ANSWERS = "There is no file yet: upload the answers of your model."
 TRIVIAQA = "triviaqa"  # the tab that a link opens
 LEADERBOARD = (
     "## Leaderboard\nThe systems of the paper, by how often they are wrong. To put your model among them, let it "
     "answer the questions of the curated TriviaQA subset, and upload its answers. Without any, these are all 918 "
     "questions that were kept; with yours, those that you answered."
 )
-TOO_LONG = "It does not fit into the address: send the file of graded answers, which the first tab scores alike."
-ANSWERS = (
-    "Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB. A column `correct`, 1 "
-    "or 0, decides what nothing else does: fill it in in the graded answers that you get, and upload these."
+NO_LINK = (
+    "No link holds this result: it is too long for one, or has confidences that are not written as numbers from 0 to "
+    "1. Send the file of graded answers, which the first tab scores alike."
 )
-TARGETS = {  # what a reject cost is chosen by -> largest value, first one, label, and what that means
+ANSWERS = (
+    "Columns `question_id`, `answer` and `confidence`; one row for each question; at most 20 MB. We grade the answers "
+    "by the gold answers and by labels of earlier ones. What these leave open you can grade yourself: download the "
+    "graded answers, write 1 or 0 into the column `correct`, and upload them."
+)
+TARGETS = {  # what a reject cost is chosen by -> largest value, first one, and what that means
     "budget": (
         0.99,
         0.2,
-        "Share that people can review",
-        "The least reject cost that rejects at most so many",
+        "Answers the least reject cost at which people get no more of the answers than this",
     ),
     "max_risk": (
         0.5,
         0.05,
-        "Largest risk of what is accepted",
-        "Certified: such a mean cost, with 95% confidence",
+        "Answers the largest reject cost at which, with 95% confidence, no more of the accepted answers are wrong",
     ),
 }
 LEAST_SHARE = 0.01  # and the step of both sliders
+OF_EXAMPLE = "of the example, since there is no file"
+OUTDATED = "The options have changed, and the result is still that of the old ones: press Score."
+# a part of the address that is gone with what it led to
+NO_FILES = dict.fromkeys(("files", *scoring.CONTROLS), "")
+NO_RESULT = {"result": ""}
+KNOWN = subset.board_html("kept", subset.known_rows("kept"))
 FOUR = {"concurrency_limit": 4}
 # programs have functions of their own, see `api`
 private = partial(gr.on, api_visibility="private")
@@ -87,6 +96,10 @@ private = partial(gr.on, api_visibility="private")
 direct = partial(private, queue=False)
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
+
+
+# anything can be typed beside a slider: Gradio answers with a server error, `show_choice` in words
+gr.Slider.preprocess = lambda _, payload: payload  # type: ignore[method-assign,assignment]
 
 
 def no_such_function(_: Request, __: Exception) -> JSONResponse:
@@ -142,23 +155,31 @@ def sweep(folder: Path, age: float = OLD) -> None:
 # ---- what the tabs show
 
 
-def show_errors(*others: object) -> Callable[[Shower], Shower]:
-    """Make a function show an error in its first output, and these values in the others."""
+def show_errors(
+    *others: object,
+    address: Mapping[str, str] | None = None,
+) -> Callable[[Shower], Shower]:
+    """Make a function show an error in its first output, these values in the others, and change the address."""
 
     def decorate(function: Shower) -> Shower:
         @wraps(function)  # Gradio reads the types
         def guarded(*arguments: object) -> Outputs:
             result, error = markup.attempt(function, *arguments)
-            return (message(error, "error"), *others) if result is None else result
+            return (message(error, "error", address), *others) if result is None else result
 
         return guarded
 
     return decorate
 
 
-def message(text: str, kind: str = "note") -> str:
-    """Return a message as HTML."""
-    return markup.html("message", text=text, kind=kind)
+def message(
+    text: str,
+    kind: str = "note",
+    address: Mapping[str, str] | None = None,
+) -> str:
+    """Return a message as HTML, with changes of the address."""
+    changes = markup.html("address", changes=json.dumps(address)) if address else ""
+    return markup.html("message", text=text, kind=kind) + changes
 
 
 def lay_out(
@@ -177,21 +198,28 @@ def lay_out(
     demo.upload_file_set.update(files.values())
     page = scored.html(
         title=title,
-        address=json.dumps(address),
+        changes=json.dumps(address),
         remark=remark,
         files=files,
     )
-    return page, f"<h2>The curves behind the numbers</h2>{figures(scored.systems)}"
+    plots = scored.plots()
+    return page, plots and f"<h2>The curves behind the numbers</h2>{plots}"
 
 
-@show_errors("")
+def show_example(remark: str = "") -> tuple[str, str]:
+    """Show the result of the example."""
+    scored = scoring.score_files(EXAMPLES[QUESTIONS], {})
+    return lay_out(scored, f"Example: {QUESTIONS}", NO_FILES if remark else {}, remark)
+
+
+@show_errors("", address=NO_FILES)
 def show_score(
     files: list[str] | None,
     *values: scoring.Numbers | None,
 ) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
-        return message(NO_UPLOAD), ""
+        return show_example(NO_UPLOAD)
     given = dict(zip(scoring.CONTROLS, values, strict=True))
     address = {
         name: "" if value in (None, scoring.CONTROLS[name].default) else str(value)
@@ -215,13 +243,25 @@ def show_choice(
     wanted = given[target]
     grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given, **{target: wanted})
     address = dict.fromkeys(TARGETS, "") | {target: str(wanted)}
+    label = f"{LABELS_OF_TARGETS[target]}: {wanted:g}"
     page = markup.html(
         "chosen",
+        title=label if files else f"{label}, {OF_EXAMPLE}",
         above=grid.above,
         sentences=sentences(grid),
-        address=json.dumps(address),
+        changes=json.dumps(address),
     )
     return page, target
+
+
+def show_choice_of_result(
+    target: str,
+    files: list[str] | None,
+    *shares_and_options: Any,
+) -> Outputs:
+    """Say which reject cost to take by the options of the result, which are the last argument."""
+    *shares, options = shares_and_options
+    return show_choice(target, files, *shares, *options)
 
 
 @show_errors(*[gr.skip()] * (2 + len(TARGETS) + len(scoring.CONTROLS)))
@@ -260,15 +300,15 @@ def _share_in(text: str, most: float) -> object:
     return share if LEAST_SHARE <= share <= most else gr.skip()
 
 
-@show_errors(*[gr.skip()] * 3)
+@show_errors(KNOWN, "", "", address=NO_RESULT)
 def show_graded(file: str | None, asked: str) -> Outputs:
     """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
-        return message(NO_UPLOAD), *[gr.skip()] * 3
+        return message(NO_ANSWERS, address=NO_RESULT), KNOWN, "", ""
     graded = answers.grade_answers(uploads.read_answers(file), asked)
     name = uploads.plain_text(Path(file).stem, links.LONGEST_NAME) or "your model"
     token = links.pack(name, graded)
-    remark = graded.summary() if token else f"{graded.summary()} {TOO_LONG}"
+    remark = graded.summary() if token else f"{graded.summary()} {NO_LINK}"
     return "", *_on_the_board(name, graded, "your model", remark, token)
 
 
@@ -283,7 +323,7 @@ def restore(request: gr.Request) -> Outputs:
         name,
         graded,
         links.SELF_REPORTED,
-        RESTORED,
+        "",
         token,
     )
 
@@ -320,12 +360,36 @@ def control(name: str) -> Component:
     return gr.Dropdown([(uploads.TREATMENTS.get(one, one), one) for one in choices], **shown)
 
 
+def options_controls(
+    again: Sequence[Callable[..., object]],
+    controls: list[Component],
+) -> gr.State:
+    """Say where options differ from those of the result, which are kept when it is computed `again`."""
+    kept = gr.State([scoring.CONTROLS[name].default for name in scoring.CONTROLS])
+    notice = gr.HTML("")
+    direct(again, lambda *values: (list(values), ""), controls, [kept, notice])
+    # every control has this event, but Component has not
+    changes = [getattr(control, "change") for control in controls]  # noqa: B009
+
+    def compare(kept: list[object], *values: object) -> str:
+        pairs = zip(kept, values, strict=True)
+        # what was never filled in is None, and what is empty again a text
+        is_same = all((one or "") == (other or "") for one, other in pairs)
+        return "" if is_same else message(OUTDATED, "warning")
+
+    direct(changes, compare, [kept, *controls], notice, trigger_mode="always_last")
+    return kept
+
+
 def choice_sliders(
     files: gr.File,
     controls: list[Component],
+    kept: gr.State,
     again: Sequence[Callable[..., object]],
 ) -> list[Component]:
     """Lay out two ways to ask for a reject cost; the last one that was set is answered, `again` for new files.
+
+    Options are those of the result, which are kept, even if controls have other values by now.
 
     Returned are what was set last, and the sliders.
     """
@@ -336,29 +400,28 @@ def choice_sliders(
             most,
             value=start,
             step=LEAST_SHARE,
-            label=label,
+            label=LABELS_OF_TARGETS[target],
             info=info,
         )
-        for most, start, label, info in TARGETS.values()
+        for target, (most, start, info) in TARGETS.items()
     ]
     answer = gr.HTML("")
     last = gr.State("")
     inputs = [files, *sliders, *controls]
     outputs = [answer, last]
     direct(again, show_choice, [last, *inputs], outputs, trigger_mode="always_last")
+    inputs = [files, *sliders, kept]
     for target, slider in zip(TARGETS, sliders, strict=True):
-        show = partial(show_choice, target)
-        direct(slider.change, show, inputs, outputs, trigger_mode="always_last")
+        show = partial(show_choice_of_result, target)
+        # a value that is set again is released, and no change
+        events = [slider.change, slider.release]
+        direct(events, show, inputs, outputs, trigger_mode="always_last")
     return [last, *sliders]
 
 
 def score_tab() -> str:
     """Files -> table, verdict and plots, at first of an example, which is returned; above the files, as on a phone."""
-    opening, curves = lay_out(
-        scoring.score_files(EXAMPLES[QUESTIONS], {}),
-        f"Example: {QUESTIONS}",
-        {},
-    )
+    opening, curves = show_example()
     with gr.Row():
         with gr.Column(scale=5, min_width=320):
             result = gr.HTML(opening, elem_classes="result")
@@ -379,7 +442,8 @@ def score_tab() -> str:
                 controls = list(map(control, scoring.CONTROLS))
             button = gr.Button("Score", variant="primary")
             again = [files.change, button.click]
-            choice = choice_sliders(files, controls, again)
+            kept = options_controls(again, controls)
+            choice = choice_sliders(files, controls, kept, again)
     restored = [result, files, *choice, *controls]
     direct(demo.load, restore_files, None, restored, show_progress="hidden")
     inputs = [files, *controls]
@@ -402,7 +466,7 @@ def leaderboard_tab() -> None:
     with gr.Row():
         with gr.Column(scale=3, min_width=320):
             gr.Markdown(LEADERBOARD)
-            board = gr.HTML(subset.board_html("kept", subset.known_rows("kept")))
+            board = gr.HTML(KNOWN)
             with gr.Accordion("What the paper prints", open=False):
                 gr.HTML(subset.printed_html())
         with gr.Column(scale=2, min_width=320):
@@ -432,8 +496,7 @@ with gr.Blocks(
             leaderboard_tab()
         with gr.Tab("Code"):
             usage = (HERE / "usage.md").read_text(encoding="utf-8")
-            # a namespace that is not there yet is no HTML tag, which would leave links empty
-            gr.Markdown(usage.replace(f"[{markup.NAMESPACE}", f"[{escape(markup.NAMESPACE)}"))
+            gr.Markdown(markup.usage(usage))
     gr.Markdown(markup.links())
 demo.upload_file_set.clear()  # the files of the example stay
 demo.queue(default_concurrency_limit=8, max_size=200)

@@ -28,7 +28,7 @@ REFERENCE = "reference"  # the class of lines to compare with
 DRAWN_ORDERS = (0, *(2.0**power for power in range(-3, 8)), math.inf)
 HEADROOM = 1.1
 WILD = 0.05  # of the coverage: the risks of the first few answers are 0 or 1
-REJECT = "(reject all)\u2060"  # the mark is in no name of an upload
+NOTHING = "rejecting everything\u2060"  # a system that does; the mark is in no name of an upload
 CALIBRATED = "(calibrated)\u2060"
 
 
@@ -130,7 +130,7 @@ def _reject_costs(systems: Systems) -> str:
     end = max(curve.x[-1] for curve in lines.values())
     ends = np.array([0.0, end])
     y = axis("cost per question", 1.25 * _highest(lines))
-    lines[REJECT] = Line(ends, ends)
+    lines[NOTHING] = Line(ends, ends)
     return figure("What does it cost its users?", lines, axis("reject cost", ends[-1]), y)
 
 

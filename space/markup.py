@@ -21,6 +21,7 @@ from .words import PAGE_WORDS
 MAX_LENGTH = 600  # characters of a message
 HUB = "https://huggingface.co"
 NAMESPACE = "<namespace>"  # publishing writes the real one here
+LOCAL_PAGE = "http://127.0.0.1:7860"
 BEST = "★ best value, which need not be significantly better than the others"
 PAPER = "https://arxiv.org/abs/2605.20490"
 FAILED = "This could not be computed here. The command `ecuas` may do it, and says more."
@@ -51,6 +52,12 @@ def attempt(
 def links(namespace: str = NAMESPACE) -> str:
     """Return a line of Markdown; in a clone, which has no namespace, folders instead of links to the Hub."""
     return html("links", paper=PAPER, hub=HUB, namespace=namespace)
+
+
+def usage(text: str, namespace: str = NAMESPACE) -> str:
+    """Return how to use all this elsewhere, with the place of this page; without a namespace, that of a clone's."""
+    is_published = namespace[0] != "<"
+    return text.replace("PAGE", f"{namespace}/ecuas-demo" if is_published else LOCAL_PAGE)
 
 
 def previews(title: str, description: str, namespace: str = NAMESPACE) -> str:

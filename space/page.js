@@ -14,76 +14,103 @@ const show = (box) => {
   at.setAttribute("aria-valuetext", cost);
   box.querySelector("output").textContent = cost;
   box.querySelector(".said").innerHTML = data.said[row];
+  // the cheapest here have a bar, and the last, which rejects everything
+  const costs = data.costs.map((one) => one[row]), last = costs.length - 1;
+  const cheapest = [...costs.keys()].slice(0, -1).sort((i, j) => costs[i] - costs[j]).slice(0, data.most);
   box.querySelectorAll(".costs li").forEach((bar, i) => {
-    const value = data.costs[i][row], best = data.best[row].includes(i), clear = best && data.best[row].length === 1;
+    const best = data.best[row].includes(i), clear = best && data.best[row].length === 1;
+    bar.hidden = i !== last && !cheapest.includes(i);
     bar.classList.toggle("best", clear);
     bar.classList.toggle("open", best && !clear);
-    bar.querySelector("i").style.width = `${(100 * value) / (data.highest || 1)}%`;
-    bar.querySelector("b").textContent = value.toFixed(3) + (clear ? " ★" : "");
+    bar.querySelector("i").style.width = `${(100 * costs[i]) / (data.highest || 1)}%`;
+    bar.querySelector("b").textContent = costs[i].toFixed(3) + (clear ? " ★" : "");
     bar.querySelector("small").textContent = `answers ${data.shares[i][row]}%`;
   });
 };
+const remark = (box, text) => {
+  const note = box.querySelector(".asked");
+  note.hidden = !text;
+  note.textContent = text;
+};
+// moves the slider to the nearest reject cost that is tested, and says so where that is another one
 const nearest = (box, cost) => {
-  const distances = dataOf(box).at.map((one) => Math.abs(one - cost));
-  box.querySelector("input[type=range]").value = distances.indexOf(Math.min(...distances));
+  const at = dataOf(box).at, distances = at.map((one) => Math.abs(one - cost)), row = distances.indexOf(Math.min(...distances));
+  const asked = +cost.toPrecision(3), most = at[at.length - 1];
+  box.querySelector("input[type=range]").value = row;
+  if (Math.abs(cost - at[row]) <= 5e-4) remark(box, "");
+  else if (cost > most) remark(box, `Your reject cost is ${asked}. From ${most} on it pays to use every answer: the verdict is that at ${most}.`);
+  else remark(box, `Your reject cost is ${asked}. The nearest that is tested here is ${at[row]}.`);
+};
+const NO_COSTS = "Enter both costs: more than 0 for a wrong answer, 0 or more for a rejected one. The verdict is still that at the last reject cost.";
+const priced = (box) => {
+  const [wrong, rejected] = [".wrong", ".rejected"].map((one) => box.querySelector(one).valueAsNumber);
+  wrong > 0 && rejected >= 0 ? nearest(box, rejected / wrong) : remark(box, NO_COSTS);
 };
 const price = (box) => {
-  const wrong = +box.querySelector(".wrong").value, rejected = +box.querySelector(".rejected").value;
+  const wrong = box.querySelector(".wrong"), rejected = box.querySelector(".rejected");
   const cost = dataOf(box).at[+box.querySelector("input[type=range]").value];
-  if (Math.abs(rejected / wrong - cost) > 0.005) box.querySelector(".rejected").value = +(wrong * cost).toPrecision(3);
+  if (!(wrong.valueAsNumber > 0)) wrong.value = 10;
+  if (!(Math.abs(rejected.valueAsNumber / wrong.value - cost) <= 5e-4)) rejected.value = +(wrong.value * cost).toPrecision(3);
 };
 const ready = () => document.querySelectorAll(".decision:not(.ready)").forEach((box) => {
   box.classList.add("ready");
-  const wanted = query().get("reject_cost");
-  if (wanted) nearest(box, +wanted), price(box);
+  const wanted = parseFloat(query().get("reject_cost"));
+  if (wanted > 0) nearest(box, wanted), price(box);
   show(box);
 });
+const filter = (field) => {
+  const board = field.closest(".filter").parentElement, rows = [...board.querySelectorAll("table.board tbody tr")];
+  rows.forEach((row) => (row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase())));
+  board.querySelector(".none").hidden = rows.some((row) => !row.hidden);
+};
 document.addEventListener("input", ({ target }) => {
-  if (target.matches?.(".filter input")) {
-    const rows = target.closest(".filter").parentElement.querySelectorAll("table.board tbody tr");
-    rows.forEach((row) => (row.hidden = !row.textContent.toLowerCase().includes(target.value.toLowerCase())));
-  }
+  if (target.matches?.(".filter input")) filter(target);
   const box = target.closest?.(".decision");
   if (!box) return;
-  if (target.type === "range") price(box);
-  else if (+box.querySelector(".wrong").value > 0) nearest(box, +box.querySelector(".rejected").value / +box.querySelector(".wrong").value);
+  if (target.type === "range") price(box), remark(box, "");
+  else priced(box);
   show(box);
   put({ reject_cost: dataOf(box).at[+box.querySelector("input[type=range]").value].toFixed(2) });
 });
 const verdictOf = (box) => {
-  const of = (bar, part) => bar.querySelector(part).innerText.trim();
-  const bars = [...box.querySelectorAll(".costs li")].map((bar) => [".who", "b", "small"].map((part) => of(bar, part)));
-  return { said: [...box.querySelectorAll(".said p")].map((one) => one.innerText), bars };
+  const of = (element) => element.innerText.replaceAll("\u2060", "").trim(); // the mark of what is no system
+  const bars = [...box.querySelectorAll(".costs li:not([hidden])")].map((bar) => ({
+    name: of(bar.querySelector(".who")), cost: of(bar.querySelector("b")), share: bar.querySelector("small").textContent.replace("answers ", ""),
+  }));
+  return { said: [...box.querySelectorAll(".said p")].map(of), bars };
 };
 const FORMS = {
-  text: ({ said, bars }) => [...said, ...bars.map((bar) => bar.join("  ")), location.href].join("\n"),
+  text: ({ said, bars }) => [...said, ...bars.map(({ name, cost, share }) => `${name}  ${cost}  answers ${share}`), location.href].join("\n"),
   Markdown: ({ said, bars }) => {
-    const rows = [["system", "cost", "answers"], ["---", "---", "---"], ...bars].map((row) => `| ${row.join(" | ")} |`);
-    return [`**${said[0]}**`, "", ...said.slice(1), "", ...rows, "", `[Computed here](${location.href})`].join("\n");
+    const plain = (text) => text.replace(/[\\|*_`<]/g, "\\$&");
+    const rows = [["system", "cost", "answers"], ["---", "---", "---"], ...bars.map(({ name, cost, share }) => [plain(name), cost, share])];
+    const table = rows.map((row) => `| ${row.join(" | ")} |`);
+    return [`**${plain(said[0])}**`, "", ...said.slice(1).map(plain), "", ...table, "", `[Computed here](${location.href})`].join("\n");
   },
 };
 const pictureOf = ({ said, bars }) => {
   const canvas = document.createElement("canvas"), pen = canvas.getContext("2d"), high = 34;
   canvas.width = 1000, canvas.height = high * (said.length + bars.length + 1.5);
   pen.fillStyle = "#fff", pen.fillRect(0, 0, canvas.width, canvas.height), pen.fillStyle = "#111";
-  const most = Math.max(...bars.map((bar) => parseFloat(bar[1])));
+  const most = Math.max(...bars.map((bar) => parseFloat(bar.cost)));
   said.forEach((line, row) => {
     pen.font = `${row ? "" : "bold "}20px system-ui, sans-serif`;
     pen.fillText(line, 20, high * (row + 1), canvas.width - 40);
   });
-  bars.forEach(([name, cost, share], place) => {
+  bars.forEach(({ name, cost, share }, place) => {
     const y = high * (said.length + place + 1.25);
     pen.font = "18px system-ui, sans-serif", pen.fillStyle = "#111";
-    pen.fillText(name, 20, y, 300), pen.fillText(`${cost}  ${share}`, 760, y, 220);
+    pen.fillText(name, 20, y, 300), pen.fillText(`${cost}  answers ${share}`, 760, y, 220);
     pen.fillStyle = cost.includes("★") ? "#1d6fb8" : "#9aa3ad", pen.fillRect(340, y - 16, (400 * parseFloat(cost)) / (most || 1), 20);
   });
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 };
 const copy = async (button) => {
-  const verdict = verdictOf(button.closest(".decision")), form = button.dataset.form;
+  const box = button.closest(".decision"), form = button.dataset.form, verdict = verdictOf(box), said = box.querySelector(".copied");
   if (form in FORMS) await navigator.clipboard.writeText(FORMS[form](verdict));
   else await navigator.clipboard.write([new ClipboardItem({ "image/png": pictureOf(verdict) })]);
-  button.textContent = "copied";
+  said.textContent = `Copied as ${form}.`;
+  setTimeout(() => (said.textContent = ""), 4000);
 };
 
 // ---- tabs: in the address, by arrow keys, and back
@@ -130,9 +157,14 @@ document.addEventListener("click", ({ target }) => {
 });
 
 let hasOpened = false;
+// what came is put in sight, unless the page has just opened
+const arrive = (result) => {
+  if (result && scrollY && result.getBoundingClientRect().top < 0) result.scrollIntoView();
+};
 const putAll = () => document.querySelectorAll(".address:not(.ready)").forEach((one) => {
   one.classList.add("ready");
   put(JSON.parse(one.dataset.changes));
+  arrive(one.closest(".result"));
 });
 new MutationObserver(() => {
   putAll();

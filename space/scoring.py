@@ -12,7 +12,7 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.files.recipe import Reading, lines_of
 from ecuas_metric.files.submissions import Submission
 from ecuas_metric.inputs import POSTERIOR_FORMS
-from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS, checked_options, is_set
+from ecuas_metric.options import DEFAULTS, LEVEL, checked_options, is_set
 from ecuas_metric.reporting.report import (
     Report,
     make_report,
@@ -27,13 +27,18 @@ from ecuas_metric.reporting.text import explain
 from ecuas_metric.reporting.thresholds import chosen_costs
 from ecuas_metric.results import System
 
-from .figures import slots
+from .figures import NUM_SLOTS, figures, slots
 from .markup import html, report_tables
 from .uploads import RULES, read_uploads
-from .verdict import NOT_SAID, Decision, as_html, decide, sentences
-from .words import LABELS, LABELS_OF_READING, PAGE_WORDS, UNLABELLED
+from .verdict import NOT_SAID, Decision, as_html, by_importance, decide, sentences
+from .words import HELP, LABELS, LABELS_OF_READING, PAGE_WORDS, UNLABELLED
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
+GAPS = "there are answers of {parts}. Their numbers are bounds, and their curves are not drawn."
+DIFFERING = (
+    "these systems differ in their {reasons}. To compare them, upload answers to the same questions, with the same "
+    "column `id` in all files; or look at one system at a time."
+)
 MAX_NUMBERS = 20  # of a control
 MAX_EXPLAINED = 10  # systems
 LONGEST = 60  # characters of a value in an error
@@ -53,33 +58,23 @@ class Control:
     help: str
 
 
-def _option(name: str, kind: object, default: object) -> Control:
-    return Control(kind, default, LABELS[name], OPTIONS[name].help)
+LABELLED = {**LABELS, **LABELS_OF_READING, "columns": "Columns", "unlabelled": UNLABELLED}
 
 
+KINDS = {  # of an argument, and its default
+    "columns": (str, ""),
+    "n": (Numbers, ", ".join(f"{n:g}" for n in DEFAULTS.n)),
+    "num_classes": (Number, None),
+    "predictions_are": (Literal[POSTERIOR_FORMS], DEFAULTS.predictions_are),
+    "reject_costs": (Numbers, ""),
+    "missing_confidence": (Number, None),
+    "unlabelled": (Literal[RULES], RULES[0]),
+    "scale": (Number, None),
+    "correct_from": (Number, None),
+}
 CONTROLS = {
-    "columns": Control(
-        str, "", "Columns", "Those with other names, e.g. confidence=p_true, system=llm+method"
-    ),
-    "n": _option("n", Numbers, ", ".join(f"{n:g}" for n in DEFAULTS.n)),
-    "num_classes": _option("num_classes", Number, None),
-    "predictions_are": _option(
-        "predictions_are", Literal[POSTERIOR_FORMS], DEFAULTS.predictions_are
-    ),
-    "reject_costs": _option("reject_costs", Numbers, ""),
-    "missing_confidence": _option("missing_confidence", Number, None),
-    "unlabelled": Control(
-        Literal[RULES], RULES[0], UNLABELLED, "bounds: best and worst case; wrong; drop: left out"
-    ),
-    "scale": Control(
-        Number,
-        None,
-        LABELS_OF_READING["scale"],
-        "What a confidence of 1 is, e.g. 100 for percentages",
-    ),
-    "correct_from": Control(
-        Number, None, LABELS_OF_READING["correct_from"], "Lowest grade that counts, e.g. 0.5"
-    ),
+    name: Control(kind, default, LABELLED[name], HELP[name])
+    for name, (kind, default) in KINDS.items()
 }
 
 
@@ -110,11 +105,35 @@ class Scored:
     def decision(self) -> Decision | str:
         """Who is cheapest, or why these systems cannot be compared."""
         if self.unlabelled:
-            names = ", ".join(self.unlabelled)
-            return f"{NOT_SAID} not all answers of {names} are known to be right or wrong."
+            return f"{NOT_SAID} {self._gaps()}"
         if self.report.differing:
-            return f"{NOT_SAID} these systems differ in their {', '.join(self.report.differing)}."
+            return f"{NOT_SAID} {DIFFERING.format(reasons=', '.join(self.report.differing))}"
         return decide(self.systems)
+
+    @property
+    def styles(self) -> dict[str, str]:
+        """The class of each system: where there are more than colours, those that matter most have one."""
+        names = list(self.systems)
+        if len(names) > NUM_SLOTS and isinstance(self.decision, Decision):
+            names = by_importance(self.decision)
+        return slots(names)
+
+    def plots(self) -> str:
+        """Draw the curves of systems of which every answer is known."""
+        known = {name: self.systems[name] for name in self.styles if name not in self.unlabelled}
+        return figures(known) if known else ""
+
+    def _gaps(self) -> str:
+        """Say what is missing, of which systems, and what therefore is not shown."""
+        rows = {name: self.report.unlabelled[name] for name in self.unlabelled}
+        lacking = {
+            "that are not known to be right or wrong": [
+                name for name, one in rows.items() if one.rows.any()
+            ],
+            "without a confidence": [name for name, one in rows.items() if one.missing is not None],
+        }
+        parts = [f"{' and '.join(names)} {what}" for what, names in lacking.items() if names]
+        return GAPS.format(parts=", and answers of ".join(parts))
 
     def sentences_alone(self) -> list[str]:
         """Return the sentences about each system alone."""
@@ -144,7 +163,7 @@ class Scored:
 
     def html(self, **parts: object) -> str:
         """Lay out everything but the plots, in one piece, so that no part is of another result; see `parts.html`."""
-        styles = slots(self.systems)
+        styles = self.styles
         grid, _ = self.tables()
         return html(
             "result",
@@ -251,9 +270,13 @@ def numbers(given: Given, name: str) -> list[float]:
 
 def number(given: Given, name: str) -> float | None:
     """Return the number of a control, None if it is empty."""
-    values = numbers(given, name)
+    error = InputError(CONTROLS[name].label, "several_numbers", value=shorten(given.get(name)))
+    try:
+        values = numbers(given, name)
+    except InputError:
+        raise error from None
     if len(values) > 1:
-        raise InputError(CONTROLS[name].label, "several_numbers", value=shorten(given[name]))
+        raise error
     return values[0] if values else None
 
 

@@ -16,14 +16,13 @@ from ecuas_metric.metric import Key
 from ecuas_metric.options import ALPHA
 from ecuas_metric.plotting.curves import RejectCostCurve, reject_cost_curve
 from ecuas_metric.reporting.differences import pairs_by_key, ranking_of, summary
-from ecuas_metric.reporting.report import p_text
+from ecuas_metric.reporting.report import digits_for
 from ecuas_metric.results import System, ranked
 
-from .figures import REFERENCE, REST
+from .figures import NOTHING, NUM_SLOTS, REFERENCE, axis
 from .markup import html, in_words
 from .words import PAGE_WORDS
 
-NOTHING = "rejecting everything\u2060"  # the system that rejects every answer; the mark is in no name of an upload
 SHOWN_FIRST = 0.1  # the reject cost that a result opens on: a wrong answer costs as much as ten that are rejected
 GRIDS = (100, 50, 20, 10)  # numbers of reject costs up to 1
 MAX_WORK = 1_200_000  # pairs of systems times samples times reject costs: a second or two
@@ -133,7 +132,19 @@ def stretches(decision: Decision) -> list[tuple[str | None, float, float]]:
 
 def strip_in_words(decision: Decision) -> str:
     """Say who is clearly cheapest where, by the test of all reject costs together."""
-    return html("over_all", clear=[part for part in stretches(decision) if part[0] is not None])
+    clear: dict[str, list[tuple[float, float]]] = {}
+    for winner, low, high in stretches(decision):
+        if winner is not None:
+            clear.setdefault(winner, []).append((low, high))
+    return html("over_all", clear=clear)
+
+
+def by_importance(decision: Decision) -> list[str]:
+    """Return the systems: who is clearly cheapest somewhere, then the others from the cheapest on average."""
+    winners = {winner for winner, *_ in stretches(decision)}
+    mean = {name: curve.expected_cost.mean() for name, curve in decision.curves.items()}
+    names = [name for name in decision.curves if name != NOTHING]
+    return sorted(names, key=lambda name: (name not in winners, mean[name]))
 
 
 def said(call: Call, cost: float) -> str:
@@ -144,7 +155,7 @@ def said(call: Call, cost: float) -> str:
         cost=cost,
         names=call.alone(),
         most=MAX_NAMES,
-        p_text=p_text,
+        digits=digits_for([call.nearest()]),
     )
 
 
@@ -159,8 +170,7 @@ def as_html(decision: Decision | str, styles: Mapping[str, str]) -> str:
     """Lay out a reject cost that can be set, and with it who is cheapest and what each system costs."""
     if isinstance(decision, str):
         return html("undecided", remark=decision)
-    shown = [name for name in decision.curves if styles.get(name) != REST]
-    data = _data(decision, shown)
+    data = _data(decision)
     styles = {**styles, NOTHING: REFERENCE}
     return html(
         "decision",
@@ -168,29 +178,28 @@ def as_html(decision: Decision | str, styles: Mapping[str, str]) -> str:
         json=json.dumps(data),
         start=int(np.abs(decision.reject_costs - SHOWN_FIRST).argmin()),
         strip=stretches(decision),
+        scale=axis("", float(decision.reject_costs[-1])),
         styles=styles,
         summary=strip_in_words(decision),
-        bars={name: styles[name] for name in shown},
-        unnamed=len(decision.curves) - len(shown),
+        bars={name: styles[name] for name in decision.curves},
+        most=NUM_SLOTS,
     )
 
 
-def _data(
-    decision: Decision,
-    names: Sequence[str],
-) -> dict[str, object]:
-    """Return what page.js shows at each reject cost, of systems that have a bar; the others are -1."""
-    curves = [decision.curves[name] for name in names]
+def _data(decision: Decision) -> dict[str, object]:
+    """Return what page.js shows at each reject cost; the last of the systems rejects everything."""
+    curves = decision.curves.values()
     costs = np.array([curve.expected_cost for curve in curves])
     coverage = np.array([curve.coverage for curve in curves])
-    place = {name: i for i, name in enumerate(names)}
+    place = {name: i for i, name in enumerate(decision.curves)}
     return {
         "at": decision.reject_costs.round(2).tolist(),
         "said": list(map(said, decision.calls, decision.reject_costs)),
-        "costs": costs.round(3).tolist(),
+        "costs": costs.round(6).tolist(),
         "shares": (100 * coverage).round().astype(int).tolist(),
-        "best": [[place.get(name, -1) for name in call.alone()] for call in decision.calls],
+        "best": [[place[name] for name in call.alone()] for call in decision.calls],
         "highest": costs.max(),
+        "most": NUM_SLOTS,
     }
 
 

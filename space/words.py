@@ -9,11 +9,31 @@ LABELS = {  # an option of the metric -> the label of its control
 }
 # what a file has -> its control
 LABELS_OF_READING = {"scale": "Largest confidence", "correct_from": "Correct from"}
+# a way to choose a reject cost -> its slider
+LABELS_OF_TARGETS = {
+    "budget": "Share that people can review",
+    "max_risk": "Largest risk of what is accepted",
+}
 UNLABELLED = "Answers without correctness"
+HELP = {  # a control -> what it means, to who sees it
+    "columns": (
+        "What your columns are called, e.g. confidence=p_true, correct=is_right, system=llm+method. Others that can be "
+        "named: id, label, posteriors, positive, predicted, weight, group, stratum, skip"
+    ),
+    "n": "Which ECUAS_n: numbers from 0 to inf; the smaller, the more low reject costs count",
+    "num_classes": "2 for yes or no, more for more choices; empty for free text",
+    "predictions_are": "What the columns of the classes hold; positive_probabilities: one column, of class 1",
+    "reject_costs": "The cost at each of these too: numbers such as 0.1, 0.5",
+    "missing_confidence": "A number that is put in its place; empty: numbers are the least and the largest possible",
+    "unlabelled": "What to do with answers that are not known to be right or wrong",
+    "scale": "What a confidence of 1 is, e.g. 100 for percentages",
+    "correct_from": "Lowest grade that counts, e.g. 0.5",
+}
 CHOOSE = f"Choose how to treat them under Options, “{UNLABELLED}”."
 PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of the page alone -> the page's own words
     **LABELS,
     **LABELS_OF_READING,
+    **LABELS_OF_TARGETS,
     "pass_posteriors": "Class labels? Then the predictions must be posteriors, one column per class.",
     "pass_flat_list": "Confidences? Name their column under Options, “Columns”.",
     "logits_not_exponentials": "Logits? This is the sum of their exponentials. Choose logits under Options.",
@@ -140,5 +160,6 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "other_tables": "The command `ecuas` reads Excel, Arrow, NPZ and packed files too.",
     "say_correct_ones": "Say which are correct in a column `correct`.",
     "upload_one": "Upload one, or load an example.",
+    "write_as_asked": "Write confidences as numbers from 0 to 1, and nothing where there is none.",
     "use_the_command": "Use the command `ecuas`.",
 }

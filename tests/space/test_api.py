@@ -138,16 +138,23 @@ def test_errors_are_in_the_words_of_the_page_and_nothing_else_is_shown(
     assert result.startswith('<div class="message error" role="alert">')
     assert expected in result
     python = f"num_classes|predictions_are|reject_costs|--|Traceback|{tmp_path}"
-    assert not re.search(python, result)
+    said, _, address = result.partition("<i ")
+    assert not re.search(python, said)
     assert plots == ""
+    assert set(address_in(address).values()) == {
+        ""
+    }  # that of a result before leads to this no more
 
 
 def test_why_no_winner_is_named_is_said(shown):
     other = "confidence,correct\n0.5,1\n0.25,0\n"
     result, _ = shown("confidence,correct\n0.5,1\n0.5,\n", other)
-    assert "is not said: not all answers of a are known to be right or wrong." in result
+    assert "is not said: there are answers of a that are not known to be right or wrong." in result
     result, _ = shown("confidence,correct\n0.5,1\n0.4,0\n0.3,1\n", other)
-    assert "is not said: these systems differ in their numbers of samples." in result
+    assert (
+        "is not said: these systems differ in their numbers of samples. To compare them, upload"
+        in result
+    )
 
 
 def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
@@ -156,10 +163,40 @@ def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
     for message, *_ in (app.show_score(None), app.show_graded(None, "curated")):
         assert "There is no file yet" in message
         assert 'role="status"' in message
+        assert set(address_in(message).values()) == {""}
+    assert "Example: three question-answering systems" in app.show_score(None)[0]
+    for file in (None, "gone.csv"):
+        assert app.show_graded(file, "curated")[1:] == (app.KNOWN, "", "")
     assert app.show_choice("", None) == ("", "")  # nothing was asked
     monkeypatch.setattr(scoring, "score_submissions", lambda *_: 1 / 0)
     assert markup.FAILED.split(".")[0] in shown(*files)[0]
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_what_is_missing_is_named_and_nothing_is_drawn_of_it(shown):
+    whole = "confidence,correct\n0.5,1\n0.25,0\n0.75,1\n"
+    gaps = {
+        ",1\n": "b without a confidence.",
+        "0.5,\n": "b that are not known to be right or wrong.",
+    }
+    for row, said in gaps.items():
+        result, plots = shown(whole, f"confidence,correct\n0.5,1\n0.25,0\n{row}")
+        assert f"is not said: there are answers of {said}" in result
+        assert sum(other in result for other in gaps.values()) == 1
+        assert set(re.findall('data-name="([ab])"', plots)) == {"a"}
+        assert shown(f"confidence,correct\n0.5,1\n0.25,0\n{row}")[1] == ""
+
+
+def test_a_share_that_is_none_is_refused_in_words_and_the_question_is_named(app, files):
+    paths = [str(file) for file in files]
+    sliders = [one for one in app.demo.blocks.values() if isinstance(one, app.gr.Slider)]
+    assert [slider.preprocess(5) for slider in sliders] == [5, 5]
+    html, _ = app.show_choice("budget", paths, 5, 0.05, *DEFAULTS.values())
+    assert "Share that people can review must be a number in [0, 1]; got 5" in html
+    for given, of_example in ((paths, False), (None, True)):
+        html, _ = app.show_choice("budget", given, 0.3, 0.05, *DEFAULTS.values())
+        assert "<h3>Share that people can review: 0.3" in html
+        assert (app.OF_EXAMPLE in html) == of_example
 
 
 CALLS = [  # a call with a fault -> the error of one line, which names the argument
@@ -172,7 +209,11 @@ CALLS = [  # a call with a fault -> the error of one line, which names the argum
     ("score", {"files": [ROW], "n": ["x"]}, "n must be a valid string or a valid number; got ['x"),
     ("leaderboard", {"asked": "pool"}, "asked must be 'curated' or 'kept'; got 'pool'."),
     ("grade", {"file": f"{ANSWERS}q1,x,0.5\n"}, "got 'q1' in row 2 (1 of 1)."),
-    ("grade", {"file": f"{ANSWERS[:-1]},correct\nsfq_178,x,0.5,yes\n"}, "column 'correct': could"),
+    (
+        "grade",
+        {"file": f"{ANSWERS[:-1]},correct\nsfq_178,x,0.5,maybe\n"},
+        "column 'correct' must hold 1 or 0, true or false, yes or no",
+    ),
 ]
 
 

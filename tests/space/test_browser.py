@@ -116,7 +116,7 @@ def test_the_first_screen_asks_answers_and_is_used_by_keyboard_alone(tab):
         dress(tab, width, "light")
         form = tab.get_by_role("heading", name="Score your own")
         for seen in (
-            tab.get_by_text("1 what rejecting all costs."),
+            tab.get_by_text("1 what rejecting everything costs."),
             tab.get_by_label("if an answer is wrong?").first,
             tab.locator(".verdict").first,
             tab.locator(".jump").first if width == "phone" else form,
@@ -152,12 +152,26 @@ def test_verdict_follows_prices_and_slider_and_all_is_in_the_address(tab):
     for form, start in (("text", "At reject"), ("Markdown", "**At reject"), ("image", "")):
         button = tab.locator(f".copy[data-form={form}]")
         button.first.click()
-        button.filter(has_text="copied").wait_for()
-        assert tab.evaluate("navigator.clipboard.readText().catch(() => '')").startswith(start)
+        tab.get_by_role("status").get_by_text(f"Copied as {form}.").wait_for()
+        copied = tab.evaluate("navigator.clipboard.readText().catch(() => '')")
+        assert copied.startswith(start)
+        assert "\u2060" not in copied
+        assert "answers answers" not in copied
     assert tab.evaluate("navigator.clipboard.read().then((items) => items[0].types)") == [
         "image/png"
     ]
+    for price, note in (("", "Enter both costs"), ("0", "Enter both costs"), ("-5", "Enter both")):
+        put(wrong, price)
+        assert tab.locator(".asked").inner_text().startswith(note)
+        assert slider.evaluate("e => e.value") == "29"
+    for price, note in (
+        ("2", "From 1 on it pays to use every answer"),
+        ("9", "that is tested here is 0.33"),
+    ):
+        put(wrong, price)
+        assert note in tab.locator(".asked").inner_text()
     put(wrong, "5")
+    assert not tab.locator(".asked").is_visible()
     assert slider.evaluate("e => e.value") == "59"
     assert tab.locator(".costs .best .who").all_inner_texts() == ["overconfident_model"]
     for name in ("Load three question-answering systems", CLASSIFIER):  # the last is shown
@@ -239,6 +253,8 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address
     assert tab.locator("table.board").bounding_box()["width"] <= tab.viewport_size["width"]
     tab.get_by_label("Show systems with").fill("qwen")
     assert tab.locator("table.board tbody tr:visible").count() == 4
+    tab.get_by_label("Show systems with").fill("nobody")
+    tab.get_by_text("No system of this name is on the leaderboard.").wait_for()
     tab.get_by_label("Show systems with").fill("")
     for title, first in (("system", "gemini-2.5-flash-lite"), ("place", "gemini-2.5-pro")):
         tab.get_by_role("button", name=title, exact=True).click()
@@ -270,6 +286,42 @@ def test_answers_are_graded_put_on_the_leaderboard_and_restored_from_the_address
     assert "self-reported, not checked" in mine.inner_text()
     again = tab.locator("table.all").last.locator("tr").last.inner_text()
     assert again.replace("mine (self-reported)", "mine") == row
+
+
+def test_what_is_set_and_what_is_shown_never_differ_without_a_word(tab, tmp_path):
+    """New options, a removed file, an error: the result is of them, or says of what it is; and a phone shows it."""
+    dress(tab, "phone", "light")
+    (tmp_path / "mine.csv").write_text("confidence,correct\n" + "0.9,1\n0.6,1\n0.7,0\n0.2,0\n" * 10)
+    tab.locator("input[type=file]").first.set_input_files(str(tmp_path / "mine.csv"))
+    wait_for(tab, "mine")
+    tab.wait_for_function("document.querySelector('.result').getBoundingClientRect().top > -50")
+    assert "files=" in tab.url
+    share = tab.get_by_role("spinbutton", name=re.compile("Share that people"))
+    share.fill("0.5")
+    share.press("Enter")
+    answer = tab.locator(".answer")
+    answer.get_by_text("Share that people can review: 0.5", exact=True).wait_for()
+    before = answer.inner_text()
+    tab.get_by_role("button", name="Options").click()
+    scale = tab.get_by_label("Largest confidence")
+    scale.fill("2")
+    old = tab.get_by_text("The options have changed")
+    old.wait_for()
+    share.fill("0.6")
+    share.press("Enter")
+    answer.get_by_text("review: 0.6").wait_for()
+    assert "expected cost 0." in answer.inner_text() != before
+    scale.fill("")
+    old.wait_for(state="detached")
+    share.fill("5")
+    share.press("Enter")
+    tab.get_by_text("Share that people can review must be a number in [0, 1]; got 5").wait_for()
+    tab.get_by_label("Remove this file").or_(tab.get_by_label("Clear")).first.click()
+    tab.get_by_text("There is no file yet, so this is the example").wait_for()
+    assert "files=" not in tab.url
+    share.fill("0.3")
+    share.press("Enter")
+    tab.get_by_text("of the example, since there is no file").wait_for()
 
 
 WCAG = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}

@@ -33,5 +33,5 @@ def test_the_commands_run(files, tmp_path, monkeypatch, capsys):
 @pytest.mark.e2e
 def test_the_api_answers(page, files, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    exec(API.replace("<namespace>/ecuas-demo", page), {})
+    exec(API.replace("PAGE", page), {})
     assert re.search(r"ecuas\|n:0,1,128\|.* 0\.\d+\n$", capsys.readouterr().out)

@@ -151,13 +151,26 @@ def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too(m
     assert "<b><bdi>&lt;u&gt;</bdi></b>" in data_in(html)["said"][49]
 
 
-def test_a_system_without_a_bar_may_be_the_cheapest_too(monkeypatch):
-    """Else the bar of one that costs the same would be marked as clearly cheapest."""
+def test_systems_that_matter_have_the_colours_and_all_can_have_a_bar(monkeypatch):
+    """Who is clearly cheapest somewhere comes first, and grey is left to the dearest."""
     monkeypatch.setattr(verdict, "GRIDS", (5,))
     good = confidence_system([1] * 60, [0.9] * 60, confidence_level=0.95)
     bad = confidence_system([0] * 60, [0.9] * 60, confidence_level=0.95)
     systems = {"a": good} | {f"b{i}": bad for i in range(6)} | {"z": good}
-    assert data_in(verdict.as_html(verdict.decide(systems), slots(systems)))["best"][-1] == [0, -1]
+    decision = verdict.decide(systems)
+    data = data_in(verdict.as_html(decision, slots(systems)))
+    assert data["best"][-1] == [0, 7]
+    assert len(data["costs"]) == len(systems) + 1
+    assert verdict.by_importance(decision)[:2] == ["a", "z"]
+
+
+def test_each_system_is_named_once_with_all_of_its_stretches():
+    parts = {"<a>": [(0.0, 0.1), (0.3, 0.4)], "b": [(0.1, 0.2)]}
+    said = Markup(verdict.html("over_all", clear=parts)).striptags()
+    assert said == (
+        "<a> is clearly cheapest at reject costs from 0.00 to 0.10 and from 0.30 to 0.40, b is clearly cheapest at "
+        "reject costs from 0.10 to 0.20."
+    )
 
 
 def test_too_much_to_test_is_said():
