@@ -302,14 +302,16 @@ class Recipe:
 
 
 def require_role(role: str) -> None:
-    """Raise InputError, which names the nearest one, if there is no such role."""
+    """Raise InputError if there is no such role, which names one that has nearly this name, or is known by it."""
     if role in NAMES:
         return
     from difflib import get_close_matches
 
-    near = get_close_matches(role, NAMES, 1, 0)
+    known = {name: one for one, names in NAMES.items() for name in (*names, one)}
+    near = [known[name] for name in get_close_matches(role, known, 1)]
+    advice = "near_role" if near else ""
     fields: dict[str, Any] = {"roles": list(NAMES), "near": near}
-    raise InputError("columns", "unknown_role", value=role, advice="near_role", **fields)
+    raise InputError("columns", "unknown_role", value=role, advice=advice, **fields)
 
 
 def json_of(recipes: Sequence[Recipe]) -> str:

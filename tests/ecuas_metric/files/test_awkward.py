@@ -824,7 +824,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     "a path of rows in CSV": (TEXT, "has no several lists of rows", "--columns rows=data"),
     "a role that there is not, of several": (
         TEXT,
-        "got 'truth'. Is it ",
+        "got 'truth'",
         "--columns truth=correct,confidense=confidence",
     ),
     "labels as numbers beside names of classes": (
