@@ -483,8 +483,8 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "run_weighted": "weighted: {count:,} samples with weights that add up to {sum:,.6g}",
     "run_without_confidence": "{count:,} of {total:,} without a confidence",
     "too_few_units": (
-        "There are no intervals, and no test: chance shows only between at least two independent answers, or groups of "
-        "answers, in each stratum, none of which has most of the weight."
+        "There are no intervals, and no test: chance shows only between two answers, or two groups of them, or more, "
+        "in each stratum if there are strata, and none of these may have most of the weight."
     ),
     "unlabelled_answers": "{count} of {total} answers ({share:.1%}{by_weight}) are unlabelled.",
     "unseen": (

@@ -31,7 +31,7 @@ from .figures import NUM_SLOTS, figures, slots
 from .markup import html, report_tables
 from .uploads import RULES, read_uploads
 from .verdict import NOT_SAID, Decision, as_html, by_importance, decide, sentences
-from .words import HELP, LABELS, LABELS_OF_READING, PAGE_WORDS, UNLABELLED
+from .words import HELP_OF, LABELS, LABELS_OF_READING, PAGE_WORDS, UNLABELLED
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
 GAPS = "there are answers of {parts}. Their numbers are bounds, and their curves are not drawn."
@@ -73,7 +73,7 @@ KINDS = {  # of an argument, and its default
     "correct_from": (Number, None),
 }
 CONTROLS = {
-    name: Control(kind, default, LABELLED[name], HELP[name])
+    name: Control(kind, default, LABELLED[name], HELP_OF[name])
     for name, (kind, default) in KINDS.items()
 }
 

@@ -15,7 +15,7 @@ LABELS_OF_TARGETS = {
     "max_risk": "Largest risk of what is accepted",
 }
 UNLABELLED = "Answers without correctness"
-HELP = {  # a control -> what it means, to who sees it
+HELP_OF = {  # a control -> what it means, to who sees it
     "columns": (
         "What your columns are called, e.g. confidence=p_true, correct=is_right, system=llm+method. Others that can be "
         "named: id, label, posteriors, positive, predicted, weight, group, stratum, skip"

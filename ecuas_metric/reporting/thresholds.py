@@ -13,7 +13,7 @@ LEGEND = (
     "coverage: share of the answers that are accepted; risk: their mean cost",
     "expected cost: mean cost of all answers, of which a rejected one costs the reject cost",
 )
-NONE = "none; "  # begins the reason why there is no reject cost
+UNCERTIFIED = "none; "  # begins the reason why there is no reject cost
 ESTIMATES = {"coverage": "coverage", "risk": "risk", "expected_cost": "expected cost"}
 
 
@@ -71,8 +71,8 @@ def sentences(grid: Grid) -> list[str]:
     said = []
     for row in grid.rows:
         name, size, reject_cost, coverage, risk, expected_cost = (cell.text for cell in row)
-        if reject_cost.startswith(NONE):
-            why = reject_cost.removeprefix(NONE)
+        if reject_cost.startswith(UNCERTIFIED):
+            why = reject_cost.removeprefix(UNCERTIFIED)
             said.append(f"{name}: {size} answers cannot certify this at any reject cost; {why}.")
             continue
         numbers = f"accepted {coverage}, with a risk of {risk}; expected cost {expected_cost}"
@@ -85,5 +85,5 @@ def _reject_cost_text(choice: RejectCostChoice) -> str:
         # as many digits as uncertainties have: with fewer, others would be accepted
         return f"{round(choice.reject_cost, 14):.14g}"
     if choice.num_samples_needed is None:
-        return f"{NONE}more of such answers would not help"
-    return f"{NONE}about {choice.num_samples_needed:,} such answers are needed"
+        return f"{UNCERTIFIED}more of such answers would not help"
+    return f"{UNCERTIFIED}about {choice.num_samples_needed:,} such answers are needed"
