@@ -236,8 +236,8 @@ def show_choice(
     *values: scoring.Numbers | None,
 ) -> Outputs:
     """Say which reject cost to take, of uploaded systems or those of the example, by what was set last."""
-    if not target:
-        return "", ""
+    if not target:  # and an answer that came meanwhile stays
+        return gr.skip(), gr.skip()
     names = (*TARGETS, *scoring.CONTROLS)
     given: dict[str, Any] = dict(zip(names, values, strict=True))
     wanted = given[target]
@@ -367,7 +367,13 @@ def options_controls(
     """Say where options differ from those of the result, which are kept when it is computed `again`."""
     kept = gr.State([scoring.CONTROLS[name].default for name in scoring.CONTROLS])
     notice = gr.HTML("")
-    direct(again, lambda *values: (list(values), ""), controls, [kept, notice])
+    direct(
+        again,
+        lambda *values: (list(values), ""),
+        controls,
+        [kept, notice],
+        trigger_mode="always_last",
+    )
     # every control has this event, but Component has not
     changes = [getattr(control, "change") for control in controls]  # noqa: B009
 

@@ -167,7 +167,7 @@ def test_no_file_is_no_error_and_what_goes_wrong_is_said_without_a_traceback(
     assert "Example: three question-answering systems" in app.show_score(None)[0]
     for file in (None, "gone.csv"):
         assert app.show_graded(file, "curated")[1:] == (app.KNOWN, "", "")
-    assert app.show_choice("", None) == ("", "")  # nothing was asked
+    assert app.show_choice("", None) == (app.gr.skip(), app.gr.skip())  # nothing was asked
     monkeypatch.setattr(scoring, "score_submissions", lambda *_: 1 / 0)
     assert markup.FAILED.split(".")[0] in shown(*files)[0]
     assert "ZeroDivisionError" in caplog.text
