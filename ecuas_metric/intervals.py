@@ -486,9 +486,8 @@ def _range_of(key: Key, answers: Answers) -> Limits:
     most = answers.form.max_uncertainty
     u = answers.groups.uncertainty
     above = float(u.max(initial=most))  # which is rejected at every cost
-    least = (
-        0.0 if np.isfinite(u).any() else math.inf
-    )  # what answers nothing, not even the next question
+    answers_some = np.isfinite(u).any()
+    least = 0.0 if answers_some else math.inf  # what rejects all rejects the next answer too
     line = line_of_mean(key, np.maximum([0.0, most, above], least), answers.form, answers.options)
     # not 0 times infinity
     dearest = np.array([slope and slope * data.largest_cost for slope in line.slope.tolist()])
