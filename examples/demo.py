@@ -48,12 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     out = parser.parse_args(argv).out
     ecuas = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
     raw, labels = fit()
-    outputs = dict(raw)
-    for name, posteriors in raw.items():
-        logs = np.log(np.maximum(posteriors, FLOOR))
-        outputs[f"{name}, calibrated"] = np.exp(
-            cross_validated(fit_affine, apply_affine, logs, labels)
-        )
+    outputs = {**raw, **calibrated(raw, labels)}
     systems = {}
     results = {}
     notes = []
@@ -95,6 +90,16 @@ def fit() -> tuple[Systems, NDArray[np.int64]]:
         name: model.fit(train, train_labels).predict_proba(test)
         for name, model in CLASSIFIERS.items()
     }, labels
+
+
+def calibrated(outputs: Systems, labels: NDArray[np.int64]) -> Systems:
+    """Return the posteriors of each system after an affine recalibration, fitted on the other folds."""
+    recalibrated = {}
+    for name, posteriors in outputs.items():
+        logs = np.log(np.maximum(posteriors, FLOOR))
+        logs = cross_validated(fit_affine, apply_affine, logs, labels)
+        recalibrated[f"{name}, calibrated"] = np.exp(logs)
+    return recalibrated
 
 
 def write_posteriors(

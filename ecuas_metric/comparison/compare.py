@@ -254,28 +254,27 @@ def order_of(
                 f"{system}: sample ids", "ids_repeated", value=repeated, got=got, advice=advice
             )
     rows = positions_in(ours, theirs)
-    missing, extra = (
-        ours.filter(from_numpy(rows < 0)),
-        theirs.filter(from_numpy(positions_in(theirs, ours) < 0)),
-    )
+    missing = ours.filter(from_numpy(rows < 0))
+    extra = theirs.filter(from_numpy(positions_in(theirs, ours) < 0))
     if len(missing) or len(extra):
-        offender = (
-            f"{str(missing[0])!r} is not in {name}"
-            if len(missing)
-            else f"{str(extra[0])!r} is not in {first}"
-        )
-        advice = "keep_common" if (rows >= 0).any() else "name_ids"
-        if len(ours) == len(theirs) and _count_rows(ours) and _count_rows(theirs):
-            advice = "pair_by_row"
+        id_, where = (missing[0], name) if len(missing) else (extra[0], first)
+        are_some_common = bool((rows >= 0).any())
         raise InputError(
             f"{first} and {name}",
             "samples_differ",
-            advice=advice,
-            offender=offender,
+            advice=_advice_on_ids(ours, theirs, are_some_common=are_some_common),
+            offender=f"{str(id_)!r} is not in {where}",
             missing=len(missing),
             extra=len(extra),
         )
     return rows
+
+
+def _advice_on_ids(ours: pa.Array, theirs: pa.Array, *, are_some_common: bool) -> str:
+    """Return what to do about ids of two systems, none of them repeated, that are not the same."""
+    if len(ours) == len(theirs) and _count_rows(ours) and _count_rows(theirs):
+        return "pair_by_row"
+    return "keep_common" if are_some_common else "name_ids"
 
 
 def _count_rows(ids: pa.Array) -> bool:

@@ -604,21 +604,18 @@ def _check_label(rows: _Rows) -> Note | None:
 
     Labels may then be verdicts on answers. Who says which column is the probability of class 1 knows.
     """
-    head = rows.head
-    share = rows.recipe.predictions[0]
     label = rows.recipe.truth
-    is_said = "positive" in rows.reading.columns or share.endswith("1")
+    is_said = "positive" in rows.reading.columns or rows.recipe.predictions[0].endswith("1")
     if is_said or not _has_codes(rows):
         return None
-    texts = [name for name in rows.counts if parse_cells(head.column(name)).type == TEXT]
-    predicted = [name for name in texts if _is_named(name, "predicted")]
-    if predicted:
-        raise _judged_or_class(rows, label, "classes_of_other", other=predicted[0])
-    answers = [name for name in texts if rows.counts[name] > len(head.rows) / 2]
-    if not answers:
-        return None
-    error = _judged_or_class(rows, label, "label_of_answers", other=answers[0])
-    return Note(error.rule, {**error.fields_of_sentences(), "column": label}, error.advice)
+    for name, count in rows.counts.items():
+        are_texts = parse_cells(rows.head.column(name)).type == TEXT
+        if are_texts and _is_named(name, "predicted"):
+            raise _judged_or_class(rows, label, "classes_of_other", other=name)
+        if are_texts and count > len(rows.head.rows) / 2:
+            error = _judged_or_class(rows, label, "label_of_answers", other=name)
+            return Note(error.rule, {**error.fields_of_sentences(), "column": label}, error.advice)
+    return None
 
 
 def _has_codes(rows: _Rows) -> bool:

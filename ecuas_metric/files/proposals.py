@@ -329,14 +329,18 @@ def _two_classes(table: Candidates) -> Iterator[Proposal]:
     classes = table.classes(label)
     if not _fit_labels(classes) or not _is_of_a_class(table, share, classes):
         return
+    yield _of_two_words(table, share, label, classes)
+
+
+def _of_two_words(table: Candidates, share: str, label: str, classes: Sequence[str]) -> Proposal:
+    """Return the advice on a probability beside two words, which may be verdicts on answers by what they mean."""
     verdict = table.verdict_known(label)
     sure = Sure(share, table.values(share))
     if verdict is not None and not table.named("positive") and not sure.is_lower(verdict):
-        yield _as_correct(table, sure, verdict)
-    else:
-        higher = _higher_class(table.values(share), table.texts(label), classes)
-        missing = table.missing(label=label, positive=share)
-        yield _on_two_classes(share, classes, missing, higher)
+        return _as_correct(table, sure, verdict)
+    higher = _higher_class(table.values(share), table.texts(label), classes)
+    missing = table.missing(label=label, positive=share)
+    return _on_two_classes(share, classes, missing, higher)
 
 
 def _is_of_a_class(table: Candidates, share: str, classes: Sequence[str]) -> bool:
@@ -595,16 +599,16 @@ def _side_by_side(table: Candidates) -> Iterator[Proposal]:
 
 def _of_one_truth(table: Candidates) -> dict[str, dict[str, str]]:
     """Return all columns of fractions by their names, if each is higher for right answers or class 1 of one truth."""
-    role = "confidence" if table.named("correct") else "positive"
-    truth = _only(table.named("correct") or table.named("label"))
     names = table.shares()
     is_named = any(map(table.named, ("confidence", "positive", "posteriors")))
-    verdict = None if truth is None else table.verdict_known(truth)
-    if verdict is None or verdict.words or is_named or _form_of(table, names) is not None:
+    if is_named or _form_of(table, names) is not None:
         return {}
-    columns = {name: {role: name} for name in names}
-    are_higher = all(Sure(name, table.values(name)).is_higher(verdict) for name in names)
-    return columns if are_higher else {}
+    for truth, role in (("correct", "confidence"), ("label", "positive")):
+        for verdict in filter(None, map(table.verdict_known, table.named(truth))):
+            shares = [Sure(name, table.values(name)) for name in names]
+            if not verdict.words and all(sure.is_higher(verdict) for sure in shares):
+                return {name: {role: name} for name in names}
+    return {}
 
 
 def _by_values(table: Candidates) -> dict[str, dict[str, str]]:

@@ -458,8 +458,8 @@ def _best(report: Report, key: Key) -> dict[str, float]:
     for names in names_by_part(report.results):
         values = [report.results[name].estimates[key].value for name in names]
         known = [value for value in values if not math.isnan(value)]
-        if known and len(names) > 1:
-            best |= dict.fromkeys(names, (max if better else min)(known))
+        if len(names) > 1:
+            best |= dict.fromkeys(names, (max if better else min)(known, default=math.nan))
     return best
 
 
