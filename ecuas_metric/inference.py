@@ -222,6 +222,7 @@ class Moments:
     added_squares: Floats  # of unit m e^2
     added_cubes: Floats  # of unit^2 m e^3
     clusters: Clusters = INDEPENDENT
+    is_difference: bool = False
 
     def scaled(self, factor: float) -> Moments:
         """Return the moments of so many times as many answers, with the same added."""
@@ -255,7 +256,11 @@ class Moments:
 
     @functools.cached_property
     def skewness(self) -> float:
-        """The skewness of the number, by the same."""
+        """The skewness of the number, by the same; of a difference only what makes the lower tail longer.
+
+        Of systems that are equal the mistakes of one are as likely those of the other: that one has seen more of them
+        makes no tail of their difference shorter.
+        """
         variance = float(self.variance.sum())
         if not variance > 0:
             return 0.0
@@ -264,7 +269,8 @@ class Moments:
         cubes *= np.square(self.clusters.factor)
         factor = 2 * self.count**2 / (self.count + 1)
         third = cubes * share**3 * factor / (self.count + 2)
-        return float(third.sum()) / variance / math.sqrt(variance)
+        skewness = float(third.sum()) / variance / math.sqrt(variance)
+        return min(skewness, 0.0) if self.is_difference else skewness
 
     @property
     def freedom(self) -> float:
@@ -378,6 +384,7 @@ def moments(
         unit * total(second),
         np.square(unit) * total(second * extreme),
         clusters,
+        is_difference=len(numbers) > 1,
     )
 
 

@@ -4,7 +4,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
+from ecuas_metric import confidence_system
 from ecuas_metric.basis import differing
 from ecuas_metric.comparison.compare import compare_systems, compare_within, in_common, order_of
 from ecuas_metric.designs import design_of
@@ -340,3 +342,20 @@ def test_common_samples_are_as_a_file_of_these_alone(rule, kept, tmp_path):
     if part.unlabelled is not None:
         assert common.unlabelled.share == part.unlabelled.share
         assert common.unlabelled.rows.tolist() == part.unlabelled.rows.tolist()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 8])
+def test_mistakes_of_one_of_two_systems_tell_what_the_test_of_signs_does(count, rng):
+    """However dear they are: between its mid-p-value, nearly, and its p-value."""
+    confidence = rng.beta(3, 1, 300).round(2)
+    confidence[:60] = 1.0
+    correct = (rng.random(300) < confidence).astype(int)
+    wrong = np.where(np.arange(300) < count, 0, correct)
+    systems = {
+        name: confidence_system(one, confidence, n=(0, 1), confidence_level=0.95)
+        for name, one in (("a", correct), ("b", wrong))
+    }
+    rows = {str(row.key): row.p for row in compare_systems(systems)}
+    exact = stats.binomtest(0, count).pvalue
+    for key in ("error_rate", "confidence_cross_entropy", "ecuas_0", "ecuas_1"):
+        assert 0.7 * exact / 2 <= rows[key] <= exact
