@@ -556,7 +556,7 @@ def system_of(summary: Summary) -> System:
         ],
         axis=1,
     ).ravel()
-    weight = np.stack([light, heavy], axis=1).ravel()
+    weight = _unit(summary) * np.stack([light, heavy], axis=1).ravel()
     uncertainty = none.uncertainty_at(rank)
     confidence = None
     if none.confidence is not None:

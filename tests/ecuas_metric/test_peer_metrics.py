@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ecuas_metric import confidence_system, peer_metrics, posterior_system
 from ecuas_metric.calibration import ece
 from ecuas_metric.metric import Key
+from ecuas_metric.options import checked_options
 from ecuas_metric.peer_metrics import (
     auarc,
     coverage_at_risk,
@@ -30,6 +31,7 @@ from ecuas_metric.peer_metrics import (
 from ecuas_metric.ranking import TieGroups, tie_groups
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.results import compute_results
+from ecuas_metric.scale.rows import state_of
 from ecuas_metric.summary import results_of, summary_of
 from tests.conftest import ROOT
 from tests.ecuas_metric.systems import UNIT
@@ -437,3 +439,16 @@ def test_confidences_of_posteriors_are_their_largest_probabilities(name, in_twen
     expected = compute_results(of_confidences, only=[Key(name)]).flat()[name]
     assert compute_results(system, only=[Key(name)]).flat()[name] == same(expected)
     assert results_of(summary_of(system), only=[Key(name)]).flat()[name] == same(expected)
+
+
+@pytest.mark.parametrize("unit", [1.0, 50.0])
+def test_the_unit_of_weights_moves_no_bin_of_a_state(unit, rng):
+    """Bins of equal mass count answers: as many as the weights, of any unit, are worth."""
+    posteriors = rng.dirichlet(np.ones(10), 60)
+    labels = rng.integers(0, 10, 60)
+    weight = unit * rng.choice([0.2, 0.8], 60)
+    state = state_of("posteriors", posteriors, labels, checked_options(), sample_weight=weight)
+    system = posterior_system(labels, posteriors, labels=range(10), sample_weight=weight)
+    only = [Key("ece_equal_mass")]
+    expected = compute_results(system, only=only).flat()["ece_equal_mass"]
+    assert results_of(state, only=only).flat()["ece_equal_mass"] == same(expected)
