@@ -24,6 +24,9 @@ from .scores import SCORES, entropy
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 _MOST_SLOPES = 2**22  # numbers held for these at a time
 _ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root of what float64 tells apart, or more
+_NOISE = (
+    1e-7  # of the value, below which such a derivative is rounding: 1e-13 of it in the difference
+)
 _MOST_PARTS = 256  # runs of groups with a derivative of their own: two values each
 
 _ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *SCORES, *PEER_METRICS]
@@ -147,7 +150,13 @@ def _jackknife_line(metric: Metric, data: Data) -> Line:
             moved = float(metric.value(replace(data, grouped=added)))
             influence[cost, index] = (moved - value) / _ADDED
     right, wrong = influence[:, part]
-    return Line(right, wrong - right)
+    noise = _NOISE * abs(value)
+    return Line(_or_0(right, noise), _or_0(wrong - right, noise))
+
+
+def _or_0(influence: Floats, noise: float) -> Floats:
+    """Return influences, and 0 for what is rounding, which else decided on which answers a number depends."""
+    return np.where(np.abs(influence) > noise, influence, 0.0)
 
 
 def _mean_costs(

@@ -21,8 +21,10 @@ from ecuas_metric import (
 )
 from ecuas_metric.comparison.planning import plan_of_systems
 from ecuas_metric.comparison.unlabelled import unlabelled_bounds
-from ecuas_metric.metric import Key
+from ecuas_metric.metric import Data, Key
+from ecuas_metric.metrics import line_of_value
 from ecuas_metric.options import checked_options
+from ecuas_metric.ranking import TieGroups
 from ecuas_metric.reporting import cli
 from ecuas_metric.results import compute_results
 
@@ -125,6 +127,17 @@ def test_its_interval_is_about_the_bootstraps(metric, outputs):
         widths.append(estimate.high - estimate.low)
     # the bootstrap does not know what was not seen
     assert 0.8 * widths[1] < widths[0] < 1.8 * widths[1]
+
+
+def test_rounding_does_not_decide_on_which_answers_a_number_depends(rng):
+    """The risk of the surer half, where all answers cost the same: on none of the others, whatever their weights."""
+    for _ in range(20):
+        weight = rng.random(9)
+        groups = TieGroups(weight, 0.3 * weight, np.arange(9.0))
+        line = line_of_value(ENTRIES["value"], Data(None, None, grouped=groups))
+        others = groups.weight_until - weight > weight.sum() / 2
+        assert not line.intercept[others].any()
+        assert not line.slope[others].any()
 
 
 def test_bounds_of_unlabelled_answers_are_right_or_not_known(metric, outputs):
