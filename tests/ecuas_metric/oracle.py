@@ -30,8 +30,7 @@ def numbers_of(system, *, orders, reject_costs):
     values = {"error_rate" if system.confidence else "risk": mean(weight, system.cost)}
     if system.confidence:
         values |= _of_confidences(system.confidence, system.cost, weight)
-    values["aurc"] = _over_orders(system, _aurc)
-    values["augrc"] = _over_orders(system, _augrc)
+    values |= {name: _over_orders(system, area) for name, area in OF_ONE_ORDER.items()}
     for g in reject_costs:
         accepts = [int(u <= min(g, system.largest)) for u, _ in pairs]
         accepted_weight = [w * a for w, a in zip(weight, accepts, strict=True)]
@@ -207,3 +206,7 @@ def _recalibrated(system, n):
     fitted = [max(min(means[i][k:]) for i in ends[: k + 1]) for k in ends]
     paid = [ecuas(u, c, n, system.largest, system.unit) for u, c in zip(fitted, costs, strict=True)]
     return mean(lengths, paid)
+
+
+# The metrics of the order of the samples: each from the pieces (length, cost per length) of one order.
+OF_ONE_ORDER = {"aurc": _aurc, "augrc": _augrc}

@@ -20,6 +20,8 @@ def decimals(values, per=1):
 
 
 def same(ours, expected):
+    missing = ours.keys() - expected.keys()
+    assert not missing, f"tests/ecuas_metric/oracle.py does not define {', '.join(sorted(missing))}"
     assert set(ours) == set(expected)
     for key, value in ours.items():
         assert value == pytest.approx(float(expected[key]), rel=1e-11, abs=1e-13, nan_ok=True), key
