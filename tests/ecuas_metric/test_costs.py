@@ -18,6 +18,7 @@ from ecuas_metric.costs import (
 )
 from ecuas_metric.options import DEFAULTS, Options
 from tests.ecuas_metric import oracle
+from tests.ecuas_metric.registry import row_of
 
 UNCERTAINTY = st.floats(0.001, 1)
 COST = st.sampled_from([0.0, 1.0, 0.3, 4.0])
@@ -179,21 +180,23 @@ def test_no_number_depends_on_the_unit_of_the_costs(unit, rng):
     matrix = np.array([[0, 1], [5, 0.0]])
 
     def of_matrix(unit):
-        return score_posteriors([0, 1, 0, 1], posteriors, cost=matrix * unit, n=(0, 0.5, 1))
+        options = {"cost": matrix * unit, "n": (0, 0.5, 1), "reject_costs": 0.3 * unit}
+        return score_posteriors([0, 1, 0, 1], posteriors, **options)
 
     def of_grades(unit):
         return score_costs(
             candidate_cost=np.array([0, 0.2, 2]) * unit,
             uncertainty=np.array([1.0, 0, 2]) * unit,
             max_uncertainty=2 * unit,
+            reject_costs=0.3 * unit,
         )
 
     for values_in in (of_matrix, of_grades):
         ours = values_in(1)
         scaled = values_in(unit)
-        for key, value in ours.items():
-            scale = unit if key in ("risk", "aurc", "augrc") else 1.0
-            assert scaled[key] == pytest.approx(value * scale, rel=1e-12), key
+        for (key, value), other in zip(ours.items(), scaled.values(), strict=True):
+            scale = unit if row_of(key).unit == "cost" else 1.0
+            assert other == pytest.approx(value * scale, rel=1e-12), key
     assert of_matrix(1)["ecuas_0"] != pytest.approx(of_matrix(1)["ecuas_0.5"])
 
 

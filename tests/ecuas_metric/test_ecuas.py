@@ -26,6 +26,7 @@ from datasets import Dataset
 from ecuas_metric.options import DEFAULTS, OPTIONS, checked_options
 from publishing.staging import PARTS, stage
 from tests.conftest import BARE
+from tests.ecuas_metric.registry import shown_keys
 from tests.ecuas_metric.systems import compute
 
 pytestmark = pytest.mark.filterwarnings("ignore:auroc is nan")
@@ -95,22 +96,19 @@ def test_three_ways_in_files_and_in_memory(form, way, keep_in_memory, tmp_path):
 
 
 def test_keys_in_order(ecuas, tmp_path):
-    rest = ["error_rate", "ece", "auroc", "confidence_cross_entropy", "confidence_brier_score"]
     values = ecuas.compute(
         predictions=CONFIDENCE, references=CORRECT, n=[2, 0.5, np.inf], reject_costs=0.3
     )
-    areas = ["aurc", "augrc"]
-    at = ["expected_cost_0.3", "coverage_0.3", "selective_risk_0.3"]
-    assert list(values) == [*rest, *areas, "ecuas_2", "ecuas_0.5", "ecuas_inf", *at]
+    assert list(values) == shown_keys("confidences", n=[2, 0.5, np.inf], reject_costs=[0.3])
     values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1)
-    assert list(values) == [*rest, "cross_entropy", "brier_score", *areas, "ecuas_1"]
+    assert list(values) == shown_keys("confidences", "posteriors", n=[1])
     for cost in ("log", [[0, 1], [1, 0], [2, 2]]):
         values = ecuas.compute(predictions=POSTERIORS, references=LABELS, n=1, cost=cost)
-        assert list(values) == ["risk", "cross_entropy", "brier_score", *areas, "ecuas_1"]
+        assert list(values) == shown_keys("costs", "posteriors", n=[1])
     values = load("costs", tmp_path).compute(
         predictions=[0.5], references=[2.5], max_uncertainty=1.6, n=1
     )
-    assert list(values) == ["risk", *areas, "ecuas_1"]
+    assert list(values) == shown_keys("costs", n=[1])
 
 
 PAIR = {"predictions": [[0.5, 0.5]], "references": [1]}

@@ -11,8 +11,9 @@ from ecuas_metric.decisions import confidence_decisions, cost_decisions, posteri
 from ecuas_metric.metric import METRICS, VARIANTS, Key
 from ecuas_metric.metrics import place
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import compute_results, prepare, value_keys
+from ecuas_metric.results import compute_results, prepare
 from tests.conftest import read_only
+from tests.ecuas_metric.registry import REGISTRY, every_key, row_of
 from tests.ecuas_metric.systems import compute, confidence_systems, posterior_systems
 
 ORDERS = (0, 0.5, 1, 128, np.inf)
@@ -50,51 +51,24 @@ def same(ours, expected):
     np.testing.assert_allclose(list(ours.values()), list(expected.values()), rtol=1e-9, atol=1e-12)
 
 
-# In the order of the registry: title, subject, direction, form of input, and place in tables.
-REGISTRY = """
-error_rate ER decisions lower confidences 1
-risk Risk decisions lower costs 2
-ece ECE confidences lower confidences 3
-auroc AUROC confidences higher confidences 4
-confidence_cross_entropy CE_conf confidences lower confidences 5
-confidence_brier_score BS_conf confidences lower confidences 6
-cross_entropy CE posteriors lower posteriors 7
-brier_score BS posteriors lower posteriors 8
-aurc AURC both lower always 9
-augrc AUGRC both lower always 10
-ecuas ECUAS both lower always 11
-expected_cost EC both lower always 12
-coverage Cov confidences neither always 13
-accepted_cost AC both lower always 14
-selective_risk SR both lower always 15
-ece_debiased ECE_deb. confidences lower confidences 16
-calibration_p p_cal. confidences neither confidences 17
-prr PRR confidences higher confidences 20
-prr_0.5 PRR_0.5 confidences higher confidences 21
-auarc AUARC both higher confidences 22
-e_aurc E-AURC confidences lower confidences 23
-error_average_precision AP_err confidences higher confidences 24
-fpr_at_95_tpr FPR95 confidences lower confidences 25
-risk_at_coverage Risk@cov both lower always 26
-coverage_at_risk Cov@risk both higher always 27
-mce MCE confidences lower confidences 28
-ece_equal_mass ECE_mass confidences lower confidences 29
-smooth_ece smECE confidences lower confidences 30
-"""
-
-
-TRAITS = {
+NEEDS = {
+    "any": lambda one: True,
     "confidences": lambda one: one.confidence is not None,
     "costs": lambda one: one.confidence is None,
     "posteriors": lambda one: one.labels is not None,
-    "always": lambda one: True,
+}
+WORDS = {
     "higher": True,
     "lower": False,
     "neither": None,
+    "yes": True,
+    "no": False,
+    "always": "",
+    "-": "",
 }
 
 
-def test_title_subject_direction_form_and_place_of_every_metric():
+def test_every_metric_is_what_its_row_says():
     half = np.array([0.5])
     systems = [
         confidence_decisions(half, np.array([1])),
@@ -102,18 +76,19 @@ def test_title_subject_direction_form_and_place_of_every_metric():
         posterior_decisions(np.array([[0.5, 0.5]]), np.array([0])),
         posterior_decisions(np.array([[0.5, 0.5]]), np.array([0]), cost="log"),
     ]
-    lines = [line.split() for line in REGISTRY.strip().splitlines()]
-    assert [line[0] for line in lines] == list(METRICS)
-    for name, title, assesses, direction, form, column in lines:
-        metric = METRICS[name]
-        assert metric.title == title.replace("_", " "), name
-        assert metric.assesses == assesses, name
-        assert metric.higher_is_better is TRAITS[direction], name
-        assert [metric.applies(one) for one in systems] == [TRAITS[form](one) for one in systems], (
-            name
-        )
-        assert metric.column == int(column), name
+    for name, metric in METRICS.items():
+        row = row_of(name)
+        assert metric.title == row.title.replace("_", " "), name
+        assert metric.assesses == row.assesses, name
+        assert metric.higher_is_better is WORDS[row.better], name
+        needed = NEEDS[row.needs]
+        assert [metric.applies(one) for one in systems] == [needed(one) for one in systems], name
+        assert metric.has_bounds is WORDS[row.bounds], name
+        assert metric.when == WORDS.get(row.when, row.when), name
+        assert metric.parameter == WORDS.get(row.parameter, row.parameter), name
+        assert metric.column == float(row.column), name
         assert metric.description, name
+    assert list(REGISTRY) == list(METRICS)
     assert place(Key("ecuas", 1.0, "normalized")) > place(Key("selective_risk", 0.1))
 
 
@@ -295,18 +270,10 @@ def test_a_number_changes_with_the_bins_if_and_only_if_its_metric_says_so(rng):
         "reject_costs": 0.2,
         "calibration": True,
     }
-    named = []
-    for name, metric in METRICS.items():
-        if metric.when == "named":
-            named.append(Key(name, 0.4 if metric.parameter else None))
     by_bins = []
     for n_bins in (3, 10):
         system = prepare("confidences", q, correct, checked_options(n_bins=n_bins, **options))
-        by_bins.append(
-            compute_results(
-                system, only=[*value_keys(system.decisions, system.options), *named]
-            ).estimates
-        )
+        by_bins.append(compute_results(system, only=every_key(system, 0.4)).estimates)
     few, many = by_bins
     changed = {key for key in few if few[key].value != many[key].value}
     assert changed == {key for key in few if "n_bins" in key.options}

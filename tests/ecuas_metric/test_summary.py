@@ -14,6 +14,7 @@ from ecuas_metric.results import compute_results
 from ecuas_metric.scale.rows import state_of, state_of_counts
 from ecuas_metric.summary import bins_of, merge, results_of, summary_of, system_of
 from tests.conftest import seeds
+from tests.ecuas_metric.registry import every_key, is_by_differences
 from tests.ecuas_metric.scale.parts import FORMS, Rows, cut, packed
 
 EVERY = pytest.mark.parametrize("form", FORMS)
@@ -62,22 +63,28 @@ def random_rows(rng):
 
 
 @pytest.mark.parametrize("seed", seeds(4, 40))
-def test_intervals_are_those_of_memory_or_none_with_a_reason(seed):
-    """Ten cases each: equal to 1e-9, or none from the summary, and then a note names the number."""
+def test_values_and_intervals_are_those_of_memory_or_none_with_a_reason(seed):
+    """Ten cases each: equal to 1e-9, by differences to 1e-6; or none from the summary, and a note names the number."""
     rng = np.random.default_rng(seed)
     for _ in range(10):
         rows = random_rows(rng)
         more = {"normalize": rows.form != "costs", "confidence_level": 0.9}
-        results = results_of(rows.state(), **more)
-        expected = compute_results(rows.system(**more)).estimates
+        system = rows.system(**more)
+        keys = every_key(system, 0.4)
+        results = results_of(rows.state(), only=keys, **more)
+        expected = compute_results(system, only=keys).estimates
+        assert list(results.estimates) == list(expected)
         named = " ".join(note.fact for note in results.notes)
         for key, estimate in results.estimates.items():
-            if math.isnan(estimate.low) and not math.isnan(expected[key].low):
+            value, *limits = astuple(expected[key])
+            assert estimate.value == pytest.approx(value, rel=1e-9, abs=1e-9, nan_ok=True), key
+            if math.isnan(estimate.low) and not math.isnan(limits[0]):
                 assert key.variant == "normalized", key
                 assert str(key) in named
             else:
-                limits = pytest.approx(astuple(expected[key])[1:], rel=1e-9, abs=1e-12, nan_ok=True)
-                assert (estimate.low, estimate.high) == limits, (key, rows)
+                told = 1e-6 if is_by_differences(key) else 1e-9
+                same = pytest.approx(limits, rel=told, abs=1e-12, nan_ok=True)
+                assert [estimate.low, estimate.high] == same, (key, rows)
 
 
 def test_a_system_in_memory_gives_its_summary(rng):

@@ -12,17 +12,11 @@ from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
-from ecuas_metric.results import all_values, ranked, value_keys
+from ecuas_metric.results import all_values, ranked
 from tests.conftest import seeds
+from tests.ecuas_metric.registry import every_key
 
 OPTIONS = {"n": [0, 0.5, 1, 128], "reject_costs": [0.25, 0.6], "n_bins": 5}
-NAMED = [
-    Key("auarc"),
-    Key("risk_at_coverage", 0.6),
-    Key("coverage_at_risk", 0.3),
-    Key("mce"),
-    Key("ece_equal_mass"),
-]
 WEIGHTS = (0.5, 1.0, 1.645445, 3.0)
 UNIT = st.one_of(st.sampled_from([0.0, 0.1, 0.2, 0.5, 0.8, 0.95, 1.0]), st.floats(0, 1))
 
@@ -43,13 +37,18 @@ def completions(correct):
         yield completed.astype(int)
 
 
+def keys_with_bounds(system):
+    """Return the keys of which the registry says that bounds are known."""
+    return [key for key in every_key(system, 0.3, 0.6) if key.entry.has_bounds]
+
+
 def brute_force(confidence, correct, options):
     decisions = (
         confidence_decisions(confidence, one, num_classes=options.num_classes)
         for one in completions(correct)
     )
     found = [
-        all_values(system, only=value_keys(system.decisions, system.options) + NAMED)
+        all_values(system, only=keys_with_bounds(system))
         for system in (ranked(one, options) for one in decisions)
     ]
     table = np.array([list(each.values()) for each in found])

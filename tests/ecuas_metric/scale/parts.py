@@ -10,6 +10,7 @@ from ecuas_metric.options import checked_options
 from ecuas_metric.results import prepare
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.summary import results_of
+from tests.ecuas_metric.registry import is_by_differences
 
 
 class Rows(NamedTuple):
@@ -41,14 +42,20 @@ class Rows(NamedTuple):
 
 
 def packed(state):
-    """Return all that a state tells, to ten digits: sums in another order differ by less."""
+    """Return all that a state tells, to ten digits, errors by differences to four: other orders of sums differ less."""
     groups = state.groups
     sums = [*groups.sums.values(), groups.low, groups.high]
     numbers = np.concatenate([np.ravel(values) for values in sums])
     found = {str(index): value for index, value in enumerate(numbers.tolist())}
+    rough = set()
     if state.samples:
-        found |= results_of(state).flat()
-    told = {name: f"{value:.10g}" for name, value in found.items() if abs(value) > 1e-14}
+        results = results_of(state)
+        found |= results.flat()
+        rough = {f"{key}_standard_error" for key in results.estimates if is_by_differences(key)}
+    told = {}
+    for name, value in found.items():
+        if abs(value) > 1e-14:
+            told[name] = f"{value:.{4 if name in rough else 10}g}"
     return state.rows, state.samples, state.wrong, told
 
 
