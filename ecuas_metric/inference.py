@@ -23,6 +23,9 @@ from .metric import Line, Point
 ADDED = 1.0
 HALF = 0.5  # an interval of which a larger part would go without the added answer rests on what was not seen
 _ROUNDING = 1e-9  # relative; what is no larger is 0
+_DIFFERENCE = (
+    1e-7  # relative, of an influence that may be a quotient of differences; what is no larger is 0
+)
 _LEAST = float(np.finfo(np.float64).tiny)  # of p-values, where a gamma distribution ends
 _NORMAL = 1e-3  # a skewness below which the first term of Cornish and Fisher is exact to 1e-7
 
@@ -441,6 +444,11 @@ class Reach:
     cost: Floats  # (G,), what that costs
     extreme: Floats  # (G,), the influence of that
 
+    @property
+    def terms(self) -> Floats:
+        """The size (G,) of the terms of which that influence is the sum."""
+        return np.asarray(np.abs(self.line.intercept) + np.abs(self.line.slope * self.cost))
+
 
 def _reach(number: Number, added: float) -> Reach:
     """Return where one more answer, which counts as `added`, takes a number.
@@ -468,9 +476,12 @@ def _side(
     enlarged = moments(numbers, [reach.line for reach in reaches], design, seen)
     moved = math.fsum(reach.moved for reach in reaches)
     linear = math.fsum(inner(reach.mass, reach.extreme) for reach in reaches)
+    terms = math.fsum(inner(reach.mass, reach.terms) for reach in reaches)
+    # all of the move where the added answer has no influence on what it has moved
+    part = enlarged.shift / linear if abs(linear) > _DIFFERENCE * terms else 1.0
     return enlarged.side(
         math.fsum(number.value - number.bias for number in numbers),
-        moved * enlarged.shift / linear if linear else 0.0,
+        moved * part,
         reaches,
     )
 

@@ -1,5 +1,6 @@
 """A metric is one entry of the registry: with it alone it goes through every path."""
 
+import dataclasses
 import itertools
 import json
 import re
@@ -26,7 +27,7 @@ from ecuas_metric.metrics import line_of_value
 from ecuas_metric.options import checked_options
 from ecuas_metric.ranking import TieGroups
 from ecuas_metric.reporting import cli
-from ecuas_metric.results import compute_results
+from ecuas_metric.results import compute_results, prepare
 
 SIZE = 300
 
@@ -138,6 +139,23 @@ def test_rounding_does_not_decide_on_which_answers_a_number_depends(rng):
         others = groups.weight_until - weight > weight.sum() / 2
         assert not line.intercept[others].any()
         assert not line.slope[others].any()
+
+
+def test_rounding_does_not_decide_what_one_more_answer_does():
+    """Once it is there all of the surer half cost 2.5, so that another has no influence, up to rounding."""
+    entry = add_metric(dataclasses.replace(ENTRIES["value"], range=(0.0, 2.5)))
+    weight = np.array([40, 0.3, 40, 3.4, 1.7, 2, 1.7, 40, 40])
+    cost = np.array([2.5, 2.5, 2.5, 0, 2.5, 0, 2.5, 0, 2.5])
+    limits = []
+    for unit in np.linspace(0.3, 3.0, 20):
+        options = checked_options(
+            max_uncertainty=1.0, confidence_level=0.9, sample_weight=weight * unit
+        )
+        system = prepare("costs", np.linspace(0, 0.9, 9), cost, options)
+        limits.append(compute_results(system, only=[Key(entry.name)]).estimates[Key(entry.name)])
+    remove_metric(entry)
+    assert np.ptp([one.low for one in limits]) < 1e-6
+    assert [one.high for one in limits] == pytest.approx([2.5] * len(limits))
 
 
 def test_bounds_of_unlabelled_answers_are_right_or_not_known(metric, outputs):
