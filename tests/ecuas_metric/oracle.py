@@ -30,6 +30,7 @@ def numbers_of(system, *, orders, reject_costs):
     values = {"error_rate" if system.confidence else "risk": mean(weight, system.cost)}
     if system.confidence:
         values |= _of_confidences(system.confidence, system.cost, weight)
+    # each of the pieces (length, cost per length) of one order
     values |= {name: _over_orders(system, area) for name, area in OF_ONE_ORDER.items()}
     for g in reject_costs:
         accepts = [int(u <= min(g, system.largest)) for u, _ in pairs]
@@ -208,5 +209,4 @@ def _recalibrated(system, n):
     return mean(lengths, paid)
 
 
-# The metrics of the order of the samples: each from the pieces (length, cost per length) of one order.
 OF_ONE_ORDER = {"aurc": _aurc, "augrc": _augrc}

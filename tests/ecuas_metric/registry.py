@@ -89,6 +89,7 @@ def every_key(system, *parameters):
     return keys
 
 
-def is_by_differences(key):
-    """Whether the influence on a number is a quotient of differences, which has half the digits of the number."""
-    return key.entry.value is not None and key.entry.line is None
+def is_by_differences(metric):
+    """Whether the influence on a metric is a quotient of differences, which has half the digits of the number."""
+    has_interval = not (metric.is_biased or metric.of_samples)
+    return has_interval and metric.value is not None and metric.line is None

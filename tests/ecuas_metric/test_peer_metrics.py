@@ -34,6 +34,7 @@ from ecuas_metric.results import compute_results
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.summary import results_of, summary_of
 from tests.conftest import ROOT
+from tests.ecuas_metric.registry import REGISTRY, row_of
 from tests.ecuas_metric.systems import UNIT
 
 CONFIDENCE = np.array([0.97, 0.93, 0.88, 0.85, 0.79, 0.74, 0.66, 0.61, 0.52, 0.43, 0.31, 0.12])
@@ -372,6 +373,12 @@ NAMED = {
     "smooth_ece": smooth_ece,
 }
 WITHOUT_INTERVALS = {"coverage_at_risk_0.2", "mce", "ece_equal_mass", "smooth_ece"}
+
+
+def test_every_metric_that_is_shown_when_named_is_here():
+    named = {row.name for row in REGISTRY.values() if row.when == "named"}
+    missing = named - {row_of(key).name for key in NAMED}
+    assert not missing, f"NAMED of tests/ecuas_metric/test_peer_metrics.py has no {missing}"
 
 
 @pytest.fixture

@@ -51,7 +51,9 @@ def packed(state):
     if state.samples:
         results = results_of(state)
         found |= results.flat()
-        rough = {f"{key}_standard_error" for key in results.estimates if is_by_differences(key)}
+        for key in results.estimates:
+            if is_by_differences(key.entry):
+                rough.add(f"{key}_standard_error")
     told = {}
     for name, value in found.items():
         if abs(value) > 1e-14:
