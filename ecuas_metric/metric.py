@@ -216,7 +216,8 @@ class Metric:
     only_in_full : bool
         Whether a table shows it only where all or it is asked for, so that the others fit a terminal.
     column : float
-        Its place in tables, which list what assesses decisions first.
+        Its place in tables and among the keys of results, by increasing numbers: 10.5 is between 10 and 11. What
+        assesses decisions comes first; by default it is the last.
     """
 
     name: str
