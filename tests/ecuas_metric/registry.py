@@ -58,7 +58,13 @@ class Row(NamedTuple):
     column: str
 
 
-REGISTRY = {line.split()[0]: Row(*line.split()) for line in ROWS.strip().splitlines()}
+def _row(line):
+    words = line.split()
+    assert len(words) == len(Row._fields), f"not {len(Row._fields)} words in ROWS: {line}"
+    return Row(*words)
+
+
+REGISTRY = {row.name: row for row in map(_row, ROWS.strip().splitlines())}
 
 
 def row_of(key):
