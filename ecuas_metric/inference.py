@@ -23,9 +23,8 @@ from .metric import Line, Point
 ADDED = 1.0
 HALF = 0.5  # an interval of which a larger part would go without the added answer rests on what was not seen
 _ROUNDING = 1e-9  # relative; what is no larger is 0
-_DIFFERENCE = (
-    1e-7  # relative, of an influence that may be a quotient of differences; what is no larger is 0
-)
+# relative, of an influence that may be a quotient of differences; what is no larger is 0
+_DIFFERENCE = 1e-7
 _LEAST = float(np.finfo(np.float64).tiny)  # of p-values, where a gamma distribution ends
 _NORMAL = 1e-3  # a skewness below which the first term of Cornish and Fisher is exact to 1e-7
 

@@ -24,9 +24,8 @@ from .scores import SCORES, entropy
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
 _MOST_SLOPES = 2**22  # numbers held for these at a time
 _ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root of what float64 tells apart, or more
-_NOISE = (
-    1e-7  # of the value, below which such a derivative is rounding: 1e-13 of it in the difference
-)
+# of the value, below which such a derivative is rounding: 1e-13 of it in the difference
+_NOISE = 1e-7
 _MOST_PARTS = 256  # runs of groups with a derivative of their own: two values each
 
 _ENTRIES = [*COST_METRICS, *CALIBRATION_METRICS, *ORDER_METRICS, *SCORES, *PEER_METRICS]
