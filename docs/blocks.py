@@ -155,7 +155,7 @@ def _choices(systems: dict[str, System]) -> list[str]:
             cells.append(f"**{number}**" if title == preferred else number)
         cost = f"{values[preferred][f'expected_cost_{REJECT_COST:g}']:.3f}"
         rows.append((metric, *cells, preferred.partition(",")[0], cost))
-    return _table(["metric", *values, "prefers", "cost per answer"], rows)
+    return _table(["metric", *values, "prefers", f"cost at {REJECT_COST:g}"], rows)
 
 
 def _table(

@@ -69,8 +69,9 @@ def _top(arguments: Sequence[str]) -> int:
         description="Give it how sure each answer was, and whether it was right. It tells you which system costs its "
         "users least, at which reject cost, and whether that is more than chance. ECUAS_n is the expected cost of a "
         "system whose answers may be rejected: 0 is perfect, rejecting all of them scores 1, more is worse. Is 0.4 "
-        "good? It beats rejecting everything. Its confidences help if it is also below its number to beat, the score "
-        "of the same answers if the share of right ones were the confidence of each, which `ecuas score` prints.",
+        "good? On average, it beats rejecting everything. Its confidences help if it is also below its number to "
+        "beat, the score of the same answers if the share of right ones were the confidence of each, which `ecuas "
+        "score` prints.",
         epilog="Begin with `ecuas score FILE.csv` (columns confidence, correct, and id to compare; or label, prob_0, "
         "prob_1, ..). `ecuas score --help`, `ecuas compare --help` and `ecuas plan --help` show examples.",
         allow_abbrev=False,

@@ -34,6 +34,7 @@ from .report import (
     write_figures,
 )
 from .tables import Grid, latex_text, to_json, to_latex
+from .text import least_costs
 
 DOCUMENT = r"""\documentclass{article}
 \usepackage{booktabs,graphicx,threeparttable}
@@ -210,6 +211,8 @@ def methods_of(
             sentences += [f"{name}: {note.fact}", RULES_OF_UNLABELLED.get(note.advice, "")]
     sentences += _what_intervals_rest_on(report, keys)
     sentences.append(_at_one_confidence(report, keys))
+    least = least_costs(systems)
+    sentences.append(f"{least[0].upper()}{least[1:]}.")
     sentences += _differences("ids" if first.ids is not None else "position", rows, level)
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
     return " ".join(filter(None, sentences))
@@ -279,8 +282,8 @@ def _differences(paired: str, rows: Sequence[Comparison], level: float) -> list[
     metrics = ", ".join(map(short_title, pairs_by_key(tested)))
     sentences = [
         f"Differences are paired by {paired}, and their two-sided p-values adjusted for the {num_tests(rows)} "
-        f"tests of all pairs by {metrics}, step by step by the largest of correlated normal deviates (Westfall and "
-        f"Young 1993); those with an adjusted p of at most {1 - level:.2g} are called significant."
+        f"tests of all pairs by {metrics}, step-down by the largest of normal deviates (Westfall and Young "
+        f"1993); those with an adjusted p of at most {1 - level:.2g} are called significant."
     ]
     for key, pairs in pairs_by_key(rows).items():
         if all(row.comparable for row in pairs) and key.entry.higher_is_better is not None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 DIFFERING = "No best value is marked: these differ between the systems:"
 DAGGER = (
-    "† These assess the confidences only, and the systems' answers differ: obvious mistakes improve them. Do not rank "
+    "† These assess the confidences only, and the systems' answers differ: unsure mistakes improve them. Do not rank "
     "by them."
 )
 NONE_SHOWN = "[-]"

@@ -17,7 +17,7 @@ from ..plotting.curves import reject_cost_curve
 from ..results import System, all_values, compute_results
 from .report import p_text, short_title
 
-MOST_STRETCHES = 4  # of reject costs, that a line lists
+MOST_STRETCHES = 5  # of reject costs, that a line lists
 WORTH_SAYING = 0.01  # the share of its cost that a recalibration saves at least
 
 
@@ -41,28 +41,25 @@ def explain(
 
 
 def least_costs(systems: Mapping[str, System]) -> str:
-    """Say which system has the least expected cost at which reject costs, as far as it is less than of rejecting all.
+    """Say which system has the least expected cost at which reject costs, or that rejecting everything has.
 
     Nothing is tested. If the least one changes often, the share of reject costs is given at which each is.
     """
-    names = list(systems)
+    names = [*systems, "rejecting everything"]
     curves = [reject_cost_curve(system) for system in systems.values()]
-    at = curves[0].reject_cost
-    costs = np.array([curve.expected_cost for curve in curves])  # (S, M)
+    at = curves[0].reject_cost[1:]  # at 0 nothing costs anything
+    costs = np.array([curve.expected_cost[1:] for curve in curves])  # (S, M)
     useful = costs.min(axis=0) < at - 1e-12
-    least = np.where(useful, costs.argmin(axis=0), -1)
+    least = np.where(useful, costs.argmin(axis=0), len(systems))
     stretches = []
     for who, points in groupby(zip(least, at, strict=True), key=lambda point: point[0]):
         between = [cost for _, cost in points]
-        if who >= 0:
-            stretches.append(f"{names[who]} {_between(between[0], between[-1])}")
-    if not stretches:
-        return ""
+        stretches.append(f"{names[who]} {_between(between[0], between[-1])}")
     if len(stretches) <= MOST_STRETCHES:
-        listed = ", ".join(stretches)
+        listed = "; ".join(stretches)
         return f"least expected cost by reject cost, not tested: {listed}"
     shares = [f"{name} {np.mean(least == who):.0%}" for who, name in enumerate(names)]
-    return f"least expected cost, not tested: {', '.join(shares)} of all reject costs"
+    return f"least expected cost, not tested: {'; '.join(shares)} of all reject costs"
 
 
 def _useful_range(name: str, system: System) -> str:

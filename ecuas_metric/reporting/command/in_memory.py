@@ -23,6 +23,7 @@ from ..report import (
     without_bounds,
     write_figures,
 )
+from ..text import least_costs
 from .choice import asked_keys
 from .costs import cost_of_all
 from .flags import Flag, flag_of
@@ -131,8 +132,8 @@ def score_in_memory(
     report = make_report(systems, progress=True, only=asked, unlabelled=unlabelled)
     keys = report.keys if asked is None else asked
     are_recalibrated = made.calibrate is not None
-    hint = _next_steps(report, systems, are_one_task=by is None, are_recalibrated=are_recalibrated)
-    output.show_report(report, keys, hint=hint, recipes=recipes_of(submissions))
+    hints = _next_steps(report, systems, are_one_task=by is None, are_recalibrated=are_recalibrated)
+    output.show_report(report, keys, hints=hints, recipes=recipes_of(submissions))
     notes = report.notes()
     if by:
         from ..averages import macro_averages
@@ -155,10 +156,11 @@ def _next_steps(
     *,
     are_one_task: bool,
     are_recalibrated: bool,
-) -> str:
-    """Say which commands take these same files; nothing where labels are missing, which all of them need."""
+) -> list[str]:
+    """Say who costs least where, and which commands take these same files; nothing where labels are missing."""
     if is_bounded(report.unlabelled):
-        return ""
+        return []
+    hints = [least_costs(systems)] if are_one_task and not report.differing else []
     steps = []
     if falls_short(report) and not are_recalibrated:
         steps.append("ecuas score --calibrate affine says what recalibration gains")
@@ -166,8 +168,8 @@ def _next_steps(
         are_paired = all(system.ids is not None for system in systems.values())
         how = "" if are_paired else " (with a column id, or --by-position)"
         steps.append(f"ecuas compare{how} tests differences of systems")
-    steps.append("ecuas threshold --budget 0.2 chooses a reject cost")
-    return f"next: {', '.join(steps)}"
+    steps.append("ecuas threshold --budget 0.2 chooses the reject cost that rejects 20%")
+    return [*hints, f"next: {', '.join(steps)}"]
 
 
 def metrics_of(

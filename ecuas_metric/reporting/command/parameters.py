@@ -313,15 +313,15 @@ class ReportOutput(MetricOutput):
         keys: Sequence[Key],
         *,
         notes: Iterable[str] = (),
-        hint: str = "",
+        hints: Iterable[str] = (),
         recipes: Iterable[Recipe] = (),
     ) -> None:
-        """Print the table of a report, with further notes and a hint below it, and write it to all files."""
+        """Print the table of a report, with further notes and hints below it, and write it to all files."""
         grid = report_grid(report, digits=self.digits, keys=self.columns_of(keys))
         grid = replace(
             grid,
             notes=[*grid.notes, *notes],
-            hints=[*grid.hints, hint],
+            hints=[*grid.hints, *hints],
         )
         bases = {name: results.basis for name, results in report.results.items()}
         self.show(grid, report_records(report, keys=keys), recipes=recipes, bases=bases)
