@@ -872,7 +872,7 @@ _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     ("confidences", "correct", _check_answers),
     ("posteriors", "posteriors", _refuse_sorted),
     ("posteriors", "predicted", _check_predicted),
-    ("posteriors", "labels", _check_order),
+    ("posteriors", "", _check_order),  # whoever named the columns
     ("positive", "positive", _refuse_confidences),
     ("positive", "label", _check_label),
 )
