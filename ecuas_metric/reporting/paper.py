@@ -22,6 +22,7 @@ from ..results import System
 from ..version import VERSION
 from .differences import MAX_ROWS, comparison_grid, num_tests, pairs_by_key, verdict
 from .report import (
+    AT_ONE_CONFIDENCE,
     Report,
     are_few,
     digits_for,
@@ -220,14 +221,9 @@ def methods_of(
 
 def _at_one_confidence(report: Report, keys: Collection[Key]) -> str:
     """Say what the answers of a few systems would score with one confidence for all; of many, which are no better."""
-    if are_few(report):
-        start = (
-            "If the share of right ones were the confidence of each, the same answers would score"
-        )
-    else:
-        start = (
-            "These score no better than the same answers with the share of right ones as confidence"
-        )
+    start = f"To beat, {AT_ONE_CONFIDENCE}"
+    if not are_few(report):
+        start = f"No better than {AT_ONE_CONFIDENCE}"
     numbers = numbers_to_beat(report.results, keys, are_beaten=are_few(report))
     return f"{start}: {numbers}." if numbers else ""
 

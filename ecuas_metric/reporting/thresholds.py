@@ -11,7 +11,8 @@ from .tables import Cell, Grid, Record
 
 LEGEND = (
     "coverage: share of the answers that are accepted; risk: their mean cost",
-    "expected cost: mean cost of all answers, of which a rejected one costs the reject cost",
+    "expected cost: mean cost of all answers, of which a rejected one costs the reject cost; those at other reject "
+    "costs do not compare",
 )
 UNCERTIFIED = "none; "  # begins the reason why there is no reject cost
 ESTIMATES = {"coverage": "coverage", "risk": "risk", "expected_cost": "expected cost"}
