@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import partial, wraps
 from importlib.util import find_spec
 from pathlib import Path
+from threading import BoundedSemaphore
 from typing import Any, get_args
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -90,9 +91,10 @@ NO_FILES = dict.fromkeys(("files", *scoring.CONTROLS), "")
 NO_RESULT = {"result": ""}
 KNOWN = subset.board_html("kept", subset.known_rows("kept"))
 FOUR = {"concurrency_limit": 4}
+AT_ONCE = BoundedSemaphore(4)  # results that visitors wait for
 # programs have functions of their own, see `api`
 private = partial(gr.on, api_visibility="private")
-# not in the queue: Gradio's page may miss the end of an event that it queues as the one before ends
+# not in the queue: Gradio's page may miss an event that it queues as the one before ends, and wait for ever
 direct = partial(private, queue=False)
 Outputs = tuple[object, ...]  # one value per component
 Shower = Callable[..., Outputs]
@@ -172,6 +174,17 @@ def show_errors(
     return decorate
 
 
+def few_at_once(function: Shower) -> Shower:
+    """Make calls of a function wait while a few of them run."""
+
+    @wraps(function)
+    def waiting(*arguments: object) -> Outputs:
+        with AT_ONCE:
+            return function(*arguments)
+
+    return waiting
+
+
 def message(
     text: str,
     kind: str = "note",
@@ -213,6 +226,7 @@ def show_example(remark: str = "") -> tuple[str, str]:
 
 
 @show_errors("", address=NO_FILES)
+@few_at_once
 def show_score(
     files: list[str] | None,
     *values: scoring.Numbers | None,
@@ -301,6 +315,7 @@ def _share_in(text: str, most: float) -> object:
 
 
 @show_errors(KNOWN, "", "", address=NO_RESULT)
+@few_at_once
 def show_graded(file: str | None, asked: str) -> Outputs:
     """Grade answers, put the system on the leaderboard, and score it as `show_score` does."""
     if not file:
@@ -454,14 +469,13 @@ def score_tab() -> str:
     direct(demo.load, restore_files, None, restored, show_progress="hidden")
     inputs = [files, *controls]
     outputs = [result, gr.HTML(curves)]
-    private(
+    direct(
         again,
         show_score,
         inputs,
         outputs,
         show_progress_on=result,
         trigger_mode="always_last",
-        **FOUR,
     )
     return opening
 
@@ -483,7 +497,7 @@ def leaderboard_tab() -> None:
             button = gr.Button("Grade and score", variant="primary")
     outputs = [notice, board, gr.HTML("", elem_classes="result"), gr.HTML("")]
     inputs = [file, asked]
-    private(button.click, show_graded, inputs, outputs, show_progress_on=board, **FOUR)
+    direct(button.click, show_graded, inputs, outputs, show_progress_on=board)
     direct(demo.load, restore, None, outputs, show_progress="hidden")
 
 

@@ -61,14 +61,11 @@ def test_functions_have_names_types_and_descriptions_and_the_page_previews(page)
     assert "gradio.app" not in "".join(re.findall("<meta[^>]*>", html))
 
 
-def test_no_queued_event_follows_the_end_of_another(app):
+def test_no_event_of_the_page_is_queued(app):
     # Gradio's page closes the stream of the queue when its last event ends, and may miss one that is joined then
     events = [event for event in app.demo.fns.values() if event.api_visibility == "private"]
-    queued = [event for event in events if event.queue]
-    triggers = [target for event in queued for target in event.targets]
-    assert len(triggers) == len(set(triggers)) == 3
-    written = {component._id for event in queued for component in event.outputs}
-    assert not written & {component for component, _ in triggers}
+    assert len(events) > 3
+    assert not any(event.queue for event in events)
 
 
 def test_uploads_above_the_limit_are_refused_and_others_cannot_be_found(page):
