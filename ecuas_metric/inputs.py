@@ -42,6 +42,16 @@ def grouped(items: Iterable[_T], key: Callable[[_T], _K]) -> dict[_K, list[_T]]:
     return groups
 
 
+def picked(values: Floats | None, rows: Ints | Bools) -> Floats | None:
+    """Return the values (N,) of some rows, if there are any values."""
+    return None if values is None else values[rows]
+
+
+def count_up(values: Array) -> bool:
+    """Return whether each number (N,) is one more than that before it."""
+    return bool((np.diff(values) == 1).all())
+
+
 def numbers(values: object, name: str) -> Array:
     """Return lists, arrays, pandas Series or CPU tensors as an array of real numbers of any shape and precision."""
     values = detach(values)
@@ -180,12 +190,12 @@ def _check_probabilities(array: Array) -> _Notes:
         advice = "divide_by_100" if are_percentages else advice
         _require_rows(array, _in_unit_interval, "out_of_unit_interval", advice)
     rounded = np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE
-    advice = (
-        "name_all_classes"
-        if sums.max(initial=0.0) < 1 + ROUNDED_SUM_TOLERANCE
-        else "are_no_posteriors"
-    )
-    return _check_sums(sums, "divide_by_sums" if rounded.all() else advice)
+    advice = "name_all_classes"
+    if rounded.all():
+        advice = "divide_by_sums"
+    elif sums.max() >= 1 + ROUNDED_SUM_TOLERANCE:
+        advice = "are_no_posteriors"
+    return _check_sums(sums, advice)
 
 
 def costs(predictions: object, references: object) -> tuple[Floats, Floats]:

@@ -33,6 +33,7 @@ from .inputs import (
     divide_by_sums,
     fill_missing,
     inner,
+    picked,
     same_length,
     stacked,
 )
@@ -238,7 +239,7 @@ def reordered(system: System, rows: Ints) -> System:
         decisions=select_rows(system.decisions, rows),
         options=select_options(system.options, rows),
         ids=_pick(system.ids, rows),
-        truth=None if system.truth is None else system.truth[rows],
+        truth=picked(system.truth, rows),
     )
 
 

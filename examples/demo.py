@@ -146,8 +146,8 @@ def gain(results: dict[str, dict[str, float]]) -> str:
     """Say in a line what calibration does to the system that gains most."""
     falls = {}
     for name, row in results.items():
-        calibrated = results.get(f"{name}, calibrated", row)
-        falls[name] = row["ecuas_0"] - calibrated["ecuas_0"]
+        after = results.get(f"{name}, calibrated", row)
+        falls[name] = row["ecuas_0"] - after["ecuas_0"]
     name = max(falls, key=lambda name: falls[name])
     old = results[name]
     new = results.get(f"{name}, calibrated", old)

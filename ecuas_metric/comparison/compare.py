@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..inference import Inference
-from ..inputs import Bools, Ints, Limits
+from ..inputs import Bools, Ints, Limits, count_up
 from ..metric import Key
 from ..metrics import Values
 from ..options import effective_weights
@@ -282,8 +281,7 @@ def _count_rows(ids: pa.Array) -> bool:
     texts = ids.cast(pa.string()).to_pylist()
     if not all(map(str.isdecimal, texts)):
         return False
-    numbers = list(map(int, texts))
-    return all(after == number + 1 for number, after in pairwise(numbers))
+    return count_up(np.array(list(map(int, texts)), dtype=object))
 
 
 def in_common(submissions: Sequence[Submission]) -> list[Submission]:

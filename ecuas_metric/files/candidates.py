@@ -11,15 +11,14 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError
-from ..inputs import Array, Bools, Floats
-from .cells import TRUTHS, numbers_in, parse_cells, words_to_say
+from ..inputs import Array, Bools, Floats, count_up
+from .cells import MOST_LEVELS, TRUTHS, numbers_in, parse_cells, words_to_say
 from .recipe import LOG, column_in
 from .values import Sheet, as_text, encode, first_of, parsed_json, with_fields
 
 RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
 _VERDICTS = [{"1", "0"}, *map(set, TRUTHS)]  # pairs of words
 _OF_ANSWERS = [pair for pair in TRUTHS if pair.keys() & {"correct", "right", "pass", "passed"}]
-_MOST_OF_RATING = 11
 _DEEPEST = 10  # of nested objects
 _SURELY = 3  # deviations that are no chance; a coin has the largest, of 1/2
 _NOT_IN_FLAGS = re.compile(r"[\"+]|,\s*\w+\s*=")
@@ -261,10 +260,9 @@ def are_shares(values: Floats) -> bool:
 
 def are_percentages(values: Floats) -> bool:
     """Return whether numbers (N,) are from 0 to 100, more than ratings are, and do not count the rows."""
-    if not are_within(values, 0, 100) or np.nanmax(values) <= _MOST_OF_RATING:
+    if not are_within(values, 0, 100) or np.nanmax(values) <= MOST_LEVELS:
         return False
-    counts_rows = (np.diff(values[~np.isnan(values)]) == 1).all()
-    return not counts_rows
+    return not count_up(values[~np.isnan(values)])
 
 
 def are_logarithms(values: Floats) -> bool:
@@ -276,7 +274,7 @@ def are_levels(values: Floats) -> bool:
     """Return whether numbers (N,) are a few whole ones, as of a rating."""
     levels = np.unique(values[~np.isnan(values)])
     is_whole = (levels % 1 == 0).all() and levels.min() >= 0
-    return bool(is_whole and 2 < len(levels) <= _MOST_OF_RATING >= levels.max())
+    return bool(is_whole and 2 < len(levels) <= MOST_LEVELS >= levels.max())
 
 
 def are_margins(values: Floats) -> bool:

@@ -49,7 +49,7 @@ _PRINTED = (
 )
 _WORDS_SHOWN = 5
 _OFTEN = 5  # rows of a word that is no slip
-_MOST_WORDS = 11  # for degrees
+MOST_LEVELS = 11  # of a rating, as from 0 to 10, or words for them
 _WAYS = {"with decimal points": _POINT, "with decimal commas": _COMMA, "per cent": _PER_CENT}
 
 
@@ -408,7 +408,7 @@ def _no_number(
     advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
     if not odd and usual == "per cent":
         advice = "leave_scale_out"
-    elif len(odd) == len(texts) <= _MOST_WORDS:
+    elif len(odd) == len(texts) <= MOST_LEVELS:
         advice = "number_words"
     return _error_of_cells(sheet, column, "no_numbers", wrong, advice)
 

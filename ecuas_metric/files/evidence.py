@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Note, pairs_of
-from ..inputs import Array, Bools, Floats, Ints, are_swapped, grouped
+from ..inputs import Array, Bools, Floats, Ints, are_swapped, count_up, grouped
 from ..results import note_perfect
 from .candidates import beyond_chance
-from .cells import codes_of_two, numbers_in, parse_cells, row_of_numbers, said_words
+from .cells import MOST_LEVELS, codes_of_two, numbers_in, parse_cells, row_of_numbers, said_words
 from .proposals import Proposal
 from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, on_unit_scale
 from .roles import DIFFERENT, resolve
@@ -45,7 +45,7 @@ MAX_SYSTEMS = 1000  # more is a column of something else
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
 _FOOTERS = 5  # rows below a table that may be sums and the like
 _SHAPES = 1000  # rows that say what ids look like
-_MOST_LEVELS = 11  # of a rating, as from 0 to 10
+_MOST_IN_ORDER = 11  # classes, of which other orders are looked at
 _MOST_CROSSED = 100_000  # rows; of more, to tell their values apart takes as long as to score them
 _MOST_PARTS = 20  # systems of a file that are noted, where only their numbers of rows tell
 _NEARLY = 0.9  # of the rows of one system that another one has, where rows of each are together
@@ -146,7 +146,7 @@ def refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
         return
     levels = np.unique(values[~np.isnan(values)])
     are_most_above = len(levels) > 2 and np.count_nonzero(values > 1) > len(values) / 2
-    is_small = len(levels) <= _MOST_LEVELS and np.abs(levels).max() < _MOST_LEVELS
+    is_small = len(levels) <= MOST_LEVELS and np.abs(levels).max() < MOST_LEVELS
     if is_small and (levels % (0.5 if are_most_above else 1) == 0).all():
         name = recipe.predictions[0]
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
@@ -194,7 +194,7 @@ def _advice_on_codes(levels: Floats) -> str:
         return "say_right"
     if len(levels) - len(strange) == 2 and len(strange) <= 2:
         return "empty_if_not_judged"
-    return "set_correct_from" if levels[0] >= 0 and levels[-1] < _MOST_LEVELS else ""
+    return "set_correct_from" if levels[0] >= 0 and levels[-1] < MOST_LEVELS else ""
 
 
 def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
@@ -376,11 +376,7 @@ def _refuse_counts(rows: _Rows) -> None:
 def _may_be_counts(values: Floats) -> bool:
     """Return whether numbers (N,) are whole, at least 0, some above 1, and do not number the rows."""
     are_whole = (values >= 0).all() and (values % 1 == 0).all()
-    return bool(are_whole and (values > 1).any() and not _number_rows(values))
-
-
-def _number_rows(values: Floats) -> bool:
-    return bool((np.diff(values) == 1).all())
+    return bool(are_whole and (values > 1).any() and not count_up(values))
 
 
 def _check_answers(rows: _Rows) -> Note | None:
@@ -570,7 +566,7 @@ def _check_predicted(rows: _Rows) -> Note | None:
 def _check_order(rows: _Rows) -> Note | None:
     """Return a note if the likeliest class would be wrong half as often with the columns in another order."""
     count = len(rows.recipe.predictions)
-    if not 2 < count <= _MOST_LEVELS:
+    if not 2 < count <= _MOST_IN_ORDER:
         return None
     truth = _classes_in(rows, rows.recipe.truth)
     if (truth < 0).all():
@@ -812,7 +808,7 @@ def _check_parts(rows: _Rows) -> tuple[Note, ...]:
     """
     sheet = rows.sheet
     ids = rows.recipe.of("id")
-    if rows.recipe.systems or not all(_count_rows(sheet, name) for name in ids):
+    if rows.recipe.systems or not all(count_up(_numbers_of(rows.head, name)) for name in ids):
         return ()
     sizes = {name: _sizes_of_parts(sheet, name) for name in rows.few}
     sizes = {name: of_parts for name, of_parts in sizes.items() if of_parts.size}
@@ -857,11 +853,6 @@ def _sizes_of_parts(sheet: Sheet, name: str) -> Ints:
     is_together = np.count_nonzero(np.diff(codes)) == len(values) - 1
     least = max(_ENOUGH, sizes.max() * (_NEARLY if is_together else 1))
     return sizes if sizes.min() >= least else nothing
-
-
-def _count_rows(sheet: Sheet, name: str) -> bool:
-    """Return whether a column numbers the rows of the file."""
-    return _number_rows(_numbers_of(sheet.head(_SHAPES), name))
 
 
 _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (

@@ -23,6 +23,7 @@ from ..inputs import (
     Ints,
     confidences,
     numbers,
+    picked,
     posteriors,
     require,
     stacked,
@@ -164,7 +165,7 @@ class Submission:
             ids=None if self.ids is None else self.ids.take(pa.array(rows)),
             per_sample=per_sample,
             rows=self.rows[rows],
-            truth=_picked(self.truth, rows),
+            truth=picked(self.truth, rows),
         )
         if (
             self.unlabelled is None or self.unlabelled.rule == "drop"
@@ -568,7 +569,7 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         if unlabelled.rule == "drop":
             sheet = sheet.select(~is_open)
             truth = truth[~is_open]
-            true_classes = _picked(true_classes, ~is_open)
+            true_classes = picked(true_classes, ~is_open)
     elif recipe.unlabelled == "bounds":
         recipe = replace(recipe, unlabelled=None)
     truth = truth if unlabelled is None else np.nan_to_num(truth)
@@ -622,11 +623,6 @@ def _notes_on(
         *note_hard(predictions, "probabilities"),
         *note_other_class(wrong, len(references), recipe),
     )
-
-
-def _picked(values: Floats | None, rows: Ints | Bools) -> Floats | None:
-    """Return the values (N,) of some rows, if there are any values."""
-    return None if values is None else values[rows]
 
 
 def _joined(sheet: Sheet, names: Sequence[str]) -> pa.Array:

@@ -364,12 +364,13 @@ def numbers_to_beat(
         numbers = []
         for key, anchor in _at_one_confidence(one, keys).items():
             is_beaten = _is_beaten(one, key, anchor)
-            value = f"{short_title(key)} {one.estimates[key].value:.{DIGITS}f}"
+            name_of_metric = short_title(key)
             if are_beaten:
                 mark = "" if is_beaten else " (not beaten)"
-                numbers.append(f"{short_title(key)} {anchor:.{DIGITS}f}{mark}")
+                numbers.append(f"{name_of_metric} {anchor:.{DIGITS}f}{mark}")
             elif not is_beaten:
-                numbers.append(f"{value} against {anchor:.{DIGITS}f}")
+                value = one.estimates[key].value
+                numbers.append(f"{name_of_metric} {value:.{DIGITS}f} against {anchor:.{DIGITS}f}")
         if numbers:
             of_system = f"{name} " if len(results) > 1 else ""
             systems.append(of_system + ", ".join(numbers))

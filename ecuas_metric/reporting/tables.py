@@ -20,10 +20,9 @@ from ..files.write import write_whole
 from ..plotting.names import short_names
 
 BEST = "●"  # behind the best value of a column; * would be read as p < 0.05
-BEST_VALUE = "best value, not necessarily significantly better (see ecuas compare)"
-BEST_OF_PART = (
-    "best value of a part of the data, not necessarily significantly better (see ecuas compare)"
-)
+_NOT_TESTED = "not necessarily significantly better (see ecuas compare)"
+BEST_VALUE = f"best value, {_NOT_TESTED}"
+BEST_OF_PART = f"best value of a part of the data, {_NOT_TESTED}"
 IN_BOLD = "Bold:"  # the mark of formats that have bold text
 MIN_WIDTH = 40  # narrower terminals are not followed: no number would fit beside its system
 MIN_NAME = 12  # characters that a narrow screen leaves of a name

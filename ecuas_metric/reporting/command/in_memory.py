@@ -23,6 +23,7 @@ from ..report import (
     without_bounds,
     write_figures,
 )
+from ..text import explain as sentences_of
 from ..text import least_costs
 from .choice import asked_keys
 from .costs import cost_of_all
@@ -140,8 +141,6 @@ def score_in_memory(
 
         notes += _show_averages(macro_averages(report, submissions, systems), keys, by, output)
     if explain:
-        from ..text import explain as sentences_of
-
         print_bullets(sentences_of(systems, only=asked))
     if figures is not None and is_bounded(unlabelled):
         notes.append(("", Note("no_figures", advice="label_or_bound")))

@@ -69,10 +69,15 @@ def test_shares_of_a_word_beside_verdicts_may_be_of_answers_or_of_a_class(words,
     assert mistaken == pytest.approx(correct.mean(), abs=1e-12)
 
 
-def test_words_that_are_of_answers_alone_are_no_classes(answers, capsys):
+@pytest.mark.parametrize(
+    ("share", "truth", "words"),
+    [("p_correct", "label", ["Incorrect", "Correct"]), ("prob", "is_correct", [0, 1])],
+)
+def test_shares_beside_what_is_of_answers_alone_are_confidences(
+    share, truth, words, answers, capsys
+):
     confidence, correct = answers
-    words = np.array(["Incorrect", "Correct"])[correct]
-    pd.DataFrame({"p_correct": confidence, "label": words}).to_csv("a.csv", index=False)
+    pd.DataFrame({share: confidence, truth: np.array(words)[correct]}).to_csv("a.csv", index=False)
     assert main(["score", "a.csv"]) == 2
     (rate,) = followed(capsys.readouterr().err, "a.csv").values()
     assert rate == pytest.approx(1 - correct.mean(), abs=1e-12)
@@ -205,14 +210,6 @@ def test_columns_in_another_order_of_classes_are_noted(order, rng, tmp_path):
     table.assign(label=true).to_csv(path, index=False)
     (one,) = read_submissions(path)
     assert ("of_other_order" in [note.id for note in one.notes]) == (order != [0, 1, 2])
-
-
-def test_a_probability_beside_verdicts_is_proposed_as_confidence(answers, capsys):
-    confidence, correct = answers
-    pd.DataFrame({"is_correct": correct, "prob": confidence}).to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    (rate,) = followed(capsys.readouterr().err, "a.csv").values()
-    assert rate == pytest.approx(1 - correct.mean(), abs=1e-12)
 
 
 def test_labels_beside_high_probabilities_may_be_verdicts(answers, capsys):
