@@ -23,6 +23,7 @@ from .values import (
     encode,
     floats_in,
     from_numpy,
+    from_texts,
     is_in,
     is_numeric,
     nulls_in,
@@ -92,8 +93,8 @@ def _without_print(text: str) -> str:
 
 def _inside(pattern: str, text: str) -> str:
     """Return a text with what stands inside of a pattern in its place, in a time in proportion to its length."""
-    replaced = pc.replace_substring_regex(pa.scalar(text), pattern, r"\1")
-    return str(replaced)
+    replaced = pc.replace_substring_regex(from_texts([text]), pattern, r"\1")
+    return str(replaced[0])
 
 
 def numbers_in(

@@ -79,7 +79,9 @@ assert main(["score", *files]) == main(["compare", *files]) == 0"""
     ids=["packages", "command", "arrays", "files"],
 )
 def test_no_library_is_imported_before_it_is_needed(code, loaded, tmp_path, offline):
-    table = pa.table({"id": range(9), "confidence": np.arange(9) / 9, "correct": np.arange(9) % 2})
+    ids = [f"question {number}" for number in range(9)]
+    numbers = np.arange(9)
+    table = pa.table({"id": ids, "confidence": numbers / 9, "correct": numbers % 2, "answer": ids})
     pq.write_table(table, tmp_path / "a.parquet")
     csv.write_csv(table, tmp_path / "b.csv")
     (tmp_path / "c.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in table.to_pylist()))
