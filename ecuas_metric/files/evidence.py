@@ -515,18 +515,29 @@ def _refuse_sorted(rows: _Rows) -> None:
     if rows.recipe.classes is not None:
         return
     values: Floats | None
-    if len(columns) > 1:
-        values = np.stack([numbers_in(head, name) for name in columns], axis=1)
-    else:  # of lists, also as text, or of mappings
+    if len(columns) == 1:  # of lists, also as text, or of mappings
         cells = head.column(columns[0]).to_pylist()
         values = lists_in(from_values(list(map(row_of_numbers, cells))))
+    elif _are_sorted(_values_in(head, columns[:_FEW_CLASSES])):  # of many columns these mostly tell
+        values = _values_in(head, columns)
+    else:
+        return
     if values is None or len(values) < _ENOUGH or values.shape[1] < _FEW_CLASSES:
         return
-    steps = np.diff(values, axis=1)
-    is_sorted = (steps <= 0).all() or (steps >= 0).all()
-    if is_sorted and np.diff(values, axis=0).any():
+    if _are_sorted(values) and np.diff(values, axis=0).any():
         named = {"posteriors": "+".join(columns)}
         raise rows.sheet.error(columns[0], "sorted", advice="name_by_class", columns=named)
+
+
+def _values_in(sheet: Sheet, names: Sequence[str]) -> Floats:
+    """Return columns of numbers, stacked (N, K)."""
+    return np.stack([numbers_in(sheet, name) for name in names], axis=1)
+
+
+def _are_sorted(values: Floats) -> bool:
+    """Return whether numbers (N, K) fall in all rows, or rise in all."""
+    steps = np.diff(values, axis=1)
+    return bool((steps <= 0).all() or (steps >= 0).all())
 
 
 def _refuse_confidences(rows: _Rows) -> None:
@@ -585,8 +596,7 @@ def _check_order(rows: _Rows) -> Note | None:
 
 def _posteriors_of(rows: _Rows) -> Floats:
     """Return the posteriors (N, K) of the first rows, which are in as many columns."""
-    head = rows.head
-    return np.stack([numbers_in(head, name) for name in rows.recipe.predictions], axis=1)
+    return _values_in(rows.head, rows.recipe.predictions)
 
 
 def _classes_in(rows: _Rows, column: str) -> Ints:

@@ -1,9 +1,11 @@
 """Columns that may be either of two things are asked or noted about, and each answer that is printed can be given."""
 
+import random
 import re
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from ecuas_metric import (
@@ -14,6 +16,7 @@ from ecuas_metric import (
     score_posteriors,
 )
 from ecuas_metric.errors import FileError, InputError
+from ecuas_metric.files.values import count_distinct
 from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.reporting.commanded import by_name, saved
 
@@ -265,3 +268,14 @@ def test_a_column_that_numbers_the_rows_of_all_systems_is_proposed_as_ids(answer
     assert said == "id=Unnamed: 0"
     assert main([*compare, "--columns", said]) == 0
     assert "paired by id" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", [pa.large_string(), pa.int64()])
+def test_as_many_values_differ_as_a_set_has(kind):
+    """In order or not: q9 before q10, 7 beside 07, numbers, and nulls."""
+    chosen = random.Random(1)
+    values = ["", "a", "b", "aa", "7", "07", "10", "é", None]
+    for size in [0, 1, 2, 3, 5] * 200:
+        sample = chosen.choices(values if kind != pa.int64() else [1, 2, 3, None], k=size)
+        for ordered in (sample, sorted(sample, key=lambda value: (len(str(value)), str(value)))):
+            assert count_distinct(pa.array(ordered, kind)) == len(set(sample))
