@@ -1,4 +1,5 @@
 import dataclasses
+import math
 import re
 
 import evaluate
@@ -285,3 +286,17 @@ def test_the_module_signs_as_a_report_does_and_knows_k_of_the_posteriors_it_comp
     assert "|K:3|" in module.signature()
     module.compute(predictions=[0.2, 0.4], references=[1, 0], n=1)
     assert "|K:4|" in module.signature(num_classes=4)
+
+
+@pytest.mark.parametrize("spread", [0, 1, 8, 300], ids="by 1e{}".format)
+def test_weights_are_scaled_by_the_same_number_in_any_order(spread, rng):
+    """The sum over the sum of squares, of weights relative to the largest, as exact sums have it."""
+    weights = 10 ** (-spread * rng.random(5000))
+    scaled = checked_options(sample_weight=weights).sample_weight
+    relative = weights / weights.max()
+    scale = math.fsum(relative) / math.fsum(relative**2)
+    np.testing.assert_allclose(scaled, relative * scale, rtol=1e-15)
+    for _ in range(20):
+        order = rng.permutation(len(weights))
+        in_order = checked_options(sample_weight=weights[order]).sample_weight
+        assert in_order.tobytes() == scaled[order].tobytes()
