@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ecuas_metric.errors import InputError
-from ecuas_metric.files.recipe import Reading, lines_of
+from ecuas_metric.files.recipe import ColumnNames, Reading, lines_of, pairs_in
 from ecuas_metric.files.submissions import Submission
 from ecuas_metric.inputs import POSTERIOR_FORMS
 from ecuas_metric.options import DEFAULTS, LEVEL, checked_options, is_set
@@ -222,19 +222,18 @@ def _read(files: Sequence[str], given: Given) -> list[Submission]:
         str(given["unlabelled"]) if given.get("unlabelled") else None,
         correct_from=number(given, "correct_from"),
         scale=1.0 if scale is None else scale,
-        columns=columns_of(str(given.get("columns") or "")),
     )
-    return read_uploads(files, reading)
+    columns = columns_of(str(given.get("columns") or ""))
+    return read_uploads(files, reading.with_columns(columns))
 
 
-def columns_of(text: str) -> dict[str, str]:
-    """Return the columns by their roles, of a text such as "confidence=p_true, system=llm+method"."""
-    columns = {}
-    for pair in filter(str.strip, re.split("[,;]", text)):
-        role, _, column = map(str.strip, pair.partition("="))
-        if not column:
-            raise InputError(CONTROLS["columns"].label, "wrong_pairs", value=shorten(role))
-        columns[role] = column
+def columns_of(text: str) -> ColumnNames:
+    """Return the columns by their roles, or by system and role, of a text such as "confidence=p, system=llm+method"."""
+    columns: dict[str, Any] = {}
+    unquoted = text.strip().strip("\"'")  # as errors print it for a shell
+    for system, role, column in pairs_in(unquoted, CONTROLS["columns"].label):
+        of_system = columns.setdefault(system, {}) if system else columns
+        of_system[role] = column
     return columns
 
 

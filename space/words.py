@@ -109,7 +109,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     ),
     "name_doubt": "Is “{of_column}” 1 for answers that are surely wrong? Enter {pairs} under Options, “Columns”.",
     "name_margin": "The command `ecuas` can read them, with {flags}.",
-    "name_per_cent": "Is it this? Enter {pairs} under Options, “Columns”, and 100 as “Largest confidence”.",
+    "name_per_cent": "Is it this, in per cent? Enter {pairs} under Options, “Columns”.",
     "name_chosen_and_true": (
         "Is one of “{truth}” and “{chosen}” the true one, the other that of the system, and “{of_column}” how sure it "
         "is? Enter {pairs} under Options, “Columns”."

@@ -73,10 +73,14 @@ class Proposal:
             fields["other_pairs"] = pairs_of(others["columns"])
         return {
             "advice": self.advice,
-            "columns": {**said, **self.columns},
+            "columns": {**said, **self.with_scale(self.columns)},
             **fields,
             **self.fields,
         }
+
+    def with_scale(self, columns: Mapping[str, str]) -> dict[str, str]:
+        """Return columns with the scale among them, if it is not that of probabilities."""
+        return {**columns, **({} if self.scale == 1 else {"scale": str(self.scale)})}
 
     def _parts(self, columns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Yield what it says, as flags of the command and as arguments."""
@@ -482,6 +486,7 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
         return proposal
     as_classes = {"positive": sure.name, "label": truth}
     high = classes[-1] if classes else "class 1"
+    complements = {"confidence": f"1-{sure.name}", "correct": f"1-{truth}"}
     # data alone do not tell doubts and mistakes from confidences and right answers
     may_be_mistakes = len(columns) == len(_JUDGED) and not verdict.words
     return replace(
@@ -492,7 +497,7 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
             "truth": truth,
             "of_column": sure.name,
             "high": high,
-            "complements": f"confidence=1-{sure.name},correct=1-{truth}",
+            "complements": pairs_of(proposal.with_scale(complements)),
         },
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -70,6 +70,8 @@ SEVERAL = (*JOINED, "posteriors")
 NUMBERED = re.compile(
     r"(probas?|probs?|p|posteriors?|logits?|probabilities|predictions|scores?)_?(\d+)"
 )
+# the commas that are in no column's name
+_BEFORE_ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")
 COLUMNS_SHOWN = 20
 _FILES_SHOWN = 4
 _SAID = {  # what a line says of values, where it is not the default -> the field of the recipe
@@ -312,6 +314,24 @@ def require_role(role: str) -> None:
     advice = "near_role" if near else ""
     fields: dict[str, Any] = {"roles": list(NAMES), "near": near}
     raise InputError("columns", "unknown_role", value=role, advice=advice, **fields)
+
+
+def pairs_in(text: str, argument: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the pairs of a text: of which file or system, or of all, a role, and its column; see `pairs_of`.
+
+    InputError on the argument that has this text, if it is no such list.
+    """
+    of = ""
+    for pair in filter(str.strip, _BEFORE_ROLES.split(text)):
+        subject, equals, column = pair.partition("=")
+        if not equals or not column.strip():
+            raise InputError(argument, "wrong_pairs", value=pair)
+        named, colon, role = subject.strip().rpartition(":")
+        # in the order in which they stand, also of those that separate nothing: a=NAME,b=NAME
+        for one in (role, *re.findall(r",\s*(\w+)\s*=", column)):
+            require_role(one)
+        of = named if colon else of
+        yield of, role, column.strip()
 
 
 def json_of(recipes: Sequence[Recipe]) -> str:

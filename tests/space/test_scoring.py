@@ -31,9 +31,29 @@ def test_what_is_no_number_is_an_error(read, text, message):
         read({"n": text}, "n")
 
 
-def test_columns_are_pairs():
-    columns = {"confidence": "p_true", "system": "llm+method"}
-    assert scoring.columns_of("confidence=p_true, system = llm+method") == columns
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        (
+            "confidence=p_true, system = llm+method",
+            {"confidence": "p_true", "system": "llm+method"},
+        ),
+        (
+            '"confidence=Sure (%), of 100,correct=OK?,scale=100"',
+            {"confidence": "Sure (%), of 100", "correct": "OK?", "scale": "100"},
+        ),
+        (
+            "label=y,a:confidence=p,predicted=q,b:confidence=r",
+            {"label": "y", "a": {"confidence": "p", "predicted": "q"}, "b": {"confidence": "r"}},
+        ),
+    ],
+    ids=["roles", "as errors print it", "systems"],
+)
+def test_columns_are_pairs_in_the_syntax_of_the_command(text, columns):
+    assert scoring.columns_of(text) == columns
+
+
+def test_what_is_no_pair_is_an_error():
     with refused(r"^Columns must be ROLE=COLUMN pairs, separated by commas; got 'p_true'\.$"):
         scoring.columns_of("p_true")
 

@@ -2,7 +2,6 @@
 
 import csv
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -11,12 +10,11 @@ from typing import Any
 from ...errors import FileError, InputError
 from ...files.read import distinct_names, read_sheet, stem
 from ...files.recipe import (
-    NAMES,
     ColumnNames,
     Reading,
     Recipe,
+    pairs_in,
     reading_in,
-    require_role,
     scale_of,
 )
 from ...files.runs import RunOptions
@@ -24,8 +22,6 @@ from ...files.submissions import Submission, read_new_rows, read_run, submission
 from .flags import flag_of
 from .parameters import FormOptions, NewRowFlags, PairFlags, ReadingFlags, RowFlags
 
-# the commas that are in no column's name
-ROLES = re.compile(rf",(?=\s*(?:[^,=]*:)?\s*(?:{'|'.join(NAMES)})\s*=)")
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
 TRUTH = ("label", "correct")  # roles that new rows need not have
 # lm-eval's and lighteval's
@@ -143,28 +139,13 @@ def columns_of_files(
     From texts of ROLE=COLUMN,.., or of OF:ROLE=COLUMN,.. where OF is a file, its name, or a system in the one file.
     """
     columns: list[dict[str, Any]] = [{} for _ in files]
-    pairs = [pair for text in texts for pair in _pairs_in(text)]
+    pairs = [pair for text in texts for pair in pairs_in(text, "--columns")]
     for of, role, column in sorted(pairs, key=lambda pair: bool(pair[0])):  # those of all first
         is_of_another = any(_is_called(of, one) for one in others)
         meant = _columns_meant(of, files, columns, or_none=is_of_another) if of else columns
         for of_file in meant:
             of_file[role] = column
     return columns
-
-
-def _pairs_in(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the pairs of a text: of which file or system, or of all, a role, and its column."""
-    of = ""
-    for pair in filter(str.strip, ROLES.split(text)):
-        subject, equals, column = pair.partition("=")
-        if not equals:
-            raise InputError("--columns", "wrong_pairs", value=pair)
-        named, colon, role = subject.strip().rpartition(":")
-        # in the order in which they stand, also of those that separate nothing: a=NAME,b=NAME
-        for one in (role, *re.findall(r",\s*(\w+)\s*=", column)):
-            require_role(one)
-        of = named if colon else of
-        yield of, role, column.strip()
 
 
 def _columns_meant(

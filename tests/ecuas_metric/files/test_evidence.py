@@ -2,6 +2,7 @@
 
 import random
 import re
+import shlex
 
 import numpy as np
 import pandas as pd
@@ -86,13 +87,28 @@ def test_shares_beside_what_is_of_answers_alone_are_confidences(
     assert rate == pytest.approx(1 - correct.mean(), abs=1e-12)
 
 
-def test_doubts_and_mistakes_are_told_from_confidences_by_the_user(answers, capsys):
+@pytest.mark.parametrize(
+    ("doubt", "error", "whole"), [("uncertainty", "error", 1), ("Doubt (%)", "Is it wrong?", 100)]
+)
+def test_doubts_and_mistakes_are_told_from_confidences_by_the_user(
+    doubt, error, whole, answers, capsys
+):
     confidence, correct = answers
-    table = pd.DataFrame({"uncertainty": 1 - confidence, "error": 1 - correct})
+    table = pd.DataFrame({doubt: whole * (1 - confidence), error: 1 - correct})
     table.to_csv("a.csv", index=False)
     assert main(["score", "a.csv"]) == 2
     (complements,) = re.findall("wrong ones: --columns (.*?);", capsys.readouterr().err)
-    (row,) = by_name(saved("score", "a.csv", "--columns", complements)).values()
+    (row,) = by_name(saved("score", "a.csv", "--columns", *shlex.split(complements))).values()
+    expected = score_confidences(correct, confidence)
+    assert row["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
+
+
+def test_mistakes_beside_percentages_are_proposed_with_their_scale(answers, capsys):
+    confidence, correct = answers
+    pd.DataFrame({"conf": 100 * confidence, "failed?": 1 - correct}).to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    (errors,) = re.findall("are wrong. --columns (.*?)[.]$", capsys.readouterr().err)
+    (row,) = by_name(saved("score", "a.csv", "--columns", *shlex.split(errors))).values()
     expected = score_confidences(correct, confidence)
     assert row["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
 
