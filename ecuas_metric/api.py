@@ -26,7 +26,7 @@ from .classes import (
 )
 from .errors import Note
 from .expected_costs import ECUAS_N
-from .inputs import Array, confidences, costs, numbers, posteriors, same_length
+from .inputs import Array, confidences, costs, numbers, posteriors, require_named, same_length
 from .metric import Key, Metric
 from .options import Options, check_number, checked_options
 from .order import AUGRC, AURC, AUROC
@@ -698,6 +698,7 @@ def _texts(
 ) -> list[str] | None:
     if ids is None:
         return None
-    texts = [str(value) for value in ids]
-    same_length(**truth, ids=texts)
-    return texts
+    values = list(ids)
+    same_length(**truth, ids=values)
+    require_named(values, "ids")
+    return list(map(str, values))

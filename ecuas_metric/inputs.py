@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sized
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
 from typing import Any, TypeVar
 
 import numpy as np
@@ -274,6 +274,14 @@ def require(
         advice=advice,
         **fields,
     )
+
+
+def require_named(values: Sequence[object], name: str) -> None:
+    """Raise InputError unless each value (N,) names something."""
+    array = np.empty(len(values), np.object_)
+    array[:] = values
+    is_named = np.array([not is_nothing(value) for value in values], np.bool_)
+    require(is_named, array, name, "no_membership")
 
 
 def shape_error(

@@ -265,6 +265,7 @@ ADVICE = {  # sentences of their own
     "name_value": "Name one of them with columns, e.g. {{'correct': 'value.KEY'}}.",
     "name_filter": "Specify which with run=RunOptions(filter=NAME).",
     "name_header": "The first row must contain the names of the columns, e.g. confidence,correct.",
+    "fill_ids": "Give each row its id, or name another column: columns={{'id': NAME}}.",
     "name_found": "They seem to be these: {arguments}.",
     "name_in_order": "If the columns are in this order: {arguments}.",
     "name_second_class": (

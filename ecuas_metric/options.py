@@ -15,12 +15,12 @@ from .inputs import (
     Array,
     Floats,
     Ints,
-    is_nothing,
     labels,
     non_negative,
     numbers,
     one_dimensional,
     require,
+    require_named,
     shape_error,
     vector,
 )
@@ -299,8 +299,7 @@ def _memberships(values: object, name: str) -> Ints:
     if array.dtype.kind in "UmM":  # NumPy would make a text of nan
         array = np.asarray(values, object)
     if array.dtype.kind == "O":
-        is_named = np.array([not is_nothing(value) for value in array])
-        require(is_named, array, name, "no_membership")
+        require_named(array, name)
         array = np.array([str(value) for value in array])
     elif array.dtype.kind == "f":
         require(~np.isnan(array), array, name, "no_membership")

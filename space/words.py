@@ -90,6 +90,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "say_right": "Write 1 for right answers, and 0 for wrong ones.",
     "name_predicted": "Name it under Options, “Columns”: {pairs}; or correct=NAME, if a column says what is right.",
     "say_right_word": "Answers, beside the true ones? Under Options, “Columns”: predicted=NAME, label=NAME.",
+    "fill_ids": "Give each row its id, or name another column under Options, “Columns”: id=NAME.",
     "name_found": "The command `ecuas` can read them, with {flags}.",
     "name_in_order": "The command `ecuas` can read them, with {flags}.",
     "name_second_class": "Call the classes 0 and 1, of which column “{of_column}” is the probability of 1.",

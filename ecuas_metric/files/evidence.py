@@ -17,7 +17,15 @@ from ..errors import FileError, InputError, Note, pairs_of
 from ..inputs import Array, Bools, Floats, Ints, are_swapped, count_up, grouped
 from ..results import note_perfect
 from .candidates import beyond_chance
-from .cells import MOST_LEVELS, codes_of_two, numbers_in, parse_cells, row_of_numbers, said_words
+from .cells import (
+    MOST_LEVELS,
+    NOTHING,
+    codes_of_two,
+    numbers_in,
+    parse_cells,
+    row_of_numbers,
+    said_words,
+)
 from .proposals import Proposal
 from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, on_unit_scale
 from .roles import DIFFERENT, resolve
@@ -30,6 +38,7 @@ from .values import (
     count_distinct,
     encode,
     floats_in,
+    from_numpy,
     from_texts,
     from_values,
     is_in,
@@ -59,6 +68,7 @@ _SUMS = (
     *("total", "totals", "subtotal", "sum", "mean", "average", "avg", "overall"),
     *("median", "min", "max", "count", "std"),
 )
+_NO_IDS = [word for word in NOTHING if not word or re.search(r"[a-z]", word)]  # but dashes
 _COUNTS = {"count", "counts", "freq", "frequency", "n"}
 
 
@@ -137,6 +147,23 @@ def require_ids(recipes: Iterable[Recipe]) -> None:
     names = ", ".join(sorted(set.union(*candidates)))
     got = f"columns with another value in each row: {names}" if names else ""
     raise InputError("systems", "no_ids", got=got, advice="name_ids")
+
+
+def refuse_without_id(sheet: Sheet, name: str) -> None:
+    """Raise FileError about rows without an id, which would be paired with each other.
+
+    A word for nothing, such as N/A, is an id only among others that look like it.
+    """
+    cells = sheet.column(name)
+    is_floating = pa.types.is_floating(cells.type)
+    are_empty = np.isnan(floats_in(cells)) if is_floating else nulls_in(cells)
+    if cells.type == TEXT:
+        are_words = is_in(pc.utf8_lower(texts_in(cells)), _NO_IDS)
+        if are_words.any():
+            shapes = set(map(_shape, cells.filter(from_numpy(~are_words))[:_SHAPES].to_pylist()))
+            are_empty |= are_words & [_shape(cell) not in shapes for cell in cells.to_pylist()]
+    if are_empty.any():
+        raise sheet.error(name, "no_value", are_empty, advice="fill_ids")
 
 
 def refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:

@@ -40,6 +40,7 @@ from .values import (
     first_of,
     floats_in,
     is_numeric,
+    nulls_in,
     plain,
     with_fields,
 )
@@ -349,7 +350,8 @@ class _Matching:
         return names[:1]
 
     def _ids(self) -> list[str]:
-        return sorted(self._named("id"), key=lambda name: not self._is_unique(name))[:1]
+        filled = [name for name in self._named("id") if not nulls_in(self._cells(name)).all()]
+        return sorted(filled, key=lambda name: not self._is_unique(name))[:1]
 
     def _numbered(self, pattern: re.Pattern[str]) -> list[str]:
         """Return the columns of a pattern's prefix that are numbered from 0 without a gap."""

@@ -48,6 +48,7 @@ from .evidence import (
     refuse_likeliest,
     refuse_positive,
     refuse_rating,
+    refuse_without_id,
     scale_counts,
 )
 from .proposals import say_classes
@@ -574,7 +575,6 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         recipe = replace(recipe, unlabelled=None)
     truth = truth if unlabelled is None else np.nan_to_num(truth)
     predictions, references = _arrays_of(sheet, truth, recipe, reading)
-    ids = recipe.of("id")
     is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     return Submission(
         name="",
@@ -582,7 +582,7 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         rows=sheet.rows,
         predictions=predictions,
         references=references,
-        ids=as_ids(_joined(sheet, ids)) if ids else None,
+        ids=_ids_in(sheet, recipe),
         per_sample=_per_sample(sheet, recipe),
         notes=notes + _notes_on(predictions, references, recipe),
         predictions_are="logits" if is_margin else None,
@@ -623,6 +623,14 @@ def _notes_on(
         *note_hard(predictions, "probabilities"),
         *note_other_class(wrong, len(references), recipe),
     )
+
+
+def _ids_in(sheet: Sheet, recipe: Recipe) -> pa.Array | None:
+    """Return the ids (N,) of rows, or None if no column has them; FileError about rows without one."""
+    names = recipe.of("id")
+    for name in names:
+        refuse_without_id(sheet, name)
+    return as_ids(_joined(sheet, names)) if names else None
 
 
 def _joined(sheet: Sheet, names: Sequence[str]) -> pa.Array:

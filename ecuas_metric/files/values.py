@@ -294,8 +294,7 @@ def as_ids(array: pa.Array) -> pa.Array:
         is_exact = (np.abs(numbers) < 2**53) & (numbers == np.floor(numbers))
         if is_exact.all():
             return from_numpy(numbers.astype(np.int64))
-    texts = texts_in(array)
-    return pc.coalesce(texts, constant("None", len(texts)))
+    return texts_in(array)
 
 
 def value_at(value: object, path: str) -> object:

@@ -88,6 +88,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "Only you know which: --right={high_flag} if {high} is ({share:.1%} are right then), --right={low_flag} if "
         "{low} is (all others)."
     ),
+    "fill_ids": "Give each row its id, or name another column: --columns id=NAME.",
     "name_found": "They seem to be these: {flags}.",
     "name_in_order": "If the columns are in this order: {flags}.",
     "name_second_class": (

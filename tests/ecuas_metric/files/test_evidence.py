@@ -295,3 +295,45 @@ def test_as_many_values_differ_as_a_set_has(kind):
         sample = chosen.choices(values if kind != pa.int64() else [1, 2, 3, None], k=size)
         for ordered in (sample, sorted(sample, key=lambda value: (len(str(value)), str(value)))):
             assert count_distinct(pa.array(ordered, kind)) == len(set(sample))
+
+
+@pytest.mark.parametrize("nothing", ["", None, "N/A", np.nan])
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_a_row_without_an_id_is_refused(nothing, suffix, answers):
+    """Two systems' rows without one would be paired with each other."""
+    confidence, correct = answers
+    ids = np.arange(N).astype(object) if nothing is not nothing else [f"q{i}" for i in range(N)]
+    ids = [nothing, *ids[1:]]
+    table = pd.DataFrame({"id": ids, "confidence": confidence, "correct": correct})
+    if suffix == "csv":
+        table.to_csv("a.csv", index=False)
+    elif suffix == "jsonl":
+        table.to_json("a.jsonl", orient="records", lines=True)
+    else:
+        table.astype({"id": float if nothing is not nothing else str}).to_parquet("a.parquet")
+    with pytest.raises(FileError, match=r"'id' has no value"):
+        read_submissions(f"a.{suffix}")
+
+
+def test_words_for_nothing_are_ids_among_others_that_look_like_them(answers):
+    confidence, correct = answers
+    ids = ["NA", "null", *(chr(97 + i // 26) + chr(97 + i % 26) for i in range(N - 2))]
+    table = pd.DataFrame({"id": ids, "confidence": confidence, "correct": correct})
+    table.to_csv("a.csv", index=False)
+    (submission,) = read_submissions("a.csv")
+    assert submission.ids.to_pylist() == ids
+
+
+def test_a_column_without_any_id_is_not_used(answers):
+    confidence, correct = answers
+    table = pd.DataFrame({"id": "", "confidence": confidence, "correct": correct})
+    table.to_csv("a.csv", index=False)
+    (submission,) = read_submissions("a.csv")
+    assert submission.recipe.unused == (("id", "empty"),)
+
+
+@pytest.mark.parametrize("nothing", [None, np.nan, pd.NA])
+def test_arrays_have_an_id_for_each_sample(nothing, answers):
+    confidence, correct = answers
+    with pytest.raises(InputError, match=r"^ids must name one for every sample; got .* at index 1"):
+        confidence_system(correct, confidence, ids=["a", nothing, *map(str, range(N - 2))])
