@@ -24,6 +24,7 @@ _K = TypeVar("_K", bound=Hashable)
 _T = TypeVar("_T")
 
 POSTERIOR_FORMS = ("probabilities", "log_probabilities", "logits", "positive_probabilities")
+LEAST_PER_CENT = 50  # that the largest of percentages exceeds; others are of a smaller scale
 IGNORED = -100  # the label by which PyTorch and transformers mark what does not count
 ROW_SUM_TOLERANCE = 1e-3
 SUM_NOTE = 1e-5  # a larger difference, which float32 does not explain, gives a note
@@ -406,7 +407,7 @@ def _scale_advice(confidence: Floats, correct: Array) -> str:
     are_classes = _are_whole(confidence) and not np.isin(correct, (0, 1)).all()
     if are_classes:
         return "pass_posteriors"
-    if largest <= 10:
+    if largest <= LEAST_PER_CENT:
         return "divide_by_largest"
     return "divide_by_100" if largest <= 100 else ""
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError
-from ..inputs import Array, Bools, Floats, count_up
+from ..inputs import LEAST_PER_CENT, Array, Bools, Floats, count_up
 from .cells import MOST_LEVELS, TRUTHS, numbers_in, parse_cells, words_to_say
 from .recipe import LOG, column_in
 from .values import Sheet, as_text, encode, first_of, parsed_json, with_fields
@@ -136,13 +136,27 @@ class Candidates:
         named = self.named("confidence")
         columns = {name: self.values(name) for name in named or self.numbers}
         shares = [Sure(name, values) for name, values in columns.items() if are_shares(values)]
+        scales = {name: self._scale_of(name, values) for name, values in columns.items()}
         on_scales = [
-            Sure(name, values, scale, is_named=bool(named))
-            for name, values in columns.items()
-            for scale, is_on_scale in _SCALES
-            if is_on_scale(values)
+            Sure(name, columns[name], scale, is_named=bool(named))
+            for name, scale in scales.items()
+            if scale is not None
         ]
         return shares or on_scales or [Sure(name, columns[name]) for name in named]
+
+    def _scale_of(self, name: str, values: Floats) -> int | str | None:
+        """Return what numbers (N,) of a column may be on, but 0 to 1, or None: also the total of which they count."""
+        if are_logarithms(values):
+            return LOG
+        totals = [
+            other
+            for one, other in self.numbers.items()
+            if one != name and are_counts_of(values, other)
+        ]
+        if totals:
+            are_one = len(totals) == 1 and np.ptp(totals[0]) == 0
+            return int(totals[0][0]) if are_one else None
+        return 100 if are_percentages(values) else None
 
     def ratings(self) -> list[Sure]:
         """Return the columns of a few whole numbers that are none of two codes."""
@@ -259,10 +273,16 @@ def are_shares(values: Floats) -> bool:
 
 
 def are_percentages(values: Floats) -> bool:
-    """Return whether numbers (N,) are from 0 to 100, more than ratings are, and do not count the rows."""
-    if not are_within(values, 0, 100) or np.nanmax(values) <= MOST_LEVELS:
+    """Return whether numbers (N,) are from 0 to 100, some of them high, and do not count the rows."""
+    if not are_within(values, 0, 100) or np.nanmax(values) <= LEAST_PER_CENT:
         return False
     return not count_up(values[~np.isnan(values)])
+
+
+def are_counts_of(values: Floats, totals: Floats) -> bool:
+    """Return whether numbers (N,) may count some of totals (N,): whole ones, and in a row all of them."""
+    are_whole = not has_fractions(values) and not has_fractions(totals)
+    return bool(are_whole and (values <= totals).all() and (values == totals).any())
 
 
 def are_logarithms(values: Floats) -> bool:
@@ -329,13 +349,6 @@ def beyond_chance(first: Array, second: Array) -> float:
     shared = set(first.tolist()) & set(second.tolist())
     expected = sum(np.mean(first == value) * np.mean(second == value) for value in shared)
     return float(np.mean(first == second) - expected)
-
-
-_SCALES: tuple[tuple[int | str, Callable[[Floats], bool]], ...] = (
-    # what a confidence may be on, but 0 to 1, and whether numbers (N,) are
-    (LOG, are_logarithms),
-    (100, are_percentages),
-)
 
 
 def are_two_names(classes: Sequence[str]) -> bool:

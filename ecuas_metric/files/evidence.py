@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ..errors import FileError, InputError, Note, pairs_of
 from ..inputs import Array, Bools, Floats, Ints, are_swapped, count_up, grouped
 from ..results import note_perfect
-from .candidates import beyond_chance
+from .candidates import are_within, beyond_chance
 from .cells import (
     MOST_LEVELS,
     NOTHING,
@@ -576,7 +576,7 @@ def _refuse_confidences(rows: _Rows) -> None:
     name = recipe.predictions[0]
     values = on_unit_scale(numbers_in(sheet, name, share=recipe.scale == 1), recipe.scale)
     # as those of the likelier of two classes, and not by chance
-    is_high = len(values) >= _ENOUGH and bool(np.fmin.reduce(values) >= 0.5)
+    is_high = len(values) >= _ENOUGH and are_within(values, 0.5, 1)
     predicted = [other for other in rows.counts if _is_named(other, "predicted")]
     for other in predicted:
         _refuse_contradiction(sheet, recipe, other, values, is_high=is_high)

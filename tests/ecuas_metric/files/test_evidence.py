@@ -337,3 +337,39 @@ def test_arrays_have_an_id_for_each_sample(nothing, answers):
     confidence, correct = answers
     with pytest.raises(InputError, match=r"^ids must name one for every sample; got .* at index 1"):
         confidence_system(correct, confidence, ids=["a", nothing, *map(str, range(N - 2))])
+
+
+@pytest.mark.parametrize("total", [20, 64])
+def test_votes_are_on_the_scale_of_a_total_beside_them(total, answers, capsys):
+    confidence, correct = answers
+    votes = (total * confidence).round().astype(int)
+    votes[:3] = total
+    table = pd.DataFrame({"votes": votes, "of": total, "correct": correct})
+    table.to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    flags = re.findall("Is it this[?] (.*)[.]$", capsys.readouterr().err)
+    (row,) = by_name(saved("score", "a.csv", *shlex.split(flags[0]))).values()
+    expected = score_confidences(correct, votes / total)
+    assert row["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
+
+
+@pytest.mark.parametrize("table", ["votes of different totals", "small numbers"])
+def test_small_numbers_are_no_percentages(table, answers, capsys):
+    confidence, correct = answers
+    totals = np.random.default_rng(1).integers(10, 40, N)
+    columns = {"votes": (totals * confidence).round().astype(int), "of": totals}
+    if table == "small numbers":
+        columns = {"votes": (40 * confidence).round().astype(int)}
+    pd.DataFrame({**columns, "correct": correct}).to_csv("a.csv", index=False)
+    for said in ([], ["--columns", "confidence=votes"]):
+        assert main(["score", "a.csv", *said]) == 2
+        assert "scale 100" not in capsys.readouterr().err
+
+
+def test_percentages_of_class_1_above_1_per_cent_may_be_lower_than_a_half(answers, capsys):
+    confidence, _ = answers
+    label = np.arange(N) % 2
+    table = pd.DataFrame({"label": label, "prob": (1 + 98 * confidence).round()})
+    table.to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    assert "Percentages? --scale 100" in capsys.readouterr().err
