@@ -296,6 +296,8 @@ ADVICE = {  # sentences of their own
     "number_words": "Words for degrees? Write a number for each, such as the share of right answers elsewhere.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
+    "name_other_ids": "Other ids? Name their columns with columns={{'id': NAME}}.",
+    "write_ids_alike": "As numbers they are the same, such as 007 and 7: write them in one way.",
     "name_its_files": "Name its files.",
     "name_one_role": "Specify which with columns, e.g. {{ROLE: NAME}}.",
     "name_predictions": (
@@ -447,6 +449,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Every right answer has a higher confidence than every wrong one: is one column computed from the other?"
     ),
     "inverted": "Wrong answers have higher confidences than right ones: AUROC is {auroc:.2f}.",
+    "ids_not_used": "its ids are not those of {other} in {count} of {total} rows, which are paired all the same.",
     "left_out": "{count} of {total} samples left out, because other systems do not have them.",
     "missing": "{count} of {total} confidences are missing (NaN) and count as {replacement:g}.",
     "naive_costs_nothing": "The naive system costs nothing, so these are nan when normalized: {metrics}.",

@@ -117,6 +117,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     ),
     "name_side_by_side": "The command `ecuas` can read systems side by side: {flags}.",
     "pair_by_row": "Do they count rows, from different numbers? Leave them out in both.",
+    "name_other_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "name_ids": "Other ids? Enter id=NAME under Options, “Columns”.",
     "set_infinite_classes": "For free text, leave the number of possible answers empty under Options.",
     "name_whole_id": "Name all columns of the id under Options, “Columns”: id=A+B.",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..basis import Basis, Purpose, why_not_comparable
 from ..errors import InputError, Note
@@ -273,7 +274,9 @@ def _advice_on_ids(ours: pa.Array, theirs: pa.Array, *, are_some_common: bool) -
     """Return what to do about ids of two systems, none of them repeated, that are not the same."""
     if len(ours) == len(theirs) and _count_rows(ours) and _count_rows(theirs):
         return "pair_by_row"
-    return "keep_common" if are_some_common else "name_ids"
+    if _are_same_numbers(ours, theirs):
+        return "write_ids_alike"
+    return "keep_common" if are_some_common else "name_other_ids"
 
 
 def _count_rows(ids: pa.Array) -> bool:
@@ -282,6 +285,27 @@ def _count_rows(ids: pa.Array) -> bool:
     if not all(map(str.isdecimal, texts)):
         return False
     return count_up(np.array(list(map(int, texts)), dtype=object))
+
+
+def _are_same_numbers(first: pa.Array, second: pa.Array) -> bool:
+    """Return whether ids (N,) are the same as numbers, such as 007 and 7."""
+    try:
+        one, two = (set(ids.cast(pa.float64()).to_pylist()) for ids in (first, second))
+    except pa.ArrowInvalid:
+        return False
+    return one == two and len(one) == len(first) == len(second)
+
+
+def note_on_order(first: Submission, second: Submission) -> Note | None:
+    """Return a note if rows that are paired all the same have other ids, which do not only count them."""
+    if first.ids is None or second.ids is None or len(first.ids) != len(second.ids):
+        return None
+    ours, theirs = _of_one_kind(first.ids, second.ids)
+    if _count_rows(ours) and _count_rows(theirs):
+        return None
+    differ = pc.not_equal(ours, theirs)
+    fields = {"count": pc.sum(differ).as_py(), "total": len(differ), "other": first.name}
+    return Note("ids_not_used", fields) if fields["count"] else None
 
 
 def in_common(submissions: Sequence[Submission]) -> list[Submission]:
@@ -315,7 +339,7 @@ def _shared_by_part(
         shared[part] = reduce(_shared, of_part)
         if len(of_part) < num_systems or not len(shared[part]):
             got = f"none in {part}" if part else "none"
-            raise InputError("in_common", "no_common_id", got=got, advice="name_ids")
+            raise InputError("in_common", "no_common_id", got=got, advice="name_other_ids")
     return shared
 
 

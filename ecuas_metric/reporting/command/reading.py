@@ -82,12 +82,15 @@ def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
     """Return the rows that are paired: those that all have, or all, without the ids that would pair them otherwise."""
     if rows.common and rows.by_position:
         raise InputError("--by-position", "idle_beside_common")
-    if rows.by_position:
-        return [replace(one, ids=None) for one in submissions]
-    if not rows.common:
+    if not rows.common and not rows.by_position:
         return submissions
-    from ...comparison.compare import in_common
+    from ...comparison.compare import in_common, note_on_order
 
+    if rows.by_position:
+        noted = [(one, note_on_order(submissions[0], one)) for one in submissions]
+        return [
+            replace(one, ids=None, notes=(*one.notes, *filter(None, [note]))) for one, note in noted
+        ]
     return in_common(submissions)
 
 

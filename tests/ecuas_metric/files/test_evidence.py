@@ -190,6 +190,40 @@ def test_ids_that_count_rows_from_0_and_from_1_are_of_the_same_rows(first, size,
     assert raised.value.advice == advice
 
 
+@pytest.mark.parametrize(
+    ("ids", "advice"),
+    [
+        ([f"{i:03}" for i in range(N)], "write_ids_alike"),
+        ([f"{i}.0" for i in range(N)], "write_ids_alike"),
+        ([f"r{i}" for i in range(N)], "name_other_ids"),
+        ([*range(N - 1), "x"], "keep_common"),
+    ],
+)
+def test_other_ids_are_not_paired_by_row_on_advice(ids, advice, answers, rng):
+    """As those of other questions, or of the same in another order."""
+    confidence, correct = answers
+    one = confidence_system(correct, confidence, ids=range(N), confidence_level=0.95)
+    order = rng.permutation(N)
+    ids = [ids[row] for row in order]
+    other = confidence_system(correct[order], confidence, ids=ids, confidence_level=0.95)
+    with pytest.raises(InputError) as raised:
+        compare_systems({"one": one, "other": other})
+    assert raised.value.advice == advice
+
+
+@pytest.mark.parametrize("suffix", ["", "x"], ids=["same ids", "other ids"])
+def test_rows_that_are_paired_against_their_ids_are_noted(suffix, answers, capsys):
+    confidence, correct = answers
+    table = pd.DataFrame({"id": range(N), "confidence": confidence, "correct": correct})
+    table.to_csv("a.csv", index=False)
+    for start, differ in ((0, bool(suffix)), (3, True)):
+        moved = table.assign(id=[f"{(i + start) % N}{suffix}" for i in range(N)])
+        moved.to_csv("b.csv", index=False)
+        assert main(["compare", "a.csv", "b.csv", "--by-position", "--metrics", "ER"]) == 0
+        said = f"b: its ids are not those of a in {N} of {N} rows, which are paired all the same."
+        assert (said in capsys.readouterr().err) == differ
+
+
 @pytest.mark.parametrize("flags", [["--columns", "id=id"], ["--by-position"], ["--common"]])
 def test_systems_whose_true_classes_differ_are_not_paired(flags, answers, rng, capsys):
     """Chosen classes with confidences say what is true of each sample, as posteriors do."""
