@@ -277,7 +277,7 @@ def require(
     )
 
 
-def require_named(values: Sequence[object], name: str) -> None:
+def require_named(values: Array | Sequence[object], name: str) -> None:
     """Raise InputError unless each value (N,) names something."""
     array = np.empty(len(values), np.object_)
     array[:] = values

@@ -205,6 +205,7 @@ ADVICE = {  # sentences of their own
     # ---- files ----
     "empty_if_missing": "Is {code:g} a code for no confidence? Leave these cells empty.",
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
+    "choose_truth": "Which holds? columns={{'correct': {verdicts!r}}} or columns={columns}.",
     "choose_correct": "Only you know which says whether answers are right: columns with correct={names}.",
     "quote_numbers": "Write points, put such numbers in quotes, or separate cells by semicolons.",
     "weigh_by_counts": (
@@ -288,6 +289,7 @@ ADVICE = {  # sentences of their own
     "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? columns={columns}.",
     "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {arguments}.",
     "name_per_cent": "Is it this, in per cent? {arguments}.",
+    "name_classes": "With columns={columns} a confidence is one of these.",
     "name_chosen_and_true": (
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? columns={columns}."
@@ -399,6 +401,13 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "like_right_answers": (
         "Columns {column!r} and {other!r} have the same words: does {column!r} hold the right answers, and {other!r} "
         "those of the system?"
+    ),
+    "classes_moved": (
+        "Column {column!r} is {other!r} {move:+g} in {share:.0%} of rows: are classes counted from different numbers?"
+    ),
+    "classes_not_used": (
+        "Columns {label!r} and {predicted!r} have {count} classes and are not used: confidences are taken for those of "
+        "free text."
     ),
     "label_of_answers": (
         "Column {column!r} is taken for the true classes, and may be the verdicts on the texts in {other!r}."
@@ -560,6 +569,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
         "letters are encoded"
     ),
     "labels_are_text": "must hold numbers of classes",
+    "contradicts_classes": "must be 1 where {label!r} and {predicted!r} are the same, and 0 elsewhere",
     "no_common_class": "has no class in common with column {other!r}, which has {classes}",
     "not_among_classes": "must be among the classes {classes}",
     "not_read_out_of_core": "has {what}, which is not read out of core",

@@ -111,6 +111,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_doubt": "Is “{of_column}” 1 for answers that are surely wrong? Enter {pairs} under Options, “Columns”.",
     "name_margin": "The command `ecuas` can read them, with {flags}.",
     "name_per_cent": "Is it this, in per cent? Enter {pairs} under Options, “Columns”.",
+    "name_classes": "With {pairs} under Options, “Columns”, a confidence is one of these.",
     "name_chosen_and_true": (
         "Is one of “{truth}” and “{chosen}” the true one, the other that of the system, and “{of_column}” how sure it "
         "is? Enter {pairs} under Options, “Columns”."
@@ -125,6 +126,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_one_role": "Name it under Options, “Columns”.",
     "choose_reject_cost": "threshold",
     "skip_rows": "Leave such rows out: under Options, “Columns”, skip={skipped}.",
+    "choose_truth": "Which holds? Under Options, “Columns”, enter correct={verdicts} or {pairs}.",
     "choose_correct": "Only you know which says whether answers are right: under Options, “Columns”, correct={names}.",
     "name_label": "Under Options, “Columns”, enter {pairs} if that holds the true ones, label={labels} if not.",
     "weigh_by_counts": "If not, enter correct={verdicts} under Options, “Columns”; the command `ecuas` can weigh them.",

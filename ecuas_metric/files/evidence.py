@@ -25,6 +25,7 @@ from .cells import (
     parse_cells,
     row_of_numbers,
     said_words,
+    truths_in,
 )
 from .proposals import Proposal
 from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, on_unit_scale
@@ -50,6 +51,7 @@ from .values import (
     texts_in,
 )
 
+SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 MAX_SYSTEMS = 1000  # more is a column of something else
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
 _FOOTERS = 5  # rows below a table that may be sums and the like
@@ -64,6 +66,7 @@ _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no 
 _CHANCE = 1  # deviation of a correlation that often is chance
 _SURELY = 3  # deviations of a correlation that are no chance
 _CODES = {"0", "1"}
+_CHOICE = ("label", "predicted")  # roles
 _SUMS = (
     *("total", "totals", "subtotal", "sum", "mean", "average", "avg", "overall"),
     *("median", "min", "max", "count", "std"),
@@ -445,6 +448,35 @@ def _check_codes(rows: _Rows, truth: Array, alike: Mapping[str, Array]) -> Note 
     return None
 
 
+def _check_classes(rows: _Rows) -> Note | None:
+    """Raise FileError if verdicts contradict true and predicted classes beside them, or return a note on these.
+
+    What is predicted are classes if they recur and are all among the true ones; others may be judged by their meaning.
+    """
+    recipe = rows.recipe
+    named = [[name for name in rows.counts if _is_named(name, role)] for role in _CHOICE]
+    if recipe.right is not None or recipe.correct_from is not None or not all(named):
+        return None
+    label, predicted = (names[0] for names in named)
+    true, chosen = (texts_in(parse_cells(rows.head.column(name))) for name in (label, predicted))
+    classes = set(true.drop_null().to_pylist())
+    are_classes = 2 <= len(classes) <= len(true) / SAMPLES_PER_CLASS
+    if not are_classes or not classes.issuperset(chosen.to_pylist()):
+        return None
+    verdicts = truths_in(rows.head, recipe.truth)
+    are_alike = floats_in(pc.equal(true, chosen))
+    differ = ~np.isnan(verdicts) & ~np.isnan(are_alike) & (verdicts != are_alike)
+    fields: dict[str, Any] = {"label": label, "predicted": predicted, "count": len(classes)}
+    columns = {"label": label, "predicted": predicted}
+    if differ.any():
+        fields = {**fields, "verdicts": recipe.truth, "columns": columns}
+        raise rows.sheet.error(
+            recipe.truth, "contradicts_classes", differ, advice="choose_truth", **fields
+        )
+    fields |= {"columns": columns, "pairs": pairs_of(columns)}
+    return Note("classes_not_used", fields, "name_classes")
+
+
 def _words_of_other(sheet: Sheet, name: str, other: str) -> FileError:
     return sheet.error(
         name,
@@ -586,6 +618,23 @@ def _refuse_confidences(rows: _Rows) -> None:
             raise _judged_or_class(rows, name, "never_below_half")
         columns = {"positive": name}
         raise sheet.error(name, "never_below_half", advice="name_positive", columns=columns)
+
+
+def _check_shift(rows: _Rows) -> Note | None:
+    """Return a note if the numbers of predicted classes are those of the true ones, moved, in most rows."""
+    (predicted,) = rows.recipe.of("predicted")
+    steps = _numbers_of(rows.head, predicted) - _numbers_of(rows.head, rows.recipe.truth)
+    known = steps[~np.isnan(steps)]
+    moves, counts = np.unique(known, return_counts=True)
+    if not known.size or counts.max() <= known.size / 2 or moves[counts.argmax()] == 0:
+        return None
+    fields = {
+        "column": predicted,
+        "other": rows.recipe.truth,
+        "move": moves[counts.argmax()],
+        "share": counts.max() / known.size,
+    }
+    return Note("classes_moved", fields)
 
 
 def _check_predicted(rows: _Rows) -> Note | None:
@@ -898,9 +947,11 @@ _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     ("confidences", "confidence", _refuse_cut_numbers),
     ("confidences", "correct", _refuse_counts),
     ("confidences", "correct", _check_answers),
+    ("confidences", "correct", _check_classes),
+    ("predicted", "", _check_shift),  # whoever named the columns
     ("posteriors", "posteriors", _refuse_sorted),
     ("posteriors", "predicted", _check_predicted),
-    ("posteriors", "", _check_order),  # whoever named the columns
+    ("posteriors", "", _check_order),
     ("positive", "positive", _refuse_confidences),
     ("positive", "label", _check_label),
 )

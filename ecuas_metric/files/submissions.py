@@ -40,6 +40,7 @@ from .cells import (
 )
 from .evidence import (
     MAX_SYSTEMS,
+    SAMPLES_PER_CLASS,
     are_mixed,
     note_other_class,
     note_separated,
@@ -98,7 +99,6 @@ _RUN_PARTS = {"part": ("task", "model"), "stratum": ("task",)}  # what runs call
 _JOINT = " | "  # between the parts of an id
 _CLASSES_SHOWN = 5
 _OF_COSINE = 2  # the range of similarities from -1 to 1, which are no margins
-_SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 MEANING = {  # the rule for unlabelled answers -> the advice on what it does to the numbers
     "bounds": "unlabelled_bounded",
     "wrong": "unlabelled_are_wrong",
@@ -796,7 +796,7 @@ def _hits(
         values = numbers_in(sheet, confidence, share=True)
         refuse_positive(sheet, confidence, predicted, values, label)
     hits = floats_in(pc.equal(predicted, true))
-    if not 2 <= len(classes) <= len(hits) / _SAMPLES_PER_CLASS:
+    if not 2 <= len(classes) <= len(hits) / SAMPLES_PER_CLASS:
         return hits, None, None
     names, codes = encode(true)
     numbers_of_names = numbers_of_texts([*map(_plain_name, map(str, names)), ""])

@@ -56,6 +56,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "already? --columns confidence=NAME,correct=NAME."
     ),
     "skip_rows": 'Leave such rows out: --columns "{of_file}:skip={skipped}".',
+    "choose_truth": "Which holds? --columns correct={verdicts} or --columns {pairs}.",
     "choose_correct": "Only you know which says whether answers are right: --columns correct={names}.",
     "weigh_by_counts": (
         "If it does: --columns {pairs} --weights-are counts; if not: --columns correct={verdicts}."
@@ -111,6 +112,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? --columns {pairs}.",
     "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {flags}.",
     "name_per_cent": "Is it this, in per cent? {flags}.",
+    "name_classes": "With --columns {pairs} a confidence is one of these.",
     "name_chosen_and_true": (
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? --columns {pairs}."

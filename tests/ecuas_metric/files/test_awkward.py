@@ -1380,7 +1380,9 @@ def test_ids_of_which_none_is_shared_have_ways_out(tmp_path, monkeypatch, capsys
     compare = ["compare", "a.csv", "b.csv", "--metrics", "ecuas_1", "--output", "out.json"]
     for flags in ([], ["--common"]):
         assert cli.main([*compare, *flags]) == 2
-        assert "--columns FILE:id=NAME, or pair by row: --by-position" in capsys.readouterr().err
+        said = capsys.readouterr().err
+        assert "--columns FILE:id=NAME." in said
+        assert "--by-position" not in said  # which is wrong here
     for way, is_same in (["--by-position"], False), (["--columns", "b.csv:id=key"], True):
         assert cli.main([*compare, *way]) == 0
         (row,) = json.loads((tmp_path / "out.json").read_text())["rows"]

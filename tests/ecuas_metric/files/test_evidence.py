@@ -407,3 +407,47 @@ def test_percentages_of_class_1_above_1_per_cent_may_be_lower_than_a_half(answer
     table.to_csv("a.csv", index=False)
     assert main(["score", "a.csv"]) == 2
     assert "Percentages? --scale 100" in capsys.readouterr().err
+
+
+@pytest.fixture
+def chosen(answers, rng):
+    """Classes that are true and chosen, and how sure a system is."""
+    confidence, correct = answers
+    true = rng.integers(0, 3, N)
+    return pd.DataFrame(
+        {"label": true, "predicted": (true + 1 - correct) % 3, "confidence": confidence}
+    )
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 30])
+def test_verdicts_are_those_of_the_classes_beside_them(wrong, chosen, answers, capsys):
+    verdicts = np.where(np.arange(N) < wrong, 1 - answers[1], answers[1])
+    chosen.assign(correct=verdicts).to_csv("a.csv", index=False)
+    code = main(["score", "a.csv"])
+    said = capsys.readouterr().err
+    if not wrong:
+        assert code == 0
+        assert "Columns 'label' and 'predicted' have 3 classes and are not used" in said
+        return
+    assert code == 2
+    assert f"({wrong} of {N}). Which holds?" in said
+    expected = {"correct=correct": verdicts, "label=label,predicted=predicted": answers[1]}
+    for columns, right in expected.items():
+        assert f"--columns {columns}" in said
+        (row,) = by_name(saved("score", "a.csv", "--columns", columns)).values()
+        assert row["error_rate"] == pytest.approx(1 - right.mean(), abs=1e-12)
+
+
+def test_verdicts_on_texts_may_be_by_their_meaning(chosen, answers, capsys):
+    texts = chosen.assign(predicted="the " + chosen["label"].astype(str), correct=answers[1])
+    texts.to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 0
+    assert "classes" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("move", "is_noted"), [(0, False), (1, True), (-1, True)])
+def test_predicted_classes_that_are_moved_are_noted(move, is_noted, chosen, capsys):
+    chosen.assign(predicted=chosen["predicted"] + move).to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 0
+    said = f"'predicted' is 'label' {move:+g} in "
+    assert (said in capsys.readouterr().err) == is_noted
