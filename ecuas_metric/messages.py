@@ -280,6 +280,7 @@ ADVICE = {  # sentences of their own
         "If {truth!r} marks right answers: {arguments}; if it marks wrong ones: the columns {complements}; if it is "
         "the true class, and {of_column!r} the probability of {high}: {other_arguments}."
     ),
+    "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {arguments}.",
     "name_seeming": "Is it this? {arguments}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? columns={columns}.",
     "name_errors_or_doubt": (
@@ -290,6 +291,10 @@ ADVICE = {  # sentences of their own
     "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {arguments}.",
     "name_per_cent": "Is it this, in per cent? {arguments}.",
     "name_classes": "With columns={columns} a confidence is one of these.",
+    "name_chosen_or_true": (
+        "If {truth!r} is the true one, {chosen!r} that of the system, and {of_column!r} how sure it is: {arguments}; "
+        "if the other way round: {other_arguments}."
+    ),
     "name_chosen_and_true": (
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? columns={columns}."

@@ -102,6 +102,7 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; {complements} if it marks wrong "
         "ones; {other_pairs} if it is the true class, and “{of_column}” the probability of {high}."
     ),
+    "name_probability": "Is “{of_column}” the probability of being right? Enter {pairs} under Options, “Columns”.",
     "name_seeming": "Is it this? Enter {pairs} under Options, “Columns”.",
     "name_errors": "Is “{truth}” 1 where answers are wrong? Enter {pairs} under Options, “Columns”.",
     "name_errors_or_doubt": (
@@ -112,6 +113,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_margin": "The command `ecuas` can read them, with {flags}.",
     "name_per_cent": "Is it this, in per cent? Enter {pairs} under Options, “Columns”.",
     "name_classes": "With {pairs} under Options, “Columns”, a confidence is one of these.",
+    "name_chosen_or_true": (
+        "Under Options, “Columns”, enter {pairs} if “{truth}” is the true one, “{chosen}” that of the system, and "
+        "“{of_column}” how sure it is; {other_pairs} if the other way round."
+    ),
     "name_chosen_and_true": (
         "Is one of “{truth}” and “{chosen}” the true one, the other that of the system, and “{of_column}” how sure it "
         "is? Enter {pairs} under Options, “Columns”."

@@ -37,7 +37,10 @@ class Sure:
     @property
     def advice(self) -> str:
         """Return the id of the advice to take it as confidences."""
-        return "name_per_cent" if self.scale == 100 else "name_seeming"
+        if self.scale == 100:
+            return "name_per_cent"
+        is_known = self.is_named or self.is_rating or self.scale != 1
+        return "name_seeming" if is_known else "name_probability"
 
     def is_higher(self, verdict: Verdict) -> bool:
         """Return whether it is higher for right answers: surely, where it may be anything, or these are not known."""

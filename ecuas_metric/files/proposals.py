@@ -476,11 +476,17 @@ def _as_errors(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     return Proposal("name_errors_or_doubt", errors, alternative=doubts, fields=fields)
 
 
+def _as_confidences(sure: Sure, columns: Mapping[str, str], verdict: Verdict) -> Proposal:
+    """Return the advice to take a column as confidences in answers with verdicts."""
+    fields = {"of_column": sure.name}
+    return Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words, fields=fields)
+
+
 def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     """Return the advice to take verdicts as those on answers, or also as classes if they may be such."""
     truth = verdict.name
     columns = table.missing(confidence=sure.name, correct=truth)
-    proposal = Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words)
+    proposal = _as_confidences(sure, columns, verdict)
     classes = _classes_of(table, verdict)
     if classes is None:
         return proposal
@@ -494,8 +500,8 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
         advice="name_judged_mistaken_or_class" if may_be_mistakes else "name_judged_or_class",
         alternative=Proposal("", as_classes, classes, sure.scale),
         fields={
+            **proposal.fields,
             "truth": truth,
-            "of_column": sure.name,
             "high": high,
             "complements": pairs_of(proposal.with_scale(complements)),
         },
@@ -520,8 +526,7 @@ def _confidence(table: Candidates) -> Iterator[Proposal]:
         (sure, verdict) for sure, verdict in _beside_verdicts(table) if sure.is_higher(verdict)
     ]
     for sure, verdict in higher if len(higher) == 1 else ():
-        named = {"confidence": sure.name}
-        yield Proposal(sure.advice, named, scale=sure.scale, right=verdict.words)
+        yield _as_confidences(sure, {"confidence": sure.name}, verdict)
 
 
 def _doubt(table: Candidates) -> Iterator[Proposal]:
@@ -567,7 +572,11 @@ def _chosen(table: Candidates) -> Iterator[Proposal]:
         if _is_of_chosen(sure.values, table.texts(truth), table.texts(chosen)):
             missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
             fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}
-            yield Proposal("name_chosen_and_true", missing, fields=fields)
+            if table.named("predicted"):
+                yield Proposal("name_chosen_and_true", missing, fields=fields)
+            else:
+                swapped = Proposal("", {**missing, "label": chosen, "predicted": truth})
+                yield Proposal("name_chosen_or_true", missing, alternative=swapped, fields=fields)
 
 
 def _is_of_chosen(confidences: Floats, true: Array, chosen: Array) -> bool:

@@ -103,6 +103,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "If {truth!r} marks right answers: {flags}; if it marks wrong ones: --columns {complements}; if it is the true "
         "class, and {of_column!r} the probability of {high}: {other_flags}."
     ),
+    "name_probability": "Is {of_column!r} the probability of being right (no margin, no distance)? {flags}.",
     "name_seeming": "Is it this? {flags}.",
     "name_errors": "Is {truth!r} 1 where answers are wrong? --columns {pairs}.",
     "name_errors_or_doubt": (
@@ -113,6 +114,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {flags}.",
     "name_per_cent": "Is it this, in per cent? {flags}.",
     "name_classes": "With --columns {pairs} a confidence is one of these.",
+    "name_chosen_or_true": (
+        "If {truth!r} is the true one, {chosen!r} that of the system, and {of_column!r} how sure it is: {flags}; if "
+        "the other way round: {other_flags}."
+    ),
     "name_chosen_and_true": (
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
         "is? --columns {pairs}."

@@ -451,3 +451,19 @@ def test_predicted_classes_that_are_moved_are_noted(move, is_noted, chosen, caps
     assert main(["score", "a.csv"]) == 0
     said = f"'predicted' is 'label' {move:+g} in "
     assert (said in capsys.readouterr().err) == is_noted
+
+
+def test_true_and_chosen_classes_are_told_apart_by_the_user(answers, chosen, capsys):
+    """As in the output of a pipeline, whose label is the class that was chosen."""
+    table = chosen.rename(columns={"predicted": "gold", "confidence": "score"})
+    table.to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    said = capsys.readouterr().err
+    rate = pytest.approx(1 - answers[1].mean(), abs=1e-12)
+    assert [*followed(said, "a.csv").values()] == [rate, rate]
+    for truth, pairs in zip(
+        ["label", "gold"], re.findall("--columns (.*?)[;.]", said), strict=True
+    ):
+        columns = dict(pair.split("=") for pair in pairs.split(","))
+        (submission,) = read_submissions("a.csv", columns=columns)
+        assert submission.recipe.truth == truth
