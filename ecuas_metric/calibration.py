@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .designs import effective_size
 from .inputs import Floats, Ints, Limits
 from .metric import Data, Metric, Unjudged, attainable_sums
 from .ranking import TieGroups, run_starts
@@ -160,7 +161,7 @@ def limits_of_gap(data: Data, quantile: float) -> Limits:
     half = quantile * math.sqrt(max(variance, 0.0))
     low = max(middle - half, 0.0)
     high = max(middle + half, 0.0)
-    return math.sqrt(low), math.sqrt(high)
+    return min(math.sqrt(low), 1.0), min(math.sqrt(high), 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,8 +180,9 @@ def _gaps_of_bins(data: Data) -> _BinGaps:
     bins = _bins_with_samples(data)
     gap = _gaps(data)
     share = sums_in_bins(weight, bins)
-    # of a correctness that is as likely as the confidence says
-    variance = confidence * (1 - confidence)
+    # of a correctness that is as likely as the confidence says, but no surer than one more answer of all leaves it
+    rare = 1 / (effective_size(weight) + 2)
+    variance = np.maximum(confidence * (1 - confidence), rare * (1 - rare))
     with np.errstate(invalid="ignore", divide="ignore"):  # bins without weight
         mean = np.bincount(bins, weight * gap) / share
         residual = gap - mean[bins]

@@ -111,8 +111,12 @@ class Design:
         mean = self.totals(weight * influences) / self.totals(weight)
         return np.asarray(weight * (influences - self.of_samples(mean)))
 
-    def clusters(self, influence: Floats, matters: Bools) -> Clusters:
-        """Return what groups do to a number with this influence of each sample (N,), if it depends on it."""
+    def clusters(self, influence: Floats, matters: Bools, one_more: Floats) -> Clusters:
+        """Return what groups do to a number with this influence of each sample (N,), if it depends on it.
+
+        The variance (H,) of one more answer counts as that of a group of answers that are all alike: where hardly any
+        answer deviates, nothing else tells whether those of a group do so together.
+        """
         if self.group is None:
             return INDEPENDENT
         weight, home = self.units
@@ -121,9 +125,14 @@ class Design:
         # k / (k - 1) for k equal groups (Bell and McCaffrey 2002)
         squares = np.square(totals(self.group, deviations))
         squares /= np.maximum(1 - share, _ROUNDING)
-        spread = self._spread(self.weight * matters)
-        together = totals(home, squares)
+        relevant = self.weight * matters
+        alike = totals(home, np.square(totals(self.group, relevant)))
+        size = ratio(alike, self.totals(np.square(relevant)), 1.0)
         alone = self.totals(np.square(deviations))
+        one_more = one_more * ratio(one_more, one_more + alone)
+        together = totals(home, squares) + size * one_more
+        alone += one_more
+        spread = self._spread(relevant)
         number = totals(home, spread)
         return Clusters(
             np.maximum(ratio(together, alone, 1.0), 1.0),

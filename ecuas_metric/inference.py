@@ -356,7 +356,7 @@ def moments(
     mass = np.zeros(len(weight))
     moved = np.zeros(len(weight))
     if seen is None:
-        clusters = design.clusters(influence, np.logical_or.reduce(matter))
+        clusters = _clusters(numbers, lines, rows, influence, design)
     else:
         clusters = seen.clusters
         for number, line, one, matters in zip(numbers, lines, rows, matter, strict=True):
@@ -388,6 +388,37 @@ def moments(
         clusters,
         is_difference=len(numbers) > 1,
     )
+
+
+def _clusters(
+    numbers: Sequence[Number],
+    lines: Sequence[Line],
+    rows: Sequence[Rows],
+    influence: Floats,
+    design: Design,
+) -> Clusters:
+    """Return what groups do to a sum of numbers with this influence of each answer (N,).
+
+    One more answer is taken to be the farther one from the mean, up or down.
+    """
+    if design.group is None:
+        return INDEPENDENT
+    total = design.totals
+    mean = design.of_samples(total(design.weight * influence) / total(design.weight))
+    low = high = -mean
+    matters = np.zeros(len(influence), np.bool_)
+    for number, line, one in zip(numbers, lines, rows, strict=True):
+        ends = [
+            np.nan_to_num(line.at(cost))[one.group] for cost in (number.cheapest, number.dearest)
+        ]
+        low = low + np.minimum(*ends)
+        high = high + np.maximum(*ends)
+        matters |= number.matters[one.group]
+    weight = design.weight * matters
+    square = np.maximum(np.square(low), np.square(high))
+    unit = total(np.square(design.weight)) / total(design.weight)
+    one_more = np.square(unit) * ratio(total(weight * square), total(weight))
+    return design.clusters(influence, matters, one_more)
 
 
 def moments_seen(numbers: Sequence[Number], design: Design) -> Moments:

@@ -44,8 +44,9 @@ from .ranking import TieGroups, run_starts
 from .sampling import NONE
 
 NO_UNITS = Note("too_few_units")
-# equal groups or weights, below which their own variance says little: four degrees of freedom or fewer
-FEW_UNITS = 5
+# equal groups or weights, below which their own variance says little: of eight groups whose error rates have the
+# distribution Beta(0.2, 1.8), 95 % intervals held in 85 % of 500 samples
+FEW_UNITS = 10
 # of equal uncertainty, for speed: neighbours that are merged differ by 1e-4 of the ranks
 _MOST_GROUPS = 2**13
 _ROUNDING = 1e-9
@@ -103,9 +104,10 @@ class Answers:
         return line_of_mean(key, self.groups.uncertainty, self.form, self.options)
 
     def dearest(self, matters: Bools) -> float:
-        """Return the most that one more answer costs in the groups that matter (G,): the next entry of a cost matrix.
+        """Return the most that one more answer costs in the groups that matter (G,).
 
-        Where costs are given as numbers it is the dearest seen there, or half of the dearest anywhere.
+        That is the next entry of a cost matrix, of decisions that are best for a class. Where costs are given as
+        numbers it is the dearest seen there, or half of the dearest anywhere.
         """
         if self.is_binary:
             return 1.0
@@ -113,9 +115,19 @@ class Answers:
         seen = float(events.max(initial=0.0, where=matters))
         if self.form.labels is None or isinstance(self.options.cost, str):
             return max(seen, HALF * float(events.max())) or self.form.max_uncertainty
-        cost = self.options.cost
+        cost = _of_best_decisions(self.options.cost)
         is_larger = cost > seen * (1 + _ROUNDING)
-        return float(cost.min(initial=cost.max(), where=is_larger))
+        return float(cost.min(initial=max(cost.max(), seen), where=is_larger))
+
+
+def _of_best_decisions(cost: Floats) -> Floats:
+    """Return the costs (K, B) of the decisions that are best for a class: no decision that nobody takes is among them.
+
+    Of several that are equally good for a class it is the one that costs least in all.
+    """
+    is_best = cost == cost.min(axis=1, keepdims=True)
+    in_all = np.where(is_best, cost.sum(axis=0), np.inf)
+    return cost[:, np.unique(in_all.argmin(axis=1))]
 
 
 def answers_of(decisions: Decisions, options: Options) -> Answers:

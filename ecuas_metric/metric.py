@@ -110,8 +110,8 @@ class Line:
     intercept: Floats
     slope: Floats
 
-    def at(self, cost: Floats) -> Floats:
-        """Return the influence (G,) of samples of these costs (G,)."""
+    def at(self, cost: FloatOrFloats) -> Floats:
+        """Return the influence (G,) of samples of these costs (G,), or of one cost."""
         return np.asarray(self.intercept + self.slope * cost)
 
 

@@ -260,6 +260,8 @@ def compute_results(
         debiased = Key(ECE_DEBIASED.name)
         if debiased in values:
             limits[debiased] = _limits_of_gap(drawn(system))
+            if math.isnan(limits[debiased][0]):
+                notes += note_on("no_interval_known", [debiased])
     estimates = {key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}
     return Results(estimates, notes, system.basis)
 

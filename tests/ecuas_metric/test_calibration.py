@@ -7,11 +7,18 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ecuas_metric import calibration, calibration_p_value, ece_score, score_confidences
+from ecuas_metric import (
+    calibration,
+    calibration_p_value,
+    confidence_system,
+    ece_score,
+    score_confidences,
+)
 from ecuas_metric.calibration import squared_gap
 from ecuas_metric.decisions import confidence_decisions
 from ecuas_metric.metric import Data
 from ecuas_metric.options import Options
+from ecuas_metric.results import compute_results
 from tests.ecuas_metric.simulated import (
     calibrated,
     independent_seeds,
@@ -218,3 +225,21 @@ def test_calibrated_systems_are_refuted_in_5_percent_of_samples(system, size):
         )
     print(f"\n| {system.__name__} | {size} | {100 * rejected / RUNS:.2f} |", end="", flush=True)
     assert rejected / RUNS <= 0.058  # it is exact: 0.05, and 3.7 standard errors
+
+
+@pytest.mark.parametrize("sure", [1.0, 1 - 1e-9])
+def test_the_interval_of_the_debiased_gap_is_no_certainty(sure):
+    """Of 100 right answers with a confidence of 1, a gap of 1 % is likely; where all are wrong none is above 1."""
+    options = {"calibration": True, "confidence_level": 0.95}
+    right = score_confidences(np.ones(100), np.full(100, sure), **options)
+    assert right["ece_debiased_low"] == 0
+    assert 0.01 < right["ece_debiased_high"] < 0.04
+    wrong = score_confidences(np.zeros(6), np.full(6, 0.9), **options)
+    assert 0.9 < wrong["ece_debiased_high"] <= 1
+
+
+def test_the_debiased_gap_without_an_interval_is_noted():
+    system = confidence_system([1, 0], [0.95, 0.05], calibration=True, confidence_level=0.95)
+    results = compute_results(system)
+    assert np.isnan(results.flat()["ece_debiased_low"])
+    assert any("ece_debiased" in str(note) for note in results.notes)

@@ -251,18 +251,65 @@ def test_a_small_stratum_without_accepted_answers_takes_no_width_away(rng):
 
 def test_groups_of_one_are_none_and_those_alike_count_once(rng):
     influence = rng.normal(size=60)
-    single = design_of(60, groups=np.arange(60)).clusters(influence, np.ones(60))
+    single = design_of(60, groups=np.arange(60)).clusters(influence, np.ones(60), np.zeros(1))
     assert single.factor == pytest.approx([1], abs=0.05)
     copies = design_of(300, groups=np.repeat(np.arange(60), 5))
-    together = copies.clusters(np.repeat(influence, 5), np.ones(300))
+    together = copies.clusters(np.repeat(influence, 5), np.ones(300), np.zeros(1))
     assert together.factor == pytest.approx([5 * 60 / 59], rel=0.1)
     assert copies.added(together) == pytest.approx(together.factor)
     assert Design(np.ones(300), np.repeat(np.arange(60), 5)).num_units == pytest.approx(60)
 
 
-def test_groups_do_nothing_to_a_number_that_does_not_vary():
+def test_groups_do_nothing_to_a_number_that_nothing_varies():
     design = design_of(60, groups=np.arange(60) // 3)
-    assert design.clusters(np.zeros(60), np.ones(60)).factor == 1
+    assert design.clusters(np.zeros(60), np.ones(60), np.zeros(1)).factor == 1
+
+
+@pytest.mark.parametrize("count", [600, 60, 12, 6])
+def test_groups_that_are_all_right_tell_as_much_as_so_many_answers(count):
+    """As Clopper and Pearson's limit has it, of the groups: they may be wrong as a whole."""
+    groups = np.arange(600) * count // 600
+    high = limits(np.full(600, 0.9), np.ones(600), groups=groups)["error_rate"][1]
+    assert high == pytest.approx(1 - 0.025 ** (1 / count), rel=0.2)
+
+
+@pytest.mark.parametrize("count", [5, 6, 10, 20])
+def test_groups_that_all_speak_for_one_are_no_surer_than_by_the_test_of_signs(count):
+    groups = np.arange(600) * count // 600
+    options = {"groups": groups, "confidence_level": 0.95}
+    systems = [confidence_system(np.full(600, y), np.full(600, 0.9), **options) for y in (1, 0)]
+    (row,) = compare_systems(systems, only=[Key("error_rate")])
+    assert 0.5 ** (count - 1) <= row.p <= (0.1 if count < 10 else 0.02)
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 3])
+def test_the_least_change_of_a_confidence_changes_no_limit_much(wrong):
+    """Of groups whose confidences are all equal, or nearly."""
+    correct = np.arange(600) >= wrong
+    confidence = np.full(600, 0.9)
+    groups = np.arange(600) // 10
+    before = limits(confidence, correct, groups=groups)
+    confidence[300:310] += 1e-12
+    after = limits(confidence, correct, groups=groups)
+    for key in ("ecuas_0", "ecuas_1", "confidence_brier_score"):
+        np.testing.assert_allclose(np.ptp(after[key]), np.ptp(before[key]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("more", [[11, 1.1], [10, 0], [12, 3]])
+def test_a_decision_that_nobody_takes_changes_no_limit(more, rng):
+    """It costs at least as much as another one, whatever is true."""
+    cost = np.array([[0, 10], [1, 0]])
+    share = rng.uniform(
+        0.92, 1, 300
+    )  # of class 0, which is decided by an answer that costs 10 else
+    label = (rng.random(300) > share).astype(int)
+    posteriors = np.stack([share, 1 - share], axis=1)
+    before = limits(posteriors, label, "posteriors", cost=cost)
+    for place in (0, 2):
+        wider = np.insert(cost.astype(float), place, more, axis=1)
+        after = limits(posteriors, label, "posteriors", cost=wider)
+        for key in ("risk", "ecuas_1"):
+            np.testing.assert_allclose(after[key], before[key], rtol=1e-9)
 
 
 def test_few_heavy_weights_are_few_degrees_of_freedom(rng):
