@@ -322,7 +322,11 @@ def _design_effect(
     weight: Floats,
     groups: Ints,
 ) -> float:
-    """Return the design effect: the variance of group sums relative to independent samples, at least 1."""
+    """Return the design effect: the variance of group sums relative to independent samples, at least 1.
+
+    One more answer counts as a group of answers that are all alike, in the part that it has of all deviations: where
+    all answers are right nothing else tells whether they depend on each other.
+    """
     count = len(np.unique(groups))
     if count < 3:
         return math.nan
@@ -332,11 +336,16 @@ def _design_effect(
         square = weight @ np.square(line)
         slope = (weight * line) @ residual / square if square > 0 else 0.0
         residual = residual - line * slope
-    square = np.square(weight) @ np.square(residual)
-    if not square > 0:
+    squares = np.square(weight)
+    alone = squares @ np.square(residual)
+    together = np.square(np.bincount(groups, weight * residual)).sum()
+    size = np.square(np.bincount(groups, weight)).sum() / squares.sum()
+    one_more = np.square(squares.sum() / weight.sum()) * np.average(q * (1 - q), weights=weight)
+    if not one_more > 0:
         return 1.0
-    of_groups = np.square(np.bincount(groups, weight * residual)).sum()
-    return max(1.0, float(of_groups / square) * count / (count - 2))
+    one_more *= one_more / (one_more + alone)
+    effect = (together + size * one_more) / (alone + one_more)
+    return max(1.0, float(effect) * count / (count - 2))
 
 
 def _ece(data: Data) -> float:

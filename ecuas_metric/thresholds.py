@@ -253,9 +253,9 @@ def _p_of_risk(
     from scipy.special import bdtr
 
     costs = decisions.candidate_cost[accepts]
-    are_binary = largest == 1 and np.isin(costs, (0, 1)).all()
+    are_binary = np.isin(costs, (0, largest)).all()
     if options.groups is None and are_binary:
-        return float(bdtr(costs.sum(), len(costs), risk))
+        return float(bdtr(np.count_nonzero(costs), len(costs), risk / largest))
     group = np.arange(len(costs)) if options.groups is None else options.groups[accepts]
     excess = np.bincount(group, costs - risk)
     stakes = BETS / ((largest - risk) * _group_size(options))

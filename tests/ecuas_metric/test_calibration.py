@@ -243,3 +243,14 @@ def test_the_debiased_gap_without_an_interval_is_noted():
     results = compute_results(system)
     assert np.isnan(results.flat()["ece_debiased_low"])
     assert any("ece_debiased" in str(note) for note in results.notes)
+
+
+def test_groups_of_right_answers_alone_are_as_many_answers_by_the_test(rng):
+    """Whatever the last digits of their confidences are."""
+    q = rng.uniform(0.6, 0.95, 60)
+    groups = np.arange(60) // 10
+    together = calibration_p_value(np.ones(60), q, groups=groups)
+    for _ in range(10):
+        noisy = q + 1e-15 * rng.normal(size=60)
+        assert calibration_p_value(np.ones(60), noisy, groups=groups) == pytest.approx(together)
+    assert together > 100 * calibration_p_value(np.ones(60), q)

@@ -168,3 +168,14 @@ def test_what_cannot_be_chosen_is_refused(options, message):
     system = confidence_system([0, 1], [0.4, 0.6], sample_weight=weights, num_classes=num_classes)
     with pytest.raises(InputError, match=message):
         choose_reject_cost(system, **options)
+
+
+@pytest.mark.parametrize("unit", [0.1, 7.0])
+def test_a_certificate_does_not_depend_on_the_unit_of_costs(unit, rng):
+    posteriors = rng.dirichlet([8, 1, 1], 300)
+    label = (posteriors.cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
+    shares = []
+    for factor in (1.0, unit):
+        system = posterior_system(label, posteriors, cost=factor * (1 - np.eye(3)))
+        shares.append(choose_reject_cost(system, max_risk=0.15 * factor).coverage.value)
+    assert shares[0] == pytest.approx(shares[1])
