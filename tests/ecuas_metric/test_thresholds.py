@@ -172,7 +172,7 @@ def test_what_cannot_be_chosen_is_refused(options, message):
 
 @pytest.mark.parametrize("unit", [0.1, 7.0])
 def test_a_certificate_does_not_depend_on_the_unit_of_costs(unit, rng):
-    posteriors = rng.dirichlet([8, 1, 1], 300)
+    posteriors = rng.dirichlet([0.25] * 3, 300)
     label = (posteriors.cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
     shares = []
     for factor in (1.0, unit):
