@@ -130,6 +130,7 @@ def _notes_on(rows: _Rows) -> tuple[Note, ...]:
         _refuse_comments(rows.sheet)
         _refuse_empty_rows(rows.sheet, rows.recipe)
         _refuse_footer(rows.sheet, rows.recipe)
+        _refuse_short_rows(rows.sheet, rows.recipe)
     notes = [
         rule(rows)
         for form, role, rule in _RULES
@@ -798,6 +799,19 @@ def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
     if len(usual) == 1 and strange[-1] and not strange.all():
         wrong = np.append(np.zeros(body, np.bool_), strange)
         raise sheet.error_of_rows(name, "footer", wrong)
+
+
+def _refuse_short_rows(sheet: Sheet, recipe: Recipe) -> None:
+    """Raise FileError about rows that end before a column that is used, which is not the same as an empty cell."""
+    if not sheet.short:
+        return
+    used = map(sheet.stored, chain.from_iterable(recipe.columns.values()))
+    last = max(map(sheet.names.index, used))
+    are_short = np.isin(sheet.rows, [row for row, size in sheet.short.items() if size <= last])
+    if are_short.any():
+        size = sheet.short[int(sheet.rows[are_short][0])]
+        got = f"{size} of {len(sheet.names)} cells"
+        raise sheet.error_of_rows(sheet.names[size], "row_ends_before", are_short, got=got)
 
 
 def _refuse_sums(sheet: Sheet, name: str) -> None:

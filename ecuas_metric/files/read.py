@@ -411,11 +411,12 @@ def _csv_of(content: pa.Buffer) -> Sheet:
         return _sheet(pa.table({}))
     names = list(map(_column_name, header.names, count()))
     table = _regular_csv(content, header, names)
+    short: dict[int, int] = {}
     if table is None:
-        table = _irregular_csv(content, header, names)
+        table, short = _irregular_csv(content, header, names)
     has_comma = header.separator == ";" and _DECIMAL_COMMA.search(content[:_BLOCK]) is not None
     rows = np.arange(len(table)) + header.before + 1
-    sheet = Sheet(table, rows, has_comma, header=header.before)
+    sheet = Sheet(table, rows, has_comma, header=header.before, short=short)
     if header.comments:
         sheet = replace(sheet, beside=(("#", f"{header.comments} lines above the header"),))
     return _without_blank_rows(sheet)
@@ -458,7 +459,8 @@ def _irregular_csv(
     content: pa.Buffer,
     header: Header,
     names: list[str],
-) -> pa.Table:
+) -> tuple[pa.Table, dict[int, int]]:
+    """Return the cells, and of rows that have fewer than the header by their numbers how many they have."""
     lines = io.StringIO(str(content, "utf-8"), newline="")
     for _ in range(header.before):
         lines.readline()
@@ -467,13 +469,22 @@ def _irregular_csv(
         widest = max(rows, key=len, default=names)
         cells = names + [""] * (len(widest) - 1)
         names = list(map(_column_name, cells, count()))
+    has_end = content[-1:].to_pybytes() in (b"\n", b"\r")
+    last = rows[-1] if rows else []
+    if any(last) and not has_end and len(last) < max(map(len, rows)):
+        raise ValueError(
+            "the file ends within its last row, which has fewer cells than others; write it whole, or leave it out"
+        )
+    short = {}
     for number, row in enumerate(rows, header.before + 1):
         if len(row) > len(names):
             raise ValueError(f"row {number} has more cells than the header has names")
+        if any(row) and len(row) < len(names):
+            short[number] = len(row)
     columns = (
         [row[k] or None if k < len(row) else None for row in rows] for k in range(len(names))
     )
-    return pa.Table.from_arrays([from_texts(column) for column in columns], names)
+    return pa.Table.from_arrays([from_texts(column) for column in columns], names), short
 
 
 def _without_blank_rows(sheet: Sheet) -> Sheet:

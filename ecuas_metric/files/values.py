@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,8 @@ class Sheet:
     path: str = ""  # of the list of rows in a JSON document
     header: int = 0  # the number of the row of names, if it is one
     skipped: str = ""  # the numbers of rows that were left out, joined by +
+    # rows of text that end early, by their numbers, and how many cells they have
+    short: Mapping[int, int] = field(default_factory=dict)
     # what else the file has, and is not read: names, and what they hold
     beside: tuple[tuple[str, str], ...] = ()
 

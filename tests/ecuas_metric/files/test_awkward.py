@@ -75,6 +75,10 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         ),
         "with pandas' index": ("a.csv", BASE.to_csv()),
         "header with a trailing comma": ("a.csv", TEXT.replace("\n", ",\n")),
+        "rows that end before a column that is not used": (
+            "a.csv",
+            TEXT.replace("correct\n", "correct,note\n").replace("\nq001", "\n,,,\nq001"),
+        ),
         "tabs": ("a.tsv", BASE.to_csv(index=False, sep="\t")),
         "bars": ("a.csv", BASE.to_csv(index=False, sep="|")),
         "Excel's CSV": ("a.csv", COMMAS.encode("utf-8-sig")),
@@ -743,6 +747,11 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "a comment among the rows": (TEXT + "# restarted\n" + "q,0.5,1\n", "some rows are comments"),
     "a last number that is cut": (f"{TEXT}q,1,0.", "ends within the number in its last row"),
+    "a row that ends early": (
+        f"{TEXT}q200,0.5\n",
+        "'correct' has no cell, not even an empty one behind a separator; got 2 of 3 cells in row 202 (1 of 201). "
+        'Leave such rows out: --columns "a.csv:skip=202".',
+    ),
     "a row of units": (
         pd.concat([pd.DataFrame([{"id": "-", "confidence": "[0-1]", "correct": "[0/1]"}]), BASE]),
         "got '[0/1]' in row 2 (1 of 201). Leave such rows out: --columns \"a.csv:skip=2\".",
@@ -1196,6 +1205,7 @@ def test_classes_that_are_equal_only_as_numbers_are_others(names, tmp_path):
         ("TOTAL,120,0.5\n", "202"),
         ("# resumed\n# again\n", "202+203"),
         ("id,confidence,correct\n", "202"),
+        ("q200,0.5\nq201\n", "202+203"),
     ],
 )
 def test_rows_that_are_none_of_samples_are_skipped_as_the_refusal_says(lines, rows, score):

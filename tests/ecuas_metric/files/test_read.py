@@ -2,6 +2,7 @@ import gzip
 import io
 import re
 import sys
+from contextlib import suppress
 
 import fsspec
 import numpy as np
@@ -9,6 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from ecuas_metric import read_submissions
+from ecuas_metric.errors import FileError
 from ecuas_metric.files.read import frame_of, read_sheet, stem
 from ecuas_metric.files.values import encode, plain
 
@@ -33,6 +36,19 @@ def test_compressed_files_hold_what_was_compressed(suffix, tmp_path):
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(ValueError, match=r"cannot be read as csv: "):
         read_sheet(path)
+
+
+def test_no_number_of_a_file_that_was_cut_is_another(tmp_path):
+    text = "id,confidence,correct\n1,0.91,1\n22,0.825,0\n333,0.7411,1"
+    read = {}
+    for end in range(text.index("\n") + 2, len(text) + 1):
+        (tmp_path / "a.csv").write_text(text[:end])
+        with suppress(FileError):
+            (one,) = read_submissions(tmp_path / "a.csv", unlabelled="bounds")
+            read[end] = one.predictions.tolist()
+    assert read[len(text)] == [0.91, 0.825, 0.7411]
+    assert all(numbers == read[len(text)][: len(numbers)] for numbers in read.values())
+    assert set(map(len, read.values())) == {1, 2, 3}
 
 
 def test_other_formats_hold_the_same(tmp_path):
