@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError
-from ..inputs import ROUNDED_SUM_TOLERANCE, grouped
+from ..inputs import ROUNDED_SUM_TOLERANCE, Floats, grouped
 from .cells import classes_of, parse_cells, row_of_numbers
 from .proposals import propose
 from .recipe import (
@@ -399,17 +399,17 @@ class _Matching:
         names: Mapping[str, str],
         classes: Collection[str],
     ) -> list[str]:
-        """Return the columns of numbers by their classes; if they sum to 1, also of classes that are never true."""
+        """Return the columns of the classes; if only so they sum to 1, also those of numbers of others, never true."""
         cells = {name: self._cells(name) for name in names.values()}
-        numeric = {name: one for name, one in cells.items() if is_numeric(one.type)}
-        sums = sum(map(floats_in, numeric.values()))
-        if np.all(np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE):
-            return list(numeric)
-        true = {names[known] for known in classes}
-        for name in numeric.keys() - true:
-            if pa.types.is_floating(numeric[name].type):
+        numbers = {name: floats_in(one) for name, one in cells.items() if is_numeric(one.type)}
+        true = {name: numbers[name] for known, name in names.items() if known in classes}
+        nearest = min((true, numbers), key=lambda columns: _from_1(columns).mean())
+        if np.all(_from_1(nearest) <= ROUNDED_SUM_TOLERANCE):
+            return list(nearest)
+        for name in numbers.keys() - true.keys():
+            if pa.types.is_floating(cells[name].type):
                 self.doubtful.append(name)
-        return [name for name in numeric if name in true]
+        return list(true)
 
     def _no_form(self, said: set[str]) -> FileError:
         """Return the error about columns that make up no form: what is there, and what is not."""
@@ -527,6 +527,12 @@ class _Matching:
     def _texts(self, name: str) -> set[str]:
         """Return the distinct values of a column as text."""
         return set(map(as_text, encode(self._cells(name))[0]))
+
+
+def _from_1(columns: Mapping[str, Floats]) -> Floats:
+    """Return how far from 1 columns (N,) sum up to, in each row (N,)."""
+    sums: Floats = np.sum(list(columns.values()), axis=0)
+    return np.abs(sums - 1)
 
 
 def class_in(name: str) -> str:

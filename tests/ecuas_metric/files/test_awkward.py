@@ -228,6 +228,15 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         ),
         "columns named by class": ("a.csv", BY_NAME),
         "in another order": ("a.csv", BY_NAME[["ship", "cat", "horse", "dog", "y_true"]]),
+        **{
+            f"columns named by class beside {name}": ("a.csv", BY_NAME.assign(**{name: values}))
+            for name, values in {
+                "entropy": -(FOUR * np.log(FOUR)).sum(axis=1),
+                "max_prob": FOUR.max(axis=1),
+                "latency": np.where(np.arange(N) % 9, Q / 99, np.nan),
+                "retries": 0,
+            }.items()
+        },
         "prob_cat": ("a.csv", BY_NAME.rename(columns={name: f"prob_{name}" for name in CLASSES})),
         "classes after any prefix": (
             "a.csv --columns 'posteriors=s cat+s dog+s horse+s ship' --labels cat,dog,horse,ship",
