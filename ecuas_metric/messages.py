@@ -245,6 +245,7 @@ ADVICE = {  # sentences of their own
         "Only you know which: right='{high}/{low}' if {high} is ({share:.1%} are right then), right='{low}/{high}' if "
         "{low} is (all others)."
     ),
+    "write_1_for_right": "Write 1 for right answers, and 0 for wrong ones.",
     "add_ids": "Add ids to all files, or to none to pair the samples by row.",
     "count_as_wrong": "Label them, or count them as wrong with unlabelled='wrong'.",
     "group_repeated_ids": "Samples of one id depend on each other: without groups, intervals and tests are too sure.",

@@ -382,8 +382,11 @@ def _known_pair(
     if len(distinct) == 2 > len(common) and not any(map(is_number, distinct)):
         low, high = dict.fromkeys(words)
         share = np.mean(codes[codes >= 0] == 1)
-        fields = {"advice": "say_right", "share": share, **codes_of_two(low, high)}
-        raise sheet.error(column, "two_codes", **fields)
+        # no flag says words with the sign that separates them
+        advice = "write_1_for_right" if "/" in low + high else "say_right"
+        raise sheet.error(
+            column, "two_codes", advice=advice, share=share, **codes_of_two(low, high)
+        )
     return pair if len(common) > len(distinct - common) else None
 
 

@@ -990,6 +990,10 @@ REFUSED = {  # a file, what the refusal says, and flags
         BASE.assign(correct=np.where(C, "yes", "wrong")),
         "two codes, wrong and yes: one of them is right",
     ),
+    "two codes that no flag separates": (
+        judged("3/5", "1/5"),
+        "has two codes, 1/5 and 3/5: one of them is right. Write 1 for right answers, and 0 for wrong ones.",
+    ),
     "ignored rows": (
         POSTERIORS.assign(label=np.where(SOME, -100, LABEL)),
         "rows that do not count? Leave these out.",
