@@ -224,7 +224,7 @@ ADVICE = {  # sentences of their own
     "name_by_class": "If column k is class k in each row all the same: columns={columns}.",
     "name_chosen_class": "Is it of the class that was chosen? columns={columns}.",
     "name_positive": "If it is of class 1 all the same: columns={columns}.",
-    "name_positive_class": "If it is: columns={columns}, labels=['{low}', '{high}'].",
+    "name_positive_class": "If it is: {arguments}.",
     "name_predicted": (
         "Name it with columns={columns}; or {{'correct': 'NAME'}}, if a column says which answers are right."
     ),

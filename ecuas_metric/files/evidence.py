@@ -283,14 +283,10 @@ def refuse_positive(
     """Raise FileError if a confidence in the class that was chosen, one of two, is the probability of one of them."""
     pair = _classes_apart(chosen, values)
     if pair is not None:
-        raise sheet.error(
-            name,
-            "probability_of_one",
-            advice="name_positive_class",
-            columns={"label": label, "positive": name},
-            low=pair[0],
-            high=pair[1],
-        )
+        columns = {"label": label, "positive": name}
+        proposal = Proposal("name_positive_class", columns, (as_text(pair[0]), as_text(pair[1])))
+        fields = {"low": pair[0], "high": pair[1], **proposal.to_fields({})}
+        raise sheet.error(name, "probability_of_one", **fields)
 
 
 def _classes_apart(chosen: pa.Array, values: Floats) -> tuple[object, object] | None:

@@ -6,7 +6,10 @@ the first rows. Nothing is proposed where two columns fit alike.
 
 from __future__ import annotations
 
+import csv
+import io
 import re
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product, takewhile
@@ -31,14 +34,15 @@ from .candidates import (
     rises_surely,
 )
 from .cells import classes_of, row_of_numbers
-from .recipe import NAMES, Recipe
+from .recipe import NAMES, Recipe, labels_in, pairs_in
 from .values import Sheet
 
 _T = TypeVar("_T")
 
 _ROWS = 1000  # on which proposals are tried
 _MOST_LABELS = 50  # that a flag lists
-_NOT_IN_LABELS = re.compile(r"[\",]")
+_BEGUN_WORD = re.compile(r"(?<=[\W_])[^\W\d_]+$")  # the common letters of two words behind a name
+_AROUND_NAMES = " _-.:/(,'\""
 _JUDGED = ("correct", "confidence")  # roles
 _OF_CLASSES = [{"yes", "no"}, {"y", "n"}, {"t", "f"}]  # verdicts that may be classes
 
@@ -53,6 +57,8 @@ class Proposal:
     scale: int | str = 1
     right: str = ""  # words for right and wrong answers, as RIGHT/WRONG
     predictions_are: str = ""  # a form of posteriors
+    # side by side -> columns of their own
+    systems: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     alternative: Proposal | None = None  # what else the columns may be
     fields: Mapping[str, Any] = field(default_factory=dict)
 
@@ -82,10 +88,30 @@ class Proposal:
         """Return columns with the scale among them, if it is not that of probabilities."""
         return {**columns, **({} if self.scale == 1 else {"scale": str(self.scale)})}
 
+    def is_read_back(self) -> bool:
+        """Return whether the flags that are printed say the same columns and classes, whatever signs are in these."""
+        pairs = [
+            (system, role, name)
+            for system, columns in {"": self.columns, **self.systems}.items()
+            for role, name in columns.items()
+        ]
+        printed = " ".join(self.to_fields({})["flags"].split())
+        try:
+            is_same = _said_in(printed) == (pairs, [*self.labels])
+        except ValueError:
+            return False
+        return is_same and (self.alternative is None or self.alternative.is_read_back())
+
     def _parts(self, columns: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """Yield what it says, as flags of the command and as arguments."""
-        if columns:
-            yield f"--columns {pairs_of(columns)}", f"columns={columns}"
+        flags = [
+            f"--columns {pairs_of(of_system, system)}"
+            for system, of_system in {"": columns, **self.systems}.items()
+            if of_system
+        ]
+        if flags:
+            argument = {**columns, **self.systems}
+            yield " ".join(flags), f"columns={argument}"
         if self.labels:
             yield _labels_flag(self.labels), f"labels={list(self.labels)}"
         if self.scale != 1:
@@ -104,7 +130,9 @@ def propose(
     table = Candidates(sheet.head(_ROWS), roles)
     for rule in _RULES:
         proposal = _only(list(rule(table)))
-        if proposal is not None and not said & proposal.columns.keys():
+        if proposal is None or said & proposal.columns.keys():
+            continue
+        if proposal.is_read_back():
             yield proposal
 
 
@@ -331,7 +359,7 @@ def _two_classes(table: Candidates) -> Iterator[Proposal]:
     if label is None or share is None or is_judged:
         return
     classes = table.classes(label)
-    if not _fit_labels(classes) or not _is_of_a_class(table, share, classes):
+    if not _is_of_a_class(table, share, classes):
         return
     yield _of_two_words(table, share, label, classes)
 
@@ -360,13 +388,15 @@ def say_classes(recipe: Recipe, labels: Array, values: Array) -> dict[str, Any]:
     the user knows which the column is of.
     """
     classes = distinct_texts(labels)
-    if len(classes) < 2 or not _fit_labels(classes):
+    if not _are_classes(classes):
         return {}
     if recipe.form == "positive":
         proposal = _of_one_column(recipe.predictions[0], classes, labels, values)
     else:
         proposal = _of_columns(classes, labels, values)
-    return {} if proposal is None else proposal.to_fields({})
+    if proposal is None or not proposal.is_read_back():
+        return {}
+    return proposal.to_fields({})
 
 
 def _of_one_column(
@@ -421,18 +451,36 @@ def _with_last(classes: Sequence[str], last: str) -> tuple[str, ...]:
 
 
 def _labels_flag(labels: Sequence[str]) -> str:
-    text = quoted(",".join(labels))
+    """Return the flag of classes, of which those with commas or quotes are quoted as in CSV."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(labels)
+    text = quoted(line.getvalue())
     return f"--labels={text}" if text.startswith("-") else f"--labels {text}"
 
 
+def _said_in(flags: str) -> tuple[list[tuple[str, str, str]], list[str]]:
+    """Return the columns, by their systems and roles, and the classes that flags say."""
+    pairs: list[tuple[str, str, str]] = []
+    labels: list[str] = []
+    words = iter(shlex.split(flags))
+    for word in words:
+        flag, equals, text = word.partition("=")
+        value = text if equals else next(words)
+        if flag == "--columns":
+            pairs += pairs_in(value, "columns")
+        elif flag == "--labels":
+            labels += labels_in(value)
+    return pairs, labels
+
+
 def _are_listed(classes: Sequence[str]) -> bool:
-    """Return whether a flag lists classes: several, but not too many."""
-    return 2 <= len(classes) <= _MOST_LABELS and _fit_labels(classes)
+    """Return whether a flag lists classes: not too many."""
+    return len(classes) <= _MOST_LABELS and _are_classes(classes)
 
 
-def _fit_labels(classes: Sequence[str]) -> bool:
-    """Return whether a flag can list classes."""
-    return not any(map(_NOT_IN_LABELS.search, classes))
+def _are_classes(classes: Sequence[str]) -> bool:
+    """Return whether texts may be the classes of labels: several, and no lists, which have several in a row."""
+    return len(classes) >= 2 and not any(one.startswith(("[", "{")) for one in classes)
 
 
 # ---- answers -----------------------------------------------------------------------------------------------------
@@ -603,12 +651,7 @@ def _side_by_side(table: Candidates) -> Iterator[Proposal]:
         yield from (Proposal("name_seeming", columns) for columns in whole.values())
     whole = whole or _by_values(table) or _of_one_truth(table)
     if 2 <= len(whole) <= _MOST_LABELS:
-        flags = " ".join(
-            f"--columns {pairs_of(columns, system)}" for system, columns in whole.items()
-        )
-        yield Proposal(
-            "name_side_by_side", {}, fields={"flags": flags, "arguments": f"columns={whole}"}
-        )
+        yield Proposal("name_side_by_side", {}, systems=whole)
 
 
 def _of_one_truth(table: Candidates) -> dict[str, dict[str, str]]:
@@ -634,7 +677,8 @@ def _by_values(table: Candidates) -> dict[str, dict[str, str]]:
         longest = max(common, key=len, default="")
         if common.count(longest) == 1:
             verdict = verdicts[common.index(longest)]
-            systems[longest.strip(" _-.:/")] = {"confidence": share, "correct": verdict}
+            name = _BEGUN_WORD.sub("", longest).strip(_AROUND_NAMES)
+            systems[name] = {"confidence": share, "correct": verdict}
     judged = {columns["correct"] for columns in systems.values()}
     are_all = len(judged) == len(systems) == len(verdicts) == len(table.shares())
     return systems if are_all and "" not in systems else {}

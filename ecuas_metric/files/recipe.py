@@ -5,6 +5,7 @@ Names of columns are exact, or the user says them; whatever is read is said, and
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import re
@@ -332,6 +333,11 @@ def pairs_in(text: str, argument: str) -> Iterator[tuple[str, str, str]]:
             require_role(one)
         of = named if colon else of
         yield of, role, column.strip()
+
+
+def labels_in(text: str) -> list[str]:
+    """Return the classes of a text as `--labels` takes it, a line of CSV."""
+    return next(csv.reader([text], skipinitialspace=True))
 
 
 def json_of(recipes: Sequence[Recipe]) -> str:

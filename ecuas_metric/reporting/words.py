@@ -70,7 +70,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_by_class": "If column k is class k in each row all the same: --columns {pairs}.",
     "name_chosen_class": "Is it of the class that was chosen? --columns {pairs}.",
     "name_positive": "If it is of class 1 all the same: --columns {pairs}.",
-    "name_positive_class": "If it is: --columns {pairs} --labels {low},{high}.",
+    "name_positive_class": "If it is: {flags}.",
     "name_predicted": "Name it with --columns {pairs}; or correct=NAME, if a column says which answers are right.",
     "name_right_answers": (
         "--columns {pairs} if it does, --columns correct={verdicts} if it says whether answers are right."

@@ -1,6 +1,5 @@
 """The files that a command line names -> submissions, each by the name of its system."""
 
-import csv
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -13,6 +12,7 @@ from ...files.recipe import (
     ColumnNames,
     Reading,
     Recipe,
+    labels_in,
     pairs_in,
     reading_in,
     scale_of,
@@ -96,9 +96,7 @@ def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
 
 def reading_of(rows: ReadingFlags, metric: FormOptions, unlabelled: str | None) -> Reading:
     """Return what flags say of files, but for their columns."""
-    labels = None
-    if rows.labels is not None:
-        labels = next(csv.reader([rows.labels], skipinitialspace=True))
+    labels = None if rows.labels is None else labels_in(rows.labels)
     rule = rows.unlabelled or unlabelled
     return Reading(
         rule, labels, rows.correct_from, scale_of(rows.scale), metric.predictions_are, rows.right

@@ -1023,6 +1023,10 @@ REFUSED = {  # a file, what the refusal says, and flags
         "must name the same classes",
         "--labels 0,1,2,3",
     ),
+    "several classes in a row": (
+        POSTERIORS.assign(label=[f"[{k}, {(k + 1) % 4}]" for k in LABEL]),
+        "one column has the probability of B.\n",
+    ),
     "a class without a column": (
         BY_NAME.drop(columns="ship"),
         "has label = y_true, but no posteriors",

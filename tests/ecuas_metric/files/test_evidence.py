@@ -177,6 +177,49 @@ def test_probabilities_of_class_0_are_proposed_as_complements(answers, capsys):
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [("('{}', '", "')"), ("{} $PATH ", ""), ("{}: it's ", ""), ("{}=", "")],
+)
+def test_printed_names_of_systems_and_columns_are_read_back(before, after, answers, capsys):
+    confidence, correct = answers
+    columns = {}
+    for system in ("gpt4", "llama"):
+        columns[f"{before.format(system)}correct{after}"] = correct
+        columns[f"{before.format(system)}confidence{after}"] = confidence
+    pd.DataFrame(columns).to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    (flags,) = re.findall("these systems[?] (--columns .*)[.] One", capsys.readouterr().err)
+    rows = by_name(saved("score", "a.csv", *shlex.split(flags)))
+    assert [row["error_rate"] for row in rows.values()] == pytest.approx([1 - correct.mean()] * 2)
+
+
+@pytest.mark.parametrize("name", ["sure,  correct", "of, label=1 sure"])
+def test_no_name_is_printed_that_would_not_be_read_back(name, answers, capsys):
+    confidence, correct = answers
+    pd.DataFrame({name: confidence, "correct": correct}).to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    assert "--columns confidence=NAME;" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("classes", [("0,0", "1,0"), ("it's, $5", 'say "no"'), ("no,", "yes")])
+def test_printed_classes_are_read_back(classes, answers, capsys):
+    confidence, correct = answers
+    true = np.array(classes)[correct]
+    pd.DataFrame({"label": true, "prob": confidence}).to_csv("a.csv", index=False)
+    chosen = np.array(classes)[(confidence > 0.5).astype(int)]
+    table = pd.DataFrame({"label": true, "predicted": chosen, "confidence": confidence})
+    table.to_csv("chosen.csv", index=False)
+    for name in ("a.csv", "chosen.csv"):
+        assert main(["score", name]) == 2
+        (flags,) = re.findall(
+            "(?:probability of .*?|If it is): (--.*?)(?:; if of|[.]$)", capsys.readouterr().err
+        )
+        (row,) = by_name(saved("score", name, *shlex.split(flags))).values()
+        expected = both_readings(confidence, correct)[1]
+        assert row["error_rate"] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(
     ("first", "size", "advice"), [(1, N, "pair_by_row"), (1, 9, "keep_common")]
 )
 def test_ids_that_count_rows_from_0_and_from_1_are_of_the_same_rows(first, size, advice, answers):
