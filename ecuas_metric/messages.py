@@ -301,6 +301,10 @@ ADVICE = {  # sentences of their own
         "is? columns={columns}."
     ),
     "name_side_by_side": "Are these systems? {arguments}. One of them alone: name it.",
+    "number_true_class": (
+        "The true classes seem to be in {names}, one of which is 1 in each row: put the number of that class into one "
+        "column."
+    ),
     "number_words": "Words for degrees? Write a number for each, such as the share of right answers elsewhere.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
@@ -554,6 +558,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "counts_of_rows": "seems to say how many samples each row is of: no two rows are the same without it",
     "label_is_likeliest": "is the likeliest class in every row, and column {other!r} has others of these classes",
     "cut_at_comma": "is 0 in front of whole numbers in column {other!r}: what stands behind a decimal comma",
+    "one_hot": "says of one class alone whether it is true",
     "one_of_three": "may be what another column says is right: of it and {others} each is true where the others agree",
     "comments": "must hold samples; some rows are comments",
     "contradicted": "is not the probability of class 1, by column {other!r}",

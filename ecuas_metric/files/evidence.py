@@ -27,8 +27,8 @@ from .cells import (
     said_words,
     truths_in,
 )
-from .proposals import Proposal
-from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, on_unit_scale
+from .proposals import Proposal, one_hot_in
+from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, name_of, on_unit_scale
 from .roles import DIFFERENT, resolve
 from .values import (
     TEXT,
@@ -647,6 +647,18 @@ def _check_predicted(rows: _Rows) -> Note | None:
     return Note("not_the_likeliest", fields) if differ.any() else None
 
 
+def _refuse_one_hot(rows: _Rows) -> None:
+    """Raise FileError if true ones of several classes are 0 and 1, with other such columns one 1 in each row."""
+    if len(rows.recipe.predictions) <= 2 or len(rows.head.rows) < _ENOUGH:
+        return
+    label = rows.recipe.truth
+    names = [label, *(name for name, count in rows.counts.items() if count <= 2)]
+    together = one_hot_in({name: _numbers_of(rows.head, name) for name in names})
+    if label in together:
+        advice = "number_true_class"
+        raise rows.sheet.error(label, "one_hot", advice=advice, names=name_of(together))
+
+
 def _check_order(rows: _Rows) -> Note | None:
     """Return a note if the likeliest class would be wrong half as often with the columns in another order."""
     count = len(rows.recipe.predictions)
@@ -961,6 +973,7 @@ _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     ("predicted", "", _check_shift),  # whoever named the columns
     ("posteriors", "posteriors", _refuse_sorted),
     ("posteriors", "predicted", _check_predicted),
+    ("posteriors", "", _refuse_one_hot),
     ("posteriors", "", _check_order),
     ("positive", "positive", _refuse_confidences),
     ("positive", "label", _check_label),

@@ -34,7 +34,7 @@ from .candidates import (
     rises_surely,
 )
 from .cells import classes_of, row_of_numbers
-from .recipe import NAMES, Recipe, labels_in, pairs_in
+from .recipe import NAMES, Recipe, labels_in, name_of, pairs_in
 from .values import Sheet
 
 _T = TypeVar("_T")
@@ -322,6 +322,25 @@ def _labels(table: Candidates) -> Iterator[Proposal]:
         values = table.values(label)
         if values.min() >= 0 and values.max() < len(names) and agree(values, chosen):
             yield Proposal("name_found", {"label": label})
+
+
+def _one_hot(table: Candidates) -> Iterator[Proposal]:
+    """Yield what to do about true classes that are in a column each."""
+    names = one_hot_in(table.numbers)
+    are_several = len(table.roles.get("posteriors", ())) > 2
+    if names and are_several and not table.named("label"):
+        yield Proposal("number_true_class", {}, fields={"names": name_of(names)})
+
+
+def one_hot_in(columns: Mapping[str, Floats]) -> list[str]:
+    """Return three or more columns (N,) of 0 and 1, all or those numbered alike, one of which is 1 in each row."""
+    codes = {name: values for name, values in columns.items() if np.isin(values, (0, 1)).all()}
+    numbered = _by_number(codes).values()
+    for names in (list(codes), *(list(group.values()) for group in numbered)):
+        sums = np.sum([codes[name] for name in names], axis=0)
+        if len(names) > 2 and (sums == 1).all():
+            return names
+    return []
 
 
 def _in_place(table: Candidates) -> Iterator[Proposal]:
@@ -755,6 +774,7 @@ _RULES: tuple[Callable[[Candidates], Iterator[Proposal]], ...] = (
     _named_by_class,
     _lists,
     _labels,
+    _one_hot,
     _in_place,
     _confidence,
     _doubt,

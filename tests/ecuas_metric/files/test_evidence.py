@@ -339,15 +339,18 @@ def test_a_comparison_of_one_system_names_the_column_of_systems(answers, capsys)
 
 
 @pytest.mark.parametrize("names", [["is_a", "is_b", "is_c"], ["y_0", "y_1", "y_2"]])
-def test_no_column_of_several_with_one_1_in_each_row_is_proposed_as_labels(names, rng, tmp_path):
+def test_columns_of_which_one_is_1_in_each_row_are_no_labels(names, rng, tmp_path):
     classes = rng.integers(0, 3, N)
     posteriors = rng.dirichlet(np.ones(3), N) + 2 * np.eye(3)[classes]
     table = pd.DataFrame(posteriors / 3, columns=["prob_0", "prob_1", "prob_2"])
     table[names] = np.eye(3, dtype=int)[classes]
     table.to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(FileError, match="no label") as raised:
-        read_submissions(tmp_path / "a.csv")
-    assert raised.value.advice == "name_truth"
+    for said, reason in (({}, "no label"), ({"label": names[0]}, "says of one class alone")):
+        with pytest.raises(FileError, match=reason) as raised:
+            read_submissions(tmp_path / "a.csv", columns=said)
+        assert f"{names[0]}..{names[2]}, one of which is 1 in each row" in str(raised.value)
+    table.assign(y=classes).to_csv(tmp_path / "a.csv", index=False)
+    assert read_submissions(tmp_path / "a.csv", columns={"label": "y"})
 
 
 def test_a_column_that_numbers_the_rows_of_all_systems_is_proposed_as_ids(answers, rng, capsys):
