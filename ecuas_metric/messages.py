@@ -273,6 +273,10 @@ ADVICE = {  # sentences of their own
     "name_second_class": (
         "If {of_column!r} is the probability of {high}: {arguments}; if of {low}: {other_arguments}."
     ),
+    "add_column_of_class": "No column has the probability of {names}: each class in the labels needs one.",
+    "name_fractions": (
+        "Column {of_column!r} has fractions, as probabilities have. If it names classes: columns={columns}."
+    ),
     "name_judged_or_class": (
         "If {truth!r} marks right answers: {arguments}; if it is the true class, and {of_column!r} the probability of "
         "{high}: {other_arguments}."

@@ -199,6 +199,7 @@ class _Matching:
         self.is_trial = is_trial  # of a proposal, which needs no other one
         self.said: list[str] = []
         self.doubtful: list[str] = []  # columns that may be of classes that are never true
+        self.columnless: Collection[str] = ()  # classes of labels, beside others that have columns
         self.roles: dict[str, list[str]] = {}
         self.by_name = grouped(sheet.names, lambda name: name.strip().lower())
 
@@ -377,8 +378,11 @@ class _Matching:
             return []
         for prefix in _PREFIXES:
             names = self._after(prefix, classes)
-            if classes <= names.keys() and all(self._is_numeric(names[known]) for known in classes):
+            there = {known for known in classes & names.keys() if self._is_numeric(names[known])}
+            if there == classes:
                 return self._of_classes(names, classes)
+            if len(there) > 1:
+                self.columnless = classes - there
         return []
 
     def _after(self, prefix: str, classes: Collection[str]) -> dict[str, str]:
@@ -460,13 +464,25 @@ class _Matching:
         if len(roles) > 1:
             return self._error("roles_missing", **(proposed or {"advice": "name_columns"}))
         (role,) = roles
-        usual = {"advice": _ADVICE.get(role, "name_role"), "columns": {role: "NAME"}}
         return self._error(
             "one_role_missing",
             has=[f"{known} = {name_of(self.roles[known])}" for known in present],
             role=role,
-            **(proposed or usual),
+            **(proposed or self._advice_on(role)),
         )
+
+    def _advice_on(self, role: str) -> dict[str, Any]:
+        """Return the advice to name the column of a role, or why one has not got it by its name."""
+        fractions = self._named(role) if role == "predicted" else []
+        if fractions:
+            columns = {role: fractions[0]}
+            return {"advice": "name_fractions", "columns": columns, "of_column": fractions[0]}
+        if role == "posteriors" and self.columnless:
+            return {
+                "advice": "add_column_of_class",
+                "names": sorted(self.columnless)[:COLUMNS_SHOWN],
+            }
+        return {"advice": _ADVICE.get(role, "name_role"), "columns": {role: "NAME"}}
 
     def _proposed(self) -> dict[str, Any]:
         """Return the fields of an error that name columns which may have the roles that are missing, or nothing."""

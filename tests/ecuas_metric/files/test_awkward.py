@@ -518,6 +518,11 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns confidence=1-doubt",
         "confidences",
     ),
+    "predicted classes that look like fractions": (
+        CHOSEN.replace(dict(zip(CLASSES, ["1.1", "1.10", "1.2", "2"], strict=True))),
+        "--columns predicted=predicted",
+        "one of four classes",
+    ),
     "margins": (
         pd.DataFrame({"label": Y, "margin": np.log(P / (1 - P))}),
         "--columns positive=margin --predictions-are logits",
@@ -1029,7 +1034,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "a class without a column": (
         BY_NAME.drop(columns="ship"),
-        "has label = y_true, but no posteriors",
+        "No column has the probability of ship: each class in the labels needs one.",
     ),
     "both forms": (
         POSTERIORS.assign(confidence=0.5, correct=1),
