@@ -556,6 +556,7 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "no_value_at_all": "has no value at all",
     "points_between_thousands": "must be written as other numbers of the file, whose decimal points are commas",
     "row_ends_before": "has no cell, not even an empty one behind a separator",
+    "verdicts_in_several_ways": "must hold verdicts written in one way, not {ways}",
     "word_missing": "has no value {word!r}",
     "written_in_several_ways": "must hold numbers written in one way; most are {usual}",
     # ---- what columns cannot be ----

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -259,6 +260,26 @@ def _refuse_points(sheet: Sheet, column: str) -> None:
         )
 
 
+def _refuse_several_ways(sheet: Sheet, column: str, words: Sequence[str], codes: Ints) -> None:
+    """Raise FileError if a column has verdicts that are all known, but of several pairs: true, 1 and yes."""
+    pairs = list(map(_pair_with, words))
+    if "" in pairs or len(words) < 3 or len(set(pairs)) < 2:
+        return
+    counts: Counter[str] = Counter()
+    for pair, count in zip(pairs, np.bincount(codes[codes >= 0]), strict=True):
+        counts[pair] += int(count)
+    usual = max(pairs, key=counts.__getitem__)
+    wrong = np.isin(codes, [k for k, pair in enumerate(pairs) if pair != usual])
+    ways = [f"{count} as {pair}" for pair, count in counts.most_common()]
+    raise _error_of_cells(sheet, column, "verdicts_in_several_ways", wrong, "", ways=ways)
+
+
+def _pair_with(word: str) -> str:
+    """Return the known pair of words for right and wrong that has a word, or nothing."""
+    word = re.sub(r"\.0*$", "", word)
+    return next((pair for pair in ("1/0", *PAIRS.split()) if word in pair.split("/")), "")
+
+
 def _refuse_others(
     sheet: Sheet,
     column: str,
@@ -376,6 +397,7 @@ def _known_pair(
     codes: Ints,
 ) -> Mapping[str, float] | None:
     """Return the words for right and wrong that a column has, or None; FileError if only the user can know them."""
+    _refuse_several_ways(sheet, column, words, codes)
     distinct = set(words)
     pair = max(TRUTHS, key=lambda known: len(known.keys() & distinct))
     common = pair.keys() & distinct

@@ -969,6 +969,14 @@ REFUSED = {  # a file, what the refusal says, and flags
         BASE.assign(correct=np.where(SOME, "maybe", np.where(C, "yes", "no"))),
         "'maybe' in row 2",
     ),
+    "verdicts of several kinds": (
+        BASE.assign(correct=np.where(SOME, C, np.where(C, "yes", "no"))),
+        "must hold verdicts written in one way, not 192 as yes/no, 8 as 1/0; got '",
+    ),
+    "verdicts of several kinds, of one of which there is one word": (
+        BASE.assign(correct=np.where(SOME, "true", C)),
+        "must hold verdicts written in one way, not 192 as 1/0, 8 as true/false; got 'true' in row 2 (8 of 200).\n",
+    ),
     "a third word, told": (
         BASE.assign(correct=np.where(SOME, "maybe", np.where(C, "ja", "nein"))),
         "must hold ja, nein, or nothing; got 'maybe'",
