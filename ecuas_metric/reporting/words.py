@@ -18,9 +18,9 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "choose_threshold": "`ecuas threshold` chooses it on labelled rows.",
     "use_analytic_intervals": "Use --interval-method analytic instead.",
     "set_missing_confidence": (
-        "Missing confidences? `ecuas score` bounds what they can make of the numbers: systems whose bounds do not "
-        "overlap are in that order. To test a difference, --missing-confidence puts one number in their place: try 0 "
-        "and 1, which show whether the conclusion hangs on it."
+        "Missing confidences? `ecuas score` without --out-of-core bounds what they can make of the numbers: systems "
+        "whose bounds do not overlap are in that order. To test a difference, --missing-confidence puts one number in "
+        "their place: try 0 and 1, which show whether the conclusion hangs on it."
     ),
     "confidences_bounded": (
         "They can be anything from 0 to 1: values are the smallest and the largest possible ones; ECE and metrics of "

@@ -189,7 +189,7 @@ class FormOptions:
         float | None,
         Flag(
             "value that replaces missing confidences; without it `ecuas score` bounds what they can make of its "
-            "numbers, and other commands refuse them",
+            "numbers, and --out-of-core and other commands refuse them",
             "Q",
         ),
     ] = None

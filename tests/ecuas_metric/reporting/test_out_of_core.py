@@ -166,6 +166,13 @@ def test_numbers_notes_marks_and_basis_do_not_depend_on_where_the_rows_are(
         assert other.items() <= row.items()
 
 
+def test_missing_confidences_are_bounded_in_memory_as_the_refusal_says(tmp_path, capsys):
+    path = saved(tmp_path, {"confidence": np.where(P < 0.2, np.nan, P), "correct": Y})
+    assert main(["score", str(path), "--out-of-core"]) == 2
+    assert "`ecuas score` without --out-of-core bounds" in capsys.readouterr().err
+    assert main(["score", str(path)]) == 0
+
+
 def test_a_name_stands_before_those_of_its_columns(logs, tmp_path, capsys):
     files = f"A={logs}/0.parquet", f"B={logs}/1.parquet"
     for engine in ((), ("--out-of-core",)):
