@@ -354,7 +354,7 @@ def basis_of(
     options: Options,
     *,
     ids: Sequence[object] | None = None,
-    truth: Floats | None = None,
+    truth: Array | None = None,
     origin: Origin = UNKNOWN,
 ) -> Basis:
     """Return what the numbers of samples depend on; decisions, options, ids and true classes are in one order."""
@@ -370,7 +370,7 @@ def basis_of(
         weights=digest_of(options.sample_weight, keys),
         groups=digest_of(options.groups, keys),
         strata=digest_of(options.strata, keys),
-        labels=digest_of(truth if decisions.labels is None else decisions.labels, keys),
+        labels=digest_of(truth, keys),
         ids=None if keys is None else Digest(keys.digest),
         answers=digest_of(decisions.candidate_cost, keys),
     )

@@ -88,8 +88,17 @@ class System:
     def basis(self) -> Basis:
         """All that the numbers of this system depend on; its text is their signature."""
         return basis_of(
-            self.decisions, self.options, ids=self.ids, truth=self.truth, origin=self.origin
+            self.decisions,
+            self.options,
+            ids=self.ids,
+            truth=self.true_classes,
+            origin=self.origin,
         )
+
+    @property
+    def true_classes(self) -> Array | None:
+        """(N,), numbers for the true classes, if they are known."""
+        return self.truth if self.decisions.labels is None else self.decisions.labels
 
     @property
     def num_samples(self) -> int:

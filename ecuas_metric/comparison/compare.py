@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..basis import Basis, Purpose, why_not_comparable
+from ..basis import FACTS, Basis, Purpose, why_not_comparable
 from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
@@ -28,6 +28,8 @@ from .family import DRAWS, BestTest, Family
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+_CLASSES = FACTS["labels"].reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,7 +401,21 @@ def _require_same_samples(both: str, reference: System, system: System) -> None:
     """Raise InputError unless two systems, aligned, may be paired."""
     reasons = why_not_comparable(reference.basis, system.basis, purpose=Purpose.PAIR)
     if reasons:
-        raise InputError(both, "not_paired", reasons=reasons)
+        where = _where_classes_differ(reference, system)
+        said = [reason + (where if reason == _CLASSES else "") for reason in reasons]
+        raise InputError(both, "not_paired", reasons=said)
+
+
+def _where_classes_differ(one: System, other: System) -> str:
+    """Return in how many samples the true classes of two systems, aligned, differ, and in which first; or nothing."""
+    if one.num_samples != other.num_samples:
+        return ""
+    are_other = np.asarray(one.true_classes != other.true_classes)
+    if not are_other.any():
+        return ""
+    row = int(np.argmax(are_other))
+    first = f"at index {row}" if one.ids is None else f"with id {str(one.ids[row])!r}"
+    return f" of {np.count_nonzero(are_other)} of {one.num_samples} samples, the first {first}"
 
 
 def _of_one_kind(*ids: Sequence[object] | pa.Array) -> list[pa.Array]:
