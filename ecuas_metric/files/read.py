@@ -469,22 +469,35 @@ def _irregular_csv(
         widest = max(rows, key=len, default=names)
         cells = names + [""] * (len(widest) - 1)
         names = list(map(_column_name, cells, count()))
+    _refuse_cut(content, rows)
+    short = _short_rows(rows, header.before + 1, len(names))
+    columns = (
+        [row[k] or None if k < len(row) else None for row in rows] for k in range(len(names))
+    )
+    return pa.Table.from_arrays([from_texts(column) for column in columns], names), short
+
+
+def _refuse_cut(content: pa.Buffer, rows: Sequence[Sequence[str]]) -> None:
+    """Raise ValueError if nothing ends the last row, and it has fewer cells than others."""
     has_end = content[-1:].to_pybytes() in (b"\n", b"\r")
     last = rows[-1] if rows else []
     if any(last) and not has_end and len(last) < max(map(len, rows)):
         raise ValueError(
             "the file ends within its last row, which has fewer cells than others; write it whole, or leave it out"
         )
+
+
+def _short_rows(rows: Iterable[Sequence[str]], first: int, width: int) -> dict[int, int]:
+    """Return how many cells rows have, by their numbers, that have fewer than the header; ValueError if more."""
     short = {}
-    for number, row in enumerate(rows, header.before + 1):
-        if len(row) > len(names):
-            raise ValueError(f"row {number} has more cells than the header has names")
-        if any(row) and len(row) < len(names):
+    for number, row in enumerate(rows, first):
+        if len(row) > width:
+            raise ValueError(
+                f"row {number} has more cells than the header has names; put texts with separators in quotes"
+            )
+        if any(row) and len(row) < width:
             short[number] = len(row)
-    columns = (
-        [row[k] or None if k < len(row) else None for row in rows] for k in range(len(names))
-    )
-    return pa.Table.from_arrays([from_texts(column) for column in columns], names), short
+    return short
 
 
 def _without_blank_rows(sheet: Sheet) -> Sheet:
@@ -525,9 +538,20 @@ def _header(content: pa.Buffer) -> Header:
     names = _cells(line, separator)
     csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
     cells = _cells(below, separator)
-    if len(cells) > len(names) > 1:
-        raise ValueError("the rows have more cells than the header has names")
+    if len(names) > 1:  # no title
+        _refuse_wider(cells, names)
     return Header(names, before, separator, cells, comments)
+
+
+def _refuse_wider(cells: Sequence[str], names: Sequence[str]) -> None:
+    """Raise ValueError if a row has more cells than there are names."""
+    if len(cells) == len(names) + 1 and not cells[-1].strip():
+        raise ValueError("the rows end in a separator, and the header does not; end it in one too")
+    if len(cells) > len(names):
+        raise ValueError(
+            "the rows have more cells than the header has names; put texts with separators in quotes, or begin the "
+            "header with a separator if the rows begin with names, as R writes them"
+        )
 
 
 def _separator_in(text: str) -> str:

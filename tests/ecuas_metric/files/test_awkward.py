@@ -759,6 +759,18 @@ REFUSED = {  # a file, what the refusal says, and flags
         ),
         "got 'subtotal' in row 22 (2 of 52). Leave such rows out: --columns \"a.csv:skip=22+53\".",
     ),
+    "rows that end in a separator": (
+        TEXT.replace("\n", ",\n").replace(",\n", "\n", 1),
+        "the rows end in a separator, and the header does not; end it in one too.\n",
+    ),
+    "names of rows as R writes them": (
+        BASE.to_csv().removeprefix(","),
+        "or begin the header with a separator if the rows begin with names",
+    ),
+    "a text with a separator": (
+        TEXT.replace("q009", "q0,09"),
+        "row 11 has more cells than the header has names; put texts with separators in quotes.\n",
+    ),
     "a comment among the rows": (TEXT + "# restarted\n" + "q,0.5,1\n", "some rows are comments"),
     "a last number that is cut": (f"{TEXT}q,1,0.", "ends within the number in its last row"),
     "a row that ends early": (
