@@ -111,11 +111,11 @@ def read_sheet(
     rows: str | None = None,
     skip: str | None = None,
 ) -> Sheet:
-    """Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file, also compressed.
+    """Read a CSV (commas, semicolons, tabs), JSON lines, JSON, Parquet, Arrow, NumPy or Excel file.
 
-    The path may be an address that fsspec knows, "-" for standard input, or a folder with the parts of one table;
-    `rows` is the dotted path to the list of rows in a JSON document that has several, `skip` has the numbers of rows
-    that are none of samples, joined by +.
+    It may be compressed by gzip, zstd or zip. The path may be an address that fsspec knows, "-" for standard input, or
+    a folder with the parts of one table; `rows` is the dotted path to the list of rows in a JSON document that has
+    several, `skip` has the numbers of rows that are none of samples, joined by +.
     """
     sheet = _read_parts(Path(path)) if Path(path).is_dir() else _read_whole(path, rows)
     return sheet if skip is None else _without(sheet, skip, path)
@@ -177,7 +177,7 @@ def _read_file(path: str | Path, rows: str | None) -> Sheet:
     if _MARKUP.match(content[:_BEGINNING].to_pybytes()):
         raise FileError(path, "markup")
     if suffix not in _READERS:
-        raise FileError(path, "unknown_suffix", suffixes=list(_READERS))
+        raise FileError(path, "unknown_suffix", suffixes=[*_READERS, *_COMPRESSED])
     reader = _READERS[suffix]
     if rows and reader not in (_read_json, _read_excel):
         raise FileError(path, "rows_of_no_json", value=rows)

@@ -231,8 +231,8 @@ def read_submissions(
     ----------
     path : path
         CSV with commas, semicolons (decimal commas too) or tabs, JSON lines, JSON, Parquet, Arrow, .npz or Excel;
-        also compressed, at an address that fsspec knows, or ``-`` for standard input. A run is a file or a folder, and
-        recognised by its content.
+        also compressed by gzip, zstd or zip, at an address that fsspec knows, or ``-`` for standard input. A run is a
+        file or a folder, and recognised by its content.
     columns : mapping, optional
         The role of a column (a key of `NAMES`) to its name in the file, where that is not one of the role's own: a
         dotted name for what is nested, ``1-NAME`` for the complement. Several are joined by ``+``: parts of an id or

@@ -37,8 +37,8 @@ ADDING = ("normalize", "decompose", "calibration", "reject_costs", "n")  # optio
 Files = Annotated[
     list[str],
     Flag(
-        "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also compressed; - is standard input; NAME=FILE names "
-        "the system",
+        "CSV, JSON lines, JSON, Parquet, Arrow, .npz or Excel, also as .gz, .zst or .zip; - is standard input; "
+        "NAME=FILE names the system",
         "FILE",
     ),
 ]

@@ -1,5 +1,7 @@
+import bz2
 import gzip
 import io
+import lzma
 import re
 import sys
 from contextlib import suppress
@@ -35,6 +37,16 @@ def test_compressed_files_hold_what_was_compressed(suffix, tmp_path):
     assert stem(path) == "gpt-4.1"
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(ValueError, match=r"cannot be read as csv: "):
+        read_sheet(path)
+
+
+@pytest.mark.parametrize("compress", [bz2.compress, lzma.compress])
+def test_what_is_compressed_in_another_way_is_refused_with_the_ways_that_are_read(
+    compress, tmp_path
+):
+    path = tmp_path / "a.csv.packed"
+    path.write_bytes(compress(CSV))
+    with pytest.raises(FileError, match=r"suffix must be one of .*\.gz, \.zst, \.zip"):
         read_sheet(path)
 
 
