@@ -52,6 +52,8 @@ By = Annotated[
     ),
 ]
 PoolTasks = Annotated[bool, Flag("for runs: pool the tasks of each model")]
+PredictionsAre = Annotated[str | None, option("predictions_are", choices=POSTERIOR_FORMS)]
+Renormalize = Annotated[bool, option("renormalize")]
 Normalize = Annotated[bool, option("normalize")]
 Decompose = Annotated[bool, option("decompose")]
 Interval = Annotated[float | None, Flag("intervals at this level, e.g. 0.95", "LEVEL")]
@@ -182,9 +184,7 @@ class FormOptions:
     """What predictions are, and what stands for those that are missing."""
 
     num_classes: Annotated[float | None, option("num_classes", "K")] = None
-    predictions_are: Annotated[str | None, option("predictions_are", choices=POSTERIOR_FORMS)] = (
-        None
-    )
+    predictions_are: PredictionsAre = None
     missing_confidence: Annotated[
         float | None,
         Flag(
@@ -200,7 +200,7 @@ class MetricOptions(FormOptions):
     """Options of the metric that every command on files has."""
 
     n: OrdersN = DEFAULTS.n
-    renormalize: Annotated[bool, option("renormalize")] = False
+    renormalize: Renormalize = False
     reject_costs: Annotated[tuple[float, ...], option("reject_costs", "COST,..")] = ()
     normalize: Normalize = False
     decompose: Decompose = False

@@ -1,6 +1,6 @@
 """`ecuas read`: how files would be read, without a number."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -10,8 +10,9 @@ from ...files.read import read_sheet
 from ...files.recipe import Recipe, json_of, lines_of
 from ...files.roles import describe
 from ...files.submissions import Submission
+from ..report import prepare_open
 from .flags import Flag
-from .parameters import Files, MetricOptions, Notes, RowFlags
+from .parameters import Files, MetricOptions, Notes, PredictionsAre, Renormalize, RowFlags
 from .reading import read_files, recipes_of, without_truth
 
 NO_TRUTH = ("one_role_missing", "roles_missing")  # rules that rows without labels break
@@ -21,13 +22,17 @@ def show_recipes(
     *,
     files: Files,
     rows: RowFlags,
+    predictions_are: PredictionsAre = None,
+    renormalize: Renormalize = False,
     output: Annotated[
         str | None, Flag("write the recipe to this file, for --recipe", "FILE")
     ] = None,
 ) -> Notes:
-    """Print how files are read, and what their columns hold."""
+    """Print how files are read, and what their columns hold; they are refused where `ecuas score` refuses them."""
     outputs = [] if output is None else [output]
-    submissions, remarks = _read(files, rows, outputs)
+    metric = MetricOptions(predictions_are=predictions_are, renormalize=renormalize)
+    submissions, remarks = _read(files, rows, metric, outputs)
+    _refuse_as_score_does(submissions, metric)
     read_as = recipes_of(submissions)
     if remarks:
         read_as = list(map(without_truth, read_as))
@@ -46,14 +51,14 @@ def show_recipes(
 
 
 def _read(
-    files: Sequence[str], rows: RowFlags, outputs: Sequence[str]
+    files: Sequence[str], rows: RowFlags, metric: MetricOptions, outputs: Sequence[str]
 ) -> tuple[list[Submission], Notes]:
     """Return the systems of files, or those of the new rows of one file, with a remark that they have no labels."""
     read = partial(
         read_files,
         files,
         rows,
-        metric=MetricOptions(),
+        metric=metric,
         unlabelled="bounds",
         outputs=outputs,
     )
@@ -68,6 +73,12 @@ def _read(
             raise error from None
     role = "correct" if submissions[0].form == "confidences" else "label"
     return submissions, [("", Note("no_labels", {"role": role}))]
+
+
+def _refuse_as_score_does(submissions: Iterable[Submission], metric: MetricOptions) -> None:
+    """Raise InputError if the numbers of a system are none of its form, as logits are no probabilities."""
+    for one in submissions:
+        prepare_open([one], **metric.options())
 
 
 def _show(recipes: Sequence[Recipe]) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from contextlib import suppress
 from itertools import product
 
@@ -1178,6 +1179,18 @@ def test_what_only_the_user_knows_is_asked_for_with_the_flags_to_write(case, sco
     assert (code, all(flag in said for flag in flags.split(" --"))) == (2, True), said
     if whose:
         assert_scores(whose, f"{path} {flags}")
+
+
+@pytest.mark.parametrize("case", [case for case, (_, _, whose) in ASKED.items() if whose])
+def test_what_score_asks_for_read_asks_for_and_takes(case, score, capsys):
+    table, flags, _ = ASKED[case]
+    path = "a.json" if isinstance(table, str) and table[0] in "[{" else "a.csv"
+    _, _, said = score(path, table)
+    code = cli.main(["read", path])
+    read = capsys.readouterr().err
+    is_without_labels = code == 0 and "No column is read as the labels" in read
+    assert is_without_labels or (code, read) == (2, said)
+    assert cli.main(["read", path, *shlex.split(flags)]) == 0
 
 
 @pytest.mark.parametrize("case", REFUSED)
