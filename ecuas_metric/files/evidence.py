@@ -72,6 +72,7 @@ _SUMS = (
     *("median", "min", "max", "count", "std"),
 )
 _NO_IDS = [word for word in NOTHING if not word or re.search(r"[a-z]", word)]  # but dashes
+_LONGEST_NO_ID = max(map(len, _NO_IDS))
 _COUNTS = {"count", "counts", "freq", "frequency", "n"}
 
 
@@ -162,7 +163,10 @@ def refuse_without_id(sheet: Sheet, name: str) -> None:
     is_floating = pa.types.is_floating(cells.type)
     are_empty = np.isnan(floats_in(cells)) if is_floating else nulls_in(cells)
     if cells.type == TEXT:
-        are_words = is_in(pc.utf8_lower(texts_in(cells)), _NO_IDS)
+        texts = texts_in(cells)
+        are_short = floats_in(pc.less_equal(pc.binary_length(texts), _LONGEST_NO_ID)) > 0
+        are_words = are_short.copy()  # of many ids few are as short
+        are_words[are_short] = is_in(pc.utf8_lower(texts.filter(from_numpy(are_short))), _NO_IDS)
         if are_words.any():
             shapes = set(map(_shape, cells.filter(from_numpy(~are_words))[:_SHAPES].to_pylist()))
             are_empty |= are_words & [_shape(cell) not in shapes for cell in cells.to_pylist()]
