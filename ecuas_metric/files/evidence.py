@@ -164,7 +164,7 @@ def refuse_without_id(sheet: Sheet, name: str) -> None:
     are_empty = np.isnan(floats_in(cells)) if is_floating else nulls_in(cells)
     if cells.type == TEXT:
         texts = texts_in(cells)
-        are_short = floats_in(pc.less_equal(pc.binary_length(texts), _LONGEST_NO_ID)) > 0
+        are_short = floats_in(pc.binary_length(texts)) <= _LONGEST_NO_ID
         are_words = are_short.copy()  # of many ids few are as short
         are_words[are_short] = is_in(pc.utf8_lower(texts.filter(from_numpy(are_short))), _NO_IDS)
         if are_words.any():
