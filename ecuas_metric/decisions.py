@@ -14,6 +14,7 @@ from .options import cost_matrix
 from .ranking import sorted_by
 
 SUM_ROUNDING = 1e-12  # rows whose sum is as close to 1 are left as they are
+_LAST_DIGIT = 6e-15  # of uncertainties with 14 digits: a little more than half of it
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -104,7 +105,7 @@ def posterior_decisions(
     expected cost. Rows are divided by their sums; an exact probability of 0 of the true class counts as `epsilon`.
     """
     rule = _rule(cost, posteriors.shape[1])
-    columns = np.empty((5, len(labels)))
+    columns = np.empty((4, len(labels)))
     decision = np.empty(len(labels), np.int32)
     start = 0
     for block in _blocks(posteriors, predictions_are):
@@ -112,20 +113,27 @@ def posterior_decisions(
         start = rows.stop
         label = labels[rows]
         label_cost = _label_cross_entropy(block, label, epsilon)
-        columns[4, rows] = _label_brier_score(block.q, label)
+        columns[3, rows] = _label_brier_score(block.q, label)
         candidate = rule.decide(block, None if decisions is None else decisions[rows])
         decision[rows] = candidate.decision
         columns[0, rows] = candidate.uncertainty
         columns[1, rows] = rule.cost(label, candidate.decision, label_cost)
-        columns[2, rows] = candidate.confidence
-        columns[3, rows] = label_cost
-    u, c, confidence, cross_entropy, brier_score = columns
+        columns[2, rows] = label_cost
+    u, c, cross_entropy, brier_score = columns
     if decisions is None:  # then only rounding can pass it
         np.minimum(u, rule.max_uncertainty, out=u)
-    confidences = confidence if isinstance(cost, str) and cost == "zero_one" else None
+    confidences = confidence_at(u) if isinstance(cost, str) and cost == "zero_one" else None
     return Decisions(
         u, c, rule.max_uncertainty, confidences, cross_entropy, brier_score, labels, decision
     )
+
+
+def confidence_at(uncertainty: Floats) -> Floats:
+    """Return the confidences (N,) of posteriors with these uncertainties: the highest that have the same digits.
+
+    So what is 0.7 on paper is in one bin, that which begins with 0.7, and ties share a bin.
+    """
+    return np.minimum(1 - uncertainty + _LAST_DIGIT, 1.0)
 
 
 def cost_decisions(
@@ -184,11 +192,10 @@ class _Block:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidates:
-    """The candidate decision of each sample of a block, its expected cost, and the confidence in it."""
+    """The candidate decision of each sample of a block, and its expected cost."""
 
     decision: Ints  # (n,)
     uncertainty: Floats  # (n,)
-    confidence: Floats | float = math.nan  # (n,) for the 0-1 cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,9 +230,8 @@ def _zero_one(block: _Block, made: Ints | None) -> _Candidates:
     q = block.q
     rows = np.arange(len(q))
     decision = q.argmax(axis=1) if made is None else made
-    confidence = np.minimum(q[rows, decision], 1.0)
     q[rows, decision] = 0.0  # 1 - q_e from the other classes: exact where q_e is close to 1
-    return _Candidates(decision, _rounded(q.sum(axis=1)), confidence)
+    return _Candidates(decision, _rounded(q.sum(axis=1)))
 
 
 def _rounded(u: Floats) -> Floats:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .basis import Basis, Digest, Purpose, why_not_comparable
-from .decisions import Decisions, one_of_each_class, select_rows
+from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
 from .errors import UNLABELLED, InputError, Note
 from .inference import Groups
 from .inputs import Bools, Floats, Ints, Limits, inner
@@ -393,7 +393,7 @@ def thresholds_of(none: Decisions, options: Options) -> Floats:
     thresholds = [none.rank_at(np.array(options.reject_costs))]
     if none.confidence is not None:
         edges = np.arange(1, options.n_bins) / options.n_bins
-        thresholds.append(-edges if none.labels is None else 1 - edges)
+        thresholds.append(-edges if none.labels is None else confidence_at(edges))
     return np.unique(np.concatenate(thresholds))
 
 
@@ -560,8 +560,7 @@ def system_of(summary: Summary) -> System:
     uncertainty = none.uncertainty_at(rank)
     confidence = None
     if none.confidence is not None:
-        # with the digits of uncertainties: one at the edge of a bin stays in it
-        confidence = -rank if none.labels is None else np.round(1 - uncertainty, 14)
+        confidence = -rank if none.labels is None else confidence_at(uncertainty)
     decisions = Decisions(
         uncertainty,
         np.tile([0.0, dearest], len(light)),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric import metrics, summary
+from ecuas_metric.calibration import confidence_bins
 from ecuas_metric.errors import InputError
 from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
@@ -146,6 +147,29 @@ def test_bins_that_are_used_tell_means_to_nine_digits(form, rng, monkeypatch):
             assert estimate.value == pytest.approx(expected[key].value, rel=1e-9), key
         else:
             assert estimate.upper_bound - estimate.lower_bound < 1e-2 * estimate.value
+
+
+@pytest.mark.parametrize("n_bins", [7, 10, 33])
+@pytest.mark.parametrize("groups", ["each", "few_bins"])
+def test_a_posterior_at_the_edge_of_a_bin_is_above_it_whatever_its_rounding(
+    n_bins, groups, rng, request
+):
+    """In memory, in a state, and in one with bins: largest probabilities of k / n up to noise, and clearly below it."""
+    if groups == "few_bins":
+        request.getfixturevalue(groups)
+    place = rng.integers(n_bins // 2 + 1, n_bins, 200)
+    below = rng.choice([0.0, 1e-15, 5e-14, 1e-3], 200)
+    q = place / n_bins - below
+    expected = place - (below > 1e-14)
+    rows = Rows("posteriors", np.stack([1 - q, q], axis=1), rng.integers(0, 2, 200), {})
+    rows.given["n_bins"] = n_bins
+    system = rows.system()
+    assert (confidence_bins(system.decisions.confidence, n_bins=n_bins) == expected).all()
+    keys = [Key("ece"), Key("mce")]
+    keys += [Key("ece_equal_mass")] if groups == "each" else []
+    numbers = results_of(rows.state(), only=keys).estimates
+    for key, estimate in compute_results(system, only=keys).estimates.items():
+        assert numbers[key].value == pytest.approx(estimate.value, abs=1e-12), key
 
 
 def test_a_summary_has_a_size_that_does_not_grow(rng):
