@@ -123,7 +123,9 @@ def _is_name(cell: object) -> bool:
 
 
 def _refuse_idle(reading: Reading, form: str) -> None:
-    """Raise InputError for what is said of correctness, where there is none."""
+    """Raise InputError for what is said of correctness, or of confidences, where there is none."""
+    if form == "costs" and reading.scale != 1:
+        raise InputError("scale", "requires_form", forms="confidences or posteriors", form=form)
     for option in ("correct_from", "right"):
         value = getattr(reading, option)
         if value is not None and form != "confidences":

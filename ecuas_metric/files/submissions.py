@@ -491,8 +491,12 @@ def advised(
     values: Array | list[object],
     truth: Floats,
     recipe: Recipe,
+    copies: Floats | None = None,
 ) -> FileError:
-    """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows."""
+    """Return an error with advice that fits what a file holds: margins, several scales, marks of ignored rows.
+
+    Each row stands for as many as `copies` (N,) says.
+    """
     if error.advice == "count_from_0":
         is_mark = error.value == IGNORED or (error.value == -1 and (truth == 0).any())
         error.advice = "leave_ignored_rows_out" if is_mark else "pass_labels"
@@ -503,19 +507,21 @@ def advised(
             error.columns = fields.pop("columns", None)
             error.fields = {**error.fields, **fields}
     elif error.rule == "out_of_unit_interval":
-        _advise_on_range(error, numbers(values, ""), recipe)
+        _advise_on_range(error, numbers(values, ""), recipe, copies)
     return error
 
 
-def _advise_on_range(error: FileError, values: Array, recipe: Recipe) -> None:
-    code = _code_for_missing(values)
+def _advise_on_range(
+    error: FileError, values: Array, recipe: Recipe, copies: Floats | None
+) -> None:
+    code = _code_for_missing(values, copies)
     if recipe.scale != 1:
         error.rule = "beyond_scale"
         error.fields = {"scale": as_text(recipe.scale)}
         error.got = f"{values[error.index]:g}"
         error.advice = ""
     elif error.advice in ("set_scale_100", "set_scale"):
-        counts = scale_counts(values)
+        counts = scale_counts(values, copies)
         if are_mixed(counts, float(np.nanmax(values))):
             error.rule = "several_scales"
             error.fields = {"within": counts[1], "size": counts[0]}
@@ -530,14 +536,15 @@ def _advise_on_range(error: FileError, values: Array, recipe: Recipe) -> None:
         error.advice = "recalibrate_first"
 
 
-def _code_for_missing(values: Array) -> float | None:
+def _code_for_missing(values: Array, copies: Floats | None) -> float | None:
     """Return the one number that a few confidences (N,) are, if all others are from 0 to 1, or to 100."""
     if values.ndim > 1:
         return None
+    counts = np.ones(len(values)) if copies is None else copies
     for highest in (1, 100):
         is_off = (values < 0) | (values > highest)
         codes = np.unique(values[is_off])
-        if len(codes) == 1 and 1 < np.count_nonzero(is_off) < len(values) / 2:
+        if len(codes) == 1 and 1 < counts[is_off].sum() < counts.sum() / 2:
             return float(codes[0])
     return None
 

@@ -26,17 +26,16 @@ from ..files.submissions import (
     truth_in,
     values_in,
 )
-from ..files.values import Sheet, first_of
+from ..files.values import Sheet, first_of, from_numpy
 from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers
 from ..options import Options, is_set
 from ..results import prepare
 from ..summary import SUMS, GroupSums, Summary, summary_of, with_groups
-from .rows import state_of, state_of_counts
+from .rows import groups_of_counts, state_of
 from .storage import added_up, fitting
 
 # a rule, and what it means
 _UNLABELLED = {"wrong": "unlabelled_without_bounds", "drop": MEANING["drop"]}
-_AGGREGATED = ("costs", "counts")  # which memory does not read
 CHUNK = 2**24  # bytes of rows that are scored together
 AS_SAID = Reading()
 # before the names of the columns of groups: y, the correctness of their rows; count; low and high, the ends of their
@@ -73,7 +72,8 @@ def states_of_batches(
             source=source,
         )
         for system, rows in _systems(sheet, recipe, name, prefix):
-            state = _state(rows, recipe, options)
+            counted = _counted(rows, recipe)
+            state = _state(counted, recipe, options, part=_part_of(rows, recipe))
             ends = {
                 "first": int(rows.rows[0]),
                 "last": int(rows.rows[-1]),
@@ -81,7 +81,7 @@ def states_of_batches(
             with fitting(source, "rows_do_not_fit", **ends):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
-                on_scale[system] = on_scale.get(system, 0) + _counts_on_scale(rows, recipe)
+                on_scale[system] = on_scale.get(system, 0) + _counts_on_scale(counted, recipe)
         first += len(table)
     for counts in on_scale.values():
         _require_one_scale(counts, recipe, source)
@@ -203,7 +203,25 @@ def _systems(
         yield f"{prefix}{system}", sheet.select(codes == code)
 
 
-def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
+def _counted(sheet: Sheet, recipe: Recipe) -> Sheet:
+    """Return rows that are counted as groups, those that are right and those that are wrong; others as they are."""
+    if recipe.form != "counts":
+        return sheet
+    count = numbers_in(sheet, recipe.of("count")[0])
+    wrong = numbers_in(sheet, recipe.truth)
+    is_open = np.isnan(wrong)
+    try:
+        groups = groups_of_counts(count, np.where(is_open, 0.0, wrong))
+    except InputError as error:
+        raise located(error, recipe, sheet.source, sheet.rows) from None
+    correct = np.where(is_open[groups.place], np.nan, groups.correct)
+    table = sheet.table.take(from_numpy(groups.place))
+    for name, values in {"y": correct, "count": groups.copies}.items():
+        table = table.append_column(GROUP + name, from_numpy(values))
+    return replace(sheet, table=table, rows=sheet.rows[groups.place])
+
+
+def _state(sheet: Sheet, recipe: Recipe, options: Options, *, part: str | None) -> Summary:
     """Return the summary of the rows of a system."""
     truth = _truth_of(sheet, recipe)
     is_open = np.isnan(truth)
@@ -218,7 +236,7 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
         summary = _summarized(kept, truth, recipe, options)
     else:
         summary = _empty(recipe, options, _num_classes(sheet, recipe))
-    basis = replace(summary.basis, part=_part_of(sheet, recipe))
+    basis = replace(summary.basis, part=part)
     return replace(summary, basis=basis, notes=(*notes, *summary.notes))
 
 
@@ -231,17 +249,17 @@ def _part_of(sheet: Sheet, recipe: Recipe) -> str | None:
 
 
 def _truth_of(sheet: Sheet, recipe: Recipe) -> Floats:
-    """Return correctness, classes, costs or counts of wrong rows (N,), NaN where there is none."""
+    """Return correctness, classes or costs (N,), NaN where there is none."""
     if GROUP + "y" in sheet.names:
         return numbers_in(sheet, GROUP + "y")
-    if recipe.form in _AGGREGATED:
+    if recipe.form == "costs":
         return numbers_in(sheet, recipe.truth)
     return truth_in(sheet, recipe)
 
 
 def _values_of(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     """Return what is predicted (N,) or (N, K); of a group the end of its confidences that may be none."""
-    if GROUP + "low" not in sheet.names:
+    if not _is_added_up(sheet):
         return values_in(sheet, recipe)
     high = numbers_in(sheet, GROUP + "high")
     is_beyond = on_unit_scale(high, recipe.scale) > 1
@@ -258,7 +276,7 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
     rule = recipe.unlabelled
     # an unknown class is not a wrong one
     if rule is None or (rule == "wrong" and recipe.form != "confidences"):
-        row = int(sheet.rows[np.argmax(is_open)]) if copies is None else None
+        row = None if _is_added_up(sheet) else int(sheet.rows[np.argmax(is_open)])
         advice = "count_as_wrong" if recipe.form == "confidences" else "label_or_drop"
         raise FileError(
             sheet.source, "no_value", column=recipe.truth, row=row, advice=advice, **fields
@@ -280,10 +298,7 @@ def _summarized(
     copies = _copies(sheet)
     origin = _origin_of(recipe)
     try:
-        if recipe.form == "counts":
-            count = numbers_in(sheet, recipe.of("count")[0])
-            return state_of_counts(values, count, references, options, origin=origin)
-        if recipe.form not in _AGGREGATED:
+        if recipe.form != "costs":
             are = options.predictions_are
             predictions, references = checked(
                 values, references, sheet, recipe, predictions_are=are
@@ -298,17 +313,13 @@ def _summarized(
             origin=origin,
         )
     except InputError as error:
-        raise advised(
-            located(error, recipe, sheet.source, sheet.rows),
-            values,
-            references,
-            recipe,
-        ) from None
-    return (
-        summary
-        if copies is None
-        else with_groups(summary, _groups(sheet, references, recipe, options))
-    )
+        found = located(error, recipe, sheet.source, sheet.rows)
+        if copies is not None:
+            found.count = found.total = None  # of groups
+        raise advised(found, values, references, recipe, copies) from None
+    if not _is_added_up(sheet):
+        return summary
+    return with_groups(summary, _groups(sheet, references, recipe, options))
 
 
 def _groups(sheet: Sheet, correct: Array, recipe: Recipe, options: Options) -> GroupSums:
@@ -385,7 +396,7 @@ def _origin_of(recipe: Recipe) -> Origin:
 
 
 def _form(recipe: Recipe) -> str:
-    return "posteriors" if recipe.form == "positive" else recipe.form
+    return {"positive": "posteriors", "counts": "confidences"}.get(recipe.form, recipe.form)
 
 
 def _weight_of(sheet: Sheet, recipe: Recipe) -> Floats | None:
@@ -400,6 +411,11 @@ def _copies(sheet: Sheet) -> Floats | None:
     """Return how many rows each row (N,) stands for, if they are groups."""
     name = GROUP + "count"
     return numbers_in(sheet, name) if name in sheet.names else None
+
+
+def _is_added_up(sheet: Sheet) -> bool:
+    """Return whether rows are groups of an engine, which are no rows of a file."""
+    return GROUP + "low" in sheet.names
 
 
 def _num_classes(sheet: Sheet, recipe: Recipe) -> int | None:

@@ -143,7 +143,7 @@ def states_of_frame(
         ):  # where one goes through the rows, the error names the first that is wrong
             _by_batches(rows, recipe, score)
         if error.row is not None:  # of a group
-            error.row = error.index = error.count = error.total = None
+            error.row = error.index = None
         raise
     return dict(sorted(states.items()))  # engines group in any order, and not in the same one twice
 

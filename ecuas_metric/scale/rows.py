@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from .. import inputs
 from ..basis import UNKNOWN, Origin
 from ..costs import above
 from ..errors import InputError, Note
-from ..inputs import Array, Floats, require, same_length
+from ..inputs import Array, Floats, Ints, require, same_length
 from ..options import PER_SAMPLE, Options, checked_options, is_set, require_counts
 from ..results import System, prepare
 from ..summary import Summary, summary_of
@@ -77,22 +78,46 @@ def state_of_counts(
 ) -> Summary:
     """Return the summary of counted rows: ``SELECT confidence, COUNT(*), SUM(wrong) FROM logs GROUP BY 1``."""
     q = inputs.one_dimensional(np.asarray(confidence, np.float64), "predictions")
+    groups = groups_of_counts(count, wrong)
+    same_length(predictions=q, count=np.asarray(count))
+    places = groups.place
+    try:
+        return state_of(
+            "confidences",
+            q[places],
+            groups.correct,
+            options,
+            copies=groups.copies,
+            origin=origin,
+        )
+    except InputError as error:
+        if isinstance(error.index, int) and error.argument == "predictions":
+            error.index = int(places[error.index])
+            error.count = error.total = None  # of groups
+        raise
+
+
+class CountedGroups(NamedTuple):
+    """The right ones of counted rows, and the wrong ones: where they stand (G,), whether they are right, how many."""
+
+    place: Ints
+    correct: Ints
+    copies: Floats
+
+
+def groups_of_counts(count: object, wrong: object) -> CountedGroups:
+    """Return the groups of rows that are counted (N,), those that are none left out; InputError if one is no count."""
     rows = _whole(count, "count")
     incorrect = _whole(wrong, "wrong")
-    same_length(predictions=q, count=rows)
     same_length(count=rows, wrong=incorrect)
     require(incorrect <= rows, incorrect, "wrong", "more_wrong_than_rows")
     copies = np.concatenate([rows - incorrect, incorrect])
-    occur = copies > 0
-    both = np.concatenate([q, q])[occur]
-    correct = np.repeat([1, 0], len(q))[occur]
-    return state_of(
-        "confidences",
-        both,
-        correct,
-        options,
-        copies=copies[occur],
-        origin=origin,
+    occur = np.flatnonzero(copies)
+    is_right = occur < len(rows)
+    return CountedGroups(
+        np.where(is_right, occur, occur - len(rows)),
+        is_right.astype(np.int64),
+        copies[occur],
     )
 
 

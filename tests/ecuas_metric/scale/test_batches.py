@@ -16,7 +16,7 @@ from ecuas_metric.scale import batches, local
 from ecuas_metric.scale.batches import states_of_batches
 from ecuas_metric.scale.local import score_files
 from ecuas_metric.scale.parts import parts_of
-from ecuas_metric.scale.rows import state_of
+from ecuas_metric.scale.rows import state_of, state_of_counts
 from ecuas_metric.scale.storage import read_collection
 from ecuas_metric.summary import merge, results_of
 from tests.conftest import ROOT
@@ -71,12 +71,43 @@ def test_two_columns_name_a_system_and_types_of_numbers_do_not_matter(table):
     assert found == {f"{name} t": state for name, state in of_systems(halves).items()}
 
 
-def test_counts_give_the_state_of_the_rows(table):
+@pytest.mark.parametrize(("scale", "low", "high"), [(1, 0, 1), (100, 0, 100), ("-1:1", -1, 1)])
+def test_counts_give_the_state_of_the_rows(table, scale, low, high):
     frame = table.to_pandas()
     frame["wrong"] = ~frame["correct"]
+    frame["confidence"] = low + (high - low) * frame["confidence"]
     grouped = frame.groupby(["model", "confidence"])["wrong"].agg(["count", "sum"]).reset_index()
-    given = {"count": "count", "wrong": "sum"}
-    assert of_batches(pa.Table.from_pandas(grouped), columns=given) == of_systems(table)
+    rows = of_batches(pa.Table.from_pandas(frame[["model", "confidence", "correct"]]), scale=scale)
+    counts = of_batches(pa.Table.from_pandas(grouped), columns=COUNTED, scale=scale)
+    assert counts == rows
+    if scale == 1:
+        assert rows == of_systems(table)
+
+
+COUNTED = {"count": "count", "wrong": "sum"}
+
+
+@pytest.mark.parametrize("wrong", [[0, 0, 0, 0], [3, 3, 3, 3], [1, 0, 2, 3]])
+@pytest.mark.parametrize("place", range(4))
+def test_a_counted_row_that_is_wrong_is_named(place, wrong):
+    confidence = [0.1, 0.2, 0.3, 0.4]
+    confidence[place] = -7.5
+    table = pa.table({"confidence": confidence, "count": [3] * 4, "sum": wrong})
+    with pytest.raises(FileError, match=f"got -7.5 in row {place + 1}\\."):
+        of_batches(table, columns=COUNTED)
+    with pytest.raises(InputError) as raised:
+        state_of_counts(confidence, [3] * 4, wrong, OPTIONS)
+    assert raised.value.index == place
+    many = [*wrong[:place], 4, *wrong[place + 1 :]]
+    table = table.set_column(2, "sum", pa.array(many))
+    with pytest.raises(FileError, match=rf"'sum' .* got 4.0 in row {place + 1} "):
+        of_batches(table, columns=COUNTED)
+
+
+def test_costs_have_no_scale_of_confidences():
+    costs = pa.table({"u": [0.5, 0.2], "c": [1.0, 0.0]})
+    with pytest.raises(InputError, match="scale requires confidences or posteriors"):
+        of_batches(costs, columns={"uncertainty": "u", "cost": "c"}, scale=100)
 
 
 THREE = {"confidence": [0.9, 0.4, 0.5], "correct": [1, 0, 1]}

@@ -190,6 +190,7 @@ REFUSED = [  # confidences, correctness, weights, scale, what is said
     ([0.5, 0.2], [1, 0], [1.0, -1.0], 1, "'w' must be"),
     ([0.5, 0.2], [1, 0], [1.0, 1e-100], 1, "'w' must be 0 or lie in"),
     ([0.5, 0.9, 70.0], [1, 0, 1], None, 100, "must lie on one scale"),
+    ([0.5] * 9 + [70.0], [1, 0] * 5, None, 1, "must lie on one scale; 9 of 10 lie in"),
 ]
 
 
