@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, missing_package
-from ..files.recipe import HEAD, Reading, Recipe, limits_of, on_unit_scale
+from ..files.recipe import HEAD, LOG, Reading, Recipe, limits_of, on_unit_scale
 from ..options import Options
 from ..summary import LINEAR, ROOT, Summary, SummaryResults, results_of
 from .batches import (
@@ -265,7 +265,7 @@ def _steps(recipe: Recipe, options: Options) -> Iterator[dict[str, Any]]:
     q = _ours("q")
     near = _ours("near")
     root = _ours("root")
-    yield {"q": on_unit_scale(_ours("cell"), recipe.scale)}
+    yield {"q": _on_unit_scale(_ours("cell"), recipe.scale)}
     yield {"near": nw.when(q >= 0.5).then(1 - q).otherwise(q)}
     yield {"root": nw.when(near > 0).then(near).otherwise(nw.lit(0.0))}
     for _ in range(3):  # the eighth root
@@ -314,13 +314,26 @@ def _bin(recipe: Recipe, options: Options) -> Any:
     thresholds += [1 / top] if top > 1 else []
     thresholds += [1 / options.num_classes] if options.num_classes else []
     # A product may round up to the next edge, or down from it.
-    edges = [place / options.n_bins, (place + 1) / options.n_bins, 0.5]
+    edges = [_quotient(place, options.n_bins), _quotient(place + 1, options.n_bins), 0.5]
     is_beyond = [q >= edge for edge in (*edges, *thresholds)]
     is_beyond += [q > threshold for threshold in thresholds]
     for one in is_beyond:
         place = place + one.cast(nw.Float64)
     steps = (LINEAR * _ours("near") + ROOT * _ours("root")).floor()
     return steps * (options.n_bins + len(is_beyond) + 1) + place
+
+
+def _on_unit_scale(cell: Any, scale: float | str) -> Any:
+    """Return what `on_unit_scale` returns in memory, to the last digit."""
+    if scale == LOG:
+        return on_unit_scale(cell, scale)
+    low, high = limits_of(scale)
+    return _quotient(cell - low, high - low)
+
+
+def _quotient(column: Any, divisor: float) -> Any:
+    """Return a column divided by a number as in memory: Polars multiplies by the inverse of what is no column."""
+    return column / (column * 0 + divisor)
 
 
 def _number(name: str, types: Mapping[str, Any]) -> Any:

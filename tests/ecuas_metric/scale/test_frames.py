@@ -10,6 +10,8 @@ import pyarrow as pa
 import pytest
 
 from ecuas_metric import InputError, score_frame, summary
+from ecuas_metric.calibration import confidence_bins
+from ecuas_metric.files.recipe import Reading
 from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
@@ -179,6 +181,24 @@ def test_bins_of_engines_are_those_of_states(engine, monkeypatch):
     monkeypatch.setattr(summary, "MOST_GROUPS", 0)
     of_memory = summary.summary_of(prepare(form, q, y, checked_options()))
     np.testing.assert_allclose(state.groups.low, of_memory.groups.low, rtol=1e-12)
+
+
+@EVERY
+@pytest.mark.parametrize("scale", [1, 100])
+def test_bins_of_many_rows_end_where_those_of_memory_do(engine, scale, monkeypatch):
+    monkeypatch.setattr(frames, "FEW_ROWS", 0)
+    reading = Reading(scale=scale)
+    is_slow = engine in (ENGINES["dask"], ENGINES["spark"])
+    for n_bins in (7, 10) if is_slow else range(2, 51):
+        edges = np.arange(1, n_bins) / n_bins
+        around = [np.nextafter(edges, 0), edges, np.nextafter(edges, 1), np.linspace(0.01, 0.99, 9)]
+        cells = np.concatenate(around) * scale
+        rows = engine(pa.table({"confidence": cells, "correct": np.ones(len(cells), int)}))
+        options = checked_options(n_bins=n_bins)
+        (state,) = frames.states_of_frame(rows, options, reading=reading).values()
+        ends = np.stack([-state.groups.high, -state.groups.low])
+        low, high = confidence_bins(ends, n_bins=n_bins)
+        np.testing.assert_array_equal(low, high)
 
 
 REFUSED = [  # confidences, correctness, weights, scale, what is said
