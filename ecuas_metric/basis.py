@@ -141,7 +141,7 @@ class Basis:
     renormalized: str | None = _fact("tolerances of sums", "renormalized", _BESIDE)
     given_max_uncertainty: float | None = _fact("largest uncertainties u_M", "max")
     # each number stands under the key that names it
-    reject_costs: tuple[float, ...] | None = _fact("reject costs", "reject", _BESIDE)
+    reject_costs: tuple[float, ...] = _fact("reject costs", "reject", _BESIDE, default=())
     # a recalibrated system is a system of its own
     recalibration: str | None = _fact("recalibrations", "recal", _BESIDE)
     # a system decides as it will
@@ -189,7 +189,7 @@ class Basis:
         return "|".join(parts)
 
     def to_json(self) -> dict[str, object]:
-        """Return the fields that are known, as JSON has them."""
+        """Return the fields that are known, as JSON has them; what is empty is so by default."""
         known = {name: getattr(self, name) for name in FACTS}
         return {
             name: str(value) if isinstance(value, Digest) else value

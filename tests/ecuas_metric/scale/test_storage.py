@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ecuas_metric.basis import Purpose, why_not_comparable
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
 from ecuas_metric.scale import storage
 from ecuas_metric.scale.rows import state_of
 from ecuas_metric.scale.storage import Collection, from_bytes, merge_collections, to_bytes
+from ecuas_metric.summary import merge
 from tests.ecuas_metric.scale.parts import FORMS, packed
 
 OPTIONS = checked_options(n=1)
@@ -29,9 +29,18 @@ def test_states_of_every_form_are_what_they_were(rng):
     for name, state in states.items():
         assert packed(found.states[name]) == packed(state), name
         assert [*map(str, found.states[name].notes)] == [*map(str, state.notes)]
-        assert (
-            why_not_comparable(found.states[name].basis, state.basis, purpose=Purpose.MERGE) == []
-        )
+        assert found.states[name].basis == state.basis
+
+
+@pytest.mark.parametrize("reject_costs", [None, 0.3])
+def test_states_with_and_without_reject_costs_are_not_merged_in_any_order(reject_costs):
+    other = None if reject_costs else 0.3
+    kept = state_of("confidences", [0.5], [1], checked_options(reject_costs=reject_costs))
+    added = state_of("confidences", [0.5], [1], checked_options(reject_costs=other))
+    (read,) = from_bytes(to_bytes(Collection({"": kept}))).states.values()
+    for states in ([read, added], [added, read]):
+        with pytest.raises(InputError, match="they differ in their reject costs"):
+            merge(states)
 
 
 def test_anyone_reads_a_file_of_states():
