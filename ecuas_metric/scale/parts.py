@@ -50,11 +50,15 @@ class Part:
             format=format,
         )
 
+    @property
+    def folders(self) -> dict[str, str | None]:
+        """The columns in the names of its folders, as model=a, and their values."""
+        return named_by_folders(self.path.split("/")[:-1])
+
     def columns_in_path(self) -> dict[str, str | None]:
-        """Return the columns that only the names of folders have, as model=a, and their values."""
-        folders = named_by_folders(self.path.split("/")[:-1])
+        """Return those of them that its rows have not, which count."""
         names = self.rows.schema.names
-        return {name: value for name, value in folders.items() if name not in names}
+        return {name: value for name, value in self.folders.items() if name not in names}
 
 
 def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:

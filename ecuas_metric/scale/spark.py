@@ -7,9 +7,11 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from ..errors import FileError, missing_package
+from ..inputs import grouped
 from .batches import first_line
 
 if TYPE_CHECKING:
@@ -21,7 +23,24 @@ _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 
 def frame_of_files(session: SparkSession, parts: Sequence[Part]) -> DataFrame:
-    """Return the rows of files; what folders are called is text, also 007."""
+    """Return the rows of files; a column that they have counts, and not that of a folder, which Spark prefers."""
+    if all(part.columns_in_path() == part.folders for part in parts):
+        return _with_folders(session, parts)
+    from pyspark.sql.functions import lit
+
+    frames = []
+    for columns, alike in grouped(
+        parts, lambda part: tuple(part.columns_in_path().items())
+    ).items():
+        frame = session.read.parquet(*(part.address for part in alike))
+        for name, value in columns:
+            frame = frame.withColumn(name, lit(value).cast("string"))
+        frames.append(frame)
+    return reduce(lambda one, other: one.unionByName(other), frames)
+
+
+def _with_folders(session: SparkSession, parts: Sequence[Part]) -> DataFrame:
+    """Return the rows of files with the columns of their folders; what these are called is text, also 007."""
     inferred = session.conf.get(_INFERENCE)
     session.conf.set(_INFERENCE, "false")
     try:

@@ -14,6 +14,7 @@ import pytest
 
 from ecuas_metric import score_frame
 from ecuas_metric.errors import FileError
+from ecuas_metric.files.recipe import Reading
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.cli import main
 from ecuas_metric.scale import partitions
@@ -75,6 +76,24 @@ def test_files_of_posteriors_and_of_other_columns(tmp_path, rng):
         FileError, match="two.parquet: does not fit to the files before: P.1. = prob"
     ):
         score_files([str(tmp_path)], OPTIONS, engine="spark")
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("folders", [("model=a", "model=b"), ("model=a/task=x", "model=b/task=y")])
+def test_a_column_of_the_rows_counts_and_not_that_of_their_folder(folders, tmp_path):
+    session()
+    for place, folder in enumerate(folders):
+        path = tmp_path / folder / "0.parquet"
+        path.parent.mkdir(parents=True)
+        columns = {"model": ["c", "d"], "confidence": [0.5, 0.2 * place], "correct": [1, 0]}
+        pq.write_table(pa.table(columns), path)
+    reading = Reading(columns={"part": "task"} if "task" in folders[0] else {})
+    found = [
+        of_each(score_files([str(tmp_path)], OPTIONS, engine=engine, reading=reading).states)
+        for engine in ("local", "spark")
+    ]
+    assert found[0] == found[1]
+    assert {name[0] for name in found[0]} == {"c", "d"}
 
 
 @pytest.mark.e2e
