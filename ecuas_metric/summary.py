@@ -27,7 +27,7 @@ from .metrics import (
     ratio_keys,
     recalibrated_values,
 )
-from .options import PER_SAMPLE, Options
+from .options import PER_SAMPLE, Options, checked_options
 from .order import AUROC
 from .ranking import TieGroups, run_starts
 from .results import (
@@ -483,8 +483,13 @@ def results_of(
     """
     if not summary.samples:
         raise InputError("a state", "no_judged_rows", got=f"{summary.rows} rows")
-    options = summary.options.replace(
+    asked_for = checked_options(
         normalize=normalize, decompose=decompose, confidence_level=confidence_level
+    )
+    options = summary.options.replace(
+        normalize=asked_for.normalize,
+        decompose=asked_for.decompose,
+        confidence_level=asked_for.confidence_level,
     )
     system = system_of(summary)
     asked = None if only is None else checked_keys(only)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, missing_package
 from ..files.recipe import HEAD, LOG, Reading, Recipe, limits_of, on_unit_scale
-from ..options import Options
+from ..options import Options, checked_options
 from ..summary import LINEAR, ROOT, Summary, SummaryResults, results_of
 from .batches import (
     AS_SAID,
@@ -98,14 +98,16 @@ def score_frame(
     roles = {**(columns or {}), **parts}
     reading = Reading(unlabelled=unlabelled, scale=scale, correct_from=correct_from, columns=roles)
     settings = state_options(**options)
+    read = partial(
+        results_of, normalize=normalize, decompose=decompose, confidence_level=confidence_level
+    )
+    checked_options(**read.keywords)
     rows = lazy_rows(frame)
     recipe = _recipe_of(rows, reading, SOURCE)
     states = states_of_frame(rows, settings, recipe=recipe)
     results = {}
     for name, state in sorted(states.items()):
-        numbers = results_of(
-            state, normalize=normalize, decompose=decompose, confidence_level=confidence_level
-        )
+        numbers = read(state)
         notes = (*numbers.notes, *recipe.notes, *note_on_class(state, recipe))
         results[name] = replace(numbers, notes=notes)
     return results[""] if results.keys() == {""} else results

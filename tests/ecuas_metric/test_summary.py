@@ -1,5 +1,6 @@
 import dataclasses
 import math
+import re
 from dataclasses import astuple
 
 import numpy as np
@@ -321,6 +322,14 @@ def test_counted_rows_are_those_rows(rng):
     one_by_one = state_of("confidences", q, correct, options)
     assert packed(counted) == packed(one_by_one)
     assert [*map(str, counted.notes)] == [*map(str, one_by_one.notes)]
+
+
+@pytest.mark.parametrize("given", [{"confidence_level": 2}, {"normalize": "no"}, {"decompose": 3}])
+def test_what_is_asked_of_a_state_is_checked_as_in_memory(given, rng):
+    with pytest.raises(InputError) as raised:
+        checked_options(**given)
+    with pytest.raises(InputError, match=re.escape(str(raised.value))):
+        results_of(FORMS["confidences"](rng, 9).state(), **given)
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,6 @@ def score_out_of_core(
 
     notes: Notes = []
     before = read_collection(state).files if state and Path(state).exists() else {}
-    collection, recipes = _collect(files, columns, by, metric, engine=engine, state_file=state)
     if before:
         notes.append(("", Note("rows_in_state", {"count": len(before), "file": state})))
     reading = {
@@ -82,6 +81,8 @@ def score_out_of_core(
         "decompose": metric.decompose,
         "confidence_level": interval,
     }
+    checked_options(**reading)
+    collection, recipes = _collect(files, columns, by, metric, engine=engine, state_file=state)
     added = options_set(metric.options(), is_binned=bool(figures or state))
     read = {recipe.digest(): recipe for recipe in recipes}
     for name, summary in collection.states.items():
@@ -108,10 +109,11 @@ def merge_states(
 
     if state and Path(state).exists():
         raise FileError(state, "file_is_there", advice="name_another")
+    reading = {"normalize": normalize, "decompose": decompose}
+    checked_options(**reading, confidence_level=interval)
     collection = merge_collections(map(read_collection, files), names=files)
     if state:
         write_collection(state, collection)
-    reading = {"normalize": normalize, "decompose": decompose}
     added = options_set(reading)
     return _show(collection, {**reading, "confidence_level": interval}, added, output, figures)
 

@@ -285,6 +285,8 @@ def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
         ("score {0}/0.parquet --out-of-core --scale 0", "--scale must be a number in (0, inf)"),
         ("merge {0}/0.parquet", "is a Parquet file, but not one of states"),
         ("merge {0}/a.state --state {0}/a.state", "is there already"),
+        ("merge {0}/a.state --interval 2", "the level of intervals must be a number in (0, 1)"),
+        ("score {0}/0.parquet --out-of-core --interval 2", "the level of intervals must be"),
         (
             "compare {0}/0.parquet --out-of-core",
             "takes no --out-of-core, which is of ecuas score. States do not say",
