@@ -97,8 +97,14 @@ def collected(collect: Callable[[], Any], source: str) -> Any:
 
 
 def first_line(error: Exception) -> str:
-    """Return the first line of what an error says."""
-    return str(error).split("\n")[0].rstrip(".")
+    """Return the first line of what an error says, and of one of Java the last cause that Spark has a name for."""
+    said = str(error)
+    cause = getattr(error, "java_exception", None)
+    while cause is not None:
+        message = cause.getMessage() or cause.toString()
+        said = message if message.startswith("[") else said
+        cause = cause.getCause()
+    return said.split("\n")[0].rstrip(".")
 
 
 def check_reading(reading: Reading) -> None:

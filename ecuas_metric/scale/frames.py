@@ -29,6 +29,7 @@ from .batches import (
     recipe_of_rows,
     states_of_batches,
 )
+from .partitions import quoted_name, states_of_rows
 from .rows import LARGEST_WEIGHT, LEAST_WEIGHT, state_options
 
 FEW_ROWS = 2**20  # of which each distinct confidence is a group
@@ -176,11 +177,10 @@ def _recipe_of(rows: Any, reading: Reading, source: str) -> Recipe:
 
 def _by_batches(rows: Any, recipe: Recipe, score: Score) -> dict[str, Summary]:
     """Return the summary of each system by Arrow batches of the columns that are read."""
-    rows = rows.select(*columns_read(recipe, rows.collect_schema().names()))
+    read = columns_read(recipe, rows.collect_schema().names())
+    rows = rows.select(*(_theirs(name, rows) for name in read))
     native = rows.to_native()
     if _is_of_spark(rows):
-        from .partitions import states_of_rows
-
         return states_of_rows(native, score)
     if _is_stream(rows):
         return score(pa.RecordBatchReader.from_stream(native))
@@ -240,20 +240,24 @@ def _grouped(
         ends["lightest"] = _ours("w").min()
     totals = {name: _ours(name).sum() for name in sums}
     aggregates = {"count": nw.len(), **ends, **totals}
-    columns = _columns(rows, recipe, options)
-    groups = columns.group_by(*recipe.systems, *(GROUP + name for name in keys))
+    systems = {f"system {place}": name for place, name in enumerate(recipe.systems)}
+    keys += systems
+    columns = _columns(rows, recipe, options, systems)
+    groups = columns.group_by(*(GROUP + name for name in keys))
     added_up = groups.agg(**_named(aggregates))
-    return collected(lambda: added_up.collect().to_arrow(), source)
+    table = collected(lambda: added_up.collect().to_arrow(), source)
+    return table.rename_columns(_named(systems))
 
 
-def _columns(rows: Any, recipe: Recipe, options: Options) -> Any:
-    """Return rows of systems, and in columns of ours what they are grouped by and what is added up of them."""
+def _columns(rows: Any, recipe: Recipe, options: Options, systems: Mapping[str, str]) -> Any:
+    """Return in columns of ours the systems of rows, what these are grouped by, and what is added up of them."""
     types = rows.collect_schema()
     cells = {"cell": recipe.predictions[0], "y": recipe.truth}
     if recipe.of("weight"):
         cells["w"] = recipe.of("weight")[0]
-    numbers = {ours: _number(name, types) for ours, name in cells.items()}
-    rows = rows.select(*recipe.systems, **_named(numbers))
+    numbers = {ours: _number(_theirs(name, rows), types[name]) for ours, name in cells.items()}
+    names = {ours: _theirs(name, rows) for ours, name in systems.items()}
+    rows = rows.select(**_named(names | numbers))
     # Each in a column of its own: engines compute an expression as often as it is written.
     for columns in _steps(recipe, options):
         rows = rows.with_columns(**_named(columns))
@@ -338,14 +342,21 @@ def _quotient(column: Any, divisor: float) -> Any:
     return column / (column * 0 + divisor)
 
 
-def _number(name: str, types: Mapping[str, Any]) -> Any:
+def _number(column: Any, type: Any) -> Any:
     """Return a column as numbers, nothing where it is not a number."""
     import narwhals as nw
 
-    column = nw.col(name).cast(nw.Float64)
-    if not types[name].is_float():
-        return column
-    return nw.when(~column.is_nan()).then(column)
+    numbers = column.cast(nw.Float64)
+    if not type.is_float():
+        return numbers
+    return nw.when(~numbers.is_nan()).then(numbers)
+
+
+def _theirs(name: str, rows: Any) -> Any:
+    """Return a column of the frame; Spark would take a dot in its name for that of a field."""
+    import narwhals as nw
+
+    return nw.col(quoted_name(name)).alias(name) if _is_of_spark(rows) else nw.col(name)
 
 
 def _ours(name: str) -> Any:

@@ -44,8 +44,8 @@ def states_of_rows(df: DataFrame, score: Score) -> dict[str, Summary]:
             yield pa.RecordBatch.from_pylist([one])
 
     # A column whose name has a dot does not go through mapInArrow: numbered here, and called by its name there.
-    quoted = ["`" + column.replace("`", "``") + "`" for column in names]
-    numbered = df.selectExpr(*[f"{column} AS c{i}" for i, column in enumerate(quoted)])
+    quoted = [f"{quoted_name(name)} AS c{place}" for place, name in enumerate(names)]
+    numbered = df.selectExpr(*quoted)
     merged = numbered.mapInArrow(states, _SCHEMA)
     for keys in (("system", "slot"), ("system",)):
         merged = merged.groupBy(*keys).applyInArrow(merged_rows, _SCHEMA)
@@ -53,6 +53,11 @@ def states_of_rows(df: DataFrame, score: Score) -> dict[str, Summary]:
     if rows and rows[0]["error"]:
         raise pickle.loads(rows[0]["error"])
     return {row["system"]: _state(row) for row in rows}
+
+
+def quoted_name(name: str) -> str:
+    """Return the name of a column as Spark takes it, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def merged_rows(table: pa.Table) -> pa.Table:

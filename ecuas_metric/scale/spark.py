@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import FileError, missing_package
 from ..inputs import grouped
-from .batches import first_line
+from .batches import collected, first_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,6 +23,11 @@ _INFERENCE = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 
 def frame_of_files(session: SparkSession, parts: Sequence[Part]) -> DataFrame:
+    """Return the rows of files; FileError if Spark does not read them, as numbers of 16 bits."""
+    return collected(lambda: _frame(session, parts), "Spark")
+
+
+def _frame(session: SparkSession, parts: Sequence[Part]) -> DataFrame:
     """Return the rows of files; a column that they have counts, and not that of a folder, which Spark prefers."""
     if all(part.columns_in_path() == part.folders for part in parts):
         return _with_folders(session, parts)

@@ -147,6 +147,23 @@ def test_systems_and_parts_have_results_of_their_own(engine):
 
 
 @EVERY
+@pytest.mark.parametrize("form", ["confidences", "two classes"])
+def test_columns_may_have_any_name(engine, form):
+    columns, *_ = data_sets(0)[form]
+    (prediction, values), (truth, correct) = columns.items()
+    system = ["m"] * 9 + ["n"] * (len(values) - 9)
+    names = ["a.b", "it`s", "whose?"]
+    strange = dict(zip(names, (values, correct, system), strict=True))
+    role = {"confidence": "confidence", "prob": "positive"}[prediction]
+    roles = {role: "a.b", truth: "it`s", "system": "whose?"}
+    expected = score_frame(pa.table({**columns, "model": system}))
+    found = score_frame(engine(pa.table(strange)), roles)
+    assert {name: one.flat() for name, one in found.items()} == {
+        name: pytest.approx(one.flat(), rel=1e-12, nan_ok=True) for name, one in expected.items()
+    }
+
+
+@EVERY
 @pytest.mark.parametrize("given", [{}, {"reject_costs": [0.3], "n_bins": 7}, {"num_classes": 3}])
 def test_bins_of_many_rows_bound_the_numbers_of_memory(engine, given, monkeypatch):
     monkeypatch.setattr(frames, "FEW_ROWS", 0)

@@ -97,6 +97,25 @@ def test_a_column_of_the_rows_counts_and_not_that_of_their_folder(folders, tmp_p
 
 
 @pytest.mark.e2e
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        ("float16", "Illegal Parquet type: .*FLOAT16"),
+        ("string", "Expected Spark type double, actual Parquet type BINARY"),
+    ],
+)
+def test_what_spark_does_not_read_is_said_in_its_words(other, message, tmp_path):
+    session()
+    halves = pa.array(np.array([0.5, 0.25], np.float16))
+    for name, kind in (("0", "double" if other == "string" else other), ("1", other)):
+        confidence = halves if kind == "float16" else halves.cast(pa.float64()).cast(kind)
+        table = pa.table({"confidence": confidence, "correct": [1, 0]})
+        pq.write_table(table, tmp_path / f"{name}.parquet")
+    with pytest.raises(FileError, match=f"job failed: .*{message}"):
+        score_files([str(tmp_path)], OPTIONS, engine="spark")
+
+
+@pytest.mark.e2e
 def test_what_is_wrong_comes_back_from_the_workers(tmp_path):
     rows = [([0.5, 0.5], 0), ([0.2, 0.7], 1)]
     df = session().createDataFrame(rows, "posteriors array<double>, label int").coalesce(1)
