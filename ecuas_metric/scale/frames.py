@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, missing_package
 from ..files.recipe import HEAD, LOG, Reading, Recipe, limits_of, on_unit_scale
+from ..files.values import from_values
 from ..options import Options, checked_options
 from ..summary import LINEAR, ROOT, Summary, SummaryResults, results_of
 from .batches import (
@@ -136,15 +137,14 @@ def states_of_frame(
         recipe=recipe,
     )
     if not _is_counted(recipe, rows.collect_schema()):
-        return _by_batches(rows, recipe, score)
-    table = _added_up(rows, recipe, options, source)
+        return _by_batches(rows, recipe, score, source)
     try:
-        states = score([table])
+        states = score([_added_up(rows, recipe, options, source)])
     except FileError as error:
         if _is_stream(
             rows
         ):  # where one goes through the rows, the error names the first that is wrong
-            _by_batches(rows, recipe, score)
+            _by_batches(rows, recipe, score, source)
         if error.row is not None:  # of a group
             error.row = error.index = None
         raise
@@ -166,16 +166,24 @@ def lazy_rows(frame: Any) -> Any:
 def _recipe_of(rows: Any, reading: Reading, source: str) -> Recipe:
     """Return how the rows of a frame are read, by the first of them."""
     check_reading(reading)
-    head = collected(lambda: rows.head(HEAD).collect().to_arrow(), source)
+    head = _head_of(collected(lambda: rows.head(HEAD).collect(), source))
     if not head.num_rows:
         raise InputError("frame", "empty")
     return recipe_of_rows(head, reading, source=source)
 
 
+def _head_of(rows: Any) -> pa.Table:
+    """Return a few rows as Arrow; a column of pandas that is none of it, as of numbers and texts, as texts."""
+    try:
+        return rows.to_arrow()
+    except (pa.ArrowException, TypeError):
+        return pa.table({name: from_values(rows[name].to_list()) for name in rows.columns})
+
+
 # ---- rows that leave their engine ----------------------------------------------------------------------------------
 
 
-def _by_batches(rows: Any, recipe: Recipe, score: Score) -> dict[str, Summary]:
+def _by_batches(rows: Any, recipe: Recipe, score: Score, source: str) -> dict[str, Summary]:
     """Return the summary of each system by Arrow batches of the columns that are read."""
     read = columns_read(recipe, rows.collect_schema().names())
     rows = rows.select(*(_theirs(name, rows) for name in read))
@@ -183,8 +191,15 @@ def _by_batches(rows: Any, recipe: Recipe, score: Score) -> dict[str, Summary]:
     if _is_of_spark(rows):
         return states_of_rows(native, score)
     if _is_stream(rows):
-        return score(pa.RecordBatchReader.from_stream(native))
-    return score([rows.collect().to_arrow()])
+        return score(_batches_of(native, source))
+    return score([collected(lambda: rows.collect().to_arrow(), source)])
+
+
+def _batches_of(native: Any, source: str) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of a frame whose engine gives one after the other."""
+    batches = collected(lambda: pa.RecordBatchReader.from_stream(native), source)
+    while (batch := collected(lambda: next(batches, None), source)) is not None:
+        yield batch
 
 
 def _is_of_spark(rows: Any) -> bool:
@@ -242,10 +257,13 @@ def _grouped(
     aggregates = {"count": nw.len(), **ends, **totals}
     systems = {f"system {place}": name for place, name in enumerate(recipe.systems)}
     keys += systems
-    columns = _columns(rows, recipe, options, systems)
-    groups = columns.group_by(*(GROUP + name for name in keys))
-    added_up = groups.agg(**_named(aggregates))
-    table = collected(lambda: added_up.collect().to_arrow(), source)
+
+    def added_up() -> pa.Table:
+        columns = _columns(rows, recipe, options, systems)
+        groups = columns.group_by(*(GROUP + name for name in keys))
+        return groups.agg(**_named(aggregates)).collect().to_arrow()
+
+    table = collected(added_up, source)
     return table.rename_columns(_named(systems))
 
 
@@ -269,16 +287,19 @@ def _steps(recipe: Recipe, options: Options) -> Iterator[dict[str, Any]]:
     import narwhals as nw
 
     q = _ours("q")
+    within = _ours("within")
     near = _ours("near")
     root = _ours("root")
     yield {"q": _on_unit_scale(_ours("cell"), recipe.scale)}
-    yield {"near": nw.when(q >= 0.5).then(1 - q).otherwise(q)}
+    # engines that have no whole number for what is far outside, or not a number, end with an error
+    is_outside = q.is_null() | (q <= -1) | (q >= 2)
+    yield {"within": nw.when(~is_outside).then(q).otherwise(nw.lit(0.0))}
+    yield {"near": nw.when(within >= 0.5).then(1 - within).otherwise(within)}
     yield {"root": nw.when(near > 0).then(near).otherwise(nw.lit(0.0))}
     for _ in range(3):  # the eighth root
         yield {"root": root.sqrt()}
-    yield {"place": (q * options.n_bins).floor()}
-    is_near = ~q.is_null() & (q > -1) & (q < 2)
-    bins = nw.when(is_near).then(_bin(recipe, options)).otherwise(nw.lit(_OUTSIDE))
+    yield {"place": (within * options.n_bins).floor()}
+    bins = nw.when(is_outside).then(nw.lit(_OUTSIDE)).otherwise(_bin(recipe, options))
     yield {"bin": bins.cast(nw.Int64), "wu": 1 - q}
     if recipe.correct_from is not None:
         y = _ours("y")
@@ -313,7 +334,7 @@ def _bin(recipe: Recipe, options: Options) -> Any:
     """
     import narwhals as nw
 
-    q = _ours("q")
+    q = _ours("within")
     place = _ours("place")
     _, top = limits_of(recipe.scale)
     thresholds = [1 - cost for cost in options.reject_costs]
@@ -339,7 +360,9 @@ def _on_unit_scale(cell: Any, scale: float | str) -> Any:
 
 def _quotient(column: Any, divisor: float) -> Any:
     """Return a column divided by a number as in memory: Polars multiplies by the inverse of what is no column."""
-    return column / (column * 0 + divisor)
+    import narwhals as nw
+
+    return column / (column.is_null().cast(nw.Float64) * 0 + divisor)
 
 
 def _number(column: Any, type: Any) -> Any:

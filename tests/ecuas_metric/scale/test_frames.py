@@ -220,6 +220,9 @@ def test_bins_of_many_rows_end_where_those_of_memory_do(engine, scale, monkeypat
 
 REFUSED = [  # confidences, correctness, weights, scale, what is said
     ([0.5, 2.0], [1, 0], None, 1, r"'confidence' must lie in \[0, 1\]; got 2.0"),
+    ([0.5, np.inf], [1, 0], None, 1, r"'confidence' must lie in \[0, 1\]; got inf"),
+    ([0.5, -1e300], [1, 0], None, 1, r"'confidence' must lie in \[0, 1\]; got -1e\+300"),
+    ([0, 2**62 + 1], [1, 0], None, 1, r"'confidence' must lie in \[0, 1\]; got 4.6\d*e\+18"),
     ([-0.5, 0.2], [1, 0], None, 1, r"'confidence' must lie in \[0, 1\]; got -0.5"),
     ([0.5, None], [1, 0], None, 1, "'confidence' must not be NaN"),
     ([0.5, 0.2, 0.2], [1, None, None], None, 1, "'correct' has no value .*2 of 3"),
@@ -249,6 +252,18 @@ def test_unlabelled_rows_are_counted_or_left_out(engine):
     assert dropped.flat()["error_rate"] == 0
     for results in (wrong, dropped):
         assert "2 of 4 answers (50.0%) are unlabelled" in " ".join(map(str, results.notes))
+
+
+@pytest.mark.parametrize(
+    "others", [[1, "a"], [b"a", "a"], [{"a": 1}, 2], [pd.Period("2025"), None]]
+)
+def test_a_column_that_is_not_used_may_hold_anything(others):
+    columns = {"confidence": [0.9, 0.4], "correct": [1, 0]}
+    expected = score_frame(pd.DataFrame(columns)).flat()
+    frame = pd.DataFrame({**columns, "other": others})
+    assert score_frame(frame).flat() == expected
+    with pytest.raises(InputError, match="frame: (the job failed|column 'other')"):
+        score_frame(frame, {"correct": "other"})
 
 
 def test_what_is_no_frame_is_an_error():
