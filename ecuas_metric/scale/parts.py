@@ -81,9 +81,13 @@ def parts_of_patterns(patterns: Sequence[str | tuple[str, str]]) -> list[Part]:
 def _names_of(pairs: Sequence[tuple[str, str]]) -> list[str]:
     """Return the name of the rows of each (name, pattern) where no column has one."""
     paths = [path for _, path in pairs]
-    stems = ["" if name or glob.has_magic(path) else stem(path.rstrip("/")) for name, path in pairs]
+    stems = ["" if name or _is_pattern(path) else stem(path.rstrip("/")) for name, path in pairs]
     names = [name or own or path for (name, path), own in zip(pairs, stems, strict=True)]
     return distinct_names(names, paths, stems)
+
+
+def _is_pattern(path: str) -> bool:
+    return glob.has_magic(path) and not os.path.exists(path)
 
 
 def parts_of(
@@ -123,12 +127,12 @@ def parts_of(
 
 
 def _paths_of(filesystem: fsspec.AbstractFileSystem, path: str) -> list[str]:
-    """Return what a path, a folder or a pattern names."""
-    if glob.has_magic(path):
-        return list(filesystem.glob(path))
+    """Return what a path, a folder or else a pattern names: what is there may be called as a pattern is."""
     if filesystem.isdir(path):
         return [name for name in filesystem.find(path) if _is_data(name.removeprefix(path))]
-    return [path] if filesystem.exists(path) else []
+    if filesystem.exists(path):
+        return [path]
+    return list(filesystem.glob(path)) if glob.has_magic(path) else []
 
 
 def _is_data(path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -37,7 +38,7 @@ def _frame(session: SparkSession, parts: Sequence[Part]) -> DataFrame:
     for columns, alike in grouped(
         parts, lambda part: tuple(part.columns_in_path().items())
     ).items():
-        frame = session.read.parquet(*(part.address for part in alike))
+        frame = session.read.parquet(*map(_escaped, alike))
         for name, value in columns:
             frame = frame.withColumn(name, lit(value).cast("string"))
         frames.append(frame)
@@ -50,9 +51,14 @@ def _with_folders(session: SparkSession, parts: Sequence[Part]) -> DataFrame:
     session.conf.set(_INFERENCE, "false")
     try:
         reader = session.read.option("basePath", _folder_above(parts))
-        return reader.parquet(*(part.address for part in parts))
+        return reader.parquet(*map(_escaped, parts))
     finally:
         session.conf.set(_INFERENCE, inferred)
+
+
+def _escaped(part: Part) -> str:
+    """Return the address of a file as Spark takes it, which would read [..] as a pattern."""
+    return re.sub(r"([\[\]{}*?\\])", r"\\\1", part.address)
 
 
 def _folder_above(parts: Sequence[Part]) -> str:

@@ -116,6 +116,22 @@ def test_what_spark_does_not_read_is_said_in_its_words(other, message, tmp_path)
 
 
 @pytest.mark.e2e
+@pytest.mark.parametrize("engine", ["local", "spark"])
+def test_files_and_folders_may_be_called_as_patterns_are(engine, tmp_path):
+    if engine == "spark":
+        session()
+    folder = tmp_path / "run [1] {a,b}" / "model=x[y]"
+    folder.mkdir(parents=True)
+    for name in ("a[0].parquet", "a0.parquet"):
+        path = folder / name
+        pq.write_table(pa.table({"confidence": [0.5], "correct": [int("[" in name)]}), path)
+    both = score_files([str(tmp_path / "run [1] {a,b}")], OPTIONS, engine=engine)
+    assert {name: state.rows for name, state in both.states.items()} == {"x[y]": 2}
+    (one,) = score_files([str(folder / "a[0].parquet")], OPTIONS, engine=engine).states.values()
+    assert (one.rows, one.wrong) == (1, 0)
+
+
+@pytest.mark.e2e
 def test_what_is_wrong_comes_back_from_the_workers(tmp_path):
     rows = [([0.5, 0.5], 0), ([0.2, 0.7], 1)]
     df = session().createDataFrame(rows, "posteriors array<double>, label int").coalesce(1)
