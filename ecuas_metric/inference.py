@@ -277,15 +277,16 @@ class Moments:
     @property
     def freedom(self) -> float:
         """The degrees of freedom of the variance: of answers, and of what only groups tell (Satterthwaite 1946)."""
-        variance = self.variance
-        excess = variance * (1 - 1 / self.clusters.factor)
-        squares = np.square(variance) / np.maximum(self.units - 1, 1.0)
+        variance = float(self.variance.sum())
+        if not variance > 0:
+            return math.inf
+        share = self.variance / variance  # whatever the unit of the costs
+        excess = share * (1 - 1 / self.clusters.factor)
+        squares = np.square(share) / np.maximum(self.units - 1, 1.0)
         of_groups = np.maximum(self.clusters.number - 1, 1.0)
         squares += np.square(excess) / of_groups
         total = float(squares.sum())
-        if not total > 0:
-            return math.inf
-        return max(float(variance.sum()) ** 2 / total, 1.0)
+        return max(1 / total, 1.0) if total > 0 else math.inf
 
     @property
     def shift(self) -> float:

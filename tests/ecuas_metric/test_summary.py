@@ -324,6 +324,18 @@ def test_counted_rows_are_those_rows(rng):
     assert [*map(str, counted.notes)] == [*map(str, one_by_one.notes)]
 
 
+@pytest.mark.parametrize("unit", [1e-90, 1e90])
+def test_intervals_of_costs_do_not_depend_on_their_unit(unit, rng):
+    u, c = rng.exponential(size=(2, 50))
+    limits = []
+    for of in (1, unit):
+        given = {"max_uncertainty": 2 * of, "confidence_level": 0.9}
+        system = Rows("costs", u * of, c * of, given).system()
+        estimates = compute_results(system, only=[Key("risk"), Key("aurc")]).estimates.values()
+        limits.append([(one.low / of, one.high / of) for one in estimates])
+    np.testing.assert_allclose(*limits, rtol=1e-9)
+
+
 @pytest.mark.parametrize("given", [{"confidence_level": 2}, {"normalize": "no"}, {"decompose": 3}])
 def test_what_is_asked_of_a_state_is_checked_as_in_memory(given, rng):
     with pytest.raises(InputError) as raised:
