@@ -688,7 +688,15 @@ def _stretch_of(answers: Answers, hidden: Unseen) -> tuple[str, int, str]:
 
 def note_few_units(answers: Answers) -> tuple[Note, ...]:
     """Return a note if groups, or weights, leave so few units that their own variance says little."""
-    design = answers.design
-    if answers.rows is None or design.num_units >= min(FEW_UNITS, len(design.weight)):
+    groups = answers.groups
+    if answers.rows is None:
+        units = float(groups.weight2.sum()) ** 2 / float(groups.weight4.sum())
+        most = (
+            (1 - _ROUNDING) * groups.total / groups.unit
+        )  # which they are if all weights are equal
+    else:
+        units = answers.design.num_units
+        most = len(answers.design.weight)
+    if units >= min(FEW_UNITS, most):
         return ()
-    return (Note("few_groups", {"count": design.num_units, "needed": FEW_UNITS}),)
+    return (Note("few_groups", {"count": units, "needed": FEW_UNITS}),)

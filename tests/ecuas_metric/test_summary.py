@@ -324,6 +324,22 @@ def test_counted_rows_are_those_rows(rng):
     assert [*map(str, counted.notes)] == [*map(str, one_by_one.notes)]
 
 
+@pytest.mark.parametrize("of", [[1.0, 1e4], [1.0, 2.0], [0.5, 0.5], [1e4, 1e4]])
+@pytest.mark.parametrize("size", [3, 30])
+def test_weights_that_leave_few_units_are_noted_as_in_memory(of, size, rng):
+    rows = FORMS["confidences"](rng, size)
+    rows = rows._replace(weight=np.where(np.arange(size) < 3, of[1], of[0]))
+    told = [
+        [str(note) for note in results.notes if note.id == "few_groups"]
+        for results in (
+            results_of(rows.state(), confidence_level=0.9),
+            compute_results(rows.system(confidence_level=0.9)),
+        )
+    ]
+    assert told[0] == told[1]
+    assert bool(told[0]) == (of[1] == 1e4 != of[0] and size == 30)
+
+
 @pytest.mark.parametrize("unit", [1e-90, 1e90])
 def test_intervals_of_costs_do_not_depend_on_their_unit(unit, rng):
     u, c = rng.exponential(size=(2, 50))
