@@ -494,7 +494,8 @@ def results_of(
     system = system_of(summary)
     asked = None if only is None else checked_keys(only)
     named = [key for key in asked or () if key.entry.when == "named"]
-    every = _values(summary, system, options, [*keys_of(summary.none, options), *named])
+    defined = [key for key in named if key.entry.applies(summary.none)]
+    every = _values(summary, system, options, [*keys_of(summary.none, options), *defined])
     values = every if asked is None else {key: every[key] for key in asked if key in every}
     bounds = order_bounds(summary, values)
     notes = (

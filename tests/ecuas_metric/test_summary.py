@@ -9,7 +9,7 @@ import pytest
 from ecuas_metric import metrics, summary
 from ecuas_metric.calibration import confidence_bins
 from ecuas_metric.errors import InputError
-from ecuas_metric.metric import Key
+from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import curves
 from ecuas_metric.results import compute_results
@@ -350,6 +350,15 @@ def test_intervals_of_costs_do_not_depend_on_their_unit(unit, rng):
         estimates = compute_results(system, only=[Key("risk"), Key("aurc")]).estimates.values()
         limits.append([(one.low / of, one.high / of) for one in estimates])
     np.testing.assert_allclose(*limits, rtol=1e-9)
+
+
+@EVERY
+@pytest.mark.parametrize("name", [name for name in METRICS if METRICS[name].when == "named"])
+def test_a_metric_that_is_named_is_there_where_it_is_in_memory(form, name, rng):
+    rows = FORMS[form](rng, 40)
+    keys = [Key(name, 0.5 if METRICS[name].parameter else None)]
+    found = results_of(rows.state(), only=keys).estimates
+    assert found.keys() == compute_results(rows.system(), only=keys).estimates.keys()
 
 
 @pytest.mark.parametrize("given", [{"confidence_level": 2}, {"normalize": "no"}, {"decompose": 3}])
