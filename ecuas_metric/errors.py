@@ -155,6 +155,12 @@ def missing_package(who_needs: str, *packages: str) -> ImportError:
 UNLABELLED = "unlabelled_answers"  # the id of the note that counts them
 
 
+def fields_of_unlabelled(count: int, total: int, share: float) -> dict[str, Any]:
+    """Return the fields of that note: so many answers, and which share of all, or of their weight."""
+    by_weight = " by weight" if abs(share - count / total) >= 5e-4 else ""
+    return {"count": count, "total": total, "share": share, "by_weight": by_weight}
+
+
 @dataclass(frozen=True, slots=True)
 class Note:
     """What a reader of a result must know besides its numbers: ids of `messages`, and the fields of their sentences."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from .basis import Basis, Digest, Purpose, why_not_comparable
 from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
-from .errors import UNLABELLED, InputError, Note
+from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
 from .inference import Groups
 from .inputs import Bools, Floats, Ints, Limits, inner
 from .intervals import Answers, Intervals, analytic_intervals
@@ -446,15 +446,28 @@ def _counted(
     noted: list[dict[str, Any]] = [dict(other.fields) for _, other in pairs]
     # What is counted may be values of which each row has several; rows that were dropped are no rows of a part.
     per_row = 1 if note.id == UNLABELLED else noted[0]["total"] // part.rows
-    rows_without = sum(one.rows for one in parts) - sum(one.rows for one, _ in pairs)
+    without = [one for one in parts if all(one is not other for other, _ in pairs)]
     fields = noted[0]
     fields["count"] = sum(one["count"] for one in noted)
-    fields["total"] = sum(one["total"] for one in noted) + per_row * rows_without
+    fields["total"] = sum(one["total"] for one in noted) + per_row * sum(
+        one.rows for one in without
+    )
     if "largest" in fields:
         fields["largest"] = max(one["largest"] for one in noted)
+    if note.id == UNLABELLED:
+        weights = {name: sum(one[name] for one in noted) for name in ("weight", "of_weight")}
+        weights["of_weight"] += sum(float(one.groups.sums["weight"].sum()) for one in without)
+        return note_unlabelled(fields["count"], fields["total"], weights, note.advice)
     if "share" in fields:
         fields["share"] = fields["count"] / fields["total"]
     return replace(note, fields=fields)
+
+
+def note_unlabelled(count: int, total: int, weights: Mapping[str, float], advice: str) -> Note:
+    """Return the note on unlabelled rows, with their weight and the weight of all, which add up."""
+    of_weight = weights["of_weight"]
+    share = weights["weight"] / of_weight if of_weight > 0 else count / total
+    return Note(UNLABELLED, {**fields_of_unlabelled(count, total, share), **weights}, advice)
 
 
 # ---- summary -> numbers --------------------------------------------------------------------------------------------
@@ -481,7 +494,7 @@ def results_of(
     >>> round(results.flat()["ecuas_1"], 4), round(results.flat()["ecuas_1_standard_error"], 4)
     (0.67, 0.4954)
     """
-    if not summary.samples:
+    if not summary.samples or _is_unlabelled(summary):
         raise InputError("a state", "no_judged_rows", got=f"{summary.rows} rows")
     asked_for = checked_options(
         normalize=normalize, decompose=decompose, confidence_level=confidence_level
@@ -523,6 +536,12 @@ def results_of(
         for key, value in values.items()
     }
     return SummaryResults(estimates, notes + inference.notes, _basis(summary, options))
+
+
+def _is_unlabelled(summary: Summary) -> bool:
+    """Return whether no row has a label, though they count as wrong."""
+    counts = [note.fields for note in summary.notes if note.id == UNLABELLED]
+    return any(fields["count"] == fields["total"] for fields in counts)
 
 
 def _estimate(

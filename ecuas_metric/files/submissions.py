@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..basis import numbers_of_texts
-from ..errors import UNLABELLED, FileError, InputError, Note
+from ..errors import UNLABELLED, FileError, InputError, Note, fields_of_unlabelled
 from ..inputs import (
     IGNORED,
     Array,
@@ -119,8 +119,7 @@ class Unlabelled:
 
     def note(self, count: int, total: int) -> Note:
         """Return what a reader must know: how many there are, and what the rule does to the numbers."""
-        by_weight = " by weight" if abs(self.share - count / total) >= 5e-4 else ""
-        fields = {"count": count, "total": total, "share": self.share, "by_weight": by_weight}
+        fields = fields_of_unlabelled(count, total, self.share)
         return Note(UNLABELLED, fields, MEANING[self.rule])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..basis import Origin
-from ..errors import UNLABELLED, FileError, InputError, Note
+from ..errors import FileError, InputError, Note
 from ..files.cells import numbers_in, row_of_numbers
 from ..files.evidence import are_mixed, note_other_class, recipe_of, refuse_rating, scale_counts
 from ..files.recipe import HEAD, Reading, Recipe, column_in, on_unit_scale
@@ -30,7 +30,7 @@ from ..files.values import Sheet, first_of, from_numpy
 from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers
 from ..options import Options, is_set
 from ..results import prepare
-from ..summary import SUMS, GroupSums, Summary, summary_of, with_groups
+from ..summary import SUMS, GroupSums, Summary, note_unlabelled, summary_of, with_groups
 from .rows import groups_of_counts, state_of
 from .storage import added_up, fitting
 
@@ -287,8 +287,9 @@ def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
         raise FileError(
             sheet.source, "no_value", column=recipe.truth, row=row, advice=advice, **fields
         )
-    fields |= {"share": count / total, "by_weight": ""}
-    return Note(UNLABELLED, fields, _UNLABELLED[rule])
+    weight = _total_weights(sheet, recipe)
+    weights = {"weight": float(weight[is_open].sum()), "of_weight": float(weight.sum())}
+    return note_unlabelled(count, total, weights, _UNLABELLED[rule])
 
 
 def _summarized(
@@ -411,6 +412,17 @@ def _weight_of(sheet: Sheet, recipe: Recipe) -> Floats | None:
         return None
     name = GROUP + "lightest"
     return numbers_in(sheet, name if name in sheet.names else recipe.of("weight")[0])
+
+
+def _total_weights(sheet: Sheet, recipe: Recipe) -> Floats:
+    """Return the weight (N,) of all rows that each row stands for."""
+    if GROUP + "w" in sheet.names:
+        return numbers_in(sheet, GROUP + "w")
+    weight = _weight_of(sheet, recipe)
+    copies = _copies(sheet)
+    if weight is not None:
+        return weight
+    return np.ones(len(sheet.rows)) if copies is None else copies
 
 
 def _copies(sheet: Sheet) -> Floats | None:

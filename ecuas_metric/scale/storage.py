@@ -28,7 +28,7 @@ from ..options import checked_options, is_set
 from ..summary import SUMS, GroupSums, OwnSums, Summary, merge
 from .rows import STATE_OPTIONS
 
-_VERSION = 6  # to be raised whenever the cost of a row, what is summed of it or its group changes
+_VERSION = 7  # to be raised whenever the cost of a row, what is summed of it or its group changes
 METADATA = b"ecuas"
 _NUMBERS = ("first", "last", *SUMS)
 _SCHEMA = pa.schema(

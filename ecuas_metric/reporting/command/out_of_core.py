@@ -206,11 +206,11 @@ def _keys_asked(
 
 
 def _unlabelled(results: Mapping[str, SummaryResults]) -> dict[str, Unlabelled]:
-    """Return the share of unlabelled answers of each system that has some; what they weigh is not known."""
+    """Return the share of unlabelled answers of each system that has some."""
     shares = {}
     for name, one in results.items():
         for note in one.notes:
-            if note.id == UNLABELLED and one.basis.weights is None:
+            if note.id == UNLABELLED:
                 fields: dict[str, Any] = dict(note.fields)
                 shares[name] = Unlabelled(
                     str(one.basis.unlabelled), np.zeros(0, np.bool_), fields["share"]

@@ -7,15 +7,20 @@ import sys
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ecuas_metric import InputError, score_frame, summary
 from ecuas_metric.calibration import confidence_bins
+from ecuas_metric.errors import UNLABELLED
 from ecuas_metric.files.recipe import Reading
+from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.inputs import FORM_CHECKS
 from ecuas_metric.options import checked_options
 from ecuas_metric.results import compute_results, prepare
 from ecuas_metric.scale import frames
+from ecuas_metric.scale.batches import states_of_batches
+from ecuas_metric.summary import merge
 from tests.conftest import seeds
 from tests.ecuas_metric.scale.sessions import session
 
@@ -252,6 +257,29 @@ def test_unlabelled_rows_are_counted_or_left_out(engine):
     assert dropped.flat()["error_rate"] == 0
     for results in (wrong, dropped):
         assert "2 of 4 answers (50.0%) are unlabelled" in " ".join(map(str, results.notes))
+
+
+@EVERY
+@pytest.mark.parametrize("rule", ["wrong", "drop"])
+@pytest.mark.parametrize("weights", [[1, 1, 5, 2], None])
+def test_unlabelled_rows_are_told_as_of_a_file_in_memory(engine, rule, weights, tmp_path):
+    columns = {"confidence": [0.5, 0.2, 0.2, 0.9], "correct": [1, None, None, 1]}
+    roles = {} if weights is None else {"weight": "w"}
+    table = pa.table(columns if weights is None else {**columns, "w": weights})
+    pq.write_table(table, tmp_path / "a.parquet")
+    (expected,) = read_submissions(tmp_path / "a.parquet", columns=roles, unlabelled=rule)
+    facts = [note.fact for note in expected.notes if note.id == UNLABELLED]
+    found = score_frame(engine(table), roles, unlabelled=rule)
+    assert [note.fact for note in found.notes if note.id == UNLABELLED] == facts
+    reading = Reading(columns=roles, unlabelled=rule)
+    parts = [
+        states_of_batches([part], checked_options(), reading=reading)["system"]
+        for part in (table[:1], table[1:3], table[3:])
+    ]
+    assert [note.fact for note in merge(parts).notes] == facts
+    nothing = table.set_column(1, "correct", pa.array([None] * 4, pa.int64()))
+    with pytest.raises(InputError, match="must have rows that are judged|has no value at all"):
+        score_frame(engine(nothing), roles, unlabelled=rule)
 
 
 @pytest.mark.parametrize(
