@@ -141,7 +141,10 @@ def recipe_of_rows(
     )
     recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
     what = ""
-    if recipe.form == "predicted":
+    ours = [name for name in head.column_names if name.startswith(GROUP)]
+    if ours:
+        what = f"a column called {ours[0]!r}"
+    elif recipe.form == "predicted":
         what = "a predicted and a true class"
     elif recipe.of("stratum") or recipe.of("group"):
         what = "strata or groups"

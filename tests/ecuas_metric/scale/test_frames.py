@@ -294,6 +294,13 @@ def test_a_column_that_is_not_used_may_hold_anything(others):
         score_frame(frame, {"correct": "other"})
 
 
+@pytest.mark.parametrize("name", ["ecuas q", "ecuas count"])
+def test_a_column_called_as_one_of_ours_is_refused(name):
+    frame = pd.DataFrame({"confidence": [0.9, 0.4], "correct": [1, 0], name: [5, 6]})
+    with pytest.raises(InputError, match=f"has a column called '{name}'"):
+        score_frame(frame)
+
+
 def test_what_is_no_frame_is_an_error():
     with pytest.raises(InputError, match="frame must be a frame"):
         score_frame([1, 2])
