@@ -141,10 +141,8 @@ def states_of_frame(
     try:
         states = score([_added_up(rows, recipe, options, source)])
     except FileError as error:
-        if _is_stream(
-            rows
-        ):  # where one goes through the rows, the error names the first that is wrong
-            _by_batches(rows, recipe, score, source)
+        if _is_stream(rows):  # then the rows decide, and an error names the first that is wrong
+            return _by_batches(rows, recipe, score, source)
         if error.row is not None:  # of a group
             error.row = error.index = None
         raise
@@ -176,7 +174,7 @@ def _head_of(rows: Any) -> pa.Table:
     """Return a few rows as Arrow; a column of pandas that is none of it, as of numbers and texts, as texts."""
     try:
         return rows.to_arrow()
-    except (pa.ArrowException, TypeError):
+    except (pa.ArrowException, TypeError, OverflowError):
         return pa.table({name: from_values(rows[name].to_list()) for name in rows.columns})
 
 

@@ -139,6 +139,16 @@ def test_notes_on_columns_are_those_of_files(engine):
 
 
 @EVERY
+def test_whole_numbers_may_be_larger_than_what_a_float_tells(engine):
+    columns = {"confidence": [0.9, 0.2, 0.4], "correct": [1, 0, 1]}
+    weights = [2**60 + 1, 2**60, 2**61]
+    roles = {"weight": "w"}
+    found = score_frame(engine(pa.table({**columns, "w": weights})), roles).flat()
+    expected = score_frame(pa.table({**columns, "w": [1.0, 1.0, 2.0]}), roles).flat()
+    assert found == pytest.approx(expected, rel=1e-12, nan_ok=True)
+
+
+@EVERY
 def test_systems_and_parts_have_results_of_their_own(engine):
     columns, _, form, q, y = data_sets(0)["all different"]
     task = np.where(np.arange(len(q)) % 2 == 0, "a", "b")
@@ -283,7 +293,7 @@ def test_unlabelled_rows_are_told_as_of_a_file_in_memory(engine, rule, weights, 
 
 
 @pytest.mark.parametrize(
-    "others", [[1, "a"], [b"a", "a"], [{"a": 1}, 2], [pd.Period("2025"), None]]
+    "others", [[1, "a"], [2**70, 1], [b"a", "a"], [{"a": 1}, 2], [pd.Period("2025"), None]]
 )
 def test_a_column_that_is_not_used_may_hold_anything(others):
     columns = {"confidence": [0.9, 0.4], "correct": [1, 0]}
