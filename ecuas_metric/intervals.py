@@ -691,9 +691,8 @@ def note_few_units(answers: Answers) -> tuple[Note, ...]:
     groups = answers.groups
     if answers.rows is None:
         units = float(groups.weight2.sum()) ** 2 / float(groups.weight4.sum())
-        most = (
-            (1 - _ROUNDING) * groups.total / groups.unit
-        )  # which they are if all weights are equal
+        # as many as there are if all weights are equal
+        most = (1 - _ROUNDING) * groups.total / groups.unit
     else:
         units = answers.design.num_units
         most = len(answers.design.weight)

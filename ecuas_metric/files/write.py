@@ -36,6 +36,6 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except (OSError, OverflowError):  # it is of another user
-        return True
+    except (OSError, OverflowError):
+        pass  # it is of another user
     return True

@@ -421,10 +421,9 @@ def _total_weights(sheet: Sheet, recipe: Recipe) -> Floats:
     """Return the weight (N,) of all rows that each row stands for."""
     if GROUP + "w" in sheet.names:
         return numbers_in(sheet, GROUP + "w")
-    weight = _weight_of(sheet, recipe)
+    if recipe.of("weight"):
+        return numbers_in(sheet, recipe.of("weight")[0])
     copies = _copies(sheet)
-    if weight is not None:
-        return weight
     return np.ones(len(sheet.rows)) if copies is None else copies
 
 
