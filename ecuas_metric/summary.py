@@ -437,30 +437,42 @@ def _is_in_all(note: Note, parts: Sequence[Summary]) -> bool:
     return all(any(other.id == note.id for other in part.notes) for part in parts if part.rows)
 
 
+def _without(pairs: Sequence[tuple[Summary, Note]], parts: Iterable[Summary]) -> list[Summary]:
+    """Return the parts that have no such note."""
+    return [one for one in parts if all(one is not other for other, _ in pairs)]
+
+
 def _counted(
     pairs: Sequence[tuple[Summary, Note]],
     parts: Sequence[Summary],
 ) -> Note:
     """Return a note of some parts with the counts of all rows."""
     part, note = pairs[0]
+    without = _without(pairs, parts)
     noted: list[dict[str, Any]] = [dict(other.fields) for _, other in pairs]
     # What is counted may be values of which each row has several; rows that were dropped are no rows of a part.
     per_row = 1 if note.id == UNLABELLED else noted[0]["total"] // part.rows
-    without = [one for one in parts if all(one is not other for other, _ in pairs)]
     fields = noted[0]
     fields["count"] = sum(one["count"] for one in noted)
-    fields["total"] = sum(one["total"] for one in noted) + per_row * sum(
-        one.rows for one in without
-    )
+    fields["total"] = sum(one["total"] for one in noted)
+    fields["total"] += per_row * sum(one.rows for one in without)
     if "largest" in fields:
         fields["largest"] = max(one["largest"] for one in noted)
     if note.id == UNLABELLED:
-        weights = {name: sum(one[name] for one in noted) for name in ("weight", "of_weight")}
-        weights["of_weight"] += sum(float(one.groups.sums["weight"].sum()) for one in without)
+        weights = _added_weights(noted, without)
         return note_unlabelled(fields["count"], fields["total"], weights, note.advice)
     if "share" in fields:
         fields["share"] = fields["count"] / fields["total"]
     return replace(note, fields=fields)
+
+
+def _added_weights(
+    noted: Sequence[Mapping[str, Any]], without: Iterable[Summary]
+) -> dict[str, float]:
+    """Return the weight of unlabelled rows, and of all rows, of parts with fields of notes and of parts without."""
+    weights = {name: sum(one[name] for one in noted) for name in ("weight", "of_weight")}
+    weights["of_weight"] += sum(float(one.groups.sums["weight"].sum()) for one in without)
+    return weights
 
 
 def note_unlabelled(count: int, total: int, weights: Mapping[str, float], advice: str) -> Note:
@@ -496,19 +508,18 @@ def results_of(
     """
     if not summary.samples or _is_unlabelled(summary):
         raise InputError("a state", "no_judged_rows", got=f"{summary.rows} rows")
-    asked_for = checked_options(
+    checked = checked_options(
         normalize=normalize, decompose=decompose, confidence_level=confidence_level
     )
     options = summary.options.replace(
-        normalize=asked_for.normalize,
-        decompose=asked_for.decompose,
-        confidence_level=asked_for.confidence_level,
+        normalize=checked.normalize,
+        decompose=checked.decompose,
+        confidence_level=checked.confidence_level,
     )
     system = system_of(summary)
     asked = None if only is None else checked_keys(only)
-    named = [key for key in asked or () if key.entry.when == "named"]
-    defined = [key for key in named if key.entry.applies(summary.none)]
-    every = _values(summary, system, options, [*keys_of(summary.none, options), *defined])
+    keys = [*keys_of(summary.none, options), *_named(asked or (), summary.none)]
+    every = _values(summary, system, options, keys)
     values = every if asked is None else {key: every[key] for key in asked if key in every}
     bounds = order_bounds(summary, values)
     notes = (
@@ -536,6 +547,11 @@ def results_of(
         for key, value in values.items()
     }
     return SummaryResults(estimates, notes + inference.notes, _basis(summary, options))
+
+
+def _named(asked: Iterable[Key], none: Decisions) -> list[Key]:
+    """Return which of the keys are there only where they are named, and are defined."""
+    return [key for key in asked if key.entry.when == "named" and key.entry.applies(none)]
 
 
 def _is_unlabelled(summary: Summary) -> bool:

@@ -140,22 +140,25 @@ def recipe_of_rows(
         format="parquet",
     )
     recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
-    what = ""
-    ours = [name for name in head.column_names if name.startswith(GROUP)]
-    if ours:
-        what = f"a column called {ours[0]!r}"
-    elif recipe.form == "predicted":
-        what = "a predicted and a true class"
-    elif recipe.of("stratum") or recipe.of("group"):
-        what = "strata or groups"
-    elif recipe.form == "counts" and recipe.of("weight"):
-        raise FileError(source, "counts_are_weights", column=recipe.of("weight")[0])
+    what = _not_read(recipe, head.column_names)
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")
+    if recipe.form == "counts" and recipe.of("weight"):
+        raise FileError(source, "counts_are_weights", column=recipe.of("weight")[0])
     if recipe.form == "confidences" and len(head):
         truth_in(sheet, recipe)
         refuse_rating(sheet, recipe, numbers(values_in(sheet, recipe), "predictions"))
     return recipe
+
+
+def _not_read(recipe: Recipe, names: Iterable[str]) -> str:
+    """Return what rows have that is read in memory only, or nothing."""
+    ours = [name for name in names if name.startswith(GROUP)]
+    if ours:
+        return f"a column called {ours[0]!r}"
+    if recipe.form == "predicted":
+        return "a predicted and a true class"
+    return "strata or groups" if recipe.of("stratum") or recipe.of("group") else ""
 
 
 def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
