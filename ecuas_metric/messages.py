@@ -320,7 +320,7 @@ ADVICE = {  # sentences of their own
         "Name them with columns={{'confidence': NAME}}, or {{'posteriors': 'A+B'}} and the labels of these classes."
     ),
     "name_posteriors": (
-        "Name them with columns={{'posteriors': 'A+B'}} of all classes, or {{'positive': NAME}} of class 1. Are "
+        "Name them with columns={{'posteriors': 'A+B'}} of classes 0, 1, .., or {{'positive': NAME}} of class 1. Are "
         "answers judged already? columns={{'confidence': NAME, 'correct': NAME}}."
     ),
     "convert_to_parquet": (
@@ -447,6 +447,10 @@ NOTES = {  # what a reader of a result must know besides its numbers
     ),
     "repeated_rows": "{count} of {total} rows are the same as others before them.",
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
+    "verdicts_not_used": (
+        "Column {column!r} does not say whether the likeliest class is the true one in {count} of the first {total} "
+        "rows; the likeliest is scored."
+    ),
     "values_without_bounds": (
         "No bounds are known of these, which are nan while labels or confidences are unknown: {metrics}."
     ),

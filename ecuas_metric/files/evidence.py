@@ -246,13 +246,22 @@ def note_other_class(
     recipe: Recipe,
 ) -> tuple[Note, ...]:
     """Return a note if probabilities of one class are wrong more often than a coin is, by more than chance explains."""
-    if recipe.form != "positive" or wrong <= total / 2 + np.sqrt(total):  # two deviations of a coin
+    columns = _of_classes_swapped(recipe)
+    if not columns or wrong <= total / 2 + np.sqrt(total):  # two deviations of a coin
         return ()
-    name = recipe.predictions[0]
-    complement = complement_of(name) or f"1-{name}"
-    fields: dict[str, Any] = {"column": name, "share": wrong / total}
-    fields |= {"columns": {"positive": complement}, "pairs": f"positive={complement}"}
+    fields: dict[str, Any] = {"column": name_of(recipe.predictions), "share": wrong / total}
+    fields |= {"columns": columns, "pairs": pairs_of(columns)}
     return (Note("of_other_class", fields, "name_complement"),)
+
+
+def _of_classes_swapped(recipe: Recipe) -> dict[str, str]:
+    """Return the columns of probabilities if they are of the other of two classes, or nothing if that is known."""
+    first = recipe.predictions[0]
+    if recipe.form == "positive":
+        return {"positive": complement_of(first) or f"1-{first}"}
+    if recipe.form == "posteriors" and len(recipe.predictions) == 2 and recipe.are_by_place:
+        return {"posteriors": "+".join(reversed(recipe.predictions))}
+    return {}
 
 
 def scale_counts(values: Array, copies: Floats | None = None) -> Ints:
@@ -651,6 +660,21 @@ def _check_predicted(rows: _Rows) -> Note | None:
     return Note("not_the_likeliest", fields) if differ.any() else None
 
 
+def _check_verdicts(rows: _Rows) -> Note | None:
+    """Return a note if a column named as verdicts does not say whether the likeliest class is the true one."""
+    named = [other for other in rows.counts if _is_named(other, "correct")]
+    if (
+        not named
+        or len(rows.recipe.predictions) < 2
+        or set(_coded(rows.head, named[0])[0]) > _CODES
+    ):
+        return None
+    is_right = _posteriors_of(rows).argmax(axis=1) == _classes_in(rows, rows.recipe.truth)
+    differ = _numbers_of(rows.head, named[0]) == ~is_right
+    fields = {"column": named[0], "count": np.count_nonzero(differ), "total": len(differ)}
+    return Note("verdicts_not_used", fields) if differ.any() else None
+
+
 def _refuse_one_hot(rows: _Rows) -> None:
     """Raise FileError if true ones of several classes are 0 and 1, with other such columns one 1 in each row."""
     if len(rows.recipe.predictions) <= 2 or len(rows.head.rows) < _ENOUGH:
@@ -922,7 +946,8 @@ def _check_parts(rows: _Rows) -> tuple[Note, ...]:
     ids = rows.recipe.of("id")
     if rows.recipe.systems or not all(count_up(_numbers_of(rows.head, name)) for name in ids):
         return ()
-    sizes = {name: _sizes_of_parts(sheet, name) for name in rows.few}
+    names = [name for name in rows.few if set(_coded(rows.head, name)[0]) != _CODES]  # of verdicts
+    sizes = {name: _sizes_of_parts(sheet, name) for name in names}
     sizes = {name: of_parts for name, of_parts in sizes.items() if of_parts.size}
     for name, of_parts in sizes.items():
         _refuse_questions(rows, name, len(of_parts))
@@ -977,6 +1002,7 @@ _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     ("predicted", "", _check_shift),  # whoever named the columns
     ("posteriors", "posteriors", _refuse_sorted),
     ("posteriors", "predicted", _check_predicted),
+    ("posteriors", "correct", _check_verdicts),
     ("posteriors", "", _refuse_one_hot),
     ("posteriors", "", _check_order),
     ("positive", "positive", _refuse_confidences),

@@ -243,8 +243,20 @@ class Recipe:
         parts = [of_system + ", ".join(used), ", ".join(options), not_used]
         return "; ".join(filter(None, parts))
 
+    @property
+    def are_by_place(self) -> bool:
+        """Whether columns of posteriors are of classes 0, 1, .. by their places alone."""
+        numbers = [NUMBERED.fullmatch(name.strip().lower()) for name in self.predictions]
+        places = [match and int(match[2]) for match in numbers]
+        return self.classes is None and len(places) > 1 and places != list(range(len(places)))
+
     def _title(self, role: str) -> str:
-        return f"P({(self.classes or ('0', '1'))[1]})" if role == "positive" else role
+        """Return what a line calls the columns of a role, with the classes that probabilities are of."""
+        if role == "positive":
+            return f"P({(self.classes or ('0', '1'))[1]})"
+        if role == "posteriors" and self.are_by_place:
+            return name_of([f"P({place})" for place in range(len(self.predictions))])
+        return role
 
     def _options(self) -> list[tuple[str, str]]:
         """Return what was said of the values, where it is not the default."""

@@ -52,7 +52,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_predictions": "Columns named after classes? List these: --labels A,B. Else --columns confidence=NAME, or "
     "--columns posteriors=A+B --labels A,B.",
     "name_posteriors": (
-        "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1. Are answers judged "
+        "Name them: --columns posteriors=A+B of classes 0, 1, .., or positive=NAME of class 1. Are answers judged "
         "already? --columns confidence=NAME,correct=NAME."
     ),
     "skip_rows": 'Leave such rows out: --columns "{of_file}:skip={skipped}".',

@@ -899,7 +899,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "complements of the classes in the names": (
         pd.DataFrame({"label": SPAM[Y], "not ham": P, "not spam": 1 - P}),
-        "Name them: --columns posteriors=A+B of all classes, or positive=NAME of class 1.",
+        "Name them: --columns posteriors=A+B of classes 0, 1, .., or positive=NAME of class 1.",
     ),
     "two classes in words beside no probabilities": (
         pd.DataFrame({"label": SPAM[Y], "prob": np.nan}),

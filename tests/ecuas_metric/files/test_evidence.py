@@ -516,3 +516,30 @@ def test_true_and_chosen_classes_are_told_apart_by_the_user(answers, chosen, cap
         columns = dict(pair.split("=") for pair in pairs.split(","))
         (submission,) = read_submissions("a.csv", columns=columns)
         assert submission.recipe.truth == truth
+
+
+@pytest.mark.parametrize("order", [["yes", "no"], ["no", "yes"]])
+def test_the_order_of_columns_is_that_of_the_classes_and_is_said(order, answers, capsys):
+    """Of two in the wrong order the note names the right one."""
+    confidence, _ = answers
+    label = (np.random.default_rng(2).random(N) < confidence).astype(int)
+    table = pd.DataFrame({"label": label, "yes": confidence, "no": 1 - confidence})
+    table.to_csv("a.csv", index=False)
+    columns = "+".join(order)
+    assert main(["score", "a.csv", "--columns", f"posteriors={columns}"]) == 0
+    printed = capsys.readouterr()
+    assert f"P(0)+P(1) = {columns}, label = label" in printed.out
+    assert ("--columns posteriors=no+yes." in printed.err) == (order[0] == "yes")
+
+
+@pytest.mark.parametrize("wrong", [0, 5])
+def test_verdicts_beside_posteriors_are_those_on_the_likeliest_class(wrong, rng, tmp_path):
+    posteriors = rng.dirichlet(np.ones(3), N)
+    label = rng.integers(0, 3, N)
+    verdicts = (posteriors.argmax(axis=1) == label).astype(int)
+    verdicts[:wrong] = 1 - verdicts[:wrong]
+    table = pd.DataFrame(posteriors, columns=["prob_0", "prob_1", "prob_2"])
+    table.assign(label=label, correct=verdicts).to_csv(tmp_path / "a.csv", index=False)
+    (submission,) = read_submissions(tmp_path / "a.csv", columns={"label": "label"})
+    noted = [note.fields for note in submission.notes if note.id == "verdicts_not_used"]
+    assert noted == [{"column": "correct", "count": wrong, "total": N}] * bool(wrong)
