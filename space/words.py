@@ -72,8 +72,8 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_positive": "If it is of class 1 all the same, enter {pairs} under Options, “Columns”.",
     "name_positive_class": "If it is, enter {pairs} under Options, “Columns”, and call the classes 0 and 1.",
     "name_posteriors": (
-        "Name them under Options, “Columns”: posteriors=A+B of classes 0, 1, .., or positive=NAME of class 1. Are answers judged already? "
-        "confidence=NAME,correct=NAME."
+        "Name them under Options, “Columns”: posteriors=A+B of classes 0, 1, .., or positive=NAME of class 1. Are "
+        "answers judged already? confidence=NAME,correct=NAME."
     ),
     "name_predictions": "Name them under Options, “Columns”: confidence=NAME, or posteriors=A+B.",
     "name_right_answers": (
