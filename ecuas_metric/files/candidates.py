@@ -139,13 +139,17 @@ class Candidates:
         named = self.named("confidence")
         columns = {name: self.values(name) for name in named or self.numbers}
         shares = [Sure(name, values) for name, values in columns.items() if are_shares(values)]
+        sure = shares or self._on_scales(columns, is_named=bool(named))
+        return sure or [Sure(name, columns[name]) for name in named]
+
+    def _on_scales(self, columns: Mapping[str, Floats], *, is_named: bool) -> list[Sure]:
+        """Return the columns (N,) that may be on another scale than 0 to 1."""
         scales = {name: self._scale_of(name, values) for name, values in columns.items()}
-        on_scales = [
-            Sure(name, columns[name], scale, is_named=bool(named))
+        return [
+            Sure(name, columns[name], scale, is_named=is_named)
             for name, scale in scales.items()
             if scale is not None
         ]
-        return shares or on_scales or [Sure(name, columns[name]) for name in named]
 
     def _scale_of(self, name: str, values: Floats) -> int | str | None:
         """Return what numbers (N,) of a column may be on, but 0 to 1, or None: also the total of which they count."""

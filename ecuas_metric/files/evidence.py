@@ -66,7 +66,6 @@ _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no 
 _CHANCE = 1  # deviation of a correlation that often is chance
 _SURELY = 3  # deviations of a correlation that are no chance
 _CODES = {"0", "1"}
-_CHOICE = ("label", "predicted")  # roles
 _SUMS = (
     *("total", "totals", "subtotal", "sum", "mean", "average", "avg", "overall"),
     *("median", "min", "max", "count", "std"),
@@ -90,6 +89,10 @@ class _Rows:
     def few(self) -> list[str]:
         """The columns that are not used and have few values."""
         return [name for name, count in self.counts.items() if count <= _MOST_PARTS]
+
+    def named(self, role: str) -> list[str]:
+        """Return the columns that are not used and have a name of a role."""
+        return [name for name in self.counts if _is_named(name, role)]
 
     @property
     def is_whole(self) -> bool:
@@ -464,27 +467,32 @@ def _check_classes(rows: _Rows) -> Note | None:
     What is predicted are classes if they recur and are all among the true ones; others may be judged by their meaning.
     """
     recipe = rows.recipe
-    named = [[name for name in rows.counts if _is_named(name, role)] for role in _CHOICE]
-    if recipe.right is not None or recipe.correct_from is not None or not all(named):
+    labels = rows.named("label")
+    predicted = rows.named("predicted")
+    if recipe.right is not None or recipe.correct_from is not None or not (labels and predicted):
         return None
-    label, predicted = (names[0] for names in named)
-    true, chosen = (texts_in(parse_cells(rows.head.column(name))) for name in (label, predicted))
-    classes = set(true.drop_null().to_pylist())
-    are_classes = 2 <= len(classes) <= len(true) / SAMPLES_PER_CLASS
-    if not are_classes or not classes.issuperset(chosen.to_pylist()):
+    columns = {"label": labels[0], "predicted": predicted[0]}
+    true, chosen = (texts_in(parse_cells(rows.head.column(name))) for name in columns.values())
+    count = _number_of_classes(true, chosen)
+    if not count:
         return None
     verdicts = truths_in(rows.head, recipe.truth)
     are_alike = floats_in(pc.equal(true, chosen))
-    differ = ~np.isnan(verdicts) & ~np.isnan(are_alike) & (verdicts != are_alike)
-    fields: dict[str, Any] = {"label": label, "predicted": predicted, "count": len(classes)}
-    columns = {"label": label, "predicted": predicted}
+    differ = np.abs(verdicts - are_alike) > 0  # not where one of them is unknown
+    fields: dict[str, Any] = {**columns, "count": count, "columns": columns}
     if differ.any():
-        fields = {**fields, "verdicts": recipe.truth, "columns": columns}
+        fields["verdicts"] = recipe.truth
         raise rows.sheet.error(
             recipe.truth, "contradicts_classes", differ, advice="choose_truth", **fields
         )
-    fields |= {"columns": columns, "pairs": pairs_of(columns)}
-    return Note("classes_not_used", fields, "name_classes")
+    return Note("classes_not_used", {**fields, "pairs": pairs_of(columns)}, "name_classes")
+
+
+def _number_of_classes(true: pa.Array, chosen: pa.Array) -> int:
+    """Return how many classes texts (N,) are of: ones that recur, and of which chosen texts are; or 0."""
+    classes = set(true.drop_null().to_pylist())
+    do_recur = 2 <= len(classes) <= len(true) / SAMPLES_PER_CLASS
+    return len(classes) if do_recur and classes.issuperset(chosen.to_pylist()) else 0
 
 
 def _words_of_other(sheet: Sheet, name: str, other: str) -> FileError:
@@ -619,7 +627,7 @@ def _refuse_confidences(rows: _Rows) -> None:
     values = on_unit_scale(numbers_in(sheet, name, share=recipe.scale == 1), recipe.scale)
     # as those of the likelier of two classes, and not by chance
     is_high = len(values) >= _ENOUGH and are_within(values, 0.5, 1)
-    predicted = [other for other in rows.counts if _is_named(other, "predicted")]
+    predicted = rows.named("predicted")
     for other in predicted:
         _refuse_contradiction(sheet, recipe, other, values, is_high=is_high)
     # below the first rows lower ones may follow
@@ -649,7 +657,7 @@ def _check_shift(rows: _Rows) -> Note | None:
 
 def _check_predicted(rows: _Rows) -> Note | None:
     """Return a note if a column named as predicted classes has less likely ones: the likeliest is scored."""
-    predicted = [other for other in rows.counts if _is_named(other, "predicted")]
+    predicted = rows.named("predicted")
     if not predicted or len(rows.recipe.predictions) < 2:
         return None
     values = _posteriors_of(rows)
@@ -662,7 +670,7 @@ def _check_predicted(rows: _Rows) -> Note | None:
 
 def _check_verdicts(rows: _Rows) -> Note | None:
     """Return a note if a column named as verdicts does not say whether the likeliest class is the true one."""
-    named = [other for other in rows.counts if _is_named(other, "correct")]
+    named = rows.named("correct")
     if (
         not named
         or len(rows.recipe.predictions) < 2
@@ -951,20 +959,14 @@ def _check_parts(rows: _Rows) -> tuple[Note, ...]:
     sizes = {name: of_parts for name, of_parts in sizes.items() if of_parts.size}
     for name, of_parts in sizes.items():
         _refuse_questions(rows, name, len(of_parts))
-    return tuple(
-        Note(
-            "like_systems",
-            {
-                "column": name,
-                "values": len(of_parts),
-                "size": int(of_parts.min()),
-                "columns": {"system": name},
-                "pairs": f"system={name}",
-            },
-            "name_system",
-        )
-        for name, of_parts in sizes.items()
-    )
+    return tuple(_like_systems(name, of_parts) for name, of_parts in sizes.items())
+
+
+def _like_systems(name: str, sizes: Ints) -> Note:
+    """Return the note on a column whose values may name systems with so many rows."""
+    fields = {"column": name, "values": len(sizes), "size": int(sizes.min())}
+    fields |= {"columns": {"system": name}, "pairs": f"system={name}"}
+    return Note("like_systems", fields, "name_system")
 
 
 def _refuse_questions(rows: _Rows, name: str, values: int) -> None:
