@@ -21,6 +21,7 @@ from .values import (
     TEXT,
     Sheet,
     as_text,
+    constant,
     encode,
     floats_in,
     from_numpy,
@@ -401,7 +402,8 @@ def _known_pair(
     distinct = set(words)
     pair = max(TRUTHS, key=lambda known: len(known.keys() & distinct))
     common = pair.keys() & distinct
-    if len(distinct) == 2 > len(common) and not any(map(is_number, distinct)):
+    are_codes = not any(map(is_number, distinct)) or _are_opposite(sheet, words)
+    if len(distinct) == 2 > len(common) and are_codes:
         low, high = dict.fromkeys(words)
         share = np.mean(codes[codes >= 0] == 1)
         # no flag says words with the sign that separates them
@@ -410,6 +412,13 @@ def _known_pair(
             column, "two_codes", advice=advice, share=share, **codes_of_two(low, high)
         )
     return pair if len(common) > len(distinct - common) else None
+
+
+def _are_opposite(sheet: Sheet, words: Sequence[str]) -> bool:
+    """Return whether words are known ones of two pairs, for right and for wrong, and none is of a repeated header."""
+    pairs = list(map(_pair_with, words))
+    sides = {pair.startswith(f"{word}/") for word, pair in zip(words, pairs, strict=True)}
+    return "" not in pairs and len(sides) == 2 and not _repeated_headers(sheet).any()
 
 
 def codes_of_two(low: str, high: str) -> dict[str, Any]:
@@ -449,12 +458,24 @@ def _error_of_cells(
 ) -> FileError:
     """Return an error about cells (N,), or about their rows if these are none of samples: headers again, or units."""
     error = sheet.error(column, rule, wrong, advice=advice, **fields)
-    text = str(error.value).strip()
     is_first = error.count == 1 and error.row == sheet.rows[0]
-    is_unit = is_first and text[:1] in ("[", "(", "%")
-    if is_unit or text == column.strip():
-        return sheet.error_of_rows(column, rule, wrong, **fields)
+    is_unit = is_first and str(error.value).strip()[:1] in ("[", "(", "%")
+    are_headers = wrong & _repeated_headers(sheet)
+    if is_unit or are_headers.any():
+        return sheet.error_of_rows(column, rule, wrong if is_unit else are_headers, **fields)
     return error
+
+
+def _repeated_headers(sheet: Sheet) -> Bools:
+    """Return the rows (N,) whose cells are all the names of their columns; of one without a name nothing."""
+    are_headers = np.ones(len(sheet.rows), np.bool_)
+    for place, name in enumerate(sheet.names):
+        cells = sheet.column(name)
+        if cells.type != TEXT:
+            return np.zeros(len(cells), np.bool_)
+        unnamed = constant(f"Unnamed: {place}", len(cells))
+        are_headers &= is_in(pc.coalesce(texts_in(cells), unnamed), [name.strip()])
+    return are_headers
 
 
 def _way_of(text: str) -> str:

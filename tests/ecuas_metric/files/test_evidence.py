@@ -543,3 +543,23 @@ def test_verdicts_beside_posteriors_are_those_on_the_likeliest_class(wrong, rng,
     (submission,) = read_submissions(tmp_path / "a.csv", columns={"label": "label"})
     noted = [note.fields for note in submission.notes if note.id == "verdicts_not_used"]
     assert noted == [{"column": "correct", "count": wrong, "total": N}] * bool(wrong)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_a_row_is_a_repeated_header_where_all_its_cells_are_names(suffix, tmp_path):
+    path = tmp_path / f"a.{suffix}"
+
+    def refusal(*rows):
+        table = pd.DataFrame([*rows, *rows], columns=["confidence", "correct"])
+        writers = {"csv": table.to_csv, "parquet": table.to_parquet}
+        if suffix == "jsonl":
+            table.to_json(path, orient="records", lines=True)
+        else:
+            writers[suffix](path, index=False)
+        with pytest.raises(FileError) as error:
+            read_submissions(path)
+        return error.value.rule, error.value.advice
+
+    assert refusal(["0.9", "correct"], ["0.8", "0"]) == ("two_codes", "say_right")
+    assert refusal(["0.9", "0"], ["confidence", "correct"])[1] == "skip_rows"
+    assert refusal(["0.9", "correct"], ["0.8", "seen"])[1] == "say_right"
