@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -14,7 +15,6 @@ from .values import value_at
 Object = dict[str, object]  # of JSON
 _SPACE = re.compile(r"\s*")
 _CLOSING = re.compile(r"[,\]}]")  # or else what is broken is cut
-_LONG = 10  # values of a list
 _LONGEST = 40  # characters of a value in an error
 
 
@@ -25,7 +25,7 @@ class JsonRows:
     objects: list[Object]
     lines: list[int] | None = None
     path: str = ""
-    # other lists, which are not read: paths, and what they hold
+    # what else there is, and is not read: paths, and what they hold
     beside: tuple[tuple[str, str], ...] = ()
 
 
@@ -38,19 +38,20 @@ def rows_in(text: str, path: str = "") -> JsonRows:
     if not documents:
         return JsonRows([])
     _, document = documents[0]
+    if path:
+        whole = document if len(documents) == 1 else [value for _, value in documents]
+        return JsonRows(_rows_at(whole, path), path=path, beside=tuple(_beside(whole, path)))
     if len(documents) > 1 or _is_row(document):
         return JsonRows(
             [_row(value, line) for line, value in documents], [line for line, _ in documents]
         )
     nested = dict(_lists_in(document))
-    if path:
-        return JsonRows(_rows_at(document, path), path=path, beside=_beside(nested, path))
     if not nested:
-        return JsonRows(_rows_of(document))
+        return _table_of(document)
     if len(nested) > 1:
         raise several_lists({name: len(rows) for name, rows in nested.items()})
     ((name, objects),) = nested.items()
-    return JsonRows(objects, path=name)
+    return JsonRows(objects, path=name, beside=tuple(_beside(document, name)))
 
 
 def several_lists(sizes: Mapping[str, int]) -> InputError:
@@ -70,13 +71,33 @@ def several_lists(sizes: Mapping[str, int]) -> InputError:
     )
 
 
-def _beside(
-    nested: Mapping[str, Sequence[Object]],
-    path: str,
-) -> tuple[tuple[str, str], ...]:
-    """Return the lists that are neither at a path nor around it, with their sizes."""
-    names = (name for name in nested if name != path and not path.startswith(f"{name}."))
-    return tuple((name, f"{len(nested[name])} rows") for name in names)
+def _beside(document: object, path: str) -> Iterator[tuple[str, str]]:
+    """Yield what an object has besides what is at a path, each with what it holds; of objects with lists these."""
+    step, _, rest = path.partition(".")
+    parts = document if isinstance(document, dict) else {}
+    for name in (name for name in parts if name != path):
+        part = parts[name]
+        if name == step or _lists_in(part):
+            within = _beside(part, rest if name == step else "")
+            yield from ((f"{name}.{inner}", what) for inner, what in within)
+        else:
+            yield name, _what(part)
+
+
+def _what(part: object) -> str:
+    """Return what a part of a document holds."""
+    if isinstance(part, str):
+        return "1 text"
+    if isinstance(part, dict):
+        return counted(len(part), "field")
+    if _are_objects(part):
+        return counted(len(part), "row")
+    return counted(len(part) if isinstance(part, list) else 1, "value")
+
+
+def counted(size: object, noun: str) -> str:
+    """Return how many of something there are, e.g. "1 value", "2x3 values"."""
+    return f"{size} {noun}" if size == 1 else f"{size} {noun}s"
 
 
 def _documents(text: str) -> Iterator[tuple[int, object]]:
@@ -121,13 +142,14 @@ def _is_row(document: object) -> bool:
     inner = [value for part in lists for value in part]
     are_plain = not any(isinstance(value, dict) for value in parts)
     are_plain &= not any(isinstance(value, dict | list) for value in inner)
-    return are_plain and len(lists) < len(parts) and not _are_columns(lists)
+    are_columns = common_size(map(len, lists)) > 1  # one row hardly has several lists of one length
+    return are_plain and len(lists) < len(parts) and not are_columns
 
 
-def _are_columns(lists: Sequence[Sequence[object]]) -> bool:
-    """Return whether there are several long lists of one length, which one row hardly has."""
-    sizes = set(map(len, lists))
-    return len(lists) > 1 == len(sizes) and min(sizes) >= _LONG
+def common_size(sizes: Iterable[int]) -> int:
+    """Return the largest size that two have, or 0: that of the columns of a table."""
+    counts = Counter(sizes)
+    return max((size for size, count in counts.items() if count > 1), default=0)
 
 
 def _row(value: object, line: int) -> Object:
@@ -137,49 +159,51 @@ def _row(value: object, line: int) -> Object:
 
 
 def _rows_at(document: object, path: str) -> list[Object]:
-    """Return the rows at a path; of a list of objects those of each, with its numbers and texts as further columns."""
-    if not _are_objects(document):
-        return _rows_of(_part_at(document, path))
+    """Return the rows at a path; of lists of objects on it those of all, with the numbers and texts beside them."""
+    if not path:
+        return list(_table_of(document).objects)
+    step, _, rest = path.partition(".")
+    if not _are_objects(document) or step.isdecimal():
+        part = value_at(document, step)
+        if part is None:
+            raise ValueError(f"there is nothing at {path}")
+        return _rows_at(part, rest)
     rows = []
     for part in document:
         beside = {name: value for name, value in part.items() if not isinstance(value, dict | list)}
-        rows += [{**beside, **row} for row in _rows_of(_part_at(part, path))]
+        rows += [{**beside, **row} for row in _rows_at(part, path)]
     return rows
 
 
-def _part_at(document: object, path: str) -> object:
-    part = value_at(document, path)
-    if part is None:
-        raise ValueError(f"there is nothing at {path}")
-    return part
-
-
-def _rows_of(document: object) -> list[Object]:
+def _table_of(document: object) -> JsonRows:
     """Return the rows that a document holds in one of the forms of pandas: records, split, index, columns, lists."""
     if document == [] or _are_objects(document):
-        return document
+        return JsonRows(document)
     columns = document if isinstance(document, dict) else {}
     names = columns.get("columns")
     data = columns.get("data")
     if isinstance(names, list) and isinstance(data, list):
-        return _named(names, data)
-    kinds = {type(part) for part in columns.values()}
-    if kinds == {dict}:
+        return JsonRows(_named(names, data))
+    if {type(part) for part in columns.values()} == {dict}:
         _refuse_tables(columns)
-        return _rows_by_key(columns)
-    lists = {name: part for name, part in columns.items() if isinstance(part, list)}
-    if kinds == {list} or (_are_columns([*lists.values()]) and dict not in kinds):
-        return _rows_of_columns(lists, columns)
-    raise ValueError(
-        "it must be a list of objects, or an object of columns or with one list of objects"
-    )
+        return JsonRows(_rows_by_key(columns))
+    return _table_of_lists(columns)
 
 
-def _rows_of_columns(lists: Mapping[str, Sequence[object]], document: Object) -> list[Object]:
-    """Return the rows of lists of one length, each with what else a document has."""
-    beside = {name: part for name, part in document.items() if name not in lists}
-    rows = zip(*lists.values(), strict=True)
-    return [{**beside, **row} for row in _named(lists, rows)]
+def _table_of_lists(document: Object) -> JsonRows:
+    """Return the rows of lists of one length, each with the numbers and texts of a document."""
+    lists = {name: part for name, part in document.items() if isinstance(part, list)}
+    size = common_size(map(len, lists.values()))
+    alike = {name: part for name, part in lists.items() if len(part) == size} if size else lists
+    if not alike or (not size and len(lists) < len(document)):
+        raise ValueError(
+            "it must be a list of objects, or an object of columns or with one list of objects"
+        )
+    others = {name: part for name, part in document.items() if name not in alike}
+    each = {name: part for name, part in others.items() if not isinstance(part, dict | list)}
+    rows = _named(alike, zip(*alike.values(), strict=True))
+    beside = tuple((name, _what(part)) for name, part in others.items() if name not in each)
+    return JsonRows([{**each, **row} for row in rows], beside=beside)
 
 
 def _refuse_tables(document: dict[str, Object]) -> None:

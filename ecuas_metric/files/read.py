@@ -588,17 +588,22 @@ def _read_json(content: pa.Buffer, path: str = "") -> Sheet:
 
 
 def _read_numpy(content: pa.Buffer) -> Sheet:
+    from .documents import common_size, counted
+
     try:
         arrays = dict(np.load(io.BytesIO(content), allow_pickle=False))
     except ValueError as error:
         raise ValueError(
             f"{str(error).rstrip('.')}; text must be saved as array.astype(str)"
         ) from None
+    lists = {name: array for name, array in arrays.items() if array.ndim in (1, 2)}
+    size = common_size(map(len, lists.values()))
+    alike = {name: array for name, array in lists.items() if len(array) == size} if size else lists
     columns: dict[str, Array] = {}
-    for name, array in arrays.items():
+    for name, array in alike.items():
         if array.ndim == 2 and array.shape[1] > 1:
             columns |= {f"{name}_{k}": column for k, column in enumerate(array.T)}
-        elif array.ndim in (1, 2):
+        else:
             columns[name] = array.ravel()
     sizes = {len(column): f"{name} has {len(column)}" for name, column in columns.items()}
     if len(sizes) > 1:
@@ -606,7 +611,11 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
             f"its arrays must have the same length; {' and '.join(list(sizes.values())[:2])}"
         )
     stored = list(map(from_numpy, columns.values()))
-    return _sheet(pa.Table.from_arrays(stored, list(columns)))
+    shapes = {
+        name: "x".join(map(str, array.shape)) for name, array in arrays.items() if name not in alike
+    }
+    beside = tuple((name, counted(shape or 1, "value")) for name, shape in shapes.items())
+    return replace(_sheet(pa.Table.from_arrays(stored, list(columns))), beside=beside)
 
 
 def _read_parquet(content: pa.Buffer) -> Sheet:

@@ -462,7 +462,8 @@ class _Matching:
         proposed = self._proposed()
         nested = [name for name in self.sheet.names if self._holds_rows(name)]
         if len(roles) > 1 and nested and not proposed:
-            return self._error("roles_missing", advice="name_rows", columns={"rows": nested[0]})
+            path = ".".join(filter(None, [self.sheet.path, nested[0]]))
+            return self._error("roles_missing", advice="name_rows", columns={"rows": path})
         if len(roles) > 1:
             return self._error("roles_missing", **(proposed or {"advice": "name_columns"}))
         (role,) = roles
@@ -506,8 +507,12 @@ class _Matching:
         return {}
 
     def _error(self, rule: str, **fields: Any) -> FileError:
-        """Return an error about the columns, all of which it describes."""
-        return FileError(self.sheet.source, rule, listed=list_columns(self.sheet.table), **fields)
+        """Return an error about the columns, all of which it describes, with what else is in the file."""
+        beside = [f"{name} ({what})" for name, what in self.sheet.beside[:COLUMNS_SHOWN]]
+        listed = list_columns(self.sheet.table)
+        if beside:
+            listed += f"; beside them: {', '.join(beside)}"
+        return FileError(self.sheet.source, rule, listed=listed, **fields)
 
     def _systems(self) -> list[str]:
         return [*self.roles["system"], *self.roles.get("part", ())]
@@ -530,9 +535,10 @@ class _Matching:
         return isinstance(first, list) and not is_numeric(self._cells(name).type)
 
     def _holds_rows(self, name: str) -> bool:
-        """Return whether cells are lists of objects, as of JSON."""
+        """Return whether cells are lists of objects in a document of JSON, of which these may be the rows."""
         kind = self.sheet.table[name].type
-        return bool(pa.types.is_large_list(kind) and pa.types.is_struct(kind.value_type))
+        are_objects = pa.types.is_large_list(kind) and pa.types.is_struct(kind.value_type)
+        return bool(are_objects and "json" in self.sheet.format)
 
     def _is_numeric(self, name: str) -> bool:
         """Return whether cells are numbers, or texts of such."""

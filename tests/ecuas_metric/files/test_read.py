@@ -1,6 +1,7 @@
 import bz2
 import gzip
 import io
+import json
 import lzma
 import re
 import sys
@@ -167,3 +168,62 @@ def test_codes_tell_values_and_where_there_is_none(values):
 )
 def test_bytes_and_texts_of_all_kinds_are_texts(kind):
     assert plain(pa.array(["ja", None, "né"]).cast(kind)).to_pylist() == ["ja", None, "né"]
+
+
+@pytest.mark.parametrize("shape", ["lines", "list", "results"])
+def test_rows_within_lists_are_read_as_the_refusal_says(shape, tmp_path):
+    answers = [{"confidence": 0.9, "correct": 1}, {"confidence": 0.4, "correct": 0}]
+    questions = [{"q": name, "answers": answers} for name in "abc"]
+    documents = {
+        "lines": "\n".join(map(json.dumps, questions)),
+        "list": json.dumps(questions),
+        "results": json.dumps({"results": questions}),
+    }
+    path = tmp_path / "a.json"
+    path.write_text(documents[shape])
+    with pytest.raises(FileError) as refusal:
+        read_submissions(path)
+    assert refusal.value.advice == "name_rows"
+    (one,) = read_submissions(path, columns=refusal.value.columns)
+    assert one.predictions.tolist() == [0.9, 0.4] * 3
+    with pytest.raises(FileError, match="there is nothing at none"):
+        read_submissions(path, columns={"rows": "none"})
+
+
+def test_rows_within_lists_are_proposed_of_json_alone(tmp_path):
+    answers = pa.array([[{"confidence": 0.9, "correct": 1}] * 2] * 2)
+    table = pa.table({"answers": answers.cast(pa.large_list(answers.type.value_type))})
+    table.to_pandas().to_parquet(tmp_path / "a.parquet", schema=table.schema)
+    with pytest.raises(FileError) as refusal:
+        read_submissions(tmp_path / "a.parquet")
+    assert refusal.value.advice == "name_columns"
+
+
+def test_a_table_is_of_lists_of_one_length_and_what_stands_beside_is_named(tmp_path):
+    table = {"confidence": [0.9, 0.4, 0.8], "correct": [1, 0, 1]}
+    document = {"meta": {"a": 1}, **table, "names": ["a", "b"], "model": "x"}
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    (one,) = read_submissions(tmp_path / "a.json")
+    assert (one.name, one.predictions.tolist()) == ("x", table["confidence"])
+    assert one.recipe.unused == (("meta", "1 field"), ("names", "2 values"))
+    arrays = {"seed": np.int64(3), "classes": np.arange(2), "cube": np.zeros((2, 3, 4))}
+    np.savez(tmp_path / "a.npz", **arrays, **table)
+    (one,) = read_submissions(tmp_path / "a.npz")
+    assert one.predictions.tolist() == table["confidence"]
+    beside = (("seed", "1 value"), ("classes", "2 values"), ("cube", "2x3x4 values"))
+    assert one.recipe.unused == beside
+    np.savez(
+        tmp_path / "b.npz", classes=np.arange(2), conf=table["confidence"], ok=table["correct"]
+    )
+    with pytest.raises(FileError, match=r"beside them: classes \(2 values\)"):
+        read_submissions(tmp_path / "b.npz")
+
+
+def test_what_stands_beside_the_list_of_rows_is_named(tmp_path):
+    rows = [{"confidence": 0.9, "correct": 1}, {"confidence": 0.4, "correct": 0}]
+    document = {"model": "x", "run": {"seed": 3, "rows": rows, "tags": ["a"]}, "config": {"a": 1}}
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    (one,) = read_submissions(tmp_path / "a.json")
+    assert one.recipe.path == "run.rows"
+    beside = {"model": "1 text", "run.seed": "1 value", "run.tags": "1 value", "config": "1 field"}
+    assert dict(one.recipe.unused) == beside
