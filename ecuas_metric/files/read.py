@@ -469,7 +469,7 @@ def _irregular_csv(
         widest = max(rows, key=len, default=names)
         cells = names + [""] * (len(widest) - 1)
         names = list(map(_column_name, cells, count()))
-    _refuse_cut(content, rows)
+    _refuse_cut(content, rows, len(names))
     short = _short_rows(rows, header.before + 1, len(names))
     columns = (
         [row[k] or None if k < len(row) else None for row in rows] for k in range(len(names))
@@ -477,11 +477,11 @@ def _irregular_csv(
     return pa.Table.from_arrays([from_texts(column) for column in columns], names), short
 
 
-def _refuse_cut(content: pa.Buffer, rows: Sequence[Sequence[str]]) -> None:
-    """Raise ValueError if nothing ends the last row, and it has fewer cells than others."""
+def _refuse_cut(content: pa.Buffer, rows: Sequence[Sequence[str]], width: int) -> None:
+    """Raise ValueError if nothing ends the last row, and it has fewer cells than the header and than others."""
     has_end = content[-1:].to_pybytes() in (b"\n", b"\r")
     last = rows[-1] if rows else []
-    if any(last) and not has_end and len(last) < max(map(len, rows)):
+    if any(last) and not has_end and len(last) < min(width, max(map(len, rows))):
         raise ValueError(
             "the file ends within its last row, which has fewer cells than others; write it whole, or leave it out"
         )
