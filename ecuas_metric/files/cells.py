@@ -37,6 +37,10 @@ PAIRS = "true/false yes/no correct/incorrect right/wrong pass/fail passed/failed
 TRUTHS = [dict(zip(pair.split("/"), (1.0, 0.0), strict=True)) for pair in PAIRS.split()]
 _DASHES = ("-", "--", "\N{EN DASH}", "\N{EM DASH}")
 NOTHING = ("", *_DASHES, *["\\n", "na", "n/a", "nan", "null", "none", "#n/a"])
+# signs of typesetting -> those of keyboards
+_TYPED = str.maketrans(
+    {"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " "}
+)
 _POINT = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _COMMA = re.compile(r"[-+]?\d+(,\d+)?")
 # a number from 0 to 1, which no separator of thousands is in
@@ -124,7 +128,7 @@ def numbers_in(
     if parsed.type != TEXT:
         raise sheet.error(column, "no_numbers", ~nulls_in(cells))
     values, codes = encode(parsed)
-    texts = list(map(str, values))
+    texts = [str(value).translate(_TYPED) for value in values]
     way = _common_way(texts, decimal_comma=sheet.decimal_comma, share=share)
     if way is None:
         raise _no_number(sheet, column, texts, codes)
@@ -243,11 +247,9 @@ def _common_way(
     share: bool,
 ) -> re.Pattern[str] | None:
     """Return the way in which all texts are written as numbers, if there is one."""
-    ways = [_POINT]
-    if decimal_comma:
-        ways.append(_COMMA)
+    ways = [_POINT, _COMMA if decimal_comma else _UNIT_COMMA]
     if share:
-        ways += [_UNIT_COMMA, _PER_CENT, _RATIO]
+        ways += [_PER_CENT, _RATIO]
     return next((way for way in ways if all(map(way.fullmatch, texts))), None)
 
 
@@ -439,6 +441,8 @@ def _no_number(
     odd = [k for k, way in enumerate(ways) if way != usual]
     wrong = np.isin(codes, odd) if odd else codes >= 0
     if odd and "" not in ways:
+        if "." not in "".join(texts):
+            usual = usual.replace("with decimal points", "whole numbers")
         return sheet.error(column, "written_in_several_ways", wrong, usual=usual)
     advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
     if not odd and usual == "per cent":

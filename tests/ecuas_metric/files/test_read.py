@@ -227,3 +227,39 @@ def test_what_stands_beside_the_list_of_rows_is_named(tmp_path):
     assert one.recipe.path == "run.rows"
     beside = {"model": "1 text", "run.seed": "1 value", "run.tags": "1 value", "config": "1 field"}
     assert dict(one.recipe.unused) == beside
+
+
+def test_a_file_is_cut_where_its_last_row_has_fewer_cells_than_the_header(tmp_path):
+    path = tmp_path / "a.csv"
+    text = "confidence,correct,note\n0.9,1,ok\n0.8,0,slow, but fine\n0.7,1,ok"
+    path.write_text(text)
+    with pytest.raises(FileError, match="row 3 has more cells than the header"):
+        read_sheet(path)
+    path.write_text(text.removesuffix(",ok"))
+    with pytest.raises(FileError, match="the file ends within its last row"):
+        read_sheet(path)
+
+
+@pytest.mark.parametrize("space", " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}")
+def test_spaces_before_per_cent_are_of_any_width(space, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f"confidence,correct\n64{space}%,1\n8{space}%,0\n", encoding="utf-8")
+    (one,) = read_submissions(path)
+    assert one.predictions.tolist() == [0.64, 0.08]
+
+
+def test_a_minus_sign_is_a_hyphen(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("confidence,correct\n\N{MINUS SIGN}0.5,1\n-2,0\n", encoding="utf-8")
+    (one,) = read_submissions(path, scale="log")
+    assert one.predictions == pytest.approx(np.exp([-0.5, -2]), rel=1e-15)
+
+
+def test_grades_with_decimal_commas_are_those_with_points(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('confidence,correct\n0.9,1\n0.8,"0,5"\n0.7,0\n')
+    (one,) = read_submissions(path, correct_from=0.5)
+    assert one.references.tolist() == [1, 1, 0]
+    path.write_text('confidence,correct\n0.9,4\n0.8,"2,5"\n0.7,0\n')  # or 25
+    with pytest.raises(FileError, match="most are whole numbers; got '2,5'"):
+        read_submissions(path, correct_from=0.5)
