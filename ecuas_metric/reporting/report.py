@@ -183,8 +183,11 @@ def _with_unknown_confidences(submission: Submission) -> Submission:
     if submission.form != "confidences":
         return submission
     missing = np.isnan(submission.predictions)
-    if not missing.any() or missing.all():
+    if not missing.any():
         return submission
+    if missing.all():
+        column = submission.recipe.predictions[0]
+        raise FileError(submission.file, "no_value_at_all", column=column)
     none = np.zeros(len(missing), dtype=bool)
     unlabelled = submission.unlabelled or Unlabelled("bounds", none, 0.0)
     rows = unlabelled.rows if unlabelled.rule == "bounds" else none
