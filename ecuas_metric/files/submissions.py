@@ -559,9 +559,8 @@ def _split(sheet: Sheet, names: Sequence[str]) -> list[tuple[str, Sheet]]:
 def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
     """Return the system that all rows are of, without a name."""
     if recipe.form in ("costs", "counts"):
-        raise FileError(
-            sheet.source, "read_out_of_core_only", form=recipe.form, advice="score_out_of_core"
-        )
+        advice = "score_out_of_core" if sheet.format == "parquet" else "convert_to_parquet"
+        raise FileError(sheet.source, "read_out_of_core_only", form=recipe.form, advice=advice)
     num_classes = None
     true_classes = None
     notes: tuple[Note, ...] = ()
