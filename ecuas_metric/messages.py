@@ -236,6 +236,10 @@ ADVICE = {  # sentences of their own
     "name_systems_or_groups": (
         "Does {other!r} name systems? columns={columns}. Several answers to each question? {other_arguments}."
     ),
+    "name_systems_or_score_in_memory": (
+        "Does {other!r} name systems? columns={columns}. Several answers to each question? These depend on each "
+        "other: score in memory, with {other_arguments}."
+    ),
     "say_wrong_words": "right={said!r} counts these as wrong. No verdict? Leave these cells empty.",
     "say_right_word": (
         "right='WORD' is the word for right. Answers of the system, beside the true ones? columns={{'predicted': NAME, "

@@ -80,6 +80,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_systems_or_groups": (
         "Does {other!r} name systems? --columns {pairs}. Several answers to each question? --columns {other_pairs}."
     ),
+    "name_systems_or_score_in_memory": (
+        "Does {other!r} name systems? --columns {pairs}. Several answers to each question? These depend on each "
+        "other: score in memory, without --out-of-core, with --columns {other_pairs}."
+    ),
     "say_wrong_words": "--right={said_flag} counts these as wrong. No verdict? Leave these cells empty.",
     "say_right_word": (
         "--right WORD is the word for right. Answers of the system, beside the true ones? --columns predicted=NAME,"

@@ -139,7 +139,12 @@ def recipe_of_rows(
         source=source,
         format="parquet",
     )
-    recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
+    try:
+        recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
+    except FileError as error:
+        if error.advice == "name_systems_or_groups":  # which are not read here
+            error.advice = "name_systems_or_score_in_memory"
+        raise
     what = _not_read(recipe, head.column_names)
     if what:
         raise FileError(source, "not_read_out_of_core", what=what, advice="score_in_memory")

@@ -17,6 +17,7 @@ from tests.conftest import ROOT
 ELSEWHERE = {  # advice of functions and flags that the page has not
     "fit_posteriors",
     "log_samples",
+    "name_systems_or_score_in_memory",
     "pass_truth_first",
     "pass_weights_to_state",
     "save_details",

@@ -1506,3 +1506,28 @@ def test_any_type_in_any_role_is_read_or_refused(kind, tmp_path):
             prepare_submissions(
                 read_submissions(tmp_path / "a.arrow", columns=columns), missing_confidence=0.5
             )
+
+
+def test_confidences_that_are_all_missing_are_no_confidences(score):
+    text = "id,confidence,correct\n1,,1\n2,,0\n"
+    said = score("a.csv", text)[2]
+    assert said == "ecuas: a.csv: column 'confidence' has no value at all.\n"
+    assert score("a.csv --missing-confidence 0.5", text)[0] == 0
+
+
+def test_counts_are_read_out_of_core_as_the_refusals_say(score):
+    table = pd.DataFrame({"q": [0.5, 0.9], "n": [10, 20], "errors": [4, 2]})
+    flags = "--columns count=n,wrong=errors,confidence=q"
+    assert "Out of core, files are Parquet" in score(f"a.csv {flags}", table.to_csv())[2]
+    assert "Score it with --out-of-core." in score(f"a.parquet {flags}", table)[2]
+    (row,) = score(f"a.parquet {flags} --out-of-core", table)[1]
+    assert row["error_rate"] == pytest.approx(0.2, rel=1e-12)
+
+
+def test_ids_that_name_groups_are_proposed_where_groups_are_read(score):
+    table = BASE.assign(id=np.arange(N) // 2, seed=np.arange(N) % 2)
+    assert "question? --columns id=id+seed.\n" in score("a.parquet", table)[2]
+    said = score("a.parquet --out-of-core", table)[2]
+    assert "score in memory, without --out-of-core, with --columns id=id+seed.\n" in said
+    assert score("a.parquet --columns id=id+seed", table)[0] == 0
+    assert score("a.parquet --columns system=seed --out-of-core", table)[0] == 0
