@@ -198,8 +198,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_another_output": "Name another one with --output.",
     "name_files": "Name them: NAME=FILE.",
     # ---- notes of the command alone ----
-    "no_labels": "No column is read as the labels. Rows without labels are for `ecuas decide`; to score these, name "
-    "the column with --columns {role}=NAME.",
+    "no_labels": "No column is read as the labels: `ecuas score` needs them, `ecuas decide` does not.",
     "no_figures": "No figures are drawn while labels or confidences are unknown.",
     "rows_in_state": "The rows of {count} file(s) are in {file} already, read as they were then.",
 }

@@ -71,8 +71,7 @@ def _read(
             submissions = read(are_new=True)
         except FileError:
             raise error from None
-    role = "correct" if submissions[0].form == "confidences" else "label"
-    return submissions, [("", Note("no_labels", {"role": role}))]
+        return submissions, [("", Note("no_labels", error.fields_of_sentences(), error.advice))]
 
 
 def _refuse_as_score_does(submissions: Iterable[Submission], metric: MetricOptions) -> None:

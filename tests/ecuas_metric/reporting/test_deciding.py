@@ -318,3 +318,14 @@ def test_what_cannot_be_decided_is_refused_in_the_words_of_the_command(
     arguments, message, files, ran
 ):
     assert message in ran(arguments, 2).err
+
+
+def test_reading_proposes_the_labels_that_scoring_does(files, ran):
+    answers, _ = files
+    true = np.arange(len(answers)) % 3
+    chosen = (true + 1 - answers["correct"]) % 3
+    answers.assign(ref=true, hyp=chosen).drop(columns="correct").to_csv("pairs.csv", index=False)
+    proposed = ran("score pairs.csv", 2).err.rpartition("). ")[2]
+    said = ran("read pairs.csv").err
+    assert "--columns label=" in proposed
+    assert proposed in said
