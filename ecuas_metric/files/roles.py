@@ -503,6 +503,8 @@ class _Matching:
             except InputError:
                 if proposal.columns:
                     continue
+            if not sheet.is_utf_8:
+                _refuse_letters(sheet, [name for name in columns.values() if name in sheet.names])
             return proposal.to_fields(said)
         return {}
 

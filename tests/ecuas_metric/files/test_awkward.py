@@ -1531,3 +1531,13 @@ def test_ids_that_name_groups_are_proposed_where_groups_are_read(score):
     assert "score in memory, without --out-of-core, with --columns id=id+seed.\n" in said
     assert score("a.parquet --columns id=id+seed", table)[0] == 0
     assert score("a.parquet --columns system=seed --out-of-core", table)[0] == 0
+
+
+def test_no_column_is_proposed_whose_letters_are_not_known(score):
+    table = pd.DataFrame({"ref": Y, "hyp": (P > 0.5) * 1, "confidence": MAX})
+    table[["ref", "hyp"]] = np.array(["gr\u00fcn", "rot"])[table[["ref", "hyp"]].to_numpy()]
+    text = table.to_csv(index=False)
+    assert "--columns label=ref,predicted=hyp" in score("a.csv", text)[2]
+    said = score("a.csv", text.encode("cp1252"))[2]
+    assert "must be in ASCII where it is used" in said
+    assert said.endswith("Save it as UTF-8.\n")
