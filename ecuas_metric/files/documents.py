@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from ..errors import InputError, quoted
+from .recipe import FORMS, NAMES
 from .values import value_at
 
 Object = dict[str, object]  # of JSON
 _SPACE = re.compile(r"\s*")
 _CLOSING = re.compile(r"[,\]}]")  # or else what is broken is cut
+# names of what each row has its own of
+_OF_ROWS = {name for roles in FORMS.values() for role in roles for name in NAMES[role]}
 _LONGEST = 40  # characters of a value in an error
 
 
@@ -136,14 +139,18 @@ def _after_space(text: str, position: int) -> int:
 
 
 def _is_row(document: object) -> bool:
-    """Return whether a single document is a row: of numbers and texts, and lists of these."""
-    parts = list(document.values()) if isinstance(document, dict) else []
-    lists = [part for part in parts if isinstance(part, list)]
+    """Return whether a single document is a row: of numbers and texts, and lists of these.
+
+    With several lists of one length it is a table, unless it has one confidence, or one truth, beside them.
+    """
+    parts = document if isinstance(document, dict) else {}
+    lists = [part for part in parts.values() if isinstance(part, list)]
     inner = [value for part in lists for value in part]
-    are_plain = not any(isinstance(value, dict) for value in parts)
+    are_plain = not any(isinstance(value, dict) for value in parts.values())
     are_plain &= not any(isinstance(value, dict | list) for value in inner)
-    are_columns = common_size(map(len, lists)) > 1  # one row hardly has several lists of one length
-    return are_plain and len(lists) < len(parts) and not are_columns
+    single = {name.lower() for name, part in parts.items() if not isinstance(part, list)}
+    is_table = common_size(map(len, lists)) > 1 and not single & _OF_ROWS
+    return are_plain and bool(single) and not is_table
 
 
 def common_size(sizes: Iterable[int]) -> int:
@@ -161,7 +168,7 @@ def _row(value: object, line: int) -> Object:
 def _rows_at(document: object, path: str) -> list[Object]:
     """Return the rows at a path; of lists of objects on it those of all, with the numbers and texts beside them."""
     if not path:
-        return list(_table_of(document).objects)
+        return _table_of(document).objects
     step, _, rest = path.partition(".")
     if not _are_objects(document) or step.isdecimal():
         part = value_at(document, step)

@@ -263,3 +263,12 @@ def test_grades_with_decimal_commas_are_those_with_points(tmp_path):
     path.write_text('confidence,correct\n0.9,4\n0.8,"2,5"\n0.7,0\n')  # or 25
     with pytest.raises(FileError, match="most are whole numbers; got '2,5'"):
         read_submissions(path, correct_from=0.5)
+
+
+@pytest.mark.parametrize("size", [1, 2, 30])
+def test_a_document_with_one_confidence_is_one_row_whatever_lists_it_has(size, tmp_path):
+    lists = {"tokens": ["a"] * size, "logprobs": [-0.5] * size}
+    row = {"model": "x", "confidence": 0.9, "correct": 1, **lists}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row))
+    (one,) = read_submissions(tmp_path / "a.jsonl")
+    assert one.predictions.tolist() == [0.9]
