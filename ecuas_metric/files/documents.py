@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from ..errors import InputError, quoted
@@ -43,7 +43,9 @@ def rows_in(text: str, path: str = "") -> JsonRows:
     _, document = documents[0]
     if path:
         whole = document if len(documents) == 1 else [value for _, value in documents]
-        return JsonRows(_rows_at(whole, path), path=path, beside=tuple(_beside(whole, path)))
+        table = _table_at(whole, path)
+        within = ((f"{path}.{name}", what) for name, what in table.beside)
+        return replace(table, path=path, beside=(*_beside(whole, path), *within))
     if len(documents) > 1 or _is_row(document):
         return JsonRows(
             [_row(value, line) for line, value in documents], [line for line, _ in documents]
@@ -76,12 +78,12 @@ def several_lists(sizes: Mapping[str, int]) -> InputError:
 
 def _beside(document: object, path: str) -> Iterator[tuple[str, str]]:
     """Yield what an object has besides what is at a path, each with what it holds; of objects with lists these."""
-    step, _, rest = path.partition(".")
+    step, _, below = path.partition(".")
     parts = document if isinstance(document, dict) else {}
     for name in (name for name in parts if name != path):
         part = parts[name]
         if name == step or _lists_in(part):
-            within = _beside(part, rest if name == step else "")
+            within = _beside(part, below if name == step else "")
             yield from ((f"{name}.{inner}", what) for inner, what in within)
         else:
             yield name, _what(part)
@@ -165,21 +167,21 @@ def _row(value: object, line: int) -> Object:
     return value
 
 
-def _rows_at(document: object, path: str) -> list[Object]:
+def _table_at(document: object, path: str) -> JsonRows:
     """Return the rows at a path; of lists of objects on it those of all, with the numbers and texts beside them."""
     if not path:
-        return _table_of(document).objects
-    step, _, rest = path.partition(".")
+        return _table_of(document)
+    step, _, below = path.partition(".")
     if not _are_objects(document) or step.isdecimal():
         part = value_at(document, step)
         if part is None:
             raise ValueError(f"there is nothing at {path}")
-        return _rows_at(part, rest)
+        return _table_at(part, below)
     rows = []
     for part in document:
         beside = {name: value for name, value in part.items() if not isinstance(value, dict | list)}
-        rows += [{**beside, **row} for row in _rows_at(part, path)]
-    return rows
+        rows += [{**beside, **row} for row in _table_at(part, path).objects]
+    return JsonRows(rows)
 
 
 def _table_of(document: object) -> JsonRows:
@@ -206,10 +208,10 @@ def _table_of_lists(document: Object) -> JsonRows:
         raise ValueError(
             "it must be a list of objects, or an object of columns or with one list of objects"
         )
-    others = {name: part for name, part in document.items() if name not in alike}
-    each = {name: part for name, part in others.items() if not isinstance(part, dict | list)}
+    further = {name: part for name, part in document.items() if name not in alike}
+    each = {name: part for name, part in further.items() if not isinstance(part, dict | list)}
     rows = _named(alike, zip(*alike.values(), strict=True))
-    beside = tuple((name, _what(part)) for name, part in others.items() if name not in each)
+    beside = tuple((name, _what(part)) for name, part in further.items() if name not in each)
     return JsonRows([{**each, **row} for row in rows], beside=beside)
 
 

@@ -206,6 +206,10 @@ def test_a_table_is_of_lists_of_one_length_and_what_stands_beside_is_named(tmp_p
     (one,) = read_submissions(tmp_path / "a.json")
     assert (one.name, one.predictions.tolist()) == ("x", table["confidence"])
     assert one.recipe.unused == (("meta", "1 field"), ("names", "2 values"))
+    (tmp_path / "a.json").write_text(json.dumps({"run": document, "b": {"x": [1]}}))
+    (one,) = read_submissions(tmp_path / "a.json", columns={"rows": "run"})
+    beside = (("b", "1 field"), ("run.meta", "1 field"), ("run.names", "2 values"))
+    assert one.recipe.unused == beside
     arrays = {"seed": np.int64(3), "classes": np.arange(2), "cube": np.zeros((2, 3, 4))}
     np.savez(tmp_path / "a.npz", **arrays, **table)
     (one,) = read_submissions(tmp_path / "a.npz")
