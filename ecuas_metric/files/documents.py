@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
-from typing import TypeGuard
+from typing import TypeGuard, TypeVar
 
 from ..errors import InputError, quoted
 from .recipe import FORMS, NAMES
 from .values import value_at
 
 Object = dict[str, object]  # of JSON
+_T = TypeVar("_T", bound=Sized)
 _SPACE = re.compile(r"\s*")
 _CLOSING = re.compile(r"[,\]}]")  # or else what is broken is cut
 # names of what each row has its own of
@@ -42,10 +43,7 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         return JsonRows([])
     _, document = documents[0]
     if path:
-        whole = document if len(documents) == 1 else [value for _, value in documents]
-        table = _table_at(whole, path)
-        within = ((f"{path}.{name}", what) for name, what in table.beside)
-        return replace(table, path=path, beside=(*_beside(whole, path), *within))
+        return _rows_at(document if len(documents) == 1 else [one for _, one in documents], path)
     if len(documents) > 1 or _is_row(document):
         return JsonRows(
             [_row(value, line) for line, value in documents], [line for line, _ in documents]
@@ -57,6 +55,13 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         raise several_lists({name: len(rows) for name, rows in nested.items()})
     ((name, objects),) = nested.items()
     return JsonRows(objects, path=name, beside=tuple(_beside(document, name)))
+
+
+def _rows_at(document: object, path: str) -> JsonRows:
+    """Return the rows at a path, with what else the document has."""
+    table = _table_at(document, path)
+    within = ((f"{path}.{name}", what) for name, what in table.beside)
+    return replace(table, path=path, beside=(*_beside(document, path), *within))
 
 
 def several_lists(sizes: Mapping[str, int]) -> InputError:
@@ -147,18 +152,36 @@ def _is_row(document: object) -> bool:
     """
     parts = document if isinstance(document, dict) else {}
     lists = [part for part in parts.values() if isinstance(part, list)]
-    inner = [value for part in lists for value in part]
-    are_plain = not any(isinstance(value, dict) for value in parts.values())
-    are_plain &= not any(isinstance(value, dict | list) for value in inner)
     single = {name.lower() for name, part in parts.items() if not isinstance(part, list)}
     is_table = common_size(map(len, lists)) > 1 and not single & _OF_ROWS
-    return are_plain and bool(single) and not is_table
+    return bool(single) and not is_table and not _are_nested([*parts.values()])
+
+
+def _are_nested(parts: list[object]) -> bool:
+    """Return whether parts of a document are objects, or lists with objects or lists within."""
+    inner = [value for part in parts if isinstance(part, list) for value in part]
+    are_objects = any(isinstance(part, dict) for part in parts)
+    return are_objects or any(isinstance(value, dict | list) for value in inner)
 
 
 def common_size(sizes: Iterable[int]) -> int:
     """Return the largest size that two have, or 0: that of the columns of a table."""
     counts = Counter(sizes)
     return max((size for size, count in counts.items() if count > 1), default=0)
+
+
+def of_common_size(lists: Mapping[str, _T]) -> dict[str, _T]:
+    """Return the lists of the largest size that two have, or all if no two have one."""
+    size = common_size(map(len, lists.values()))
+    return {name: part for name, part in lists.items() if len(part) == size or not size}
+
+
+def require_one_size(lists: Mapping[str, Sized], what: str) -> None:
+    """Raise ValueError if lists, or arrays, differ in length."""
+    sizes = {len(part): f"{name} has {len(part)}" for name, part in lists.items()}
+    if len(sizes) > 1:
+        said = " and ".join(list(sizes.values())[:2])
+        raise ValueError(f"its {what} must have the same length; {said}")
 
 
 def _row(value: object, line: int) -> Object:
@@ -202,17 +225,17 @@ def _table_of(document: object) -> JsonRows:
 def _table_of_lists(document: Object) -> JsonRows:
     """Return the rows of lists of one length, each with the numbers and texts of a document."""
     lists = {name: part for name, part in document.items() if isinstance(part, list)}
-    size = common_size(map(len, lists.values()))
-    alike = {name: part for name, part in lists.items() if len(part) == size} if size else lists
-    if not alike or (not size and len(lists) < len(document)):
+    alike = of_common_size(lists)
+    if not alike or len(alike) == 1 < len(document):
         raise ValueError(
             "it must be a list of objects, or an object of columns or with one list of objects"
         )
+    require_one_size(alike, "lists")
     further = {name: part for name, part in document.items() if name not in alike}
     each = {name: part for name, part in further.items() if not isinstance(part, dict | list)}
     rows = _named(alike, zip(*alike.values(), strict=True))
-    beside = tuple((name, _what(part)) for name, part in further.items() if name not in each)
-    return JsonRows([{**each, **row} for row in rows], beside=beside)
+    beside = tuple((name, _what(further[name])) for name in further.keys() - each.keys())
+    return JsonRows([{**each, **row} for row in rows], beside=tuple(sorted(beside)))
 
 
 def _refuse_tables(document: dict[str, Object]) -> None:

@@ -954,8 +954,7 @@ def _check_parts(rows: _Rows) -> tuple[Note, ...]:
     ids = rows.recipe.of("id")
     if rows.recipe.systems or not all(count_up(_numbers_of(rows.head, name)) for name in ids):
         return ()
-    names = [name for name in rows.few if set(_coded(rows.head, name)[0]) != _CODES]  # of verdicts
-    sizes = {name: _sizes_of_parts(sheet, name) for name in names}
+    sizes = {name: _sizes_of_parts(sheet, name) for name in rows.few}
     sizes = {name: of_parts for name, of_parts in sizes.items() if of_parts.size}
     for name, of_parts in sizes.items():
         _refuse_questions(rows, name, len(of_parts))
@@ -986,7 +985,8 @@ def _sizes_of_parts(sheet: Sheet, name: str) -> Ints:
     """Return the numbers of rows of each value of a column, if they are as alike as those of systems, or nothing."""
     nothing = np.zeros(0, np.int64)
     values, codes = encode(texts_in(sheet.column(name)))
-    if not 2 <= len(values) <= _MOST_PARTS or codes.min() < 0:
+    are_verdicts = set(map(_word, values)) == _CODES
+    if are_verdicts or not 2 <= len(values) <= _MOST_PARTS or codes.min() < 0:
         return nothing
     sizes = np.bincount(codes)
     is_together = np.count_nonzero(np.diff(codes)) == len(values) - 1

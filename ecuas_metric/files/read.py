@@ -9,7 +9,7 @@ import re
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -588,7 +588,7 @@ def _read_json(content: pa.Buffer, path: str = "") -> Sheet:
 
 
 def _read_numpy(content: pa.Buffer) -> Sheet:
-    from .documents import common_size, counted
+    from .documents import counted, of_common_size, require_one_size
 
     try:
         arrays = dict(np.load(io.BytesIO(content), allow_pickle=False))
@@ -596,26 +596,26 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
         raise ValueError(
             f"{str(error).rstrip('.')}; text must be saved as array.astype(str)"
         ) from None
-    lists = {name: array for name, array in arrays.items() if array.ndim in (1, 2)}
-    size = common_size(map(len, lists.values()))
-    alike = {name: array for name, array in lists.items() if len(array) == size} if size else lists
+    alike = of_common_size({name: one for name, one in arrays.items() if one.ndim in (1, 2)})
+    columns = _columns_of(alike)
+    require_one_size(columns, "arrays")
+    shapes = {name: one.shape for name, one in arrays.items() if name not in alike}
+    beside = [
+        (name, counted("x".join(map(str, shape)) or 1, "value")) for name, shape in shapes.items()
+    ]
+    table = pa.Table.from_arrays(list(map(from_numpy, columns.values())), list(columns))
+    return replace(_sheet(table), beside=tuple(beside))
+
+
+def _columns_of(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """Return the columns of arrays (N,) or (N, K), numbered."""
     columns: dict[str, Array] = {}
-    for name, array in alike.items():
+    for name, array in arrays.items():
         if array.ndim == 2 and array.shape[1] > 1:
             columns |= {f"{name}_{k}": column for k, column in enumerate(array.T)}
         else:
             columns[name] = array.ravel()
-    sizes = {len(column): f"{name} has {len(column)}" for name, column in columns.items()}
-    if len(sizes) > 1:
-        raise ValueError(
-            f"its arrays must have the same length; {' and '.join(list(sizes.values())[:2])}"
-        )
-    stored = list(map(from_numpy, columns.values()))
-    shapes = {
-        name: "x".join(map(str, array.shape)) for name, array in arrays.items() if name not in alike
-    }
-    beside = tuple((name, counted(shape or 1, "value")) for name, shape in shapes.items())
-    return replace(_sheet(pa.Table.from_arrays(stored, list(columns))), beside=beside)
+    return columns
 
 
 def _read_parquet(content: pa.Buffer) -> Sheet:
