@@ -441,15 +441,20 @@ def _no_number(
     odd = [k for k, way in enumerate(ways) if way != usual]
     wrong = np.isin(codes, odd) if odd else codes >= 0
     if odd and "" not in ways:
-        if "." not in "".join(texts):
-            usual = usual.replace("with decimal points", "whole numbers")
-        return sheet.error(column, "written_in_several_ways", wrong, usual=usual)
+        said = _way_said(usual, texts)
+        return sheet.error(column, "written_in_several_ways", wrong, usual=said)
     advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
     if not odd and usual == "per cent":
         advice = "leave_scale_out"
     elif len(odd) == len(texts) <= MOST_LEVELS:
         advice = "number_words"
     return _error_of_cells(sheet, column, "no_numbers", wrong, advice)
+
+
+def _way_said(way: str, texts: Sequence[str]) -> str:
+    """Return what the most usual way to write numbers is called, where no text has a point."""
+    has_points = way != "with decimal points" or "." in "".join(texts)
+    return way if has_points else "whole numbers"
 
 
 def _error_of_cells(
