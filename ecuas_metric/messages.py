@@ -262,7 +262,8 @@ ADVICE = {  # sentences of their own
     "leave_rows_out": "Leave such rows out.",
     "skip_rows": "Leave such rows of {of_file} out: columns={{'skip': '{skipped}'}}.",
     "name_columns": (
-        "Name them with columns={{'confidence': NAME, 'correct': NAME}}, or 'label' and 'posteriors': 'A+B'."
+        "Name them with columns={{'confidence': NAME, 'correct': NAME}}, or 'label' and 'posteriors': 'A+B', or "
+        "'label' and 'positive': NAME of class 1."
     ),
     "name_complement": "If it is: columns={columns}.",
     "name_confidence_field": (
@@ -306,7 +307,7 @@ ADVICE = {  # sentences of their own
     ),
     "name_chosen_and_true": (
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
-        "is? columns={columns}."
+        "is? {arguments}."
     ),
     "name_side_by_side": "Are these systems? {arguments}. One of them alone: name it.",
     "number_true_class": (

@@ -34,7 +34,7 @@ from .candidates import (
     rises_surely,
 )
 from .cells import classes_of, row_of_numbers
-from .recipe import NAMES, Recipe, labels_in, name_of, pairs_in
+from .recipe import NAMES, Recipe, labels_in, name_of, on_unit_scale, pairs_in
 from .values import Sheet
 
 _T = TypeVar("_T")
@@ -297,6 +297,26 @@ def _lists(table: Candidates) -> Iterator[Proposal]:
             texts = table.texts(label)
             if np.isin(texts, likeliest).any() and table.fit(texts, likeliest):
                 yield Proposal("name_found", table.missing(label=label, posteriors=name))
+
+
+def _logits(table: Candidates) -> Iterator[Proposal]:
+    """Yield columns of lists of numbers, one for each class, the largest of which is often that of the labels."""
+    label = _only(table.named("label"))
+    for name in table.free if label is not None else ():
+        rows = [row_of_numbers(cell) for cell in table.sheet.column(name).to_pylist()]
+        values = _same_size(rows)
+        if values is not None and agree(table.texts(str(label)), values.argmax(axis=1).astype(str)):
+            yield Proposal("name_found", {"posteriors": name}, predictions_are="logits")
+
+
+def _same_size(rows: Sequence[object]) -> Floats | None:
+    """Return lists of as many numbers (N, K), not too many for classes; None of others."""
+    lists = [row for row in rows if isinstance(row, list)]
+    sizes = set(map(len, lists))
+    if len(lists) < len(rows) or len(sizes) != 1 or not 1 < min(sizes) <= _MOST_LABELS:
+        return None
+    are_numbers = all(isinstance(part, float | int) for row in lists for part in row)
+    return np.array(lists, np.float64) if are_numbers else None
 
 
 def _likeliest_in(cells: Sequence[object]) -> Array | None:
@@ -633,23 +653,27 @@ def _margin(table: Candidates) -> Iterator[Proposal]:
 def _chosen(table: Candidates) -> Iterator[Proposal]:
     """Yield two columns of the same classes or texts as the chosen and the true ones, beside confidences."""
     sure = _only(table.sure())
-    if table.named("correct") or sure is None or sure.scale != 1:
+    if table.named("correct") or sure is None:
         return
     for truth, chosen in _pairs_of_classes(table):
-        if _is_of_chosen(sure.values, table.texts(truth), table.texts(chosen)):
+        if _is_of_chosen(sure, table.texts(truth), table.texts(chosen)):
             missing = table.missing(label=truth, predicted=chosen, confidence=sure.name)
             fields = {"truth": truth, "chosen": chosen, "of_column": sure.name}
-            if table.named("predicted"):
-                yield Proposal("name_chosen_and_true", missing, fields=fields)
-            else:
-                swapped = Proposal("", {**missing, "label": chosen, "predicted": truth})
-                yield Proposal("name_chosen_or_true", missing, alternative=swapped, fields=fields)
+            proposal = Proposal("name_chosen_and_true", missing, scale=sure.scale, fields=fields)
+            if not table.named("predicted"):
+                swapped = replace(
+                    proposal, columns={**missing, "label": chosen, "predicted": truth}
+                )
+                proposal = replace(proposal, advice="name_chosen_or_true", alternative=swapped)
+            yield proposal
 
 
-def _is_of_chosen(confidences: Floats, true: Array, chosen: Array) -> bool:
-    """Return whether confidences (N,) are of the chosen one, which is often right, and of two not of class 1."""
-    are_several = len({*true, *chosen}) > 2 or confidences.min() >= 0.5
-    return bool(are_several and agree(true, chosen) and rises(confidences, true == chosen))
+def _is_of_chosen(sure: Sure, true: Array, chosen: Array) -> bool:
+    """Return whether confidences are of the chosen one (N,), which is often right, and of two not of class 1."""
+    lowest = on_unit_scale(sure.values, sure.scale).min()
+    are_several = len({*true, *chosen}) > 2 or lowest >= 0.5
+    rule = rises if sure.scale == 1 or sure.is_named else rises_surely
+    return bool(are_several and agree(true, chosen) and rule(sure.values, true == chosen))
 
 
 def _pairs_of_classes(table: Candidates) -> Iterable[tuple[str, str]]:
@@ -773,6 +797,7 @@ _RULES: tuple[Callable[[Candidates], Iterator[Proposal]], ...] = (
     _numbered,
     _named_by_class,
     _lists,
+    _logits,
     _labels,
     _one_hot,
     _in_place,

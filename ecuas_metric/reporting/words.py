@@ -39,9 +39,9 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "count_as_wrong": "Label them, or count them as wrong with --unlabelled wrong.",
     "label_or_bound": "Label them, or count them as wrong with --unlabelled wrong.",
     "label_or_drop": "Label them, or leave them out with --unlabelled drop.",
-    "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B; of several "
-    "systems, --columns SYSTEM:confidence=NAME,correct=NAME for each. Columns named after classes? List these: "
-    "--labels A,B.",
+    "name_columns": "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B, or "
+    "label=NAME,positive=NAME of class 1; of several systems, --columns SYSTEM:confidence=NAME,correct=NAME for each. "
+    "Columns named after classes? List these: --labels A,B.",
     "name_list": "Which? --columns {pairs}.",
     "name_lists": "Are they systems? {flags}; one alone: --columns {pairs}.",
     "name_rows": "Are the rows within those of another list? --columns {pairs}.",
@@ -127,7 +127,7 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     ),
     "name_chosen_and_true": (
         "Is one of {truth!r} and {chosen!r} the true one, the other that of the system, and {of_column!r} how sure it "
-        "is? --columns {pairs}."
+        "is? {flags}."
     ),
     "name_side_by_side": "Are these systems? {flags}. One of them alone: --columns ROLE=NAME.",
     "pair_by_row": "Do they count rows, from different numbers? --by-position pairs these; or --common.",

@@ -1,5 +1,6 @@
 """Columns that may be either of two things are asked or noted about, and each answer that is printed can be given."""
 
+import json
 import random
 import re
 import shlex
@@ -563,3 +564,37 @@ def test_a_row_is_a_repeated_header_where_all_its_cells_are_names(suffix, tmp_pa
     assert refusal(["0.9", "correct"], ["0.8", "0"]) == ("two_codes", "say_right")
     assert refusal(["0.9", "0"], ["confidence", "correct"])[1] == "skip_rows"
     assert refusal(["0.9", "correct"], ["0.8", "seen"])[1] == "say_right"
+
+
+def test_lists_of_logits_beside_labels_are_proposed(rng, tmp_path, monkeypatch, capsys):
+    """As trainers write them; lists that do not go with the labels are none."""
+    monkeypatch.chdir(tmp_path)
+    logits = rng.normal(size=(N, 3))
+    label = np.where(rng.random(N) < 0.7, logits.argmax(axis=1), rng.integers(0, 3, N))
+    for name, lists, is_proposed in (("a", logits, True), ("b", rng.normal(size=(N, 3)), False)):
+        columns = {"predictions": lists.tolist(), "label_ids": label.tolist(), "metrics": {"x": 1}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(columns))
+        assert main(["score", f"{name}.json"]) == 2
+        flags = "--columns posteriors=predictions --predictions-are logits"
+        assert (flags in capsys.readouterr().err) == is_proposed
+    (row,) = by_name(saved("score", "a.json", *flags.split())).values()
+    expected = np.mean(logits.argmax(axis=1) != label)
+    assert row["error_rate"] == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("whole", [1, 100])
+def test_true_and_read_texts_are_proposed_with_the_scale_of_confidences(whole, answers, capsys):
+    confidence, correct = answers
+    words = np.array(["ab", "cd", "ef", "gh"])
+    true = np.random.default_rng(3).integers(0, 4, N)
+    table = pd.DataFrame(
+        {
+            "conf": (whole * confidence).round(4),
+            "text": words[(true + 1 - correct) % 4],
+            "truth": words[true],
+        }
+    )
+    table.to_csv("a.csv", index=False)
+    assert main(["score", "a.csv"]) == 2
+    rates = followed(capsys.readouterr().err, "a.csv")
+    assert [*rates.values()] == pytest.approx([1 - correct.mean()] * 2, abs=1e-12)
