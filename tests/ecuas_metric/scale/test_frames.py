@@ -163,7 +163,9 @@ def test_systems_and_parts_have_results_of_their_own(engine):
 
 @EVERY
 @pytest.mark.parametrize("form", ["confidences", "two classes"])
-def test_columns_may_have_any_name(engine, form):
+def test_columns_may_have_any_name(engine, form, request):
+    if "duckdb" in request.node.callspec.id and needs("duckdb").__version__.startswith("1."):
+        pytest.skip("DuckDB before 2 takes what is before a dot for a table")
     columns, *_ = data_sets(0)[form]
     (prediction, values), (truth, correct) = columns.items()
     system = ["m"] * 9 + ["n"] * (len(values) - 9)
