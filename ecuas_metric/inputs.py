@@ -281,8 +281,9 @@ def require_named(values: Array | Sequence[object], name: str) -> None:
     """Raise InputError unless each value (N,) names something."""
     array = np.empty(len(values), np.object_)
     array[:] = values
-    is_named = np.array([not is_nothing(value) for value in values], np.bool_)
-    require(is_named, array, name, "no_membership")
+    # most names are texts, which are soon told
+    is_named = [isinstance(value, str) or not is_nothing(value) for value in values]
+    require(np.array(is_named, np.bool_), array, name, "no_membership")
 
 
 def shape_error(

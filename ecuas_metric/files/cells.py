@@ -26,8 +26,10 @@ from .values import (
     floats_in,
     from_numpy,
     from_texts,
+    from_values,
     is_in,
     is_numeric,
+    lists_in,
     nulls_in,
     texts_in,
 )
@@ -188,6 +190,12 @@ def row_of_numbers(value: object) -> object:
     if isinstance(value, list | tuple):
         return [_float_if_any(part) for part in value]
     return value
+
+
+def lists_of_numbers(sheet: Sheet, name: str) -> Floats | None:
+    """Return the lists of K numbers in the cells of a column, see `row_of_numbers`, as (N, K); None of others."""
+    rows = list(map(row_of_numbers, sheet.column(name).to_pylist()))
+    return lists_in(from_values(rows))
 
 
 def classes_of(value: object) -> dict[str, object] | None:

@@ -21,9 +21,9 @@ from .cells import (
     MOST_LEVELS,
     NOTHING,
     codes_of_two,
+    lists_of_numbers,
     numbers_in,
     parse_cells,
-    row_of_numbers,
     said_words,
     truths_in,
 )
@@ -41,17 +41,15 @@ from .values import (
     floats_in,
     from_numpy,
     from_texts,
-    from_values,
     is_in,
     is_numeric,
     join_texts,
-    lists_in,
     nulls_in,
     positions_in,
     texts_in,
 )
 
-SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
+_SAMPLES_PER_CLASS = 5  # from which texts are classes, and not answers
 MAX_SYSTEMS = 1000  # more is a column of something else
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
 _FOOTERS = 5  # rows below a table that may be sums and the like
@@ -491,8 +489,13 @@ def _check_classes(rows: _Rows) -> Note | None:
 def _number_of_classes(true: pa.Array, chosen: pa.Array) -> int:
     """Return how many classes texts (N,) are of: ones that recur, and of which chosen texts are; or 0."""
     classes = set(true.drop_null().to_pylist())
-    do_recur = 2 <= len(classes) <= len(true) / SAMPLES_PER_CLASS
-    return len(classes) if do_recur and classes.issuperset(chosen.to_pylist()) else 0
+    are_all = classes.issuperset(chosen.to_pylist())
+    return len(classes) if are_all and do_recur(len(classes), len(true)) else 0
+
+
+def do_recur(num_classes: int, num_samples: int) -> bool:
+    """Return whether so many different texts are classes, which recur, and not answers."""
+    return 2 <= num_classes <= num_samples / _SAMPLES_PER_CLASS
 
 
 def _words_of_other(sheet: Sheet, name: str, other: str) -> FileError:
@@ -593,8 +596,7 @@ def _refuse_sorted(rows: _Rows) -> None:
         return
     values: Floats | None
     if len(columns) == 1:  # of lists, also as text, or of mappings
-        cells = head.column(columns[0]).to_pylist()
-        values = lists_in(from_values(list(map(row_of_numbers, cells))))
+        values = lists_of_numbers(head, columns[0])
     elif _are_sorted(_values_in(head, columns[:_FEW_CLASSES])):  # of many columns these mostly tell
         values = _values_in(head, columns)
     else:

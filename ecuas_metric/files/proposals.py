@@ -33,7 +33,7 @@ from .candidates import (
     rises,
     rises_surely,
 )
-from .cells import classes_of, row_of_numbers
+from .cells import classes_of, lists_of_numbers, row_of_numbers
 from .recipe import NAMES, Recipe, labels_in, name_of, on_unit_scale, pairs_in
 from .values import Sheet
 
@@ -303,20 +303,11 @@ def _logits(table: Candidates) -> Iterator[Proposal]:
     """Yield columns of lists of numbers, one for each class, the largest of which is often that of the labels."""
     label = _only(table.named("label"))
     for name in table.free if label is not None else ():
-        rows = [row_of_numbers(cell) for cell in table.sheet.column(name).to_pylist()]
-        values = _same_size(rows)
-        if values is not None and agree(table.texts(str(label)), values.argmax(axis=1).astype(str)):
+        values = lists_of_numbers(table.sheet, name)
+        if values is None or not 1 < values.shape[1] <= _MOST_LABELS:
+            continue
+        if agree(table.texts(str(label)), values.argmax(axis=1).astype(str)):
             yield Proposal("name_found", {"posteriors": name}, predictions_are="logits")
-
-
-def _same_size(rows: Sequence[object]) -> Floats | None:
-    """Return lists of as many numbers (N, K), not too many for classes; None of others."""
-    lists = [row for row in rows if isinstance(row, list)]
-    sizes = set(map(len, lists))
-    if len(lists) < len(rows) or len(sizes) != 1 or not 1 < min(sizes) <= _MOST_LABELS:
-        return None
-    are_numbers = all(isinstance(part, float | int) for row in lists for part in row)
-    return np.array(lists, np.float64) if are_numbers else None
 
 
 def _likeliest_in(cells: Sequence[object]) -> Array | None:

@@ -40,8 +40,8 @@ from .cells import (
 )
 from .evidence import (
     MAX_SYSTEMS,
-    SAMPLES_PER_CLASS,
     are_mixed,
+    do_recur,
     note_other_class,
     note_separated,
     recipe_of,
@@ -801,7 +801,7 @@ def _hits(
         values = numbers_in(sheet, confidence, share=True)
         refuse_positive(sheet, confidence, predicted, values, label)
     hits = floats_in(pc.equal(predicted, true))
-    if not 2 <= len(classes) <= len(hits) / SAMPLES_PER_CLASS:
+    if not do_recur(len(classes), len(hits)):
         return hits, None, None
     names, codes = encode(true)
     numbers_of_names = numbers_of_texts([*map(_plain_name, map(str, names)), ""])
