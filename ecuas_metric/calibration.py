@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .designs import effective_size
+from .designs import design_effect, effective_size
 from .inputs import Floats, Ints, Limits
 from .metric import Data, Metric, Unjudged, attainable_sums
 from .ranking import TieGroups, run_starts
@@ -322,11 +322,7 @@ def _design_effect(
     weight: Floats,
     groups: Ints,
 ) -> float:
-    """Return the design effect: the variance of group sums relative to independent samples, at least 1.
-
-    One more answer counts as a group of answers that are all alike, in the part that it has of all deviations: where
-    all answers are right nothing else tells whether they depend on each other.
-    """
+    """Return the design effect of the residuals of a straight line, at least 1."""
     count = len(np.unique(groups))
     if count < 3:
         return math.nan
@@ -343,8 +339,7 @@ def _design_effect(
     one_more = np.square(squares.sum() / weight.sum()) * np.average(q * (1 - q), weights=weight)
     if not one_more > 0:
         return 1.0
-    one_more *= one_more / (one_more + alone)
-    effect = (together + size * one_more) / (alone + one_more)
+    effect = design_effect(together, alone, one_more, size)
     return max(1.0, float(effect) * count / (count - 2))
 
 

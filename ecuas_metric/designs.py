@@ -114,8 +114,7 @@ class Design:
     def clusters(self, influence: Floats, matters: Bools, one_more: Floats) -> Clusters:
         """Return what groups do to a number with this influence of each sample (N,), if it depends on it.
 
-        The variance (H,) of one more answer counts as that of a group of answers that are all alike: where hardly any
-        answer deviates, nothing else tells whether those of a group do so together.
+        One more answer has this variance (H,), see `design_effect`.
         """
         if self.group is None:
             return INDEPENDENT
@@ -129,13 +128,11 @@ class Design:
         alike = totals(home, np.square(totals(self.group, relevant)))
         size = ratio(alike, self.totals(np.square(relevant)), 1.0)
         alone = self.totals(np.square(deviations))
-        one_more = one_more * ratio(one_more, one_more + alone)
-        together = totals(home, squares) + size * one_more
-        alone += one_more
+        effect = design_effect(totals(home, squares), alone, one_more, size)
         spread = self._spread(relevant)
         number = totals(home, spread)
         return Clusters(
-            np.maximum(ratio(together, alone, 1.0), 1.0),
+            np.maximum(effect, 1.0),
             ratio(np.square(number), totals(home, np.square(spread)), 1.0),
         )
 
@@ -161,6 +158,16 @@ def ratio(above: Floats, below: Floats, otherwise: float = 0.0) -> Floats:
     quotient = np.full(below.shape, otherwise)
     np.divide(above, below, out=quotient, where=below > 0)
     return quotient
+
+
+def design_effect(together: Floats, alone: Floats, one_more: Floats, size: Floats) -> Floats:
+    """Return the variance of sums of groups (H,) over that of independent answers, with one more answer.
+
+    That one is of a group of this size whose answers are all alike, and counts in the part that its variance has of
+    all deviations: where hardly any answer deviates, nothing else tells whether those of a group do so together.
+    """
+    one_more = one_more * ratio(one_more, one_more + alone)
+    return ratio(together + size * one_more, alone + one_more, 1.0)
 
 
 def totals(part: Ints, values: Floats) -> Floats:
