@@ -48,7 +48,7 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         return JsonRows(
             [_row(value, line) for line, value in documents], [line for line, _ in documents]
         )
-    nested = dict(_lists_in(document))
+    nested = {name: part for name, part in _parts_in(document).items() if _are_objects(part)}
     if not nested:
         return _table_of(document)
     if len(nested) > 1:
@@ -81,17 +81,24 @@ def several_lists(sizes: Mapping[str, int]) -> InputError:
     )
 
 
-def _beside(document: object, path: str) -> Iterator[tuple[str, str]]:
-    """Yield what an object has besides what is at a path, each with what it holds; of objects with lists these."""
+def _parts_in(document: object, path: str = "") -> dict[str, object]:
+    """Return what nested objects hold, by dotted paths: tables, what is at a path, and what stands beside these."""
+    parts: dict[str, object] = {}
     step, _, below = path.partition(".")
-    parts = document if isinstance(document, dict) else {}
-    for name in (name for name in parts if name != path):
-        part = parts[name]
-        if name == step or _lists_in(part):
-            within = _beside(part, below if name == step else "")
-            yield from ((f"{name}.{inner}", what) for inner, what in within)
+    for name, part in document.items() if isinstance(document, dict) else ():
+        is_above = name == step and below != ""
+        inner = _parts_in(part, below if is_above else "")
+        if is_above or any(map(_are_objects, inner.values())):
+            parts |= {f"{name}.{further}": one for further, one in inner.items()}
         else:
-            yield name, _what(part)
+            parts[name] = part
+    return parts
+
+
+def _beside(document: object, path: str) -> list[tuple[str, str]]:
+    """Return what else there is than what is at a path, each with what it holds."""
+    parts = _parts_in(document, path)
+    return [(name, _what(part)) for name, part in parts.items() if name != path]
 
 
 def _what(part: object) -> str:
@@ -268,16 +275,6 @@ def _rows_by_key(document: dict[str, Object]) -> list[Object]:
     if has_numbers or "id" in first:
         return list(document.values())
     return [{"id": name, **row} for name, row in document.items()]
-
-
-def _lists_in(value: object) -> list[tuple[str, list[Object]]]:
-    """Return the lists of objects in nested objects, with their dotted paths."""
-    lists: list[tuple[str, list[Object]]] = []
-    for name, part in value.items() if isinstance(value, dict) else ():
-        if _are_objects(part):
-            lists.append((name, part))
-        lists += [(f"{name}.{path}", rows) for path, rows in _lists_in(part)]
-    return lists
 
 
 def _are_objects(part: object) -> TypeGuard[list[Object]]:
