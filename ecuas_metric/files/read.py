@@ -1,4 +1,4 @@
-"""A path, an address or standard input -> a sheet, whose rows know their place. Without pandas, but for Excel."""
+"""A path, an address or standard input -> a sheet, whose rows know their place. Without pandas."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import count, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from ..errors import FileError, InputError, missing_package
 from ..inputs import Array, Bools, Ints
-from .cells import is_number, parse_cells
+from .cells import parse_cells
 from .recipe import holds_numbers
 from .values import (
     TEXT,
@@ -74,12 +74,11 @@ _DECIMAL_COMMA = re.compile(rb'[;\n]"?-?\d+,\d+ ?%?"?[;\r\n]')  # a cell with on
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The names of the columns of CSV, how many lines are before its rows, what separates cells, and its first row."""
+    """The names of the columns of CSV, how many lines are before its rows, and what separates cells."""
 
     names: list[str]
     before: int
     separator: str
-    cells: list[str]
     comments: int  # lines among those before
 
 
@@ -402,10 +401,6 @@ def _csv_of(content: pa.Buffer) -> Sheet:
             "the file ends within the number in its last row; leave that row out, or write it whole"
         )
     header = _header(content)
-    if header.names and _has_two_headers(header):
-        raise ValueError(
-            "it has several rows of names, as of a pandas MultiIndex; write one of joined names"
-        )
     require_distinct(header.names)
     if not header.names:
         return _sheet(pa.table({}))
@@ -438,13 +433,9 @@ def _regular_csv(
         delimiter=header.separator, newlines_in_values=has_quotes, ignore_empty_lines=False
     )
     texts = dict.fromkeys(names, TEXT)
-    numeric = [
-        name
-        for name, cell in zip(names, header.cells, strict=False)
-        if holds_numbers(name) and is_number(cell)
-    ]
+    numbers = dict.fromkeys(filter(holds_numbers, names), pa.float64())
     # as numbers, unless a cell is none
-    for types in (texts | dict.fromkeys(numeric, pa.float64()), texts):
+    for types in (texts | numbers, texts):
         converting = arrow.ConvertOptions(
             column_types=types, null_values=[""], strings_can_be_null=True
         )
@@ -493,7 +484,9 @@ def _short_rows(rows: Iterable[Sequence[str]], first: int, width: int) -> dict[i
     for number, row in enumerate(rows, first):
         if len(row) > width:
             raise ValueError(
-                f"row {number} has more cells than the header has names; put texts with separators in quotes"
+                f"row {number} has more cells than the header has names; put texts with separators in quotes, or "
+                "end the header in a separator if all rows do, or begin it with one if they begin with names, as R "
+                "writes them"
             )
         if any(row) and len(row) < width:
             short[number] = len(row)
@@ -529,48 +522,20 @@ def _header(content: pa.Buffer) -> Header:
         before += 1
     if "\0" in line:
         raise ValueError("it is UTF-16 without a mark, or no text")
-    below = lines.readline()
     separator = separator or _separator_in(line)
     if not separator:  # a title
-        further = [lines.readline() for _ in range(_TITLES)]
-        separator = _separator_in("".join([below, *further])) or ","
+        below = [lines.readline() for _ in range(_TITLES)]
+        separator = _separator_in("".join(below)) or ","
     csv.field_size_limit(_LONGEST_NAME)
-    names = _cells(line, separator)
+    names = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
     csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
-    cells = _cells(below, separator)
-    if len(names) > 1:  # no title
-        _refuse_wider(cells, names)
-    return Header(names, before, separator, cells, comments)
-
-
-def _refuse_wider(cells: Sequence[str], names: Sequence[str]) -> None:
-    """Raise ValueError if a row has more cells than there are names."""
-    if len(cells) == len(names) + 1 and not cells[-1].strip():
-        raise ValueError("the rows end in a separator, and the header does not; end it in one too")
-    if len(cells) > len(names):
-        raise ValueError(
-            "the rows have more cells than the header has names; put texts with separators in quotes, or begin the "
-            "header with a separator if the rows begin with names, as R writes them"
-        )
+    return Header(names, before, separator, comments)
 
 
 def _separator_in(text: str) -> str:
     """Return the separator that a text has most often, if it has one."""
     separator = max(_SEPARATORS, key=text.count)
     return separator if separator in text else ""
-
-
-def _has_two_headers(header: Header) -> bool:
-    """Return whether names are repeated, and the next row has texts that tell them apart."""
-    names = [name for name in header.names if name.strip()]
-    pairs = list(zip(header.names, header.cells, strict=False))
-    are_texts = not any(is_number(cell) or cell[:1] in "[{" for cell in header.cells if cell)
-    is_repeated = len(set(names)) < len(names)
-    return is_repeated and are_texts and len(set(pairs)) == len(pairs)
-
-
-def _cells(line: str, separator: str) -> list[str]:
-    return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
 
 
 # ---- other formats -----------------------------------------------------------------------------------------------
@@ -643,43 +608,41 @@ def _read_excel(content: pa.Buffer, title: str = "") -> Sheet:
     from .documents import several_lists
 
     filled = _filled_sheets(content)
-    sizes = {name: len(table) - 1 for name, table in filled.items()}
+    sizes = {name: len(rows) - 1 for name, rows in filled.items()}
     if title and title not in filled:
         raise ValueError(f"it has no sheet {title!r}")
     if len(filled) > 1 and not title:
         raise several_lists(sizes)
     if not filled:
         return _sheet(pa.table({}))
-    table = filled[title or next(iter(filled))]
-    names = table.iloc[0]
-    body = table.iloc[1:].set_axis(
-        names.where(names.notna(), [f"Unnamed: {k}" for k in names.index]), axis=1
-    )
+    rows = filled[title or next(iter(filled))]
+    header, *numbers = rows
+    names = []
+    arrays = []
+    for place, (name, *cells) in enumerate(zip_longest(*rows.values())):
+        names.append(_column_name(name, place))
+        arrays.append(from_values(cells))
     beside = tuple(
         (name, f"{size} rows") for name, size in sizes.items() if title and name != title
     )
-    sheet = sheet_of(body, body.index.to_numpy() + 1)
-    return replace(sheet, path=title, beside=beside, header=int(table.index[0]) + 1)
+    sheet = _sheet(pa.table(arrays, names), np.array(numbers))
+    return replace(sheet, path=title, beside=beside, header=header)
 
 
-def _filled_sheets(content: pa.Buffer) -> dict[str, pd.DataFrame]:
-    """Return the sheets of a workbook that have rows below the first, without blank ones."""
-    import pandas as pd
-
+def _filled_sheets(content: pa.Buffer) -> dict[str, dict[int, Sequence[object]]]:
+    """Return the sheets of a workbook that have rows below the first: their rows by number, without blank ones."""
     try:
-        tables = pd.read_excel(
-            io.BytesIO(content),
-            sheet_name=None,
-            header=None,
-            dtype=object,
-            na_values=[""],
-            keep_default_na=False,
-            engine="openpyxl",
-        )
+        import openpyxl
     except ImportError:
         raise missing_package("Excel files need", "openpyxl") from None
-    filled = {title: table.dropna(how="all") for title, table in tables.items()}
-    return {title: table for title, table in filled.items() if len(table) > 1}
+    filled = {}
+    for sheet in openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True):
+        sheet.reset_dimensions()  # which some programs write as they are not
+        numbered = enumerate(sheet.iter_rows(values_only=True), 1)
+        rows = {number: row for number, row in numbered if set(row) - {None, ""}}
+        if len(rows) > 1:
+            filled[sheet.title] = rows
+    return filled
 
 
 def _from_series(column: pd.Series) -> pa.Array:

@@ -762,15 +762,15 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "rows that end in a separator": (
         TEXT.replace("\n", ",\n").replace(",\n", "\n", 1),
-        "the rows end in a separator, and the header does not; end it in one too.\n",
+        "row 2 has more cells than the header has names; ",
     ),
     "names of rows as R writes them": (
         BASE.to_csv().removeprefix(","),
-        "or begin the header with a separator if the rows begin with names",
+        "or begin it with one if they begin with names, as R writes them.\n",
     ),
     "a text with a separator": (
         TEXT.replace("q009", "q0,09"),
-        "row 11 has more cells than the header has names; put texts with separators in quotes.\n",
+        "row 11 has more cells than the header has names; put texts with separators in quotes, or ",
     ),
     "a comment among the rows": (TEXT + "# restarted\n" + "q,0.5,1\n", "some rows are comments"),
     "a last number that is cut": (f"{TEXT}q,1,0.", "ends within the number in its last row"),
@@ -882,7 +882,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     "nothing": ("", "a.csv: the file is empty."),
     "two rows of names": (
         pd.concat({"gpt": BASE, "llama": BASE}, axis=1).to_csv(index=False),
-        "several rows of names, as of a pandas MultiIndex",
+        "columns must have different names; 'gpt' is repeated",
     ),
     "a pointer": ("version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "git lfs pull"),
     "the chosen class without the true one": (
