@@ -234,16 +234,13 @@ def content_of(path: str | Path) -> tuple[pa.Buffer, str]:
     head = content[:4].to_pybytes()
     for magic, compression in _COMPRESSIONS.items():
         if head.startswith(magic):
-            with pa.CompressedInputStream(pa.BufferReader(content), compression) as stream:
-                content = stream.read_buffer()
+            content = pa.input_stream(content, compression).read_buffer()
     name = Path(path)
     if name.suffix.lower() == ".zip":
         content = _unzip(content)
     if name.suffix.lower() in _COMPRESSED:
         name = name.with_suffix("")
-    suffix = name.suffix.lower()
-    is_certain = suffix in _READERS and not (suffix in _TEXTS and _is_binary(content))
-    return content, suffix if is_certain else _sniff(content)
+    return content, _format_of(content, name.suffix.lower())
 
 
 def named_by_folders(folders: Iterable[str]) -> dict[str, str | None]:
@@ -262,24 +259,22 @@ def _unreadable(path: str | Path, error: Exception) -> FileError:
     return FileError(path, "unreadable_as", advice=advice, format=format, reason=reason)
 
 
-def _is_binary(content: pa.Buffer) -> bool:
-    """Return whether a file begins as one of Parquet, Arrow, Excel or NumPy does."""
-    head: bytes = content[:4].to_pybytes()
-    return head.startswith((b"PAR1", b"ARRO", b"PK\3\4"))
-
-
-def _sniff(content: pa.Buffer) -> str:
-    """Return the format that the beginning of a file has, as a suffix, or nothing."""
+def _format_of(content: pa.Buffer, suffix: str) -> str:
+    """Return the format of a file as a suffix, by how it begins if its own is of text or unknown; or nothing."""
+    if suffix in _READERS and suffix not in _TEXTS:
+        return suffix
     head = content[:_BEGINNING].to_pybytes()
-    for signature, suffix in _FORMATS.items():
+    for signature, format in _FORMATS.items():
         if head.startswith(signature):
-            return suffix
-    if head.startswith(b"PK"):
+            return format
+    if head.startswith(b"PK\3\4"):
         return ".xlsx" if b"[Content_Types]" in head else ".npz"
+    if suffix in _TEXTS:
+        return suffix
     if b"\0" in head and not head.startswith(tuple(_MARKS)):
         return ""
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
-    return {b"<": "", b"[": ".json", b"{": ".jsonl"}.get(start, ".csv")  # < begins HTML or XML
+    return {b"[": ".json", b"{": ".jsonl"}.get(start, ".csv")
 
 
 def _bytes_of(path: str) -> pa.Buffer:
