@@ -391,7 +391,7 @@ def submission_of(
     if "correct" not in columns:
         reading = replace(reading, correct_from=None, right=None, scale=1)
     sheet = Sheet(table, part.rows, format="run")
-    (submission,) = submissions_of(sheet, part.path, reading=reading)
+    (submission,) = submissions_of(sheet, part.file, reading=reading)
     choices = "" if part.num_classes is None else f"{part.num_classes} choices"
     options = run or RunOptions()
     named = {role: (name,) for role, name in options.fields.items() if role in columns}

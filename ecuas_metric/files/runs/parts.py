@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ...errors import FileError, InputError, Note
 from ...inputs import Floats, Ints, grouped
-from ..values import from_numpy, from_values, value_at
+from ..values import from_values, value_at
 from . import RunOptions
 
 Fields = Mapping[str, Any]  # of JSON
@@ -37,50 +37,34 @@ class Run:
     unused: tuple[tuple[str, str], ...] = ()  # files, and why
 
 
-@dataclass(frozen=True, slots=True)
-class RunPart:
-    """One system on one task.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPart(Run):
+    """One system on one task: a run, or those of several tasks, of which only the folder is one, and no settings.
 
     Attributes
     ----------
-    model, task, path : str
-        The name of the system without its task, the task, and the file.
     rows : array of int, shape (N,)
         Where the samples are in the file, counted from 1.
     columns : mapping
-        By role, (N,) each: ids, and confidences and correctness, or labels.
+        By role, (N,) each: ids, and confidences and correctness, or labels and the log-posteriors of choices, as
+        ``choice_0``.
     notes : tuple of Note
         What it was recognised as, and what is odd about it.
-    posteriors : ndarray, shape (N, K), or None
-        Log-posteriors of choices; those of differing K are different parts.
-    settings : mapping of str to str
-        How the model was asked.
-    unused : tuple of (str, str)
-        Files that another one replaces, and why.
+    num_classes : int or None
+        How many choices there are; questions of differing numbers are different parts.
     """
 
-    model: str
-    task: str
-    path: str
     rows: Ints
     columns: Mapping[str, Column]
     notes: tuple[Note, ...]
-    posteriors: Floats | None
-    settings: Mapping[str, str]
-    unused: tuple[tuple[str, str], ...]
-
-    @property
-    def num_classes(self) -> int | None:
-        """K of posteriors."""
-        return None if self.posteriors is None else self.posteriors.shape[1]
+    num_classes: int | None
 
     def table(self) -> tuple[pa.Table, dict[str, str]]:
         """Return the columns (N,) by name, and the name of each role's column for `submissions_of`."""
         columns = {role: from_values(values) for role, values in self.columns.items()}
-        roles = {role: role for role in columns}
-        if self.posteriors is not None:
-            choices = {f"choice_{k}": from_numpy(of) for k, of in enumerate(self.posteriors.T)}
-            columns |= choices
+        choices = [f"choice_{k}" for k in range(self.num_classes or 0)]
+        roles = {role: role for role in columns if role not in choices}
+        if choices:
             roles["posteriors"] = "+".join(choices)
         return pa.table(columns), roles
 
@@ -99,7 +83,7 @@ def part_of(
     columns: Mapping[str, Column],
     facts: Sequence[Note],
     *,
-    posteriors: Floats | None = None,
+    num_classes: int | None = None,
     answers: Collection[object] = (),
 ) -> RunPart:
     """Return a part with notes on what it was recognised as, on weights, and on samples that are all alike."""
@@ -115,15 +99,15 @@ def part_of(
         if len(rows) >= FEW and len(distinct) == 1:
             notes.append(Note(rule, {"count": len(rows), "value": distinct.pop()}))
     return RunPart(
+        run.file,
         run.model,
         run.task,
-        str(run.file),
-        rows,
-        columns,
-        tuple(notes),
-        posteriors,
         run.settings,
         run.unused,
+        rows=rows,
+        columns=columns,
+        notes=tuple(notes),
+        num_classes=num_classes,
     )
 
 
@@ -185,15 +169,14 @@ def _pool(parts: Sequence[RunPart]) -> RunPart:
         "run_of_tasks",
         {"number": len(parts), "choices": choices, "count": count, "tasks": tasks},
     )
-    folder = Path(os.path.commonpath([part.path for part in parts]))
+    folder = Path(os.path.commonpath([part.file for part in parts]))
     unused = tuple(chain.from_iterable(part.unused for part in parts))
-    arrays = [part.posteriors for part in parts if part.posteriors is not None]
     return part_of(
         Run(folder, first.model, "", unused=unused),
         np.arange(1, count + 1),
         columns,
         [fact],
-        posteriors=np.concatenate(arrays) if arrays else None,
+        num_classes=first.num_classes,
     )
 
 
@@ -201,7 +184,7 @@ def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:
     """Return the columns that all parts have, weights in all or none; questions are groups where some have groups."""
     roles = [part.columns.keys() for part in parts]
     if len({"weight" in each for each in roles}) > 1:
-        raise FileError(parts[0].path, "weights_in_some_tasks")
+        raise FileError(parts[0].file, "weights_in_some_tasks")
     if any("group" in each for each in roles):
         parts = list(map(_with_groups, parts))
     tables = [part.columns for part in map(_with_task, parts)]

@@ -75,12 +75,16 @@ def _part_of_choices(
         posteriors = parts.log_posteriors(scores)
     count, num_classes = scores.shape
     fields = {"what": tool.what, "task": run.task, "count": count, "choices": num_classes}
+    columns = _columns(run, questions, options)
+    columns["label"] = labels.tolist()
+    for choice, values in enumerate(posteriors.T.tolist()):
+        columns[f"choice_{choice}"] = values
     return parts.part_of(
         run,
         _rows(questions),
-        {**_columns(run, questions, options), "label": labels.tolist()},
+        columns,
         [Note("run_of_choices", fields), *facts],
-        posteriors=posteriors,
+        num_classes=num_classes,
         answers=posteriors.argmax(axis=1).tolist(),
     )
 
