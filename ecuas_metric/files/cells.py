@@ -59,7 +59,11 @@ _PRINTED = (
 _WORDS_SHOWN = 5
 _OFTEN = 5  # rows of a word that is no slip
 MOST_LEVELS = 11  # of a rating, as from 0 to 10, or words for them
-_WAYS = {"with decimal points": _POINT, "with decimal commas": _COMMA, "per cent": _PER_CENT}
+_WAYS = {
+    "whole or with decimal points": _POINT,
+    "with decimal commas": _COMMA,
+    "per cent": _PER_CENT,
+}
 
 
 def parse_cells(array: pa.Array) -> pa.Array:
@@ -449,20 +453,13 @@ def _no_number(
     odd = [k for k, way in enumerate(ways) if way != usual]
     wrong = np.isin(codes, odd) if odd else codes >= 0
     if odd and "" not in ways:
-        said = _way_said(usual, texts)
-        return sheet.error(column, "written_in_several_ways", wrong, usual=said)
+        return sheet.error(column, "written_in_several_ways", wrong, usual=usual)
     advice = "leave_cell_empty" if 0 < len(odd) < len(texts) else ""
     if not odd and usual == "per cent":
         advice = "leave_scale_out"
     elif len(odd) == len(texts) <= MOST_LEVELS:
         advice = "number_words"
     return _error_of_cells(sheet, column, "no_numbers", wrong, advice)
-
-
-def _way_said(way: str, texts: Sequence[str]) -> str:
-    """Return what the most usual way to write numbers is called, where no text has a point."""
-    has_points = way != "with decimal points" or "." in "".join(texts)
-    return way if has_points else "whole numbers"
 
 
 def _error_of_cells(

@@ -242,7 +242,8 @@ def _scorers_in(log: Log, options: RunOptions) -> list[str]:
         ]
         if keeping:
             return keeping
-        _require_confidence(log, scorers, options)
+        if not _any_keeps(log.samples, name):
+            raise _no_confidence(log.file, scorers, options)
     return [parts.only(scorers, options.filter, log.file, "scorer")]
 
 
@@ -256,19 +257,16 @@ def _require_scores(log: Log, options: RunOptions) -> None:
         raise FileError(log.file, "run_did_not_end", got=got, advice="read_partial")
 
 
-def _require_confidence(
-    log: Log,
+def _no_confidence(
+    file: Path,
     scorers: Sequence[str],
     options: RunOptions,
-) -> None:
-    """Raise FileError unless samples have the confidence that no scorer keeps."""
-    file = log.file
-    name = options.fields.get("confidence")
-    if name is None and not _any_keeps(log.samples, _CONFIDENCE):
-        advice = "name_confidence_field"
-        raise FileError(file, "scorer_without_confidence", advice=advice, scorers=scorers)
-    if name is not None and not _any_keeps(log.samples, name):
-        raise FileError(file, "no_field", name=name)
+) -> FileError:
+    """Return the error about a confidence that neither scorers nor samples keep."""
+    if "confidence" in options.fields:
+        return FileError(file, "no_field", name=options.fields["confidence"])
+    advice = "name_confidence_field"
+    return FileError(file, "scorer_without_confidence", advice=advice, scorers=scorers)
 
 
 def _any_keeps(rows: Iterable[Fields | None], name: str) -> bool:

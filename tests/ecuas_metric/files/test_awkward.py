@@ -928,7 +928,7 @@ REFUSED = {  # a file, what the refusal says, and flags
         BASE.assign(
             confidence=[f"{q:.0%}" if some else f"{q}" for q, some in zip(Q, SOME, strict=True)]
         ),
-        "written in one way; most are with decimal points; got",
+        "written in one way; most are whole or with decimal points; got",
     ),
     "points between thousands": (
         BASE.assign(w="1.234", confidence=BASE["confidence"].map("{:.4f}".format))

@@ -265,7 +265,7 @@ def test_grades_with_decimal_commas_are_those_with_points(tmp_path):
     (one,) = read_submissions(path, correct_from=0.5)
     assert one.references.tolist() == [1, 1, 0]
     path.write_text('confidence,correct\n0.9,4\n0.8,"2,5"\n0.7,0\n')  # or 25
-    with pytest.raises(FileError, match="most are whole numbers; got '2,5'"):
+    with pytest.raises(FileError, match="most are whole or with decimal points; got '2,5'"):
         read_submissions(path, correct_from=0.5)
 
 
