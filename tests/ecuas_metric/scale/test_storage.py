@@ -158,14 +158,6 @@ def test_a_link_stays_one_and_its_file_has_the_states(tmp_path):
     assert storage.read_collection(file).states.keys() == {"a"}
 
 
-def test_what_a_killed_process_left_of_a_file_goes_with_the_next(tmp_path):
-    kept = [".a.state.1", ".a.state.x", ".b.state.4194305"]  # a process that runs, and other files
-    for name in (*kept, ".a.state.4194305"):
-        (tmp_path / name).write_bytes(b"half")
-    storage.write_collection(tmp_path / "a.state", Collection({"a": ONE}))
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*kept, "a.state"])
-
-
 def test_a_full_disk_leaves_the_state_as_it_was(tmp_path, monkeypatch):
     storage.write_collection(tmp_path / "a.state", Collection({"a": ONE}))
     write_bytes = Path.write_bytes
