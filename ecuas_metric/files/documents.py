@@ -43,25 +43,47 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         return JsonRows([])
     _, document = documents[0]
     if path:
-        return _rows_at(document if len(documents) == 1 else [one for _, one in documents], path)
+        whole = document if len(documents) == 1 else [one for _, one in documents]
+        return _beside_others(_table_at(whole, path), whole, path)
     if len(documents) > 1 or _is_row(document):
         return JsonRows(
             [_row(value, line) for line, value in documents], [line for line, _ in documents]
         )
-    nested = {name: part for name, part in _parts_in(document).items() if _are_objects(part)}
-    if not nested:
-        return _table_of(document)
-    if len(nested) > 1:
-        raise several_lists({name: len(rows) for name, rows in nested.items()})
-    ((name, objects),) = nested.items()
-    return JsonRows(objects, path=name, beside=tuple(_beside(document, name)))
+    tables = _tables_in(document)
+    if len(tables) > 1:
+        raise several_lists({name: _size_of(table) for name, table in tables.items()})
+    for name, table in tables.items():
+        return _beside_others(_table_of(table), document, name)
+    return _table_of(document)
 
 
-def _rows_at(document: object, path: str) -> JsonRows:
+def _beside_others(table: JsonRows, document: object, path: str) -> JsonRows:
     """Return the rows at a path, with what else the document has."""
-    table = _table_at(document, path)
+    parts = _parts_in(document, path)
+    others = ((name, _what(part)) for name, part in parts.items() if name != path)
     within = ((f"{path}.{name}", what) for name, what in table.beside)
-    return replace(table, path=path, beside=(*_beside(document, path), *within))
+    return replace(table, path=path, beside=(*others, *within))
+
+
+def _tables_in(document: object) -> dict[str, object]:
+    """Return the lists of objects within an object, or else the objects of lists, by their dotted paths."""
+    parts = _parts_in(document)
+    for is_table in (_are_objects, _is_of_lists):
+        tables = {name: part for name, part in parts.items() if is_table(part)}
+        if tables:
+            return tables
+    return {}
+
+
+def _is_of_lists(part: object) -> bool:
+    columns = part.values() if isinstance(part, dict) else ()
+    return bool(columns) and all(isinstance(column, list) and column for column in columns)
+
+
+def _size_of(table: object) -> int:
+    """Return the number of rows of a list of them, or of the longest of lists."""
+    lists = table.values() if isinstance(table, dict) else [table]
+    return max(map(len, lists))
 
 
 def several_lists(sizes: Mapping[str, int]) -> InputError:
@@ -93,12 +115,6 @@ def _parts_in(document: object, path: str = "") -> dict[str, object]:
         else:
             parts[name] = part
     return parts
-
-
-def _beside(document: object, path: str) -> list[tuple[str, str]]:
-    """Return what else there is than what is at a path, each with what it holds."""
-    parts = _parts_in(document, path)
-    return [(name, _what(part)) for name, part in parts.items() if name != path]
 
 
 def _what(part: object) -> str:
@@ -224,7 +240,6 @@ def _table_of(document: object) -> JsonRows:
     if isinstance(names, list) and isinstance(data, list):
         return JsonRows(_named(names, data))
     if {type(part) for part in columns.values()} == {dict}:
-        _refuse_tables(columns)
         return JsonRows(_rows_by_key(columns))
     return _table_of_lists(columns)
 
@@ -243,18 +258,6 @@ def _table_of_lists(document: Object) -> JsonRows:
     rows = _named(alike, zip(*alike.values(), strict=True))
     beside = tuple((name, _what(further[name])) for name in further.keys() - each.keys())
     return JsonRows([{**each, **row} for row in rows], beside=tuple(sorted(beside)))
-
-
-def _refuse_tables(document: dict[str, Object]) -> None:
-    """Raise InputError if each part of a document is a table of its own, an object of lists."""
-    parts = {name: list(part.values()) for name, part in document.items()}
-    if all(isinstance(value, list) for part in parts.values() for value in part):
-        raise several_lists({name: _longest_in(part) for name, part in parts.items()})
-
-
-def _longest_in(parts: Iterable[object]) -> int:
-    """Return the number of values of the longest list, 0 if there is none."""
-    return max((len(part) for part in parts if isinstance(part, list)), default=0)
 
 
 def _named(
