@@ -26,6 +26,20 @@ def cells(path):
     return frame_of(read_sheet(path)).to_numpy(dtype=float).tolist()
 
 
+@pytest.fixture
+def read(tmp_path):
+    """Return what writes a file, text or a document of JSON, and reads the one system that it holds."""
+
+    def read(content, suffix=".csv", **options):
+        path = tmp_path / f"a{suffix}"
+        text = content if isinstance(content, str) else json.dumps(content)
+        path.write_text(text, encoding="utf-8")
+        (one,) = read_submissions(path, **options)
+        return one
+
+    return read
+
+
 @pytest.mark.parametrize("suffix", ["gz", "zip", "zst"])
 def test_compressed_files_hold_what_was_compressed(suffix, tmp_path):
     path = tmp_path / f"gpt-4.1.csv.{suffix}"
@@ -37,7 +51,7 @@ def test_compressed_files_hold_what_was_compressed(suffix, tmp_path):
     assert cells(path) == FRAME.to_numpy().tolist()
     assert stem(path) == "gpt-4.1"
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(ValueError, match=r"cannot be read as csv: "):
+    with pytest.raises(FileError, match=r"cannot be read as csv: "):
         read_sheet(path)
 
 
@@ -51,26 +65,24 @@ def test_what_is_compressed_in_another_way_is_refused_with_the_ways_that_are_rea
         read_sheet(path)
 
 
-def test_no_number_of_a_file_that_was_cut_is_another(tmp_path):
+def test_no_number_of_a_file_that_was_cut_is_another(read):
     text = "id,confidence,correct\n1,0.91,1\n22,0.825,0\n333,0.7411,1"
-    read = {}
+    numbers = {}
     for end in range(text.index("\n") + 2, len(text) + 1):
-        (tmp_path / "a.csv").write_text(text[:end])
         with suppress(FileError):
-            (one,) = read_submissions(tmp_path / "a.csv", unlabelled="bounds")
-            read[end] = one.predictions.tolist()
-    assert read[len(text)] == [0.91, 0.825, 0.7411]
-    assert all(numbers == read[len(text)][: len(numbers)] for numbers in read.values())
-    assert set(map(len, read.values())) == {1, 2, 3}
+            numbers[end] = read(text[:end], unlabelled="bounds").predictions.tolist()
+    whole = numbers[len(text)]
+    assert whole == [0.91, 0.825, 0.7411]
+    assert all(some == whole[: len(some)] for some in numbers.values())
+    assert set(map(len, numbers.values())) == {1, 2, 3}
 
 
 def test_other_formats_hold_the_same(tmp_path):
     FRAME.to_feather(tmp_path / "a.feather")
-    table = pa.Table.from_pandas(FRAME)
-    with (
-        pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file,
-        pa.ipc.new_stream(file, table.schema) as stream,
-    ):
+    ends = pa.array([1, 2], pa.int32())
+    runs = pa.RunEndEncodedArray.from_arrays(ends, pa.array(FRAME["correct"]))
+    table = pa.table({"confidence": FRAME["confidence"], "correct": runs})
+    with pa.ipc.new_stream(str(tmp_path / "a.arrow"), table.schema) as stream:
         stream.write_table(table)
     np.savez(tmp_path / "a.npz", **{name: FRAME[name].to_numpy() for name in FRAME})
     FRAME.to_csv(tmp_path / "a.dat", index=False)
@@ -80,49 +92,30 @@ def test_other_formats_hold_the_same(tmp_path):
         assert cells(tmp_path / name) == FRAME.to_numpy().tolist(), name
 
 
-def test_columns_of_runs_are_their_values(tmp_path):
-    runs = pa.RunEndEncodedArray.from_arrays(
-        pa.array([1, 2], pa.int32()), pa.array(FRAME["correct"])
-    )
-    table = pa.table({"confidence": FRAME["confidence"], "correct": runs})
-    with (
-        pa.OSFile(str(tmp_path / "a.arrow"), "wb") as file,
-        pa.ipc.new_stream(file, table.schema) as stream,
-    ):
-        stream.write_table(table)
-    assert cells(tmp_path / "a.arrow") == FRAME.to_numpy().tolist()
-
-
 def test_excel_files(tmp_path):
     pytest.importorskip("openpyxl")
-    FRAME.to_excel(tmp_path / "a.xlsx", index=False)
-    assert cells(tmp_path / "a.xlsx") == FRAME.to_numpy().tolist()
-    assert read_sheet(tmp_path / "a.xlsx").rows.tolist() == [2, 3]
-    zeros = FRAME * 0
-    with pd.ExcelWriter(tmp_path / "c.xlsx") as book:
-        zeros.to_excel(book, sheet_name="One", index=False)
-    assert cells(tmp_path / "c.xlsx") == zeros.to_numpy().tolist()
-    with pd.ExcelWriter(tmp_path / "d.xlsx") as book:
+    path = tmp_path / "a.xlsx"
+    with pd.ExcelWriter(path) as book:
         FRAME.to_excel(book, index=False, startrow=2)
         book.sheets["Sheet1"]["A1"] = "Results"
-    below = read_sheet(tmp_path / "d.xlsx", skip="1")
+    below = read_sheet(path, skip="1")
     assert below.names == list(FRAME)
     assert below.rows.tolist() == [4, 5]
     assert frame_of(below).to_numpy().tolist() == FRAME.to_numpy().tolist()
-    with pd.ExcelWriter(tmp_path / "b.xlsx") as book:
+    zeros = FRAME * 0
+    with pd.ExcelWriter(path) as book:
         FRAME.head(0).to_excel(book, sheet_name="Empty", index=False)
-        FRAME.to_excel(book, sheet_name="One", index=False)
-    assert cells(tmp_path / "b.xlsx") == FRAME.to_numpy().tolist()
-    with pd.ExcelWriter(tmp_path / "b.xlsx", mode="a") as book:
+        zeros.to_excel(book, sheet_name="One", index=False)
+    assert cells(path) == zeros.to_numpy().tolist()
+    assert read_sheet(path).rows.tolist() == [2, 3]
+    with pd.ExcelWriter(path, mode="a") as book:
         FRAME.to_excel(book, sheet_name="Two", index=False)
-    with pytest.raises(
-        ValueError, match=r"several lists or sheets of rows; got One \(2 rows\), Two"
-    ):
-        read_sheet(tmp_path / "b.xlsx")
-    sheet = read_sheet(tmp_path / "b.xlsx", rows="Two")
+    with pytest.raises(FileError, match=r"several lists .*; got One \(2 rows\), Two"):
+        read_sheet(path)
+    sheet = read_sheet(path, rows="Two")
     assert (sheet.path, sheet.beside) == ("Two", (("One", "2 rows"),))
-    with pytest.raises(ValueError, match="it has no sheet 'Three'"):
-        read_sheet(tmp_path / "b.xlsx", rows="Three")
+    with pytest.raises(FileError, match="it has no sheet 'Three'"):
+        read_sheet(path, rows="Three")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +130,7 @@ def test_addresses_are_read_by_fsspec():
     with fsspec.open("memory://runs/a.csv", "wb") as file:
         file.write(CSV)
     assert cells("memory://runs/a.csv") == FRAME.to_numpy().tolist()
-    with pytest.raises(ValueError, match=re.escape("memory://runs/b.csv: there is no such file.")):
+    with pytest.raises(FileError, match=re.escape("memory://runs/b.csv: there is no such file.")):
         read_sheet("memory://runs/b.csv")
 
 
@@ -150,7 +143,7 @@ def test_comments_before_the_header_are_skipped_and_counted(tmp_path):
 def test_a_folder_of_systems_is_no_table(name, tmp_path):
     FRAME.to_csv(tmp_path / name)
     with pytest.raises(
-        ValueError, match=r"is a folder, and not of the parts of one table\. Name its files\."
+        FileError, match=r"is a folder, and not of the parts of one table\. Name its files\."
     ):
         read_sheet(tmp_path)
 
@@ -170,28 +163,25 @@ def test_bytes_and_texts_of_all_kinds_are_texts(kind):
     assert plain(pa.array(["ja", None, "né"]).cast(kind)).to_pylist() == ["ja", None, "né"]
 
 
-@pytest.mark.parametrize("shape", ["lines", "list", "results"])
-def test_rows_within_lists_are_read_as_the_refusal_says(shape, tmp_path):
-    answers = [{"confidence": 0.9, "correct": 1}, {"confidence": 0.4, "correct": 0}]
-    questions = [{"q": name, "answers": answers} for name in "abc"]
-    documents = {
-        "lines": "\n".join(map(json.dumps, questions)),
-        "list": json.dumps(questions),
-        "results": json.dumps({"results": questions}),
-    }
-    path = tmp_path / "a.json"
-    path.write_text(documents[shape])
+ANSWERS = [{"confidence": 0.9, "correct": 1}, {"confidence": 0.4, "correct": 0}]
+QUESTIONS = [{"q": name, "answers": ANSWERS} for name in "abc"]
+
+
+@pytest.mark.parametrize(
+    "content", ["\n".join(map(json.dumps, QUESTIONS)), QUESTIONS, {"results": QUESTIONS}]
+)
+def test_rows_within_lists_are_read_as_the_refusal_says(content, read):
     with pytest.raises(FileError) as refusal:
-        read_submissions(path)
+        read(content, ".json")
     assert refusal.value.advice == "name_rows"
-    (one,) = read_submissions(path, columns=refusal.value.columns)
+    one = read(content, ".json", columns=refusal.value.columns)
     assert one.predictions.tolist() == [0.9, 0.4] * 3
     with pytest.raises(FileError, match="there is nothing at none"):
-        read_submissions(path, columns={"rows": "none"})
+        read(content, ".json", columns={"rows": "none"})
 
 
 def test_rows_within_lists_are_proposed_of_json_alone(tmp_path):
-    answers = pa.array([[{"confidence": 0.9, "correct": 1}] * 2] * 2)
+    answers = pa.array([ANSWERS] * 2)
     table = pa.table({"answers": answers.cast(pa.large_list(answers.type.value_type))})
     table.to_pandas().to_parquet(tmp_path / "a.parquet", schema=table.schema)
     with pytest.raises(FileError) as refusal:
@@ -199,80 +189,65 @@ def test_rows_within_lists_are_proposed_of_json_alone(tmp_path):
     assert refusal.value.advice == "name_columns"
 
 
-def test_a_table_is_of_lists_of_one_length_and_what_stands_beside_is_named(tmp_path):
+def test_a_table_is_of_lists_of_one_length_and_what_stands_beside_is_named(read, tmp_path):
     table = {"confidence": [0.9, 0.4, 0.8], "correct": [1, 0, 1]}
     document = {"meta": {"a": 1}, **table, "names": ["a", "b"], "model": "x"}
-    (tmp_path / "a.json").write_text(json.dumps(document))
-    (one,) = read_submissions(tmp_path / "a.json")
+    one = read(document, ".json")
     assert (one.name, one.predictions.tolist()) == ("x", table["confidence"])
     assert one.recipe.unused == (("meta", "1 field"), ("names", "2 values"))
-    (tmp_path / "a.json").write_text(json.dumps({"run": document, "b": {"x": [1]}}))
-    (one,) = read_submissions(tmp_path / "a.json", columns={"rows": "run"})
+    one = read({"run": document, "b": {"x": [1]}}, ".json", columns={"rows": "run"})
     beside = (("b", "1 field"), ("run.meta", "1 field"), ("run.names", "2 values"))
     assert one.recipe.unused == beside
+    one = read({"config": {"a": 1}, "run": table}, ".json")
+    assert (one.recipe.path, one.recipe.unused) == ("run", (("config", "1 field"),))
     arrays = {"seed": np.int64(3), "classes": np.arange(2), "cube": np.zeros((2, 3, 4))}
-    np.savez(tmp_path / "a.npz", **arrays, **table)
-    (one,) = read_submissions(tmp_path / "a.npz")
+    path = tmp_path / "a.npz"
+    np.savez(path, **arrays, **table)
+    (one,) = read_submissions(path)
     assert one.predictions.tolist() == table["confidence"]
     beside = (("seed", "1 value"), ("classes", "2 values"), ("cube", "2x3x4 values"))
     assert one.recipe.unused == beside
-    np.savez(
-        tmp_path / "b.npz", classes=np.arange(2), conf=table["confidence"], ok=table["correct"]
-    )
+    np.savez(path, classes=np.arange(2), conf=table["confidence"], ok=table["correct"])
     with pytest.raises(FileError, match=r"beside them: classes \(2 values\)"):
-        read_submissions(tmp_path / "b.npz")
+        read_submissions(path)
 
 
-def test_what_stands_beside_the_list_of_rows_is_named(tmp_path):
-    rows = [{"confidence": 0.9, "correct": 1}, {"confidence": 0.4, "correct": 0}]
-    document = {"model": "x", "run": {"seed": 3, "rows": rows, "tags": ["a"]}, "config": {"a": 1}}
-    (tmp_path / "a.json").write_text(json.dumps(document))
-    (one,) = read_submissions(tmp_path / "a.json")
+def test_what_stands_beside_the_list_of_rows_is_named(read):
+    run = {"seed": 3, "rows": ANSWERS, "tags": ["a"]}
+    one = read({"model": "x", "run": run, "config": {"a": 1}}, ".json")
     assert one.recipe.path == "run.rows"
     beside = {"model": "1 text", "run.seed": "1 value", "run.tags": "1 value", "config": "1 field"}
     assert dict(one.recipe.unused) == beside
 
 
-def test_a_file_is_cut_where_its_last_row_has_fewer_cells_than_the_header(tmp_path):
-    path = tmp_path / "a.csv"
+def test_a_file_is_cut_where_its_last_row_has_fewer_cells_than_the_header(read):
     text = "confidence,correct,note\n0.9,1,ok\n0.8,0,slow, but fine\n0.7,1,ok"
-    path.write_text(text)
     with pytest.raises(FileError, match="row 3 has more cells than the header"):
-        read_sheet(path)
-    path.write_text(text.removesuffix(",ok"))
+        read(text)
     with pytest.raises(FileError, match="the file ends within its last row"):
-        read_sheet(path)
+        read(text.removesuffix(",ok"))
 
 
 @pytest.mark.parametrize("space", " \N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}")
-def test_spaces_before_per_cent_are_of_any_width(space, tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text(f"confidence,correct\n64{space}%,1\n8{space}%,0\n", encoding="utf-8")
-    (one,) = read_submissions(path)
+def test_spaces_before_per_cent_are_of_any_width(space, read):
+    one = read(f"confidence,correct\n64{space}%,1\n8{space}%,0\n")
     assert one.predictions.tolist() == [0.64, 0.08]
 
 
-def test_a_minus_sign_is_a_hyphen(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("confidence,correct\n\N{MINUS SIGN}0.5,1\n-2,0\n", encoding="utf-8")
-    (one,) = read_submissions(path, scale="log")
+def test_a_minus_sign_is_a_hyphen(read):
+    one = read("confidence,correct\n\N{MINUS SIGN}0.5,1\n-2,0\n", scale="log")
     assert one.predictions == pytest.approx(np.exp([-0.5, -2]), rel=1e-15)
 
 
-def test_grades_with_decimal_commas_are_those_with_points(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text('confidence,correct\n0.9,1\n0.8,"0,5"\n0.7,0\n')
-    (one,) = read_submissions(path, correct_from=0.5)
-    assert one.references.tolist() == [1, 1, 0]
-    path.write_text('confidence,correct\n0.9,4\n0.8,"2,5"\n0.7,0\n')  # or 25
+def test_grades_with_decimal_commas_are_those_with_points(read):
+    text = 'confidence,correct\n0.9,1\n0.8,"0,5"\n0.7,0\n'
+    assert read(text, correct_from=0.5).references.tolist() == [1, 1, 0]
     with pytest.raises(FileError, match="most are whole or with decimal points; got '2,5'"):
-        read_submissions(path, correct_from=0.5)
+        read(text.replace("0,5", "2,5"), correct_from=0.5)  # or 25
 
 
 @pytest.mark.parametrize("size", [1, 2, 30])
-def test_a_document_with_one_confidence_is_one_row_whatever_lists_it_has(size, tmp_path):
+def test_a_document_with_one_confidence_is_one_row_whatever_lists_it_has(size, read):
     lists = {"tokens": ["a"] * size, "logprobs": [-0.5] * size}
-    row = {"model": "x", "confidence": 0.9, "correct": 1, **lists}
-    (tmp_path / "a.jsonl").write_text(json.dumps(row))
-    (one,) = read_submissions(tmp_path / "a.jsonl")
+    one = read({"model": "x", "confidence": 0.9, "correct": 1, **lists}, ".jsonl")
     assert one.predictions.tolist() == [0.9]
