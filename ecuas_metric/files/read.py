@@ -98,10 +98,8 @@ def frame_of(
 
 def sheet_of(frame: pd.DataFrame, rows: Ints | None = None) -> Sheet:
     """Return the rows of a data frame as a sheet, numbered from 1 if they are not."""
-    names = [str(name) for name in frame.columns]
-    arrays = [_from_series(frame.iloc[:, k]) for k in range(len(names))]
-    sheet = _sheet(pa.Table.from_arrays(arrays, names), rows)
-    return replace(sheet, format="data frame")
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    return replace(_sheet(table, rows), format="data frame")
 
 
 def read_sheet(
@@ -116,8 +114,20 @@ def read_sheet(
     a folder with the parts of one table; `rows` is the dotted path to the list of rows in a JSON document that has
     several, `skip` has the numbers of rows that are none of samples, joined by +.
     """
-    sheet = _read_parts(Path(path)) if Path(path).is_dir() else _read_whole(path, rows)
-    return sheet if skip is None else _without(sheet, skip, path)
+    try:
+        sheet = _read_parts(Path(path)) if Path(path).is_dir() else _read_file(path, rows)
+        return sheet if skip is None else _without(sheet, skip, path)
+    except (FileError, MemoryError):
+        raise
+    except InputError as error:
+        fields = {"got": error.got, "advice": error.advice, **error.fields}
+        raise FileError(path, error.rule, **fields) from None
+    except FileNotFoundError:
+        raise FileError(path, "no_such_file") from None
+    except ImportError as error:
+        raise FileError(path, "unreadable", reason=str(error).rstrip(".")) from None
+    except Exception as error:  # what parsers raise on broken content is beyond listing
+        raise _unreadable(path, error) from None
 
 
 def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
@@ -136,10 +146,7 @@ def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
     left = replace(sheet.select(~are_skipped), skipped=skip, beside=beside)
     if str(sheet.header) not in numbers or not len(left.rows):
         return left
-    try:
-        return _named_by_first_row(left)
-    except ValueError as error:
-        raise _unreadable(path, error) from None
+    return _named_by_first_row(left)
 
 
 def _named_by_first_row(sheet: Sheet) -> Sheet:
@@ -149,22 +156,6 @@ def _named_by_first_row(sheet: Sheet) -> Sheet:
     require_distinct(names)
     body = sheet.select(np.arange(len(sheet.rows)) > 0)
     return replace(body, table=body.table.rename_columns(names))
-
-
-def _read_whole(path: str | Path, rows: str | None) -> Sheet:
-    try:
-        return _read_file(path, rows)
-    except (FileError, MemoryError):
-        raise
-    except InputError as error:
-        fields = {"got": error.got, "advice": error.advice, **error.fields}
-        raise FileError(path, error.rule, **fields) from None
-    except FileNotFoundError:
-        raise FileError(path, "no_such_file") from None
-    except ImportError as error:
-        raise FileError(path, "unreadable", reason=str(error).rstrip(".")) from None
-    except Exception as error:  # what parsers raise on broken content is beyond listing
-        raise _unreadable(path, error) from None
 
 
 def _read_file(path: str | Path, rows: str | None) -> Sheet:
@@ -638,15 +629,6 @@ def _filled_sheets(content: pa.Buffer) -> dict[str, dict[int, Sequence[object]]]
         if len(rows) > 1:
             filled[sheet.title] = rows
     return filled
-
-
-def _from_series(column: pd.Series) -> pa.Array:
-    try:
-        return plain(pa.Array.from_pandas(column))
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
-        return from_values(
-            [None if value is None or value != value else value for value in column.tolist()]
-        )
 
 
 _READERS: dict[str, Callable[..., Sheet]] = {  # of bytes; some also of which rows
