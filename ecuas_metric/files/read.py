@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import FileError, InputError, missing_package
-from ..inputs import Array, Bools, Ints
+from ..inputs import Array, Ints
 from .cells import parse_cells
 from .recipe import holds_numbers
 from .values import (
@@ -44,7 +44,7 @@ TABLE_SUFFIXES = (*_TEXTS, ".parquet")  # what a page may take; `_READERS` has a
 _COMPRESSED = (".gz", ".zst", ".zip")
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # by how a file begins
 _MARKS = {
-    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
@@ -162,9 +162,10 @@ def _read_file(path: str | Path, rows: str | None) -> Sheet:
     content, suffix = content_of(path)
     if not content.size:
         return _sheet(pa.table({}))
-    if content[:_BEGINNING].to_pybytes().startswith(_POINTER):
+    head = content[:_BEGINNING].to_pybytes()
+    if head.startswith(_POINTER):
         raise FileError(path, "pointer")
-    if _MARKUP.match(content[:_BEGINNING].to_pybytes()):
+    if _MARKUP.match(head):
         raise FileError(path, "markup")
     if suffix not in _READERS:
         raise FileError(path, "unknown_suffix", suffixes=[*_READERS, *_COMPRESSED])
@@ -192,15 +193,15 @@ def distinct_names(
     stems: Sequence[str],
 ) -> list[str]:
     """Return names that differ where files do: with their folders, or else with their suffixes; not those given."""
-    with_folders = [
-        str(Path(path).with_name(stem)) if stem else path
-        for path, stem in zip(paths, stems, strict=True)
-    ]
-    is_stem = [name == stem for name, stem in zip(names, stems, strict=True)]
+    with_folders = [str(Path(path).parent / stem) for path, stem in zip(paths, stems, strict=True)]
     distinct = list(names)
     for longer in (with_folders, paths):
-        repeated = [is_stem[i] and distinct.count(name) > 1 for i, name in enumerate(distinct)]
-        distinct = [longer[i] if repeated[i] else name for i, name in enumerate(distinct)]
+        counts = Counter(distinct)
+        known = zip(distinct, names, stems, longer, strict=True)
+        distinct = [
+            long if counts[name] > 1 and given == stem else name
+            for name, given, stem, long in known
+        ]
     return distinct
 
 
@@ -294,10 +295,10 @@ def _unzip(content: pa.Buffer) -> pa.Buffer:
 def _utf_8(content: pa.Buffer) -> pa.Buffer:
     """Return text in UTF-8 without a mark; other encodings are known by theirs."""
     head = content[:4].to_pybytes()
-    encoding = next((name for mark, name in _MARKS.items() if head.startswith(mark)), "")
-    if encoding == "utf-8":
-        return content[3:]
-    return pa.py_buffer(content.to_pybytes().decode(encoding).encode()) if encoding else content
+    for mark, encoding in _MARKS.items():
+        if head.startswith(mark):
+            return pa.py_buffer(content.to_pybytes().decode(encoding).encode())
+    return content
 
 
 def _sheet(table: pa.Table, rows: Ints | None = None) -> Sheet:
@@ -480,18 +481,12 @@ def _short_rows(rows: Iterable[Sequence[str]], first: int, width: int) -> dict[i
 
 
 def _without_blank_rows(sheet: Sheet) -> Sheet:
-    blank = _blank_rows(sheet.table)
-    return sheet.select(~blank) if blank.any() else sheet
-
-
-def _blank_rows(table: pa.Table) -> Bools:
-    """Return which rows have nothing in any cell."""
-    blank = np.ones(len(table), np.bool_)
-    for column in table.columns:
+    blank = np.ones(len(sheet.rows), np.bool_)
+    for column in sheet.table.columns:
         if not column.null_count:
-            return np.zeros(len(table), np.bool_)
+            return sheet
         blank &= nulls_in(plain(column))
-    return blank
+    return sheet.select(~blank)
 
 
 def _header(content: pa.Buffer) -> Header:
