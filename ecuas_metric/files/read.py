@@ -388,14 +388,12 @@ def _csv_of(content: pa.Buffer) -> Sheet:
             "the file ends within the number in its last row; leave that row out, or write it whole"
         )
     header = _header(content)
-    require_distinct(header.names)
     if not header.names:
         return _sheet(pa.table({}))
-    names = list(map(_column_name, header.names, count()))
-    table = _regular_csv(content, header, names)
+    table = _regular_csv(content, header)
     short: dict[int, int] = {}
     if table is None:
-        table, short = _irregular_csv(content, header, names)
+        table, short = _irregular_csv(content, header)
     has_comma = header.separator == ";" and _DECIMAL_COMMA.search(content[:_BLOCK]) is not None
     rows = np.arange(len(table)) + header.before + 1
     sheet = Sheet(table, rows, has_comma, header=header.before, short=short)
@@ -404,17 +402,14 @@ def _csv_of(content: pa.Buffer) -> Sheet:
     return _without_blank_rows(sheet)
 
 
-def _regular_csv(
-    content: pa.Buffer,
-    header: Header,
-    names: list[str],
-) -> pa.Table | None:
+def _regular_csv(content: pa.Buffer, header: Header) -> pa.Table | None:
     """Return the cells, or None where rows lack cells, or it is written as Arrow does not read it."""
     from pyarrow import csv as arrow
 
     has_quotes = re.search(rb'"', content) is not None
     if has_quotes and re.search(re.escape(header.separator.encode()) + rb' +"', content):
         return None
+    names = header.names
     reading = arrow.ReadOptions(skip_rows=header.before, column_names=names, block_size=_BLOCK)
     parsing = arrow.ParseOptions(
         delimiter=header.separator, newlines_in_values=has_quotes, ignore_empty_lines=False
@@ -433,20 +428,16 @@ def _regular_csv(
     return None
 
 
-def _irregular_csv(
-    content: pa.Buffer,
-    header: Header,
-    names: list[str],
-) -> tuple[pa.Table, dict[int, int]]:
+def _irregular_csv(content: pa.Buffer, header: Header) -> tuple[pa.Table, dict[int, int]]:
     """Return the cells, and of rows that have fewer than the header by their numbers how many they have."""
     lines = io.StringIO(str(content, "utf-8"), newline="")
     for _ in range(header.before):
         lines.readline()
     rows = list(csv.reader(lines, delimiter=header.separator, skipinitialspace=True))
+    names = header.names
     if len(names) == 1:  # a title above the table
         widest = max(rows, key=len, default=names)
-        cells = names + [""] * (len(widest) - 1)
-        names = list(map(_column_name, cells, count()))
+        names = names + [_column_name("", k) for k in range(1, len(widest))]
     _refuse_cut(content, rows, len(names))
     short = _short_rows(rows, header.before + 1, len(names))
     columns = (
@@ -508,9 +499,9 @@ def _header(content: pa.Buffer) -> Header:
         below = [lines.readline() for _ in range(_TITLES)]
         separator = _separator_in("".join(below)) or ","
     csv.field_size_limit(_LONGEST_NAME)
-    names = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
+    cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
     csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
-    return Header(names, before, separator, comments)
+    return Header(list(map(_column_name, cells, count())), before, separator, comments)
 
 
 def _separator_in(text: str) -> str:
