@@ -240,7 +240,7 @@ def _numbers_of(sheet: Sheet, name: str) -> Floats | None:
 
 def _paths_of(sheet: Sheet, name: str) -> list[str]:
     """Return the dotted paths of the fields within the cells of a column, by the first of them."""
-    return list(_paths_in(first_of(sheet.table, name), name))
+    return list(_paths_in(first_of(sheet.table[name]), name))
 
 
 def _paths_in(value: object, path: str, depth: int = 0) -> Iterator[str]:

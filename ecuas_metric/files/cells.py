@@ -22,7 +22,9 @@ from .values import (
     Sheet,
     as_text,
     constant,
+    emptied,
     encode,
+    first_of,
     floats_in,
     from_numpy,
     from_texts,
@@ -75,8 +77,7 @@ def parse_cells(array: pa.Array) -> pa.Array:
         return number
     cells = _without_printed(pc.utf8_trim_whitespace(array))
     empty = nulls_in(array) | is_in(pc.utf8_lower(cells), NOTHING)
-    if empty.any():
-        cells = cells.take(from_numpy(np.arange(len(cells)), ~empty))
+    cells = emptied(cells, empty)
     number = _as_numbers(cells)
     if number is not None:
         return number
@@ -89,7 +90,7 @@ def parse_cells(array: pa.Array) -> pa.Array:
 
 def _without_printed(cells: pa.Array) -> pa.Array:
     """Return text (N,) without what was printed around numbers, if the first cell has such."""
-    first = _first_in(cells, "")
+    first = str(first_of(cells) or "")
     for pattern in _PRINTED:
         inside = _inside(pattern, first)
         if inside != first:
@@ -226,7 +227,7 @@ def _score_in(part: object) -> tuple[str, object] | None:
 
 def _as_numbers(array: pa.Array) -> pa.Array | None:
     """Return text as whole numbers or as float64, or None where a cell is none."""
-    first = _first_in(array, "0").strip()
+    first = str(first_of(array) or "0").strip()
     try:
         float(first)  # Arrow would go through all cells
     except ValueError:
@@ -240,12 +241,6 @@ def _as_numbers(array: pa.Array) -> pa.Array | None:
         except pa.ArrowInvalid:
             continue
     return None
-
-
-def _first_in(cells: pa.Array, default: str) -> str:
-    """Return the first text of a column that is not null."""
-    present = cells if len(cells) and cells[0].is_valid else cells.drop_null()
-    return str(present[0]) if len(present) else default
 
 
 def _words(cells: pa.Array) -> set[str]:
@@ -356,9 +351,7 @@ def texts_of_names(
     words = map(str, encode(texts)[0])
     nothing = [word for word in words if word.lower() in NOTHING]
     is_empty = is_in(texts, [word for word in nothing if word not in known]) | nulls_in(texts)
-    if not is_empty.any():
-        return texts
-    return texts.take(from_numpy(np.arange(len(texts)), ~is_empty))
+    return emptied(texts, is_empty)
 
 
 def _are_names(cells: pa.Array, known: Collection[str]) -> bool:

@@ -278,7 +278,7 @@ class _Matching:
     def classes(self, names: Sequence[str]) -> tuple[str, ...] | None:
         """Return the names of the classes in the order of the posteriors, or None where labels are their numbers."""
         if len(names) == 1:
-            by_class = classes_of(first_of(self.sheet.table, names[0]))
+            by_class = classes_of(first_of(self.sheet.table[names[0]]))
             return None if by_class is None else tuple(sorted(by_class))
         (label,) = self.roles["label"]
         classes = tuple(map(class_in, names))
@@ -533,7 +533,7 @@ class _Matching:
 
     def _may_be_lists(self, name: str) -> bool:
         """Return whether cells may hold several numbers each."""
-        first = row_of_numbers(first_of(self.sheet.table, name))
+        first = row_of_numbers(first_of(self.sheet.table[name]))
         return isinstance(first, list) and not is_numeric(self._cells(name).type)
 
     def _holds_rows(self, name: str) -> bool:

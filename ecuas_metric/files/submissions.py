@@ -790,7 +790,7 @@ def _hits(
         raise sheet.error(name, "no_value", nulls_in(predicted))
     known = _classes_in(predicted)
     if not is_in(true, known).any():
-        first = first_of(sheet.table, label)
+        first = first_of(sheet.table[label])
         some = known[:_CLASSES_SHOWN]
         raise sheet.error(label, "no_common_class", value=first, other=name, classes=some)
     classes = {*known, *_classes_in(true)}

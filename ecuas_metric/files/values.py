@@ -214,6 +214,13 @@ def nulls_in(array: pa.Array) -> Bools:
     return np.asarray(_buffer_of(array.is_null().cast(pa.uint8())), np.bool_)
 
 
+def emptied(texts: pa.Array, where: Bools) -> pa.Array:
+    """Return texts (N,) that are null where it is true."""
+    if not where.any():
+        return texts
+    return pc.if_else(from_numpy(where), pa.nulls(len(texts), TEXT), texts)
+
+
 def encode(array: pa.Array) -> tuple[list[object], Ints]:
     """Return the distinct values of an array (N,), and which of them each is; -1 where it is null."""
     try:
@@ -279,14 +286,12 @@ def is_in(texts: pa.Array, known: Sequence[str]) -> Bools:
     return np.asarray(floats_in(pc.is_in(texts, value_set=from_texts(known))), np.bool_)
 
 
-def first_of(table: pa.Table, name: str) -> object:
+def first_of(column: pa.ChunkedArray | pa.Array) -> object:
     """Return the first value of a column that is not null, or None."""
-    column = table[name]
-    if column.null_count == len(table):
+    if column.null_count == len(column):
         return None
-    column = column if column[0].is_valid else column.drop_null()
-    value = plain(column.slice(0, 1)).to_pylist()[0]
-    return dict(value) if isinstance(value, Mapping) else value
+    present = column if column[0].is_valid else column.drop_null()
+    return plain(present.slice(0, 1)).to_pylist()[0]
 
 
 def as_ids(array: pa.Array) -> pa.Array:

@@ -452,5 +452,5 @@ def _num_classes(sheet: Sheet, recipe: Recipe) -> int | None:
         return 2
     if recipe.form != "posteriors":
         return None
-    cells = row_of_numbers(first_of(sheet.table, recipe.predictions[0]))
+    cells = row_of_numbers(first_of(sheet.table[recipe.predictions[0]]))
     return len(cells) if isinstance(cells, list) else len(recipe.predictions)
