@@ -76,16 +76,15 @@ def parse_cells(array: pa.Array) -> pa.Array:
     if number is not None:
         return number
     cells = _without_printed(pc.utf8_trim_whitespace(array))
-    empty = nulls_in(array) | is_in(pc.utf8_lower(cells), NOTHING)
-    cells = emptied(cells, empty)
+    words = pc.utf8_lower(cells)
+    cells = emptied(cells, is_in(words, NOTHING))
     number = _as_numbers(cells)
     if number is not None:
         return number
-    words = _words(cells.slice(0, 100))
-    booleans = TRUTHS[0].keys()
-    if words and words <= booleans and _words(cells) <= booleans:
-        return from_numpy(is_in(pc.utf8_lower(cells), ["true"]), ~nulls_in(cells))
-    return cells
+    if str(first_of(cells)).lower() not in TRUTHS[0]:
+        return cells
+    is_known = nulls_in(cells) | is_in(words, list(TRUTHS[0]))
+    return from_numpy(is_in(words, ["true"]), ~nulls_in(cells)) if is_known.all() else cells
 
 
 def _without_printed(cells: pa.Array) -> pa.Array:
@@ -243,10 +242,6 @@ def _as_numbers(array: pa.Array) -> pa.Array | None:
     return None
 
 
-def _words(cells: pa.Array) -> set[str]:
-    return {str(word) for word in encode(pc.utf8_lower(cells))[0]}
-
-
 def _common_way(
     texts: Sequence[str],
     *,
@@ -350,8 +345,7 @@ def texts_of_names(
     texts = texts_in(parsed if are_numbers else cells)
     words = map(str, encode(texts)[0])
     nothing = [word for word in words if word.lower() in NOTHING]
-    is_empty = is_in(texts, [word for word in nothing if word not in known]) | nulls_in(texts)
-    return emptied(texts, is_empty)
+    return emptied(texts, is_in(texts, [word for word in nothing if word not in known]))
 
 
 def _are_names(cells: pa.Array, known: Collection[str]) -> bool:
