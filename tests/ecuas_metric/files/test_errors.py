@@ -1,5 +1,6 @@
 import pickle
 from concurrent.futures import ThreadPoolExecutor
+from string import Formatter
 
 import numpy as np
 import pytest
@@ -78,39 +79,12 @@ def test_an_option_that_does_not_fit_a_file(write):
 
 @pytest.mark.parametrize("advice", sorted(ADVICE.keys() - OF_FUNCTIONS))
 def test_the_command_has_its_own_words_for_what_only_python_has(advice):
-    fields = {
-        "columns": {"label": "y"},
-        "share": 0.5,
-        "low": 1,
-        "high": 2,
-        "code": 999,
-        "other": "z",
-        "complements": "correct=1-y",
-        "verdicts": "y",
-        "ids": "id",
-        "near": ["id"],
-        "names": "y",
-        "labels": "y",
-        "skipped": "2",
-        "of_file": "a.csv",
-        "of_column": "p",
-        "truth": "y",
-        "chosen": "z",
-        "flags": "--labels a,b",
-        "other_flags": "--labels b,a",
-        "other_pairs": "label=y",
-        "high_flag": "2/1",
-        "low_flag": "1/2",
-        "said": "1/2,3",
-        "said_flag": "1/2,3",
-    }
-    said = (
-        FileError("x", "", advice=advice, **fields)
-        .render(COMMAND_WORDS)
-        .replace("--scale=", "--scale ")
-        .replace("--right=", "--right ")
-        .replace("-are log_probabilities", "-are logits")
-    )
+    sentences = ADVICE[advice] + COMMAND_WORDS.get(advice, "")
+    names = [name for _, name, *_ in Formatter().parse(sentences) if name]
+    fields = {**dict.fromkeys(names, 1), "columns": {"label": "y"}}
+    said = FileError("x", "", advice=advice, **fields).render(COMMAND_WORDS)
+    for flag in ("--scale=", "--right=", "-are log_probabilities"):  # which are the command's
+        said = said.replace(flag, "")
     assert not any(python in said for python in ("=", "_", "shape")) or "--columns" in said, said
 
 

@@ -12,7 +12,7 @@ import pytest
 from scipy.special import log_softmax
 
 from ecuas_metric import read_submissions, score_confidences
-from ecuas_metric.errors import FileError
+from ecuas_metric.errors import InputError
 from ecuas_metric.files.runs import RunOptions
 from ecuas_metric.files.runs.lm_eval import record_of_sample
 from ecuas_metric.files.runs.tools import read_parts
@@ -111,9 +111,14 @@ def eval_file(folder, log):
     return path
 
 
-def only(path, **options):
-    (submission,) = read_submissions(path, run=RunOptions(**options))
+def only(path, columns=None, **options):
+    (submission,) = read_submissions(path, columns=columns, run=RunOptions(**options))
     return submission
+
+
+def refuses(why, path, columns=None, **options):
+    with pytest.raises(InputError, match=why):
+        read_submissions(path, columns=columns, run=RunOptions(**options))
 
 
 @pytest.fixture
@@ -207,8 +212,7 @@ UNUSABLE = [  # what writes a run, its samples, and the error
 def test_runs_that_cannot_be_used(write, samples, error, tmp_path):
     file = write(tmp_path / "run", samples)
     for path in (file, tmp_path):
-        with pytest.raises(FileError, match=re.escape(error)):
-            read_submissions(path)
+        refuses(re.escape(error), path)
 
 
 def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
@@ -241,11 +245,10 @@ def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, t
     place = scores[1].tolist().index(1)
     unknown = [*rows[:place], rows[place] | {"target": "of none"}, *rows[place + 1 :]]
     for wrong in (unknown, [row | {"acc": 1 - row["acc"]} for row in rows]):
-        with pytest.raises(
-            ValueError,
-            match="targets must be the index or the text of a choice, and agree",
-        ):
-            read_submissions(written(tmp_path / "m", wrong))
+        refuses(
+            "targets must be the index or the text of a choice, and agree",
+            written(tmp_path / "m", wrong),
+        )
 
 
 def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
@@ -265,13 +268,9 @@ def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path):
     assert [part.task for part in read_parts(tmp_path)] == ["colors", "other"]
     assert [s.name for s in read_submissions(tmp_path)] == ["org/model colors", "org/model other"]
     assert only(tmp_path, tasks=["other"]).name == "org/model"
-    with pytest.raises(ValueError, match=r"has no such task; got 'x', not colors, other\."):
-        read_parts(tmp_path, RunOptions(tasks=["x"]))
+    refuses(r"has no such task; got 'x', not colors, other\.", tmp_path, tasks=["x"])
     written(lm_eval.parent, rows, time="2027-01-01T00-00-00.000000")
-    with pytest.raises(
-        ValueError, match=r"has more than one run of task colors by org/model.*Give the file of one"
-    ):
-        read_parts(tmp_path)
+    refuses(r"has more than one run of task colors by org/model.*Give the file of one", tmp_path)
     (lm_eval.parent / "results_2027-01-01T00-00-00.000000.json").write_text(
         json.dumps({"model_name": "org/other"})
     )
@@ -324,30 +323,23 @@ def test_answers_in_words_have_the_confidence_that_is_named(tmp_path):
         )
         assert submission.predictions == pytest.approx([0.05, 0.15, 0.25, 0.35, 0.45, 0.55])
         assert submission.references.tolist() == [0, 0, 0, 1, 1, 1]
-    with pytest.raises(ValueError, match=r"has no field doc\.surely\.$"):
-        read_submissions(file, columns={"confidence": "doc.surely"})
+    refuses(r"has no field doc\.surely\.$", file, {"confidence": "doc.surely"})
 
 
 def test_lighteval_details_that_cannot_be_used(lighteval):
     """There are no filters; a task in words has no log-probabilities; an interrupted run has no rows."""
-    with pytest.raises(ValueError, match="has no filter 'strict'"):
-        only(lighteval, filter="strict")
+    refuses("has no filter 'strict'", lighteval, filter="strict")
     frame = pd.read_parquet(lighteval)
     for response in ({"text": ["red"], "logprobs": [-0.5]}, {"text": ["red"]}):
         frame["model_response"] = [response] * len(frame)
         frame.to_parquet(lighteval)
-        with pytest.raises(
-            ValueError,
-            match=r"holds answers in words, without log-probabilities of choices\. Name the",
-        ):
-            read_submissions(lighteval)
+        refuses("answers in words, without log-probabilities of choices. Name the", lighteval)
     frame["doc"] = [doc | {"specific": {"p": 0.25}} for doc in frame["doc"]]
     frame.to_parquet(lighteval)
-    (submission,) = read_submissions(lighteval, columns={"confidence": "doc.specific.p"})
-    assert submission.predictions.tolist() == [0.25] * 30
+    columns = {"confidence": "doc.specific.p"}
+    assert only(lighteval, columns).predictions.tolist() == [0.25] * 30
     frame[:0].to_parquet(lighteval)
-    with pytest.raises(ValueError, match="holds no samples. Was the run interrupted"):
-        read_submissions(lighteval)
+    refuses("holds no samples. Was the run interrupted", lighteval)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".eval"])
@@ -375,8 +367,7 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     for sample in samples:  # of two scorers none has it: the field is what is wrong, not the choice
         sample["scores"]["other"] = sample["scores"]["match"]
     file = json_file(tmp_path / "two", samples)
-    with pytest.raises(ValueError, match=r"has no field metadata\.surely"):
-        read_submissions(file, columns={"confidence": "metadata.surely"})
+    refuses(r"has no field metadata\.surely", file, {"confidence": "metadata.surely"})
 
 
 def test_several_tasks_are_not_compared_unless_pooled(lm_eval, tmp_path, capsys):
@@ -411,11 +402,7 @@ def test_inspect_runs_that_did_not_end_are_read_only_if_asked_for(tmp_path):
     }
     for status in ("error", "cancelled", "started"):
         path = json_file(tmp_path, samples, eval=planned, status=status)
-        with pytest.raises(
-            ValueError,
-            match=f"did not end; got status {status}, 3 of 8 planned samples scored. Read ",
-        ):
-            read_submissions(path)
+        refuses(f"did not end; got status {status}, 3 of 8 planned samples scored. Read ", path)
         fact = only(path, partial=True).notes[0].fact
         assert fact.endswith(
             f"3 samples; partial: 3 of 8 planned samples are scored, status {status}."
@@ -454,8 +441,9 @@ def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlab
     total = "; 2 of 4 without a confidence; weighted: 4 samples with weights that add up to 10."
     assert said.notes[0].fact.endswith(total)
     del samples[1]["metadata"]["weight"]
-    with pytest.raises(ValueError, match=r"column 'metadata\.weight' has no value.* in row 2"):
-        read_submissions(json_file(tmp_path / "set", samples))
+    refuses(
+        r"column 'metadata\.weight' has no value.* in row 2", json_file(tmp_path / "set", samples)
+    )
 
 
 def test_lm_eval_targets_are_those_that_the_plug_in_recorded(tmp_path, scores):
@@ -466,13 +454,12 @@ def test_lm_eval_targets_are_those_that_the_plug_in_recorded(tmp_path, scores):
         del row["acc"], row["doc"]["label"]
     assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
     columns = {"weight": "doc_id", "group": "doc.question"}
-    (submission,) = read_submissions(written(tmp_path / "m", rows), columns=columns)
+    submission = only(written(tmp_path / "m", rows), columns)
     assert submission.per_sample["sample_weight"] == [float(i) for i in range(30)]
     rows[3]["ecuas_1"] = record_of_sample([0, 1], CHOICES, scores[0][3][:, None])
-    with pytest.raises(
-        ValueError, match="must have one right choice in each sample; got '2' in row 4"
-    ):
-        read_submissions(written(tmp_path / "m", rows))
+    refuses(
+        "must have one right choice in each sample; got '2' in row 4", written(tmp_path / "m", rows)
+    )
 
 
 def test_results_of_the_authors_code_are_a_table(tmp_path):
@@ -496,19 +483,15 @@ def test_one_of_several_filters_is_chosen(tmp_path):
     ]
     file = written(tmp_path / "m", lines)
     assert [only(file, filter=name).predictions.argmax() for name in ("none", "strict")] == [0, 3]
-    with pytest.raises(FileError, match="has no filter 'c'; got 'c', not none, strict"):
-        only(file, filter="c")
+    refuses("has no filter 'c'; got 'c', not none, strict", file, filter="c")
 
 
 def test_a_role_of_a_run_is_that_of_its_recipe_or_refused(tmp_path):
     file = written(tmp_path / "m", [lm_eval_row(k, k % 3, [0, -1, -2]) for k in range(12)])
-    (submission,) = read_submissions(file)
+    submission = only(file)
     (again,) = read_submissions(file, recipe=submission.recipe)
     assert again.recipe == submission.recipe
     for role in ("id", "confidence", "correct"):
-        with pytest.raises(
-            ValueError, match=f"is a run, which says itself what has the role '{role}'"
-        ):
-            read_submissions(file, columns={role: "doc.question"})
-    with pytest.raises(ValueError, match="must be among .*; got 'ids'. Is it id"):
-        read_submissions(file, columns={"ids": "doc.question"})
+        why = f"is a run, which says itself what has the role '{role}'"
+        refuses(why, file, {role: "doc.question"})
+    refuses("must be among .*; got 'ids'. Is it id", file, {"ids": "doc.question"})
