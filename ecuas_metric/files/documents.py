@@ -225,8 +225,7 @@ def _table_at(document: object, path: str) -> JsonRows:
         return _table_at(part, below)
     rows = []
     for part in document:
-        beside = {name: value for name, value in part.items() if not isinstance(value, dict | list)}
-        rows += [{**beside, **row} for row in _table_at(part, path).objects]
+        rows += [{**_single_in(part), **row} for row in _table_at(part, path).objects]
     return JsonRows(rows)
 
 
@@ -254,10 +253,15 @@ def _table_of_lists(document: Object) -> JsonRows:
         )
     require_one_size(alike, "lists")
     further = {name: part for name, part in document.items() if name not in alike}
-    each = {name: part for name, part in further.items() if not isinstance(part, dict | list)}
+    each = _single_in(further)
     rows = _named(alike, zip(*alike.values(), strict=True))
-    beside = tuple((name, _what(further[name])) for name in further.keys() - each.keys())
-    return JsonRows([{**each, **row} for row in rows], beside=tuple(sorted(beside)))
+    beside = tuple((name, _what(part)) for name, part in further.items() if name not in each)
+    return JsonRows([{**each, **row} for row in rows], beside=beside)
+
+
+def _single_in(document: Object) -> Object:
+    """Return the numbers and texts of an object."""
+    return {name: part for name, part in document.items() if not isinstance(part, dict | list)}
 
 
 def _named(

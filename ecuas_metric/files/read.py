@@ -27,6 +27,7 @@ from .values import (
     TEXT,
     Sheet,
     as_text,
+    columns_of,
     constant,
     from_numpy,
     from_texts,
@@ -517,10 +518,8 @@ def _read_json(content: pa.Buffer, path: str = "") -> Sheet:
     from .documents import rows_in
 
     rows = rows_in(str(_utf_8(content), "utf-8"), path)
-    names = list(dict.fromkeys(name for row in rows.objects for name in row))
-    arrays = [from_values([row.get(name) for row in rows.objects]) for name in names]
     lines = None if rows.lines is None else np.array(rows.lines)
-    sheet = _sheet(pa.Table.from_arrays(arrays, names), lines)
+    sheet = _sheet(pa.table(columns_of(rows.objects)), lines)
     return replace(sheet, path=rows.path, beside=rows.beside)
 
 

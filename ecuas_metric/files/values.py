@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -155,6 +156,12 @@ def from_values(values: Sequence[object]) -> pa.Array:
     return _as_texts(values)
 
 
+def columns_of(rows: Sequence[Mapping[str, object]]) -> dict[str, pa.Array]:
+    """Return the fields of objects (N,) as columns (N,), null where one has not that field."""
+    names = dict.fromkeys(chain.from_iterable(rows))
+    return {name: from_values([row.get(name) for row in rows]) for name in names}
+
+
 def plain(column: pa.ChunkedArray | pa.Array) -> pa.Array:
     """Return a column in one piece, and without dictionaries, views and extensions, which only concern storage."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
@@ -228,8 +235,7 @@ def encode(array: pa.Array) -> tuple[list[object], Ints]:
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):  # of lists and the like
         each = np.arange(len(array))
         return array.to_pylist(), np.where(nulls_in(array), -1, each)
-    codes = _buffer_of(encoded.indices).astype(np.int64)
-    return encoded.dictionary.to_pylist(), np.where(nulls_in(encoded.indices), -1, codes)
+    return encoded.dictionary.to_pylist(), _places_in(encoded.indices)
 
 
 def count_distinct(array: pa.Array) -> int:
@@ -258,8 +264,11 @@ def are_unique(columns: Sequence[pa.Array]) -> bool:
 
 def positions_in(values: pa.Array, known: pa.Array) -> Ints:
     """Return where each value (N,) is among known ones of the same type; -1 where it is not."""
-    positions = pc.index_in(values, value_set=known)
-    return np.where(nulls_in(positions), -1, _buffer_of(positions).astype(np.int64))
+    return _places_in(pc.index_in(values, value_set=known))
+
+
+def _places_in(places: pa.Array) -> Ints:
+    return np.where(nulls_in(places), -1, _buffer_of(places).astype(np.int64))
 
 
 def texts_in(array: pa.Array) -> pa.Array:
@@ -365,11 +374,11 @@ def _from_lists(values: Sequence[Any]) -> pa.Array:
 def _from_objects(values: Sequence[Any]) -> pa.Array:
     objects = [value or {} for value in values]
     rows = [{str(name): part for name, part in value.items()} for value in objects]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    if not 0 < len(names) <= MOST_FIELDS:
+    if not 0 < len(set(chain.from_iterable(rows))) <= MOST_FIELDS:
         return _as_texts(values)
-    fields = [from_values([row.get(name) for row in rows]) for name in names]
-    return pa.StructArray.from_arrays(fields, names, mask=from_numpy(~_valid(values)))
+    fields = columns_of(rows)
+    mask = from_numpy(~_valid(values))
+    return pa.StructArray.from_arrays(list(fields.values()), list(fields), mask=mask)
 
 
 def _as_texts(values: Sequence[object]) -> pa.Array:
