@@ -21,7 +21,6 @@ from .values import (
     TEXT,
     Sheet,
     as_text,
-    constant,
     emptied,
     encode,
     first_of,
@@ -457,25 +456,19 @@ def _error_of_cells(
     advice: str,
     **fields: Any,
 ) -> FileError:
-    """Return an error about cells (N,), or about their rows if these are none of samples: headers again, or units."""
-    error = sheet.error(column, rule, wrong, advice=advice, **fields)
-    is_first = error.count == 1 and error.row == sheet.rows[0]
-    is_unit = is_first and str(error.value).strip()[:1] in ("[", "(", "%")
+    """Return an error about cells (N,), or about their rows if these are none of samples: the header again."""
     are_headers = wrong & _repeated_headers(sheet)
-    if is_unit or are_headers.any():
-        return sheet.error_of_rows(column, rule, wrong if is_unit else are_headers, **fields)
-    return error
+    if are_headers.any():
+        return sheet.error_of_rows(column, rule, are_headers, **fields)
+    return sheet.error(column, rule, wrong, advice=advice, **fields)
 
 
 def _repeated_headers(sheet: Sheet) -> Bools:
-    """Return the rows (N,) whose cells are all the names of their columns; of one without a name nothing."""
+    """Return the rows (N,) whose cells are all the names of their columns, but for those without a name."""
     are_headers = np.ones(len(sheet.rows), np.bool_)
-    for place, name in enumerate(sheet.names):
-        cells = sheet.column(name)
-        if cells.type != TEXT:
-            return np.zeros(len(cells), np.bool_)
-        unnamed = constant(f"Unnamed: {place}", len(cells))
-        are_headers &= is_in(pc.coalesce(texts_in(cells), unnamed), [name.strip()])
+    for name in sheet.names:
+        if not name.startswith("Unnamed: "):
+            are_headers &= is_in(texts_in(sheet.column(name)), [name.strip()])
     return are_headers
 
 

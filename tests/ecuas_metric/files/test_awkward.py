@@ -779,10 +779,6 @@ REFUSED = {  # a file, what the refusal says, and flags
         "'correct' has no cell, not even an empty one behind a separator; got 2 of 3 cells in row 202 (1 of 201). "
         'Leave such rows out: --columns "a.csv:skip=202".',
     ),
-    "a row of units": (
-        pd.concat([pd.DataFrame([{"id": "-", "confidence": "[0-1]", "correct": "[0/1]"}]), BASE]),
-        "got '[0/1]' in row 2 (1 of 201). Leave such rows out: --columns \"a.csv:skip=2\".",
-    ),
     "classes in two Unicode forms": (
         CHOSEN.replace({"label": {"cat": "caf\u00e9"}, "predicted": {"cat": "cafe\u0301"}}),
         "in how spaces, quotes and letters are encoded",
