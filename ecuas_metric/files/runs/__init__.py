@@ -3,16 +3,15 @@
 The readers are imported where a file has one of their names.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
-from itertools import chain
 from pathlib import Path
 
-FILE_NAMES = {  # of files, by the module that reads them
-    "lm_eval": ("*.jsonl", "*.jsonl.gz"),
-    "lighteval": ("details_*.parquet",),
-    "inspect_ai": ("*.eval", "*.json"),
+FILE_NAMES = {  # patterns, by the module that reads them
+    "lm_eval": r".*\.jsonl(\.gz)?",
+    "lighteval": r"details_.*\.parquet",
+    "inspect_ai": r".*\.(eval|json)",
 }
 LENGTHS = ("none", "chars", "bytes")
 RUN_FIELDS = ("confidence", "correct", "weight", "group")  # roles whose fields can be named
@@ -42,5 +41,4 @@ class RunOptions:
 def may_be_run(path: str | Path) -> bool:
     """Return whether a path has the name of a file of a tool, or is a folder."""
     place = Path(path)
-    patterns = chain.from_iterable(FILE_NAMES.values())
-    return place.is_dir() or any(fnmatchcase(place.name, pattern) for pattern in patterns)
+    return place.is_dir() or any(re.fullmatch(name, place.name) for name in FILE_NAMES.values())

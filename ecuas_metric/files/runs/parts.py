@@ -1,9 +1,9 @@
 """A part of a run: one system on one task, its samples as columns; and what the readers of all tools share."""
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from itertools import chain
 from pathlib import Path
 from types import NoneType
@@ -187,12 +187,11 @@ def _pooled_columns(parts: Sequence[RunPart]) -> dict[str, Column]:
         raise FileError(parts[0].file, "weights_in_some_tasks")
     if any("group" in each for each in roles):
         parts = list(map(_with_groups, parts))
-    tables = [part.columns for part in map(_with_task, parts)]
-    common = set(tables[0]).intersection(*tables)
+    tables = [_with_task(part).columns for part in parts]
     return {
         role: list(chain.from_iterable(table[role] for table in tables))
         for role in tables[0]
-        if role in common
+        if all(role in table for table in tables)
     }
 
 
@@ -229,14 +228,10 @@ def only(
     return wanted or names[0]
 
 
-def files_in(place: Path, *patterns: str) -> list[Path]:
-    """Return a file, or those below a folder in order, whose names fit one of the patterns."""
+def files_in(place: Path, pattern: str) -> list[Path]:
+    """Return a file, or those below a folder in order, whose names fit a pattern."""
     files = place.rglob("*") if place.is_dir() else [place]
-    return sorted(
-        file
-        for file in files
-        if any(fnmatchcase(file.name, name) for name in patterns) and file.is_file()
-    )
+    return sorted(file for file in files if re.fullmatch(pattern, file.name) and file.is_file())
 
 
 def starts_with(

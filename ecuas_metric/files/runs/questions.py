@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ...errors import FileError, InputError, Note
-from ...inputs import Floats, Ints
+from ...inputs import Floats, Ints, grouped
 from ..values import value_at
 from . import RunOptions, parts
 from .parts import Column, Fields, Run, RunPart
@@ -54,8 +54,8 @@ class Tool:
         read = []
         for run in parts.once([self.run_of(file) for file in files], options):
             questions = self.questions(run.file, options)
-            for number in sorted({len(question.scores) for question in questions}):
-                same = [question for question in questions if len(question.scores) == number]
+            of_number = grouped(questions, lambda question: len(question.scores))
+            for number, same in sorted(of_number.items()):
                 part_of = _part_of_choices if number else _part_in_words
                 read.append(part_of(self, run, same, options))
         return read

@@ -27,7 +27,7 @@ def read_parts(
     if not place.exists():
         return None
     for name, reader in _READERS.items():
-        files = [file for file in files_in(place, *FILE_NAMES[name]) if reader.recognises(file)]
+        files = [file for file in files_in(place, FILE_NAMES[name]) if reader.recognises(file)]
         if files:
             return _note_settings(reader.parts(files, options or RunOptions()))
     _refuse_totals(place)
@@ -47,7 +47,7 @@ def _note_settings(parts: Sequence[RunPart]) -> list[RunPart]:
 
 def _refuse_totals(path: Path) -> None:
     """Raise FileError if a file, or one in a folder, is a tool's results without samples."""
-    for file in files_in(path, "*.json"):
+    for file in files_in(path, r".*\.json"):
         for tool, (keys, advice) in _TOTALS.items():
             if starts_with(file, keys, size=-1):
                 raise FileError(file, "results_without_samples", advice=advice, tool=tool)
