@@ -441,10 +441,10 @@ def _irregular_csv(content: pa.Buffer, header: Header) -> tuple[pa.Table, dict[i
         names = names + [_column_name("", k) for k in range(1, len(widest))]
     _refuse_cut(content, rows, len(names))
     short = _short_rows(rows, header.before + 1, len(names))
-    columns = (
-        [row[k] or None if k < len(row) else None for row in rows] for k in range(len(names))
-    )
-    return pa.Table.from_arrays([from_texts(column) for column in columns], names), short
+    columns = []
+    for _, *cells in zip_longest(names, *rows):
+        columns.append(from_texts(cell or None for cell in cells))
+    return pa.table(columns, names), short
 
 
 def _refuse_cut(content: pa.Buffer, rows: Sequence[Sequence[str]], width: int) -> None:
@@ -535,11 +535,11 @@ def _read_numpy(content: pa.Buffer) -> Sheet:
     alike = of_common_size({name: one for name, one in arrays.items() if one.ndim in (1, 2)})
     columns = _columns_of(alike)
     require_one_size(columns, "arrays")
-    shapes = {name: one.shape for name, one in arrays.items() if name not in alike}
-    beside = [
-        (name, counted("x".join(map(str, shape)) or 1, "value")) for name, shape in shapes.items()
-    ]
-    table = pa.Table.from_arrays(list(map(from_numpy, columns.values())), list(columns))
+    beside = []
+    for name in (name for name in arrays if name not in alike):
+        size = "x".join(map(str, arrays[name].shape))
+        beside.append((name, counted(size or 1, "value")))
+    table = pa.table({name: from_numpy(column) for name, column in columns.items()})
     return replace(_sheet(table), beside=tuple(beside))
 
 
