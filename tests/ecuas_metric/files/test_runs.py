@@ -252,18 +252,18 @@ def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, t
 
 
 def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
-    sizes = [2, 3] * 4
-    scores = [-1.0, -2.0, -3.0]
-    rows = [
-        lm_eval_row(i, i % 2, scores[:size], choices=CHOICES[:size]) for i, size in enumerate(sizes)
-    ]
+    rows = []
+    for i in range(8):
+        size = 2 + i % 2
+        scores = [-1.0, -2.0, -3.0][:size]
+        rows.append(lm_eval_row(i, i % 2, scores, choices=CHOICES[:size]))
     two, three = read_submissions(written(tmp_path / "m", rows))
     assert (two.predictions.shape, three.predictions.shape) == ((4, 2), (4, 3))
     assert (two.name, three.name) == ("m colors, 2 choices", "m colors, 3 choices")
 
 
-def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path):
-    rows = [json.loads(line) for line in lm_eval.open()]
+def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path, scores):
+    rows = rows_of(scores)
     written(lm_eval.parent, rows, task="other")
     assert [part.task for part in read_parts(tmp_path)] == ["colors", "other"]
     assert [s.name for s in read_submissions(tmp_path)] == ["org/model colors", "org/model other"]
@@ -370,11 +370,9 @@ def test_inspect_scores_with_a_confidence(tmp_path, suffix, rng):
     refuses(r"has no field metadata\.surely", file, {"confidence": "metadata.surely"})
 
 
-def test_several_tasks_are_not_compared_unless_pooled(lm_eval, tmp_path, capsys):
-    for model in ("a", "b"):
-        for task in ("x", "y"):
-            written(tmp_path / model, [json.loads(line) for line in lm_eval.open()], task=task)
-    lm_eval.unlink()
+def test_several_tasks_are_not_compared_unless_pooled(scores, tmp_path, capsys):
+    for model, task in itertools.product("ab", "xy"):
+        written(tmp_path / model, rows_of(scores), task=task)
     assert main(["compare", str(tmp_path)]) == 2
     why = "takes one task of each model; got x, 4 choices; y, 4 choices. Choose one with --tasks"
     assert why in capsys.readouterr().err
