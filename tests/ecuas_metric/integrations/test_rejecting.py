@@ -37,6 +37,10 @@ COST = {"bird": {"a": 0, "b": 4}, "cat": {"a": 1, "b": 0}, "dog": {"a": 2, "b": 
 MATRIX = np.array([[0, 4], [1, 0], [2, 1]])
 
 
+def rejecting(**options):
+    return RejectingClassifier(LogisticRegression(), **options)
+
+
 # Scores of repeated rows may differ in the last digit, by which an isotonic map takes them for different ones.
 FRAGILE = {
     "isotonic": dict.fromkeys(
@@ -52,14 +56,14 @@ FRAGILE = {
     [None, pytest.param("affine", marks=pytest.mark.slow), "temperature", "isotonic"],
 )
 def test_scikit_learns_checks_pass(calibration):
-    model = RejectingClassifier(LogisticRegression(), calibration=calibration, cv=2)
+    model = rejecting(calibration=calibration, cv=2)
     checks = check_estimator(model, expected_failed_checks=FRAGILE.get(calibration))
     assert all(check["status"] != "failed" for check in checks)
 
 
 def test_where_no_map_is_best_posteriors_stay_with_a_warning():
     X = np.append(np.arange(20.0), np.arange(40.0, 60.0))[:, None]  # far apart, whatever the folds
-    model = RejectingClassifier(LogisticRegression(), calibration="affine")
+    model = rejecting(calibration="affine")
     with pytest.warns(
         UserWarning, match=r"^Posteriors are left as they are: references must not be told apart"
     ):
@@ -98,7 +102,7 @@ def test_weights_are_routed_through_pipelines_and_searches(calibration, rng):
     """That they count rows is what `check_estimator` finds."""
     X, y = classified(rng, ["no", "yes"])
     weight = rng.integers(1, 4, 90).astype(float)
-    model = RejectingClassifier(LogisticRegression(), calibration=calibration, reject_cost=0.2)
+    model = rejecting(calibration=calibration, reject_cost=0.2)
     plain = model.fit(X, y, sample_weight=weight).predict_proba(X)
     assert np.abs(plain - model.fit(X, y).predict_proba(X)).max() > 1e-3
     with config_context(enable_metadata_routing=True):
@@ -135,8 +139,8 @@ def test_what_cannot_decide_is_not_fitted(options, message, rng):
     if options.get("calibration") != "affine":
         y[:9] = "yes"
     with pytest.raises(InputError, match=f"^{message}"):
-        RejectingClassifier(LogisticRegression(), **options).fit(X, y)
-    model = RejectingClassifier(LogisticRegression()).fit(X, y).set_params(cost="log")
+        rejecting(**options).fit(X, y)
+    model = rejecting().fit(X, y).set_params(cost="log")
     for call in (lambda: model.predict(X), lambda: model.decision_costs(X, y)):
         with pytest.raises(InputError, match="^decide cannot be used with cost='log'"):
             call()
@@ -193,7 +197,7 @@ def test_nothing_is_rejected_without_a_reject_cost_and_labels_of_rejection_are_n
     X, y = classified(rng, ["no", "yes"])
     numbers = np.where(y == "no", -1, 1)
     plain = LogisticRegression().fit(X, numbers)
-    model = RejectingClassifier(LogisticRegression()).fit(X, numbers)
+    model = rejecting().fit(X, numbers)
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
     np.testing.assert_array_equal(model.decision_costs(X, numbers), plain.predict(X) != numbers)
     model.set_params(reject_cost=0.0)
@@ -226,7 +230,7 @@ def test_nothing_is_rejected_without_a_reject_cost_and_labels_of_rejection_are_n
 )
 def test_what_is_rejected_has_its_label_whatever_the_classes_are(classes, options, expected, rng):
     X, y = classified(rng, classes)
-    model = RejectingClassifier(LogisticRegression(), reject_cost=0.1, **options).fit(X, y)
+    model = rejecting(reject_cost=0.1, **options).fit(X, y)
     rows = model.decide(X)
     assert 0 < rows.accepted.mean() < 1
     labels = [d if a else expected for d, a in zip(rows.decision, rows.accepted, strict=True)]
@@ -236,10 +240,10 @@ def test_what_is_rejected_has_its_label_whatever_the_classes_are(classes, option
 def test_no_decision_is_called_as_what_is_rejected(rng):
     X, y = classified(rng, ["no", "yes"])
     cost = {"no": {("a", 1): 1, None: 0}, "yes": {("a", 1): 0, None: 1}}
-    model = RejectingClassifier(LogisticRegression(), cost=cost, reject_cost=0.1).fit(X, y)
+    model = rejecting(cost=cost, reject_cost=0.1).fit(X, y)
     assert set(model.predict(X)) == {("a", 1), None, "rejected"}
     cost = {"no": {"rejected": 1, "go": 0}, "yes": {"rejected": 0, "go": 1}}
-    model = RejectingClassifier(LogisticRegression(), cost=cost, reject_cost=0.1).fit(X, y)
+    model = rejecting(cost=cost, reject_cost=0.1).fit(X, y)
     with pytest.raises(InputError, match="rejected_label must be none of the classes"):
         model.predict(X)
 
