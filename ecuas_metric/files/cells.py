@@ -35,9 +35,10 @@ from .values import (
     texts_in,
 )
 
-PAIRS = "true/false yes/no correct/incorrect right/wrong pass/fail passed/failed t/f y/n c/i ✓/✗ ✔/✘ ✅/❌"
+_WORDS = "true/false yes/no correct/incorrect right/wrong pass/fail passed/failed t/f y/n c/i ✓/✗ ✔/✘ ✅/❌"
+PAIRS = _WORDS.split()
 # words for right, and for wrong
-TRUTHS = [dict(zip(pair.split("/"), (1.0, 0.0), strict=True)) for pair in PAIRS.split()]
+TRUTHS = [dict(zip(pair.split("/"), (1.0, 0.0), strict=True)) for pair in PAIRS]
 _DASHES = ("-", "--", "\N{EN DASH}", "\N{EM DASH}")
 NOTHING = ("", *_DASHES, *["\\n", "na", "n/a", "nan", "null", "none", "#n/a"])
 # signs of typesetting -> those of keyboards
@@ -264,15 +265,12 @@ def _refuse_points(sheet: Sheet, column: str) -> None:
         )
 
 
-def _refuse_several_ways(sheet: Sheet, column: str, words: Sequence[str], codes: Ints) -> None:
+def _refuse_several_ways(sheet: Sheet, column: str, pairs: Sequence[str], codes: Ints) -> None:
     """Raise FileError if a column has verdicts that are all known, but of several pairs: true, 1 and yes."""
-    pairs = list(map(_pair_with, words))
-    if "" in pairs or len(words) < 3 or len(set(pairs)) < 2:
+    if "" in pairs or len(pairs) < 3 or len(set(pairs)) < 2:
         return
-    counts: Counter[str] = Counter()
-    for pair, count in zip(pairs, np.bincount(codes[codes >= 0]), strict=True):
-        counts[pair] += int(count)
-    usual = max(pairs, key=counts.__getitem__)
+    counts = Counter(pairs[code] for code in codes.tolist() if code >= 0)
+    (usual, _), *_ = counts.most_common()
     wrong = np.isin(codes, [k for k, pair in enumerate(pairs) if pair != usual])
     ways = [f"{count} as {pair}" for pair, count in counts.most_common()]
     raise _error_of_cells(sheet, column, "verdicts_in_several_ways", wrong, "", ways=ways)
@@ -281,7 +279,7 @@ def _refuse_several_ways(sheet: Sheet, column: str, words: Sequence[str], codes:
 def _pair_with(word: str) -> str:
     """Return the known pair of words for right and wrong that has a word, or nothing."""
     word = re.sub(r"\.0*$", "", word)
-    return next((pair for pair in ("1/0", *PAIRS.split()) if word in pair.split("/")), "")
+    return next((pair for pair in ("1/0", *PAIRS) if word in pair.split("/")), "")
 
 
 def _refuse_others(
@@ -398,25 +396,24 @@ def _known_pair(
     codes: Ints,
 ) -> Mapping[str, float] | None:
     """Return the words for right and wrong that a column has, or None; FileError if only the user can know them."""
-    _refuse_several_ways(sheet, column, words, codes)
-    distinct = set(words)
-    pair = max(TRUTHS, key=lambda known: len(known.keys() & distinct))
-    common = pair.keys() & distinct
-    are_codes = not any(map(is_number, distinct)) or _are_opposite(sheet, words)
-    if len(distinct) == 2 > len(common) and are_codes:
-        low, high = dict.fromkeys(words)
+    pairs = list(map(_pair_with, words))
+    _refuse_several_ways(sheet, column, pairs, codes)
+    known = max(PAIRS, key=pairs.count)
+    common = pairs.count(known)
+    are_codes = not any(map(is_number, words)) or _are_opposite(sheet, words, pairs)
+    if len(words) == 2 > common and are_codes:
+        low, high = words
         share = np.mean(codes[codes >= 0] == 1)
         # no flag says words with the sign that separates them
         advice = "write_1_for_right" if "/" in low + high else "say_right"
         raise sheet.error(
             column, "two_codes", advice=advice, share=share, **codes_of_two(low, high)
         )
-    return pair if len(common) > len(distinct - common) else None
+    return TRUTHS[PAIRS.index(known)] if common > len(words) - common else None
 
 
-def _are_opposite(sheet: Sheet, words: Sequence[str]) -> bool:
+def _are_opposite(sheet: Sheet, words: Sequence[str], pairs: Sequence[str]) -> bool:
     """Return whether words are known ones of two pairs, for right and for wrong, and none is of a repeated header."""
-    pairs = list(map(_pair_with, words))
     sides = {pair.startswith(f"{word}/") for word, pair in zip(words, pairs, strict=True)}
     return "" not in pairs and len(sides) == 2 and not _repeated_headers(sheet).any()
 
