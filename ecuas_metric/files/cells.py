@@ -40,7 +40,8 @@ PAIRS = _WORDS.split()
 # words for right, and for wrong
 TRUTHS = [dict(zip(pair.split("/"), (1.0, 0.0), strict=True)) for pair in PAIRS]
 _DASHES = ("-", "--", "\N{EN DASH}", "\N{EM DASH}")
-NOTHING = ("", *_DASHES, *["\\n", "na", "n/a", "nan", "null", "none", "#n/a"])
+_NAMES_OF_NOTHING = ("\\n", "na", "n/a", "nan", "null", "none", "#n/a")
+NOTHING = ("", *_DASHES, *_NAMES_OF_NOTHING)
 # signs of typesetting -> those of keyboards
 _TYPED = str.maketrans(
     {"\N{MINUS SIGN}": "-", "\N{NO-BREAK SPACE}": " ", "\N{NARROW NO-BREAK SPACE}": " "}
@@ -83,8 +84,9 @@ def parse_cells(array: pa.Array) -> pa.Array:
         return number
     if str(first_of(cells)).lower() not in TRUTHS[0]:
         return cells
-    is_known = nulls_in(cells) | is_in(words, list(TRUTHS[0]))
-    return from_numpy(is_in(words, ["true"]), ~nulls_in(cells)) if is_known.all() else cells
+    missing = nulls_in(cells)
+    is_known = missing | is_in(words, list(TRUTHS[0]))
+    return from_numpy(is_in(words, ["true"]), ~missing) if is_known.all() else cells
 
 
 def _without_printed(cells: pa.Array) -> pa.Array:
@@ -138,7 +140,8 @@ def numbers_in(
     way = _common_way(texts, decimal_comma=sheet.decimal_comma, share=share)
     if way is None:
         raise _no_number(sheet, column, texts, codes)
-    numbers = np.array([*map(_number_in, texts), np.nan])[codes]
+    distinct = np.array([*map(_number_in, texts), np.nan])
+    numbers = distinct[codes]
     return numbers / 100 if way is _PER_CENT else numbers
 
 
@@ -159,7 +162,8 @@ def truths_in(
     pair = _known_pair(sheet, column, words, codes) if right is None else _said_pair(words, right)
     if pair is not None:
         _refuse_others(sheet, column, codes, words, pair)
-        return np.array([*(pair[word] for word in words), np.nan])[codes]
+        distinct = np.array([*map(pair.get, words), np.nan], np.float64)
+        return distinct[codes]
     are_words = np.array([not _way_of(word) for word in words])
     if parsed.type == TEXT and are_words.any():
         advice = "say_right_word" if are_words.all() else "empty_if_not_judged"

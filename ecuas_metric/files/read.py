@@ -115,8 +115,9 @@ def read_sheet(
     a folder with the parts of one table; `rows` is the dotted path to the list of rows in a JSON document that has
     several, `skip` has the numbers of rows that are none of samples, joined by +.
     """
+    place = Path(path)
     try:
-        sheet = _read_parts(Path(path)) if Path(path).is_dir() else _read_file(path, rows)
+        sheet = _read_parts(place) if place.is_dir() else _read_file(path, rows)
         return sheet if skip is None else _without(sheet, skip, path)
     except (FileError, MemoryError):
         raise
@@ -137,8 +138,8 @@ def _without(sheet: Sheet, skip: str, path: str | Path) -> Sheet:
     Without the row of names, such as a title, the first row that is left has them.
     """
     numbers = [number.strip() for number in skip.split("+")]
-    known = {str(number) for number in (sheet.header, *sheet.rows) if number}
-    missing = sorted(set(numbers) - known)
+    known = {sheet.header, *sheet.rows.tolist()} - {0}
+    missing = sorted(set(numbers) - set(map(str, known)))
     if missing:
         raise FileError(path, "no_such_rows", value=missing[0])
     are_skipped = np.isin(sheet.rows, list(map(int, numbers)))
@@ -278,10 +279,11 @@ def _bytes_of(path: str) -> pa.Buffer:
 
         with fsspec.open(path, "rb") as file:
             return pa.py_buffer(file.read())
-    if Path(path).is_file() and Path(path).stat().st_size:
+    place = Path(path)
+    if place.is_file() and place.stat().st_size:
         with pa.memory_map(path) as file:
             return file.read_buffer()
-    return pa.py_buffer(Path(path).read_bytes())  # of a pipe, such as /dev/stdin
+    return pa.py_buffer(place.read_bytes())  # of a pipe, such as /dev/stdin
 
 
 def _unzip(content: pa.Buffer) -> pa.Buffer:
@@ -338,7 +340,8 @@ def _with_columns_of_folders(table: pa.Table, part: Path) -> pa.Table:
 def _parts_in(folder: Path) -> list[Path]:
     """Return the files in a folder that are one table: numbered, or in folders as Hive names them."""
     inside = sorted(path.relative_to(folder) for path in folder.rglob("*"))
-    numbered = [path for path in inside if path.parent == Path() and _PART.fullmatch(path.name)]
+    direct = [path for path in inside if path.parent == Path()]
+    numbered = [path for path in direct if _PART.fullmatch(path.name)]
     parts = numbered or list(filter(_is_of_hive, inside))
     if not parts:
         raise FileError(folder, "folder_of_no_table", advice="name_its_files")
@@ -348,7 +351,8 @@ def _parts_in(folder: Path) -> list[Path]:
 def _is_of_hive(path: Path) -> bool:
     """Return whether a file is in folders as model=a/part.csv."""
     folders = path.parts[:-1]
-    is_data = path.suffix.lower() in _READERS and not path.name.startswith(("_", "."))
+    is_hidden = path.name.startswith(("_", "."))
+    is_data = path.suffix.lower() in _READERS and not is_hidden
     return is_data and bool(folders) and all("=" in name for name in folders)
 
 
@@ -356,7 +360,8 @@ def _concatenate(tables: Sequence[pa.Table]) -> pa.Table:
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # numbers in one part, words in another
-        texts = pa.schema([(name, TEXT) for name in tables[0].column_names])
+        names = tables[0].column_names
+        texts = pa.schema([(name, TEXT) for name in names])
         return pa.concat_tables([table.cast(texts) for table in tables])
 
 
@@ -408,7 +413,8 @@ def _regular_csv(content: pa.Buffer, header: Header) -> pa.Table | None:
     from pyarrow import csv as arrow
 
     has_quotes = re.search(rb'"', content) is not None
-    if has_quotes and re.search(re.escape(header.separator.encode()) + rb' +"', content):
+    separator = re.escape(header.separator.encode())
+    if has_quotes and re.search(separator + rb' +"', content):
         return None
     names = header.names
     reading = arrow.ReadOptions(skip_rows=header.before, column_names=names, block_size=_BLOCK)
@@ -447,17 +453,26 @@ def _irregular_csv(content: pa.Buffer, header: Header) -> tuple[pa.Table, dict[i
     return pa.table(columns, names), short
 
 
-def _refuse_cut(content: pa.Buffer, rows: Sequence[Sequence[str]], width: int) -> None:
+def _refuse_cut(
+    content: pa.Buffer,
+    rows: Sequence[Sequence[str]],
+    width: int,
+) -> None:
     """Raise ValueError if nothing ends the last row, and it has fewer cells than the header and than others."""
     has_end = content[-1:].to_pybytes() in (b"\n", b"\r")
     last = rows[-1] if rows else []
-    if any(last) and not has_end and len(last) < min(width, max(map(len, rows))):
+    widest = max(map(len, rows), default=0)
+    if any(last) and not has_end and len(last) < min(width, widest):
         raise ValueError(
             "the file ends within its last row, which has fewer cells than others; write it whole, or leave it out"
         )
 
 
-def _short_rows(rows: Iterable[Sequence[str]], first: int, width: int) -> dict[int, int]:
+def _short_rows(
+    rows: Iterable[Sequence[str]],
+    first: int,
+    width: int,
+) -> dict[int, int]:
     """Return how many cells rows have, by their numbers, that have fewer than the header; ValueError if more."""
     short = {}
     for number, row in enumerate(rows, first):
@@ -502,7 +517,8 @@ def _header(content: pa.Buffer) -> Header:
     csv.field_size_limit(_LONGEST_NAME)
     cells = next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
     csv.field_size_limit(2**31 - 1)  # of cells, such as prompts
-    return Header(list(map(_column_name, cells, count())), before, separator, comments)
+    names = list(map(_column_name, cells, count()))
+    return Header(names, before, separator, comments)
 
 
 def _separator_in(text: str) -> str:
@@ -607,7 +623,8 @@ def _filled_sheets(content: pa.Buffer) -> dict[str, dict[int, Sequence[object]]]
     except ImportError:
         raise missing_package("Excel files need", "openpyxl") from None
     filled = {}
-    for sheet in openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True):
+    file = io.BytesIO(content)
+    for sheet in openpyxl.load_workbook(file, read_only=True, data_only=True):
         sheet.reset_dimensions()  # which some programs write as they are not
         numbered = enumerate(sheet.iter_rows(values_only=True), 1)
         rows = {number: row for number, row in numbered if set(row) - {None, ""}}

@@ -58,11 +58,13 @@ class Sheet:
 
     def select(self, rows: Bools) -> Sheet:
         """Return the rows where it is true."""
-        return replace(self, table=self.table.filter(from_numpy(rows)), rows=self.rows[rows])
+        table = self.table.filter(from_numpy(rows))
+        return replace(self, table=table, rows=self.rows[rows])
 
     def head(self, count: int) -> Sheet:
         """Return the first rows."""
-        return replace(self, table=self.table.slice(0, count), rows=self.rows[:count])
+        table = self.table.slice(0, count)
+        return replace(self, table=table, rows=self.rows[:count])
 
     def error(
         self,
@@ -77,7 +79,8 @@ class Sheet:
             fields["count"] = int(np.count_nonzero(wrong))
             fields["total"] = len(wrong)
         if wrong is not None and column in self.names:
-            cell = self.column(column)[int(np.argmax(wrong))].as_py()
+            first = int(np.argmax(wrong))
+            cell = self.column(column)[first].as_py()
             fields = fields if cell is None else {"value": cell, **fields}
         return FileError(self.source, rule, column=column, **fields)
 
@@ -141,7 +144,8 @@ def from_texts(texts: Iterable[str | None]) -> pa.Array:
 
 def constant(text: str | None, count: int) -> pa.Array:
     """Return an array (count,) of one text."""
-    return from_texts([text]).take(from_numpy(np.zeros(count, np.int64)))
+    places = from_numpy(np.zeros(count, np.int64))
+    return from_texts([text]).take(places)
 
 
 def from_values(values: Sequence[object]) -> pa.Array:
@@ -218,14 +222,20 @@ def nulls_in(array: pa.Array) -> Bools:
     """Return where an Arrow array (N,) is null."""
     if not array.null_count:
         return np.zeros(len(array), np.bool_)
-    return np.asarray(_buffer_of(array.is_null().cast(pa.uint8())), np.bool_)
+    return _truths_in(array.is_null())
+
+
+def _truths_in(array: pa.Array) -> Bools:
+    """Return an Arrow array (N,) of truths, none of them null."""
+    return np.asarray(_buffer_of(array.cast(pa.uint8())), np.bool_)
 
 
 def emptied(texts: pa.Array, where: Bools) -> pa.Array:
     """Return texts (N,) that are null where it is true."""
     if not where.any():
         return texts
-    return pc.if_else(from_numpy(where), pa.nulls(len(texts), TEXT), texts)
+    nothing = pa.nulls(len(texts), TEXT)
+    return pc.if_else(from_numpy(where), nothing, texts)
 
 
 def encode(array: pa.Array) -> tuple[list[object], Ints]:
@@ -276,7 +286,8 @@ def texts_in(array: pa.Array) -> pa.Array:
     if array.type == TEXT:
         return pc.utf8_trim_whitespace(array)
     values, codes = encode(array)
-    return from_texts(map(as_text, values)).take(from_numpy(codes, codes >= 0))
+    texts = from_texts(map(as_text, values))
+    return texts.take(from_numpy(codes, codes >= 0))
 
 
 def join_texts(
@@ -292,7 +303,7 @@ def join_texts(
 
 def is_in(texts: pa.Array, known: Sequence[str]) -> Bools:
     """Return which texts (N,) are among known ones."""
-    return np.asarray(floats_in(pc.is_in(texts, value_set=from_texts(known))), np.bool_)
+    return _truths_in(pc.is_in(texts, value_set=from_texts(known)))
 
 
 def first_of(column: pa.ChunkedArray | pa.Array) -> object:
@@ -307,8 +318,8 @@ def as_ids(array: pa.Array) -> pa.Array:
     """Return ids as whole numbers, or as text: 7 and 7.0 and "7" are the same, and "007" is another."""
     if is_numeric(array.type) and not types.is_boolean(array.type):
         numbers = floats_in(array)
-        is_exact = (np.abs(numbers) < 2**53) & (numbers == np.floor(numbers))
-        if is_exact.all():
+        is_whole = numbers == np.floor(numbers)
+        if (is_whole & (np.abs(numbers) < 2**53)).all():
             return from_numpy(numbers.astype(np.int64))
     return texts_in(array)
 
@@ -341,7 +352,7 @@ def _value_in(value: object, step: str) -> object:
 
 def parsed_json(value: object) -> object:
     """Return what the text of a JSON object or list stands for; any other value unchanged, and None if it is broken."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value
     try:
         return json.loads(value)
