@@ -46,12 +46,12 @@ def rows_in(text: str, path: str = "") -> JsonRows:
         whole = document if len(documents) == 1 else [one for _, one in documents]
         return _beside_others(_table_at(whole, path), whole, path)
     if len(documents) > 1 or _is_row(document):
-        return JsonRows(
-            [_row(value, line) for line, value in documents], [line for line, _ in documents]
-        )
+        lines = [line for line, _ in documents]
+        return JsonRows([_row(value, line) for line, value in documents], lines)
     tables = _tables_in(document)
     if len(tables) > 1:
-        raise several_lists({name: _size_of(table) for name, table in tables.items()})
+        sizes = {name: _size_of(table) for name, table in tables.items()}
+        raise several_lists(sizes)
     for name, table in tables.items():
         return _beside_others(_table_of(table), document, name)
     return _table_of(document)

@@ -280,12 +280,14 @@ class Recipe:
     def without(self, columns: Collection[str]) -> Recipe:
         """Return it without columns that another system uses among those that are not used."""
         names = set(map(column_in, columns))
-        return replace(self, unused=tuple(one for one in self.unused if one[0] not in names))
+        unused = tuple(one for one in self.unused if one[0] not in names)
+        return replace(self, unused=unused)
 
     def digest(self) -> str:
         """Return a short hash of all that the numbers depend on, but for the rows themselves."""
         names = [field.name for field in fields(self) if field.name not in _NOT_OF_NUMBERS]
-        text = json.dumps({name: getattr(self, name) for name in names}, sort_keys=True)
+        values = {name: getattr(self, name) for name in names}
+        text = json.dumps(values, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def to_fields(self) -> dict[str, Any]:
@@ -355,7 +357,8 @@ def labels_in(text: str) -> list[str]:
 def json_of(recipes: Sequence[Recipe]) -> str:
     """Return one record, or those of systems side by side, as JSON."""
     records = [recipe.to_fields() for recipe in recipes]
-    return json.dumps(records if len(records) > 1 else records[0], indent=2, ensure_ascii=False)
+    document = records if len(records) > 1 else records[0]
+    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 def distinct_fields(recipes: Iterable[Recipe]) -> list[dict[str, Any]]:

@@ -316,9 +316,9 @@ def _by_its_rules(file: Path) -> Fields:
 
 def _log_of(file: Path, document: Fields) -> Log:
     run = document["eval"]
-    listed = {
-        (_epoch(sample), str(sample["id"])): sample for sample in document.get("samples") or ()
-    }
+    listed = {}
+    for sample in document.get("samples") or ():
+        listed[_epoch(sample), str(sample["id"])] = sample
     samples = [listed[key] for key in sorted(listed)]
     valid = [sample for sample in samples if not sample.get("invalidation")]
     invalidated = len(samples) - len(valid)
@@ -389,7 +389,8 @@ def _content(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     stored.compress_type = zipfile.ZIP_STORED
     stored.file_size = info.compress_size
     del stored.CRC  # which is of the content
-    content: bytes = pa.decompress(archive.read(stored), info.file_size, "zstd", asbytes=True)
+    packed = archive.read(stored)
+    content: bytes = pa.decompress(packed, info.file_size, "zstd", asbytes=True)
     if zlib.crc32(content) != info.CRC:
         raise zipfile.BadZipFile(f"{info.filename} is damaged")
     return content

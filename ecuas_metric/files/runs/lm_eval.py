@@ -188,12 +188,9 @@ def _run_of(file: Path) -> Run:
     config = (results.get("configs") or {}).get(task) or {}
     settings = {name: config.get(name) for name in _ASKED_BY}
     settings["chat_template"] = results.get("chat_template_sha")
-    return Run(
-        file,
-        str(results.get("model_name") or file.parent.name or file.stem),
-        task,
-        {name: str(value) for name, value in settings.items() if value not in (None, "")},
-    )
+    said = {name: str(value) for name, value in settings.items() if value not in (None, "")}
+    model = str(results.get("model_name") or file.parent.name or file.stem)
+    return Run(file, model, task, said)
 
 
 def _results(file: Path, time: str) -> Fields:

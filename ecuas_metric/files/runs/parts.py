@@ -90,14 +90,16 @@ def part_of(
     if "weight" in columns:
         total = np.sum(columns["weight"])
         facts = [*facts, Note("run_weighted", {"count": len(rows), "sum": total})]
-    notes = [Note("run", {"facts": "; ".join(map(str, facts))})]
+    said = "; ".join(map(str, facts))
+    notes = [Note("run", {"facts": said})]
     for rule, values in (
         ("run_of_one_answer", answers),
         ("run_of_one_confidence", columns.get("confidence", ())),
     ):
         distinct = set(map(str, values))
         if len(rows) >= FEW and len(distinct) == 1:
-            notes.append(Note(rule, {"count": len(rows), "value": distinct.pop()}))
+            fields = {"count": len(rows), "value": distinct.pop()}
+            notes.append(Note(rule, fields))
     return RunPart(
         run.file,
         run.model,
@@ -262,10 +264,11 @@ def refuse_two(first: Run, second: Run) -> None:
     """Raise the FileError of two files of one run."""
     files = [first.file, second.file]
     are_alike = first.file.name == second.file.name
+    names = [str(file.parent) if are_alike else file.name for file in files]
     raise FileError(
         second.file,
         "several_runs",
-        got=" and ".join(str(file.parent) if are_alike else file.name for file in files),
+        got=" and ".join(names),
         advice="give_one_run",
         task=second.task,
         model=second.model,
@@ -323,10 +326,11 @@ def named_columns(
     rows: Ints,
 ) -> dict[str, Column]:
     """Return the columns of some roles by the dotted name of the field of each."""
-    return {
-        role: column_of([value_at(sample, name) for sample in samples], role, name, file, rows)
-        for role, name in names.items()
-    }
+    columns = {}
+    for role, name in names.items():
+        values = [value_at(sample, name) for sample in samples]
+        columns[role] = column_of(values, role, name, file, rows)
+    return columns
 
 
 def column_of(
