@@ -36,9 +36,9 @@ from .values import (
 )
 
 _WORDS = "true/false yes/no correct/incorrect right/wrong pass/fail passed/failed t/f y/n c/i ✓/✗ ✔/✘ ✅/❌"
-PAIRS = _WORDS.split()
+_PAIRS = _WORDS.split()
 # words for right, and for wrong
-TRUTHS = [dict(zip(pair.split("/"), (1.0, 0.0), strict=True)) for pair in PAIRS]
+TRUTHS = [dict(zip(pair.split("/"), (1.0, 0.0), strict=True)) for pair in _PAIRS]
 _DASHES = ("-", "--", "\N{EN DASH}", "\N{EM DASH}")
 _NAMES_OF_NOTHING = ("\\n", "na", "n/a", "nan", "null", "none", "#n/a")
 NOTHING = ("", *_DASHES, *_NAMES_OF_NOTHING)
@@ -283,7 +283,7 @@ def _refuse_several_ways(sheet: Sheet, column: str, pairs: Sequence[str], codes:
 def _pair_with(word: str) -> str:
     """Return the known pair of words for right and wrong that has a word, or nothing."""
     word = re.sub(r"\.0*$", "", word)
-    return next((pair for pair in ("1/0", *PAIRS) if word in pair.split("/")), "")
+    return next((pair for pair in ("1/0", *_PAIRS) if word in pair.split("/")), "")
 
 
 def _refuse_others(
@@ -402,7 +402,7 @@ def _known_pair(
     """Return the words for right and wrong that a column has, or None; FileError if only the user can know them."""
     pairs = list(map(_pair_with, words))
     _refuse_several_ways(sheet, column, pairs, codes)
-    known = max(PAIRS, key=pairs.count)
+    known = max(_PAIRS, key=pairs.count)
     common = pairs.count(known)
     are_codes = not any(map(is_number, words)) or _are_opposite(sheet, words, pairs)
     if len(words) == 2 > common and are_codes:
@@ -413,7 +413,7 @@ def _known_pair(
         raise sheet.error(
             column, "two_codes", advice=advice, share=share, **codes_of_two(low, high)
         )
-    return TRUTHS[PAIRS.index(known)] if common > len(words) - common else None
+    return TRUTHS[_PAIRS.index(known)] if common > len(words) - common else None
 
 
 def _are_opposite(sheet: Sheet, words: Sequence[str], pairs: Sequence[str]) -> bool:

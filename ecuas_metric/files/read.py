@@ -27,8 +27,8 @@ from .values import (
     TEXT,
     Sheet,
     as_text,
-    columns_of,
     constant,
+    fields_of_objects,
     from_numpy,
     from_texts,
     from_values,
@@ -535,7 +535,7 @@ def _read_json(content: pa.Buffer, path: str = "") -> Sheet:
 
     rows = rows_in(str(_utf_8(content), "utf-8"), path)
     lines = None if rows.lines is None else np.array(rows.lines)
-    sheet = _sheet(pa.table(columns_of(rows.objects)), lines)
+    sheet = _sheet(pa.table(fields_of_objects(rows.objects)), lines)
     return replace(sheet, path=rows.path, beside=rows.beside)
 
 

@@ -160,7 +160,7 @@ def from_values(values: Sequence[object]) -> pa.Array:
     return _as_texts(values)
 
 
-def columns_of(rows: Sequence[Mapping[str, object]]) -> dict[str, pa.Array]:
+def fields_of_objects(rows: Sequence[Mapping[str, object]]) -> dict[str, pa.Array]:
     """Return the fields of objects (N,) as columns (N,), null where one has not that field."""
     names = dict.fromkeys(chain.from_iterable(rows))
     return {name: from_values([row.get(name) for row in rows]) for name in names}
@@ -387,7 +387,7 @@ def _from_objects(values: Sequence[Any]) -> pa.Array:
     rows = [{str(name): part for name, part in value.items()} for value in objects]
     if not 0 < len(set(chain.from_iterable(rows))) <= MOST_FIELDS:
         return _as_texts(values)
-    fields = columns_of(rows)
+    fields = fields_of_objects(rows)
     mask = from_numpy(~_valid(values))
     return pa.StructArray.from_arrays(list(fields.values()), list(fields), mask=mask)
 
