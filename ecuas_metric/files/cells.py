@@ -261,12 +261,10 @@ def _common_way(
 
 def _refuse_points(sheet: Sheet, column: str) -> None:
     """Raise FileError if numbers have points in a file whose decimal points are commas: 1.234 may be 1234."""
-    values, codes = encode(sheet.column(column))
-    pointed = [k for k, text in enumerate(values) if "." in str(text)]
-    if pointed:
-        raise sheet.error(
-            column, "points_between_thousands", np.isin(codes, pointed), advice="leave_points_out"
-        )
+    are_pointed = floats_in(pc.match_substring(sheet.column(column), ".")) == 1
+    if are_pointed.any():
+        rule = "points_between_thousands"
+        raise sheet.error(column, rule, are_pointed, advice="leave_points_out")
 
 
 def _refuse_several_ways(sheet: Sheet, column: str, pairs: Sequence[str], codes: Ints) -> None:

@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 import zipfile
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -122,6 +123,12 @@ def refuses(why, path, columns=None, **options):
 
 
 @pytest.fixture
+def lines(tmp_path):
+    """Return what writes lines of lm-eval."""
+    return partial(written, tmp_path / "m")
+
+
+@pytest.fixture
 def scores(rng):
     return rng.normal(-3, 1, size=(30, 4)), rng.integers(0, 4, 30)
 
@@ -215,7 +222,7 @@ def test_runs_that_cannot_be_used(write, samples, error, tmp_path):
         refuses(re.escape(error), path)
 
 
-def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
+def test_lm_eval_scores_by_length_decide_as_acc_norm_does(lines, rng):
     """lm-eval divides by the lengths of the choices, which do not begin with the space before each, unless they do."""
     values = rng.normal(-3, 1, size=(100, 4))
     labels = rng.integers(0, 4, 100)
@@ -226,7 +233,7 @@ def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
         rows = rows_of((values, labels), choices=choices)
         for row, label, best in zip(rows, labels, scaled.argmax(axis=1), strict=True):
             row[name] = float(best == label)
-        submission = only(written(tmp_path / "m", rows), length=length)
+        submission = only(lines(rows), length=length)
         assert submission.predictions == pytest.approx(log_softmax(scaled, axis=1), abs=1e-12)
 
 
@@ -239,25 +246,25 @@ def test_lm_eval_scores_by_length_decide_as_acc_norm_does(tmp_path, rng):
         ([*"1230"], "1230"),
     ],
 )
-def test_lm_eval_targets_are_what_acc_says_they_are(tmp_path, scores, choices, targets):
+def test_lm_eval_targets_are_what_acc_says_they_are(lines, scores, choices, targets):
     rows = rows_of(scores, targets, choices=choices)
-    assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
+    assert only(lines(rows)).references.tolist() == scores[1].tolist()
     place = scores[1].tolist().index(1)
     unknown = [*rows[:place], rows[place] | {"target": "of none"}, *rows[place + 1 :]]
     for wrong in (unknown, [row | {"acc": 1 - row["acc"]} for row in rows]):
         refuses(
             "targets must be the index or the text of a choice, and agree",
-            written(tmp_path / "m", wrong),
+            lines(wrong),
         )
 
 
-def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(tmp_path):
+def test_lm_eval_choices_of_differing_number_are_systems_of_their_own(lines):
     rows = []
     for i in range(8):
         size = 2 + i % 2
         scores = [-1.0, -2.0, -3.0][:size]
         rows.append(lm_eval_row(i, i % 2, scores, choices=CHOICES[:size]))
-    two, three = read_submissions(written(tmp_path / "m", rows))
+    two, three = read_submissions(lines(rows))
     assert (two.predictions.shape, three.predictions.shape) == ((4, 2), (4, 3))
     assert (two.name, three.name) == ("m colors, 2 choices", "m colors, 3 choices")
 
@@ -280,12 +287,12 @@ def test_lm_eval_runs_of_one_task_and_tasks_are_chosen(lm_eval, tmp_path, scores
     ]
 
 
-def test_lm_eval_tasks_whose_samples_are_unlike_others(tmp_path):
+def test_lm_eval_tasks_whose_samples_are_unlike_others(lines):
     """As lm-eval 0.4.13 writes winogrande, tasks with acc_mutual_info, which has the choices twice."""
     pairs = [(0, [-1.0, -2.0]), (1, [-1.0, -2.0]), (1, [-3.0, -2.0]), (0, [-3.0, -2.0])]
     same = {"target": " was late.", "choices": ["was late."] * 2}
     rows = [lm_eval_row(i, label, scores, **same) for i, (label, scores) in enumerate(pairs)]
-    submission = only(written(tmp_path / "m", rows))
+    submission = only(lines(rows))
     assert submission.references.tolist() == [0, 1, 1, 0]
     assert submission.notes[0].fact.endswith(
         "4 questions, 2 choices; which is right follows from acc."
@@ -294,7 +301,7 @@ def test_lm_eval_tasks_whose_samples_are_unlike_others(tmp_path):
         0, 2, [-4.0, -3.0, -2.0, -9.0, -1.0, -1.0, -1.0, 0.0], choices=CHOICES * 2
     )
     doubled |= {"acc_mutual_info": 1.0, "acc": 1.0}
-    assert only(written(tmp_path / "m", [doubled])).predictions.shape == (1, 4)
+    assert only(lines([doubled])).predictions.shape == (1, 4)
 
 
 def test_lm_eval_lines_end_where_newlines_are(tmp_path, lm_eval):
@@ -311,13 +318,13 @@ def test_lm_eval_lines_end_where_newlines_are(tmp_path, lm_eval):
         file.unlink()
 
 
-def test_answers_in_words_have_the_confidence_that_is_named(tmp_path):
+def test_answers_in_words_have_the_confidence_that_is_named(lines):
     rows = [
         {"doc_id": i, "target": "x", "filtered_resps": ["a"], "arguments": {}} for i in range(6)
     ]
     for grades in (lambda grade: {"acc": 0.0, "exact_match": grade}, lambda grade: {"f1": grade}):
         graded = [row | grades(i / 5) | {"doc": {"sure": 10 * i + 5}} for i, row in enumerate(rows)]
-        file = written(tmp_path / "m", graded)
+        file = lines(graded)
         (submission,) = read_submissions(
             file, columns={"confidence": "doc.sure"}, correct_from=0.6, scale=100
         )
@@ -444,20 +451,18 @@ def test_inspect_scorers_are_systems_weights_are_used_and_unscored_answers_unlab
     )
 
 
-def test_lm_eval_targets_are_those_that_the_plug_in_recorded(tmp_path, scores):
+def test_lm_eval_targets_are_those_that_the_plug_in_recorded(lines, scores):
     """They are not what `doc` or the text of the target says; where there is none, the reason is the reader's."""
     rows = rows_of(scores, "2222", metrics=["ecuas_1"])
     for row, values, label in zip(rows, *scores, strict=True):
         row["ecuas_1"] = record_of_sample(int(label), CHOICES, values[:, None])
         del row["acc"], row["doc"]["label"]
-    assert only(written(tmp_path / "m", rows)).references.tolist() == scores[1].tolist()
+    assert only(lines(rows)).references.tolist() == scores[1].tolist()
     columns = {"weight": "doc_id", "group": "doc.question"}
-    submission = only(written(tmp_path / "m", rows), columns)
+    submission = only(lines(rows), columns)
     assert submission.per_sample["sample_weight"] == [float(i) for i in range(30)]
     rows[3]["ecuas_1"] = record_of_sample([0, 1], CHOICES, scores[0][3][:, None])
-    refuses(
-        "must have one right choice in each sample; got '2' in row 4", written(tmp_path / "m", rows)
-    )
+    refuses("must have one right choice in each sample; got '2' in row 4", lines(rows))
 
 
 def test_results_of_the_authors_code_are_a_table(tmp_path):
@@ -474,18 +479,18 @@ def test_results_of_the_authors_code_are_a_table(tmp_path):
     assert submission.ids.tolist() == ['Q1, "quoted"\\n', "Q2"]
 
 
-def test_one_of_several_filters_is_chosen(tmp_path):
-    lines = [
+def test_one_of_several_filters_is_chosen(lines):
+    rows = [
         LINE,
         LINE | {"filter": "strict", "filtered_resps": LINE["filtered_resps"][::-1], "acc": None},
     ]
-    file = written(tmp_path / "m", lines)
+    file = lines(rows)
     assert [only(file, filter=name).predictions.argmax() for name in ("none", "strict")] == [0, 3]
     refuses("has no filter 'c'; got 'c', not none, strict", file, filter="c")
 
 
-def test_a_role_of_a_run_is_that_of_its_recipe_or_refused(tmp_path):
-    file = written(tmp_path / "m", [lm_eval_row(k, k % 3, [0, -1, -2]) for k in range(12)])
+def test_a_role_of_a_run_is_that_of_its_recipe_or_refused(lines):
+    file = lines([lm_eval_row(k, k % 3, [0, -1, -2]) for k in range(12)])
     submission = only(file)
     (again,) = read_submissions(file, recipe=submission.recipe)
     assert again.recipe == submission.recipe
