@@ -89,7 +89,7 @@ def _run(name: str, *arguments: str) -> int:
     from .command.help import COMMANDS
     from .words import COMMAND_WORDS
 
-    parameters = COMMANDS[name]().parameters()
+    parameters = COMMANDS[name].parameters()
     flags = {one.name: one.text for one in parameters.values()}
     words = COMMAND_WORDS | flags
     try:

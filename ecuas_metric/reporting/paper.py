@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,13 +22,11 @@ from ..results import System
 from ..version import VERSION
 from .differences import MAX_ROWS, comparison_grid, num_tests, pairs_by_key, verdict
 from .report import (
-    AT_ONE_CONFIDENCE,
     Report,
-    are_few,
+    at_one_confidence,
     digits_for,
     make_report,
     meanings_of,
-    numbers_to_beat,
     report_grid,
     report_records,
     short_title,
@@ -211,21 +209,11 @@ def methods_of(
         if note.id in OF_DATA:
             sentences += [f"{name}: {note.fact}", RULES_OF_UNLABELLED.get(note.advice, "")]
     sentences += _what_intervals_rest_on(report, keys)
-    sentences.append(_at_one_confidence(report, keys))
-    least = least_costs(systems)
-    sentences.append(f"{least[0].upper()}{least[1:]}.")
+    for said in filter(None, [at_one_confidence(report, keys), least_costs(systems)]):
+        sentences.append(f"{said[0].upper()}{said[1:]}.")
     sentences += _differences("ids" if first.ids is not None else "position", rows, level)
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")
     return " ".join(filter(None, sentences))
-
-
-def _at_one_confidence(report: Report, keys: Collection[Key]) -> str:
-    """Say what the answers of a few systems would score with one confidence for all; of many, which are no better."""
-    start = f"To beat, {AT_ONE_CONFIDENCE}"
-    if not are_few(report):
-        start = f"No better than {AT_ONE_CONFIDENCE}"
-    numbers = numbers_to_beat(report.results, keys, are_beaten=are_few(report))
-    return f"{start}: {numbers}." if numbers else ""
 
 
 def _abbreviations(keys: Iterable[Key]) -> str:

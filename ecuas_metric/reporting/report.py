@@ -332,16 +332,21 @@ def report_grid(
 
 def _hints(report: Report, shown: Collection[Key]) -> list[str]:
     """Say what confidences are to be better than, and which metrics a table leaves out unless they were chosen."""
-    hints = [not_beaten(report.results, shown)]
-    if are_few(report):
-        numbers = numbers_to_beat(report.results, shown)
-        hints = [f"to beat, {AT_ONE_CONFIDENCE}: {numbers}"] if numbers else []
+    hints = [at_one_confidence(report, shown)]
     left_out = [
         short_title(key) for key in report.keys if key.entry.only_in_full and key not in shown
     ]
     if left_out:
         hints.append(f"not shown: {', '.join(left_out)} (ecuas score --full)")
     return list(filter(None, hints))
+
+
+def at_one_confidence(report: Report, keys: Collection[Key]) -> str:
+    """Say what the answers of a few systems would score with one confidence for all; of many, which are no better."""
+    if not are_few(report):
+        return not_beaten(report.results, keys)
+    numbers = numbers_to_beat(report.results, keys)
+    return f"to beat, {AT_ONE_CONFIDENCE}: {numbers}" if numbers else ""
 
 
 def are_few(report: Report) -> bool:
@@ -366,32 +371,18 @@ def numbers_to_beat(
     for name, one in results.items():
         numbers = []
         for key, anchor in _at_one_confidence(one, keys).items():
-            is_beaten = _is_beaten(one, key, anchor)
+            value = one.estimates[key].value
+            is_beaten = value < anchor - SAME
             name_of_metric = short_title(key)
             if are_beaten:
                 mark = "" if is_beaten else " (not beaten)"
                 numbers.append(f"{name_of_metric} {anchor:.{DIGITS}f}{mark}")
             elif not is_beaten:
-                value = one.estimates[key].value
                 numbers.append(f"{name_of_metric} {value:.{DIGITS}f} against {anchor:.{DIGITS}f}")
         if numbers:
             of_system = f"{name} " if len(results) > 1 else ""
             systems.append(of_system + ", ".join(numbers))
     return "; ".join(systems)
-
-
-def falls_short(report: Report) -> bool:
-    """Return whether a system scores no better than its answers with one confidence for all."""
-    return any(
-        not _is_beaten(results, key, anchor)
-        for results in report.results.values()
-        for key, anchor in _at_one_confidence(results, report.keys).items()
-    )
-
-
-def _is_beaten(results: Results, key: Key, anchor: float) -> bool:
-    """Return whether the number of a system is lower than another by more than rounding."""
-    return results.estimates[key].value < anchor - SAME
 
 
 def _at_one_confidence(

@@ -94,7 +94,6 @@ def compare_in_memory(
         beside=[made.cost],
     )
     _require_pairs(submissions, rows)
-    options |= made.options(submissions)
     systems = made.systems(submissions, options)
     keys = metrics_of(output, systems, options_set(options))
     compared = compare_systems(systems, only=keys)
@@ -148,8 +147,7 @@ def write_for_paper(
     """Write what a paper needs: table, figures, a paragraph on methods, and all numbers."""
     submissions = read_files(files, rows, pool_tasks=pool_tasks, metric=metric, outputs=[])
     _require_pairs(submissions, rows)
-    options = metric.options() | {"confidence_level": interval} | made.options(submissions)
-    systems = made.systems(submissions, options)
+    systems = made.systems(submissions, metric.options() | {"confidence_level": interval})
     print(*lines_of(recipes_of(submissions)), sep="\n")
     from ..paper import write_paper
 

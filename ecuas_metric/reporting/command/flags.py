@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
+from pkgutil import resolve_name
 from types import UnionType
 from typing import Any, NoReturn, get_args
 
@@ -93,24 +94,24 @@ class Parameter:
 class Command:
     """A subcommand: the functions that do it, and its help."""
 
-    # by the parameter that chooses each; "" where none is given
-    forms: Mapping[str, Callable[..., Any]]
+    # MODULE:NAME by the parameter that chooses each; "" where none is given
+    forms: Mapping[str, str]
     description: str = ""
     epilog: str = ""
     usage: str = "FILE [FILE ...]"
-    # of the choosing parameters, those that no function has
-    switches: Mapping[str, Flag] = field(default_factory=dict)
     # what to do instead of a flag that it has not
     hints: Mapping[str, str] = field(default_factory=dict)
+
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """Return the function of each form."""
+        return {form: resolve_name(f"{__package__}.{name}") for form, name in self.forms.items()}
 
     def parameters(self) -> dict[str, Parameter]:
         """Return the parameters of all forms by their names."""
         parameters: dict[str, Parameter] = {}
-        for function in self.forms.values():
+        for function in self.functions().values():
             for one in parameters_of(function):
                 parameters.setdefault(one.name, one)
-        for name, flag in self.switches.items():
-            parameters[name] = Parameter(name, bool, flag)
         return parameters
 
 
@@ -155,12 +156,13 @@ def call(
 
 def parse(
     name: str,
-    commands: Mapping[str, Callable[[], Command]],
+    commands: Mapping[str, Command],
     argv: Sequence[str],
 ) -> Callable[[], Any]:
     """Return the call that a command line asks for; UsageError if its function does not take what is given."""
-    command = commands[name]()
-    about = (inspect.getdoc(command.forms[""]) or "").split("\n")[0]
+    command = commands[name]
+    functions = command.functions()
+    about = (inspect.getdoc(functions[""]) or "").split("\n")[0]
     parser = _Parser(
         prog=f"ecuas {name}",
         usage=f"ecuas {name} {command.usage} [options]",
@@ -176,11 +178,11 @@ def parse(
     for text in unknown:
         raise UsageError(_unknown(text.partition("=")[0], name, commands))
     arguments = vars(values)
-    form = next((one for one in command.forms if one in arguments), "")
-    function = command.forms[form]
+    form = next((one for one in functions if one in arguments), "")
+    function = functions[form]
     accepted = {one.name: one for one in parameters_of(function)}
-    for other in arguments.keys() - accepted.keys() - {form}:
-        _refuse(parameters[other], form, command)
+    for other in arguments.keys() - accepted.keys():
+        _refuse(parameters[other], form, functions)
     _require_sense(accepted, arguments, command.hints.get("FILE", f"See ecuas {name} --help."))
     return functools.partial(call, function, arguments)
 
@@ -204,13 +206,15 @@ def _are_set(parameters: Iterable[Parameter], arguments: Collection[str]) -> Ite
         yield one.name in arguments or bool(one.default)
 
 
-def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:
+def _refuse(
+    parameter: Parameter, form: str, functions: Mapping[str, Callable[..., Any]]
+) -> NoReturn:
     """Raise UsageError for a parameter that another form takes."""
     if form:
         raise UsageError(f"{parameter.text} cannot be used with {flag_of(form)}.")
     takers = []
-    for name, function in command.forms.items():
-        if any(one.name == parameter.name for one in parameters_of(function)):
+    for name, function in functions.items():
+        if parameter in parameters_of(function):
             takers.append(flag_of(name))
     raise UsageError(f"{parameter.text} requires {' or '.join(takers)}.")
 
@@ -218,15 +222,15 @@ def _refuse(parameter: Parameter, form: str, command: Command) -> NoReturn:
 def _unknown(
     flag: str,
     name: str,
-    commands: Mapping[str, Callable[[], Command]],
+    commands: Mapping[str, Command],
 ) -> str:
     """Say which flag an unknown one may be, of the same command or of another."""
     flags = {}
     for other, command in commands.items():
-        flags[other] = [one.text for one in command().parameters().values()]
+        flags[other] = [one.text for one in command.parameters().values()]
     holders = [f"ecuas {other}" for other, texts in flags.items() if flag in texts]
     if holders:
-        hint = commands[name]().hints.get(flag, "")
+        hint = commands[name].hints.get(flag, "")
         return f"ecuas {name} takes no {flag}, which is of {' and '.join(holders)}. {hint}".rstrip()
     for other in (name, *commands):
         for near in difflib.get_close_matches(flag, flags[other], 1):

@@ -1,6 +1,4 @@
-"""What the help of each subcommand says, and which functions do it."""
-
-from functools import cache
+"""What the help of each subcommand says, and which functions do it: their modules are imported when one is called."""
 
 from ...files.recipe import LAYOUTS
 from ...metrics import METRICS
@@ -129,83 +127,33 @@ def _metrics() -> str:
     return _METRICS.replace("{metrics}", "\n".join(lines))
 
 
-@cache
-def _score() -> Command:
-    from . import in_memory, out_of_core
-
-    return Command(
-        {"": in_memory.score_in_memory, "out_of_core": out_of_core.score_out_of_core},
+COMMANDS = {
+    "score": Command(
+        {"": "in_memory:score_in_memory", "out_of_core": "out_of_core:score_out_of_core"},
         _files(),
         _metrics() + _SCORE,
-        switches={"out_of_core": out_of_core.SWITCH},
-    )
-
-
-@cache
-def _compare() -> Command:
-    from .comparing import compare_in_memory
-
-    hints = {"--by": _NO_PARTS, "--out-of-core": _NO_PAIRS}
-    return Command({"": compare_in_memory}, _files(), _metrics() + _COMPARE, hints=hints)
-
-
-@cache
-def _plan() -> Command:
-    from .planning import plan_of_error_rates, plan_of_files
-
-    return Command(
-        {"": plan_of_files, "error_rates": plan_of_error_rates},
+    ),
+    "compare": Command(
+        {"": "comparing:compare_in_memory"},
+        _files(),
+        _metrics() + _COMPARE,
+        hints={"--by": _NO_PARTS, "--out-of-core": _NO_PAIRS},
+    ),
+    "plan": Command(
+        {"": "planning:plan_of_files", "error_rates": "planning:plan_of_error_rates"},
         _files(),
         _metrics() + _PLAN,
         usage="[FILE FILE]",
         hints={"--by": _NO_PARTS, "FILE": "A plan needs two, or --error-rates instead."},
-    )
-
-
-@cache
-def _report() -> Command:
-    from .comparing import write_for_paper
-
-    return Command({"": write_for_paper}, _files(), _REPORT)
-
-
-@cache
-def _decide() -> Command:
-    from .deciding import decide_rows
-
-    description = _NEW_ROWS + _files()
-    usage = "FILE [FILE ...] --reject-cost COST"
-    return Command({"": decide_rows}, description, _DECIDE, usage)
-
-
-@cache
-def _threshold() -> Command:
-    from .deciding import choose_threshold
-
-    return Command({"": choose_threshold}, _files(), _DECIDE)
-
-
-@cache
-def _read() -> Command:
-    from .recipes import show_recipes
-
-    return Command({"": show_recipes}, _files())
-
-
-@cache
-def _merge() -> Command:
-    from .out_of_core import merge_states
-
-    return Command({"": merge_states}, epilog=_metrics())
-
-
-COMMANDS = {  # by name; what one of them needs is imported when it is asked for
-    "score": _score,
-    "compare": _compare,
-    "plan": _plan,
-    "report": _report,
-    "decide": _decide,
-    "threshold": _threshold,
-    "read": _read,
-    "merge": _merge,
+    ),
+    "report": Command({"": "comparing:write_for_paper"}, _files(), _REPORT),
+    "decide": Command(
+        {"": "deciding:decide_rows"},
+        _NEW_ROWS + _files(),
+        _DECIDE,
+        usage="FILE [FILE ...] --reject-cost COST",
+    ),
+    "threshold": Command({"": "deciding:choose_threshold"}, _files(), _DECIDE),
+    "read": Command({"": "recipes:show_recipes"}, _files()),
+    "merge": Command({"": "out_of_core:merge_states"}, epilog=_metrics()),
 }

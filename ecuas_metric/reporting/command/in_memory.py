@@ -12,9 +12,9 @@ from ...recalibration import FOLDS, METHODS
 from ...results import System
 from ..report import (
     Report,
-    falls_short,
     is_bounded,
     make_report,
+    not_beaten,
     not_below,
     prepare_open,
     prepare_submissions,
@@ -60,14 +60,11 @@ class SystemFlags:
         FOLDS
     )
 
-    def options(self, submissions: Sequence[Submission]) -> dict[str, object]:
-        """Return the cost, if there is one."""
-        return cost_of_all(self.cost, submissions)
-
     def systems(
         self, submissions: Sequence[Submission], options: Mapping[str, object]
     ) -> dict[str, System]:
         """Prepare systems of which all answers are labelled, and recalibrate them if that is asked for."""
+        options = {**options, **cost_of_all(self.cost, submissions)}
         systems = prepare_submissions(submissions, **options)
         systems, _ = self.with_recalibrated(systems, submissions, options)
         return systems
@@ -124,7 +121,7 @@ def score_in_memory(
         outputs=output.output,
         beside=[made.cost],
     )
-    options |= made.options(submissions)
+    options |= cost_of_all(made.cost, submissions)
     systems, unlabelled = prepare_open(submissions, **options)
     if is_bounded(unlabelled):
         _require_labels({"explain": explain, "calibrate": made.calibrate})
@@ -161,7 +158,7 @@ def _next_steps(
         return []
     hints = [least_costs(systems)] if are_one_task and not report.differing else []
     steps = []
-    if falls_short(report) and not are_recalibrated:
+    if not_beaten(report.results, report.keys) and not are_recalibrated:
         steps.append("ecuas score --calibrate affine says what recalibration gains")
     if report.is_ranked and are_one_task:
         are_paired = all(system.ids is not None for system in systems.values())

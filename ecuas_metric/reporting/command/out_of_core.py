@@ -51,9 +51,12 @@ Engine = Annotated[
         choices=("local", "spark"),
     ),
 ]
-SWITCH = Flag(
-    "read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'"
-)
+OutOfCore = Annotated[
+    bool,
+    Flag(
+        "read Parquet files of any size in constant memory; FILE may be a folder or a quoted pattern such as 'a/*'"
+    ),
+]
 
 
 def score_out_of_core(
@@ -67,8 +70,9 @@ def score_out_of_core(
     figures: Figures = None,
     state: StateFile = None,
     engine: Engine = "local",
+    out_of_core: OutOfCore = False,
 ) -> Notes:
-    """Print the metrics of systems whose rows are never all in memory."""
+    """Print the metrics of systems whose rows are never all in memory; `out_of_core` chooses this function."""
     from ...scale.batches import note_on_class
     from ...scale.storage import read_collection
 

@@ -63,7 +63,7 @@ def folder(written, tmp_path, monkeypatch):
 def examples():
     commands = re.findall(
         r"^  (ecuas [a-z]+ .*)$",
-        "".join(command().epilog for command in COMMANDS.values()),
+        "".join(command.epilog for command in COMMANDS.values()),
         flags=re.MULTILINE,
     )
     return [
@@ -436,7 +436,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(name, said, folder, monkeypatch,
 
 
 def test_every_option_has_a_flag_or_a_column_except_three():
-    named = {*COMMANDS["score"]().parameters(), *COMMAND_WORDS, *OPTION_OF_ROLE.values()}
+    named = {*COMMANDS["score"].parameters(), *COMMAND_WORDS, *OPTION_OF_ROLE.values()}
     assert set(OPTIONS) - named == {"decisions", "epsilon", "max_uncertainty"}
 
 
@@ -447,14 +447,14 @@ def test_the_help_explains_every_flag_and_every_abbreviation_of_tables_and_signa
     with pytest.raises(SystemExit, match="0"):
         cli.main([command, "--help"])
     shown = capsys.readouterr().out
-    assert COMMANDS[command]().epilog.rstrip() in shown  # examples and metrics
+    assert COMMANDS[command].epilog.rstrip() in shown  # examples and metrics
     has_table = command in ("score", "compare", "plan", "merge")
     titles = [metric.title for metric in METRICS.values() if metric.when != "ratio" and has_table]
     assert all(f" {title}: " in shown for title in titles)
     names = {fact.label for fact in FACTS.values() if fact.label and has_table}
     assert not [name for name in names if f" {name}:" not in shown]
     words = " ".join(shown.split())
-    for parameter in COMMANDS[command]().parameters().values():
+    for parameter in COMMANDS[command].parameters().values():
         assert parameter.text in words
         assert " ".join(parameter.flag.help.split()) in words, parameter.name
 

@@ -231,7 +231,7 @@ def quick(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_flag_has_a_phrase_of_help_and_a_word_in_capitals_for_its_value(command):
-    for name, parameter in COMMANDS[command]().parameters().items():
+    for name, parameter in COMMANDS[command].parameters().items():
         flag = parameter.flag
         assert " " in flag.help, name
         assert " " not in flag.metavar, name
@@ -245,7 +245,7 @@ def test_every_flag_changes_something_or_is_refused_by_its_name(
 ):
     """The flags are those of the signatures: one without a row in `VALUES` is a KeyError."""
     begin = [command, *INPUTS[kind, command]]
-    parameters = COMMANDS[command]().parameters()
+    parameters = COMMANDS[command].parameters()
     before = {}
     idle = []
     for name in [name for name in parameters if name != "files" and flag_of(name) not in begin]:
