@@ -124,20 +124,12 @@ def reliability(system: System) -> Reliability:
     )
 
 
-def confidence_cost(
-    *, n: float, num_classes: float | None = None, epsilon: float = 1e-7, num_points: int = 201
-) -> ConfidenceCost:
+def confidence_cost(*, n: float, num_classes: float | None = None) -> ConfidenceCost:
     """Return the ECUAS_n costs of a correct (0 at 1) and a wrong answer at confidences from 1/K (1 for both) to 1."""
     u_max = 1.0 if num_classes is None else 1 - 1 / num_classes
-    u = np.linspace(u_max, 0, num_points)
+    u = np.linspace(u_max, 0, 201)
     correct, incorrect = (
-        ecuas_cost(
-            candidate_cost=np.full(num_points, cost),
-            uncertainty=u,
-            n=n,
-            max_uncertainty=u_max,
-            epsilon=epsilon,
-        )
+        ecuas_cost(candidate_cost=np.full(len(u), cost), uncertainty=u, n=n, max_uncertainty=u_max)
         for cost in (0.0, 1.0)
     )
     return ConfidenceCost(1 - u, correct, incorrect)

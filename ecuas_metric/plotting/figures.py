@@ -135,16 +135,10 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
     rows = -(-len(systems) // columns)
     width = 3.2 if len(systems) == columns else 2.6
     figure, grid = panels(
-        columns,
-        rows=2 * rows,
-        width=width,
-        height=0.6 + 3.6 * rows,
-        ratios=(3, 1) * rows,
+        2 * rows * columns, columns, width=width, height=1.8, margin=0.6, ratios=(3, 1) * rows
     )
-    places = np.reshape(np.array(grid), (rows, 2, columns))
-    upper = places[:, 0].ravel().tolist()
-    lower = places[:, 1].ravel().tolist()
-    for axes in upper[len(systems) :] + lower[len(systems) :]:
+    upper, lower = np.reshape(np.array(grid), (rows, 2, columns)).swapaxes(0, 1).reshape(2, -1)
+    for axes in (*upper[len(systems) :], *lower[len(systems) :]):
         axes.remove()
     binned = [reliability(system) for system in systems.values()]
     names = list(short_names(systems).values())
@@ -352,28 +346,31 @@ def _short_count(count: int) -> str:
 
 
 def panels(
-    columns: int,
+    count: int,
+    columns: int | None = None,
     *,
-    rows: int = 1,
     width: float = 5.5,
     height: float = 3.6,
+    margin: float = 0.0,
     ratios: Sequence[float] = (),
 ) -> Panels:
-    """Return an empty figure and its panels, row by row; `width` is that of a panel, `height` of all rows (inches)."""
+    """Return an empty figure and its panels, in one row or row by row: inches of each, and of the height beside all."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise missing_package("Figures need", "matplotlib") from None
-    figure = Figure(figsize=(width * columns + 0.4, height), layout="constrained")
-    grid = (
-        figure.subplots(rows, columns, squeeze=False, height_ratios=ratios or [1] * rows)
-        .ravel()
-        .tolist()
-    )
-    for axes in grid:
+    columns = columns or count
+    rows = -(-count // columns)
+    size = (width * columns + 0.4, height * rows + margin)
+    figure = Figure(figsize=size, layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, height_ratios=ratios or [1] * rows)
+    used, unused = np.split(grid.ravel(), [count])
+    for axes in unused:
+        axes.remove()
+    for axes in used:
         axes.spines[["top", "right"]].set_visible(False)
         axes.grid(alpha=0.25)
-    return figure, grid
+    return figure, used.tolist()
 
 
 def columns_for(count: int) -> int:
@@ -383,22 +380,14 @@ def columns_for(count: int) -> int:
     return min(_MAX_COLUMNS, max(4, math.ceil(math.sqrt(count))))
 
 
-def tiles(
-    names: Sequence[str],
-    *,
-    width: float = 2.6,
-    height: float = 2.1,
-) -> Panels:
-    """Return an empty figure with a small panel (`width` by `height` inches) titled by each name."""
-    columns = columns_for(len(names))
-    rows = -(-len(names) // columns)
-    figure, grid = panels(columns, rows=rows, width=width, height=height * rows + 0.6)
-    for axes in grid[len(names) :]:
-        axes.remove()
-    for axes, name in zip(grid, names, strict=False):
+def tiles(names: Sequence[str]) -> Panels:
+    """Return an empty figure with a small panel titled by each name."""
+    count = len(names)
+    figure, grid = panels(count, columns_for(count), width=2.6, height=2.1, margin=0.6)
+    for axes, name in zip(grid, names, strict=True):
         axes.set_title(label(name), fontsize="small")
         axes.tick_params(labelsize="small")
-    return figure, grid[: len(names)]
+    return figure, grid
 
 
 def outer_labels(

@@ -53,15 +53,11 @@ def forest_figure(
 ) -> Figure:
     """Draw differences with simultaneous intervals, filled where these exclude 0, and a caption above the panels."""
     columns = 2 if len(drawn) == 4 else min(_MAX_COLUMNS, len(drawn))
-    rows = -(-len(drawn) // columns)
     height = 1.2 + 0.2 * max(len(panel.bars) for panel in drawn)
     alike = len({tuple(bar.name for bar in panel.bars) for panel in drawn}) == 1
-    figure, grid = panels(
-        columns, rows=rows, width=3.6 if alike else 4.4, height=0.9 + rows * height
-    )
-    for axes in grid[len(drawn) :]:
-        axes.remove()
-    for i, (axes, panel) in enumerate(zip(grid, drawn, strict=False)):
+    width = 3.6 if alike else 4.4
+    figure, grid = panels(len(drawn), columns, width=width, height=height, margin=0.9)
+    for i, (axes, panel) in enumerate(zip(grid, drawn, strict=True)):
         _draw(axes, panel, are_named=not alike or i % columns == 0)
     lines = f"{100 * level:.10g}% intervals that hold for all differences together"
     marks = [

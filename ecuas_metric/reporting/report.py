@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,7 +40,7 @@ MOST_ANCHORS = 3  # systems, of which one line still says what one confidence fo
 SAME = 1e-12  # numbers as close are equal but for rounding, and share the mark of the best
 _ARROWS = {True: " ↑", False: " ↓", None: ""}
 _DIRECTIONS = {False: "↓ lower is better", True: "↑ higher is better"}
-BELOW = (UNLABELLED, "biased")  # the notes that the table itself shows
+BELOW = (UNLABELLED, "biased", "bounded")  # the notes that the table itself shows
 _SUBSCRIPTS = {"n": "_n", "reject_costs": "_r"}
 _VARIANTS = {  # of a metric -> the mark in its title, and what it means
     "normalized": ("N-", "divided by the value of a system that ignores its input"),
@@ -58,7 +58,7 @@ class Report:
     not_comparable: list[Key]  # must not rank these systems, see `basis.may_rank`
     signature: str  # of all systems, or of each where they differ
     differing: list[str]  # what forbids to rank them by any metric, see `basis.differing`
-    # The systems of which some answers are unlabelled, and their bounds; where the rule is to bound, results are nan.
+    # What is unknown of systems, and their bounds; where the rule is to bound, results are nan.
     unlabelled: Mapping[str, Unlabelled] = field(default_factory=dict)
     bounds: Mapping[str, Mapping[Key, ValueBounds]] = field(default_factory=dict)
 
@@ -77,14 +77,10 @@ class Report:
         """Return what a reader must know beside the numbers: system and note."""
         return [(name, note) for name, results in self.results.items() for note in results.notes]
 
-    def share_unlabelled(self, name: str) -> float:
-        """Return the share of a system's answers that are unlabelled, in [0, 1]."""
-        return self.unlabelled[name].share if name in self.unlabelled else 0.0
-
-    @property
-    def any_unlabelled(self) -> bool:
-        """Whether any answer lacks a label; where only confidences are missing, none does."""
-        return any(answers.share > 0 for answers in self.unlabelled.values())
+    def shares_unlabelled(self) -> dict[str, Any]:
+        """Return the share of each system's answers that are unlabelled, in [0, 1]; nothing if all are labelled."""
+        noted = {name: note.fields["share"] for name, note in self.notes() if note.id == UNLABELLED}
+        return {name: noted.get(name, 0.0) for name in self.results} if noted else {}
 
     def __repr__(self) -> str:
         """Return the table of the main metrics as text."""
@@ -417,9 +413,9 @@ def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
         "system": list(report.results),
         "N": list(map(str, report.sizes.values())),
     }
-    if report.any_unlabelled:
-        shares = map(report.share_unlabelled, report.results)
-        columns["unlabelled"] = [f"{share:.{DIGITS}f}" for share in shares]
+    shares = report.shares_unlabelled()
+    if shares:
+        columns["unlabelled"] = [f"{share:.{DIGITS}f}" for share in shares.values()]
     return [(header, list(map(Cell, texts))) for header, texts in columns.items()]
 
 
@@ -502,11 +498,12 @@ def report_records(
     """Return one dict per system: name, N, numbers with all digits, and the keys by which systems must not rank."""
     shown = list(report.keys if keys is None else keys)
     not_comparable = " ".join(str(key) for key in shown if key in report.not_comparable)
+    shares = report.shares_unlabelled()
     records: list[Record] = []
     for name, size in report.sizes.items():
         record: dict[str, object] = {"system": name, "N": size}
-        if report.any_unlabelled:
-            record["unlabelled"] = report.share_unlabelled(name)
+        if shares:
+            record["unlabelled"] = shares[name]
         results = report.results[name]
         for key in shown:
             record |= replace(results, estimates={key: results.estimates[key]}).flat()
@@ -651,9 +648,8 @@ def _undefined_results(system: System, only: Collection[Key] | None) -> Results:
     keys = [
         key
         for key in only or value_keys(system.decisions, system.options)
-        if key.entry.when != "calibration"
+        if key.entry.when != "calibration" and key.entry.applies(system.decisions)
     ]
-    keys = [key for key in keys if key.entry.applies(system.decisions)]
     estimates = dict.fromkeys(keys, Estimate(math.nan))
     return Results(estimates, system.notes + _notes_of_bounds(keys, system.options), system.basis)
 

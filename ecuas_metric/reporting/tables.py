@@ -315,12 +315,11 @@ def _mark_up(
     bold: str,
 ) -> list[list[str]]:
     """Return the texts of all cells, escaped, the best of each column in a template of bold text."""
-
-    def marked_up(cell: Cell) -> str:
-        text = escape(cell.text)
-        return bold.format(text) if cell.is_best else text
-
-    return [list(map(marked_up, row)) for row in _group_rows(grid)]
+    templates = {True: bold, False: "{}"}
+    return [
+        [templates[cell.is_best].format(escape(cell.text)) for cell in row]
+        for row in _group_rows(grid)
+    ]
 
 
 def _group_rows(grid: Grid) -> list[list[Cell]]:

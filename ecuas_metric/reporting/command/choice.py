@@ -14,7 +14,9 @@ from .flags import flag_of
 from .parameters import ADDING
 
 _LIKE = {"auroc": "n"}  # of a plan: as ECUAS_n, and unlike an error rate, depends on it
-_NUMBER = re.compile(r"_(\d[\d.e+-]*|inf)(?=_|\s|$)")  # the parameter in the name of a number
+_NUMBER = re.compile(
+    r"_(\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf)(?=_|\s|$)"
+)  # the parameter in the name of a number
 
 
 def asked_keys(
@@ -64,18 +66,11 @@ def _keys_of_word(
     for key in names.get(word, []):
         if key.parameter is not None or not key.entry.parameter:
             yield key
-    stem, _, number = word.rpartition("_")
-    for key in names.get(stem, []) if _is_number(number) else []:
-        if key.parameter is None and key.entry.parameter:
-            yield Key(key.metric, float(number))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    number = _NUMBER.search(word)
+    if number:
+        for key in names.get(_NUMBER.sub("", word), []):
+            if key.parameter is None and key.entry.parameter:
+                yield Key(key.metric, float(number[1]))
 
 
 def _names_of(keys: Sequence[Key]) -> dict[str, list[Key]]:
@@ -118,11 +113,10 @@ def _adding_flag(meant: Sequence[Key], number: str) -> str:
     return ""
 
 
-def _meant(name: str) -> list[Key]:
+def _meant(name: str) -> Sequence[Key]:
     """Return the numbers that a name may mean, whatever its parameter."""
-    bare = _NUMBER.sub("", _simple(name))
     keys = [Key(metric, None, variant) for metric in METRICS for variant in VARIANTS]
-    return [key for key in keys if bare in (str(key), _simple(title(key)))]
+    return _names_of(keys).get(_NUMBER.sub("", _simple(name)), [])
 
 
 def _simple(text: str) -> str:

@@ -7,14 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
-from ...errors import UNLABELLED, FileError, InputError, Note
+from ...errors import FileError, InputError, Note
 from ...files.recipe import Reading, Recipe
-from ...files.submissions import Unlabelled
 from ...metric import Key
 from ...options import checked_options
-from ..report import BELOW, report_of, write_figures
+from ..report import not_below, report_of, write_figures
 from .choice import asked_keys
 from .flags import Flag
 from .parameters import (
@@ -184,7 +181,7 @@ def _show(
     results = {}
     for name, state in collection.states.items():
         results[name] = results_of(state, **reading, with_errors=bool(output.output), only=keys)
-    report = report_of(results, _unlabelled(results))
+    report = report_of(results)
     if keys is None:
         keys = report.keys
     output.show_report(
@@ -197,8 +194,7 @@ def _show(
         print_paths(
             write_figures({name: system_of(collection.states[name]) for name in results}, figures)
         )
-    elsewhere = (*BELOW, "bounded")
-    return [(name, note) for name, note in report.notes() if note.id not in elsewhere]
+    return not_below(report.notes())
 
 
 def _keys_asked(
@@ -207,19 +203,6 @@ def _keys_asked(
     """Return the metrics that are asked for by name; None is all."""
     options = state.options.replace(normalize=reading["normalize"], decompose=reading["decompose"])
     return asked_keys(metrics, state.none, options, list(added))
-
-
-def _unlabelled(results: Mapping[str, SummaryResults]) -> dict[str, Unlabelled]:
-    """Return the share of unlabelled answers of each system that has some."""
-    shares = {}
-    for name, one in results.items():
-        for note in one.notes:
-            if note.id == UNLABELLED:
-                fields: dict[str, Any] = dict(note.fields)
-                shares[name] = Unlabelled(
-                    str(one.basis.unlabelled), np.zeros(0, np.bool_), fields["share"]
-                )
-    return shares
 
 
 def _bounds_lines(

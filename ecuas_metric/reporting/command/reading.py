@@ -20,7 +20,7 @@ from ...files.recipe import (
 from ...files.runs import RunOptions
 from ...files.submissions import Submission, read_new_rows, read_run, submissions_of
 from .flags import flag_of
-from .parameters import FormOptions, NewRowFlags, PairFlags, ReadingFlags, RowFlags
+from .parameters import FormOptions, NewRowFlags, PairFlags, ReadingFlags
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
 TRUTH = ("label", "correct")  # roles that new rows need not have
@@ -64,7 +64,8 @@ def read_files(
     common = {role: column for role, column in roles.items() if column}
     reading = reading_of(rows, metric, unlabelled)
     reading = replace(reading, labels=reading.labels or classes)
-    run = RunOptions(_tasks(rows), rows.filter, rows.choice_length, partial=rows.partial)
+    tasks = [task.strip() for task in rows.tasks.split(",")] if rows.tasks else []
+    run = RunOptions(tasks or None, rows.filter, rows.choice_length, partial=rows.partial)
     submissions: list[Submission] = []
     stems: list[str] = []
     for file, columns in zip(files, columns_of_files(rows.columns, files, others), strict=True):
@@ -73,8 +74,8 @@ def read_files(
         submissions += _named(systems, file.name)
         stems += [stem(one.file) if file.name is None else "" for one in systems]
     _require_use([rows, metric], submissions, pool_tasks=pool_tasks)
-    is_pooled = pool_tasks or part == "model" or stratum == "task"
-    _require_tasks(_tasks(rows) or (), submissions, is_pooled=is_pooled)
+    if not (pool_tasks or part == "model" or stratum == "task"):
+        _require_tasks(tasks, submissions)
     return _paired(_distinct(submissions, stems, has_parts=part is not None), rows)
 
 
@@ -182,12 +183,6 @@ def _read(
     return submissions_of(read_sheet(path, **reading.of_file()), path, reading=reading)
 
 
-def _tasks(rows: RowFlags) -> list[str] | None:
-    if rows.tasks is None:
-        return None
-    return [task.strip() for task in rows.tasks.split(",")]
-
-
 def require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
     """Raise FileError if a file that is read would be overwritten."""
     inputs = [file.path for file in files if os.path.exists(file.path)]
@@ -233,12 +228,8 @@ def _is_of_run(submission: Submission) -> bool:
     return submission.recipe.format == "run"
 
 
-def _require_tasks(
-    tasks: Iterable[str], submissions: Iterable[Submission], *, is_pooled: bool
-) -> None:
+def _require_tasks(tasks: Iterable[str], submissions: Iterable[Submission]) -> None:
     """Raise InputError if a task is asked for that no run has; where they are pooled, nothing says which there were."""
-    if is_pooled:
-        return
     parts = {f"{one.part}, " for one in submissions if _is_of_run(one)}
     for task in tasks:
         if not any(part.startswith(f"{task}, ") for part in parts):
