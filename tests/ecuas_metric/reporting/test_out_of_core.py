@@ -1,7 +1,6 @@
-import json
 import re
-import shlex
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +9,9 @@ import pytest
 
 from ecuas_metric import summary
 from ecuas_metric.reporting.cli import main
+from tests.ecuas_metric.reporting.commanded import by_name, content, saved
+
+ENGINES = ((), ("--out-of-core",))
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +23,7 @@ def logs(tmp_path_factory):
     for i, q in enumerate(rng.random((2, 300)).round(2)):
         columns = {"model": ["a", "b"] * 150, "confidence": q, "correct": rng.random(300) < q}
         parts.append(pa.table(columns))
-        saved(path, {"id": np.arange(300) // 2, **columns}, i)
+        written({"id": np.arange(300) // 2, **columns}, path / f"{i}.parquet")
     table = pa.concat_tables(parts)
     pq.write_table(table, path / "all.parquet")
     pq.write_table(table.slice(0, 0), path / "empty.parquet")
@@ -29,99 +31,90 @@ def logs(tmp_path_factory):
     return path
 
 
-def saved(folder, columns, name="a"):
-    path = folder / f"{name}.parquet"
+def written(columns, path="a.parquet"):
     pq.write_table(pa.table(columns), path)
     return path
 
 
-def printed(capsys, *arguments):
-    assert main([str(argument) for argument in arguments]) == 0
-    return capsys.readouterr()
-
-
-def rows_of(path):
-    return json.loads(path.read_text())["rows"]
-
-
 P, Y = np.random.default_rng(1).random(60), np.random.default_rng(2).integers(0, 2, 60)
+ANSWERS = {"confidence": P, "correct": Y}
 OF_THREE = {"p_cat": P / 2, "p_dog": P / 2, "p_eel": 1 - P}
 NAMES = np.array(["cat", "dog", "eel"])[np.arange(60) % 3]
 AS_TEXT = {  # what no engine adds up
-    "words": ({"confidence": P, "correct": np.where(Y, "yes", "no")}, ()),
+    "words": (ANSWERS | {"correct": np.where(Y, "yes", "no")}, ""),
     "a word for right": (
-        {"confidence": P, "correct": np.where(Y, "ja", "nein")},
-        ("--right", "ja"),
+        ANSWERS | {"correct": np.where(Y, "ja", "nein")},
+        "--right ja",
     ),
-    "percentages": ({"confidence": [f"{100 * p:.1f}%" for p in P], "correct": Y}, ()),
-    "names of classes": (OF_THREE | {"label": NAMES}, ()),
-    "classes in another order": (OF_THREE | {"label": NAMES}, ("--labels", "eel,cat,dog")),
+    "percentages": ({"confidence": [f"{100 * p:.1f}%" for p in P], "correct": Y}, ""),
+    "names of classes": (OF_THREE | {"label": NAMES}, ""),
+    "classes in another order": (OF_THREE | {"label": NAMES}, "--labels eel,cat,dog"),
     "mappings": (
         {"posteriors": [{"a": p, "b": 1 - p} for p in P], "label": np.where(Y, "a", "b")},
-        (),
+        "",
     ),
     "nested fields": (
         {"out": [{"p": p} for p in P], "correct": Y},
-        ("--columns", "confidence=out.p"),
+        "--columns confidence=out.p",
     ),
-    "complements": ({"doubt": P, "correct": Y}, ("--columns", "confidence=1-doubt")),
+    "complements": ({"doubt": P, "correct": Y}, "--columns confidence=1-doubt"),
     "dropped answers": (
-        {"confidence": P, "correct": np.where(P < 0.2, np.nan, Y)},
-        ("--unlabelled", "drop"),
+        ANSWERS | {"correct": np.where(P < 0.2, np.nan, Y)},
+        "--unlabelled drop",
     ),
 }
 LAYOUTS = {  # columns, flags
-    "class 0": ({"prob_0": P, "label": Y}, ()),
-    "logits of class 1 in [0, 1]": ({"score_1": P, "label": Y}, ("--predictions-are", "logits")),
-    "names with blanks": ({"model": ["a", " a", "b"] * 20, "confidence": P, "correct": Y}, ()),
-    "names that are truths": ({"model": Y == 1, "confidence": P, "correct": Y}, ()),
-    "an empty name": ({"model": ["a", "", "b"] * 20, "confidence": P, "correct": Y}, ()),
-    "percentages of a scale": ({"confidence": 100 * P, "correct": Y}, ("--scale", "100")),
-    "grades with a limit": ({"confidence": P, "correct": Y / 2}, ("--correct-from", "0.5")),
-    "two scales": ({"confidence": np.where(Y, 100 * P, P), "correct": Y}, ("--scale", "100")),
+    "class 0": ({"prob_0": P, "label": Y}, ""),
+    "logits of class 1 in [0, 1]": ({"score_1": P, "label": Y}, "--predictions-are logits"),
+    "names with blanks": (ANSWERS | {"model": ["a", " a", "b"] * 20}, ""),
+    "names that are truths": (ANSWERS | {"model": Y == 1}, ""),
+    "an empty name": (ANSWERS | {"model": ["a", "", "b"] * 20}, ""),
+    "percentages of a scale": (ANSWERS | {"confidence": 100 * P}, "--scale 100"),
+    "grades with a limit": (ANSWERS | {"correct": Y / 2}, "--correct-from 0.5"),
+    "two scales": (ANSWERS | {"confidence": np.where(Y, 100 * P, P)}, "--scale 100"),
     "marks of ignored rows": (
         {"prob_0": P, "prob_1": 1 - P, "label": np.where(P < 0.1, -100, Y)},
-        (),
+        "",
     ),
     "weights on the edges of bins": (
         {"confidence": [0.6, 0.7, 0.5] * 20, "correct": [0, 1, 0] * 20, "w": [2, 3, 3] * 20},
-        ("--weight", "w"),
+        "--weight w",
     ),
     "decimals": (
         {"confidence": [Decimal("0.85"), Decimal("0.9")] * 30, "correct": [1, 0] * 30},
-        (),
+        "",
     ),
     "counts that are no numbers of rows": (
-        {"confidence": P, "correct": Y, "w": P},
-        ("--weight", "w", "--weights-are", "counts"),
+        ANSWERS | {"w": P},
+        "--weight w --weights-are counts",
     ),
-    "parts by the label": ({"prob_0": 1 - P, "prob_1": P, "label": Y}, ("--by", "label")),
-    "ties on paper": ({"label": [1, 1, 1, 0], "prob_1": [0.7, 0.3, 0.8, 0.2]}, ()),
-    "inverted confidences": ({"confidence": np.where(Y, P / 2, (P + 1) / 2), "correct": Y}, ()),
-    "a perfect order": ({"confidence": np.where(Y, (P + 1) / 2, P / 2), "correct": Y}, ()),
-    "a column that is not used": ({"confidence": P, "correct": Y, "weight": P}, ()),
-    "the other class": ({"prob": np.where(Y, P / 2, (P + 1) / 2), "label": Y}, ()),
+    "parts by the label": ({"prob_0": 1 - P, "prob_1": P, "label": Y}, "--by label"),
+    "ties on paper": ({"label": [1, 1, 1, 0], "prob_1": [0.7, 0.3, 0.8, 0.2]}, ""),
+    "inverted confidences": (ANSWERS | {"confidence": np.where(Y, P / 2, (P + 1) / 2)}, ""),
+    "a perfect order": (ANSWERS | {"confidence": np.where(Y, (P + 1) / 2, P / 2)}, ""),
+    "a column that is not used": (ANSWERS | {"weight": P}, ""),
+    "the other class": ({"prob": np.where(Y, P / 2, (P + 1) / 2), "label": Y}, ""),
     "labels from 1": (
         {"prob_0": P, "prob_1": (1 - P) / 2, "prob_2": (1 - P) / 2, "label": Y + 1},
-        (),
+        "",
     ),
-    "hard predictions": ({"confidence": Y, "correct": 1 - Y}, ()),
-    "hard posteriors": ({"prob_0": Y, "prob_1": 1 - Y, "label": (Y + (P < 0.3)) % 2}, ()),
-    "uncertainties above u_M": ({"confidence": P, "correct": Y}, ("--num-classes", "2")),
+    "hard predictions": ({"confidence": Y, "correct": 1 - Y}, ""),
+    "hard posteriors": ({"prob_0": Y, "prob_1": 1 - Y, "label": (Y + (P < 0.3)) % 2}, ""),
+    "uncertainties above u_M": (ANSWERS, "--num-classes 2"),
     "missing confidences": (
-        {"confidence": np.where(P < 0.2, np.nan, P), "correct": Y},
-        ("--missing-confidence", "0"),
+        ANSWERS | {"confidence": np.where(P < 0.2, np.nan, P)},
+        "--missing-confidence 0",
     ),
     "weights and intervals": (
-        {"confidence": P, "correct": Y, "w": P},
-        ("--weight", "w", "--interval", "0.9"),
+        ANSWERS | {"w": P},
+        "--weight w --interval 0.9",
     ),
     "every variant": (
-        {"model": ["a", "b"] * 30, "confidence": P, "correct": Y},
-        ("--normalize", "--decompose", "--reject-costs", "0.2", "--interval", "0.9"),
+        ANSWERS | {"model": ["a", "b"] * 30},
+        "--normalize --decompose --reject-costs 0.2 --interval 0.9",
     ),
     **AS_TEXT,
-    "all right": ({"confidence": P, "correct": np.ones(60, int)}, ()),
+    "all right": (ANSWERS | {"correct": np.ones(60, int)}, ""),
 }
 # how finely, and digests of columns of which no engine has all rows
 KNOWN_TO_ONE_ENGINE = ("state", "weights")
@@ -137,18 +130,15 @@ def facts_of(signature):
 
 
 @pytest.mark.parametrize(("columns", "flags"), LAYOUTS.values(), ids=LAYOUTS)
-def test_numbers_notes_marks_and_basis_do_not_depend_on_where_the_rows_are(
-    columns, flags, tmp_path, capsys
-):
-    path = saved(tmp_path, columns)
+def test_numbers_notes_marks_and_basis_do_not_depend_on_where_the_rows_are(columns, flags, capsys):
+    path = written(columns)
     said = []
     tables = []
-    for engine in ((), ("--out-of-core",)):
-        written = tmp_path / f"{len(said)}.json"
-        code = main(["score", str(path), *flags, *engine, "--output", str(written)])
+    for engine in ENGINES:
+        code = main(["score", path, *flags.split(), *engine, "--output", "t.json"])
         captured = capsys.readouterr()
-        table = {"rows": [], "signature": ""} if code else json.loads(written.read_text())
-        tables.append({row["system"]: row for row in table["rows"]})
+        table = {"rows": [], "signature": ""} if code else content("t.json")
+        tables.append(by_name(table))
         notes = sorted(line for line in captured.err.splitlines() if line.startswith("note: "))
         rule = re.split(r"; got | in row |\. ", captured.err)[0] if code else notes
         marked = [line for line in captured.out.splitlines() if "●" in line]
@@ -166,61 +156,46 @@ def test_numbers_notes_marks_and_basis_do_not_depend_on_where_the_rows_are(
         assert other.items() <= row.items()
 
 
-def test_missing_confidences_are_bounded_in_memory_as_the_refusal_says(tmp_path, capsys):
-    path = saved(tmp_path, {"confidence": np.where(P < 0.2, np.nan, P), "correct": Y})
-    assert main(["score", str(path), "--out-of-core"]) == 2
-    assert "`ecuas score` without --out-of-core bounds" in capsys.readouterr().err
-    assert main(["score", str(path)]) == 0
+def test_missing_confidences_are_bounded_in_memory_as_the_refusal_says(ran):
+    path = written(ANSWERS | {"confidence": np.where(P < 0.2, np.nan, P)})
+    assert "`ecuas score` without --out-of-core bounds" in ran(f"score {path} --out-of-core", 2).err
+    ran(f"score {path}")
 
 
-def test_a_name_stands_before_those_of_its_columns(logs, tmp_path, capsys):
-    files = f"A={logs}/0.parquet", f"B={logs}/1.parquet"
-    for engine in ((), ("--out-of-core",)):
-        printed(capsys, "score", *files, "--by", "model", *engine, "--output", tmp_path / "t.json")
-        assert [row["system"] for row in rows_of(tmp_path / "t.json")] == [
-            "A a",
-            "A b",
-            "B a",
-            "B b",
-        ]
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_name_stands_before_those_of_its_columns(engine, logs):
+    rows = saved("score", f"A={logs}/0.parquet", f"B={logs}/1.parquet", "--by", "model", *engine)
+    assert list(by_name(rows)) == ["A a", "A b", "B a", "B b"]
 
 
-def test_files_of_one_name_in_two_folders_are_two_systems(tmp_path, capsys):
-    paths = []
-    for folder in (tmp_path / "x", tmp_path / "y"):
-        folder.mkdir()
-        paths.append(saved(folder, {"confidence": P, "correct": Y}))
-    for engine in ((), ("--out-of-core",)):
-        printed(capsys, "score", *paths, *engine, "--output", tmp_path / "t.json")
-        assert [row["system"] for row in rows_of(tmp_path / "t.json")] == [
-            str(path.with_suffix("")) for path in paths
-        ]
+@pytest.mark.parametrize("engine", ENGINES)
+def test_files_of_one_name_in_two_folders_are_two_systems(engine):
+    paths = [Path(folder, "a.parquet") for folder in "xy"]
+    for path in paths:
+        path.parent.mkdir()
+        written(ANSWERS, path)
+    assert list(by_name(saved("score", *paths, *engine))) == ["x/a", "y/a"]
 
 
-def test_a_file_of_states_grows_and_merges(logs, tmp_path, capsys):
-    states = [tmp_path / f"{i}.state" for i in (0, 1)]
-    for i, state_of in enumerate(states):
-        printed(capsys, "score", logs / f"{i}.parquet", "--out-of-core", "--state", state_of)
-    both = printed(capsys, "merge", *states, "--state", tmp_path / "both.state").out
-    scored = printed(capsys, "score", f"{logs}/[01].parquet", "--out-of-core").out
+def test_a_file_of_states_grows_and_merges(logs, ran):
+    for i in range(2):
+        ran(f"score {logs}/{i}.parquet --out-of-core --state {i}.state")
+    both = ran("merge 0.state 1.state --state both.state").out
+    scored = ran(f"score {logs}/[01].parquet --out-of-core").out
     assert both == scored.partition("\n")[2]
-    assert both == printed(capsys, "merge", tmp_path / "both.state").out
-    error = printed(capsys, "score", logs / "1.parquet", "--out-of-core", "--state", states[0]).err
-    assert (
-        f"note: The rows of 1 file(s) are in {states[0]} already, read as they were then." in error
-    )
-    assert states[0].read_bytes() == (tmp_path / "both.state").read_bytes()
+    assert both == ran("merge both.state").out
+    said = ran(f"score {logs}/1.parquet --out-of-core --state 0.state").err
+    assert "note: The rows of 1 file(s) are in 0.state already, read as they were then." in said
+    assert Path("0.state").read_bytes() == Path("both.state").read_bytes()
 
 
 def test_bounds_are_in_the_table_and_in_what_is_written(logs, capsys, monkeypatch):
     for name, value in (("MOST_GROUPS", 1), ("LINEAR", 8.0), ("ROOT", 4.0)):
         monkeypatch.setattr(summary, name, value)
-    flags = ("--out-of-core", "--full", "--output", logs / "t.json")
-    out = printed(capsys, "score", logs / "all.parquet", *flags).out
-    row = rows_of(logs / "t.json")[0]
+    row = saved("score", logs / "all.parquet", "--out-of-core", "--full")["rows"][0]
     assert row["auroc_lower_bound"] < row["auroc"] < row["auroc_upper_bound"]
     assert "error_rate_lower_bound" not in row
-    [line] = [line for line in out.split("\n") if line.startswith("a: bounds")]
+    [line] = [line for line in capsys.readouterr().out.split("\n") if line.startswith("a: bounds")]
     assert "auroc in [0." in line
     assert "augrc in [0." in line
     assert "error_rate" not in line
@@ -231,38 +206,31 @@ def of_classes(count, rng):
     return {f"prob_{k}": posteriors[:, k] for k in range(count)} | {"label": np.arange(40) % count}
 
 
-UNRANKED = {  # two systems, flags, what differs
-    "numbers of classes": (
-        lambda rng: [of_classes(3, rng), of_classes(5, rng)],
-        "numbers of classes K",
-    ),
-    "numbers of samples": (
-        lambda rng: [{"confidence": rng.random(n), "correct": np.arange(n) % 2} for n in (30, 40)],
-        "numbers of samples",
-    ),
+UNRANKED = {  # what differs -> two systems
+    "numbers of classes K": lambda rng: [of_classes(count, rng) for count in (3, 5)],
+    "numbers of samples": lambda rng: [
+        {"confidence": rng.random(n), "correct": np.arange(n) % 2} for n in (30, 40)
+    ],
 }
 
 
-@pytest.mark.parametrize(("make", "reason"), UNRANKED.values(), ids=UNRANKED)
-def test_what_may_not_be_ranked_is_not_marked_and_the_reason_is_named(
-    make, reason, rng, tmp_path, capsys
-):
+@pytest.mark.parametrize(("reason", "make"), UNRANKED.items(), ids=UNRANKED)
+def test_what_may_not_be_ranked_is_not_marked_and_the_reason_is_named(make, reason, rng, ran):
     """As in memory, out of core and from merged states."""
-    paths = []
-    for name, columns in zip(("one", "two"), make(rng), strict=True):
-        paths.append(saved(tmp_path, columns, name))
-        printed(capsys, "score", paths[-1], "--out-of-core", "--state", tmp_path / f"{name}.state")
-    states = [tmp_path / "one.state", tmp_path / "two.state"]
-    for arguments in (["score", *paths], ["score", *paths, "--out-of-core"], ["merge", *states]):
-        text = " ".join(printed(capsys, *arguments).out.split())
+    for name, columns in zip("ab", make(rng), strict=True):
+        written(columns, f"{name}.parquet")
+        ran(f"score {name}.parquet --out-of-core --state {name}.state")
+    files = "a.parquet b.parquet"
+    for command in (f"score {files}", f"score {files} --out-of-core", "merge a.state b.state"):
+        text = " ".join(ran(command).out.split())
         assert "No best value is marked" in text
         assert reason in text
 
 
 @pytest.mark.e2e
-def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
-    out = printed(capsys, "score", logs / "all.parquet", "--out-of-core", "--figures", tmp_path).out
-    drawn = {path.stem for path in tmp_path.iterdir()}
+def test_the_command_draws_figures_of_states(logs, ran):
+    out = ran(f"score {logs}/all.parquet --out-of-core --figures drawn").out
+    drawn = {path.stem for path in Path("drawn").iterdir()}
     assert drawn == {"risk_coverage", "reject_cost", "ecuas_against_n", "reliability"}
     assert "reliability.png" in out
 
@@ -293,66 +261,45 @@ def test_the_command_draws_figures_of_states(logs, tmp_path, capsys):
         ),
     ],
 )
-def test_what_cannot_be_done_is_one_line(arguments, message, logs, capsys):
-    assert main(shlex.split(arguments.format(logs))) == 2
-    error = capsys.readouterr().err
+def test_what_cannot_be_done_is_one_line(arguments, message, logs, ran):
+    error = ran(arguments.format(logs), 2).err
     assert message in error
     assert error.count("\n") == 1
 
 
 @pytest.mark.parametrize(("columns", "flags"), AS_TEXT.values(), ids=AS_TEXT)
-def test_a_recipe_is_taken_back(columns, flags, tmp_path, capsys):
-    path = saved(tmp_path, columns)
-    recipe = tmp_path / "recipe.json"
-    output = tmp_path / "t.json"
-    printed(capsys, "read", path, *flags, "--output", recipe)
-    tables = []
-    for more in (flags, ("--recipe", recipe)):
-        printed(capsys, "score", path, *more, "--out-of-core", "--output", output)
-        tables.append(json.loads(output.read_text()))
-    assert tables[0] == tables[1]
+def test_a_recipe_is_taken_back(columns, flags, ran):
+    path = written(columns)
+    ran(f"read {path} {flags} --output recipe.json")
+    said = (flags, "--recipe recipe.json")
+    first, second = (saved("score", path, *how.split(), "--out-of-core") for how in said)
+    assert first == second
 
 
-def test_metrics_that_are_asked_for_and_systems_are_as_in_memory(tmp_path, capsys):
-    columns = {"id": np.arange(60), "correct": Y}
-    files = [
-        saved(tmp_path, {**columns, "confidence": confidence}, name)
-        for name, confidence in (("b", P), ("a", 1 - P))
-    ]
-    asked = ("--metrics", "error_rate,ecuas_1", "--interval", "0.9")
-    whole = printed(capsys, "score", *files, *asked)
-    apart = printed(capsys, "score", *files, *asked, "--out-of-core")
-    lines = [line for line in whole.out.splitlines() if line[:1] in ("b", "a")]
-    assert [line for line in apart.out.splitlines() if line[:1] in ("b", "a")] == lines
-    assert "not shown" not in apart.out
-    assert "biased" not in apart.out + apart.err
+def test_metrics_that_are_asked_for_and_systems_are_as_in_memory(ran):
+    for name, confidence in (("b", P), ("a", 1 - P)):
+        written(ANSWERS | {"id": np.arange(60), "confidence": confidence}, f"{name}.parquet")
+    asked = "score b.parquet a.parquet --metrics error_rate,ecuas_1 --interval 0.9"
+    both = [ran(f"{asked} {' '.join(engine)}") for engine in ENGINES]
+    whole, apart = (re.findall("^[ab] .*", one.out, re.MULTILINE) for one in both)
+    assert whole == apart
+    assert "not shown" not in both[1].out
+    assert "biased" not in both[1].out + both[1].err
 
 
-def test_each_system_has_the_notes_of_its_own_columns(tmp_path, capsys):
+def test_each_system_has_the_notes_of_its_own_columns(ran):
     q = np.where(Y == 1, 0.2, 0.8) + 0.1 * P
-    files = [
-        saved(tmp_path, {"y_prob": probability, "y_true": Y}, name)
-        for name, probability in (("a", 1 - q), ("b", q))
-    ]
-    notes = [
-        printed(capsys, "score", *files, *flags).err.splitlines()
-        for flags in ((), ("--out-of-core",))
-    ]
-    assert len(notes[0]) == len(notes[1])
-    assert {line.split(":")[1] for line in notes[0]} == {line.split(":")[1] for line in notes[1]}
+    for name, probability in (("a", 1 - q), ("b", q)):
+        written({"y_prob": probability, "y_true": Y}, f"{name}.parquet")
+    both = [ran(f"score a.parquet b.parquet {' '.join(engine)}").err for engine in ENGINES]
+    systems = [sorted(line.split(":")[1] for line in notes.splitlines()) for notes in both]
+    assert systems[0] == systems[1]
 
 
-def test_the_systems_of_a_file_stand_in_the_order_of_their_names(tmp_path, capsys, rng):
+def test_the_systems_of_a_file_stand_in_the_order_of_their_names(rng):
     names = [f"system {k}" for k in range(100, 160)]
     systems = rng.permutation(names * 5)
-    rows = {
-        "model": systems,
-        "confidence": rng.random(len(systems)),
-        "correct": rng.integers(0, 2, len(systems)),
-    }
-    output = tmp_path / "t.json"
-    flags = ("--by", "model", "--out-of-core", "--output", output)
-    printed(capsys, "score", saved(tmp_path, rows), *flags)
-    shown = [row["system"] for row in rows_of(output)]
-    assert shown == sorted(shown)
-    assert len(shown) == len(names)
+    size = len(systems)
+    columns = {"model": systems, "confidence": rng.random(size), "correct": np.arange(size) % 2}
+    shown = saved("score", written(columns), "--by", "model", "--out-of-core")
+    assert list(by_name(shown)) == names
