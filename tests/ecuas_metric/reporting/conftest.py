@@ -1,5 +1,7 @@
 """Each test of the command works in a folder of its own, and types what a user would."""
 
+import shlex
+
 import pytest
 
 from ecuas_metric.reporting.cli import main
@@ -17,7 +19,7 @@ def ran(capsys):
 
     def run(command, code=0):
         capsys.readouterr()
-        assert main(command.split()) == code
+        assert main(shlex.split(command)) == code
         return capsys.readouterr()
 
     return run

@@ -1,6 +1,5 @@
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from ecuas_metric.reporting.command import in_memory
 from ecuas_metric.reporting.command.help import COMMANDS
 from ecuas_metric.reporting.tables import BEST
 from ecuas_metric.reporting.words import COMMAND_WORDS
-from tests.ecuas_metric.reporting.commanded import answers, content, saved
+from tests.ecuas_metric.reporting.commanded import answers, by_name, content, saved
 from tests.ecuas_metric.systems import compute
 
 TINY = "confidence,correct\n0.9,1\n0.4,0\n"
@@ -61,39 +60,18 @@ def folder(written, tmp_path, monkeypatch):
 
 
 def examples():
-    commands = re.findall(
-        r"^  (ecuas [a-z]+ .*)$",
-        "".join(command.epilog for command in COMMANDS.values()),
-        flags=re.MULTILINE,
-    )
-    return [
-        pytest.param(
-            command, marks=[pytest.mark.e2e] * bool(re.search("--figures|report", command))
-        )
-        for command in commands
-    ]
+    for command in COMMANDS.values():
+        for example in re.findall("^  ecuas ([a-z]+ .*)$", command.epilog, re.MULTILINE):
+            is_drawn = re.search("--figures|report", example)
+            yield pytest.param(example, marks=[pytest.mark.e2e] if is_drawn else [])
 
 
-@pytest.mark.parametrize("command", examples())
-def test_the_examples_of_the_help_work(command, folder, capsys):
-    assert cli.main(shlex.split(command)[1:]) == 0
-    assert ("ecuas|n:" in capsys.readouterr().out) == (
-        command.split()[1] not in ("decide", "report")
-    )
-    if "--output table.tex" in command:
-        assert (folder / "table.tex").exists()
-        names = {path.name for path in (folder / "plots").iterdir()}
-        assert {
-            "risk_coverage.png",
-            "reject_cost.svg",
-            "reliability.png",
-            "ecuas_against_n.svg",
-        } <= names
-    elif "--figures" in command:
-        assert {path.name for path in (folder / "plots").iterdir()} == {
-            "differences.png",
-            "differences.svg",
-        }
+@pytest.mark.parametrize("command", [*examples()])
+def test_the_examples_of_the_help_work(command, folder, ran):
+    has_signature = command.split()[0] not in ("decide", "report")
+    assert ("ecuas|n:" in ran(command).out) == has_signature
+    for output in re.findall("--(?:output|figures|state) ([^ ]+)", command):
+        assert (folder / output).exists()
 
 
 def test_the_numbers_are_those_of_the_metric(folder):
@@ -174,75 +152,30 @@ def test_systems_of_different_questions_have_no_best(folder, ran):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        ("score nothing.csv", "nothing.csv: there is no such file."),
-        ("score gpt.csv --n low", "--n takes numbers, separated by commas; got 'low'."),
-        ("score gpt.csv --n -1", "--n must be >= 0 (inf allowed); got -1.0 at index 0 (1 of 1)."),
-        (
-            "score gpt.csv --reject-costs 2",
-            "gpt.csv: --reject-costs must lie in [0, 1], the largest",
-        ),
-        ("score gpt.csv --bins 0", "--bins must be a whole number in"),
-        (
-            "score gpt.csv --columns confidence",
-            "--columns takes ROLE=COLUMN pairs; got 'confidence'.",
-        ),
-        (
-            "score gpt.csv --columns three.csv:id=p",
-            "--columns names a file or system that is not there; got 'three",
-        ),
-        ("score gpt.csv --metrics acc", "--metrics must be among error_rate, ece,"),
-        (
-            "score gpt.csv --metrics ER --normalize",
-            "--normalize has no effect on what --metrics names; got",
-        ),
-        (
-            "score gpt.csv --metrics ER,ECE --n 2",
-            "--n has no effect on what --metrics names; got error_rate, ece.",
-        ),
-        (
-            "score gpt.csv --metrics ER --bins 3",
-            "--bins has no effect on what --metrics names; got error_rate.",
-        ),
-        (
-            "score gpt.csv --metrics ECUAS --reject-costs 0.1",
-            "--reject-costs has no effect on what --metrics names",
-        ),
-        (
-            "score gpt.csv --metrics ER --full",
-            "--full has no effect beside --metrics, which names what is shown.",
-        ),
-        (
-            "plan --error-rates 0.3,0.2 --metrics ER --auroc 0.9",
-            "--auroc has no effect on what --metrics names",
-        ),
-        (
-            "plan gpt.csv llama.jsonl --metrics ECE",
-            "--metrics must name a metric that can be planned; got ECE.",
-        ),
-        ("compare gpt.csv llama.jsonl --metrics n-ecuas_0", "--metrics must be among "),
-        (
-            "score gpt.csv --interval 95",
-            "the level of intervals must be a number in (0, 1); got 95.0. A per",
-        ),
-        (
-            "score gpt.csv --weights-are counts",
-            "--weights-are has no effect without --weight.",
-        ),
-        (
-            "score gpt.csv --output a.doc",
-            "a.doc: a table can be written as .md, .tex, .txt, .csv, .json.\n",
-        ),
-        (
-            "score logits.csv --predictions-are probabilities",
-            "logits.csv: column 'logit_0..logit_2' must",
-        ),
-        (
-            "score gpt.csv logits.csv",
-            "systems of one table must have one form; gpt.csv holds confidences",
-        ),
-        ("compare gpt.csv", "a comparison needs at least two systems; got 1."),
-    ],
+    {
+        "score nothing.csv": "nothing.csv: there is no such file.",
+        "score gpt.csv --n low": "--n takes numbers, separated by commas; got 'low'.",
+        "score gpt.csv --n -1": "--n must be >= 0 (inf allowed); got -1.0 at index 0 (1 of 1).",
+        "score gpt.csv --reject-costs 2": "gpt.csv: --reject-costs must lie in [0, 1], the largest",
+        "score gpt.csv --bins 0": "--bins must be a whole number in",
+        "score gpt.csv --columns confidence": "--columns takes ROLE=COLUMN pairs; got 'confidence'.",
+        "score gpt.csv --columns three.csv:id=p": "--columns names a file or system that is not there; got 'three",
+        "score gpt.csv --metrics acc": "--metrics must be among error_rate, ece,",
+        "score gpt.csv --metrics ER --normalize": "--normalize has no effect on what --metrics names; got",
+        "score gpt.csv --metrics ER,ECE --n 2": "--n has no effect on what --metrics names; got error_rate, ece.",
+        "score gpt.csv --metrics ER --bins 3": "--bins has no effect on what --metrics names; got error_rate.",
+        "score gpt.csv --metrics ECUAS --reject-costs 0.1": "--reject-costs has no effect on what --metrics names",
+        "score gpt.csv --metrics ER --full": "--full has no effect beside --metrics, which names what is shown.",
+        "plan --error-rates 0.3,0.2 --metrics ER --auroc 0.9": "--auroc has no effect on what --metrics names",
+        "plan gpt.csv llama.jsonl --metrics ECE": "--metrics must name a metric that can be planned; got ECE.",
+        "compare gpt.csv llama.jsonl --metrics n-ecuas_0": "--metrics must be among ",
+        "score gpt.csv --interval 95": "the level of intervals must be a number in (0, 1); got 95.0. A per",
+        "score gpt.csv --weights-are counts": "--weights-are has no effect without --weight.",
+        "score gpt.csv --output a.doc": "a.doc: a table can be written as .md, .tex, .txt, .csv, .json.\n",
+        "score logits.csv --predictions-are probabilities": "logits.csv: column 'logit_0..logit_2' must",
+        "score gpt.csv logits.csv": "systems of one table must have one form; gpt.csv holds confidences",
+        "compare gpt.csv": "a comparison needs at least two systems; got 1.",
+    }.items(),
 )
 def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, ran):
     captured = ran(arguments, 2)
@@ -254,115 +187,82 @@ def test_bad_input_is_one_line_and_exit_code_2(arguments, message, folder, ran):
 @pytest.mark.parametrize(
     "name", [name for name, metric in METRICS.items() if metric.when != "ratio"]
 )
-def test_a_name_of_the_help_is_taken_or_the_error_says_what_to_add(name, folder, capsys):
-    for file in (["gpt.csv"], ["logits.csv", "--predictions-are", "logits"]):
-        arguments = ["score", *file, "--metrics", name]
-        if cli.main(arguments) == 0:
-            continue
-        advice = capsys.readouterr().err.split("'. ")[1].strip()
-        if flag := re.fullmatch(r"Add (--[a-z-]+)\.", advice):
-            value = ["0.1"] if flag[1] == "--reject-costs" else []
-            assert cli.main([*arguments, flag[1], *value]) == 0
-        elif example := re.fullmatch(r"Name it with its number, as in (\S+)\.", advice):
-            assert cli.main([*arguments[:-1], example[1]]) == 0
-        else:
-            assert advice == "It does not exist for these systems."
+@pytest.mark.parametrize("file", ["gpt.csv", "logits.csv --predictions-are logits"])
+def test_a_name_of_the_help_is_taken_or_the_error_says_what_to_add(name, file, folder, capsys, ran):
+    command = f"score {file} --metrics"
+    if cli.main([*command.split(), name]) == 0:
+        return
+    advice = capsys.readouterr().err.split("'. ")[1].strip()
+    if flag := re.fullmatch(r"Add (--[a-z-]+)\.", advice):
+        ran(f"{command} {name} {flag[1]} {'0.1' if flag[1] == '--reject-costs' else ''}")
+    elif example := re.fullmatch(r"Name it with its number, as in (\S+)\.", advice):
+        ran(f"{command} {example[1]}")
+    else:
+        assert advice == "It does not exist for these systems."
 
 
 @pytest.mark.parametrize(
     ("name", "advice"),
-    [
-        ("expected_cost_0.1", "Add --reject-costs 0.1."),
-        ("SR", "Add --reject-costs."),
-        ("ECUAS_5", "Add --n 5."),
-        ("N-ECUAS_0", "Add --normalize."),
-        ("ecuas_1_recalibrated", "Add --decompose."),
-        ("p cal.", "Add --calibration."),
-        ("Brier_Score", "It does not exist for these systems."),
-        ("accuracy", ""),
-    ],
+    {
+        "expected_cost_0.1": "Add --reject-costs 0.1.",
+        "SR": "Add --reject-costs.",
+        "ECUAS_5": "Add --n 5.",
+        "N-ECUAS_0": "Add --normalize.",
+        "ecuas_1_recalibrated": "Add --decompose.",
+        "p cal.": "Add --calibration.",
+        "Brier_Score": "It does not exist for these systems.",
+        "accuracy": "",
+    }.items(),
 )
-def test_a_metric_that_is_not_there_comes_with_the_flag_that_adds_it(name, advice, folder, capsys):
-    assert cli.main(["score", "gpt.csv", "--metrics", name]) == 2
-    assert capsys.readouterr().err.rstrip().endswith(f"'. {advice}" if advice else f"got '{name}'.")
+def test_a_metric_that_is_not_there_comes_with_the_flag_that_adds_it(name, advice, folder, ran):
+    said = ran(f"score gpt.csv --metrics '{name}'", 2).err
+    assert said.rstrip().endswith(f"got '{name}'. {advice}".rstrip())
 
 
-def test_systems_have_the_names_they_are_given_or_those_that_tell_their_files_apart(folder, capsys):
+def test_systems_have_the_names_they_are_given_or_those_that_tell_their_files_apart(folder, ran):
     files = "one.csv", "one.tsv", "a/results.csv", "b/results.csv"
     for name in files:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(TINY)
-    rows = saved("score", *files, "GPT=one.csv", "--metrics", "ece,ecuas_0")["rows"]
-    assert [row["system"] for row in rows] == [
-        "one.csv",
-        "one.tsv",
-        "a/results",
-        "b/results",
-        "GPT",
-    ]
-    assert [set(row) for row in rows] == [{"system", "N", "ece", "ecuas_0", "must_not_rank"}] * 5
-    assert cli.main(["score", "GPT=one.csv", "GPT=one.tsv"]) == 2
-    assert capsys.readouterr().err.endswith("Name them: NAME=FILE.\n")
+    rows = by_name(saved("score", *files, "GPT=one.csv", "--metrics", "ece,ecuas_0"))
+    assert list(rows) == ["one.csv", "one.tsv", "a/results", "b/results", "GPT"]
+    assert set(rows["GPT"]) == {"system", "N", "ece", "ecuas_0", "must_not_rank"}
+    refused = ran("score GPT=one.csv GPT=one.tsv", 2).err
+    assert refused.endswith("Name them: NAME=FILE.\n")
 
 
-def test_files_have_columns_of_their_own(folder, capsys):
+def test_files_have_columns_of_their_own(folder, ran):
     (folder / "one.csv").write_text("p,correct\n0.9,1\n0.4,0\n")
     (folder / "two.csv").write_text('"p(a, b)",ok\n0.9,1\n0.4,0\n')
-    columns = [
-        "--columns",
-        "one.csv:confidence=p,two:confidence=p(a, b)",
-        "--columns",
-        "two:correct=ok",
-    ]
-    assert cli.main(["score", "one.csv", "two=two.csv", *columns, "--metrics", "error_rate"]) == 0
-    assert capsys.readouterr().out.count("0.500") == 2
+    columns = "--columns 'one.csv:confidence=p,two:confidence=p(a, b)' --columns two:correct=ok"
+    out = ran(f"score one.csv two=two.csv {columns} --metrics error_rate").out
+    assert out.count("0.500") == 2
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        ("score a.csv --colums x", "there is no --colums. Did you mean --columns?"),
-        (
-            "score a.csv --eror-rates 1",
-            "there is no --eror-rates. Did you mean --error-rates of ecuas plan?",
-        ),
-        ("score a.csv --output-file b.md", "there is no --output-file. Did you mean --output?"),
-        (
-            "score a.csv --weigh w",
-            "there is no --weigh. Did you mean --weight?",
-        ),  # not taken for it
-        ("merge a.state --qqq", "there is no --qqq; see ecuas merge --help."),
-        (
-            "compare a.csv --by x",
-            "ecuas compare takes no --by, which is of ecuas score. Compare one part at a time: ",
-        ),
-        (
-            "plan a.csv b.csv --calibrate affine",
-            "ecuas plan takes no --calibrate, which is of ecuas score and ecuas ",
-        ),
-        (
-            "compare a.csv --interval-method analytic",
-            "ecuas compare takes no --interval-method, which is of ecuas score.",
-        ),
-        ("plan --error-rates 0.3,0.2 --groups g", "--groups cannot be used with --error-rates."),
-        ("plan a.csv b.csv --error-rates 0.3,0.2", "FILE cannot be used with --error-rates."),
-        ("plan a.csv b.csv --auroc 0.9", "--auroc requires --error-rates."),
-        ("plan", "FILE is missing. A plan needs two, or --error-rates instead."),
-        ("score --only x", "ecuas score takes no --only, which is of ecuas compare."),
-        ("score", "FILE is missing. See ecuas score --help."),
-        ("score a.csv --folds 3", "--folds has no effect without --calibrate."),
-        (
-            "score a.csv --seed 3",
-            "--seed has no effect without --interval-method percentile, --calibration or ",
-        ),
-        (
-            "score a.csv --interval 0.9 --interval-method analytic --resamples 9",
-            "--resamples has no effect without",
-        ),
-        ("score a.csv --bins x", "--bins takes a whole number; got 'x'."),
-        ("score a.csv --engine duckdb", "--engine must be one of local, spark; got 'duckdb'."),
-        ("score a.csv --metrics", "--metrics expected one argument."),
-    ],
+    {
+        "score a.csv --colums x": "there is no --colums. Did you mean --columns?",
+        "score a.csv --eror-rates 1": "there is no --eror-rates. Did you mean --error-rates of ecuas plan?",
+        "score a.csv --output-file b.md": "there is no --output-file. Did you mean --output?",
+        "score a.csv --weigh w": "there is no --weigh. Did you mean --weight?",
+        "merge a.state --qqq": "there is no --qqq; see ecuas merge --help.",
+        "compare a.csv --by x": "ecuas compare takes no --by, which is of ecuas score. Compare one part at a time: ",
+        "plan a.csv b.csv --calibrate affine": "ecuas plan takes no --calibrate, which is of ecuas score and ecuas ",
+        "compare a.csv --interval-method analytic": "ecuas compare takes no --interval-method, which is of ecuas",
+        "plan --error-rates 0.3,0.2 --groups g": "--groups cannot be used with --error-rates.",
+        "plan a.csv b.csv --error-rates 0.3,0.2": "FILE cannot be used with --error-rates.",
+        "plan a.csv b.csv --auroc 0.9": "--auroc requires --error-rates.",
+        "plan": "FILE is missing. A plan needs two, or --error-rates instead.",
+        "score --only x": "ecuas score takes no --only, which is of ecuas compare.",
+        "score": "FILE is missing. See ecuas score --help.",
+        "score a.csv --folds 3": "--folds has no effect without --calibrate.",
+        "score a.csv --seed 3": "--seed has no effect without --interval-method percentile, --calibration or ",
+        "score a.csv --interval 0.9 --interval-method analytic --resamples 9": "--resamples has no effect without",
+        "score a.csv --bins x": "--bins takes a whole number; got 'x'.",
+        "score a.csv --engine duckdb": "--engine must be one of local, spark; got 'duckdb'.",
+        "score a.csv --metrics": "--metrics expected one argument.",
+    }.items(),
 )
 def test_flags_that_mean_nothing_are_one_line_that_says_what_does(arguments, message, ran):
     captured = ran(arguments, 2)
@@ -385,31 +285,26 @@ def test_a_plan_says_whose_difference_it_has(flags, header, folder, ran):
 
 
 def test_an_output_without_arrows_has_ascii_in_their_place(folder, offline):
-    files = ["gpt.csv", "caf\u00e9 \u03bb=llama.jsonl"]
-    command = [
-        sys.executable,
-        "-m",
-        "ecuas_metric.reporting",
-        "score",
-        *files,
-        "--metrics",
-        "ecuas_0,ece",
-    ]
-    run = subprocess.run(
-        command, check=True, capture_output=True, env=offline | {"PYTHONIOENCODING": "cp1252"}
-    )
+    arguments = ["score", "gpt.csv", "caf\u00e9 \u03bb=llama.jsonl", "--metrics", "ecuas_0,ece"]
+    command = [sys.executable, "-m", "ecuas_metric.reporting", *arguments]
+    environment = offline | {"PYTHONIOENCODING": "cp1252"}
+    run = subprocess.run(command, check=True, capture_output=True, env=environment)
     shown = run.stdout.decode("cp1252")
     assert "ECUAS_0 v" in shown
     assert "\n† These assess" in shown  # which cp1252 has
     assert "caf\u00e9 \\u03bb" in shown
 
 
-def test_an_interruption_is_no_traceback(folder, capsys, monkeypatch):
-    monkeypatch.setattr(
-        in_memory, "make_report", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt)
-    )
-    assert cli.main(["score", "gpt.csv", "--output", "out.json"]) == 130
-    assert capsys.readouterr().err == "ecuas: interrupted\n"
+def failing(error):
+    def fail(*_, **__):
+        raise error
+
+    return fail
+
+
+def test_an_interruption_is_no_traceback(folder, ran, monkeypatch):
+    monkeypatch.setattr(in_memory, "make_report", failing(KeyboardInterrupt))
+    assert ran("score gpt.csv --output out.json", 130).err == "ecuas: interrupted\n"
     assert not (folder / "out.json").exists()
 
 
@@ -424,13 +319,10 @@ def test_a_closed_pipe_is_silent(folder, offline):
 @pytest.mark.parametrize(
     ("name", "said"), [(["out.md"], "out.md: No space left."), ([], "[Errno 28] No space left")]
 )
-def test_a_file_is_replaced_whole_or_not_at_all(name, said, folder, monkeypatch, capsys):
+def test_a_file_is_replaced_whole_or_not_at_all(name, said, folder, monkeypatch, ran):
     (folder / "out.md").write_text("before")
-    monkeypatch.setattr(
-        os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left", *name))
-    )
-    assert cli.main(["score", "gpt.csv", "--output", "out.md"]) == 2
-    assert capsys.readouterr().err == f"ecuas: {said}\n"
+    monkeypatch.setattr(os, "replace", failing(OSError(28, "No space left", *name)))
+    assert ran("score gpt.csv --output out.md", 2).err == f"ecuas: {said}\n"
     assert (folder / "out.md").read_text() == "before"
     assert not list(folder.glob(".*"))
 
@@ -466,12 +358,11 @@ def test_few_whole_numbers_are_a_rating(largest, is_rating, folder, ran):
     assert ("--scale=LOW:HIGH maps the ends" in ran("score rated.csv", 2).err) == is_rating
 
 
-def test_weights_of_a_recipe_may_be_counts(folder):
-    flags = ["--weight", "document", "--weights-are", "counts"]
-    expected = saved("score", "runs.csv", "--metrics", "ECE", *flags)["rows"]
-    assert cli.main(["read", "runs.csv", *flags[:2], "--output", "recipe.json"]) == 0
-    flags = ["--recipe", "recipe.json", *flags[2:]]
-    assert saved("score", "runs.csv", "--metrics", "ECE", *flags)["rows"] == expected
+def test_weights_of_a_recipe_may_be_counts(folder, ran):
+    common = ["score", "runs.csv", "--metrics", "ECE", "--weights-are", "counts"]
+    ran("read runs.csv --weight document --output recipe.json")
+    expected = saved(*common, "--weight", "document")["rows"]
+    assert saved(*common, "--recipe", "recipe.json")["rows"] == expected
 
 
 def test_what_missing_confidences_leave_known_is_one_number(folder, ran):

@@ -16,6 +16,7 @@ from ecuas_metric import (
 from tests.ecuas_metric.reporting.commanded import content, saved
 
 CLASSES = ["cat", "dog", "eel"]
+BY_FIT = "--reject-cost 0.1 --calibrate-on"
 MATRIX = np.array([[1, 0], [3, 0], [0, 2]])
 
 
@@ -245,74 +246,44 @@ def test_a_threshold_promises_no_bounds_of_unlabelled_answers(files, ran):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        ("decide new_answers.csv", "--reject-cost is missing: what it costs to reject a row."),
-        ("decide new_answers.csv --reject-cost 2", "--reject-cost must lie in [0, 1]"),
-        ("decide new_answers.csv --reject-cost 0.1 --cost 0,1;1,0", "--cost requires posteriors"),
-        (
-            "decide new_classes.csv --labels cat,dog,eel --reject-cost 0.1 --cost x",
-            "--cost must be numbers as 0,5;1,0",
-        ),
-        ("decide cost.csv --reject-cost 0.1", "cost.csv"),
-        (
-            "decide new_answers.csv --reject-cost 0.1 --calibrate-on classes.csv",
-            "--calibrate-on must have one form; confidences and posteriors",
-        ),
-        (
-            "decide a=new_answers.csv b=new_answers.csv --reject-cost 0.1 --calibrate-on answers.csv",
-            "--calibrate-on has not this system; got 'a'",
-        ),
-        (
-            "decide new_answers.csv --reject-cost 0.1 --output a.tex",
-            "can be written as .csv, .json",
-        ),
-        *(
-            (f"score classes.csv --cost {name}", f"{name}: must have distinct names of decisions")
+    {
+        "decide new_answers.csv": "--reject-cost is missing: what it costs to reject a row.",
+        "decide new_answers.csv --reject-cost 2": "--reject-cost must lie in [0, 1]",
+        "decide new_answers.csv --reject-cost 0.1 --cost 0,1;1,0": "--cost requires posteriors",
+        "decide new_classes.csv --labels cat,dog,eel --reject-cost 0.1 --cost x": "--cost must be numbers as 0,5;1,0",
+        "decide cost.csv --reject-cost 0.1": "cost.csv",
+        f"decide new_answers.csv {BY_FIT} classes.csv": "--calibrate-on must have one form; confidences",
+        f"decide a=new_answers.csv b=new_answers.csv {BY_FIT} answers.csv": "has not this system; got 'a'",
+        "decide new_answers.csv --reject-cost 0.1 --output a.tex": "can be written as .csv, .json",
+        **{
+            f"score classes.csv --cost {name}": f"{name}: must have distinct names of decisions"
             for name in ("twice.csv", "twice.json", "list.json", "empty.csv")
-        ),
-        (
-            "decide new_classes.csv --reject-cost 0.1",
-            "Columns named after classes? List these: --labels A,B.",
-        ),
-        *(
-            (
-                command,
-                "got nan in row 2 (1 of 2). Missing confidences? --missing-confidence 0 rejects",
-            )
+        },
+        "decide new_classes.csv --reject-cost 0.1": "Columns named after classes? List these: --labels A,B.",
+        **{
+            command: "got nan in row 2 (1 of 2). Missing confidences? --missing-confidence 0 rejects"
             for command in (
                 "decide lacking.csv --reject-cost 0.1",
                 "threshold lacking.csv --budget 0.5",
-                "decide new_answers.csv --reject-cost 0.1 --calibrate-on lacking.csv",
+                f"decide new_answers.csv {BY_FIT} lacking.csv",
             )
-        ),
-        (
-            "decide new_answers.csv --reject-cost 0.1 --calibrate-on unjudged.csv",
-            "column 'correct' has no value in row 2 (1 of 2). Leave such rows out.",
-        ),
-        (
-            "decide numbered.csv --reject-cost 0.1 --calibrate-on classes.csv",
-            "--calibrate-on has classes that the columns are not named after; cat, dog, eel; got p_0,p_1,p_2.",
-        ),
-        *(
-            (
-                f"{command} --cost cost.csv --output cost.csv",
-                "cost.csv: this file is read, and would be overwritten",
-            )
+        },
+        f"decide new_answers.csv {BY_FIT} unjudged.csv": "has no value in row 2 (1 of 2). Leave such rows out.",
+        f"decide numbered.csv {BY_FIT} classes.csv": "not named after; cat, dog, eel; got p_0,p_1,p_2.",
+        **{
+            f"{command} --cost cost.csv --output cost.csv": "cost.csv: this file is read"
             for command in (
                 "decide new_classes.csv --labels cat,dog,eel --reject-cost 1",
                 "score classes.csv",
                 "compare classes.csv turned=classes.csv --by-position",
                 "threshold classes.csv --budget 0.2",
             )
-        ),
-        (
-            "read answers.csv --recipe cost.json --output cost.json",
-            "cost.json: this file is read, and would be overwritten",
-        ),
-        ("threshold answers.csv", "ecuas threshold takes one of --budget and --max-risk"),
-        ("score classes.csv answers.csv --cost cost.csv", "--cost requires posteriors"),
-        ("score classes.csv --cost answers.csv", "--cost must have the costs of each class"),
-    ],
+        },
+        "read answers.csv --recipe cost.json --output cost.json": "cost.json: this file is read",
+        "threshold answers.csv": "ecuas threshold takes one of --budget and --max-risk",
+        "score classes.csv answers.csv --cost cost.csv": "--cost requires posteriors",
+        "score classes.csv --cost answers.csv": "--cost must have the costs of each class",
+    }.items(),
 )
 def test_what_cannot_be_decided_is_refused_in_the_words_of_the_command(
     arguments, message, files, ran

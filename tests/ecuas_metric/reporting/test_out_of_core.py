@@ -237,29 +237,20 @@ def test_the_command_draws_figures_of_states(logs, ran):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [
-        (
-            "score {0}/0.parquet --columns uncertainty=confidence,cost=correct",
-            "0.parquet: has costs, which are read",
-        ),
-        (
-            "score {0}/0.parquet --out-of-core --unlabelled bounds",
-            "--unlabelled of a state must be wrong or drop",
-        ),
-        ("score {0}/none --out-of-core", "none: there is no such Parquet file"),
-        ("score {0}/empty.parquet --out-of-core", "ecuas: the files have no rows."),
-        ("score {0}/0.parquet --out-of-core --columns confidence=p.q", "has no column 'p.q'"),
-        ("score {0}/0.parquet --out-of-core --by task", "has no column 'task'"),
-        ("score {0}/0.parquet --out-of-core --scale 0", "--scale must be a number in (0, inf)"),
-        ("merge {0}/0.parquet", "is a Parquet file, but not one of states"),
-        ("merge {0}/a.state --state {0}/a.state", "is there already"),
-        ("merge {0}/a.state --interval 2", "the level of intervals must be a number in (0, 1)"),
-        ("score {0}/0.parquet --out-of-core --interval 2", "the level of intervals must be"),
-        (
-            "compare {0}/0.parquet --out-of-core",
-            "takes no --out-of-core, which is of ecuas score. States do not say",
-        ),
-    ],
+    {
+        "score {0}/0.parquet --columns uncertainty=confidence,cost=correct": "0.parquet: has costs, which are read",
+        "score {0}/0.parquet --out-of-core --unlabelled bounds": "--unlabelled of a state must be wrong or drop",
+        "score {0}/none --out-of-core": "none: there is no such Parquet file",
+        "score {0}/empty.parquet --out-of-core": "ecuas: the files have no rows.",
+        "score {0}/0.parquet --out-of-core --columns confidence=p.q": "has no column 'p.q'",
+        "score {0}/0.parquet --out-of-core --by task": "has no column 'task'",
+        "score {0}/0.parquet --out-of-core --scale 0": "--scale must be a number in (0, inf)",
+        "merge {0}/0.parquet": "is a Parquet file, but not one of states",
+        "merge {0}/a.state --state {0}/a.state": "is there already",
+        "merge {0}/a.state --interval 2": "the level of intervals must be a number in (0, 1)",
+        "score {0}/0.parquet --out-of-core --interval 2": "the level of intervals must be",
+        "compare {0}/0.parquet --out-of-core": "takes no --out-of-core, which is of ecuas score. States do not say",
+    }.items(),
 )
 def test_what_cannot_be_done_is_one_line(arguments, message, logs, ran):
     error = ran(arguments.format(logs), 2).err
