@@ -94,6 +94,8 @@ def _recalibrate(
     decisions = system.decisions
     options = system.options
     scores, notes = _finite(log_posteriors_of(submission, system))
+    if method in OF_TWO and scores.shape[1] > 2:
+        raise InputError("calibrate", "method_of_two_classes", method=method)
     truth = np.asarray(submission.references) if decisions.labels is None else decisions.labels
     weight = options.sample_weight
     require_classes(truth if weight is None else truth[weight > 0], folds)

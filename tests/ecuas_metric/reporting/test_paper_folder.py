@@ -4,12 +4,14 @@ import json
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from ecuas_metric import confidence_system, make_report, score_confidences
+from ecuas_metric.metric import Key
 from ecuas_metric.reporting import paper
 from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.reporting.commanded import answers
@@ -34,10 +36,15 @@ def paper_folder(written, folder):
     return shutil.copytree(written, folder, dirs_exist_ok=True) / "paper"
 
 
-def reported(folder, *arguments):
-    """Write a report over the former one, and return its paragraph."""
-    assert main(["report", *arguments]) == 0
-    return (folder / "methods.txt").read_text()
+@pytest.fixture
+def reported(ran):
+    """Return a function that writes a report over the former one, and returns its paragraph."""
+
+    def report(arguments):
+        ran(f"report {arguments}")
+        return Path("paper/methods.txt").read_text()
+
+    return report
 
 
 @pytest.fixture
@@ -96,16 +103,16 @@ def test_the_paragraph_and_the_numbers_are_those_of_the_systems(paper_folder):
     assert f"{expected:.3f}" in text
 
 
-def test_the_paragraph_says_what_was_recalibrated(paper_folder, undrawn):
+def test_the_paragraph_says_what_was_recalibrated(paper_folder, undrawn, reported):
     said = "named with 'affine' are recalibrated in 3-fold cross-validation, whose fits"
-    assert said in reported(paper_folder, "b.csv", "--calibrate", "affine", "--folds", "3")
+    assert said in reported("b.csv --calibrate affine --folds 3")
 
 
-def test_a_report_replaces_a_former_one_and_nothing_else(paper_folder, capsys):
+def test_a_report_replaces_a_former_one_and_nothing_else(paper_folder, ran):
     (paper_folder / "mine.png").write_text("mine")
     one_label = pd.DataFrame({"id": range(30), "label": [0, 1] * 15, "prob_0": 0.5, "prob_1": 0.5})
     one_label.to_csv("c.csv", index=False)
-    reported(paper_folder, "c.csv", "--cost", "0,5;1,0")
+    ran("report c.csv --cost 0,5;1,0")
     listed = json.loads((paper_folder / "numbers.json").read_text())["files"]
     assert not [name for name in listed if "reliability" in name]
     assert {path.name for path in paper_folder.iterdir()} == {*listed, "mine.png"}
@@ -113,33 +120,26 @@ def test_a_report_replaces_a_former_one_and_nothing_else(paper_folder, capsys):
         other = paper_folder.parent / f"of_{name}"
         other.mkdir()
         (other / name).write_text("mine")
-        assert main(["report", "b.csv", "--output", other.name]) == 2
-        assert f"{name}: is there already, and would be" in capsys.readouterr().err
+        refused = ran(f"report b.csv --output {other.name}", 2).err
+        assert f"{name}: is there already, and would be" in refused
         assert [path.read_text() for path in other.iterdir()] == ["mine"]
 
 
 @pytest.mark.parametrize(
     ("flags", "sentences"),
-    [
-        (
-            ["--unlabelled", "wrong"],
-            ["c: 12 of 120 answers (10.0%) are unlabelled. They count as wrong."],
-        ),
-        (
-            ["--groups", "part", "--unlabelled", "drop"],
-            ["over groups of samples that depend", "They are left out."],
-        ),
-        (
-            ["--columns", "stratum=part,weight=id", "--unlabelled", "drop"],
-            ["over strata whose", "weighted."],
-        ),
-    ],
+    {
+        "--unlabelled wrong": ["c: 12 of 120 answers (10.0%) are unlabelled. They count as wrong."],
+        "--groups part --unlabelled drop": ["over groups of samples that", "They are left out."],
+        "--columns stratum=part,weight=id --unlabelled drop": ["over strata whose", "weighted."],
+    }.items(),
 )
-def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, paper_folder, undrawn):
+def test_the_paragraph_says_what_was_done_to_the_data(
+    flags, sentences, paper_folder, undrawn, reported
+):
     rows = pd.read_csv("b.csv")
     rows.loc[rows["id"] % 10 == 0, "correct"] = np.nan
     rows.assign(part=rows["id"] % 7).to_csv("c.csv", index=False)
-    text = reported(paper_folder, "c.csv", *flags)
+    text = reported(f"c.csv {flags}")
     assert all(sentence in text for sentence in sentences)
     table = (paper_folder / "results.tex").read_text()
     assert "in brackets" not in table  # but intervals
@@ -154,11 +154,9 @@ def test_the_paragraph_says_what_intervals_rest_on_that_was_not_seen():
     correct = (q == 1) | (np.arange(120) % 3 > 0)
     systems = {"a": confidence_system(correct, q, confidence_level=0.95)}
     report = make_report(systems)
-    (ecuas_0,) = (key for key in report.keys if str(key) == "ecuas_0")
     said = "a: No mistake was seen among 69 answers with confidence 1"
-    assert said in paper.methods_of(systems, report, [], [ecuas_0])
-    (error_rate,) = (key for key in report.keys if str(key) == "error_rate")
-    assert said not in paper.methods_of(systems, report, [], [error_rate])
+    assert said in paper.methods_of(systems, report, [], [Key("ecuas", 0.0)])
+    assert said not in paper.methods_of(systems, report, [], [Key("error_rate")])
 
 
 @pytest.mark.e2e

@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, cross_val_predict
 
 from ecuas_metric import ecuas_score, score_confidences, score_posteriors
-from ecuas_metric.reporting.cli import main
 from tests.ecuas_metric.reporting.commanded import answers, by_name, saved
 
 FOLDS = StratifiedKFold(5, shuffle=True, random_state=42)
@@ -58,12 +57,13 @@ def test_confidences_are_recalibrated_as_scikit_learn_does_out_of_fold(
     columns = {"confidence": q, "correct": correct, "document": groups, "w": weight}
     rows, line = recalibrated(method, *flags.split(), **columns)
     splitter = StratifiedGroupKFold(3, shuffle=True, random_state=42) if "3" in flags else FOLDS
-    weight = weight if "w" in flags else None
+    if "w" not in flags:
+        weight = None
+    each = np.ones(300) if weight is None else weight
     scores = (logit(q) if method == "affine" else q)[:, None]
     expected = np.empty(300)
     for train, test in splitter.split(q, correct, groups if "3" in flags else None):
-        of_train = None if weight is None else weight[train]
-        fitted = clone(MODELS[method]).fit(scores[train], correct[train], sample_weight=of_train)
+        fitted = clone(MODELS[method]).fit(scores[train], correct[train], each[train])
         predict = getattr(fitted, "predict_proba", fitted.predict)
         expected[test] = predict(scores[test]).reshape(len(test), -1)[:, -1]
     name = f"a, {method}"
@@ -109,10 +109,9 @@ def test_intervals_at_a_reject_cost_of_isotonic_maps_have_a_note(
 ):
     q, correct = overconfident
     recalibrated(method, *more.split(), confidence=q, correct=correct)
+    note = "note: a, isotonic: Intervals take the isotonic maps as given"
     is_said = method == "isotonic" and more.count("--") == 2
-    assert (
-        "note: a, isotonic: Intervals take the isotonic maps as given" in capsys.readouterr().err
-    ) == is_said
+    assert (note in capsys.readouterr().err) == is_said
 
 
 @pytest.mark.parametrize("form", ["probabilities", "log_probabilities", "logits", "positive"])
@@ -173,19 +172,16 @@ def test_a_confidence_of_exactly_1_is_read_as_less_and_said(overconfident, capsy
         ),
     ],
 )
-def test_what_cannot_be_recalibrated(capsys, columns, method, message):
-    assert main(["score", written(**columns), "--calibrate", *method.split()]) == 2
-    assert message in capsys.readouterr().err
+def test_what_cannot_be_recalibrated(ran, columns, method, message):
+    assert message in ran(f"score {written(**columns)} --calibrate {method}", 2).err
 
 
-def test_a_recalibrated_system_takes_no_others_name_and_stands_in_the_signature(rng, capsys):
+def test_a_recalibrated_system_takes_no_others_name_and_stands_in_the_signature(rng, ran):
     for name in ("m", "m, affine", "n"):
         answers(rng, 200).to_csv(f"{name}.csv", index=False)
-    assert main(["score", "m.csv", "m, affine.csv", "--calibrate", "affine"]) == 2
-    assert "is the name of another system" in capsys.readouterr().err
-    flags = ["--calibrate", "affine", "--folds", "3", "--missing-confidence", "0.5"]
-    assert main(["compare", "m.csv", "n.csv", *flags]) == 0
-    out = capsys.readouterr().out
+    refused = ran("score m.csv 'm, affine.csv' --calibrate affine", 2).err
+    assert "is the name of another system" in refused
+    out = ran("compare m.csv n.csv --calibrate affine --folds 3 --missing-confidence 0.5").out
     assert "|recal:affine/3" in out
     assert "m, affine" in out
 

@@ -8,7 +8,7 @@ from ecuas_metric import confidence_system
 from ecuas_metric.files.submissions import read_submissions
 from ecuas_metric.metric import Key
 from ecuas_metric.plotting.curves import reject_cost_curve
-from ecuas_metric.reporting import cli, text
+from ecuas_metric.reporting import text
 from ecuas_metric.reporting.differences import summary
 from ecuas_metric.reporting.report import p_text, prepare_submissions
 from ecuas_metric.results import compute_results
@@ -113,26 +113,22 @@ def test_the_limits_of_a_range_are_distinct():
     assert ranges == ["between 0.10 and 0.90", "between 0.991 and 0.994", "about 0.50"]
 
 
-def test_the_command_prints_the_sentences_below_the_table(files, submissions, capsys):
-    assert cli.main(["score", *map(str, files), "--interval", "0.95", "--explain"]) == 0
-    table, _, below = capsys.readouterr().out.partition("\n\n- ")
-    assert table.startswith("read ")
-    assert f"- {below}".splitlines() == [
-        f"- {line}" for line in explained(submissions, confidence_level=0.95)
-    ]
+def test_the_command_prints_the_sentences_below_the_table(files, submissions, ran):
+    out = ran(f"score {' '.join(map(str, files))} --interval 0.95 --explain").out
+    assert re.findall("^- (.*)", out, re.MULTILINE) == explained(submissions, confidence_level=0.95)
 
 
 def test_a_useful_range_with_a_hole_says_so():
     confidence = np.repeat([0.9, 0.5, 0.4, 0.2], [10, 20, 50, 20])
     correct = np.repeat([1, 0, 1, 0], [10, 20, 50, 20])
-    lines = text.explain({"a": confidence_system(correct, confidence)})
-    curve = reject_cost_curve(confidence_system(correct, confidence))
+    system = confidence_system(correct, confidence)
+    curve = reject_cost_curve(system)
     useful = curve.expected_cost < np.minimum(curve.accept_all, curve.reject_all) - 1e-12
     first, *_, last = np.flatnonzero(useful)
     share = np.mean(~useful[first : last + 1])
     assert share > 0
     said = f"of a mistake (but for {share:.1%} of the costs in between) do better"
-    assert any(said in line for line in lines)
+    assert any(said in line for line in text.explain({"a": system}))
 
 
 def test_the_best_of_equal_values_are_named_together_and_others_by_digits_that_differ():
