@@ -107,7 +107,7 @@ def reject_cost_figure(systems: Mapping[str, System]) -> Figure:
         axes.plot(widest, widest, linestyle="--", label="reject all", **REFERENCE)
         axes.plot([], [], linestyle=":", label="accept all", **REFERENCE)
         axes.set(xlim=(0, widest[-1]), ylim=(0, 1.04 * top))
-    _legend(figure, grid, systems, references=("reject all", "accept all"))
+    _legend(figure, grid, systems)
     return figure
 
 
@@ -183,7 +183,7 @@ def confidence_cost_figure(
     grid[0].set_ylabel("cost")
     grid[0].plot([], [], linestyle="-", label="correct", **REFERENCE)
     grid[0].plot([], [], linestyle="--", label="incorrect", **REFERENCE)
-    draw_legend(figure, grid[0])
+    grid[0].legend(**_LEGEND)
     return figure
 
 
@@ -233,6 +233,7 @@ def _draw_lines(
         for line in curves[:i] + curves[i + 1 :]:
             _draw(axes, _thin(line), CONTEXT)
         _draw(axes, curves[i], _ALONE)
+    grid[0].plot([], [], label="the other systems", **CONTEXT)
     outer_labels(grid, xlabel, ylabel)
     return figure, grid
 
@@ -259,20 +260,17 @@ def _styles(count: int) -> list[Style]:
     return [{"color": color} for color in COLORS[:count]]
 
 
-def _legend(
-    figure: Figure,
-    grid: list[Axes],
-    systems: Mapping[str, System],
-    references: Sequence[str] = (),
-) -> None:
-    """Label the lines of one panel, or once what is grey in all panels, and the bands."""
-    band = _band_handle(grid[0], systems)
-    if len(grid) == 1:
-        return draw_legend(figure, grid[0])
-    grey = grid[0].plot([], [], label="the other systems", **CONTEXT)
+def _legend(figure: Figure, grid: list[Axes], systems: Mapping[str, System]) -> None:
+    """Label the lines of one panel, or once what is in all panels, and the bands."""
+    _band_handle(grid[0], systems)
     handles, names = grid[0].get_legend_handles_labels()
-    listed = [handle for handle, name in zip(handles, names, strict=True) if name in references]
-    return legend_below(figure, [*grey, *listed, *band])
+    if len(grid) > 1:
+        legend_below(figure, handles)
+    elif len(names) <= len(COLORS):
+        grid[0].legend(**_LEGEND)
+    else:  # beside a panel that it would fill
+        figure.set_figwidth(figure.get_figwidth() + 2.4)
+        figure.legend(handles, names, loc="outside right center", **_LEGEND)
 
 
 def _band_handle(
@@ -409,20 +407,9 @@ def label(name: str) -> str:
     return ("\u200b" if name.startswith("_") else "") + name.replace("$", r"\$")
 
 
-def draw_legend(figure: Figure, axes: Axes) -> None:
-    """Show the legend in its panel, or beside it if it is long."""
-    handles, names = axes.get_legend_handles_labels()
-    if len(names) <= len(COLORS):
-        axes.legend(**_LEGEND)
-    else:
-        figure.set_figwidth(figure.get_figwidth() + 2.4)
-        figure.legend(handles, names, loc="outside right center", **_LEGEND)
-
-
-def legend_below(figure: Figure, handles: Iterable[Artist]) -> None:
+def legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
     """Show one legend for all panels, below them."""
-    listed = list(handles)
-    figure.legend(handles=listed, loc="outside lower center", ncols=len(listed), **_LEGEND)
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), **_LEGEND)
 
 
 def save(

@@ -60,14 +60,11 @@ def forest_figure(
     for i, (axes, panel) in enumerate(zip(grid, drawn, strict=True)):
         _draw(axes, panel, are_named=not alike or i % columns == 0)
     lines = f"{100 * level:.10g}% intervals that hold for all differences together"
-    marks = [
-        grid[0].plot([], [], "o", color=COLORS[0], label="excludes 0: significant")[0],
-        grid[0].plot(
-            [], [], "o", color=OPEN, markerfacecolor="white", label="may be due to chance"
-        )[0],
-        grid[0].plot([], [], "-", color=OPEN, label=lines)[0],
-    ]
-    legend_below(figure, marks)
+    first = grid[0]
+    first.plot([], [], "o", color=COLORS[0], label="excludes 0: significant")
+    first.plot([], [], "o", color=OPEN, markerfacecolor="white", label="may be due to chance")
+    first.plot([], [], "-", color=OPEN, label=lines)
+    legend_below(figure, first.get_legend_handles_labels()[0])
     if caption:
         figure.suptitle(label(caption), fontsize="x-small", color="0.3")
     return figure

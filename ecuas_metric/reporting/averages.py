@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..basis import differing
 from ..errors import Note
 from ..files.submissions import Submission
 from ..inference import Inference, average, infer
+from ..inputs import grouped
 from ..intervals import numbers_of
 from ..metric import Key
 from ..results import Estimate, Results, System, answers_drawn
@@ -27,49 +28,33 @@ def macro_averages(
     of squares of the parts' distances, divided by their number. AURC and AUGRC of small parts are biased, which
     averaging does not lessen: their bias is subtracted first. N is the number of parts.
     """
-    names = _rows_of_parts(submissions)
-    if is_bounded(report.unlabelled) or max(map(len, names.values())) < 2:
+    by_system = grouped(submissions, lambda one: one.of)
+    if is_bounded(report.unlabelled) or max(map(len, by_system.values())) < 2:
         return None
     keys = [key for key in report.keys if key.entry.has_average]
-    groups = {one.name: set(map(str, one.per_sample.get("groups", ()))) for one in submissions}
     results = {}
-    for system, parts in names.items():
-        of_parts = [(report.results[name], systems[name]) for name in parts.values()]
-        are_independent = _are_disjoint([groups[name] for name in parts.values()])
+    for system, parts in by_system.items():
+        of_parts = [(report.results[one.name], systems[one.name]) for one in parts]
+        groups = [set(map(str, one.per_sample.get("groups", ()))) for one in parts]
+        are_independent = len(set().union(*groups)) == sum(map(len, groups))
         results[system] = _averages(of_parts, keys, are_independent=are_independent)
     return Report(
         results=results,
         keys=keys,
         not_comparable=[key for key in report.not_comparable if key in keys],
         signature=report.signature,
-        differing=_reasons(names, systems),
+        differing=_reasons(submissions, systems),
     )
 
 
-def _rows_of_parts(submissions: Iterable[Submission]) -> dict[str, dict[str, str]]:
-    """Return the name of the row of each part of each system."""
-    names: dict[str, dict[str, str]] = {}
-    for one in submissions:
-        names.setdefault(one.of, {})[one.part] = one.name
-    return names
-
-
-def _are_disjoint(groups: Sequence[Set[str]]) -> bool:
-    """Return whether no group has samples in several parts."""
-    return len(set().union(*groups)) == sum(map(len, groups))
-
-
-def _reasons(
-    names: Mapping[str, Mapping[str, str]],
-    systems: Mapping[str, System],
-) -> list[str]:
+def _reasons(submissions: Sequence[Submission], systems: Mapping[str, System]) -> list[str]:
     """Return what forbids to rank the systems: other parts, or what differs in any of their parts."""
-    first, *following = names.values()
-    if any(parts.keys() != first.keys() for parts in following):
-        return ["parts"]
+    count = len({one.of for one in submissions})
     reasons: list[str] = []
-    for part in first:
-        reasons += differing(systems[parts[part]].basis for parts in names.values())
+    for of_part in grouped(submissions, lambda one: one.part).values():
+        if len(of_part) < count:
+            return ["parts"]
+        reasons += differing(systems[one.name].basis for one in of_part)
     return list(dict.fromkeys(reasons))
 
 

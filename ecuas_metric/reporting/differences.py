@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -288,9 +289,8 @@ def within_grid(
     digits: int = 3,
 ) -> Grid:
     """Lay out the differences within each value of a column, metric by metric."""
-    rows = [(row, part) for part, of_part in by_part.items() for row in of_part]
-    keys = list(dict.fromkeys(row.key for row, _ in rows))
-    rows.sort(key=lambda pair: keys.index(pair[0].key))
+    pairs = [(row, part) for part, of_part in by_part.items() for row in of_part]
+    rows = list(chain(*grouped(pairs, lambda pair: pair[0].key).values()))
     differences = [row for row, _ in rows]
     tests = num_tests(differences)
     above = [f"Within each {column}; adjusted p holds for all {tests} tests of this table."]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ...errors import FileError, InputError, Note
-from ...files.recipe import Reading, Recipe
+from ...files.recipe import Recipe
 from ...metric import Key
 from ...options import checked_options
 from ..report import not_below, report_of, write_figures
@@ -28,7 +28,7 @@ from .parameters import (
     options_set,
     print_paths,
 )
-from .reading import File, by_recipe, columns_of_files, parse_file, reading_of
+from .reading import parse_file, readings_of
 
 if TYPE_CHECKING:  # they take a tenth of a second to import, which commands in memory do not need
     from ...scale.storage import Collection
@@ -119,19 +119,6 @@ def merge_states(
     return _show(collection, {**reading, "confidence_level": interval}, added, output, figures)
 
 
-def _reading(
-    files: Sequence[File], columns: ReadingFlags, by: str | None, metric: BinnedOptions
-) -> Reading:
-    """Return what flags, or else a recipe, say of all files alike."""
-    of_files = columns_of_files(columns.columns, files)
-    if any(one != of_files[0] for one in of_files):
-        raise InputError("--columns", "different_columns")
-    roles = {"weight": columns.weight, "part": by}
-    said = {role: name for role, name in roles.items() if name}
-    reading = reading_of(columns, metric, None).with_columns({**said, **of_files[0]})
-    return by_recipe(reading, columns.recipe)
-
-
 def _collect(
     texts: Sequence[str],
     columns: ReadingFlags,
@@ -146,12 +133,15 @@ def _collect(
     from ...scale.rows import STATE_OPTIONS
 
     files = [parse_file(text) for text in texts]
+    reading, *others = readings_of(columns, metric, files, roles={"part": by})
+    if any(other != reading for other in others):
+        raise InputError("--columns", "different_columns")
     options = {name: value for name, value in metric.options().items() if name in STATE_OPTIONS}
     recipes: list[Recipe] = []
     collection = score_files(
         [file.path if file.name is None else (file.name, file.path) for file in files],
         checked_options(**options),
-        reading=_reading(files, columns, by, metric),
+        reading=reading,
         recipes=recipes,
         engine=engine,
         state_file=state_file,

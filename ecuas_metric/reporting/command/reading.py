@@ -1,7 +1,7 @@
 """The files that a command line names -> submissions, each by the name of its system."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -60,17 +60,21 @@ def read_files(
     files = [parse_file(text) for text in texts]
     others = list(map(parse_file, filter(None, [*beside, rows.recipe])))
     require_kept([*files, *others], outputs)
-    roles = {"weight": rows.weight, "group": rows.groups, "part": part, "stratum": stratum}
-    common = {role: column for role, column in roles.items() if column}
-    reading = reading_of(rows, metric, unlabelled)
-    reading = replace(reading, labels=reading.labels or classes)
-    tasks = [task.strip() for task in rows.tasks.split(",")] if rows.tasks else []
+    readings = readings_of(
+        rows,
+        metric,
+        files,
+        others,
+        roles={"group": rows.groups, "part": part, "stratum": stratum},
+        unlabelled=unlabelled,
+        classes=classes,
+    )
+    tasks = [] if rows.tasks is None else [task.strip() for task in rows.tasks.split(",")]
     run = RunOptions(tasks or None, rows.filter, rows.choice_length, partial=rows.partial)
     submissions: list[Submission] = []
     stems: list[str] = []
-    for file, columns in zip(files, columns_of_files(rows.columns, files, others), strict=True):
-        of_file = by_recipe(reading.with_columns({**common, **columns}), rows.recipe)
-        systems = _read(file.path, of_file, run, pool_tasks=pool_tasks, are_new=are_new)
+    for file, reading in zip(files, readings, strict=True):
+        systems = _read(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
         submissions += _named(systems, file.name)
         stems += [stem(one.file) if file.name is None else "" for one in systems]
     _require_use([rows, metric], submissions, pool_tasks=pool_tasks)
@@ -95,20 +99,34 @@ def _paired(submissions: list[Submission], rows: PairFlags) -> list[Submission]:
     return in_common(submissions)
 
 
-def reading_of(rows: ReadingFlags, metric: FormOptions, unlabelled: str | None) -> Reading:
-    """Return what flags say of files, but for their columns."""
-    labels = None if rows.labels is None else labels_in(rows.labels)
-    rule = rows.unlabelled or unlabelled
-    return Reading(
-        rule, labels, rows.correct_from, scale_of(rows.scale), metric.predictions_are, rows.right
+def readings_of(
+    rows: ReadingFlags,
+    metric: FormOptions,
+    files: Sequence[File],
+    others: Sequence[File] = (),
+    *,
+    roles: Mapping[str, str | None],
+    unlabelled: str | None = None,
+    classes: Sequence[str] | None = None,
+) -> list[Reading]:
+    """Return how flags, or else a recipe, say that each file is read; further flags have the columns of `roles`."""
+    said = Reading(
+        rows.unlabelled or unlabelled,
+        classes if rows.labels is None else labels_in(rows.labels),
+        rows.correct_from,
+        scale_of(rows.scale),
+        metric.predictions_are,
+        rows.right,
     )
-
-
-def by_recipe(reading: Reading, path: str | None) -> Reading:
-    """Return what a file of a recipe says, if there is one, changed by what was asked for."""
-    if path is None:
-        return reading
-    return reading_in(Path(path).read_text(encoding="utf-8")).changed(reading)
+    common = {role: column for role, column in {"weight": rows.weight, **roles}.items() if column}
+    readings = []
+    for columns in columns_of_files(rows.columns, files, others):
+        reading = said.with_columns({**common, **columns})
+        if rows.recipe is not None:
+            recipe = reading_in(Path(rows.recipe).read_text(encoding="utf-8"))
+            reading = recipe.changed(reading)
+        readings.append(reading)
+    return readings
 
 
 def recipes_of(submissions: Iterable[Submission]) -> list[Recipe]:
@@ -134,7 +152,7 @@ def parse_file(text: str) -> File:
 def columns_of_files(
     texts: Iterable[str],
     files: Sequence[File],
-    others: Sequence[File] = (),
+    others: Sequence[File],
 ) -> Sequence[ColumnNames]:
     """Return the columns of each file by role, or by system and role; texts may also name other files.
 
