@@ -165,19 +165,17 @@ def test_what_is_decided_for_a_row_depends_on_no_other_row(files):
 
 @pytest.mark.parametrize("missing", [slice(0, 0), slice(None, None, 3), slice(None)])
 def test_a_truth_that_rows_have_changes_no_decision(missing, files):
-    for table, name, flags in zip(
-        files,
-        ("new_answers.csv", "new_classes.csv"),
-        ([], ["--labels", ",".join(CLASSES)]),
-        strict=True,
+    answers, classes = files
+    for table, truth, name, flags in (
+        (answers, "correct", "new_answers.csv", []),
+        (classes, "label", "new_classes.csv", ["--labels", ",".join(CLASSES)]),
     ):
-        truth = table.columns.intersection(["correct", "label"])[0]
-        partly = table.assign(**{truth: table[truth].astype(object)})
+        partly = table.astype({truth: object})
         partly.loc[partly.index[missing], truth] = None
         partly.to_csv("partly.csv", index=False)
-        of_both = [decided(one, "--reject-cost=0.3", *flags) for one in (name, "partly.csv")]
+        both = [decided(one, "--reject-cost=0.3", *flags) for one in (name, "partly.csv")]
         shown = ["uncertainty", "accepted"]
-        np.testing.assert_array_equal(*(rows[shown] for rows in of_both))
+        np.testing.assert_array_equal(*(rows[shown] for rows in both))
 
 
 @pytest.mark.parametrize("name", ["numbered", "classes", "new_answers", "labelled"])
@@ -206,24 +204,22 @@ def test_new_rows_are_read_by_the_recipe_of_labelled_ones(files, ran):
         assert "scale = 100, right = ja" in out.splitlines()[0]
 
 
-@pytest.mark.parametrize("options", [{"budget": 0.3}, {"max_risk": 0.2}, {"max_risk": 0.001}])
-def test_a_threshold_is_that_of_the_function(options, files, capsys):
+@pytest.mark.parametrize(
+    ("name", "value"), [("budget", 0.3), ("max_risk", 0.2), ("max_risk", 0.001)]
+)
+def test_a_threshold_is_that_of_the_function(name, value, files, capsys):
     answers, _ = files
-    ((name, value),) = options.items()
-    flag = f"--{name.replace('_', '-')}"
-    (row,) = saved("threshold", "answers.csv", flag, value)["rows"]
-    choice = choose_reject_cost(
-        confidence_system(answers["correct"], answers["confidence"]), **options
-    )
+    (row,) = saved("threshold", "answers.csv", f"--{name.replace('_', '-')}", value)["rows"]
+    system = confidence_system(answers["correct"], answers["confidence"])
+    choice = choose_reject_cost(system, **{name: value})
     printed = capsys.readouterr().out
+    assert row["num_samples_needed"] == choice.num_samples_needed
     if np.isnan(choice.reject_cost):
         assert row["reject_cost"] is None
-        assert row["num_samples_needed"] == choice.num_samples_needed
         assert ("none; about" if choice.num_samples_needed else "none; more of such") in printed
     else:
-        assert (row["reject_cost"], row["risk_low"]) == pytest.approx(
-            (choice.reject_cost, choice.risk.low)
-        )
+        expected = choice.reject_cost, choice.risk.low
+        assert (row["reject_cost"], row["risk_low"]) == pytest.approx(expected)
 
 
 def test_what_is_printed_accepts_what_was_chosen(files, ran):

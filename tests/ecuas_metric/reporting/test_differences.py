@@ -10,20 +10,14 @@ from ecuas_metric.reporting.differences import (
 )
 from tests.ecuas_metric.reporting.compared import ALPHA, AUROC, COVERAGE, rows_of
 
-ENDS = [("first", "second"), ("second", "first")]  # where lower is better, and where higher is
+SIDES = "← {} is better      first - second      {} is better →"
 
 
 @pytest.mark.parametrize(
     ("count", "below"),
     [
-        (
-            2,
-            [
-                f"← {one} is better      first - second      {other} is better →"
-                for one, other in ENDS
-            ],
-        ),
-        (7, [f"difference from system {best}" for best in (0, 6)]),
+        (2, [SIDES.format("first", "second"), SIDES.format("second", "first")]),
+        (7, ["difference from system 0", "difference from system 6"]),
     ],
 )
 def test_the_figure_has_a_panel_for_each_metric_and_says_what_is_better(count, below, monkeypatch):
@@ -33,9 +27,8 @@ def test_the_figure_has_a_panel_for_each_metric_and_says_what_is_better(count, b
     drawn = write_differences(rows, "", alpha=ALPHA)
     assert [axes.get_title() for axes in drawn.axes] == ["ER ↓", "AUROC ↑", "Cov_0.2"]
     assert [axes.get_xlabel() for axes in drawn.axes[:2]] == below
-    drawn = write_differences(
-        [replace(row, comparable=row.key != AUROC) for row in rows], "", alpha=ALPHA
-    )
+    rows = [replace(row, comparable=row.key != AUROC) for row in rows]
+    drawn = write_differences(rows, "", alpha=ALPHA)
     assert [axes.get_title() for axes in drawn.axes] == ["ER ↓", "Cov_0.2"]
     assert drawn.get_suptitle() == "Not drawn, since the systems' answers differ: AUROC ↑"
 
