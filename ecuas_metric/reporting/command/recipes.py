@@ -1,6 +1,6 @@
 """`ecuas read`: how files would be read, without a number."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -32,7 +32,8 @@ def show_recipes(
     outputs = [] if output is None else [output]
     metric = MetricOptions(predictions_are=predictions_are, renormalize=renormalize)
     submissions, remarks = _read(files, rows, metric, outputs)
-    _refuse_as_score_does(submissions, metric)
+    for one in submissions:  # whose numbers may be none of its form, as logits are no probabilities
+        prepare_open([one], **metric.options())
     read_as = recipes_of(submissions)
     if remarks:
         read_as = list(map(without_truth, read_as))
@@ -72,12 +73,6 @@ def _read(
         except FileError:
             raise error from None
         return submissions, [("", Note("no_labels", error.fields_of_sentences(), error.advice))]
-
-
-def _refuse_as_score_does(submissions: Iterable[Submission], metric: MetricOptions) -> None:
-    """Raise InputError if the numbers of a system are none of its form, as logits are no probabilities."""
-    for one in submissions:
-        prepare_open([one], **metric.options())
 
 
 def _show(recipes: Sequence[Recipe]) -> None:
