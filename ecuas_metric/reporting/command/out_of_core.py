@@ -28,7 +28,7 @@ from .parameters import (
     options_set,
     print_paths,
 )
-from .reading import parse_file, readings_of
+from .reading import parse_file, readings_of, require_use
 
 if TYPE_CHECKING:  # they take a tenth of a second to import, which commands in memory do not need
     from ...scale.storage import Collection
@@ -147,10 +147,7 @@ def _collect(
         state_file=state_file,
         progress=engine == "local",
     )
-    if metric.weights_are is not None and not any(recipe.of("weight") for recipe in recipes):
-        raise InputError("weights_are", "idle_without_weight")
-    if columns.labels is not None and all(recipe.classes is None for recipe in recipes):
-        raise InputError("--labels", "idle_of_posteriors")
+    require_use([columns, metric], recipes)
     return collection, recipes
 
 

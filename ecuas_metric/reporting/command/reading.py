@@ -23,6 +23,7 @@ from .flags import flag_of
 from .parameters import FormOptions, NewRowFlags, PairFlags, ReadingFlags
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
+OF_POSTERIORS = ("posteriors", "positive")  # forms of recipes
 TRUTH = ("label", "correct")  # roles that new rows need not have
 # lm-eval's and lighteval's
 NOT_OF_CHOICES = ("scale", "correct_from", "right", "unlabelled", "predictions_are", "partial")
@@ -77,7 +78,7 @@ def read_files(
         systems = _read(file.path, reading, run, pool_tasks=pool_tasks, are_new=are_new)
         submissions += _named(systems, file.name)
         stems += [stem(one.file) if file.name is None else "" for one in systems]
-    _require_use([rows, metric], submissions, pool_tasks=pool_tasks)
+    require_use([rows, metric], recipes_of(submissions), pool_tasks=pool_tasks)
     if not (pool_tasks or part == "model" or stratum == "task"):
         _require_tasks(tasks, submissions)
     return _paired(_distinct(submissions, stems, has_parts=part is not None), rows)
@@ -209,24 +210,24 @@ def require_kept(files: Iterable[File], outputs: Iterable[str]) -> None:
             raise FileError(path, "file_is_read", advice="name_another_output")
 
 
-def _require_use(
+def require_use(
     flags: Iterable[NewRowFlags | FormOptions],
-    submissions: Sequence[Submission],
+    recipes: Sequence[Recipe],
     *,
-    pool_tasks: bool,
+    pool_tasks: bool = False,
 ) -> None:
     """Raise InputError if a flag means nothing for what was read."""
     are_set = {name for record in flags for name in _names_set(record)}
     if pool_tasks:
         are_set.add("pool_tasks")
-    forms = {(_is_of_run(one), one.form) for one in submissions}
-    is_weighted = any(one.recipe.of("weight") for one in submissions)
+    forms = {(one.format == "run", one.form in OF_POSTERIORS) for one in recipes}
+    is_weighted = any(one.of("weight") for one in recipes)
     rules = (
         (("weights_are",), "idle_without_weight", not is_weighted),
-        (("labels",), "idle_of_posteriors", (False, "posteriors") not in forms),
-        (OF_RUNS, "idle_of_runs", not any(map(_is_of_run, submissions))),
-        (("choice_length",), "idle_of_log_likelihoods", (True, "posteriors") not in forms),
-        (NOT_OF_CHOICES, "idle_of_tables", forms == {(True, "posteriors")}),
+        (("labels",), "idle_of_posteriors", (False, True) not in forms),
+        (OF_RUNS, "idle_of_runs", not any(is_of_run for is_of_run, _ in forms)),
+        (("choice_length",), "idle_of_log_likelihoods", (True, True) not in forms),
+        (NOT_OF_CHOICES, "idle_of_tables", forms == {(True, True)}),
     )
     for names, rule, is_idle in rules:
         for name in names:
@@ -241,14 +242,9 @@ def _names_set(flags: NewRowFlags | FormOptions) -> Iterator[str]:
             yield one.name
 
 
-def _is_of_run(submission: Submission) -> bool:
-    """Return whether a system is of a run of an evaluation tool."""
-    return submission.recipe.format == "run"
-
-
 def _require_tasks(tasks: Iterable[str], submissions: Iterable[Submission]) -> None:
     """Raise InputError if a task is asked for that no run has; where they are pooled, nothing says which there were."""
-    parts = {f"{one.part}, " for one in submissions if _is_of_run(one)}
+    parts = {f"{one.part}, " for one in submissions if one.recipe.format == "run"}
     for task in tasks:
         if not any(part.startswith(f"{task}, ") for part in parts):
             raise InputError("--tasks", "task_missing", value=task)
