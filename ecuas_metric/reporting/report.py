@@ -311,11 +311,10 @@ def report_grid(
     has those that its intervals need.
     """
     shown = list(report.keys if keys is None else keys)
-    columns = [*_columns_of_rows(report), *(_column(report, key, digits) for key in shown)]
-    by_column = [cells for _, cells in columns]
-    rows = [list(row) for row in zip(*by_column, strict=True)]
+    columns = _columns_of_rows(report) | dict(_column(report, key, digits) for key in shown)
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
     return Grid(
-        [name for name, _ in columns],
+        list(columns),
         rows,
         _footnotes(report, shown, rows),
         report.signature,
@@ -407,8 +406,8 @@ def _at_one_confidence(
     return anchors
 
 
-def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
-    """Return header and cells of what the rows are."""
+def _columns_of_rows(report: Report) -> dict[str, list[Cell]]:
+    """Return the cells of what the rows are, by their headers."""
     columns = {
         "system": list(report.results),
         "N": list(map(str, report.sizes.values())),
@@ -416,7 +415,7 @@ def _columns_of_rows(report: Report) -> list[tuple[str, list[Cell]]]:
     shares = report.shares_unlabelled()
     if shares:
         columns["unlabelled"] = [f"{share:.{DIGITS}f}" for share in shares.values()]
-    return [(header, list(map(Cell, texts))) for header, texts in columns.items()]
+    return {header: list(map(Cell, texts)) for header, texts in columns.items()}
 
 
 def _column(

@@ -4,7 +4,7 @@ import argparse
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass
 from pkgutil import resolve_name
 from types import UnionType
@@ -195,15 +195,10 @@ def _require_sense(
         if parameter.is_required and not arguments.get(parameter.name):
             raise UsageError(f"{parameter.text} is missing. {hint}")
         needs = [accepted[name] for name in parameter.flag.needs if name in accepted]
-        if parameter.name in arguments and needs and not any(_are_set(needs, arguments)):
+        are_met = any(need.name in arguments or need.default for need in needs)
+        if parameter.name in arguments and needs and not are_met:
             flags = " or ".join(need.text for need in needs)
             raise UsageError(f"{parameter.text} has no effect without {flags}.")
-
-
-def _are_set(parameters: Iterable[Parameter], arguments: Collection[str]) -> Iterator[bool]:
-    """Yield whether each parameter is given, or has a value where it is not."""
-    for one in parameters:
-        yield one.name in arguments or bool(one.default)
 
 
 def _refuse(

@@ -32,7 +32,7 @@ from .reading import parse_file, readings_of, require_use
 
 if TYPE_CHECKING:  # they take a tenth of a second to import, which commands in memory do not need
     from ...scale.storage import Collection
-    from ...summary import Summary, SummaryResults
+    from ...summary import SummaryResults
 
 StateFile = Annotated[
     str | None,
@@ -154,7 +154,7 @@ def _collect(
 def _show(
     collection: Collection,
     reading: Mapping[str, Any],
-    added: Iterable[str],
+    added: Sequence[str],
     output: ReportOutput,
     figures: str | None,
     recipes: Iterable[Recipe] = (),
@@ -164,7 +164,9 @@ def _show(
 
     if not collection.states:
         raise InputError("the files", "rows_missing")
-    keys = _keys_asked(next(iter(collection.states.values())), reading, output.metrics, added)
+    first = next(iter(collection.states.values()))
+    options = first.options.replace(normalize=reading["normalize"], decompose=reading["decompose"])
+    keys = asked_keys(output.metrics, first.none, options, added)
     results = {}
     for name, state in collection.states.items():
         results[name] = results_of(state, **reading, with_errors=bool(output.output), only=keys)
@@ -182,14 +184,6 @@ def _show(
             write_figures({name: system_of(collection.states[name]) for name in results}, figures)
         )
     return not_below(report.notes())
-
-
-def _keys_asked(
-    state: Summary, reading: Mapping[str, Any], metrics: str | None, added: Iterable[str]
-) -> list[Key] | None:
-    """Return the metrics that are asked for by name; None is all."""
-    options = state.options.replace(normalize=reading["normalize"], decompose=reading["decompose"])
-    return asked_keys(metrics, state.none, options, list(added))
 
 
 def _bounds_lines(

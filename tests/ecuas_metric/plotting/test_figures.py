@@ -8,24 +8,31 @@ from ecuas_metric.plotting.figures import (
     FEW_SAMPLES,
     order_figure,
     reject_cost_figure,
+    reliability_figure,
     risk_coverage_figure,
 )
 from ecuas_metric.plotting.forest import Bar, Panel, forest_figure
 
+CURVES = [risk_coverage_figure, reject_cost_figure, order_figure]
+
+
+def answering(rng, **options):
+    confidence = rng.random(60)
+    return confidence_system(rng.random(60) < confidence, confidence, **options)
+
+
+def xs(lines):
+    """Return where the points of lines are, of those that have any."""
+    points = [line.get_xdata() for line in lines]
+    return [np.round(x, 2).tolist() for x in points if len(x)]
+
 
 @pytest.fixture
 def systems(rng):
-    return {
-        f"system {i}": confidence_system(
-            (rng.random(60) < (confidence := rng.random(60))).astype(int), confidence
-        )
-        for i in range(len(COLORS) + 1)
-    }
+    return {f"system {i}": answering(rng) for i in range(len(COLORS) + 1)}
 
 
-@pytest.mark.parametrize(
-    "draw", [risk_coverage_figure, reject_cost_figure, figures.reliability_figure, order_figure]
-)
+@pytest.mark.parametrize("draw", [*CURVES, reliability_figure])
 def test_every_system_is_named_and_more_than_six_have_a_panel_each_with_the_others_in_grey(
     draw, systems
 ):
@@ -35,44 +42,28 @@ def test_every_system_is_named_and_more_than_six_have_a_panel_each_with_the_othe
         legends += [text.get_text() for text in legend.texts] if legend else []
     assert set(systems) <= {axes.get_title() for axes in figure.axes} | set(legends)
     assert figure.axes[-1].get_xlabel()
-    if draw is not figures.reliability_figure:
+    if draw in CURVES:
         assert "the other systems" in legends
         for axes in figure.axes:
-            assert (
-                sum(line.get_color() == "0.8" for line in axes.lines if len(line.get_xdata())) == 6
-            )
+            assert len(xs(line for line in axes.lines if line.get_color() == "0.8")) == 6
         assert (len(draw(dict(list(systems.items())[:6])).axes), len(figure.axes)) == (1, 7)
 
 
-@pytest.mark.parametrize(
-    "draw", [risk_coverage_figure, reject_cost_figure, figures.reliability_figure, order_figure]
-)
+@pytest.mark.parametrize("draw", [*CURVES, reliability_figure])
 def test_intervals_are_bands_where_there_is_a_level(draw, rng):
-    confidence = rng.random(80)
-    correct = (rng.random(80) < confidence).astype(int)
-    plain, banded = (
-        draw({"a": confidence_system(correct, confidence, **o)})
-        for o in ({}, {"confidence_level": 0.9})
-    )
+    plain = draw({"a": answering(rng)})
+    banded = draw({"a": answering(rng, confidence_level=0.9)})
     assert len(banded.axes[0].collections) > len(plain.axes[0].collections) == 0
 
 
 def test_few_samples_of_a_bin_are_visible_and_all_are_counted():
     confidence = [0.95] * 300 + [0.55] * FEW_SAMPLES + [0.15] * (FEW_SAMPLES - 1)
-    figure = figures.reliability_figure(
-        {"model": confidence_system([1] * len(confidence), confidence)}
-    )
+    system = confidence_system([1] * len(confidence), confidence)
+    figure = reliability_figure({"model": system})
     accuracy, counts = figure.axes
-    hollow = [
-        line
-        for line in accuracy.lines
-        if line.get_markerfacecolor() == "white" and len(line.get_xdata())
-    ]
-    assert [line.get_xdata().round(2).tolist() for line in hollow] == [[0.15]]
-    joined = [
-        line for line in accuracy.lines if line.get_marker() == "o" and line.get_linestyle() == "-"
-    ]
-    assert [line.get_xdata().round(2).tolist() for line in joined] == [[0.55, 0.95]]
+    marked = [line for line in accuracy.lines if line.get_marker() == "o"]
+    assert xs(line for line in marked if line.get_markerfacecolor() == "white") == [[0.15]]
+    assert xs(line for line in marked if line.get_linestyle() == "-") == [[0.55, 0.95]]
     assert [text.get_text() for text in counts.texts if text.get_text()] == ["4", "5", "300"]
     assert figure.legends[0].texts[0].get_text() == "fewer than 5 samples"
 
@@ -80,14 +71,10 @@ def test_few_samples_of_a_bin_are_visible_and_all_are_counted():
 @pytest.mark.parametrize("count", [1, 5])
 def test_panels_have_room_whatever_their_number(count, systems, recwarn):
     """Matplotlib warns where labels leave no room for an axis."""
-    many = dict(
-        zip((f"a-long-name-{i}_verbalized" for i in range(count)), systems.values(), strict=False)
-    )
-    bars = [Bar(name, 0.1, -0.1, 0.2) for name in many]
-    for figure in (
-        figures.reliability_figure(many),
-        forest_figure([Panel("ER", "first - second", bars)] * min(count, 3)),
-    ):
+    system = systems["system 0"]
+    many = {f"a-long-name-{i}_verbalized": system for i in range(count)}
+    panel = Panel("ER", "first - second", [Bar(name, 0.1, -0.1, 0.2) for name in many])
+    for figure in (reliability_figure(many), forest_figure([panel] * min(count, 3))):
         figure.draw_without_rendering()
     assert not recwarn.list
 
@@ -102,21 +89,11 @@ def test_a_forest_plot_has_a_bar_for_each_difference_that_has_an_interval():
     bars = [Bar(name, 0.1, *both) for name, both in limits.items()]
     (axes,) = forest_figure([Panel("ER", "first - second", bars)], caption="not drawn: ECE").axes
     assert [label.get_text() for label in axes.get_yticklabels()] == list(limits)
-    points = [
-        line for line in axes.lines if line.get_marker() == "o" and len(line.get_xdata()) == 1
-    ]
+    points = [line for line in axes.lines if line.get_marker() == "o"]
     filled = [line.get_markerfacecolor() != "white" for line in points]
     assert filled[:4] == [True, False, True, False]
-    assert (
-        len(
-            [
-                line
-                for line in axes.lines
-                if line.get_marker() == "None" and len(line.get_xdata()) == 2
-            ]
-        )
-        == 1 + 3
-    )
+    _, *intervals = xs(line for line in axes.lines if line.get_marker() == "None")
+    assert intervals == [list(both) for both in list(limits.values())[:3]]
 
 
 def test_names_are_shown_as_they_are_and_files_are_written_reproducibly(systems, tmp_path):
@@ -142,8 +119,6 @@ def test_the_papers_figure_1_has_a_panel_for_each_n():
 def test_letters_that_the_usual_font_lacks_are_of_another_or_are_named(tmp_path, monkeypatch):
     from matplotlib import font_manager
 
-    from ecuas_metric.plotting import figures
-
     def letters_of(name):
         return figures._letters_of(font_manager.findfont(name))
 
@@ -162,8 +137,6 @@ def test_letters_that_the_usual_font_lacks_are_of_another_or_are_named(tmp_path,
 
 @pytest.mark.parametrize("draw", [reject_cost_figure, order_figure])
 def test_intervals_end_within_the_panel(draw, rng):
-    confidence = rng.random(40)
-    correct = rng.random(40) < confidence
-    (axes,) = draw({"a": confidence_system(correct, confidence, confidence_level=0.95)}).axes
+    (axes,) = draw({"a": answering(rng, confidence_level=0.95)}).axes
     band, *_ = axes.collections  # and the patch of the legend
     assert band.get_paths()[0].get_extents().ymax < axes.get_ylim()[1]
