@@ -71,7 +71,10 @@ def _averages(
     averages = {}
     for key in keys:
         values = [of_part.estimates[key].value for of_part, _ in parts]
-        limits = () if level is None else _limits(key, inferences, level)
+        known = [inference[key] for inference in inferences if key in inference]
+        limits: tuple[float, ...] = ()
+        if level is not None:
+            limits = average(known).limits(level) if len(known) == len(parts) else NONE
         averages[key] = Estimate(math.fsum(values) / len(values), *limits)
         missing = sum(map(math.isnan, values))
         if missing:
@@ -79,15 +82,6 @@ def _averages(
             notes.append(Note("average_undefined", fields))
     basis = replace(results.basis, num_samples=len(parts), part=None)
     return Results(averages, tuple(notes), basis)
-
-
-def _limits(
-    key: Key, inferences: Sequence[Mapping[Key, Inference]], level: float
-) -> tuple[float, float]:
-    """Return the limits of an average, if all parts have theirs."""
-    if not inferences or not all(key in inference for inference in inferences):
-        return NONE
-    return average([inference[key] for inference in inferences]).limits(level)
 
 
 def _inferences(results: Results, system: System) -> dict[Key, Inference]:

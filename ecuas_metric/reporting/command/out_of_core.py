@@ -193,20 +193,18 @@ def _bounds_lines(
     """Yield a line for each system with what its inexact numbers are at least and at most."""
     shown = list(keys)
     for name, one in results.items():
-        bounds = {
-            key: (one.estimates[key].lower_bound, one.estimates[key].upper_bound) for key in shown
-        }
-        texts = [
-            f"{key} in [{_digits(*pair)}]" for key, pair in bounds.items() if pair[0] is not None
-        ]
+        texts = []
+        for key in shown:
+            low = one.estimates[key].lower_bound
+            high = one.estimates[key].upper_bound
+            if low is not None and high is not None:
+                texts.append(f"{key} in [{_digits(low, high)}]")
         if texts:
             yield f"{name}: bounds, since not all uncertainties are told apart: {', '.join(texts)}."
 
 
-def _digits(low: float | None, high: float | None) -> str:
+def _digits(low: float, high: float) -> str:
     """Return bounds with as many digits as tell them apart, rounded outwards."""
-    assert low is not None
-    assert high is not None
     digits = 15
     if high > low:
         digits = min(digits, max(3, 1 - math.floor(math.log10(high - low))))
