@@ -228,13 +228,12 @@ def _draw_lines(
             _draw(grid[0], line, style | {"label": label(name)})
         grid[0].set(xlabel=xlabel, ylabel=ylabel)
         return figure, grid
-    figure, grid = tiles(names)
+    figure, grid = _tiles(names, xlabel, ylabel)
     for i, axes in enumerate(grid):
         for line in curves[:i] + curves[i + 1 :]:
             _draw(axes, _thin(line), CONTEXT)
         _draw(axes, curves[i], _ALONE)
     grid[0].plot([], [], label="the other systems", **CONTEXT)
-    outer_labels(grid, xlabel, ylabel)
     return figure, grid
 
 
@@ -378,28 +377,18 @@ def columns_for(count: int) -> int:
     return min(_MAX_COLUMNS, max(4, math.ceil(math.sqrt(count))))
 
 
-def tiles(names: Sequence[str]) -> Panels:
-    """Return an empty figure with a small panel titled by each name."""
-    count = len(names)
-    figure, grid = panels(count, columns_for(count), width=2.6, height=2.1, margin=0.6)
-    for axes, name in zip(grid, names, strict=True):
+def _tiles(names: Sequence[str], xlabel: str, ylabel: str) -> Panels:
+    """Return a figure with a small panel for each name; those that are leftmost or have none below have labels."""
+    columns = columns_for(len(names))
+    figure, grid = panels(len(names), columns, width=2.6, height=2.1, margin=0.6)
+    for i, (axes, name) in enumerate(zip(grid, names, strict=True)):
         axes.set_title(label(name), fontsize="small")
         axes.tick_params(labelsize="small")
-    return figure, grid
-
-
-def outer_labels(
-    grid: Sequence[Axes],
-    xlabel: str,
-    ylabel: str,
-) -> None:
-    """Label the axes of panels from `tiles` that are leftmost or have none below."""
-    columns = columns_for(len(grid))
-    for i, axes in enumerate(grid):
         if i % columns == 0:
             axes.set_ylabel(ylabel, fontsize="small")
-        if i + columns >= len(grid):
+        if i + columns >= len(names):
             axes.set_xlabel(xlabel, fontsize="small")
+    return figure, grid
 
 
 def label(name: str) -> str:

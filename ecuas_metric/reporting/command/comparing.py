@@ -125,8 +125,11 @@ def compare_in_memory(
         by_part = {
             names[stratum]: rows for stratum, rows in compare_within(systems, only=keys).items()
         }
+        records: list[Record] = []
+        for part, of_part in by_part.items():
+            records += [{"within": part, **fields_of(row)} for row in of_part]
         grid = within_grid(by_part, within, line, level=interval, digits=digits)
-        output.show_below(grid, _records_within(by_part), "within")
+        output.show_below(grid, records, "within")
     if figures:
         print_paths(write_differences(differences, figures, alpha=alpha))
     return notes_of(systems) + list(compared.notes)
@@ -153,11 +156,6 @@ def write_for_paper(
 
     print_paths(write_paper(systems, output))
     return notes_of(systems)
-
-
-def _records_within(by_part: Mapping[str, Iterable[Comparison]]) -> list[Record]:
-    """Return the fields of the comparisons within each part."""
-    return [{"within": part, **fields_of(row)} for part, rows in by_part.items() for row in rows]
 
 
 def _names_of_strata(

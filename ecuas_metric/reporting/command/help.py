@@ -127,33 +127,35 @@ def _metrics() -> str:
     return _METRICS.replace("{metrics}", "\n".join(lines))
 
 
+FILES = _files()
+METRIC_NAMES = _metrics()
 COMMANDS = {
     "score": Command(
         {"": "in_memory:score_in_memory", "out_of_core": "out_of_core:score_out_of_core"},
-        _files(),
-        _metrics() + _SCORE,
+        FILES,
+        METRIC_NAMES + _SCORE,
     ),
     "compare": Command(
         {"": "comparing:compare_in_memory"},
-        _files(),
-        _metrics() + _COMPARE,
+        FILES,
+        METRIC_NAMES + _COMPARE,
         hints={"--by": _NO_PARTS, "--out-of-core": _NO_PAIRS},
     ),
     "plan": Command(
         {"": "planning:plan_of_files", "error_rates": "planning:plan_of_error_rates"},
-        _files(),
-        _metrics() + _PLAN,
+        FILES,
+        METRIC_NAMES + _PLAN,
         usage="[FILE FILE]",
         hints={"--by": _NO_PARTS, "FILE": "A plan needs two, or --error-rates instead."},
     ),
-    "report": Command({"": "comparing:write_for_paper"}, _files(), _REPORT),
+    "report": Command({"": "comparing:write_for_paper"}, FILES, _REPORT),
     "decide": Command(
         {"": "deciding:decide_rows"},
-        _NEW_ROWS + _files(),
+        _NEW_ROWS + FILES,
         _DECIDE,
         usage="FILE [FILE ...] --reject-cost COST",
     ),
-    "threshold": Command({"": "deciding:choose_threshold"}, _files(), _DECIDE),
-    "read": Command({"": "recipes:show_recipes"}, _files()),
-    "merge": Command({"": "out_of_core:merge_states"}, epilog=_metrics()),
+    "threshold": Command({"": "deciding:choose_threshold"}, FILES, _DECIDE),
+    "read": Command({"": "recipes:show_recipes"}, FILES),
+    "merge": Command({"": "out_of_core:merge_states"}, epilog=METRIC_NAMES),
 }
