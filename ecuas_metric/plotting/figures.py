@@ -134,10 +134,12 @@ def reliability_figure(systems: Mapping[str, System]) -> Figure:
     columns = columns_for(len(systems))
     rows = -(-len(systems) // columns)
     width = 3.2 if len(systems) == columns else 2.6
-    figure, grid = panels(
-        2 * rows * columns, columns, width=width, height=1.8, margin=0.6, ratios=(3, 1) * rows
-    )
-    upper, lower = np.reshape(np.array(grid), (rows, 2, columns)).swapaxes(0, 1).reshape(2, -1)
+    count = 2 * rows * columns
+    ratios = (3, 1) * rows
+    figure, grid = panels(count, columns, width=width, height=1.8, margin=0.6, ratios=ratios)
+    places = np.reshape(np.array(grid), (rows, 2, columns))
+    upper = places[:, 0].ravel()
+    lower = places[:, 1].ravel()
     for axes in (*upper[len(systems) :], *lower[len(systems) :]):
         axes.remove()
     binned = [reliability(system) for system in systems.values()]

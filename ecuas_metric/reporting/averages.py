@@ -36,7 +36,8 @@ def macro_averages(
     for system, parts in by_system.items():
         of_parts = [(report.results[one.name], systems[one.name]) for one in parts]
         groups = [set(map(str, one.per_sample.get("groups", ()))) for one in parts]
-        are_independent = len(set().union(*groups)) == sum(map(len, groups))
+        distinct = set().union(*groups)
+        are_independent = len(distinct) == sum(map(len, groups))
         results[system] = _averages(of_parts, keys, are_independent=are_independent)
     return Report(
         results=results,
@@ -74,7 +75,8 @@ def _averages(
         known = [inference[key] for inference in inferences if key in inference]
         limits: tuple[float, ...] = ()
         if level is not None:
-            limits = average(known).limits(level) if len(known) == len(parts) else NONE
+            has_all = len(known) == len(parts)
+            limits = average(known).limits(level) if has_all else NONE
         averages[key] = Estimate(math.fsum(values) / len(values), *limits)
         missing = sum(map(math.isnan, values))
         if missing:

@@ -290,7 +290,8 @@ def within_grid(
 ) -> Grid:
     """Lay out the differences within each value of a column, metric by metric."""
     pairs = [(row, part) for part, of_part in by_part.items() for row in of_part]
-    rows = list(chain(*grouped(pairs, lambda pair: pair[0].key).values()))
+    by_key = grouped(pairs, lambda pair: pair[0].key)
+    rows = list(chain.from_iterable(by_key.values()))
     differences = [row for row, _ in rows]
     tests = num_tests(differences)
     above = [f"Within each {column}; adjusted p holds for all {tests} tests of this table."]

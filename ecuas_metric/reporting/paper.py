@@ -209,7 +209,8 @@ def methods_of(
         if note.id in OF_DATA:
             sentences += [f"{name}: {note.fact}", RULES_OF_UNLABELLED.get(note.advice, "")]
     sentences += _what_intervals_rest_on(report, keys)
-    for said in filter(None, [at_one_confidence(report, keys), least_costs(systems)]):
+    of_costs = [at_one_confidence(report, keys), least_costs(systems)]
+    for said in filter(None, of_costs):
         sentences.append(f"{said[0].upper()}{said[1:]}.")
     sentences += _differences("ids" if first.ids is not None else "position", rows, level)
     sentences.append(f"Computed by ecuas {VERSION} ({report.signature}).")

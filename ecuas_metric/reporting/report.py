@@ -79,8 +79,11 @@ class Report:
 
     def shares_unlabelled(self) -> dict[str, Any]:
         """Return the share of each system's answers that are unlabelled, in [0, 1]; nothing if all are labelled."""
-        noted = {name: note.fields["share"] for name, note in self.notes() if note.id == UNLABELLED}
-        return {name: noted.get(name, 0.0) for name in self.results} if noted else {}
+        shares: dict[str, Any] = dict.fromkeys(self.results, 0.0)
+        noted = [(name, note) for name, note in self.notes() if note.id == UNLABELLED]
+        for name, note in noted:
+            shares[name] = note.fields["share"]
+        return shares if noted else {}
 
     def __repr__(self) -> str:
         """Return the table of the main metrics as text."""

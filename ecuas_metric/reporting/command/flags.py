@@ -162,7 +162,8 @@ def parse(
     """Return the call that a command line asks for; UsageError if its function does not take what is given."""
     command = commands[name]
     functions = command.functions()
-    about = (inspect.getdoc(functions[""]) or "").split("\n")[0]
+    documented = inspect.getdoc(functions[""]) or ""
+    about = documented.split("\n")[0]
     parser = _Parser(
         prog=f"ecuas {name}",
         usage=f"ecuas {name} {command.usage} [options]",

@@ -70,7 +70,9 @@ def read_files(
         unlabelled=unlabelled,
         classes=classes,
     )
-    tasks = [] if rows.tasks is None else [task.strip() for task in rows.tasks.split(",")]
+    tasks = []
+    if rows.tasks is not None:
+        tasks = [task.strip() for task in rows.tasks.split(",")]
     run = RunOptions(tasks or None, rows.filter, rows.choice_length, partial=rows.partial)
     submissions: list[Submission] = []
     stems: list[str] = []
@@ -119,7 +121,8 @@ def readings_of(
         metric.predictions_are,
         rows.right,
     )
-    common = {role: column for role, column in {"weight": rows.weight, **roles}.items() if column}
+    columns_of_flags = {"weight": rows.weight, **roles}
+    common = {role: column for role, column in columns_of_flags.items() if column}
     readings = []
     for columns in columns_of_files(rows.columns, files, others):
         reading = said.with_columns({**common, **columns})
