@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -37,19 +36,15 @@ def paper_folder(written, folder):
 
 
 @pytest.fixture
-def reported(ran):
-    """Return a function that writes a report over the former one, and returns its paragraph."""
+def reported(paper_folder, ran, monkeypatch):
+    """Return a function that writes a report without figures over the former one, and returns its paragraph."""
+    monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
 
     def report(arguments):
         ran(f"report {arguments}")
-        return Path("paper/methods.txt").read_text()
+        return (paper_folder / "methods.txt").read_text()
 
     return report
-
-
-@pytest.fixture
-def undrawn(monkeypatch):
-    monkeypatch.setattr(paper, "write_figures", lambda *_, **__: [])
 
 
 def test_the_document_stands_alone_and_names_no_command(paper_folder):
@@ -103,7 +98,7 @@ def test_the_paragraph_and_the_numbers_are_those_of_the_systems(paper_folder):
     assert f"{expected:.3f}" in text
 
 
-def test_the_paragraph_says_what_was_recalibrated(paper_folder, undrawn, reported):
+def test_the_paragraph_says_what_was_recalibrated(reported):
     said = "named with 'affine' are recalibrated in 3-fold cross-validation, whose fits"
     assert said in reported("b.csv --calibrate affine --folds 3")
 
@@ -133,9 +128,7 @@ def test_a_report_replaces_a_former_one_and_nothing_else(paper_folder, ran):
         "--columns stratum=part,weight=id --unlabelled drop": ["over strata whose", "weighted."],
     }.items(),
 )
-def test_the_paragraph_says_what_was_done_to_the_data(
-    flags, sentences, paper_folder, undrawn, reported
-):
+def test_the_paragraph_says_what_was_done_to_the_data(flags, sentences, paper_folder, reported):
     rows = pd.read_csv("b.csv")
     rows.loc[rows["id"] % 10 == 0, "correct"] = np.nan
     rows.assign(part=rows["id"] % 7).to_csv("c.csv", index=False)
