@@ -14,9 +14,8 @@ from .flags import flag_of
 from .parameters import ADDING
 
 _LIKE = {"auroc": "n"}  # of a plan: as ECUAS_n, and unlike an error rate, depends on it
-_NUMBER = re.compile(
-    r"_(\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf)(?=_|\s|$)"
-)  # the parameter in the name of a number
+# the parameter in the name of a number
+_NUMBER = re.compile(r"_(-?\d+(?:\.\d*)?(?:e[+-]?\d+)?|inf)(?=_|\s|$)")
 
 
 def asked_keys(

@@ -23,7 +23,7 @@ from .flags import flag_of
 from .parameters import FormOptions, NewRowFlags, PairFlags, ReadingFlags
 
 OF_RUNS = ("tasks", "filter", "partial", "choice_length", "pool_tasks")
-OF_POSTERIORS = ("posteriors", "positive")  # forms of recipes
+FORMS_OF_POSTERIORS = ("posteriors", "positive")
 TRUTH = ("label", "correct")  # roles that new rows need not have
 # lm-eval's and lighteval's
 NOT_OF_CHOICES = ("scale", "correct_from", "right", "unlabelled", "predictions_are", "partial")
@@ -223,7 +223,7 @@ def require_use(
     are_set = {name for record in flags for name in _names_set(record)}
     if pool_tasks:
         are_set.add("pool_tasks")
-    forms = {(one.format == "run", one.form in OF_POSTERIORS) for one in recipes}
+    forms = {(one.format == "run", one.form in FORMS_OF_POSTERIORS) for one in recipes}
     is_weighted = any(one.of("weight") for one in recipes)
     rules = (
         (("weights_are",), "idle_without_weight", not is_weighted),
