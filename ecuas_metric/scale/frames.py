@@ -35,7 +35,6 @@ from .rows import LARGEST_WEIGHT, LEAST_WEIGHT, state_options
 
 FEW_ROWS = 2**20  # of which each distinct confidence is a group
 SOURCE = "the frame"
-_OUTSIDE = -2e15  # the bin of what is no confidence
 
 
 def score_frame(
@@ -243,40 +242,37 @@ def _grouped(
     """Return the groups of rows of an equal key, their confidence q or its bin, with their counts and sums."""
     import narwhals as nw
 
-    keys = [key, "y"]
+    systems = {f"system {place}": name for place, name in enumerate(recipe.systems)}
+    keys = [key, "y", *systems]
     sums = ["wu"]
-    cell = _ours("q" if recipe.scale == 1 else "cell")
-    ends = {"low": cell.min(), "high": cell.max()}
+    cell = nw.col("cell")
+    aggregates = {"count": nw.len(), "low": cell.min(), "high": cell.max()}
     if recipe.of("weight"):
         keys.append("kind")
-        sums += ["w"] if options.weights_are == "counts" else ["w", "w2", "w4"]
-        ends["lightest"] = _ours("w").min()
-    totals = {name: _ours(name).sum() for name in sums}
-    aggregates = {"count": nw.len(), **ends, **totals}
-    systems = {f"system {place}": name for place, name in enumerate(recipe.systems)}
-    keys += systems
+        sums += ["w", "w2", "w4"]
+        aggregates["lightest"] = nw.col("w").min()
+    aggregates |= {name: nw.col(name).sum() for name in sums}
 
     def added_up() -> pa.Table:
-        columns = _columns(rows, recipe, options, systems)
-        groups = columns.group_by(*(GROUP + name for name in keys))
-        return groups.agg(**_named(aggregates)).collect().to_arrow()
+        groups = _columns(rows, recipe, options, systems).group_by(*keys)
+        return groups.agg(**aggregates).collect().to_arrow()
 
     table = collected(added_up, source)
-    return table.rename_columns(_named(systems))
+    return table.rename_columns([systems.get(name, GROUP + name) for name in table.column_names])
 
 
 def _columns(rows: Any, recipe: Recipe, options: Options, systems: Mapping[str, str]) -> Any:
-    """Return in columns of ours the systems of rows, what these are grouped by, and what is added up of them."""
+    """Return the systems of rows, what these are grouped by, and what is added up of them, under names of ours."""
     types = rows.collect_schema()
     cells = {"cell": recipe.predictions[0], "y": recipe.truth}
     if recipe.of("weight"):
         cells["w"] = recipe.of("weight")[0]
     numbers = {ours: _number(_theirs(name, rows), types[name]) for ours, name in cells.items()}
     names = {ours: _theirs(name, rows) for ours, name in systems.items()}
-    rows = rows.select(**_named(names | numbers))
+    rows = rows.select(**names, **numbers)
     # Each in a column of its own: engines compute an expression as often as it is written.
     for columns in _steps(recipe, options):
-        rows = rows.with_columns(**_named(columns))
+        rows = rows.with_columns(**columns)
     return rows
 
 
@@ -284,23 +280,16 @@ def _steps(recipe: Recipe, options: Options) -> Iterator[dict[str, Any]]:
     """Yield columns of which each is computed from those before."""
     import narwhals as nw
 
-    q = _ours("q")
-    within = _ours("within")
-    near = _ours("near")
-    root = _ours("root")
-    yield {"q": _on_unit_scale(_ours("cell"), recipe.scale)}
-    # engines that have no whole number for what is far outside, or not a number, end with an error
-    is_outside = q.is_null() | (q <= -1) | (q >= 2)
-    yield {"within": nw.when(~is_outside).then(q).otherwise(nw.lit(0.0))}
+    q = nw.col("q")
+    within = nw.col("within")
+    near = nw.col("near")
+    yield {"q": _on_unit_scale(nw.col("cell"), recipe.scale)}
+    yield {"wu": 1 - q, "within": q.clip(-1, 2)}  # what is far outside has no whole number of steps
     yield {"near": nw.when(within >= 0.5).then(1 - within).otherwise(within)}
-    yield {"root": nw.when(near > 0).then(near).otherwise(nw.lit(0.0))}
-    for _ in range(3):  # the eighth root
-        yield {"root": root.sqrt()}
-    yield {"place": (within * options.n_bins).floor()}
-    bins = nw.when(is_outside).then(nw.lit(_OUTSIDE)).otherwise(_bin(recipe, options))
-    yield {"bin": bins.cast(nw.Int64), "wu": 1 - q}
+    yield {"root": near.clip(0).sqrt().sqrt().sqrt(), "place": (within * options.n_bins).floor()}
+    yield {"bin": _bin(recipe, options)}
     if recipe.correct_from is not None:
-        y = _ours("y")
+        y = nw.col("y")
         is_right = (y >= recipe.correct_from).cast(nw.Float64)
         yield {"y": nw.when(~y.is_null()).then(is_right)}
     if recipe.of("weight"):
@@ -311,18 +300,16 @@ def _columns_of_weights(options: Options) -> dict[str, Any]:
     """Return what is added up of weights, and which kind they are: 0, positive, or none."""
     import narwhals as nw
 
-    w = _ours("w")
+    w = nw.col("w")
     is_within = (w >= LEAST_WEIGHT) & (w <= LARGEST_WEIGHT)
     is_weight = ~w.is_null() & ((w == 0) | is_within)
-    if options.weights_are == "counts":
+    powers = {"w2": w * w, "w4": w * w * w * w}
+    if options.weights_are == "counts":  # of as many rows of weight 1
         is_weight = is_weight & (w == w.floor())
+        powers = {"w2": w, "w4": w}
     is_positive = (w > 0).cast(nw.Float64)
-    return {
-        "kind": nw.when(is_weight).then(is_positive).otherwise(nw.lit(-1.0)),
-        "w2": w * w,
-        "w4": w * w * w * w,
-        "wu": w * _ours("wu"),
-    }
+    kind = nw.when(is_weight).then(is_positive).otherwise(nw.lit(-1.0))
+    return {"kind": kind, "wu": w * nw.col("wu"), **powers}
 
 
 def _bin(recipe: Recipe, options: Options) -> Any:
@@ -332,8 +319,8 @@ def _bin(recipe: Recipe, options: Options) -> Any:
     """
     import narwhals as nw
 
-    q = _ours("within")
-    place = _ours("place")
+    q = nw.col("within")
+    place = nw.col("place")
     _, top = limits_of(recipe.scale)
     thresholds = [1 - cost for cost in options.reject_costs]
     thresholds += [1 / top] if top > 1 else []
@@ -344,7 +331,7 @@ def _bin(recipe: Recipe, options: Options) -> Any:
     is_beyond += [q > threshold for threshold in thresholds]
     for one in is_beyond:
         place = place + one.cast(nw.Float64)
-    steps = (LINEAR * _ours("near") + ROOT * _ours("root")).floor()
+    steps = (LINEAR * nw.col("near") + ROOT * nw.col("root")).floor()
     return steps * (options.n_bins + len(is_beyond) + 1) + place
 
 
@@ -378,15 +365,3 @@ def _theirs(name: str, rows: Any) -> Any:
     import narwhals as nw
 
     return nw.col(quoted_name(name)).alias(name) if _is_of_spark(rows) else nw.col(name)
-
-
-def _ours(name: str) -> Any:
-    """Return a column of ours."""
-    import narwhals as nw
-
-    return nw.col(GROUP + name)
-
-
-def _named(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns of ours by their names in a frame."""
-    return {GROUP + name: column for name, column in columns.items()}
