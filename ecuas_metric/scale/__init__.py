@@ -13,7 +13,6 @@ from .frames import score_frame as score_frame
 from .frames import states_of_frame as states_of_frame
 from .local import score_files as score_files
 from .rows import state_of as state_of
-from .rows import state_of_counts as state_of_counts
 from .storage import Collection as Collection
 from .storage import from_bytes as from_bytes
 from .storage import merge_collections as merge_collections

@@ -27,11 +27,11 @@ from ..files.submissions import (
     values_in,
 )
 from ..files.values import Sheet, first_of, from_numpy
-from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers
+from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers, require
 from ..options import Options, is_set
 from ..results import prepare
 from ..summary import SUMS, GroupSums, Summary, note_unlabelled, summary_of, with_groups
-from .rows import groups_of_counts, state_of
+from .rows import state_of
 from .storage import added_up, fitting
 
 # a rule, and what it means
@@ -191,16 +191,13 @@ def note_on_class(state: Summary, recipe: Recipe) -> tuple[Note, ...]:
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
     """Yield tables of about CHUNK bytes."""
     waiting: list[pa.Table] = []
-    for batch in batches:
-        table = pa.table(batch)
-        if waiting and table.schema != waiting[0].schema:
+    for table in map(pa.table, batches):
+        is_full = sum(one.nbytes for one in waiting) >= CHUNK
+        if waiting and (is_full or table.schema != waiting[0].schema):
             yield pa.concat_tables(waiting)
             waiting = []
         if len(table):
             waiting.append(table)
-        if sum(table.nbytes for table in waiting) >= CHUNK:
-            yield pa.concat_tables(waiting)
-            waiting = []
     if waiting:
         yield pa.concat_tables(waiting)
 
@@ -225,17 +222,25 @@ def _counted(sheet: Sheet, recipe: Recipe) -> Sheet:
     if recipe.form != "counts":
         return sheet
     count = numbers_in(sheet, recipe.of("count")[0])
-    wrong = numbers_in(sheet, recipe.truth)
-    is_open = np.isnan(wrong)
+    cells = numbers_in(sheet, recipe.truth)
+    is_open = np.isnan(cells)
+    wrong = np.where(is_open, 0.0, cells)
     try:
-        groups = groups_of_counts(count, np.where(is_open, 0.0, wrong))
+        for name, values in {"count": count, "wrong": wrong}.items():
+            is_whole = (values >= 0) & (values % 1 == 0)
+            require(is_whole, values, name, "not_whole_and_non_negative")
+        require(wrong <= count, wrong, "wrong", "more_wrong_than_rows")
     except InputError as error:
         raise located(error, recipe, sheet.source, sheet.rows) from None
-    correct = np.where(is_open[groups.place], np.nan, groups.correct)
-    table = sheet.table.take(from_numpy(groups.place))
-    for name, values in {"y": correct, "count": groups.copies}.items():
+    columns = {
+        "y": np.append(np.where(is_open, np.nan, 1.0), np.zeros(len(wrong))),
+        "count": np.append(count - wrong, wrong),
+    }
+    table = pa.concat_tables([sheet.table, sheet.table])
+    for name, values in columns.items():
         table = table.append_column(GROUP + name, from_numpy(values))
-    return replace(sheet, table=table, rows=sheet.rows[groups.place])
+    both = replace(sheet, table=table, rows=np.tile(sheet.rows, 2))
+    return both.select(columns["count"] > 0)
 
 
 def _state(sheet: Sheet, recipe: Recipe, options: Options, *, part: str | None) -> Summary:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from ..errors import FileError, InputError
-from ..summary import Summary
+from ..summary import Summary, merge
 from .batches import Score, collected
-from .storage import Collection, added_up, from_bytes, to_bytes
+from .storage import pack, unpack
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,7 +37,7 @@ def states_of_rows(df: DataFrame, score: Score) -> dict[str, Summary]:
         renamed = (batch.rename_columns(names) for batch in batches)
         try:
             systems = score(renamed, source=f"partition {part}")
-            rows = [{**row, "system": name, **_packed(name, systems)} for name in systems]
+            rows = [{**row, "system": name, "state": pack(systems[name])} for name in systems]
         except InputError as error:
             rows = [{**row, "error": pickle.dumps(error)}]
         for one in rows:
@@ -52,7 +52,7 @@ def states_of_rows(df: DataFrame, score: Score) -> dict[str, Summary]:
     rows = _in_order(collected(merged.toArrow, "Spark"))
     if rows and rows[0]["error"]:
         raise pickle.loads(rows[0]["error"])
-    return {row["system"]: _state(row) for row in rows}
+    return {row["system"]: unpack(row["state"]) for row in rows}
 
 
 def quoted_name(name: str) -> str:
@@ -63,28 +63,18 @@ def quoted_name(name: str) -> str:
 def merged_rows(table: pa.Table) -> pa.Table:
     """Return one row with the merged state of all rows of a table of states, or with the first error among them."""
     first, *others = _in_order(table)
-    system = first["system"]
     if others and not first["error"]:
-        states = {system: _state(first)}
+        state = unpack(first["state"])
         row = first
         try:
             for row in others:
-                states = added_up(states, {system: _state(row)})
-            first |= _packed(system, states)
+                state = merge([state, unpack(row["state"])])
+            first["state"] = pack(state)
         except InputError as error:
             parts = f"partitions {first['part']} and {row['part']}"
             why = str(error).rstrip(".")
             first["error"] = pickle.dumps(FileError(parts, "recorded_reason", why=why))
     return pa.Table.from_pylist([first])
-
-
-def _packed(system: str, states: Mapping[str, Summary]) -> dict[str, bytes]:
-    return {"state": to_bytes(Collection({system: states[system]}))}
-
-
-def _state(row: Mapping[str, Any]) -> Summary:
-    (state,) = from_bytes(row["state"]).states.values()
-    return state
 
 
 def _in_order(table: pa.Table) -> list[dict[str, Any]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from .. import inputs
 from ..basis import UNKNOWN, Origin
 from ..costs import above
 from ..errors import InputError, Note
-from ..inputs import Array, Floats, Ints, require, same_length
+from ..inputs import Array, Floats, require, same_length
 from ..options import PER_SAMPLE, Options, checked_options, is_set, require_counts
 from ..results import System, prepare
 from ..summary import Summary, summary_of
@@ -73,54 +72,6 @@ def state_of(
     return summary_of(system, sample_weight=weight, copies=copies)
 
 
-def state_of_counts(
-    confidence: object, count: object, wrong: object, options: Options, *, origin: Origin = UNKNOWN
-) -> Summary:
-    """Return the summary of counted rows: ``SELECT confidence, COUNT(*), SUM(wrong) FROM logs GROUP BY 1``."""
-    q = inputs.one_dimensional(np.asarray(confidence, np.float64), "predictions")
-    groups = groups_of_counts(count, wrong)
-    same_length(predictions=q, count=np.asarray(count))
-    places = groups.place
-    try:
-        return state_of(
-            "confidences",
-            q[places],
-            groups.correct,
-            options,
-            copies=groups.copies,
-            origin=origin,
-        )
-    except InputError as error:
-        if isinstance(error.index, int) and error.argument == "predictions":
-            error.index = int(places[error.index])
-            error.count = error.total = None  # of groups
-        raise
-
-
-class CountedGroups(NamedTuple):
-    """The right ones of counted rows, and the wrong ones: where they stand (G,), whether they are right, how many."""
-
-    place: Ints
-    correct: Ints
-    copies: Floats
-
-
-def groups_of_counts(count: object, wrong: object) -> CountedGroups:
-    """Return the groups of rows that are counted (N,), those that are none left out; InputError if one is no count."""
-    rows = _whole(count, "count")
-    incorrect = _whole(wrong, "wrong")
-    same_length(count=rows, wrong=incorrect)
-    require(incorrect <= rows, incorrect, "wrong", "more_wrong_than_rows")
-    copies = np.concatenate([rows - incorrect, incorrect])
-    occur = np.flatnonzero(copies)
-    is_right = occur < len(rows)
-    return CountedGroups(
-        np.where(is_right, occur, occur - len(rows)),
-        is_right.astype(np.int64),
-        copies[occur],
-    )
-
-
 def _recounted(
     system: System,
     predictions: Array,
@@ -147,19 +98,10 @@ def _recounted(
 
 def _checked_weights(sample_weight: object, references: Array, options: Options) -> Floats:
     name = "sample_weight"
-    weight = inputs.non_negative(
-        inputs.one_dimensional(inputs.numbers(sample_weight, name), name), name
-    )
+    weight = inputs.non_negative(inputs.vector(sample_weight, name), name)
     same_length(predictions=references, sample_weight=weight)
     is_within = (weight >= LEAST_WEIGHT) & (weight <= LARGEST_WEIGHT)
     require(is_within | (weight == 0), weight, name, "weight_out_of_range")
     if options.weights_are == "counts":
         require_counts(weight)
     return weight
-
-
-def _whole(values: object, name: str) -> Floats:
-    numbers = inputs.one_dimensional(np.asarray(values, np.float64), name)
-    is_count = (numbers >= 0) & (numbers == np.floor(numbers)) & (numbers < np.inf)
-    require(is_count, numbers, name, "not_whole_and_non_negative")
-    return numbers

@@ -72,6 +72,16 @@ def to_bytes(collection: Collection) -> bytes:
     return sink.getvalue()
 
 
+def pack(state: Summary) -> bytes:
+    """Return one state, of no system in particular, as bytes."""
+    return to_bytes(Collection({"": state}))
+
+
+def unpack(content: bytes) -> Summary:
+    """Return the state that `pack` was given."""
+    return from_bytes(content).states[""]
+
+
 def from_bytes(content: bytes, *, source: str = "a state") -> Collection:
     """Return the states that `to_bytes` wrote; FileError, about `source`, if they are none, old or damaged."""
     if not content.startswith(b"PAR1"):

@@ -8,7 +8,7 @@ from ..inputs import FORM_CHECKS
 from ..options import checked_options, one_of
 from ..summary import Summary, SummaryResults, merge, results_of
 from .rows import state_of, state_options
-from .storage import Collection, from_bytes, to_bytes
+from .storage import pack, unpack
 
 READING_OPTIONS = ("normalize", "decompose", "confidence_level")
 
@@ -74,14 +74,12 @@ class StreamedMetrics:
 
     def packed(self) -> bytes:
         """Return the state as bytes, empty without rows: for checkpoints and other processes."""
-        return b"" if self.state is None else to_bytes(Collection({"": self.state}))
+        return b"" if self.state is None else pack(self.state)
 
     def load(self, packed: object) -> None:
         """Add the rows of a state that `packed` returned."""
         if isinstance(packed, bytes) and packed:
-            self.state = merge(
-                [*([] if self.state is None else [self.state]), *from_bytes(packed).states.values()]
-            )
+            self._add(unpack(packed))
 
     def results(self) -> SummaryResults:
         """Return the numbers with bounds, standard errors and notes; ValueError if there are no rows."""

@@ -13,7 +13,7 @@ from ecuas_metric.metric import METRICS, Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import curves
 from ecuas_metric.results import compute_results
-from ecuas_metric.scale.rows import state_of, state_of_counts
+from ecuas_metric.scale.rows import state_of
 from ecuas_metric.summary import bins_of, merge, results_of, summary_of, system_of
 from tests.conftest import seeds
 from tests.ecuas_metric.registry import every_key, is_by_differences
@@ -310,20 +310,6 @@ def test_parts_that_depend_on_other_things_are_not_merged(reason, change):
         merge([parts[0], weighted])
 
 
-def test_counted_rows_are_those_rows(rng):
-    q = rng.choice([0.1, 0.5, np.nan, 1 + 1e-8], 60)
-    correct = rng.integers(0, 2, 60)
-    options = checked_options(missing_confidence=0.3)
-    values = [0.1, 0.5, np.nan, 1 + 1e-8]
-    rows = [np.isnan(q) if math.isnan(value) else q == value for value in values]
-    counts = [np.count_nonzero(row) for row in rows]
-    wrong = [np.count_nonzero(row & (correct == 0)) for row in rows]
-    counted = state_of_counts(values, counts, wrong, options)
-    one_by_one = state_of("confidences", q, correct, options)
-    assert packed(counted) == packed(one_by_one)
-    assert [*map(str, counted.notes)] == [*map(str, one_by_one.notes)]
-
-
 @pytest.mark.parametrize("of", [[1.0, 1e4], [1.0, 2.0], [0.5, 0.5], [1e4, 1e4]])
 @pytest.mark.parametrize("size", [3, 30])
 def test_weights_that_leave_few_units_are_noted_as_in_memory(of, size, rng):
@@ -367,20 +353,6 @@ def test_what_is_asked_of_a_state_is_checked_as_in_memory(given, rng):
         checked_options(**given)
     with pytest.raises(InputError, match=re.escape(str(raised.value))):
         results_of(FORMS["confidences"](rng, 9).state(), **given)
-
-
-@pytest.mark.parametrize(
-    ("counts", "message"),
-    [
-        (([0.5], [1.5], [1]), "count must be whole numbers >= 0; got 1.5 at index 0"),
-        (([0.5], [1], [2]), "wrong must be at most the count; got 2.0 at index 0"),
-        (([0.5], [1, 1], [1]), "must have the same length"),
-        (([2.0], [1], [1]), r"predictions must lie in \[0, 1\]"),
-    ],
-)
-def test_counts_that_are_none_are_refused(counts, message):
-    with pytest.raises(InputError, match=message):
-        state_of_counts(*counts, checked_options())
 
 
 @pytest.mark.parametrize(
