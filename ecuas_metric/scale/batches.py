@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ..basis import Origin
 from ..errors import FileError, InputError, Note
-from ..files.cells import numbers_in, row_of_numbers
+from ..files.cells import numbers_in
 from ..files.evidence import are_mixed, note_other_class, recipe_of, refuse_rating, scale_counts
 from ..files.recipe import HEAD, Reading, Recipe, column_in, on_unit_scale
 from ..files.roles import with_nested
@@ -26,8 +26,8 @@ from ..files.submissions import (
     truth_in,
     values_in,
 )
-from ..files.values import Sheet, first_of, from_numpy
-from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers, require
+from ..files.values import Sheet, from_numpy
+from ..inputs import Array, Bools, Floats, Ints, clip, fill_missing, numbers, require, stacked
 from ..options import Options, is_set
 from ..results import prepare
 from ..summary import SUMS, GroupSums, Summary, note_unlabelled, summary_of, with_groups
@@ -257,7 +257,7 @@ def _state(sheet: Sheet, recipe: Recipe, options: Options, *, part: str | None) 
     if len(truth):
         summary = _summarized(kept, truth, recipe, options)
     else:
-        summary = _empty(recipe, options, _num_classes(sheet, recipe))
+        summary = _empty(sheet, recipe, options)
     basis = replace(summary.basis, part=part)
     return replace(summary, basis=basis, notes=(*notes, *summary.notes))
 
@@ -272,8 +272,9 @@ def _part_of(sheet: Sheet, recipe: Recipe) -> str | None:
 
 def _truth_of(sheet: Sheet, recipe: Recipe) -> Floats:
     """Return correctness, classes or costs (N,), NaN where there is none."""
-    if GROUP + "y" in sheet.names:
-        return numbers_in(sheet, GROUP + "y")
+    of_groups = _of_groups(sheet, "y")
+    if of_groups is not None:
+        return of_groups
     if recipe.form == "costs":
         return numbers_in(sheet, recipe.truth)
     return truth_in(sheet, recipe)
@@ -281,31 +282,29 @@ def _truth_of(sheet: Sheet, recipe: Recipe) -> Floats:
 
 def _values_of(sheet: Sheet, recipe: Recipe) -> Array | list[object]:
     """Return what is predicted (N,) or (N, K); of a group the end of its confidences that may be none."""
-    if not _is_added_up(sheet):
+    low = _of_groups(sheet, "low")
+    high = _of_groups(sheet, "high")
+    if low is None or high is None:
         return values_in(sheet, recipe)
-    high = numbers_in(sheet, GROUP + "high")
-    is_beyond = on_unit_scale(high, recipe.scale) > 1
-    return np.where(is_beyond, high, numbers_in(sheet, GROUP + "low"))
+    return np.where(on_unit_scale(high, recipe.scale) > 1, high, low)
 
 
 def _note_unlabelled(sheet: Sheet, is_open: Bools, recipe: Recipe) -> Note:
     """Return the note on rows (N,) without a label; FileError if no rule says what they are."""
-    copies = _copies(sheet)
+    copies = _of_groups(sheet, "count")
     counts = np.ones(len(is_open)) if copies is None else copies
     count = int(counts[is_open].sum())
     total = int(counts.sum())
-    fields: dict[str, Any] = {"count": count, "total": total}
     rule = recipe.unlabelled
     # an unknown class is not a wrong one
     if rule is None or (rule == "wrong" and recipe.form != "confidences"):
-        row = None if _is_added_up(sheet) else int(sheet.rows[np.argmax(is_open)])
+        fields: dict[str, Any] = {"row": int(sheet.rows[is_open][0]), "count": count}
         advice = "count_as_wrong" if recipe.form == "confidences" else "label_or_drop"
-        raise FileError(
-            sheet.source, "no_value", column=recipe.truth, row=row, advice=advice, **fields
-        )
-    weight = _total_weights(sheet, recipe)
-    weights = {"weight": float(weight[is_open].sum()), "of_weight": float(weight.sum())}
-    return note_unlabelled(count, total, weights, _UNLABELLED[rule])
+        raise sheet.error(recipe.truth, "no_value", total=total, advice=advice, **fields)
+    weights = (_of_groups(sheet, "w"), _weight_of(sheet, recipe), counts)
+    weight = next(one for one in weights if one is not None)  # of all rows that each row stands for
+    sums = {"weight": float(weight[is_open].sum()), "of_weight": float(weight.sum())}
+    return note_unlabelled(count, total, sums, _UNLABELLED[rule])
 
 
 def _summarized(
@@ -318,8 +317,7 @@ def _summarized(
     values = _values_of(sheet, recipe)
     references: Array = np.where(np.isnan(truth), 0.0, truth)
     predictions: Array | list[object] = values
-    copies = _copies(sheet)
-    origin = _origin_of(recipe)
+    copies = _of_groups(sheet, "count")
     try:
         if recipe.form != "costs":
             are = options.predictions_are
@@ -333,14 +331,14 @@ def _summarized(
             options,
             sample_weight=_weight_of(sheet, recipe),
             copies=copies,
-            origin=origin,
+            origin=_origin_of(recipe),
         )
     except InputError as error:
         found = located(error, recipe, sheet.source, sheet.rows)
         if copies is not None:
             found.count = found.total = None  # of groups
         raise advised(found, values, references, recipe, copies) from None
-    if not _is_added_up(sheet):
+    if GROUP + "low" not in sheet.names:
         return summary
     return with_groups(summary, _groups(sheet, references, recipe, options))
 
@@ -371,27 +369,22 @@ def _repaired(cells: Floats, recipe: Recipe, options: Options) -> Floats:
     return fill_missing(clipped, missing_confidence=options.missing_confidence)[0]
 
 
-def _empty(recipe: Recipe, options: Options, num_classes: int | None) -> Summary:
-    """Return the summary of no rows; of posteriors there are so many classes."""
-    none = np.empty(0)
-    predictions = none if num_classes is None else np.empty((0, num_classes))
-    system = prepare(
-        _form(recipe),
-        predictions,
-        np.empty(0, np.int64),
-        options,
-        rank=False,
-    )
+def _empty(sheet: Sheet, recipe: Recipe, options: Options) -> Summary:
+    """Return the summary of none of some rows."""
+    none = numbers(_values_of(sheet.head(1), recipe), "predictions")[:0]
+    if recipe.form == "positive":
+        none = stacked(none)
+    system = prepare(_form(recipe), none, np.empty(0, np.int64), options, rank=False)
     return summary_of(
         replace(system, origin=_origin_of(recipe)),
-        sample_weight=none if recipe.of("weight") else None,
+        sample_weight=np.empty(0) if recipe.of("weight") else None,
     )
 
 
 def _counts_on_scale(sheet: Sheet, recipe: Recipe) -> Ints:
     """Return where the confidences of rows lie on their scale."""
     values = numbers(_values_of(sheet, recipe), "")
-    return scale_counts(values, _copies(sheet))
+    return scale_counts(values, _of_groups(sheet, "count"))
 
 
 def _require_one_scale(on_scale: Ints, recipe: Recipe | None, source: str) -> None:
@@ -426,36 +419,10 @@ def _weight_of(sheet: Sheet, recipe: Recipe) -> Floats | None:
     """Return weights (N,), of a group the lightest, if there are any."""
     if not recipe.of("weight"):
         return None
-    name = GROUP + "lightest"
-    return numbers_in(sheet, name if name in sheet.names else recipe.of("weight")[0])
+    lightest = _of_groups(sheet, "lightest")
+    return numbers_in(sheet, recipe.of("weight")[0]) if lightest is None else lightest
 
 
-def _total_weights(sheet: Sheet, recipe: Recipe) -> Floats:
-    """Return the weight (N,) of all rows that each row stands for."""
-    if GROUP + "w" in sheet.names:
-        return numbers_in(sheet, GROUP + "w")
-    if recipe.of("weight"):
-        return numbers_in(sheet, recipe.of("weight")[0])
-    copies = _copies(sheet)
-    return np.ones(len(sheet.rows)) if copies is None else copies
-
-
-def _copies(sheet: Sheet) -> Floats | None:
-    """Return how many rows each row (N,) stands for, if they are groups."""
-    name = GROUP + "count"
-    return numbers_in(sheet, name) if name in sheet.names else None
-
-
-def _is_added_up(sheet: Sheet) -> bool:
-    """Return whether rows are groups of an engine, which are no rows of a file."""
-    return GROUP + "low" in sheet.names
-
-
-def _num_classes(sheet: Sheet, recipe: Recipe) -> int | None:
-    """Return K of posteriors; None of other forms."""
-    if recipe.form == "positive":
-        return 2
-    if recipe.form != "posteriors":
-        return None
-    cells = row_of_numbers(first_of(sheet.table[recipe.predictions[0]]))
-    return len(cells) if isinstance(cells, list) else len(recipe.predictions)
+def _of_groups(sheet: Sheet, name: str) -> Floats | None:
+    """Return a column (N,) that rows have if they are groups of rows."""
+    return numbers_in(sheet, GROUP + name) if GROUP + name in sheet.names else None

@@ -60,12 +60,15 @@ def score_files(
     parts = parts_of_patterns(patterns)
     addresses = {part.address for part in parts}
     size = sum(part.size for part in parts)
+    frames = [[part] for part in parts]
+    if engine == "spark":
+        frames = [*grouped(parts, lambda part: (part.name, part.prefix)).values()]
     read = [] if recipes is None else recipes
     saved = time.monotonic()
     bar = tqdm(total=size, unit="B", unit_scale=True, delay=1, disable=not progress)
     try:
         with _engine(engine) as frame_of, bar:
-            for together in _frames(parts, engine):
+            for together in frames:
                 recipe = _one_recipe(together, reading, read)
                 new = _new_among(together, recipe, done, addresses)
                 done = _with_parts(together, new, recipe, frame_of, options, done)
@@ -76,13 +79,6 @@ def score_files(
     finally:
         _save(state_file, done)
     return done
-
-
-def _frames(parts: Iterable[Part], engine: str) -> Iterable[list[Part]]:
-    """Return which files are one frame of an engine."""
-    if engine == "local":
-        return [[part] for part in parts]
-    return grouped(parts, lambda part: (part.name, part.prefix)).values()
 
 
 def _one_recipe(parts: Iterable[Part], reading: Reading, recipes: list[Recipe]) -> Recipe:
