@@ -22,9 +22,7 @@ from ecuas_metric.reporting.thresholds import sentences
 from . import answers, subset, uploads
 from .markup import attempt
 from .scoring import (
-    CONTROLS,
     Json,
-    Numbers,
     Scored,
     as_json,
     choose,
@@ -33,6 +31,7 @@ from .scoring import (
     score_submissions,
     shorten,
 )
+from .words import CONTROLS, Numbers
 
 NOT_OF_TYPE = "Input should be "  # how Pydantic begins
 UNTYPED = {"files": list, "file": object}  # uploads are dictionaries, whatever the annotation says

@@ -31,7 +31,7 @@ from ecuas_metric.files.read import TABLE_SUFFIXES as TABLES
 from ecuas_metric.reporting.thresholds import sentences
 
 from . import answers, api, links, markup, scoring, subset, uploads
-from .words import LABELS_OF_TARGETS
+from .words import CONTROLS, LABELS_OF_TARGETS, Control, Numbers
 
 HERE = Path(__file__).resolve().parent
 QUESTIONS = "three question-answering systems"
@@ -87,7 +87,7 @@ LEAST_SHARE = 0.01  # and the step of both sliders
 OF_EXAMPLE = "of the example, since there is no file"
 OUTDATED = "The options have changed, and the result is still that of the old ones: press Score."
 # a part of the address that is gone with what it led to
-NO_FILES = dict.fromkeys(("files", *scoring.CONTROLS), "")
+NO_FILES = dict.fromkeys(("files", *CONTROLS), "")
 NO_RESULT = {"result": ""}
 KNOWN = subset.board_html("kept", subset.known_rows("kept"))
 FOUR = {"concurrency_limit": 4}
@@ -229,14 +229,14 @@ def show_example(remark: str = "") -> tuple[str, str]:
 @few_at_once
 def show_score(
     files: list[str] | None,
-    *values: scoring.Numbers | None,
+    *values: Numbers | None,
 ) -> Outputs:
     """Score the systems in files; the values are those of the controls."""
     if not files:
         return show_example(NO_UPLOAD)
-    given = dict(zip(scoring.CONTROLS, values, strict=True))
+    given = dict(zip(CONTROLS, values, strict=True))
     address = {
-        name: "" if value in (None, scoring.CONTROLS[name].default) else str(value)
+        name: "" if value in (None, CONTROLS[name].default) else str(value)
         for name, value in given.items()
     }
     places = "|".join("/".join(Path(path).parts[-2:]) for path in files)
@@ -247,12 +247,12 @@ def show_score(
 def show_choice(
     target: str,
     files: list[str] | None,
-    *values: scoring.Numbers | None,
+    *values: Numbers | None,
 ) -> Outputs:
     """Say which reject cost to take, of uploaded systems or those of the example, by what was set last."""
     if not target:  # and an answer that came meanwhile stays
         return gr.skip(), gr.skip()
-    names = (*TARGETS, *scoring.CONTROLS)
+    names = (*TARGETS, *CONTROLS)
     given: dict[str, Any] = dict(zip(names, values, strict=True))
     wanted = given[target]
     grid, _ = scoring.choose(files or EXAMPLES[QUESTIONS], given, **{target: wanted})
@@ -278,7 +278,7 @@ def show_choice_of_result(
     return show_choice(target, files, *shares, *options)
 
 
-@show_errors(*[gr.skip()] * (2 + len(TARGETS) + len(scoring.CONTROLS)))
+@show_errors(*[gr.skip()] * (2 + len(TARGETS) + len(CONTROLS)))
 def restore_files(request: gr.Request) -> Outputs:
     """Return the uploads, the options and the slider of the address of a result; nothing else changes."""
     given = dict(request.query_params)
@@ -288,7 +288,7 @@ def restore_files(request: gr.Request) -> Outputs:
         _uploads_of(given),
         target,
         *(_share_in(given.get(name, ""), most) for name, (most, *_) in TARGETS.items()),
-        *(given.get(name, gr.skip()) for name in scoring.CONTROLS),
+        *(given.get(name, gr.skip()) for name in CONTROLS),
     )
 
 
@@ -365,9 +365,8 @@ def _on_the_board(
 # ---- layout
 
 
-def control(name: str) -> Component:
+def lay_out_control(control: Control) -> Component:
     """Lay out the control of an argument of `score`."""
-    control = scoring.CONTROLS[name]
     shown = {"value": control.default, "label": control.label, "info": control.help}
     choices = get_args(control.kind)
     if control.default not in choices:
@@ -380,7 +379,7 @@ def options_controls(
     controls: list[Component],
 ) -> gr.State:
     """Say where options differ from those of the result, which are kept when it is computed `again`."""
-    kept = gr.State([scoring.CONTROLS[name].default for name in scoring.CONTROLS])
+    kept = gr.State([control.default for control in CONTROLS.values()])
     notice = gr.HTML("")
     direct(
         again,
@@ -460,7 +459,7 @@ def score_tab() -> str:
                     direct(load.click, partial(list, paths), None, files)
             gr.Markdown(uploads.HELP)
             with gr.Accordion("Options", open=False), gr.Row():
-                controls = list(map(control, scoring.CONTROLS))
+                controls = list(map(lay_out_control, CONTROLS.values()))
             button = gr.Button("Score", variant="primary")
             again = [files.change, button.click]
             kept = options_controls(again, controls)

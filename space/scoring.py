@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from ecuas_metric.errors import InputError
 from ecuas_metric.files.recipe import ColumnNames, Reading, lines_of, pairs_in
 from ecuas_metric.files.submissions import Submission
-from ecuas_metric.inputs import POSTERIOR_FORMS
-from ecuas_metric.options import DEFAULTS, LEVEL, checked_options, is_set
+from ecuas_metric.options import LEVEL, checked_options, is_set
 from ecuas_metric.reporting.report import (
     Report,
     make_report,
@@ -29,9 +28,9 @@ from ecuas_metric.results import System
 
 from .figures import NUM_SLOTS, figures, slots
 from .markup import html, report_tables
-from .uploads import RULES, read_uploads
+from .uploads import read_uploads
 from .verdict import NOT_SAID, Decision, as_html, by_importance, decide, sentences
-from .words import HELP_OF, LABELS, LABELS_OF_READING, PAGE_WORDS, UNLABELLED
+from .words import CONTROLS, PAGE_WORDS, Number, Numbers
 
 SUFFIXES_OF = {"CSV": "csv", "Markdown": "md", "LaTeX": "tex"}
 GAPS = "there are answers of {parts}. Their numbers are bounds, and their curves are not drawn."
@@ -43,39 +42,7 @@ MAX_NUMBERS = 20  # of a control
 MAX_EXPLAINED = 10  # systems
 LONGEST = 60  # characters of a value in an error
 Json = dict[str, object]
-Number = float | None
-Numbers = str | float | list[float]
 Given = Mapping[str, Numbers | None]  # values of `CONTROLS`
-
-
-@dataclass(frozen=True, slots=True)
-class Control:
-    """An argument of `score`, for programs and on the page: its type, default, label, and what it means."""
-
-    kind: object
-    default: Any
-    label: str
-    help: str
-
-
-LABELLED = {**LABELS, **LABELS_OF_READING, "columns": "Columns", "unlabelled": UNLABELLED}
-
-
-KINDS = {  # of an argument, and its default
-    "columns": (str, ""),
-    "n": (Numbers, ", ".join(f"{n:g}" for n in DEFAULTS.n)),
-    "num_classes": (Number, None),
-    "predictions_are": (Literal[POSTERIOR_FORMS], DEFAULTS.predictions_are),
-    "reject_costs": (Numbers, ""),
-    "missing_confidence": (Number, None),
-    "unlabelled": (Literal[RULES], RULES[0]),
-    "scale": (Number, None),
-    "correct_from": (Number, None),
-}
-CONTROLS = {
-    name: Control(kind, default, LABELLED[name], HELP_OF[name])
-    for name, (kind, default) in KINDS.items()
-}
 
 
 def as_json(
@@ -239,14 +206,15 @@ def columns_of(text: str) -> ColumnNames:
 
 def options_of(given: Given) -> Json:
     """Return the options that controls ask for; what is empty or missing asks for the default."""
-    options = checked_options(
-        n=numbers(given, "n") or None,
-        reject_costs=numbers(given, "reject_costs") or None,
-        num_classes=number(given, "num_classes"),
-        missing_confidence=number(given, "missing_confidence"),
-        predictions_are=given.get("predictions_are") or None,
-    )
-    return {name: getattr(options, name) for name in LABELS if is_set(options, name)}
+    asked: dict[str, Any] = {
+        "n": numbers(given, "n") or None,
+        "reject_costs": numbers(given, "reject_costs") or None,
+        "num_classes": number(given, "num_classes"),
+        "missing_confidence": number(given, "missing_confidence"),
+        "predictions_are": given.get("predictions_are") or None,
+    }
+    options = checked_options(**asked)
+    return {name: getattr(options, name) for name in asked if is_set(options, name)}
 
 
 def numbers(given: Given, name: str) -> list[float]:

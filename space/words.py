@@ -1,38 +1,95 @@
 """What the page says: the sentences of `ecuas_metric.messages` in its own words, and those that it alone has."""
 
-LABELS = {  # an option of the metric -> the label of its control
-    "n": "n",
-    "num_classes": "Number of possible answers K",
-    "predictions_are": "Form of the posteriors",
-    "reject_costs": "Reject costs",
-    "missing_confidence": "Missing confidence",
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ecuas_metric.inputs import POSTERIOR_FORMS
+from ecuas_metric.options import DEFAULTS
+
+from .uploads import RULES
+
+Number = float | None
+Numbers = str | float | list[float]
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """An argument of `score`, for programs and on the page: its type, default, label and meaning."""
+
+    kind: object
+    default: Any
+    label: str
+    help: str
+
+
+CONTROLS = {
+    "columns": Control(
+        str,
+        "",
+        "Columns",
+        "What your columns are called, e.g. confidence=p_true, correct=is_right, system=llm+method. Others that can be "
+        "named: id, label, posteriors, positive, predicted, weight, group, stratum, skip",
+    ),
+    "n": Control(
+        Numbers,
+        ", ".join(f"{n:g}" for n in DEFAULTS.n),
+        "n",
+        "Which ECUAS_n: numbers from 0 to inf; the smaller, the more low reject costs count",
+    ),
+    "num_classes": Control(
+        Number,
+        None,
+        "Number of possible answers K",
+        "2 for yes or no, more for more choices; empty for free text",
+    ),
+    "predictions_are": Control(
+        Literal[POSTERIOR_FORMS],
+        DEFAULTS.predictions_are,
+        "Form of the posteriors",
+        "What the columns of the classes hold; positive_probabilities: one column, of class 1",
+    ),
+    "reject_costs": Control(
+        Numbers,
+        "",
+        "Reject costs",
+        "The cost at each of these too: numbers such as 0.1, 0.5",
+    ),
+    "missing_confidence": Control(
+        Number,
+        None,
+        "Missing confidence",
+        "A number that is put in its place; empty: numbers are the least and the largest possible",
+    ),
+    "unlabelled": Control(
+        Literal[RULES],
+        RULES[0],
+        "Answers without correctness",
+        "What to do with answers that are not known to be right or wrong",
+    ),
+    "scale": Control(
+        Number,
+        None,
+        "Largest confidence",
+        "What a confidence of 1 is, e.g. 100 for percentages",
+    ),
+    "correct_from": Control(
+        Number,
+        None,
+        "Correct from",
+        "Lowest grade that counts, e.g. 0.5",
+    ),
 }
-# what a file has -> its control
-LABELS_OF_READING = {"scale": "Largest confidence", "correct_from": "Correct from"}
+
 # a way to choose a reject cost -> its slider
 LABELS_OF_TARGETS = {
     "budget": "Share that people can review",
     "max_risk": "Largest risk of what is accepted",
 }
-UNLABELLED = "Answers without correctness"
-HELP_OF = {  # a control -> what it means, to who sees it
-    "columns": (
-        "What your columns are called, e.g. confidence=p_true, correct=is_right, system=llm+method. Others that can be "
-        "named: id, label, posteriors, positive, predicted, weight, group, stratum, skip"
-    ),
-    "n": "Which ECUAS_n: numbers from 0 to inf; the smaller, the more low reject costs count",
-    "num_classes": "2 for yes or no, more for more choices; empty for free text",
-    "predictions_are": "What the columns of the classes hold; positive_probabilities: one column, of class 1",
-    "reject_costs": "The cost at each of these too: numbers such as 0.1, 0.5",
-    "missing_confidence": "A number that is put in its place; empty: numbers are the least and the largest possible",
-    "unlabelled": "What to do with answers that are not known to be right or wrong",
-    "scale": "What a confidence of 1 is, e.g. 100 for percentages",
-    "correct_from": "Lowest grade that counts, e.g. 0.5",
-}
+UNLABELLED = CONTROLS["unlabelled"].label
 CHOOSE = f"Choose how to treat them under Options, “{UNLABELLED}”."
 PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of the page alone -> the page's own words
-    **LABELS,
-    **LABELS_OF_READING,
+    # "unlabelled" is a note
+    **{name: control.label for name, control in CONTROLS.items() if name != "unlabelled"},
     **LABELS_OF_TARGETS,
     "pass_posteriors": "Class labels? Then the predictions must be posteriors, one column per class.",
     "pass_flat_list": "Confidences? Name their column under Options, “Columns”.",

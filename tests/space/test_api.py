@@ -15,12 +15,13 @@ import pytest
 from ecuas_metric.reporting import cli
 from space import markup, scoring
 from space.subset import table
+from space.words import CONTROLS
 
 pytestmark = [
     pytest.mark.e2e,
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning"),
 ]
-DEFAULTS = {name: control.default for name, control in scoring.CONTROLS.items()}
+DEFAULTS = {name: control.default for name, control in CONTROLS.items()}
 ROW = "confidence,correct\n1,1\n"
 CLASS = "label,prob_0,prob_1\n"
 ANSWERS = "question_id,answer,confidence\n"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from space import scoring
+from space.words import CONTROLS
 from tests.space.refusals import refused
 
 
@@ -59,10 +60,10 @@ def test_what_is_no_pair_is_an_error():
 
 
 def test_empty_controls_ask_for_the_defaults_and_say_what_they_mean_without_code():
-    empty = dict.fromkeys(scoring.CONTROLS, "")
-    defaults = {name: control.default for name, control in scoring.CONTROLS.items()}
+    empty = dict.fromkeys(CONTROLS, "")
+    defaults = {name: control.default for name, control in CONTROLS.items()}
     assert scoring.options_of(empty) == scoring.options_of(defaults) == {}
-    for control in scoring.CONTROLS.values():
+    for control in CONTROLS.values():
         assert not re.search(r"u_M|shape|\(N,|by default", control.help), control
 
 
