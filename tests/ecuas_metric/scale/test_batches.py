@@ -22,6 +22,7 @@ from ecuas_metric.scale.storage import read_collection
 from ecuas_metric.summary import merge, results_of
 from tests.conftest import ROOT
 from tests.ecuas_metric.scale.parts import of_each, packed
+from tests.ecuas_metric.scale.sessions import session
 
 OPTIONS = checked_options(n=[0, 1], reject_costs=[0.2])
 
@@ -260,6 +261,21 @@ def test_folders_named_for_a_column_are_that_column_of_their_files(tmp_path):
         FileError, match="0.parquet: column 'model' must name a system; it is empty in row 1"
     ):
         scored(logs)
+
+
+@pytest.mark.parametrize("engine", ["local", pytest.param("spark", marks=pytest.mark.e2e)])
+def test_files_and_folders_may_be_called_as_patterns_are(engine, tmp_path):
+    if engine == "spark":
+        session()
+    folder = tmp_path / "run [1] {a,b}" / "model=x[y]"
+    folder.mkdir(parents=True)
+    for name in ("a[0].parquet", "a0.parquet"):
+        path = folder / name
+        pq.write_table(pa.table({"confidence": [0.5], "correct": [int("[" in name)]}), path)
+    both = score_files([str(tmp_path / "run [1] {a,b}")], OPTIONS, engine=engine)
+    assert {name: state.rows for name, state in both.states.items()} == {"x[y]": 2}
+    (one,) = score_files([str(folder / "a[0].parquet")], OPTIONS, engine=engine).states.values()
+    assert (one.rows, one.wrong) == (1, 0)
 
 
 def test_what_an_engine_leaves_beside_its_files_is_no_part_of_them(tmp_path):

@@ -1,7 +1,6 @@
 """Spark by the command, by files and by frames of posteriors: the local reader's numbers and refusals."""
 
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -17,15 +16,19 @@ from ecuas_metric.errors import FileError
 from ecuas_metric.files.recipe import Reading
 from ecuas_metric.options import checked_options
 from ecuas_metric.reporting.cli import main
-from ecuas_metric.scale import partitions
 from ecuas_metric.scale.local import score_files
-from ecuas_metric.scale.rows import state_of
-from ecuas_metric.scale.storage import Collection, from_bytes, read_collection, to_bytes
-from ecuas_metric.summary import merge
-from tests.ecuas_metric.scale.parts import of_each, packed
+from ecuas_metric.scale.storage import read_collection
+from tests.ecuas_metric.scale.parts import of_each
 from tests.ecuas_metric.scale.sessions import session
 
+pytestmark = pytest.mark.e2e
 OPTIONS = checked_options(n=[0, 1])
+
+
+@pytest.fixture(autouse=True)
+def spark():
+    """The session of all tests."""
+    return session()
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +43,7 @@ def logs(tmp_path_factory):
     return folder
 
 
-@pytest.mark.e2e
 def test_the_command_gives_the_same_table_on_spark(logs, tmp_path, capsys):
-    session()
     command = ["score", str(logs), "--out-of-core", "--n", "0,1"]
     assert main(command) == 0
     expected = capsys.readouterr().out
@@ -61,9 +62,7 @@ def test_the_command_gives_the_same_table_on_spark(logs, tmp_path, capsys):
     assert of_each(read_collection(state).states) == of_each(files.states)
 
 
-@pytest.mark.e2e
 def test_files_of_posteriors_and_of_other_columns(tmp_path, rng):
-    session()
     labels = rng.integers(0, 3, 100)
     posteriors = pa.table({"posteriors": list(rng.dirichlet(np.ones(3), 100)), "label": labels})
     files = [str(tmp_path / name) for name in ("one.parquet", "two.parquet")]
@@ -78,10 +77,8 @@ def test_files_of_posteriors_and_of_other_columns(tmp_path, rng):
         score_files([str(tmp_path)], OPTIONS, engine="spark")
 
 
-@pytest.mark.e2e
 @pytest.mark.parametrize("folders", [("model=a", "model=b"), ("model=a/task=x", "model=b/task=y")])
 def test_a_column_of_the_rows_counts_and_not_that_of_their_folder(folders, tmp_path):
-    session()
     for place, folder in enumerate(folders):
         path = tmp_path / folder / "0.parquet"
         path.parent.mkdir(parents=True)
@@ -96,7 +93,6 @@ def test_a_column_of_the_rows_counts_and_not_that_of_their_folder(folders, tmp_p
     assert {name[0] for name in found[0]} == {"c", "d"}
 
 
-@pytest.mark.e2e
 @pytest.mark.parametrize(
     ("other", "message"),
     [
@@ -105,7 +101,6 @@ def test_a_column_of_the_rows_counts_and_not_that_of_their_folder(folders, tmp_p
     ],
 )
 def test_what_spark_does_not_read_is_said_in_its_words(other, message, tmp_path):
-    session()
     halves = pa.array(np.array([0.5, 0.25], np.float16))
     for name, kind in (("0", "double" if other == "string" else other), ("1", other)):
         confidence = halves if kind == "float16" else halves.cast(pa.float64()).cast(kind)
@@ -115,30 +110,13 @@ def test_what_spark_does_not_read_is_said_in_its_words(other, message, tmp_path)
         score_files([str(tmp_path)], OPTIONS, engine="spark")
 
 
-@pytest.mark.e2e
-@pytest.mark.parametrize("engine", ["local", "spark"])
-def test_files_and_folders_may_be_called_as_patterns_are(engine, tmp_path):
-    if engine == "spark":
-        session()
-    folder = tmp_path / "run [1] {a,b}" / "model=x[y]"
-    folder.mkdir(parents=True)
-    for name in ("a[0].parquet", "a0.parquet"):
-        path = folder / name
-        pq.write_table(pa.table({"confidence": [0.5], "correct": [int("[" in name)]}), path)
-    both = score_files([str(tmp_path / "run [1] {a,b}")], OPTIONS, engine=engine)
-    assert {name: state.rows for name, state in both.states.items()} == {"x[y]": 2}
-    (one,) = score_files([str(folder / "a[0].parquet")], OPTIONS, engine=engine).states.values()
-    assert (one.rows, one.wrong) == (1, 0)
-
-
-@pytest.mark.e2e
-def test_what_is_wrong_comes_back_from_the_workers(tmp_path):
+def test_what_is_wrong_comes_back_from_the_workers(spark, tmp_path):
     rows = [([0.5, 0.5], 0), ([0.2, 0.7], 1)]
-    df = session().createDataFrame(rows, "posteriors array<double>, label int").coalesce(1)
+    df = spark.createDataFrame(rows, "posteriors array<double>, label int").coalesce(1)
     with pytest.raises(FileError, match="partition 0: column 'posteriors' .* row 2"):
         score_frame(df)
     mixed = [([0.5, 0.5], 0), ([0.2, 0.3, 0.5], 1)]
-    of_two = session().createDataFrame(mixed, "posteriors array<double>, label int")
+    of_two = spark.createDataFrame(mixed, "posteriors array<double>, label int")
     several = of_two.repartition(2, "label")
     with pytest.raises(FileError, match="must have rows of one length"):
         score_frame(several)
@@ -149,9 +127,8 @@ def test_what_is_wrong_comes_back_from_the_workers(tmp_path):
         score_files([f"{tmp_path}/nowhere"], OPTIONS, engine="spark")
 
 
-@pytest.mark.e2e
 @pytest.mark.parametrize("form", ["confidences", "posteriors"])
-def test_a_killed_worker_loses_no_row_and_counts_none_twice(form, rng):
+def test_a_killed_worker_loses_no_row_and_counts_none_twice(form, spark, rng):
     posteriors = rng.dirichlet(np.ones(3), 300)
     columns = {"posteriors": list(posteriors), "label": rng.integers(0, 3, 300)}
     if form == "confidences":
@@ -167,45 +144,15 @@ def test_a_killed_worker_loses_no_row_and_counts_none_twice(form, rng):
             if (context.attemptNumber(), context.partitionId()) == (0, 1):
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    df = session().createDataFrame(table).repartition(3)
+    df = spark.createDataFrame(table).repartition(3)
     results = score_frame(df.mapInArrow(killed_once, df.schema))
     expected = score_frame(table)
     assert results.basis.num_samples == 300
     assert results.flat() == pytest.approx(expected.flat(), rel=1e-12)
 
 
-def of_partition(part, *, state=b"", error=b""):
-    return {"system": "", "slot": 0, "part": part, "state": state, "error": error}
-
-
-def test_merging_on_a_worker_needs_no_spark(rng):
-    many = state_of("confidences", rng.random(100).round(2), np.ones(100, int), OPTIONS)
-    row = of_partition(0, state=to_bytes(Collection({"": many})))
-    (merged,) = partitions.merged_rows(pa.Table.from_pylist([row] * 2)).to_pylist()
-    (both,) = from_bytes(merged["state"]).states.values()
-    assert packed(both) == packed(merge([many, many]))
-
-
-def test_the_first_error_of_the_workers_comes_back():
-    one = state_of("confidences", [0.5], [1], OPTIONS)
-    other = state_of("confidences", [0.5], [1], checked_options(n=2))
-    rows = [
-        of_partition(part, state=to_bytes(Collection({"": state})))
-        for part, state in enumerate((one, other))
-    ]
-    (merged,) = partitions.merged_rows(pa.Table.from_pylist(rows)).to_pylist()
-    assert str(pickle.loads(merged["error"])).startswith(
-        "partitions 0 and 1: states that are merged must depend on the same"
-    )
-    wrong = of_partition(2, error=b"why")
-    (merged,) = partitions.merged_rows(pa.Table.from_pylist([*rows, wrong])).to_pylist()
-    assert merged == wrong
-
-
-@pytest.mark.e2e
 @pytest.mark.slow
 def test_the_command_says_no_more_than_its_table(logs, tmp_path):
-    session()
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PYSPARK")
     }

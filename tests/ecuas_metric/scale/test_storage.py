@@ -1,5 +1,6 @@
 import io
 import json
+import pickle
 from errno import ENOSPC
 from os import strerror
 from pathlib import Path
@@ -10,9 +11,16 @@ import pytest
 
 from ecuas_metric.errors import FileError, InputError
 from ecuas_metric.options import checked_options
-from ecuas_metric.scale import storage
+from ecuas_metric.scale import partitions, storage
 from ecuas_metric.scale.rows import state_of
-from ecuas_metric.scale.storage import Collection, from_bytes, merge_collections, to_bytes
+from ecuas_metric.scale.storage import (
+    Collection,
+    from_bytes,
+    merge_collections,
+    pack,
+    to_bytes,
+    unpack,
+)
 from ecuas_metric.summary import merge
 from tests.ecuas_metric.scale.parts import FORMS, packed
 
@@ -37,7 +45,7 @@ def test_states_with_and_without_reject_costs_are_not_merged_in_any_order(reject
     other = None if reject_costs else 0.3
     kept = state_of("confidences", [0.5], [1], checked_options(reject_costs=reject_costs))
     added = state_of("confidences", [0.5], [1], checked_options(reject_costs=other))
-    (read,) = from_bytes(to_bytes(Collection({"": kept}))).states.values()
+    read = unpack(pack(kept))
     for states in ([read, added], [added, read]):
         with pytest.raises(InputError, match="they differ in their reject costs"):
             merge(states)
@@ -171,3 +179,22 @@ def test_a_full_disk_leaves_the_state_as_it_was(tmp_path, monkeypatch):
         storage.write_collection(tmp_path / "a.state", Collection({"b": ONE}))
     assert [path.name for path in tmp_path.iterdir()] == ["a.state"]
     assert storage.read_collection(tmp_path / "a.state").states.keys() == {"a"}
+
+
+def merged_rows(*states, error=b""):
+    """Return the row of partitions of Spark with these states, and after them one with an error."""
+    rows = [{"state": pack(state), "error": b""} for state in states]
+    if error:
+        rows.append({"state": b"", "error": error})
+    numbered = [{**row, "system": "", "slot": 0, "part": part} for part, row in enumerate(rows)]
+    (merged,) = partitions.merged_rows(pa.Table.from_pylist(numbered)).to_pylist()
+    return merged
+
+
+def test_states_of_partitions_are_merged_or_the_first_error_comes_back():
+    assert packed(unpack(merged_rows(ONE, ONE)["state"])) == packed(merge([ONE, ONE]))
+    other = state_of("confidences", [0.5], [1], checked_options(n=2))
+    assert str(pickle.loads(merged_rows(ONE, other)["error"])).startswith(
+        "partitions 0 and 1: states that are merged must depend on the same"
+    )
+    assert merged_rows(ONE, other, error=b"why")["error"] == b"why"
