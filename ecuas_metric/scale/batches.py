@@ -51,33 +51,27 @@ def states_of_batches(
     name: str = "system",
     prefix: str = "",
     source: str = "batches",
-    first: int = 1,
     recipe: Recipe | None = None,
     reading: Reading = AS_SAID,
 ) -> dict[str, Summary]:
     """Return the summary of each system in batches of rows, a few of which are in memory at a time.
 
     Batches come from a Parquet file, a DuckDB reader, a stream of `datasets` .. `name` is that of the system if no
-    column has one, and `prefix` stands before those that columns have; `source` is what errors call the batches, and
-    `first` the number of the first row. The `recipe` is by default that of the first batch, by what is said in
+    column has one, and `prefix` stands before those that columns have; `source` is what errors call the batches. The
+    `recipe` is by default that of the first batch, by what is said in
     `reading`. FileError names the source, the column, the row and the value.
     """
     systems: dict[str, Summary] = {}
     on_scale: dict[str, Ints] = {}
+    first = 1
     for table in _chunks(batches):
-        recipe = recipe or recipe_of_rows(table, reading, source=source, first=first)
-        sheet = Sheet(
-            with_nested(table, recipe.reading().columns),
-            np.arange(first, first + len(table)),
-            source=source,
-        )
+        recipe = recipe or recipe_of_rows(table, reading, source=source)
+        numbered = np.arange(first, first + len(table))
+        sheet = Sheet(with_nested(table, recipe.reading().columns), numbered, source=source)
         for system, rows in _systems(sheet, recipe, name, prefix):
             counted = _counted(rows, recipe)
             state = _state(counted, recipe, options, part=_part_of(rows, recipe))
-            ends = {
-                "first": int(rows.rows[0]),
-                "last": int(rows.rows[-1]),
-            }
+            ends = {"first": int(rows.rows[0]), "last": int(rows.rows[-1])}
             with fitting(source, "rows_do_not_fit", **ends):
                 systems = added_up(systems, {system: state})
             if recipe.scale != 1:
@@ -128,17 +122,11 @@ def recipe_of_rows(
     *,
     source: str,
     rows: int | None = None,
-    first: int = 1,
 ) -> Recipe:
     """Return how rows are read, by the first of them; FileError if that needs all of them in memory."""
     check_reading(reading)
     head = with_nested(head.slice(0, HEAD), reading.columns)
-    sheet = Sheet(
-        head,
-        np.arange(first, first + len(head)),
-        source=source,
-        format="parquet",
-    )
+    sheet = Sheet(head, np.arange(1, 1 + len(head)), source=source, format="parquet")
     try:
         recipe = recipe_of(sheet, reading, rows=len(head) if rows is None else rows)
     except FileError as error:

@@ -23,7 +23,6 @@ from .batches import (
     AS_SAID,
     GROUP,
     Score,
-    check_reading,
     collected,
     columns_read,
     note_on_class,
@@ -162,7 +161,6 @@ def lazy_rows(frame: Any) -> Any:
 
 def _recipe_of(rows: Any, reading: Reading, source: str) -> Recipe:
     """Return how the rows of a frame are read, by the first of them."""
-    check_reading(reading)
     head = _head_of(collected(lambda: rows.head(HEAD).collect(), source))
     if not head.num_rows:
         raise InputError("frame", "empty")

@@ -16,7 +16,7 @@ from ..results import System, prepare
 from ..summary import Summary, summary_of
 
 # The options that a state depends on; all others are for reading it.
-OF_COSTS = (
+STATE_OPTIONS = (
     "n",
     "num_classes",
     "predictions_are",
@@ -24,11 +24,14 @@ OF_COSTS = (
     "cost",
     "max_uncertainty",
     "reject_costs",
+    "missing_confidence",
+    "n_bins",
+    "epsilon",
+    "weights_are",
 )
 # weights but 0 of a state, whose fourth powers are added up in the unit in which they come
 LEAST_WEIGHT = 1e-70
 LARGEST_WEIGHT = 1e70
-STATE_OPTIONS = (*OF_COSTS, "missing_confidence", "n_bins", "epsilon", "weights_are")
 
 
 def state_options(**given: object) -> Options:
