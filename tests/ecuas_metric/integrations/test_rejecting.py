@@ -25,12 +25,9 @@ from ecuas_metric import (
     InputError,
     decide,
     fit_recalibration,
-    posterior_system,
     score_posteriors,
 )
 from ecuas_metric.integrations.sklearn import RejectingClassifier, ecuas_scorer
-from ecuas_metric.metric import Key
-from ecuas_metric.results import compute_results
 from tests.ecuas_metric.integrations.test_plugins import classified
 
 COST = {"bird": {"a": 0, "b": 4}, "cat": {"a": 1, "b": 0}, "dog": {"a": 2, "b": 1}}
@@ -246,26 +243,3 @@ def test_no_decision_is_called_as_what_is_rejected(rng):
     model = rejecting(cost=cost, reject_cost=0.1).fit(X, y)
     with pytest.raises(InputError, match="rejected_label must be none of the classes"):
         model.predict(X)
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("num_classes", [pytest.param(2, marks=pytest.mark.slow), 4])
-def test_the_mean_cost_of_new_rows_lies_in_the_interval_of_held_out_ones(num_classes):
-    """In at least 92 % of 200, with the costs that the posteriors, which are true, expect of other rows."""
-    inside = []
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        q = rng.dirichlet(np.ones(num_classes), 6_000)
-        drawn = rng.random((400, 1)) > np.cumsum(q[:400], axis=1)
-        cost = rng.random((num_classes, 3)) + 0.05
-        gamma = float(np.quantile((q @ cost).min(axis=1), 0.6))
-        options = {"cost": cost, "reject_costs": gamma, "confidence_level": 0.95}
-        truth = drawn[:, :-1].sum(axis=1)
-        system = posterior_system(truth, q[:400], labels=range(num_classes), **options)
-        key = Key("expected_cost", gamma)
-        interval = compute_results(system, only=[key]).estimates[key]
-        rows = decide(q[400:], cost=cost, reject_cost=gamma)
-        expected = (q[400:] @ cost)[np.arange(5_600), rows.decision]
-        mean = np.where(rows.accepted, expected, gamma).mean()
-        inside.append(interval.low <= mean <= interval.high)
-    assert np.mean(inside) >= 0.92

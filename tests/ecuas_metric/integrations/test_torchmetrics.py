@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ecuas_metric import score_confidences, score_posteriors
-from tests.ecuas_metric.integrations.live import run
+from tests.ecuas_metric.integrations.live import close, run
 
 torch = pytest.importorskip("torch", reason="needs the extra `torchmetrics`")
 pytest.importorskip("torchmetrics", reason="needs the extra `torchmetrics`")
@@ -32,6 +32,11 @@ def numbers(metric):
     }
 
 
+def same(metric, expected):
+    """Return whether a metric has these numbers, and no others but standard errors."""
+    return numbers(metric) == pytest.approx(expected, abs=1e-12)
+
+
 def of_logits(labels, logits, **options):
     return score_posteriors(
         labels, logits, predictions_are="logits", n=1, labels=range(3), **options
@@ -48,15 +53,16 @@ def test_batches_add_up_to_all_rows(rng):
         weighted.update(*batch, sample_weight=weight[rows])
     assert len(metric.parts) <= 64
     expected = score_confidences(correct, confidence, n=(0, 1))
-    for same in (metric, copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), metric.clone()):
-        assert numbers(same) == pytest.approx(expected, abs=1e-12)
+    pickled = pickle.loads(pickle.dumps(metric))
+    assert all(
+        same(one, expected) for one in (metric, copy.deepcopy(metric), pickled, metric.clone())
+    )
     expected = score_confidences(correct, confidence, n=(0, 1), sample_weight=weight)
-    # weights are rounded to parts of a billion
-    assert numbers(weighted) == pytest.approx(expected, abs=1e-6)
+    assert same(weighted, expected)
     other = updated(confidence[:9], correct[:9], n=(0, 1))
     other.merge_state(metric)
     doubled = np.r_[correct[:9], correct], np.r_[confidence[:9], confidence]
-    assert numbers(other) == pytest.approx(score_confidences(*doubled, n=(0, 1)), abs=1e-12)
+    assert same(other, score_confidences(*doubled, n=(0, 1)))
     metric.reset()
     assert metric.compute() == {}
 
@@ -77,11 +83,9 @@ def test_logits_in_a_collection(rng):
     both.reset()
     for rows in np.array_split(np.arange(90), 4):
         both.update(torch.tensor(logits[rows]), torch.tensor(labels[rows]))
-    found, expected = (
-        {name: value.item() for name, value in both.compute().items()},
-        of_logits(labels, logits),
-    )
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    found = {name: value.item() for name, value in both.compute().items()}
+    expected = of_logits(labels, logits)
+    assert close(found, expected)
     assert found["accuracy"] == pytest.approx(1 - found["error_rate"], abs=1e-6)
     assert found["one"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
 
@@ -97,21 +101,16 @@ def test_shapes_of_tokens_ignored_labels_and_bfloat16(rng):
         metric = updated(given, targets, **LOGITS, shift=False)
         # a batch of which nothing is evaluated
         assert metric(given, torch.full_like(targets, -100)) == {}
-        assert numbers(metric) == pytest.approx(
-            of_logits(labels[~ignored], rows[~ignored]), abs=1e-12
-        )
+        assert same(metric, of_logits(labels[~ignored], rows[~ignored]))
     causal = ~ignored[:, 1:]
     expected = of_logits(labels[:, 1:][causal], rows[:, :-1][causal])
-    assert numbers(updated(logits, targets, **LOGITS, shift=True)) == pytest.approx(
-        expected, abs=1e-12
-    )
+    assert same(updated(logits, targets, **LOGITS, shift=True), expected)
     with pytest.raises(ValueError, match="shift must be set for logits of tokens"):
         updated(logits, targets, **LOGITS)
     kept = labels != 0
     expected = of_logits(labels[kept], rows[kept], sample_weight=weight[kept])
-    assert numbers(
-        updated(logits, labels, weight, **LOGITS, ignore_index=0, shift=False)
-    ) == pytest.approx(expected, abs=1e-6)
+    options = {**LOGITS, "ignore_index": 0, "shift": False}
+    assert same(updated(logits, labels, weight, **options), expected)
 
 
 def test_the_axis_of_the_classes_is_asked_for_where_two_fit(rng):
@@ -123,9 +122,8 @@ def test_the_axis_of_the_classes_is_asked_for_where_two_fit(rng):
         updated(square, labels, **LOGITS)
     for axis in (1, -1):
         expected = of_logits(labels.reshape(-1), square.movedim(axis, -1).reshape(-1, 3).numpy())
-        assert numbers(
-            updated(square, labels, **LOGITS, class_axis=axis, shift=False)
-        ) == pytest.approx(expected, abs=1e-12)
+        metric = updated(square, labels, **LOGITS, class_axis=axis, shift=False)
+        assert same(metric, expected)
     with pytest.raises(ValueError, match="labels must be one class for each row of predictions"):
         updated(square, labels[:3], **LOGITS)
 
@@ -194,8 +192,7 @@ def test_two_processes_of_which_one_has_no_rows(tmp_path, offline, rng):
     ]
     confidence, correct = rng.random(100), rng.integers(0, 2, 100)
     expected = score_confidences(correct, confidence, n=(0, 1))
-    for found in itertools.chain(*printed):
-        assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    assert all(close(found, expected) for found in itertools.chain(*printed))
 
 
 LIGHTNING = """

@@ -22,6 +22,7 @@ from ecuas_metric import (
     fit_recalibration,
     fit_temperature,
 )
+from ecuas_metric.recalibration import METHODS
 from ecuas_metric.recalibration.maps import Affine, Isotonic
 
 
@@ -36,11 +37,8 @@ def test_affine_of_two_classes_is_logistic_regression(rng):
     scores, labels = miscalibrated(rng, num_classes=2, bias=(0.0, 0.7))
     ours = apply_affine(fit_affine(scores, labels), scores)
     difference = (scores[:, 1] - scores[:, 0])[:, None]
-    theirs = (
-        LogisticRegression(C=np.inf, tol=1e-10)
-        .fit(difference, labels)
-        .predict_log_proba(difference)
-    )
+    model = LogisticRegression(C=np.inf, tol=1e-10).fit(difference, labels)
+    theirs = model.predict_log_proba(difference)
     np.testing.assert_allclose(ours, theirs, atol=1e-4)
 
 
@@ -127,11 +125,8 @@ def test_isotonic_is_scikit_learns(rng):
     confidence = rng.random(200)
     correct = rng.integers(0, 2, 200)
     new = rng.random(50)
-    theirs = (
-        IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
-        .fit(confidence, correct)
-        .predict(new)
-    )
+    model = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip")
+    theirs = model.fit(confidence, correct).predict(new)
     np.testing.assert_allclose(apply_isotonic(fit_isotonic(confidence, correct), new), theirs)
 
 
@@ -202,7 +197,7 @@ def test_no_convergence_is_an_error(monkeypatch):
         fit_affine(*miscalibrated(np.random.default_rng(0), num_samples=100))
 
 
-@pytest.mark.parametrize("method", ["affine", "temperature", "isotonic"])
+@pytest.mark.parametrize("method", METHODS)
 def test_what_is_deployed_is_the_fit_row_by_row_also_from_json(method, rng):
     """Confidences are posteriors of wrong and right; a probability of 0 has a floor; the order of rows is nothing."""
     scores, labels = miscalibrated(rng, num_samples=300, num_classes=2, bias=(0.0, 0.7))
@@ -229,7 +224,7 @@ def test_what_is_deployed_is_the_fit_row_by_row_also_from_json(method, rng):
     )
 
 
-@pytest.mark.parametrize("method", ["affine", "temperature", "isotonic"])
+@pytest.mark.parametrize("method", METHODS)
 def test_a_weight_is_a_number_of_copies(method, rng):
     scores, labels = miscalibrated(rng, num_samples=200, num_classes=2, bias=(0.0, 0.7))
     q = np.exp(log_softmax(scores, axis=1))
@@ -273,46 +268,36 @@ def test_a_recalibration_of_other_classes_or_another_method_is_refused(rng):
         fit_recalibration([0.5, 0.4], [0, 1], method="platt")
 
 
-@pytest.mark.parametrize(
-    ("method", "changes"),
-    [
-        *(
-            ("affine", changes)
-            for changes in (
-                {"method": "isotonic"},
-                {"method": "platt"},
-                {"floor": 0},
-                {"floor": "much"},
-                {"scale": None},
-                {"scale": [1, 2]},
-                {"scale": float("nan")},
-                {"bias": [0, float("inf")]},
-                {"bias": 1},
-                {"temperature": 1},
-                {"classes": 3},
-            )
-        ),
-        ("temperature", {"scale": -1}),
-        ("temperature", {"bias": [0, 1]}),
-        *(
-            ("isotonic", changes)
-            for changes in (
-                {"confidence": [0.5, 0.2]},
-                {"confidence": [0.5]},
-                {"recalibrated": [0.9, 0.2]},
-                {"recalibrated": [0.9, 2.0]},
-                {"confidence": [], "recalibrated": []},
-            )
-        ),
-    ],
-)
+FITTED = {
+    "affine": Affine(2.0, np.zeros(2)),
+    "temperature": Affine(2.0, np.zeros(2)),
+    "isotonic": Isotonic(np.array([0.2, 0.6]), np.array([0.1, 0.7])),
+}
+ALTERED = [  # of a record by a method, what is something else
+    ("affine", {"method": "isotonic"}),
+    ("affine", {"method": "platt"}),
+    ("affine", {"floor": 0}),
+    ("affine", {"floor": "much"}),
+    ("affine", {"scale": None}),
+    ("affine", {"scale": [1, 2]}),
+    ("affine", {"scale": float("nan")}),
+    ("affine", {"bias": [0, float("inf")]}),
+    ("affine", {"bias": 1}),
+    ("affine", {"temperature": 1}),
+    ("affine", {"classes": 3}),
+    ("temperature", {"scale": -1}),
+    ("temperature", {"bias": [0, 1]}),
+    ("isotonic", {"confidence": [0.5, 0.2]}),
+    ("isotonic", {"confidence": [0.5]}),
+    ("isotonic", {"recalibrated": [0.9, 0.2]}),
+    ("isotonic", {"recalibrated": [0.9, 2.0]}),
+    ("isotonic", {"confidence": [], "recalibrated": []}),
+]
+
+
+@pytest.mark.parametrize(("method", "changes"), ALTERED)
 def test_a_record_that_was_altered_is_refused(method, changes):
-    fitted = {
-        "affine": Affine(2.0, np.zeros(2)),
-        "temperature": Affine(2.0, np.zeros(2)),
-        "isotonic": Isotonic(np.array([0.2, 0.6]), np.array([0.1, 0.7])),
-    }[method]
-    record = json.loads(Recalibration(method, fitted, 1e-7).to_json())
+    record = json.loads(Recalibration(method, FITTED[method], 1e-7).to_json())
     assert Recalibration.from_json(json.dumps(record)).apply([0.5]) > 0
     for text in (json.dumps({**record, **changes}), "[1]", "3", "{", ""):
         with pytest.raises(InputError, match="text must be what `Recalibration.to_json` returns"):
