@@ -51,7 +51,7 @@ EVERY = pytest.mark.parametrize(
         for name, make in ENGINES.items()
     ],
 )
-WITHOUT_LISTS = ENGINES["dask"]
+READING = ("columns", "scale", "correct_from")  # and all else are options
 
 
 def confidences(q, y, *, shown=None, correct=None, weight=None, **given):
@@ -62,11 +62,12 @@ def confidences(q, y, *, shown=None, correct=None, weight=None, **given):
     }
     if weight is not None:
         columns["w"] = weight
+        given["columns"] = {"weight": "w"}
     return columns, given, "confidences", q, y
 
 
 def data_sets(seed):
-    """Return, by what they are: columns, how they are read, and the form and arrays that memory is given."""
+    """Return, by what they are: columns, arguments, and the form and arrays that memory is given."""
     rng = np.random.default_rng(seed)
     size = int(rng.integers(20, 300))
     q = rng.random(size).round(2)
@@ -83,6 +84,8 @@ def data_sets(seed):
     columns = {f"prob_{k}": p[:, k] for k in range(3)} | {"label": labels}
     halves = 0.5 + smooth / 2
     of_two = np.stack([1 - q, q], axis=1)
+    strange = {"a.b": q, "it`s": y}
+    costs = {"uncertainty": "u", "cost": "c"}
     return {
         "confidences": confidences(q, y),
         "all different": confidences(smooth, y, correct=y == 1, reject_costs=[0.2]),
@@ -97,7 +100,21 @@ def data_sets(seed):
         "posteriors": (columns, {"n": [0, 2]}, "posteriors", p, labels),
         "lists": ({"posteriors": list(p), "label": labels}, {}, "posteriors", p, labels),
         "two classes": ({"prob": q, "label": y}, {}, "posteriors", of_two, y),
-        "costs": ({"uncertainty": u, "cost": c}, {"max_uncertainty": 2.0}, "costs", u, c),
+        "costs": ({"u": u, "c": c}, {"columns": costs, "max_uncertainty": 2.0}, "costs", u, c),
+        "any name": (
+            strange,
+            {"columns": {"confidence": "a.b", "correct": "it`s"}},
+            "confidences",
+            q,
+            y,
+        ),
+        "two classes of any name": (
+            strange,
+            {"columns": {"positive": "a.b", "label": "it`s"}},
+            "posteriors",
+            of_two,
+            y,
+        ),
     }
 
 
@@ -105,19 +122,16 @@ def data_sets(seed):
 @pytest.mark.parametrize("kind", data_sets(0))
 @pytest.mark.parametrize("seed", seeds(1, 3))
 def test_numbers_and_notes_are_those_of_memory(seed, engine, kind):
-    if kind == "lists" and engine is WITHOUT_LISTS:
+    if kind == "lists" and engine is ENGINES["dask"]:
         pytest.skip("Dask makes text of lists")
+    if "any name" in kind and engine is ENGINES["duckdb"] and needs("duckdb").__version__ < "2":
+        pytest.skip("DuckDB before 2 takes what is before a dot for a table")
     columns, given, form, predictions, references = data_sets(seed)[kind]
-    options = {
-        name: value for name, value in given.items() if name not in ("scale", "correct_from")
-    }
-    roles = {"uncertainty": "uncertainty", "cost": "cost"} if kind == "costs" else {}
-    if "w" in columns:
-        options["sample_weight"] = columns["w"]
-        roles["weight"] = "w"
+    options = {name: value for name, value in given.items() if name not in READING}
+    options["sample_weight"] = columns.get("w")
     system = prepare(form, *FORM_CHECKS[form](predictions, references), checked_options(**options))
     expected = compute_results(system)
-    results = score_frame(engine(pa.table(columns)), roles, **given)
+    results = score_frame(engine(pa.table(columns)), **given)
     for key, estimate in expected.estimates.items():
         result = results.estimates[key]
         value = pytest.approx(estimate.value, rel=1e-12, abs=1e-12, nan_ok=True)
@@ -153,31 +167,13 @@ def test_systems_and_parts_have_results_of_their_own(engine):
     columns, _, form, q, y = data_sets(0)["all different"]
     task = np.where(np.arange(len(q)) % 2 == 0, "a", "b")
     model = ["m" if i < 5 else "n" for i in range(len(q))]
-    results = score_frame(engine(pa.table({**columns, "task": task, "model": model})), by="task")
+    rows = pa.table({**columns, "whose?": task, "model": model})
+    results = score_frame(engine(rows), by="whose?")
     assert results.keys() == {"m a", "m b", "n a", "n b"}
     rows = (task == "a") & (np.array(model) == "n")
     expected = compute_results(prepare(form, q[rows], y[rows], checked_options())).estimates
     for key, estimate in expected.items():
         assert results["n a"].estimates[key].value == pytest.approx(estimate.value, rel=1e-12)
-
-
-@EVERY
-@pytest.mark.parametrize("form", ["confidences", "two classes"])
-def test_columns_may_have_any_name(engine, form, request):
-    if "duckdb" in request.node.callspec.id and needs("duckdb").__version__.startswith("1."):
-        pytest.skip("DuckDB before 2 takes what is before a dot for a table")
-    columns, *_ = data_sets(0)[form]
-    (prediction, values), (truth, correct) = columns.items()
-    system = ["m"] * 9 + ["n"] * (len(values) - 9)
-    names = ["a.b", "it`s", "whose?"]
-    strange = dict(zip(names, (values, correct, system), strict=True))
-    role = {"confidence": "confidence", "prob": "positive"}[prediction]
-    roles = {role: "a.b", truth: "it`s", "system": "whose?"}
-    expected = score_frame(pa.table({**columns, "model": system}))
-    found = score_frame(engine(pa.table(strange)), roles)
-    assert {name: one.flat() for name, one in found.items()} == {
-        name: pytest.approx(one.flat(), rel=1e-12, nan_ok=True) for name, one in expected.items()
-    }
 
 
 @EVERY
