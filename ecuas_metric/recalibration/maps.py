@@ -149,17 +149,17 @@ class Recalibration:
 def _is_map(fitted: Affine | Isotonic, method: str) -> bool:
     """Return whether arrays are a scale and a bias of this method, or a non-decreasing map of confidences."""
     if isinstance(fitted, Affine):
-        if (np.ndim(fitted.scale), np.ndim(fitted.bias)) != (0, 1):
-            return False
-        if method == "temperature" and not (fitted.scale > 0 and not fitted.bias.any()):
-            return False
-        return bool(np.isfinite([fitted.scale, *fitted.bias]).all())
+        scale = fitted.scale
+        bias = fitted.bias
+        return bool(
+            (np.ndim(scale), np.ndim(bias)) == (0, 1)
+            and (method == "affine" or (scale > 0 and not bias.any()))
+            and np.isfinite([scale, *bias]).all()
+        )
     x = fitted.confidence
     y = fitted.recalibrated
-    if np.ndim(x) != 1 or x.shape != np.shape(y) or not len(x):
-        return False
-    steps = np.diff([0, *y, 1])
-    return bool((np.diff(x) > 0).all() and (steps >= 0).all())
+    has_points = np.ndim(x) == 1 and x.size > 0 and x.shape == np.shape(y)
+    return bool(has_points and (np.diff(x) > 0).all() and (np.diff([0, *y, 1]) >= 0).all())
 
 
 def _probabilities(values: ArrayLike) -> tuple[Floats, tuple[str, ...] | None]:

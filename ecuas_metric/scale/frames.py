@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, missing_package
 from ..files.recipe import HEAD, LOG, Reading, Recipe, limits_of, on_unit_scale
@@ -222,9 +221,10 @@ def _is_counted(recipe: Recipe, types: Mapping[str, Any]) -> bool:
 def _added_up(rows: Any, recipe: Recipe, options: Options, source: str) -> pa.Table:
     """Return the groups of rows: of equal confidences or, of many rows with different ones, of those in a bin."""
     table = _grouped(rows, recipe, options, source, key="bin")
-    are_tied = pc.equal(table[GROUP + "low"], table[GROUP + "high"])
-    count = pc.sum(table[GROUP + "count"], min_count=0).as_py()
-    if count <= FEW_ROWS and not pc.all(are_tied, min_count=0).as_py():
+    low = table[GROUP + "low"].to_numpy()
+    high = table[GROUP + "high"].to_numpy()
+    count = table[GROUP + "count"].to_numpy().sum()
+    if count <= FEW_ROWS and (low < high).any():
         return _grouped(rows, recipe, options, source, key="q")
     return table
 

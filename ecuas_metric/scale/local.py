@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 SECONDS_BETWEEN_SAVES = 30.0
-# beyond it groups go to disk
-_DUCKDB: dict[str, str | bool | int | float | list[str]] = {"memory_limit": "256MB"}
+MEMORY_LIMIT = "256MB"  # beyond it groups go to disk
 FrameOf = Callable[[Sequence[Part]], Any]
 
 
@@ -110,7 +109,8 @@ def _engine(name: str) -> Iterator[FrameOf]:
         import duckdb
     except ImportError:
         raise missing_package("Files out of core need", "duckdb", "narwhals") from None
-    with duckdb.connect(config=_DUCKDB | {"temp_directory": gettempdir()}) as connection:
+    config: dict[str, Any] = {"memory_limit": MEMORY_LIMIT, "temp_directory": gettempdir()}
+    with duckdb.connect(config=config) as connection:
         # which is written where the table is
         connection.execute("SET enable_progress_bar = false")
         yield partial(_relation, connection)

@@ -7,9 +7,8 @@ version, the other fields of each `Summary`, files, and the SHA-256 of all that.
 
 import hashlib
 import io
-import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
@@ -126,7 +125,7 @@ def write_collection(path: str | Path, collection: Collection) -> None:
 def merge_collections(
     collections: Iterable[Collection],
     *,
-    names: Iterable[str] = (),
+    names: Sequence[str] = (),
 ) -> Collection:
     """Return all states, those of one system merged; FileError, about one of `names`, if two are of the same file.
 
@@ -134,13 +133,10 @@ def merge_collections(
     """
     states: Mapping[str, Summary] = {}
     files: dict[str, str] = {}
-    for collection, name in zip(
-        collections,
-        itertools.chain(names, itertools.repeat("a collection")),
-        strict=False,
-    ):
+    for place, collection in enumerate(collections):
         for address, content in collection.files.items():
             if address in files or content in files.values():
+                name = names[place] if names else "a collection"
                 raise FileError(name, "rows_held_twice", address=address)
         files |= collection.files
         states = added_up(states, collection.states)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 from html import unescape
 
 import numpy as np
@@ -21,6 +22,7 @@ EXAMPLES = [
     ROOT / "space" / "examples" / f"{name}_model.csv"
     for name in ("calibrated", "overconfident", "verbal")
 ]
+system_of = partial(confidence_system, confidence_level=0.95)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +79,7 @@ def test_a_system_is_clearly_cheaper_where_the_interval_that_is_shown_leaves_out
     hard = rng.random(60)
     confidence = rng.random((number, 60))
     systems = {
-        str(i): confidence_system((hard < p - 0.3 * (i > 0)).astype(int), p, confidence_level=0.95)
+        str(i): system_of((hard < p - 0.3 * (i > 0)).astype(int), p)
         for i, p in enumerate(confidence)
     }
     decision = verdict.decide(systems)
@@ -95,7 +97,7 @@ def test_a_system_is_clearly_cheaper_where_the_interval_that_is_shown_leaves_out
 
 @pytest.mark.parametrize("systems", [1, 2])
 def test_one_answer_leads_to_no_verdict(systems):
-    one = confidence_system([1], [0.7], confidence_level=0.95)
+    one = system_of([1], [0.7])
     said = verdict.decide({str(i): one for i in range(systems)})
     assert said.startswith("Which is cheapest is not said: There are no intervals, and no test")
 
@@ -103,7 +105,7 @@ def test_one_answer_leads_to_no_verdict(systems):
 def test_no_difference_to_rejecting_everything_needs_a_negative_cost(rng):
     for size in (2, 4, 20):
         confidence = rng.random(size)
-        system = confidence_system(np.arange(size) % 2, confidence, confidence_level=0.95)
+        system = system_of(np.arange(size) % 2, confidence)
         decision = verdict.decide({"a": system})
         for cost, call in zip(decision.reject_costs, decision.calls, strict=True):
             (row,) = call.rivals
@@ -116,7 +118,7 @@ def test_no_difference_to_rejecting_everything_needs_a_negative_cost(rng):
 @pytest.mark.parametrize("num_classes", [None, 3])
 def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
     correct, confidence = rng.integers(0, 2, 40), rng.random(40).round(1)
-    system = confidence_system(correct, confidence, num_classes=num_classes, confidence_level=0.95)
+    system = system_of(correct, confidence, num_classes=num_classes)
     decision = verdict.decide({"a": system})
     u_max = system.decisions.max_uncertainty
     assert decision.reject_costs[-1] == pytest.approx(u_max, abs=0.01)
@@ -133,9 +135,9 @@ def test_costs_are_the_metrics_at_every_reject_cost(num_classes, rng):
 
 
 def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too(monkeypatch):
-    decision = verdict.decide({"a": confidence_system([0] * 30, [0.9] * 30, confidence_level=0.95)})
+    decision = verdict.decide({"a": system_of([0] * 30, [0.9] * 30)})
     assert f"{verdict.NOTHING} is clearly cheaper than a." in said(at(decision, 0.5))
-    system = confidence_system([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20, confidence_level=0.95)
+    system = system_of([1, 0, 1] * 20, [0.9, 0.2, 0.8] * 20)
     with monkeypatch.context() as patch:
         patch.setattr(verdict, "GRIDS", (5,))
         decision = verdict.decide({f"s{i}": system for i in range(19)})
@@ -153,8 +155,8 @@ def test_identical_systems_cost_the_same_and_answering_nothing_is_a_choice_too(m
 def test_systems_that_matter_have_the_colours_and_all_can_have_a_bar(monkeypatch):
     """Who is clearly cheapest somewhere comes first, and grey is left to the dearest."""
     monkeypatch.setattr(verdict, "GRIDS", (5,))
-    good = confidence_system([1] * 60, [0.9] * 60, confidence_level=0.95)
-    bad = confidence_system([0] * 60, [0.9] * 60, confidence_level=0.95)
+    good = system_of([1] * 60, [0.9] * 60)
+    bad = system_of([0] * 60, [0.9] * 60)
     systems = {"a": good} | {f"b{i}": bad for i in range(6)} | {"z": good}
     decision = verdict.decide(systems)
     data = data_in(verdict.as_html(decision, slots(systems)))
@@ -173,7 +175,7 @@ def test_each_system_is_named_once_with_all_of_its_stretches():
 
 
 def test_too_much_to_test_is_said():
-    large = confidence_system([1, 0] * 200_000, [0.5] * 400_000, confidence_level=0.95)
+    large = system_of([1, 0] * 200_000, [0.5] * 400_000)
     decision = verdict.decide({"a": large})
     assert decision == verdict.TOO_MANY
     assert "too many" in verdict.as_html(decision, {})
