@@ -58,8 +58,7 @@ def states_of_batches(
 
     Batches come from a Parquet file, a DuckDB reader, a stream of `datasets` .. `name` is that of the system if no
     column has one, and `prefix` stands before those that columns have; `source` is what errors call the batches. The
-    `recipe` is by default that of the first batch, by what is said in
-    `reading`. FileError names the source, the column, the row and the value.
+    `recipe` is by default that of the first batch, by what is said in `reading`. FileError names the source, the column, the row and the value.
     """
     systems: dict[str, Summary] = {}
     on_scale: dict[str, Ints] = {}
@@ -180,12 +179,14 @@ def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:
     """Yield tables of about CHUNK bytes."""
     waiting: list[pa.Table] = []
     for table in map(pa.table, batches):
-        is_full = sum(one.nbytes for one in waiting) >= CHUNK
-        if waiting and (is_full or table.schema != waiting[0].schema):
+        if waiting and table.schema != waiting[0].schema:
             yield pa.concat_tables(waiting)
             waiting = []
         if len(table):
             waiting.append(table)
+        if sum(one.nbytes for one in waiting) >= CHUNK:  # before the next is there
+            yield pa.concat_tables(waiting)
+            waiting = []
     if waiting:
         yield pa.concat_tables(waiting)
 
