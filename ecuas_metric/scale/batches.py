@@ -58,7 +58,8 @@ def states_of_batches(
 
     Batches come from a Parquet file, a DuckDB reader, a stream of `datasets` .. `name` is that of the system if no
     column has one, and `prefix` stands before those that columns have; `source` is what errors call the batches. The
-    `recipe` is by default that of the first batch, by what is said in `reading`. FileError names the source, the column, the row and the value.
+    `recipe` is by default that of the first batch, by what is said in `reading`. FileError names the source, the
+    column, the row and the value.
     """
     systems: dict[str, Summary] = {}
     on_scale: dict[str, Ints] = {}
