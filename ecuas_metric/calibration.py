@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .decisions import confidence_at
 from .designs import design_effect, effective_size
 from .inputs import Floats, Ints, Limits
 from .metric import Data, Metric, Unjudged, attainable_sums
-from .ranking import TieGroups, run_starts
+from .ranking import TieGroups, run_starts, tie_groups
 
 _ROUNDING = 1e-12  # relative to its terms, counts as 0
 # confidences whose answers are drawn one by one; of more, sums of neighbours are drawn as normal
@@ -52,13 +53,11 @@ def ece(
     sample_weight: Floats | None = None,
 ) -> float:
     """Return the expected calibration error of confidences (N,); see `api.ece_score`."""
-    bins = confidence_bins(confidence, n_bins=n_bins)
-    weight = np.ones(len(bins)) if sample_weight is None else sample_weight
-    gaps = sums_in_bins(weight * (confidence - (1 - incorrect)), bins)
-    return float(np.abs(gaps).sum() / weight.sum())
+    groups = tie_groups(-confidence, incorrect, sample_weight=sample_weight)
+    return _ece_of_groups(groups, n_bins)
 
 
-def ece_of_groups(groups: TieGroups, *, n_bins: int = 10) -> float:
+def _ece_of_groups(groups: TieGroups, n_bins: int) -> float:
     """Return the `ece` of groups of equal confidences q_e, ranked by -q_e, so that bins are slices."""
     edges = -np.arange(n_bins - 1, 0, -1) / n_bins
     inner = np.searchsorted(groups.rank, edges, side="right")
@@ -344,15 +343,10 @@ def _design_effect(
 
 
 def _ece(data: Data) -> float:
-    n_bins = data.options.n_bins
-    if data.decisions.labels is None:  # by confidence already
-        return ece_of_groups(data.groups, n_bins=n_bins)
-    return ece(
-        data.confidence,
-        data.decisions.candidate_cost,
-        n_bins=n_bins,
-        sample_weight=data.options.sample_weight,
-    )
+    groups = data.groups
+    if data.decisions.labels is not None:  # ranked by uncertainties
+        groups = replace(groups, rank=-confidence_at(groups.rank))
+    return _ece_of_groups(groups, data.options.n_bins)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 
@@ -46,15 +45,14 @@ class Design:
     @property
     def units(self) -> tuple[Floats, Ints]:
         """The weight of each unit, group or sample, and its stratum (U,)."""
-        stratum = self.strata(len(self.weight))
+        size = len(self.weight)
+        stratum = np.zeros(size, np.int64) if self.stratum is None else self.stratum
         if self.group is None:
             return self.weight, stratum
-        home = np.zeros(
-            int(self.group.max()) + 1,
-            np.int64,
-        )
+        weight = totals(self.group, self.weight)
+        home = np.zeros(len(weight), np.int64)
         home[self.group] = stratum
-        return totals(self.group, self.weight), home
+        return weight, home
 
     @property
     def num_units(self) -> float:
@@ -64,10 +62,8 @@ class Design:
     @property
     def freedom(self) -> float:
         """The degrees of freedom of a variance: units less strata, at least 1."""
-        return max(
-            self.num_units - (int(self.strata(1).max()) + 1),
-            1.0,
-        )
+        num_strata = len(self.totals(self.weight))
+        return max(self.num_units - num_strata, 1.0)
 
     @property
     def tells_errors(self) -> bool:
@@ -75,10 +71,6 @@ class Design:
         weight, stratum = self.units
         are_two = len(weight) > 1 if self.stratum is None else np.bincount(stratum).min() > 1
         return bool(are_two) and effective_size(weight) > 2 - _ROUNDING
-
-    def strata(self, size: int) -> Ints:
-        """Return the stratum of each sample, or of so many groups of samples of which only sums are known."""
-        return np.zeros(size, np.int64) if self.stratum is None else self.stratum
 
     def totals(self, values: Floats) -> Floats:
         """Return the sums (H,) or (H, M) of values (N,) or (N, M) over strata."""
@@ -89,6 +81,12 @@ class Design:
     def of_samples(self, values: Floats) -> Floats:
         """Return values (H, ..) of strata as those of their samples (N, ..), or as one for all of one stratum."""
         return values if self.stratum is None else values[self.stratum]
+
+    def centred(self, values: Floats) -> Floats:
+        """Return values (N,) or (N, M) less the mean of their stratum."""
+        weight = self.weight if values.ndim == 1 else self.weight[:, None]
+        mean = self.totals(weight * values) / self.totals(weight)
+        return np.asarray(values - self.of_samples(mean))
 
     def _spread(self, weight: Floats) -> Floats:
         """Return the variance of each unit (U,), but for a factor, from weights (N,).
@@ -102,31 +100,28 @@ class Design:
 
     def moved(self, influences: Floats) -> Floats:
         """Return what each unit (U, M) moves numbers by, about the mean of its stratum; influences are (N, M)."""
-        moved = self._deviations(influences)
+        moved = self.weight[:, None] * self.centred(influences)
         return moved if self.group is None else totals(self.group, moved)
 
-    def _deviations(self, influences: Floats) -> Floats:
-        """Return influences (N, M) less the mean of their stratum, times the weight."""
-        weight = self.weight[:, None]
-        mean = self.totals(weight * influences) / self.totals(weight)
-        return np.asarray(weight * (influences - self.of_samples(mean)))
-
-    def clusters(self, influence: Floats, matters: Bools, one_more: Floats) -> Clusters:
+    def clusters(self, influence: Floats, matters: Bools, farthest: Floats) -> Clusters:
         """Return what groups do to a number with this influence of each sample (N,), if it depends on it.
 
-        One more answer has this variance (H,), see `design_effect`.
+        One more answer may have these squares (N,) of the deviation, see `design_effect`.
         """
         if self.group is None:
             return INDEPENDENT
         weight, home = self.units
         share = weight / totals(home, weight)[home]
-        deviations = self._deviations(influence[:, None])[:, 0]
+        deviations = self.weight * self.centred(influence)
         # k / (k - 1) for k equal groups (Bell and McCaffrey 2002)
         squares = np.square(totals(self.group, deviations))
         squares /= np.maximum(1 - share, _ROUNDING)
         relevant = self.weight * matters
         alike = totals(home, np.square(totals(self.group, relevant)))
         size = ratio(alike, self.totals(np.square(relevant)), 1.0)
+        unit = self.totals(np.square(self.weight)) / self.totals(self.weight)
+        mean_square = ratio(self.totals(relevant * farthest), self.totals(relevant))
+        one_more = np.square(unit) * mean_square
         alone = self.totals(np.square(deviations))
         effect = design_effect(totals(home, squares), alone, one_more, size)
         spread = self._spread(relevant)
@@ -199,29 +194,14 @@ def design_of(
     return Design(weight, group, stratum)
 
 
-def design_of_options(
-    options: Options,
-    num_samples: int,
-    order: Ints | slice = slice(None),
-) -> Design:
-    """Return the design that the options describe, of samples in this order."""
-    weight = options.sample_weight
-    groups = options.groups
-    strata = options.strata
+def design_of_options(options: Options, num_samples: int) -> Design:
+    """Return the design that the options describe."""
     return design_of(
         num_samples,
-        weight=None if weight is None else weight[order],
-        groups=None if groups is None else groups[order],
-        strata=None if strata is None else strata[order],
+        weight=options.sample_weight,
+        groups=options.groups,
+        strata=options.strata,
     )
-
-
-@functools.cache
-def student_quantile(level: float, freedom: float) -> float:
-    """Return the quantile of Student's t distribution at `level` in (0, 1): the normal one for infinite freedom."""
-    from scipy.special import ndtri, stdtrit
-
-    return float(ndtri(level) if math.isinf(freedom) else stdtrit(freedom, level))
 
 
 def effective_size(weight: Floats) -> float:

@@ -49,11 +49,13 @@ class Rows:
         return np.asarray(line.intercept[self.group] + slope * self.cost)
 
 
-def weighted_rows(group: Ints, cost: Floats, weight: Floats | None) -> Rows:
+def weighted_rows(group: Ints, cost: Floats, weight: Floats) -> Rows:
     """Return answers one by one."""
-    w = np.ones(len(cost)) if weight is None else weight
-    square = np.square(w)
-    return Rows(group, cost, w, square, w * square, np.square(square))
+    square = np.square(weight)
+    return Rows(group, cost, weight, square, weight * square, np.square(square))
+
+
+GROUP_SUMS = ("weight", "cost", "weight2", "weight2_cost", "weight2_cost2", "weight4")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -132,27 +134,9 @@ class Groups:
 
     def merged(self, starts: Ints) -> Groups:
         """Return neighbours added up, from each start (K,) to the next, at their mean uncertainty."""
-        sums = (
-            self.weight,
-            self.cost,
-            self.weight2,
-            self.weight2_cost,
-            self.weight2_cost2,
-            self.weight4,
-        )
-        weight, *others = each_once(lambda values: np.add.reduceat(values, starts), sums)
-        uncertainty = np.add.reduceat(self.uncertainty * self.weight, starts) / weight
-        return Groups(uncertainty, weight, *others)
-
-
-def each_once(
-    function: Callable[[Floats], Floats],
-    arrays: Sequence[Floats],
-) -> list[Floats]:
-    """Return what a function makes of arrays, of those that are one array once."""
-    distinct = {id(array): array for array in arrays}
-    results = {name: function(array) for name, array in distinct.items()}
-    return [results[id(array)] for array in arrays]
+        sums = {name: np.add.reduceat(getattr(self, name), starts) for name in GROUP_SUMS}
+        weighted = np.add.reduceat(self.uncertainty * self.weight, starts)
+        return Groups(weighted / sums["weight"], **sums)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -404,9 +388,7 @@ def _clusters(
     """
     if design.group is None:
         return INDEPENDENT
-    total = design.totals
-    mean = design.of_samples(total(design.weight * influence) / total(design.weight))
-    low = high = -mean
+    low = high = design.centred(influence) - influence
     matters = np.zeros(len(influence), np.bool_)
     for number, line, one in zip(numbers, lines, rows, strict=True):
         ends = [
@@ -415,11 +397,8 @@ def _clusters(
         low = low + np.minimum(*ends)
         high = high + np.maximum(*ends)
         matters |= number.matters[one.group]
-    weight = design.weight * matters
-    square = np.maximum(np.square(low), np.square(high))
-    unit = total(np.square(design.weight)) / total(design.weight)
-    one_more = np.square(unit) * ratio(total(weight * square), total(weight))
-    return design.clusters(influence, matters, one_more)
+    farthest = np.maximum(np.square(low), np.square(high))
+    return design.clusters(influence, matters, farthest)
 
 
 def moments_seen(numbers: Sequence[Number], design: Design) -> Moments:

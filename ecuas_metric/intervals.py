@@ -20,7 +20,6 @@ from .inference import (
     Number,
     Rows,
     Unseen,
-    each_once,
     infer,
     moments_seen,
     unseen,
@@ -179,13 +178,10 @@ def _groups_of(
     uncertainty: Floats,
 ) -> Groups:
     """Return the sums of samples (N,) over groups (G,)."""
-    if weight is None:
-        ones = np.broadcast_to(1.0, cost.shape)
-        terms = (ones, cost, ones, cost, np.square(cost), ones)
-        return Groups(uncertainty, *each_once(add, terms))
-    square = np.square(weight)
-    weighted = weight * cost
-    terms = (weight, weighted, square, weight * weighted, np.square(weighted), np.square(square))
+    w = np.broadcast_to(1.0, cost.shape) if weight is None else weight
+    square = np.square(w)
+    weighted = w * cost
+    terms = (w, weighted, square, w * weighted, np.square(weighted), np.square(square))
     return Groups(uncertainty, *map(add, terms))
 
 

@@ -20,7 +20,7 @@ from .decisions import (
     posterior_decisions,
     select_rows,
 )
-from .designs import design_of_options, student_quantile
+from .designs import design_of_options
 from .errors import InputError, Note
 from .expected_costs import ECUAS_N
 from .inputs import (
@@ -388,11 +388,14 @@ def _analytic_intervals(
 
 def _limits_of_gap(system: System) -> tuple[float, float]:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
+    from scipy.special import stdtrit
+
     options = system.options
     design = design_of_options(options, system.num_samples)
     if not design.tells_errors:
         return NONE
-    quantile = student_quantile((1 + (options.confidence_level or 0.0)) / 2, design.freedom)
+    tail = (1 + (options.confidence_level or 0.0)) / 2
+    quantile = float(stdtrit(design.freedom, tail))
     return limits_of_gap(Data(system.decisions, options), quantile)
 
 

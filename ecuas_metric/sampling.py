@@ -7,9 +7,8 @@ are weights on one sorted data set, which is never sorted again. Methods: docs/s
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +16,10 @@ import numpy.typing as npt
 from .designs import Design
 from .errors import Note
 from .inputs import Array, Floats, Limits, blocks
-from .options import LEVEL
+from .metric import Key
 
-_K = TypeVar("_K", bound=Hashable)
 Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
-ResampledStatistic = Callable[[Array], Mapping[_K, Floats]]
+ResampledStatistic = Callable[[Array], Mapping[Key, Floats]]
 NONE = (math.nan, math.nan)
 _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
 
@@ -36,12 +34,12 @@ class Resampling:
 
 
 def intervals(
-    statistic: ResampledStatistic[_K],
+    statistic: ResampledStatistic,
     resampling: Resampling,
     *,
-    confidence_level: float = LEVEL,
+    confidence_level: float,
     progress: bool = False,
-) -> tuple[dict[_K, Limits], tuple[Note, ...]]:
+) -> tuple[dict[Key, Limits], tuple[Note, ...]]:
     """Return the percentile interval of each key of a statistic, and a note if resamples were left out.
 
     Efron and Tibshirani, "An Introduction to the Bootstrap" (1993).
@@ -86,13 +84,11 @@ def _drawn(
 
 
 def _collect(
-    statistic: ResampledStatistic[_K],
-    resampling: Resampling,
-    progress: bool,
-) -> dict[_K, Floats]:
+    statistic: ResampledStatistic, resampling: Resampling, progress: bool
+) -> dict[Key, Floats]:
     from tqdm.auto import tqdm
 
-    parts: dict[_K, list[Floats]] = {}
+    parts: dict[Key, list[Floats]] = {}
     total = resampling.n_resamples
     with tqdm(total=total, desc="bootstrap", unit="resample", delay=1, disable=not progress) as bar:
         for chunk in bootstrap_weights(resampling):
@@ -105,7 +101,7 @@ def _collect(
     return {key: np.concatenate(values) for key, values in parts.items()}
 
 
-def _note_left_out(replicates: Mapping[_K, Floats]) -> tuple[Note, ...]:
+def _note_left_out(replicates: Mapping[Key, Floats]) -> tuple[Note, ...]:
     """Return a note if some metric has no value in more than 1 % of the resamples, but not in all."""
     shares = {key: np.mean(~np.isfinite(values)) for key, values in replicates.items()}
     listed = [f"{key} {share:.1%}" for key, share in shares.items() if _LEFT_OUT_NOTE < share < 1]
