@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +20,8 @@ from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..inference import Inference
 from ..inputs import Bools, Ints, Limits, count_up
 from ..metric import Key
-from ..metrics import Values
 from ..options import effective_weights
-from ..results import System, all_values, named_systems, ranked, reordered
+from ..results import System, named_systems, ranked, reordered
 from ..sampling import NONE
 from .family import DRAWS, BestTest, Family
 
@@ -84,8 +83,7 @@ class Comparison:
 
 def fields_of(row: Any) -> dict[str, object]:
     """Return the fields of a comparison or a plan, with the key of its metric as text."""
-    values = {field.name: getattr(row, field.name) for field in fields(row)}
-    return values | {"key": str(row.key)}
+    return asdict(row) | {"key": str(row.key)}
 
 
 class Comparisons(list[Comparison]):
@@ -165,12 +163,9 @@ def compare_systems(
         raise InputError("a comparison", "needs_two_systems", value=len(systems))
     if any(system.options.confidence_level is None for system in systems.values()):
         raise InputError("confidence_level", "level_missing")
-    aligned = align(systems)
-    asked = None if only is None else list(only)
-    values = {name: all_values(system, only=asked) for name, system in aligned.items()}
-    family = Family(aligned, values)
+    family = Family(align(systems), only)
     notes = family.notes(family.options.confidence_level or 0.0)
-    return Comparisons(_comparisons(family, values), notes)
+    return Comparisons(_comparisons(family), notes)
 
 
 def compare_within(
@@ -185,10 +180,9 @@ def compare_within(
     if options.strata is None:
         raise InputError("strata", "strata_missing")
     asked = None if only is None else list(only)
-    is_weighted = (
-        np.ones(len(options.strata)) if options.sample_weight is None else options.sample_weight
-    )
-    strata = np.unique(options.strata[is_weighted > 0]).tolist()
+    weight = options.sample_weight
+    counted = options.strata if weight is None else options.strata[weight > 0]
+    strata = np.unique(counted).tolist()
     within = {}
     for stratum in strata:
         rows = np.flatnonzero(options.strata == stratum)
@@ -350,7 +344,7 @@ def _shared(one: pa.Array, other: pa.Array) -> pa.Array:
     return one.filter(from_numpy(positions_in(one, other) >= 0))
 
 
-def _comparisons(family: Family, values: Mapping[str, Values]) -> list[Comparison]:
+def _comparisons(family: Family) -> list[Comparison]:
     """Return the comparisons with p-values and intervals: of each alone, and of all together."""
     level = family.options.confidence_level or 0.0
     together = family.simultaneous_level(level)
@@ -359,8 +353,8 @@ def _comparisons(family: Family, values: Mapping[str, Values]) -> list[Compariso
     none = BestTest(math.nan, math.nan)
     comparisons = []
     for test, p_adjusted in zip(family.tests, adjusted.tolist(), strict=True):
-        first = float(values[test.first][test.key])
-        second = float(values[test.second][test.key])
+        first = family.values[test.first][test.key]
+        second = family.values[test.second][test.key]
         inference = test.inference
         low, high = _limits(inference, level)
         low_all, high_all = _limits(inference, together)

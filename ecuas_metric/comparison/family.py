@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,8 +20,7 @@ from ..inference import Inference, Number, Unseen, infer, unseen
 from ..inputs import Floats
 from ..intervals import NO_UNITS, note_few_units, notes_unseen, numbers_of
 from ..metric import Key
-from ..metrics import Values
-from ..results import System, answers_drawn
+from ..results import System, all_values, answers_drawn
 
 DRAWS = 10_000  # of the largest of many deviates: a standard error of 0.002 at a level of 0.05
 _DEFINITE = 1e-9  # of each variance, added so that rounded covariances of numbers that move together have a factor
@@ -62,8 +61,10 @@ class Family:
     def __init__(
         self,
         systems: Mapping[str, System],
-        values: Mapping[str, Values],
+        only: Iterable[Key] | None = None,
     ) -> None:
+        asked = None if only is None else list(only)
+        values = {name: all_values(system, only=asked) for name, system in systems.items()}
         self.systems = systems
         self.values = values
         self.options = next(iter(systems.values())).options

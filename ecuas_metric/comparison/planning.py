@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -17,7 +18,7 @@ from ..inputs import Floats
 from ..metric import Key
 from ..metrics import cost_of
 from ..options import ALPHA, DEFAULTS, check_number
-from ..results import System, all_values
+from ..results import System
 from .compare import align
 from .family import Family
 
@@ -78,10 +79,7 @@ def plan_of_systems(
     """
     if len(systems) != 2:
         raise InputError("a plan", "not_two_systems", value=len(systems))
-    aligned = align(systems)
-    asked = None if only is None else list(only)
-    values = {name: all_values(system, only=asked) for name, system in aligned.items()}
-    family = Family(aligned, values)
+    family = Family(align(systems), only)
     if not family.design.tells_errors:
         raise InputError("a plan", "pilot_tells_no_error", got="fewer")
     planned = len(family.design.weight) if samples is None else samples
@@ -131,19 +129,10 @@ def plan_of_rates(
     wanted = first.mean - second.mean if difference is None else difference
     dear, cheap = (first, second) if wanted > 0 else (second, first)
     shift = (dear.mean - dear.right) + (cheap.wrong - cheap.mean)
-    powers = [1.0, 1.0, 1.0, deviation**2, 0.0, 1.0, -shift, shift**2, -(shift**3)]
-    spread = Spread(
-        deviation,
-        Moments(*np.array([powers]).T),
-    )
-    return plan_of(
-        key,
-        wanted,
-        spread,
-        SAMPLES if samples is None else samples,
-        power=power,
-        alpha=alpha,
-    )
+    sums = [1.0, 1.0, 1.0, deviation**2, 0.0, 1.0, -shift, shift**2, -(shift**3)]
+    spread = Spread(deviation, Moments(*np.array([sums]).T))
+    planned = SAMPLES if samples is None else samples
+    return plan_of(key, wanted, spread, planned, power=power, alpha=alpha)
 
 
 def plan_of(
@@ -170,41 +159,17 @@ def plan_of(
         raise InputError("power", "power_too_low", value=power)
     if math.isinf(difference):
         raise InputError("difference", "not_finite", value=difference)
+    detectable = math.nan
+    needed = None
     # Pilot samples that never differ, but for rounding, tell nothing.
-    if not spread.deviation > 1e-12 * abs(difference):
-        return Plan(key, difference, spread.deviation, samples, math.nan, None)
-    needed = _needed(
-        abs(difference),
-        lambda size: spread.detectable(size, power, alpha),
-    )
-    return Plan(
-        key,
-        difference,
-        spread.deviation,
-        samples,
-        spread.detectable(samples, power, alpha),
-        needed,
-    )
-
-
-def _needed(
-    difference: float,
-    detectable: Callable[[int], float],
-) -> int | None:
-    """Return the least number of samples that detect a difference, by bisection; None of more than `MOST`."""
-    most = 1
-    while detectable(most) > difference:
-        most *= 2
-        if most > MOST:
-            return None
-    least = most // 2
-    while most - least > 1:
-        middle = (least + most) // 2
-        if detectable(middle) > difference:
-            least = middle
-        else:
-            most = middle
-    return most
+    if spread.deviation > 1e-12 * abs(difference):
+        detectable = spread.detectable(samples, power, alpha)
+        sizes = range(1, MOST + 1)
+        fewer = bisect_left(
+            sizes, True, key=lambda size: spread.detectable(size, power, alpha) <= abs(difference)
+        )
+        needed = sizes[fewer] if fewer < MOST else None
+    return Plan(key, difference, spread.deviation, samples, detectable, needed)
 
 
 @dataclass(frozen=True, slots=True)

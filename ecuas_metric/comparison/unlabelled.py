@@ -89,18 +89,18 @@ def unlabelled_bounds(
     is_known = ~np.isnan(correct)
     ok = ~is_known | (correct == 0) | (correct == 1)
     require(ok, correct, "references", "not_0_or_1_or_unlabelled")
-    if missing.any():
-        return _bounds_of_means(confidence, correct, options, only=only)
-    right = _completed(confidence, correct, 1.0, options)
-    wrong = _completed(confidence, correct, 0.0, options)
+    completions = []
+    for end in (0.0, 1.0) if missing.any() else (0.0,):
+        filled = np.where(missing, end, confidence)
+        completions += [_completed(filled, correct, label, options) for label in (1.0, 0.0)]
+    decisions = completions[0].decisions
     weight = np.ones(len(correct)) if options.sample_weight is None else options.sample_weight
     bounds = {}
-    keys = keys_of(right.decisions, options) if only is None else only
-    for key in [key for key in keys if not key.variant and key.entry.applies(right.decisions)]:
-        unjudged = Unjudged(
-            confidence, correct, weight, at_parameter(right, key), at_parameter(wrong, key)
-        )
-        limits = _bounds_of(key, unjudged)
+    keys = keys_of(decisions, options) if only is None else only
+    for key in [key for key in keys if not key.variant and key.entry.applies(decisions)]:
+        of_key = [at_parameter(one, key) for one in completions]
+        unjudged = Unjudged(confidence, correct, weight, of_key[0], of_key[1])
+        limits = _bounds_of(key, unjudged, of_key)
         if limits is not None:
             low, high = limits
             bounds[key] = ValueBounds(float(low), float(high))
@@ -122,43 +122,17 @@ def _completed(
     return Data(decisions, options, grouped=ties)
 
 
-def _bounds_of(key: Key, unjudged: Unjudged) -> Limits | None:
-    """Return the bounds of a number; None if none are known."""
+def _bounds_of(key: Key, unjudged: Unjudged, completions: Iterable[Data]) -> Limits | None:
+    """Return the bounds of a number; None if none are known. Of a mean each answer has its least or its largest cost.
+
+    What is missing is then 0 or 1, whichever costs an answer least or most.
+    """
     metric = key.entry
-    if metric.unjudged is not None:
+    if metric.unjudged is not None and not np.isnan(unjudged.confidence).any():
         return metric.unjudged(unjudged)
     if metric.cost is None:
         return None
-    return _bounds_of_mean(key, [unjudged.all_right, unjudged.all_wrong], unjudged.weight)
-
-
-def _bounds_of_means(
-    confidence: Floats, correct: Floats, options: Options, *, only: Iterable[Key] | None
-) -> dict[Key, ValueBounds]:
-    """Return the bounds of means, in which what an answer has not is 0 or 1, whichever costs it least or most."""
-    completions = []
-    for end in (0.0, 1.0):
-        filled = np.where(np.isnan(confidence), end, confidence)
-        completions += [_completed(filled, correct, label, options) for label in (0.0, 1.0)]
-    decisions = completions[0].decisions
-    bounds = {}
-    keys = keys_of(decisions, options) if only is None else only
-    for key in keys:
-        if key.variant or key.entry.cost is None or not key.entry.applies(decisions):
-            continue
-        data = [at_parameter(completion, key) for completion in completions]
-        low, high = _bounds_of_mean(key, data, options.sample_weight)
-        bounds[key] = ValueBounds(low, high)
-    return bounds
-
-
-def _bounds_of_mean(
-    key: Key,
-    completions: Iterable[Data],
-    weight: Floats | None,
-) -> Limits:
-    """Return the means of the smallest and of the largest of each answer's costs in some completions."""
     costs = np.array([cost_of(key, data.decisions, data.options) for data in completions])
-    low = np.average(costs.min(axis=0), weights=weight)
-    high = np.average(costs.max(axis=0), weights=weight)
-    return float(low), float(high)
+    low = np.average(costs.min(axis=0), weights=unjudged.weight)
+    high = np.average(costs.max(axis=0), weights=unjudged.weight)
+    return low, high
