@@ -1,7 +1,7 @@
 """The registry of all metrics, and their values: plain, normalised, and after the best recalibration."""
 
 import math
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -258,6 +258,28 @@ def naive_slopes(
         for key, (up, down) in values_of(weights, one_each, options).items():
             slopes.setdefault(key, []).append((up - down) / width)
     return {key: np.concatenate(parts) for key, parts in slopes.items()}
+
+
+def values_of_keys(
+    keys: Sequence[Key],
+    plain: Values,
+    *,
+    naive: Callable[[], Values],
+    ties: TieGroups,
+    form: Decisions,
+    options: Options,
+) -> dict[Key, float]:
+    """Return the values of those of some keys that there are: plain ones, and the variants that follow from these.
+
+    `naive` gives the values of the naive system.
+    """
+    values = dict(plain)
+    variants = {key.variant for key in keys}
+    if "normalized" in variants:
+        values |= normalized_values(plain, naive())
+    if variants & {"recalibrated", "calibration_loss"}:
+        values |= decomposed_values(plain, ties, form, options)
+    return {key: float(values[key]) for key in keys if key in values}
 
 
 def normalized_values(values: Values, naive: Values) -> dict[Key, float]:

@@ -42,11 +42,10 @@ from .metric import Data, Key, checked_keys
 from .metrics import (
     Values,
     cost_of,
-    decomposed_values,
     keys_of,
     metric_values,
     naive_values,
-    normalized_values,
+    values_of_keys,
 )
 from .options import (
     PER_SAMPLE,
@@ -319,16 +318,15 @@ def _values(system: System, keys: Sequence[Key]) -> dict[Key, float]:
     """Return the values of those of some keys that the system has."""
     decisions = system.decisions
     options = system.options
-    ties = system.ties
-    plain = [key.of("") for key in keys if key.entry.applies(decisions)]
-    values = metric_values(decisions, ties, options, keys=plain)
-    variants = {key.variant for key in keys}
-    if "normalized" in variants:
-        naive = naive_values(decisions, options, sample_weight=options.sample_weight)
-        values |= normalized_values(values, naive)
-    if variants & {"recalibrated", "calibration_loss"}:
-        values |= decomposed_values(values, ties, decisions, options)
-    return {key: float(values[key]) for key in keys if key in values}
+    applicable = [key.of("") for key in keys if key.entry.applies(decisions)]
+    return values_of_keys(
+        keys,
+        metric_values(decisions, system.ties, options, keys=applicable),
+        naive=lambda: naive_values(decisions, options, sample_weight=options.sample_weight),
+        ties=system.ties,
+        form=decisions,
+        options=options,
+    )
 
 
 def _intervals(

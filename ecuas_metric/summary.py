@@ -12,23 +12,23 @@ import numpy as np
 
 from .basis import Basis, Digest, Purpose, why_not_comparable
 from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
+from .designs import ratio
 from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
-from .inference import Groups
+from .inference import GROUP_SUMS, Groups
 from .inputs import Bools, Floats, Ints, Limits, inner
 from .intervals import Answers, Intervals, analytic_intervals
 from .metric import Data, Key, at_parameter, checked_keys
 from .metrics import (
     cost_of,
-    decomposed_values,
     keys_of,
     metric_values,
     naive_values,
-    normalized_values,
     ratio_keys,
     recalibrated_values,
+    values_of_keys,
 )
 from .options import PER_SAMPLE, Options, checked_options
-from .order import AUROC
+from .order import auroc
 from .ranking import TieGroups, run_starts
 from .results import (
     Estimate,
@@ -41,6 +41,7 @@ from .results import (
     note_inverted,
     note_perfect,
     note_undefined,
+    value_keys,
 )
 
 # beyond it neighbours share a bin: some ten megabytes of a state, and bounds of AUROC 1e-5 apart
@@ -51,16 +52,9 @@ ROOT = 2.0**15  # and bins in equal steps of the eighth root, fine close to 0
 _MOST = 2.0**16  # times the largest uncertainty that make sense: all above share a bin
 _NONE = (None, None)
 _ROUNDING = 1e-13  # of a group's weight: differences below it are none
-SUMS = (
-    "weight",
-    "cost",
-    "weight2",
-    "weight2_cost",
-    "weight2_cost2",
-    "weight4",
-    "uncertainty",
-    "cost_uncertainty",
-)
+SUMS = (*GROUP_SUMS, "uncertainty", "cost_uncertainty")
+# the power of the unit of weights in the sums of `GROUP_SUMS`
+_POWERS = dict(zip(GROUP_SUMS, (1, 1, 2, 2, 2, 4), strict=True))
 _OF_EACH_ROW = Digest("of each row")
 _UNKNOWN: dict[str, Any] = dict.fromkeys(  # of a part of the rows
     ("groups", "strata", "labels", "ids", "answers", "level", "interval_method", "draws")
@@ -415,21 +409,21 @@ def _steps(share: Floats) -> Ints:
 
 def _merged_notes(parts: Sequence[Summary]) -> tuple[Note, ...]:
     """Return each note once: with its counts added up, and what all rows decide where all parts say it."""
-    by_kind: dict[str, list[tuple[Summary, Note]]] = {}
+    by_kind: dict[str, Note] = {}
     for part in parts:
         for note in part.notes:
-            kind = note.id if _is_counted(note) else str(note)
-            by_kind.setdefault(kind, []).append((part, note))
+            by_kind.setdefault(note.id if _is_counted(note) else str(note), note)
     notes = []
-    for pairs in by_kind.values():
-        _, note = pairs[-1]
-        if note.id not in _OF_NUMBERS or _is_in_all(note, parts):
-            notes.append(_counted(pairs, parts) if _is_counted(note) else note)
+    for note in by_kind.values():
+        if _is_counted(note):
+            notes.append(_counted(note, parts))
+        elif note.id not in _OF_NUMBERS or _is_in_all(note, parts):
+            notes.append(note)
     return tuple(notes)
 
 
 def _is_counted(note: Note) -> bool:
-    return not isinstance(note.fields, str) and {"count", "total"} <= note.fields.keys()
+    return {"count", "total"} <= note.fields.keys()
 
 
 def _is_in_all(note: Note, parts: Sequence[Summary]) -> bool:
@@ -437,42 +431,35 @@ def _is_in_all(note: Note, parts: Sequence[Summary]) -> bool:
     return all(any(other.id == note.id for other in part.notes) for part in parts if part.rows)
 
 
-def _without(pairs: Sequence[tuple[Summary, Note]], parts: Iterable[Summary]) -> list[Summary]:
-    """Return the parts that have no such note."""
-    return [one for one in parts if all(one is not other for other, _ in pairs)]
-
-
-def _counted(
-    pairs: Sequence[tuple[Summary, Note]],
-    parts: Sequence[Summary],
-) -> Note:
+def _counted(note: Note, parts: Sequence[Summary]) -> Note:
     """Return a note of some parts with the counts of all rows."""
-    part, note = pairs[0]
-    without = _without(pairs, parts)
-    noted: list[dict[str, Any]] = [dict(other.fields) for _, other in pairs]
+    first = next(part for part in parts if note in part.notes)
+    fields: dict[str, Any] = dict(note.fields)
     # What is counted may be values of which each row has several; rows that were dropped are no rows of a part.
-    per_row = 1 if note.id == UNLABELLED else noted[0]["total"] // part.rows
-    fields = noted[0]
-    fields["count"] = sum(one["count"] for one in noted)
-    fields["total"] = sum(one["total"] for one in noted)
-    fields["total"] += per_row * sum(one.rows for one in without)
-    if "largest" in fields:
-        fields["largest"] = max(one["largest"] for one in noted)
+    per_row = 1 if note.id == UNLABELLED else fields["total"] // first.rows
+    noted: list[dict[str, Any]] = []
+    for part in parts:
+        of_part = [dict(one.fields) for one in part.notes if one.id == note.id]
+        noted += of_part or [_nothing_counted(part, per_row)]
+    fields |= _added_fields(noted, "count", "total")
     if note.id == UNLABELLED:
-        weights = _added_weights(noted, without)
+        weights = _added_fields(noted, "weight", "of_weight")
         return note_unlabelled(fields["count"], fields["total"], weights, note.advice)
+    if "largest" in fields:
+        fields["largest"] = max(one.get("largest", 0.0) for one in noted)
     if "share" in fields:
         fields["share"] = fields["count"] / fields["total"]
     return replace(note, fields=fields)
 
 
-def _added_weights(
-    noted: Sequence[Mapping[str, Any]], without: Iterable[Summary]
-) -> dict[str, float]:
-    """Return the weight of unlabelled rows, and of all rows, of parts with fields of notes and of parts without."""
-    weights = {name: sum(one[name] for one in noted) for name in ("weight", "of_weight")}
-    weights["of_weight"] += sum(float(one.groups.sums["weight"].sum()) for one in without)
-    return weights
+def _nothing_counted(part: Summary, per_row: int) -> dict[str, Any]:
+    """Return the fields of a note on no row of a part."""
+    weight = float(part.groups.sums["weight"].sum())
+    return {"count": 0, "total": per_row * part.rows, "weight": 0.0, "of_weight": weight}
+
+
+def _added_fields(noted: Sequence[Mapping[str, Any]], *names: str) -> dict[str, Any]:
+    return {name: sum(fields[name] for fields in noted) for name in names}
 
 
 def note_unlabelled(count: int, total: int, weights: Mapping[str, float], advice: str) -> Note:
@@ -517,13 +504,10 @@ def results_of(
         confidence_level=checked.confidence_level,
     )
     system = system_of(summary)
-    asked = None if only is None else checked_keys(only)
-    keys = [*keys_of(summary.none, options), *_named(asked or (), summary.none)]
-    every = _values(summary, system, options, keys)
-    values = every if asked is None else {key: every[key] for key in asked if key in every}
+    values = _values(summary, system, options, _keys_asked(summary, options, only))
     bounds = order_bounds(summary, values)
     notes = (
-        *_notes(summary, system, every, bounds),
+        *_notes(summary, system, bounds),
         *note_undefined(values),
         *note_at_floor(values, system),
     )
@@ -537,21 +521,21 @@ def results_of(
         )
         inference = analytic_intervals(answers, values)
     estimates = {
-        key: _estimate(
-            key,
-            value,
-            summary,
-            inference,
-            bounds.get(key),
-        )
+        key: _estimate(key, value, summary, inference, bounds.get(key))
         for key, value in values.items()
     }
     return SummaryResults(estimates, notes + inference.notes, _basis(summary, options))
 
 
-def _named(asked: Iterable[Key], none: Decisions) -> list[Key]:
-    """Return which of the keys are there only where they are named, and are defined."""
-    return [key for key in asked if key.entry.when == "named" and key.entry.applies(none)]
+def _keys_asked(summary: Summary, options: Options, only: Iterable[Key] | None) -> list[Key]:
+    """Return the keys of all numbers of a summary, or those in `only` that it has."""
+    none = summary.none
+    keys = value_keys(none, options.replace(calibration=False))
+    if only is None:
+        return keys
+    asked = checked_keys(only)
+    keys += [key for key in asked if key.entry.when == "named" and key.entry.applies(none)]
+    return [key for key in asked if key in keys]
 
 
 def _is_unlabelled(summary: Summary) -> bool:
@@ -590,14 +574,11 @@ def system_of(summary: Summary) -> System:
     light = sums["weight"] - heavy
     light = np.where(light > _ROUNDING * sums["weight"], light, 0.0)
     of_heavy = sums["cost_uncertainty"] / dearest
-    rank = np.stack(
-        [
-            _mean_rank(summary, sums["uncertainty"] - of_heavy, light),
-            _mean_rank(summary, of_heavy, heavy),
-        ],
-        axis=1,
-    ).ravel()
-    weight = _unit(summary) * np.stack([light, heavy], axis=1).ravel()
+    rank = _alternating(
+        _mean_rank(summary, sums["uncertainty"] - of_heavy, light),
+        _mean_rank(summary, of_heavy, heavy),
+    )
+    weight = _unit(summary) * _alternating(light, heavy)
     uncertainty = none.uncertainty_at(rank)
     confidence = None
     if none.confidence is not None:
@@ -617,21 +598,16 @@ def system_of(summary: Summary) -> System:
     return System(decisions, options, _ties(summary))
 
 
+def _alternating(first: Floats, second: Floats) -> Floats:
+    """Return the numbers (2 G,) of two arrays (G,) in turn."""
+    return np.stack([first, second], axis=1).ravel()
+
+
 def _mean_rank(summary: Summary, total: Floats, weight: Floats) -> Floats:
     """Return the rank of the mean uncertainty of some samples of each group, that of all where they are tied."""
     groups = summary.groups
-    u = np.divide(
-        total,
-        weight,
-        out=np.zeros(len(total)),
-        where=weight > 0,
-    )
-    mean = np.clip(
-        summary.none.rank_at(u),
-        groups.low,
-        groups.high,
-    )
-    return np.where(groups.are_tied, groups.low, mean)
+    rank = summary.none.rank_at(ratio(total, weight))
+    return np.where(groups.are_tied, groups.low, np.clip(rank, groups.low, groups.high))
 
 
 def _ties(summary: Summary) -> TieGroups:
@@ -655,18 +631,19 @@ def _values(
     options: Options,
     keys: Sequence[Key],
 ) -> dict[Key, float]:
-    """Return plain values, and what options add to them; losses of whole posteriors are the means of their sums."""
+    """Return the values of keys; losses of whole posteriors are the means of their sums."""
     total = float(summary.groups.sums["weight"].sum())
     losses = {key: sums.value / total for key, sums in summary.own.items()}
-    of_groups = [key for key in keys if key not in losses and not _needs_own(key, summary)]
-    known = metric_values(system.decisions, system.ties, system.options, keys=of_groups)
-    known = {**known, **losses}
-    values = {key: float(known[key]) for key in keys if key in known}
-    if options.normalize:
-        values |= normalized_values(values, _naive_values(summary, system))
-    if options.decompose:
-        values |= decomposed_values(values, system.ties, summary.none, options)
-    return {key: float(value) for key, value in values.items()}
+    plain = [key.of("") for key in keys]
+    of_groups = [key for key in plain if key not in losses and not _needs_own(key, summary)]
+    return values_of_keys(
+        keys,
+        metric_values(system.decisions, system.ties, system.options, keys=of_groups) | losses,
+        naive=partial(_naive_values, summary, system),
+        ties=system.ties,
+        form=summary.none,
+        options=options,
+    )
 
 
 def _needs_own(key: Key, summary: Summary) -> bool:
@@ -691,15 +668,8 @@ def _inference_groups(summary: Summary) -> Groups:
     sums = summary.groups.sums
     rank = _mean_rank(summary, sums["uncertainty"], sums["weight"])
     unit = _unit(summary)
-    return Groups(
-        summary.none.uncertainty_at(rank),
-        unit * sums["weight"],
-        unit * sums["cost"],
-        unit**2 * sums["weight2"],
-        unit**2 * sums["weight2_cost"],
-        unit**2 * sums["weight2_cost2"],
-        unit**4 * sums["weight4"],
-    )
+    in_unit = [unit**power * sums[name] for name, power in _POWERS.items()]
+    return Groups(summary.none.uncertainty_at(rank), *in_unit)
 
 
 def _unit(summary: Summary) -> float:
@@ -755,14 +725,7 @@ def order_bounds(
         compute = key.entry.value
         if compute is None or key.variant or not key.entry.has_order_bounds:
             continue
-        data = [
-            Data(
-                summary.none,
-                summary.options,
-                grouped=ties,
-            )
-            for ties in orders
-        ]
+        data = [Data(summary.none, summary.options, grouped=ties) for ties in orders]
         ends = sorted(float(compute(at_parameter(order, key))) for order in data)
         bounds[key] = (ends[0], ends[1])
     if any(key.variant for key in values):
@@ -799,19 +762,12 @@ def _extreme_orders(summary: Summary) -> tuple[TieGroups, TieGroups]:
     heavy = np.where(are_tied, 0.0, np.minimum(ties.cost / dearest, ties.weight))
     light = ties.weight - heavy
     light_cost = np.where(are_tied, ties.cost, 0.0)
-    cheap = (light, light_cost)
-    dear = (heavy, ties.cost - light_cost)
-    return _interleaved(cheap, dear, ties.rank), _interleaved(dear, cheap, ties.rank)
-
-
-def _interleaved(
-    first: tuple[Floats, Floats],
-    second: tuple[Floats, Floats],
-    rank: Floats,
-) -> TieGroups:
-    weight = np.stack([first[0], second[0]], axis=1).ravel()
-    cost = np.stack([first[1], second[1]], axis=1).ravel()
-    return TieGroups(weight, cost, np.repeat(rank, 2))
+    heavy_cost = ties.cost - light_cost
+    rank = np.repeat(ties.rank, 2)
+    return (
+        TieGroups(_alternating(light, heavy), _alternating(light_cost, heavy_cost), rank),
+        TieGroups(_alternating(heavy, light), _alternating(heavy_cost, light_cost), rank),
+    )
 
 
 def _widened(
@@ -834,13 +790,10 @@ def _widened(
 # ---- notes ---------------------------------------------------------------------------------------------------------
 
 
-def _notes_on_columns(
-    summary: Summary,
-    values: Mapping[Key, float],
-) -> tuple[Note, ...]:
+def _notes_on_columns(summary: Summary, system: System) -> tuple[Note, ...]:
     """Return notes on what the columns of a file may be, as in memory."""
     if summary.form == "confidences":
-        is_separated = values.get(Key(AUROC.name)) == 1
+        is_separated = auroc(system.ties) == 1
         return note_perfect(summary.wrong, summary.samples - summary.wrong) if is_separated else ()
     if summary.classes is None:
         return ()
@@ -849,22 +802,16 @@ def _notes_on_columns(
     return notes + note_first_class(summary.classes > 0)
 
 
-def _notes(
-    summary: Summary, system: System, values: Mapping[Key, float], bounds: Mapping[Key, Limits]
-) -> tuple[Note, ...]:
+def _notes(summary: Summary, system: System, bounds: Mapping[Key, Limits]) -> tuple[Note, ...]:
     """Return the notes on the rows, on what all of them together are, and on bounds."""
     notes = list(summary.notes)
     if summary.form == "confidences":
         notes += note_hard(-summary.groups.low)
         notes += note_inverted(system.ties, summary.wrong, summary.samples - summary.wrong)
     if summary.basis.recipe is not None:
-        notes += _notes_on_columns(summary, values)
+        notes += _notes_on_columns(summary, system)
     if bounds:
         widest = max(high - low for low, high in bounds.values())
-        fields = {
-            "bins": len(summary.groups.low),
-            "widest": widest,
-            "metrics": list(bounds),
-        }
+        fields = {"bins": len(summary.groups.low), "widest": widest, "metrics": list(bounds)}
         notes.append(Note("bounded", fields))
     return tuple(notes)
