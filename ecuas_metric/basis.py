@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,16 +30,14 @@ class Purpose(StrEnum):
 class Digest:
     """Eight hexadecimal digits of values, computed when they are first asked for; equal for equal values."""
 
-    __slots__ = ("_make", "_text")
+    __slots__ = ("_text",)
 
-    def __init__(self, make: Callable[[], str] | str) -> None:
-        self._make = make
-        self._text = make if isinstance(make, str) else ""
+    def __init__(self, text: Callable[[], str] | str) -> None:
+        self._text = text
 
     def __str__(self) -> str:
-        if not self._text:
-            assert callable(self._make)
-            self._text = self._make()
+        if not isinstance(self._text, str):
+            self._text = self._text()
         return self._text
 
     def __repr__(self) -> str:
@@ -385,25 +384,23 @@ class _Ids:
 
     def __init__(self, ids: Sequence[object]) -> None:
         self.ids = ids
-        self._hashes: Array | None = None
 
+    @cached_property
     def hashes(self) -> Array:
-        """Return a whole number for each id (N,), the same for the same text."""
-        if self._hashes is None:
-            as_list = getattr(self.ids, "to_pylist", None)
-            texts = [str(value).encode() for value in (as_list() if as_list else self.ids)]
-            self._hashes = _hashes_of(texts)
-        return self._hashes
+        """A whole number for each id (N,), the same for the same text."""
+        as_list = getattr(self.ids, "to_pylist", None)
+        texts = [str(value).encode() for value in (as_list() if as_list else self.ids)]
+        return _hashes_of(texts)
 
     def digest(self) -> str:
         """Return a digest of the ids, which does not depend on their order."""
-        return _of_sum(_mixed(self.hashes()))
+        return _of_sum(_mixed(self.hashes))
 
     def digest_with(self, values: Array) -> str:
         """Return a digest of the pairs of ids and values (N,), which does not depend on their order."""
         bits = np.ascontiguousarray(values, np.float64).view(np.uint64)
         with np.errstate(over="ignore"):
-            return _of_sum(_mixed(_mixed(self.hashes()) + bits))
+            return _of_sum(_mixed(_mixed(self.hashes) + bits))
 
 
 def _hashes_of(texts: Sequence[bytes]) -> Array:

@@ -187,8 +187,7 @@ class Number:
 
 
 def _negated(point: Point) -> Point:
-    line = point.line
-    return Point(-point.value, Line(-line.intercept, -line.slope))
+    return Point(-point.value, point.line.times(-1))
 
 
 # ---- three moments ---------------------------------------------------------------------------------------------------

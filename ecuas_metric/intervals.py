@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -67,9 +67,8 @@ class Answers:
     groups: Groups
     form: Decisions  # which arrays there are, and u_M; the samples, if `rows` is known
     options: Options
-    own: Callable[[Key], Groups | None]  # the sums of a number's own losses, as one group
     rows: Callable[[], Rows] | None = None
-    by_row: Callable[[Ints, Floats], Rows] | None = None  # with other groups and costs of samples
+    own: Mapping[Key, Groups] = field(default_factory=dict)  # without rows, sums of own losses
     design: Design = SIMPLE
 
     @property
@@ -141,34 +140,20 @@ def answers_of(decisions: Decisions, options: Options) -> Answers:
     def added(values: Floats) -> Floats:
         return np.add.reduceat(values, starts) if len(starts) < len(cost) else values
 
-    def own(key: Key) -> Groups:
-        loss = cost_of(key, decisions, options)
-        return _groups_of(loss, weight, lambda values: values.sum(keepdims=True), np.zeros(1))
-
-    def by_row(group: Ints, cost: Floats) -> Rows:
-        return weighted_rows(group, cost, design.weight)
-
     @functools.cache
     def rows() -> Rows:
         group = np.empty(len(cost), np.int64)
         sizes = np.diff(starts, append=len(cost))
         group[order] = np.repeat(np.arange(len(starts)), sizes)
-        return by_row(group, cost)
+        return weighted_rows(group, cost, design.weight)
 
-    return Answers(
-        _groups_of(
-            cost[order],
-            None if weight is None else weight[order],
-            added,
-            decisions.uncertainty_at(rank[starts]),
-        ),
-        decisions,
-        options,
-        own,
-        rows,
-        by_row,
-        design,
+    groups = _groups_of(
+        cost[order],
+        None if weight is None else weight[order],
+        added,
+        decisions.uncertainty_at(rank[starts]),
     )
+    return Answers(groups, decisions, options, rows, design=design)
 
 
 def _groups_of(
@@ -335,32 +320,27 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     two = key.entry.two_classes
     if two is not None and answers.options.num_classes == 2 and answers.is_binary:
         name, factor = two
-        plain = answers.line(Key(name))
-        return _of_answers(
-            key, answers, value, _mean_at(Line(factor * plain.intercept, factor * plain.slope))
-        )
-    groups = answers.own(key)
+        line = answers.line(Key(name)).times(factor)
+        return _of_answers(key, answers, value, _mean_at(line))
+    groups = answers.own.get(key)
+    rows = None
+    if answers.rows is not None:
+        loss = cost_of(key, answers.form, answers.options)
+        one_part = np.zeros(len(loss), np.int64)
+        groups = _groups_of_parts(loss, one_part, answers)
+        rows = functools.partial(weighted_rows, one_part, loss, answers.design.weight)
     if groups is None:
         return None
-
-    def rows() -> Rows:
-        assert answers.by_row is not None
-        loss = cost_of(key, answers.form, answers.options)
-        return answers.by_row(np.zeros(len(loss), np.int64), loss)
-
     at = _mean_at(_cost_of(groups))
     least, most = _range_of(key, answers)
     dearest = _dearest_loss(groups, most)
-    return Number(
-        value,
-        groups,
-        at,
-        at(groups),
-        least,
-        most,
-        dearest=dearest,
-        rows=rows if answers.rows else None,
-    )
+    return Number(value, groups, at, at(groups), least, most, dearest=dearest, rows=rows)
+
+
+def _groups_of_parts(cost: Floats, part: Ints, answers: Answers) -> Groups:
+    """Return the sums of samples (N,) over parts."""
+    add = functools.partial(totals, part)
+    return _groups_of(cost, answers.options.sample_weight, add, np.zeros(part.max() + 1))
 
 
 def _cost_of(groups: Groups) -> Line:
@@ -422,13 +402,11 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     size = int(options.num_classes or 0)
     is_known = answers.is_binary or key.entry.is_own_loss
     # A frequency that enters by its logarithm or a maximum is known to first order if K is small against root N.
-    if labels is None or answers.by_row is None or not is_known or size**2 > len(labels):
+    if labels is None or answers.rows is None or not is_known or size**2 > len(labels):
         return None
     loss = cost_of(key.of(""), answers.form, options)
     classes, part = np.unique(labels, return_inverse=True)
-    groups = _groups_of(
-        loss, options.sample_weight, functools.partial(totals, part), np.zeros(len(classes))
-    )
+    groups = _groups_of_parts(loss, part, answers)
     naive = _Naive(key, one_of_each_class(size, answers.form.max_uncertainty), options)
     line = _cost_of(groups)
 
@@ -453,7 +431,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
         at(groups),
         0.0,
         dearest=dearest,
-        rows=functools.partial(answers.by_row, part, loss),
+        rows=functools.partial(weighted_rows, part, loss, answers.design.weight),
     )
 
 

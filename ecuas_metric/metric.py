@@ -114,6 +114,10 @@ class Line:
         """Return the influence (G,) of samples of these costs (G,), or of one cost."""
         return np.asarray(self.intercept + self.slope * cost)
 
+    def times(self, factor: float) -> Line:
+        """Return the influence on so many times the number."""
+        return Line(factor * self.intercept, factor * self.slope)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:

@@ -327,8 +327,7 @@ def _reflected(groups: TieGroups) -> Floats:
 
 def auarc_line(groups: TieGroups) -> Line:
     """Return the line of `auarc`: that of `order.aurc`, downwards."""
-    line = aurc_line(groups)
-    return Line(-line.intercept, -line.slope)
+    return aurc_line(groups).times(-1)
 
 
 def e_aurc_line(groups: TieGroups) -> Line:

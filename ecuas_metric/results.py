@@ -56,7 +56,7 @@ from .options import (
 )
 from .order import AUROC, auroc
 from .ranking import TieGroups, tie_groups
-from .sampling import NONE, Resampling, intervals
+from .sampling import NONE, intervals
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -335,17 +335,15 @@ def _intervals(
     samples = drawn(system)
     if samples.options.interval_method == "analytic":
         return _analytic_intervals(samples, values)
-    options = samples.options
     # Stable: which of tied samples are drawn must not depend on the machine.
     samples = reordered(samples, samples.decisions.order)
-    options = samples.options
-    design = design_of_options(options, samples.num_samples)
+    design = design_of_options(samples.options, samples.num_samples)
     if not design.tells_errors:
         return dict.fromkeys(values, NONE), (NO_UNITS,)
     limits, notes = intervals(
         lambda counts: resampled_values(samples, counts, list(values)),
-        Resampling(design, options.n_resamples, options.random_state),
-        confidence_level=options.confidence_level or 0.0,
+        design,
+        samples.options,
         progress=progress,
     )
     biased = [key for key in values if key.is_biased]
@@ -410,9 +408,9 @@ def drawn(system: System) -> System:
     """
     options = system.options
     weight = options.sample_weight
-    if weight is None or (options.weights_are != "counts" and weight.all()):
-        return system
     is_count = options.weights_are == "counts"
+    if weight is None or (not is_count and weight.all()):
+        return system
     if is_count and weight.sum() > MOST_DRAWN:
         raise InputError(
             "sample_weight", "too_many_copies", value=int(weight.sum()), most=MOST_DRAWN
@@ -428,12 +426,11 @@ def drawn(system: System) -> System:
 def _few_errors(decisions: Decisions) -> tuple[Note, ...]:
     """Return a note if there are too few errors, or samples without error, for the bootstrap (found by simulation)."""
     wrong = int(np.count_nonzero(decisions.candidate_cost))
-    few, kind = min(
-        (wrong, "errors"), (len(decisions.candidate_cost) - wrong, "samples without error")
-    )
-    if few >= FEW_ERRORS:
+    counts = {"errors": wrong, "samples without error": len(decisions.candidate_cost) - wrong}
+    kind = min(counts, key=counts.__getitem__)
+    if counts[kind] >= FEW_ERRORS:
         return ()
-    fields = {"kind": kind, "count": few, "needed": FEW_ERRORS}
+    fields = {"kind": kind, "count": counts[kind], "needed": FEW_ERRORS}
     return (Note("few_errors", fields, "use_analytic_intervals"),)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from .designs import Design
 from .errors import Note
 from .inputs import Array, Floats, Limits, blocks
 from .metric import Key
+from .options import Options
 
 Counts = npt.NDArray[np.uint16]  # more draws of one unit than that do not happen
 ResampledStatistic = Callable[[Array], Mapping[Key, Floats]]
@@ -24,28 +24,20 @@ NONE = (math.nan, math.nan)
 _LEFT_OUT_NOTE = 0.01  # share of the resamples in which a metric has no value
 
 
-@dataclass(frozen=True, slots=True)
-class Resampling:
-    """How resamples are drawn: of which design, how many, and their seed."""
-
-    design: Design
-    n_resamples: int = 1000
-    random_state: int = 0
-
-
 def intervals(
     statistic: ResampledStatistic,
-    resampling: Resampling,
+    design: Design,
+    options: Options,
     *,
-    confidence_level: float,
     progress: bool = False,
 ) -> tuple[dict[Key, Limits], tuple[Note, ...]]:
     """Return the percentile interval of each key of a statistic, and a note if resamples were left out.
 
     Efron and Tibshirani, "An Introduction to the Bootstrap" (1993).
     """
-    replicates = _collect(statistic, resampling, progress)
-    limits = {key: interval(values, confidence_level) for key, values in replicates.items()}
+    replicates = _collect(statistic, design, options, progress)
+    level = options.confidence_level or 0.0
+    limits = {key: interval(values, level) for key, values in replicates.items()}
     return limits, _note_left_out(replicates)
 
 
@@ -58,13 +50,12 @@ def interval(replicates: Floats, level: float) -> Limits:
     return float(low), float(high)
 
 
-def bootstrap_weights(resampling: Resampling) -> Iterator[Counts]:
+def bootstrap_weights(design: Design, options: Options) -> Iterator[Counts]:
     """Yield how often each sample is drawn, shape (b, N), in chunks that add up to `n_resamples` rows."""
-    generator = np.random.default_rng(resampling.random_state)
-    design = resampling.design
+    generator = np.random.default_rng(options.random_state)
     weight, stratum = design.units
     members = [np.flatnonzero(stratum == one) for one in range(stratum.max() + 1)]
-    for part in blocks(resampling.n_resamples, row_size=len(design.weight)):
+    for part in blocks(options.n_resamples, row_size=len(design.weight)):
         counts = np.empty((part.stop - part.start, len(weight)), np.uint16)
         for of_stratum in members:
             counts[:, of_stratum] = _drawn(generator, len(counts), len(of_stratum))
@@ -84,14 +75,14 @@ def _drawn(
 
 
 def _collect(
-    statistic: ResampledStatistic, resampling: Resampling, progress: bool
+    statistic: ResampledStatistic, design: Design, options: Options, progress: bool
 ) -> dict[Key, Floats]:
     from tqdm.auto import tqdm
 
     parts: dict[Key, list[Floats]] = {}
-    total = resampling.n_resamples
+    total = options.n_resamples
     with tqdm(total=total, desc="bootstrap", unit="resample", delay=1, disable=not progress) as bar:
-        for chunk in bootstrap_weights(resampling):
+        for chunk in bootstrap_weights(design, options):
             # a resample may have no sample of some kind
             with np.errstate(divide="ignore", invalid="ignore"):
                 values_of_chunk = statistic(chunk)

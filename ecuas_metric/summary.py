@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -174,17 +174,15 @@ def summary_of(
     counts = np.ones(system.num_samples) if copies is None else copies
     rows = int(counts.sum())
     decisions = system.decisions
-    kept_weight = weight
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         decisions = select_rows(decisions, kept)
-        kept_weight = weight[kept]
+        weight = weight[kept]
         counts = counts[kept]
     options = system.options.replace(
         **dict.fromkeys(PER_SAMPLE), decisions=None, confidence_level=None
     )
-    total = counts if kept_weight is None else kept_weight * counts
-    form = str(system.basis.form)
+    total = counts if weight is None else weight * counts
     summary = Summary(
         basis=replace(
             system.basis,
@@ -193,18 +191,14 @@ def summary_of(
             **_UNKNOWN,
         ),
         options=options,
-        groups=groups_of(
-            decisions,
-            total,
-            counts=total if options.weights_are == "counts" else counts,
-        ),
+        groups=groups_of(decisions, total, total if options.weights_are == "counts" else counts),
         rows=rows,
         samples=int(counts.sum()),
         wrong=int(counts[decisions.candidate_cost > 0].sum()),
         largest_cost=float(decisions.candidate_cost.max(initial=0.0)),
-        own=_own_sums(decisions, options, kept_weight),
-        classes=_class_weights(decisions, options, kept_weight),
-        notes=tuple(note for note in system.notes if not _is_of_groups(note, form)),
+        own=_own_sums(decisions, options, weight),
+        classes=_class_weights(decisions, options, weight),
+        notes=tuple(note for note in system.notes if not _is_of_groups(note, system.basis)),
     )
     return _limited(summary)
 
@@ -217,19 +211,16 @@ def _class_weights(
     """Return the weight of the samples of each class (K,), if there are classes."""
     if decisions.labels is None:
         return None
-    return np.bincount(
-        decisions.labels,
-        weight,
-        minlength=int(options.num_classes or 0),
-    ).astype(np.float64)
+    size = int(options.num_classes or 0)
+    return np.bincount(decisions.labels, weight, minlength=size).astype(np.float64)
 
 
-def _is_of_groups(note: Note, form: str) -> bool:
+def _is_of_groups(note: Note, basis: Basis) -> bool:
     """Return whether a note follows from the groups of all rows."""
-    return note.id in _OF_NUMBERS and form == "confidences"
+    return note.id in _OF_NUMBERS and basis.form == "confidences"
 
 
-def groups_of(decisions: Decisions, weight: Floats, *, counts: Floats) -> GroupSums:
+def groups_of(decisions: Decisions, weight: Floats, counts: Floats) -> GroupSums:
     """Return samples in groups of equal uncertainty; `weight` (N,) is that of all that each counts for."""
     rank = decisions.rank_by
     order = np.argsort(rank, kind="stable")
@@ -256,25 +247,13 @@ def _own_sums(
     options: Options,
     weight: Floats | None,
 ) -> dict[Key, OwnSums]:
-    keys = [
-        key
-        for key in keys_of(
-            decisions,
-            options,
-            when=("", "ratio"),
-        )
-        if key.entry.is_own_loss
-    ]
     every = np.ones(len(decisions.uncertainty)) if weight is None else weight
     squares = every if options.weights_are == "counts" else np.square(every)
     sums = {}
-    for key in keys:
-        cost = cost_of(key, decisions, options)
-        sums[key] = OwnSums(
-            inner(every, cost),
-            inner(squares, cost),
-            inner(squares, np.square(cost)),
-        )
+    for key in keys_of(decisions, options, when=("", "ratio")):
+        if key.entry.is_own_loss:
+            x = cost_of(key, decisions, options)
+            sums[key] = OwnSums(inner(every, x), inner(squares, x), inner(squares, np.square(x)))
     return sums
 
 
@@ -287,11 +266,7 @@ def merge(summaries: Iterable[Summary]) -> Summary:
     if not parts:
         raise InputError("states", "empty")
     for part in parts[1:]:
-        reasons = why_not_comparable(
-            parts[0].basis,
-            part.basis,
-            purpose=Purpose.MERGE,
-        )
+        reasons = why_not_comparable(parts[0].basis, part.basis, purpose=Purpose.MERGE)
         if reasons:
             raise InputError("states that are merged", "not_mergeable", reasons=reasons)
     return parts[0] if len(parts) == 1 else _limited(_sum_of(parts))
@@ -324,10 +299,8 @@ def _total_classes(parts: Sequence[Summary]) -> Floats | None:
 
 
 def _added(parts: Sequence[Summary], key: Key) -> OwnSums:
-    sums = [part.own[key] for part in parts if part.rows]
-    return OwnSums(
-        *(math.fsum(getattr(one, name) for one in sums) for name in ("value", "weight2", "square"))
-    )
+    sums = np.array([astuple(part.own[key]) for part in parts])
+    return OwnSums(*sums.sum(axis=0).tolist())
 
 
 def _joined(parts: Sequence[GroupSums]) -> GroupSums:
@@ -514,10 +487,7 @@ def results_of(
     inference = Intervals({}, {}, ())
     if with_errors or confidence_level is not None:
         answers = Answers(
-            _inference_groups(summary),
-            summary.none,
-            options,
-            partial(_own_groups, summary),
+            _inference_groups(summary), summary.none, options, own=_own_groups(summary)
         )
         inference = analytic_intervals(answers, values)
     estimates = {
@@ -680,22 +650,15 @@ def _unit(summary: Summary) -> float:
     return float(sums["weight"].sum() / sums["weight2"].sum())
 
 
-def _own_groups(summary: Summary, key: Key) -> Groups | None:
-    """Return the sums over all rows of a loss of posteriors, as one group; None of other numbers."""
-    own = summary.own.get(key)
-    if own is None:
-        return None
+def _own_groups(summary: Summary) -> dict[Key, Groups]:
+    """Return the sums over all rows of each loss of posteriors, as one group."""
     sums = summary.groups.sums
-    columns = (
-        sums["weight"].sum(),
-        own.value,
-        sums["weight2"].sum(),
-        own.weight2,
-        own.square,
-        sums["weight4"].sum(),
-    )
-    cells = [np.array([float(column)]) for column in columns]
-    return Groups(np.zeros(1), *cells)
+    weight, weight2, weight4 = (sums[name].sum() for name in ("weight", "weight2", "weight4"))
+    groups = {}
+    for key, own in summary.own.items():
+        cells = [0.0, weight, own.value, weight2, own.weight2, own.square, weight4]
+        groups[key] = Groups(*np.array(cells)[:, None])
+    return groups
 
 
 def _basis(summary: Summary, options: Options) -> Basis:

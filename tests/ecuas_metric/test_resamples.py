@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from ecuas_metric.designs import design_of_options
-from ecuas_metric.options import checked_options
+from ecuas_metric.options import Options, checked_options
 from ecuas_metric.order import augrc, aurc, auroc
 from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import all_values, prepare, ranked, resampled_values
-from ecuas_metric.sampling import Resampling, bootstrap_weights
+from ecuas_metric.sampling import bootstrap_weights
 
 SIZE = 9000
 COUNT = 5  # more than a block of samples
@@ -41,7 +41,7 @@ def test_each_resample_has_the_values_of_its_counts_as_weights(rng, form, design
         options |= {"sample_weight": weight, "weights_are": design}
     system = prepare(kind, predictions, references, checked_options(**OPTIONS | options))
     drawn_by = design_of_options(system.options, SIZE)
-    (counts,) = bootstrap_weights(Resampling(drawn_by, COUNT))
+    (counts,) = bootstrap_weights(drawn_by, Options(n_resamples=COUNT))
     together = resampled_values(system, counts)
     for row, drawn in enumerate(counts.astype(np.float64)):
         weight = (

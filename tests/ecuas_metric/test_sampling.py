@@ -7,9 +7,9 @@ from scipy import stats
 from ecuas_metric import inputs
 from ecuas_metric.designs import design_of
 from ecuas_metric.metric import Key
-from ecuas_metric.options import checked_options
+from ecuas_metric.options import Options, checked_options
 from ecuas_metric.results import compute_results, prepare
-from ecuas_metric.sampling import Resampling, bootstrap_weights, intervals
+from ecuas_metric.sampling import bootstrap_weights, intervals
 
 
 def mean_of(data):
@@ -30,8 +30,8 @@ def percentile(system, **options):
 
 
 def all_weights(num_samples, count, **design):
-    resampling = Resampling(design_of(num_samples, **design), count)
-    return np.concatenate(list(bootstrap_weights(resampling)))
+    drawn = bootstrap_weights(design_of(num_samples, **design), Options(n_resamples=count))
+    return np.concatenate(list(drawn))
 
 
 @pytest.mark.parametrize(("size", "part"), [(10, 5), (100, 16)])
@@ -87,9 +87,8 @@ def variance_of(data):
 def test_the_interval_of_a_skewed_statistic_is_scipys(level, rng):
     """To the last digits: the same generator, asked in the same way, draws the same resamples."""
     data = rng.exponential(size=60)
-    ours, _ = intervals(
-        variance_of(data), Resampling(design_of(60), 2000, 5), confidence_level=level
-    )
+    options = Options(n_resamples=2000, random_state=5, confidence_level=level)
+    ours, _ = intervals(variance_of(data), design_of(60), options)
     theirs = stats.bootstrap(
         (data,), np.var, n_resamples=2000, rng=5, method="percentile", confidence_level=level
     ).confidence_interval

@@ -14,10 +14,10 @@ from ecuas_metric.errors import InputError
 from ecuas_metric.files.submissions import Unlabelled, read_submissions
 from ecuas_metric.files.values import as_ids, from_values
 from ecuas_metric.metric import Key
-from ecuas_metric.options import PER_SAMPLE, checked_options
+from ecuas_metric.options import PER_SAMPLE, Options, checked_options
 from ecuas_metric.reporting.report import prepare_submissions
 from ecuas_metric.results import all_values, prepare, resampled_values
-from ecuas_metric.sampling import Resampling, bootstrap_weights
+from ecuas_metric.sampling import bootstrap_weights
 from tests.ecuas_metric.files.submitted import submission
 
 OPTIONS = {"confidence_level": 0.95, "n_resamples": 400, "interval_method": "percentile"}
@@ -173,7 +173,7 @@ def test_one_wrong_answer_each_is_no_evidence_on_auroc():
 
 
 def test_an_interval_is_about_the_bootstraps(outputs):
-    counts = np.vstack(list(bootstrap_weights(Resampling(design_of(400), 1000))))
+    counts = np.vstack(list(bootstrap_weights(design_of(400), Options())))
     values = {
         name: resampled_values(system, counts) for name, system in systems_of(outputs, n=1).items()
     }
