@@ -144,8 +144,14 @@ def _pair_sums(values: Floats, bins: Ints, data: Data) -> _PairSums:
     return _PairSums(every, np.square(of_groups).sum(axis=0))
 
 
-def limits_of_gap(data: Data, quantile: float) -> Limits:
-    """Return the limits of `ece_debiased`: all values whose square is at most `quantile` standard errors away."""
+def limits_of_gap(data: Data, freedom: float) -> Limits:
+    """Return the limits of `ece_debiased`: all values whose square is few enough standard errors away.
+
+    How many is a quantile of Student's t distribution.
+    """
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(freedom, (1 + (data.options.confidence_level or 0.0)) / 2))
     square = squared_gap(data)
     bins = _gaps_of_bins(data)
     if not len(bins.share):

@@ -602,18 +602,11 @@ def _notes(
     notes = note_on("biased", [key for key in bare if key.is_biased])
     notes += note_on("no_interval_known", [key for key in bare if not key.is_biased])
     fitted = [key for key in bounded if key.variant == "recalibrated"]
-    return notes + _note_assumed(answers, bounded) + note_on("recalibration_taken_as_given", fitted)
-
-
-def _note_assumed(
-    answers: Answers,
-    bounded: Sequence[Key],
-) -> tuple[Note, ...]:
-    """Return a note on the dearest answer that intervals assume, where that is not given."""
-    if answers.is_binary:
-        return ()
-    largest = answers.dearest(np.ones(len(answers.groups.cost), np.bool_))
-    return note_on("assumed", [key for key in bounded if not key.is_plain_share], largest=largest)
+    if not answers.is_binary:
+        largest = answers.dearest(np.ones(len(answers.groups.cost), np.bool_))
+        assuming = [key for key in bounded if not key.is_plain_share]
+        notes += note_on("assumed", assuming, largest=largest)
+    return notes + note_on("recalibration_taken_as_given", fitted)
 
 
 def note_on(

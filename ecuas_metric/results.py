@@ -28,6 +28,7 @@ from .inputs import (
     Bools,
     Floats,
     Ints,
+    Limits,
     check_posteriors,
     clip,
     divide_by_sums,
@@ -261,13 +262,13 @@ def compute_results(
     keys = _keys_asked(system, only)
     values = _values(system, keys)
     notes = (*system.notes, *note_undefined(values), *note_at_floor(values, system))
-    limits: dict[Key, tuple[float, float]] = {}
+    limits: dict[Key, Limits] = {}
     if system.options.confidence_level is not None:
         limits, of_intervals = _intervals(system, _inferred(values), progress=progress)
         notes += of_intervals
         debiased = Key(ECE_DEBIASED.name)
         if debiased in values:
-            limits[debiased] = _limits_of_gap(drawn(system))
+            limits[debiased] = _limits_of_gap(_drawn(system))
             if math.isnan(limits[debiased][0]):
                 notes += note_on("no_interval_known", [debiased])
     estimates = {key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}
@@ -331,8 +332,8 @@ def _values(system: System, keys: Sequence[Key]) -> dict[Key, float]:
 
 def _intervals(
     system: System, values: Values, *, progress: bool
-) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
-    samples = drawn(system)
+) -> tuple[dict[Key, Limits], tuple[Note, ...]]:
+    samples = _drawn(system)
     if samples.options.interval_method == "analytic":
         return _analytic_intervals(samples, values)
     # Stable: which of tied samples are drawn must not depend on the machine.
@@ -371,7 +372,7 @@ def _resample(system: System, counts: Array) -> System:
 
 def _analytic_intervals(
     samples: System, values: Values
-) -> tuple[dict[Key, tuple[float, float]], tuple[Note, ...]]:
+) -> tuple[dict[Key, Limits], tuple[Note, ...]]:
     fitted = []
     # its fit, whose errors are not known here, decides what is accepted
     if samples.origin.recalibration:
@@ -382,26 +383,21 @@ def _analytic_intervals(
     return inferred.limits | dict.fromkeys(fitted, NONE), notes
 
 
-def _limits_of_gap(system: System) -> tuple[float, float]:
+def _limits_of_gap(system: System) -> Limits:
     """Return the limits of the debiased ECE; none if no unit is left to estimate a variance from."""
-    from scipy.special import stdtrit
-
-    options = system.options
-    design = design_of_options(options, system.num_samples)
+    design = design_of_options(system.options, system.num_samples)
     if not design.tells_errors:
         return NONE
-    tail = (1 + (options.confidence_level or 0.0)) / 2
-    quantile = float(stdtrit(design.freedom, tail))
-    return limits_of_gap(Data(system.decisions, options), quantile)
+    return limits_of_gap(Data(system.decisions, system.options), design.freedom)
 
 
 def answers_drawn(system: System) -> Answers:
     """Return the answers of the samples that were drawn."""
-    samples = drawn(system)
+    samples = _drawn(system)
     return answers_of(samples.decisions, samples.options)
 
 
-def drawn(system: System) -> System:
+def _drawn(system: System) -> System:
     """Return the samples that were drawn: none of weight 0, and each as often as its weight says if weights are counts.
 
     Errors depend on them; values do not.

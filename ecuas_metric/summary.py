@@ -468,17 +468,16 @@ def results_of(
     """
     if not summary.samples or _is_unlabelled(summary):
         raise InputError("a state", "no_judged_rows", got=f"{summary.rows} rows")
-    checked = checked_options(
-        normalize=normalize, decompose=decompose, confidence_level=confidence_level
-    )
-    options = summary.options.replace(
-        normalize=checked.normalize,
-        decompose=checked.decompose,
-        confidence_level=checked.confidence_level,
-    )
+    asked = {
+        "normalize": normalize,
+        "decompose": decompose,
+        "confidence_level": confidence_level,
+    }
+    checked_options(**asked)
+    options = summary.options.replace(**asked, calibration=False)
     system = system_of(summary)
     values = _values(summary, system, options, _keys_asked(summary, options, only))
-    bounds = order_bounds(summary, values)
+    bounds = _order_bounds(summary, system.ties, values)
     notes = (
         *_notes(summary, system, bounds),
         *note_undefined(values),
@@ -500,7 +499,7 @@ def results_of(
 def _keys_asked(summary: Summary, options: Options, only: Iterable[Key] | None) -> list[Key]:
     """Return the keys of all numbers of a summary, or those in `only` that it has."""
     none = summary.none
-    keys = value_keys(none, options.replace(calibration=False))
+    keys = value_keys(none, options)
     if only is None:
         return keys
     asked = checked_keys(only)
@@ -675,14 +674,15 @@ def _basis(summary: Summary, options: Options) -> Basis:
 # ---- bounds --------------------------------------------------------------------------------------------------------
 
 
-def order_bounds(
+def _order_bounds(
     summary: Summary,
+    ties: TieGroups,
     values: Mapping[Key, float],
 ) -> dict[Key, Limits]:
     """Return the lowest and the highest value over all orders of the rows of a bin; nothing if the order is known."""
     if summary.is_exact:
         return {}
-    orders = _extreme_orders(summary)
+    orders = _extreme_orders(summary, ties)
     bounds = {}
     for key in values:
         compute = key.entry.value
@@ -692,34 +692,21 @@ def order_bounds(
         ends = sorted(float(compute(at_parameter(order, key))) for order in data)
         bounds[key] = (ends[0], ends[1])
     if any(key.variant for key in values):
-        bounds |= _recalibrated_bounds(summary, values, orders[0])
+        # The value of the bins is the highest, since one uncertainty for all rows of a bin is among the maps.
+        highest = recalibrated_values(ties, summary.none, summary.options)
+        lowest = recalibrated_values(orders[0], summary.none, summary.options)
+        for key, value in highest.items():
+            apart = max(value - lowest[key], 0.0)
+            loss = key.of("calibration_loss")
+            if key in values:
+                bounds[key] = (values[key] - apart, values[key])
+            if loss in values:
+                bounds[loss] = (values[loss], values[loss] + apart)
     return bounds
 
 
-def _recalibrated_bounds(
-    summary: Summary,
-    values: Mapping[Key, float],
-    best: TieGroups,
-) -> dict[Key, Limits]:
-    bounds: dict[Key, Limits] = {}
-    # The value of the bins is the highest, since one uncertainty for all rows of a bin is among the maps.
-    for key, value in recalibrated_values(
-        best,
-        summary.none,
-        summary.options,
-    ).items():
-        loss = key.of("calibration_loss")
-        if key in values:
-            low = min(float(value), values[key])
-            bounds[key] = (low, values[key])
-            largest = values[key.of("")] - low
-            bounds[loss] = (values[loss], max(largest, values[loss]))
-    return bounds
-
-
-def _extreme_orders(summary: Summary) -> tuple[TieGroups, TieGroups]:
+def _extreme_orders(summary: Summary, ties: TieGroups) -> tuple[TieGroups, TieGroups]:
     """Return tie groups with the costs of each bin as late as can be, and as early: they bound each metric."""
-    ties = _ties(summary)
     are_tied = summary.groups.are_tied
     dearest = summary.largest_cost or 1.0
     heavy = np.where(are_tied, 0.0, np.minimum(ties.cost / dearest, ties.weight))
