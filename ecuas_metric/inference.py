@@ -58,6 +58,13 @@ def weighted_rows(group: Ints, cost: Floats, weight: Floats) -> Rows:
 GROUP_SUMS = ("weight", "cost", "weight2", "weight2_cost", "weight2_cost2", "weight4")
 
 
+def group_terms(w: Floats, c: Floats, counts: Floats | float = 1.0) -> dict[str, Floats]:
+    """Return what `GROUP_SUMS` are the sums of: weights and costs (N,), each of so many equal samples."""
+    w2 = w * w / counts
+    terms = (w, w * c, w2, w2 * c, w2 * c * c, w2 * w2 / counts)
+    return dict(zip(GROUP_SUMS, terms, strict=True))
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class Groups:
     """Sums over groups of answers (G,), by increasing uncertainty, of weights w and costs c."""

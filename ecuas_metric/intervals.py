@@ -20,6 +20,7 @@ from .inference import (
     Number,
     Rows,
     Unseen,
+    group_terms,
     infer,
     moments_seen,
     unseen,
@@ -164,10 +165,7 @@ def _groups_of(
 ) -> Groups:
     """Return the sums of samples (N,) over groups (G,)."""
     w = np.broadcast_to(1.0, cost.shape) if weight is None else weight
-    square = np.square(w)
-    weighted = w * cost
-    terms = (w, weighted, square, w * weighted, np.square(weighted), np.square(square))
-    return Groups(uncertainty, *map(add, terms))
+    return Groups(uncertainty, *map(add, group_terms(w, cost).values()))
 
 
 # ---- numbers as functions of groups ----------------------------------------------------------------------------------

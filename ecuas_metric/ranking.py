@@ -213,7 +213,8 @@ def harmonic_table(groups: TieGroups) -> Floats | None:
 def run_starts(*keys: Array) -> Ints:
     """Return the index at which each run of neighbours that are equal in all keys (N,) starts."""
     differ = [key[1:] != key[:-1] for key in keys]
-    return np.flatnonzero(np.append(True, np.logical_or.reduce(differ)))
+    is_start = np.append(True, np.logical_or.reduce(differ))
+    return np.flatnonzero(is_start[: len(keys[0])])
 
 
 def holds_of_neighbours(relation: np.ufunc, values: Floats) -> bool:

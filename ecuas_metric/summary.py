@@ -14,7 +14,7 @@ from .basis import Basis, Digest, Purpose, why_not_comparable
 from .decisions import Decisions, confidence_at, one_of_each_class, select_rows
 from .designs import ratio
 from .errors import UNLABELLED, InputError, Note, fields_of_unlabelled
-from .inference import GROUP_SUMS, Groups
+from .inference import GROUP_SUMS, Groups, group_terms
 from .inputs import Bools, Floats, Ints, Limits, inner
 from .intervals import Answers, Intervals, analytic_intervals
 from .metric import Data, Key, at_parameter, checked_keys
@@ -227,19 +227,11 @@ def groups_of(decisions: Decisions, weight: Floats, counts: Floats) -> GroupSums
     rank = rank[order] + 0.0  # minus 0 is 0
     starts = run_starts(rank)
     w = weight[order]
-    w2 = w * w / counts[order]
     c = decisions.candidate_cost[order]
     u = decisions.uncertainty[order]
-    w4 = w2 * w2 / counts[order]
-    terms = (w, w * c, w2, w2 * c, w2 * c * c, w4, w * u, w * c * u)
-    sums = {name: _sums_from(term, starts) for name, term in zip(SUMS, terms, strict=True)}
-    distinct = rank[starts] if len(rank) else rank
-    return GroupSums(distinct, distinct, sums)
-
-
-def _sums_from(values: Floats, starts: Ints) -> Floats:
-    """Return the sums of values from each start to the next."""
-    return np.add.reduceat(values, starts) if len(values) else values
+    terms = group_terms(w, c, counts[order]) | {"uncertainty": w * u, "cost_uncertainty": w * c * u}
+    sums = {name: np.add.reduceat(term, starts) for name, term in terms.items()}
+    return GroupSums(rank[starts], rank[starts], sums)
 
 
 def _own_sums(
