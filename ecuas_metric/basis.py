@@ -297,9 +297,10 @@ def basis_of_options(
     options: Options,
     *,
     num_classes: float | None = None,
+    ids: _Ids | None = None,
     origin: Origin = UNKNOWN,
 ) -> Basis:
-    """Return what is known of numbers before there are data."""
+    """Return what is known of numbers before there are data; what samples have is in the order of the ids."""
     classes = (
         2
         if options.predictions_are == "positive_probabilities"
@@ -318,11 +319,11 @@ def basis_of_options(
         reject_costs=options.reject_costs,
         decisions=None if options.decisions is None else "given",
         missing_confidence=options.missing_confidence,
-        weights=digest_of(options.sample_weight),
+        weights=digest_of(options.sample_weight, ids),
         weighting=_unless_default(options, "weights_are"),
         level=options.confidence_level,
-        groups=digest_of(options.groups),
-        strata=digest_of(options.strata),
+        groups=digest_of(options.groups, ids),
+        strata=digest_of(options.strata, ids),
         **_methods_of(options),
         **asdict(origin),
     )
@@ -362,13 +363,10 @@ def basis_of(
         form = "confidences"
     keys = _Ids(ids) if ids is not None else None
     return replace(
-        basis_of_options(options, origin=origin),
+        basis_of_options(options, ids=keys, origin=origin),
         form=form,
         num_samples=len(decisions.uncertainty),
         max_uncertainty=decisions.max_uncertainty,
-        weights=digest_of(options.sample_weight, keys),
-        groups=digest_of(options.groups, keys),
-        strata=digest_of(options.strata, keys),
         labels=digest_of(truth, keys),
         ids=None if keys is None else Digest(keys.digest),
         answers=digest_of(decisions.candidate_cost, keys),

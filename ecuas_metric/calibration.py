@@ -61,12 +61,9 @@ def _ece_of_groups(groups: TieGroups, n_bins: int) -> float:
     """Return the `ece` of groups of equal confidences q_e, ranked by -q_e, so that bins are slices."""
     edges = -np.arange(n_bins - 1, 0, -1) / n_bins
     inner = np.searchsorted(groups.rank, edges, side="right")
-    first = np.array(
-        sorted({0, *map(int, inner)} - {len(groups.rank)})
-    )  # np.unique would import numpy.ma
-    weighted_rank = groups.rank if groups.are_samples else groups.weight * groups.rank
-    gaps = np.add.reduceat(groups.cost, first) - np.add.reduceat(groups.weight, first)
-    gaps -= np.add.reduceat(weighted_rank, first)
+    # np.unique would import numpy.ma
+    first = sorted({0, *inner.tolist()} - {len(groups.rank)})
+    gaps = np.add.reduceat(signed_gaps(groups), first)
     return float(np.abs(gaps).sum() / groups.weight.sum())
 
 

@@ -318,7 +318,6 @@ ADVICE = {  # sentences of their own
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",
     "name_other_ids": "Other ids? Name their columns with columns={{'id': NAME}}.",
-    "write_ids_alike": "As numbers they are the same, such as 007 and 7: write them in one way.",
     "name_its_files": "Name its files.",
     "name_one_role": "Specify which with columns, e.g. {{ROLE: NAME}}.",
     "name_predictions": (

@@ -254,11 +254,10 @@ def order_of(
     extra = theirs.filter(from_numpy(positions_in(theirs, ours) < 0))
     if len(missing) or len(extra):
         id_, where = (missing[0], name) if len(missing) else (extra[0], first)
-        are_some_common = bool((rows >= 0).any())
         raise InputError(
             f"{first} and {name}",
             "samples_differ",
-            advice=_advice_on_ids(ours, theirs, are_some_common=are_some_common),
+            advice=_advice_on_ids(ours, theirs, rows),
             offender=f"{str(id_)!r} is not in {where}",
             missing=len(missing),
             extra=len(extra),
@@ -266,13 +265,11 @@ def order_of(
     return rows
 
 
-def _advice_on_ids(ours: pa.Array, theirs: pa.Array, *, are_some_common: bool) -> str:
-    """Return what to do about ids of two systems, none of them repeated, that are not the same."""
+def _advice_on_ids(ours: pa.Array, theirs: pa.Array, rows: Ints) -> str:
+    """Return what to do about ids of two systems that are not the same; those in `rows` >= 0 are common."""
     if len(ours) == len(theirs) and _count_rows(ours) and _count_rows(theirs):
         return "pair_by_row"
-    if _are_same_numbers(ours, theirs):
-        return "write_ids_alike"
-    return "keep_common" if are_some_common else "name_other_ids"
+    return "keep_common" if (rows >= 0).any() else "name_other_ids"
 
 
 def _count_rows(ids: pa.Array) -> bool:
@@ -281,15 +278,6 @@ def _count_rows(ids: pa.Array) -> bool:
     if not all(map(str.isdecimal, texts)):
         return False
     return count_up(np.array(list(map(int, texts)), dtype=object))
-
-
-def _are_same_numbers(first: pa.Array, second: pa.Array) -> bool:
-    """Return whether ids (N,) are the same as numbers, such as 007 and 7."""
-    try:
-        one, two = (set(ids.cast(pa.float64()).to_pylist()) for ids in (first, second))
-    except pa.ArrowInvalid:
-        return False
-    return one == two and len(one) == len(first) == len(second)
 
 
 def note_on_order(first: Submission, second: Submission) -> Note | None:

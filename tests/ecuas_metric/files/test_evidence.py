@@ -237,8 +237,6 @@ def test_ids_that_count_rows_from_0_and_from_1_are_of_the_same_rows(first, size,
 @pytest.mark.parametrize(
     ("ids", "advice"),
     [
-        ([f"{i:03}" for i in range(N)], "write_ids_alike"),
-        ([f"{i}.0" for i in range(N)], "write_ids_alike"),
         ([f"r{i}" for i in range(N)], "name_other_ids"),
         ([*range(N - 1), "x"], "keep_common"),
     ],
