@@ -67,6 +67,20 @@ def compute(form, predictions, references, options):
     return compute_results(prepare(form, predictions, references, options)).flat()
 
 
+def inferred(predictions, references, form="confidences", *, level=0.95, only=None, **options):
+    """Return the estimates of a system by the text of their keys, and its notes."""
+    checked = checked_options(confidence_level=level, **options)
+    system = prepare(form, np.asarray(predictions, float), np.asarray(references), checked)
+    results = compute_results(system, only=only)
+    return {str(key): estimate for key, estimate in results.estimates.items()}, results.notes
+
+
+def limits(*data, **options):
+    """Return the two limits of each of these numbers."""
+    estimates, _ = inferred(*data, **options)
+    return {key: np.array([one.low, one.high]) for key, one in estimates.items()}
+
+
 def values(decisions, *, sample_weight=None, **options):
     """Return every metric of decisions under its key, for weights (N,) as they are."""
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=sample_weight)

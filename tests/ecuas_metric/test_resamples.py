@@ -3,8 +3,6 @@ import pytest
 
 from ecuas_metric.designs import design_of_options
 from ecuas_metric.options import Options, checked_options
-from ecuas_metric.order import augrc, aurc, auroc
-from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import all_values, prepare, ranked, resampled_values
 from ecuas_metric.sampling import bootstrap_weights
 
@@ -43,23 +41,10 @@ def test_each_resample_has_the_values_of_its_counts_as_weights(rng, form, design
     drawn_by = design_of_options(system.options, SIZE)
     (counts,) = bootstrap_weights(drawn_by, Options(n_resamples=COUNT))
     together = resampled_values(system, counts)
+    own = system.options.sample_weight
     for row, drawn in enumerate(counts.astype(np.float64)):
-        weight = (
-            drawn if system.options.sample_weight is None else drawn * system.options.sample_weight
-        )
+        weight = drawn if own is None else drawn * own
         alone = all_values(ranked(system.decisions, system.options.replace(sample_weight=weight)))
         assert {key: values[row] for key, values in together.items()} == pytest.approx(
             alone, rel=1e-12, abs=1e-15
         )
-
-
-@pytest.mark.parametrize("place", [0, 1, 50, 998, 999])
-def test_one_error_is_seen_wherever_it_is(place):
-    """Its AURC by hand: each whole number of draws after it holds it once."""
-    cost = np.zeros(1000)
-    cost[place] = 1.0
-    groups = tie_groups(np.arange(1000.0), cost, sample_weight=np.ones(1000))
-    risks = cost.cumsum() / np.arange(1, 1001)
-    assert aurc(groups) == pytest.approx(np.trapezoid(risks) / 999, rel=1e-13)
-    assert auroc(groups) == pytest.approx(place / 999, rel=1e-14, abs=1e-15)
-    assert augrc(groups) == pytest.approx((999.5 - place) / 1e6, rel=1e-14)

@@ -9,7 +9,7 @@ import pytest
 from ecuas_metric import metrics, summary
 from ecuas_metric.calibration import confidence_bins
 from ecuas_metric.errors import InputError
-from ecuas_metric.metric import METRICS, Key
+from ecuas_metric.metric import Key
 from ecuas_metric.options import checked_options
 from ecuas_metric.plotting import curves
 from ecuas_metric.results import compute_results
@@ -121,9 +121,13 @@ def test_summaries_are_the_same_however_rows_are_cut_and_merged(form, bins, rng,
 def test_bounds_hold_the_numbers_of_memory(form, rng, few_bins):
     """Means are those of the rows to the second order of the width of a bin, and shares of thresholds to the last."""
     rows = FORMS[form](rng, 200)
-    results = results_of(merge(cut(rows, 5, rng)), decompose=True, confidence_level=0.5)
+    state = merge(cut(rows, 5, rng))
+    asked = {"decompose": True, "confidence_level": 0.5}
+    results = results_of(state, **asked)
     expected = compute_results(rows.system(decompose=True)).estimates
     for key, estimate in results.estimates.items():
+        (alone,) = results_of(state, only=[key], **asked).estimates.values()
+        np.testing.assert_equal(astuple(alone), astuple(estimate))
         value = expected[key].value
         if key.entry.is_share or key.metric == "ece":
             assert estimate.value == pytest.approx(value, abs=1e-12), key
@@ -315,36 +319,14 @@ def test_parts_that_depend_on_other_things_are_not_merged(reason, change):
 def test_weights_that_leave_few_units_are_noted_as_in_memory(of, size, rng):
     rows = FORMS["confidences"](rng, size)
     rows = rows._replace(weight=np.where(np.arange(size) < 3, of[1], of[0]))
-    told = [
+    state = results_of(rows.state(), confidence_level=0.9)
+    memory = compute_results(rows.system(confidence_level=0.9))
+    told, expected = (
         [str(note) for note in results.notes if note.id == "few_groups"]
-        for results in (
-            results_of(rows.state(), confidence_level=0.9),
-            compute_results(rows.system(confidence_level=0.9)),
-        )
-    ]
-    assert told[0] == told[1]
-    assert bool(told[0]) == (of[1] == 1e4 != of[0] and size == 30)
-
-
-@pytest.mark.parametrize("unit", [1e-90, 1e90])
-def test_intervals_of_costs_do_not_depend_on_their_unit(unit, rng):
-    u, c = rng.exponential(size=(2, 50))
-    limits = []
-    for of in (1, unit):
-        given = {"max_uncertainty": 2 * of, "confidence_level": 0.9}
-        system = Rows("costs", u * of, c * of, given).system()
-        estimates = compute_results(system, only=[Key("risk"), Key("aurc")]).estimates.values()
-        limits.append([(one.low / of, one.high / of) for one in estimates])
-    np.testing.assert_allclose(*limits, rtol=1e-9)
-
-
-@EVERY
-@pytest.mark.parametrize("name", [name for name in METRICS if METRICS[name].when == "named"])
-def test_a_metric_that_is_named_is_there_where_it_is_in_memory(form, name, rng):
-    rows = FORMS[form](rng, 40)
-    keys = [Key(name, 0.5 if METRICS[name].parameter else None)]
-    found = results_of(rows.state(), only=keys).estimates
-    assert found.keys() == compute_results(rows.system(), only=keys).estimates.keys()
+        for results in (state, memory)
+    )
+    assert told == expected
+    assert bool(told) == (of[1] == 1e4 != of[0] and size == 30)
 
 
 @pytest.mark.parametrize("given", [{"confidence_level": 2}, {"normalize": "no"}, {"decompose": 3}])
