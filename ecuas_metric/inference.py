@@ -335,23 +335,20 @@ def moments(
     """
     one_by_one = len(numbers) > 1 or not design.is_simple
     rows = [number.answers(one_by_one=one_by_one) for number in numbers]
-    matter = [number.matters[one.group] for number, one in zip(numbers, rows, strict=True)]
     weight = rows[0].weight
     total = design.totals
     whole = total(weight)
     square = total(rows[0].square)
     unit = square / whole
-    influence = np.zeros(len(weight))
-    for one, line in zip(rows, lines, strict=True):
-        influence += one.influence(line)
+    influence = np.sum([one.influence(line) for one, line in zip(rows, lines, strict=True)], axis=0)
     mass = np.zeros(len(weight))
     moved = np.zeros(len(weight))
     if seen is None:
         clusters = _clusters(numbers, lines, rows, influence, design)
     else:
         clusters = seen.clusters
-        for number, line, one, matters in zip(numbers, lines, rows, matter, strict=True):
-            relevant = weight * matters
+        for number, line, one in zip(numbers, lines, rows, strict=True):
+            relevant = weight * number.matters[one.group]
             share = ratio(ADDED * unit * clusters.factor, total(relevant))
             added = relevant * design.of_samples(share)
             moved += added * line.at(number.worst)[one.group]

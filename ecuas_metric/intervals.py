@@ -513,7 +513,7 @@ def analytic_intervals(answers: Answers, values: Values) -> Intervals:
     for key, number in numbers.items():
         inference = infer([number], design)
         if inference is not None:
-            limits[key] = _limits(key, number, inference, design, level)
+            limits[key] = _limits(key, number, inference, answers)
             hidden[key] = unseen([number], inference, level)
     notes = _notes(answers, values, limits) + notes_unseen(answers, hidden)
     return Intervals(limits, errors, notes + note_few_units(answers))
@@ -523,24 +523,19 @@ def _limits(
     key: Key,
     number: Number,
     inference: Inference,
-    design: Design,
-    level: float,
+    answers: Answers,
 ) -> Limits:
     """Return limits; those of what is divided by a function of the error rate contain its value at that one's limits.
 
     Where its influences on both nearly cancel, only the second order remains. None where the rarer of wrong and right
     answers are not known within a factor of two: the divisor is not known then.
     """
-    limits = inference.limits(level)
+    limits = inference.limits(answers.options.confidence_level or 0.0)
     if key.variant != "normalized" or key.entry.naive_confidence is None:
         return limits
-    groups = number.groups
-    at = _mean_at(_cost_of(groups))
-    seen = at(groups)
-    share = seen.value
-    of_share = Number(share, groups, at, seen, 0.0, 1.0, rows=number.rows)
-    rate = infer([of_share], design)
-    low, high = NONE if rate is None else rate.limits(level)
+    groups = answers.groups
+    low, high = limits_of_selected(answers, np.ones(len(groups.cost), np.bool_))
+    share = float(groups.cost.sum()) / groups.total
     rarer = min(share, 1 - share)
     ends = [low, high] if share < HALF else [1 - high, 1 - low]
     if not (ends[0] >= HALF * rarer and ends[1] * HALF <= rarer):
