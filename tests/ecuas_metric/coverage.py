@@ -23,17 +23,6 @@ from tests.ecuas_metric.simulated import SYSTEMS
 
 SIZES = (50, 100, 200, 455, 2000)
 OPTIONS = {"reject_costs": 0.1, "normalize": True, "n": (0, 1, 128)}
-FIELDS = (
-    "system",
-    "samples",
-    "metric",
-    "level",
-    "intervals",
-    "truth_below",
-    "truth_above",
-    "width",
-    "noted",
-)
 ALL = SYSTEMS | HELD_OUT
 TRUTH_SIZE = 2_000_000
 IN_PARTS = {
@@ -61,24 +50,16 @@ def true_values(name, size=None):
 
 
 def _values(predictions, references, options):
-    return {
-        key: float(value)
-        for key, value in all_values(_prepared(predictions, references, options)).items()
-    }
+    return all_values(_prepared(predictions, references, options))
 
 
 def _prepared(predictions, references, options, **more):
-    form = (
-        "posteriors"
-        if predictions.ndim > 1
-        else "costs"
-        if "max_uncertainty" in options
-        else "confidences"
-    )
-    added = {"normalize": form != "costs"}
-    return prepare(
-        form, predictions, references, checked_options(**OPTIONS | added | options | more)
-    )
+    form = "posteriors" if predictions.ndim > 1 else "confidences"
+    if "max_uncertainty" in options:
+        form = "costs"
+        options = options | {"normalize": False}
+    checked = checked_options(**OPTIONS | options | more)
+    return prepare(form, predictions, references, checked)
 
 
 def estimates(name, size, runs):
@@ -97,8 +78,19 @@ def _noted(results):
     }
 
 
+def held(limits, truth, spread):
+    """Return how many intervals there are, which percents of them lie beside the truth, and how wide they are."""
+    low, high = np.array(limits).T
+    return {
+        "intervals": len(limits),
+        "truth_below": round(100 * float(np.mean(truth < low - 1e-12)), 2),
+        "truth_above": round(100 * float(np.mean(truth > high + 1e-12)), 2),
+        "width": round(float(np.median(high - low) / spread), 3) if spread else math.nan,
+    }
+
+
 def cells(name, size, runs, levels=(0.95,)):
-    """Yield a row of `FIELDS` for each level and metric of a system."""
+    """Yield a row of coverage.csv for each level and metric of a system."""
     truth = true_values(name, size if name == "isotonic" else None)
     samples = estimates(name, size, runs)
     ends = defaultdict(list)
@@ -118,19 +110,20 @@ def cells(name, size, runs, levels=(0.95,)):
                     ends[level, key].append((estimate.low, estimate.high))
                     noted[level, key] += str(key) in marked
     for (level, key), pairs in sorted(ends.items(), key=lambda item: item[0][0]):
-        low, high = np.array(pairs).T
-        below = round(100 * float(np.mean(truth[key] < low - 1e-12)), 2)
-        above = round(100 * float(np.mean(truth[key] > high + 1e-12)), 2)
-        spread = float(np.diff(np.nanquantile(samples[key], [(1 - level) / 2, (1 + level) / 2]))[0])
-        width = round(float(np.median(high - low)) / spread, 3) if spread else math.nan
+        spread = np.ptp(np.nanquantile(samples[key], [(1 - level) / 2, (1 + level) / 2]))
         share = round(100 * noted[level, key] / len(pairs), 1)
-        yield dict(
-            zip(
-                FIELDS,
-                (name, size, str(key), level, len(pairs), below, above, width, share),
-                strict=True,
-            )
-        )
+        cell = {"system": name, "samples": size, "metric": str(key), "level": level}
+        yield cell | held(pairs, truth[key], spread) | {"noted": share}
+
+
+def append(path, lines):
+    """Append lines to a file of CSV, whose header is their names."""
+    is_new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, [*lines[0]], lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        writer.writerows(lines)
 
 
 def simulate(path, names, sizes, runs, levels):
@@ -146,12 +139,7 @@ def simulate(path, names, sizes, runs, levels):
         for name in names:
             missing = [level for level in levels if (name, size, level) not in done]
             if missing:
-                rows = list(cells(name, size, runs, missing))
-                is_new = not path.exists()
-                with path.open("a", newline="") as file:
-                    writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-                    writer.writerows([dict(zip(FIELDS, FIELDS, strict=True))] if is_new else [])
-                    writer.writerows(rows)
+                append(path, list(cells(name, size, runs, missing)))
 
 
 if __name__ == "__main__":

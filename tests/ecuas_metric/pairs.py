@@ -5,7 +5,6 @@ simulated for docs/statistics.md is in docs/differences.csv (`differences`) and 
 """
 
 import argparse
-import csv
 import functools
 import math
 import warnings
@@ -21,13 +20,11 @@ from ecuas_metric.metric import Key
 from ecuas_metric.order import aurc, auroc
 from ecuas_metric.ranking import tie_groups
 from ecuas_metric.results import all_values
+from tests.ecuas_metric.coverage import append, held
+from tests.ecuas_metric.held_out import answers, by_name
 
 OPTIONS = {"confidence_level": 0.95, "normalize": True, "reject_costs": [0.2], "n": (0, 1)}
 TRUTH_SIZE = 2_000_000
-
-
-def answers(rng, p):
-    return (rng.random(len(p)) < p).astype(int)
 
 
 def alike(rng, size, correlation=0.6, first=(4, 1.5), second=(4, 1.5)):
@@ -119,23 +116,20 @@ def ties_and_none(rng, size):
     return (answers(rng, p), p.round(1)), (answers(rng, q), q)
 
 
-KINDS = {
-    kind.__name__: kind
-    for kind in (
-        exchangeable,
-        accurate,
-        other_confidences,
-        equal_selective_risk,
-        normalised,
-        overconfident,
-        rare_and_dear,
-        same_answers,
-        tenths,
-        noisy,
-        better,
-        ties_and_none,
-    )
-}
+KINDS = by_name(
+    exchangeable,
+    accurate,
+    other_confidences,
+    equal_selective_risk,
+    normalised,
+    overconfident,
+    rare_and_dear,
+    same_answers,
+    tenths,
+    noisy,
+    better,
+    ties_and_none,
+)
 EQUAL = {  # what is equal in expectation
     "exchangeable": None,
     "accurate": None,
@@ -175,9 +169,8 @@ def differences(size, runs):
         rows = defaultdict(list)
         false = 0
         for run in range(runs):
-            compared = compare_systems(
-                systems_of(KINDS[kind](np.random.default_rng((13, run)), size))
-            )
+            pair = KINDS[kind](np.random.default_rng((13, run)), size)
+            compared = compare_systems(systems_of(pair))
             for row in compared:
                 rows[str(row.key)].append(row)
             equal = EQUAL.get(kind, ())
@@ -188,17 +181,13 @@ def differences(size, runs):
             known = [row for row in of_key if not math.isnan(row.low)]
             if not known:
                 continue
-            low, high, p = np.array([(row.low, row.high, row.p) for row in known]).T
             spread = np.ptp(np.nanquantile([row.difference for row in of_key], [0.025, 0.975]))
             yield {
                 "pair": kind,
                 "samples": size,
                 "metric": key,
-                "intervals": len(known),
-                "truth_below": round(100 * float(np.mean(truth[key] < low - 1e-12)), 2),
-                "truth_above": round(100 * float(np.mean(truth[key] > high + 1e-12)), 2),
-                "width": round(float(np.median(high - low) / spread), 3) if spread else math.nan,
-                "significant": round(100 * float(np.mean(p <= 0.05)), 2),
+                **held([(row.low, row.high) for row in known], truth[key], spread),
+                "significant": round(100 * float(np.mean([row.p <= 0.05 for row in known])), 2),
                 "false_in_family": round(100 * false / runs, 2) if kind in EQUAL else math.nan,
             }
 
@@ -236,9 +225,8 @@ def families(size, runs):
         for run in range(runs):
             rng = np.random.default_rng((19, run))
             normal = rng.normal(size=(num_systems + 1, size))
-            p = stats.beta(4, 1.5).ppf(
-                stats.norm.cdf(np.sqrt(0.6) * normal[0] + np.sqrt(0.4) * normal[1:])
-            )
+            z = np.sqrt(0.6) * normal[0] + np.sqrt(0.4) * normal[1:]
+            p = stats.beta(4, 1.5).ppf(stats.norm.cdf(z))
             compared = compare_systems(systems_of([(answers(rng, q), q) for q in p]))
             named += any(row.p_adjusted <= 0.05 for row in compared)
             lost.update(
@@ -247,13 +235,8 @@ def families(size, runs):
         subject = f"{num_systems} equal systems"
         yield check("any difference by any metric", subject, size, runs, 100 * named / runs)
         for key in ("error_rate", "ecuas_1"):
-            yield check(
-                f"the first is not among the best by {key}",
-                subject,
-                size,
-                runs,
-                100 * lost[key] / runs,
-            )
+            name = f"the first is not among the best by {key}"
+            yield check(name, subject, size, runs, 100 * lost[key] / runs)
 
 
 def swapped_p_value(first, second, value, rng, draws=499):
@@ -299,9 +282,8 @@ def powers(size, runs):
             other = second["means" if key.entry.cost else "order"]
             (row,) = compare_systems(systems_of((first, other)), only=[key])
             counts[f"power for {key}, engine"] += row.p <= 0.05
-            counts[f"power for {key}, permutations"] += (
-                swapped_p_value(first, other, value, rng) <= 0.05
-            )
+            swapped = swapped_p_value(first, other, value, rng)
+            counts[f"power for {key}, permutations"] += swapped <= 0.05
     for name, count in counts.items():
         yield check(*name.split(", "), size, runs, 100 * count / runs)
 
@@ -361,10 +343,7 @@ def calibration(size, runs):
             yield check(name, subject, size, runs, 100 * total / runs)
 
 
-SUBJECTS = {
-    subject.__name__: subject
-    for subject in (differences, strips, families, powers, planned, calibration)
-}
+SUBJECTS = by_name(differences, strips, families, powers, planned, calibration)
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -376,8 +355,4 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     for size in arguments.sizes:
         for line in SUBJECTS[arguments.subject](size, arguments.runs):
-            is_new = not arguments.file.exists()
-            with arguments.file.open("a", newline="") as file:
-                writer = csv.DictWriter(file, [*line], lineterminator="\n")
-                writer.writerows([dict(zip(line, line, strict=True))] if is_new else [])
-                writer.writerow(line)
+            append(arguments.file, [line])

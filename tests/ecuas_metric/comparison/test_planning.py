@@ -24,6 +24,8 @@ def spread_of(deviation, shift=0.0, cubes=0.0):
 
 
 NORMAL = spread_of(0.4)
+ECUAS_1 = Key("ecuas", 1.0)
+ERROR_RATE = Key("error_rate")
 
 
 def pair(rng, size, loss=0.1):
@@ -34,13 +36,18 @@ def pair(rng, size, loss=0.1):
     return {"a": (p, correct[0].astype(int)), "b": (q, correct[1].astype(int))}
 
 
-def systems_of(outputs, **options):
-    return {name: confidence_system(y, p, **OPTIONS | options) for name, (p, y) in outputs.items()}
+def plans_of(outputs, **options):
+    """Return the plan of each metric."""
+    systems = {
+        name: confidence_system(correct, p, **OPTIONS | options)
+        for name, (p, correct) in outputs.items()
+    }
+    return {plan.key: plan for plan in plan_of_systems(systems)}
 
 
 def test_the_deviation_of_an_error_rate_is_that_of_the_discordant_pairs(rng):
     outputs = pair(rng, 300)
-    plan = {plan.key: plan for plan in plan_of_systems(systems_of(outputs))}[Key("error_rate")]
+    plan = plans_of(outputs)[Key("error_rate")]
     first, second = (1 - correct for _, correct in outputs.values())
     b = np.mean(first > second)
     c = np.mean(first < second)
@@ -53,10 +60,8 @@ def test_weights_and_groups_count(rng):
     repeated = {
         name: tuple(np.repeat(array, 2) for array in arrays) for name, arrays in outputs.items()
     }
-    both = systems_of(outputs), systems_of(repeated, groups=np.arange(600) // 2)
-    plain, grouped = (
-        {plan.key: plan for plan in plan_of_systems(one)}[Key("ecuas", 1.0)] for one in both
-    )
+    plain = plans_of(outputs)[ECUAS_1]
+    grouped = plans_of(repeated, groups=np.arange(600) // 2)[ECUAS_1]
     # twice the samples say nothing new
     assert grouped.detectable == pytest.approx(plain.detectable, rel=3e-3)
     assert grouped.needed == pytest.approx(2 * plain.needed, rel=5e-3)
@@ -64,9 +69,8 @@ def test_weights_and_groups_count(rng):
 
 def test_strata_that_are_alike_need_as_many_samples_as_none(rng):
     outputs = pair(rng, 400)
-    key = Key("ecuas", 1.0)
-    both = systems_of(outputs), systems_of(outputs, strata=np.arange(400) % 2)
-    plain, parts = ({plan.key: plan for plan in plan_of_systems(one)}[key] for one in both)
+    plain = plans_of(outputs)[ECUAS_1]
+    parts = plans_of(outputs, strata=np.arange(400) % 2)[ECUAS_1]
     assert parts.needed == pytest.approx(plain.needed, rel=0.05)
     assert parts.detectable == pytest.approx(plain.detectable, rel=0.05)
 
@@ -74,51 +78,44 @@ def test_strata_that_are_alike_need_as_many_samples_as_none(rng):
 @pytest.mark.parametrize(("power", "alpha"), [(0.8, 0.05), (0.9, 0.01), (0.5, 0.2)])
 @pytest.mark.parametrize("spread", [NORMAL, spread_of(0.4, -2.0, -0.1)])
 def test_what_n_detects_needs_n(spread, power, alpha):
-    plan = plan_of(Key("error_rate"), 0.03, spread, 500, power=power, alpha=alpha)
-    back = plan_of(Key("error_rate"), plan.detectable, spread, 500, power=power, alpha=alpha)
-    assert back.needed == 500
-    assert (
-        plan_of(Key("error_rate"), 0.03, spread, plan.needed, power=power, alpha=alpha).detectable
-        <= 0.03 + 1e-9
-    )
+    options = {"power": power, "alpha": alpha}
+    plan = plan_of(ERROR_RATE, 0.03, spread, 500, **options)
+    assert plan_of(ERROR_RATE, plan.detectable, spread, 500, **options).needed == 500
+    there = plan_of(ERROR_RATE, 0.03, spread, plan.needed, **options)
+    fewer = plan_of(ERROR_RATE, 0.03, spread, plan.needed - 1, **options)
+    assert there.detectable <= 0.03 < fewer.detectable
 
 
 def test_a_plan_is_that_of_normal_means_but_for_the_one_answer_more():
     deviates = stats.t(499).ppf(0.975) + stats.norm.ppf(0.8)
-    plan = plan_of(Key("error_rate"), -0.03, NORMAL, 500)
+    plan = plan_of(ERROR_RATE, -0.03, NORMAL, 500)
     assert plan.detectable == pytest.approx(deviates * 0.4 / math.sqrt(500), rel=1e-3)
     assert plan.needed == pytest.approx((deviates * 0.4 / 0.03) ** 2, rel=3e-3)
-    added = spread_of(0.4, -2.0)
-    assert (
-        plan.detectable
-        < plan_of(Key("error_rate"), -0.03, added, 500).detectable
-        < plan.detectable + 2.0 / 500
-    )
+    added = plan_of(ERROR_RATE, -0.03, spread_of(0.4, -2.0), 500)
+    assert plan.detectable < added.detectable < plan.detectable + 2.0 / 500
 
 
 def test_samples_that_never_differ_plan_nothing():
-    plan = plan_of(Key("error_rate"), 0.05, spread_of(0.0), 100)
+    plan = plan_of(ERROR_RATE, 0.05, spread_of(0.0), 100)
     assert (math.isnan(plan.detectable), plan.needed) == (True, None)
 
 
 def test_the_model_has_the_rates_it_is_given(rng):
-    plan = plan_of_rates(Key("error_rate"), (0.3, 0.1), correlation=0.2)
+    plan = plan_of_rates(ERROR_RATE, (0.3, 0.1), correlation=0.2)
     a = 0.3 * 0.7
     b = 0.1 * 0.9
     assert plan.difference == pytest.approx(0.2)
     assert plan.deviation == pytest.approx(math.sqrt(a + b - 0.4 * math.sqrt(a * b)))
-    assert plan_of_rates(Key("ecuas", 1.0), (0.2, 0.2), correlation=1).deviation == pytest.approx(
-        0, abs=1e-6
-    )
+    alike = plan_of_rates(ECUAS_1, (0.2, 0.2), correlation=1)
+    assert alike.deviation == pytest.approx(0, abs=1e-6)
     # a difference of two errors is -1, 0 or 1: least is its variance where the rarer are among the others
-    most_alike = plan_of_rates(Key("error_rate"), (0.3, 0.2), correlation=1)
+    most_alike = plan_of_rates(ERROR_RATE, (0.3, 0.2), correlation=1)
     assert most_alike.deviation == pytest.approx(math.sqrt(0.1 * 0.9))
     assert plan_of_rates(Key("ecuas", 0.0), (0.2, 0.2)).needed is None
     # At a large n an ECUAS_n is the error rate, of whatever confidences.
     large = plan_of_rates(Key("ecuas", 1e6), (0.3, 0.1), correlation=0.2)
-    assert (large.difference, large.deviation) == pytest.approx(
-        (plan.difference, plan.deviation), rel=0.01
-    )
+    expected = pytest.approx((plan.difference, plan.deviation), rel=0.01)
+    assert (large.difference, large.deviation) == expected
 
 
 @pytest.mark.parametrize(
@@ -138,7 +135,7 @@ def test_the_model_has_the_rates_it_is_given(rng):
     ],
 )
 def test_what_cannot_be_planned_is_refused(given, message):
-    arguments = {"key": Key("error_rate"), "error_rates": (0.3, 0.2)} | given
+    arguments = {"key": ERROR_RATE, "error_rates": (0.3, 0.2)} | given
     with pytest.raises(InputError, match=message):
         plan_of_rates(**arguments)
 
@@ -146,21 +143,8 @@ def test_what_cannot_be_planned_is_refused(given, message):
 def test_the_command_plans_with_files_and_without(files, tmp_path, capsys):
     files = [*map(str, files)]
     output = tmp_path / "plan.json"
-    assert (
-        cli.main(
-            [
-                "plan",
-                *files,
-                "--difference",
-                "0.1",
-                "--metrics",
-                "er,auroc",
-                "--output",
-                str(output),
-            ]
-        )
-        == 0
-    )
+    flags = ["--difference", "0.1", "--metrics", "er,auroc", "--output", str(output)]
+    assert cli.main(["plan", *files, *flags]) == 0
     assert "detectable with N = 120" in capsys.readouterr().out
     row, _ = json.loads(output.read_text())["rows"]
     assert row["difference"] == 0.1
@@ -172,10 +156,6 @@ def test_the_command_plans_with_files_and_without(files, tmp_path, capsys):
 
 
 def test_a_pilot_of_one_group_tells_no_error():
-    options = {"confidence_level": 0.95, "groups": [0, 0, 0]}
-    systems = {
-        name: confidence_system([1, 0, 1], [0.9, q, 0.7], **options)
-        for name, q in (("a", 0.2), ("b", 0.8))
-    }
+    outputs = {name: ([0.9, q, 0.7], [1, 0, 1]) for name, q in (("a", 0.2), ("b", 0.8))}
     with pytest.raises(InputError, match="needs two samples, or groups, in each stratum"):
-        plan_of_systems(systems)
+        plans_of(outputs, groups=[0, 0, 0])
