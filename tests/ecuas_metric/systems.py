@@ -81,6 +81,12 @@ def limits(*data, **options):
     return {key: np.array([one.low, one.high]) for key, one in estimates.items()}
 
 
+def reaches(*data, **options):
+    """Return how far the two limits of each of these numbers are from it."""
+    estimates, _ = inferred(*data, **options)
+    return {key: np.array([one.low, one.high]) - one.value for key, one in estimates.items()}
+
+
 def values(decisions, *, sample_weight=None, **options):
     """Return every metric of decisions under its key, for weights (N,) as they are."""
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=sample_weight)

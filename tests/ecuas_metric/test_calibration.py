@@ -34,6 +34,12 @@ def data_of(q, wrong, **options):
     return Data(confidence_decisions(q, 1 - wrong), Options(**options))
 
 
+def debiased(correct, q, **options):
+    """Return the debiased ECE between its limits."""
+    values = score_confidences(correct, q, calibration=True, confidence_level=0.95, **options)
+    return [values[f"ece_debiased{end}"] for end in ("_low", "", "_high")]
+
+
 def mean_product_of_pairs(gap, bins, weight, groups):
     """Return the mean over bins of the mean product of two gaps that are not of one group."""
     total = 0
@@ -95,24 +101,11 @@ def test_without_pairs_there_is_nothing_to_say():
 @pytest.mark.parametrize("method", ["analytic", "percentile"])
 def test_its_interval_is_around_it_whatever_the_method(method, rng):
     q = rng.beta(4, 1.5, 300)
-    options = {
-        "calibration": True,
-        "interval_method": method,
-        "n_resamples": 20,
-        "confidence_level": 0.95,
-    }
     for power in (1, 3):
-        values = score_confidences((rng.random(300) < q**power).astype(int), q, **options)
-        assert (
-            0
-            <= values["ece_debiased_low"]
-            <= values["ece_debiased"]
-            <= values["ece_debiased_high"]
-            <= 1
-        )
-        assert (values["ece_debiased_low"] > 0) == (power == 3)
-        assert math.isnan(values["ece_low"])
-        assert "calibration_p_low" not in values
+        correct = (rng.random(300) < q**power).astype(int)
+        low, value, high = debiased(correct, q, interval_method=method, n_resamples=20)
+        assert 0 <= low <= value <= high <= 1
+        assert (low > 0) == (power == 3)
 
 
 def test_its_interval_is_that_of_its_delta_method():
@@ -121,24 +114,19 @@ def test_its_interval_is_that_of_its_delta_method():
     gaps = np.array([0.2, -0.4])
     accuracy = np.array([0.75, 0.5])
     correct = (np.arange(size) < accuracy[:, None] * size).ravel()
-    options = {"calibration": True, "confidence_level": 0.95}
-    values = score_confidences(correct, np.repeat(accuracy + gaps, size), **options)
+    low, value, high = debiased(correct, np.repeat(accuracy + gaps, size))
     half = 1.96 * math.sqrt((gaps**2 * accuracy * (1 - accuracy)).sum() / 4 / size / 0.1)
-    assert values["ece_debiased"] == pytest.approx(math.sqrt(0.1), rel=1e-3)
-    assert (values["ece_debiased_high"] - values["ece_debiased_low"]) / 2 == pytest.approx(
-        half, rel=0.05
-    )
+    assert value == pytest.approx(math.sqrt(0.1), rel=1e-3)
+    assert (high - low) / 2 == pytest.approx(half, rel=0.05)
 
 
 def test_groups_of_one_answer_leave_the_debiased_gap_as_it_is(rng):
     q = rng.random(300)
     correct = rng.random(300) < q**3
     weight = rng.uniform(0.5, 2, 300)
-    options = {"calibration": True, "confidence_level": 0.95, "sample_weight": weight}
-    alone = score_confidences(correct, q, **options)
-    grouped = score_confidences(correct, q, groups=rng.permutation(300), **options)
-    for name in ("ece_debiased", "ece_debiased_low", "ece_debiased_high"):
-        assert grouped[name] == pytest.approx(alone[name], rel=1e-9), name
+    alone = debiased(correct, q, sample_weight=weight)
+    grouped = debiased(correct, q, sample_weight=weight, groups=rng.permutation(300))
+    assert grouped == pytest.approx(alone, rel=1e-9)
 
 
 def test_of_one_confidence_it_is_the_binomial_test_of_the_number_of_errors():
@@ -230,12 +218,9 @@ def test_calibrated_systems_are_refuted_in_5_percent_of_samples(system, size):
 @pytest.mark.parametrize("sure", [1.0, 1 - 1e-9])
 def test_the_interval_of_the_debiased_gap_is_no_certainty(sure):
     """Of 100 right answers with a confidence of 1, a gap of 1 % is likely; where all are wrong none is above 1."""
-    options = {"calibration": True, "confidence_level": 0.95}
-    right = score_confidences(np.ones(100), np.full(100, sure), **options)
-    assert right["ece_debiased_low"] == 0
-    assert 0.01 < right["ece_debiased_high"] < 0.04
-    wrong = score_confidences(np.zeros(6), np.full(6, 0.9), **options)
-    assert 0.9 < wrong["ece_debiased_high"] <= 1
+    low, _, high = debiased(np.ones(100), np.full(100, sure))
+    assert (low, 0.01 < high < 0.04) == (0, True)
+    assert 0.9 < debiased(np.zeros(6), np.full(6, 0.9))[2] <= 1
 
 
 def test_groups_of_right_answers_alone_are_as_many_answers_by_the_test(rng):

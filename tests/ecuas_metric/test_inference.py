@@ -22,7 +22,7 @@ from ecuas_metric.inference import (
 from ecuas_metric.intervals import numbers_of
 from ecuas_metric.metric import Key, Line, Point
 from ecuas_metric.results import all_values, answers_drawn
-from tests.ecuas_metric.systems import inferred, limits
+from tests.ecuas_metric.systems import inferred, limits, reaches
 
 COSTS = Line(np.zeros(2), np.ones(2))  # their mean is that of the costs
 
@@ -176,16 +176,13 @@ def test_copies_in_groups_tell_what_one_of_each_tells(size, parts, rng):
     """Of few groups, too: their quantile is Student's, of so many groups."""
     q = rng.random(size)
     correct = (rng.random(size) < q).astype(int)
-    part = np.arange(size) % parts
-    strata = {"strata": part} if parts > 1 else {}
-    alone, _ = inferred(q, correct, **strata)
+    strata = {"strata": np.arange(size) % parts} if parts > 1 else {}
+    alone = reaches(q, correct, **strata)
     more = {"groups": np.arange(size)} | strata
     copies = {name: np.repeat(values, 10) for name, values in more.items()}
-    copied, _ = inferred(np.repeat(q, 10), np.repeat(correct, 10), **copies)
+    copied = reaches(np.repeat(q, 10), np.repeat(correct, 10), **copies)
     for key in ("error_rate", "ecuas_1", "auroc", "confidence_brier_score"):
-        for side in ("low", "high"):
-            reach, expected = (getattr(one[key], side) - one[key].value for one in (copied, alone))
-            assert reach == pytest.approx(expected, rel=0.06), (key, side)
+        np.testing.assert_allclose(copied[key], alone[key], rtol=0.06, err_msg=key)
 
 
 def test_strata_of_equal_means_are_none_and_a_small_one_with_weight_widens(rng):
@@ -208,16 +205,10 @@ def test_equal_strata_are_as_sure_as_the_average_of_their_parts(rng):
     correct = rng.random(90) < q
     part = np.arange(90) >= 30
     weight = np.where(part, 1 / 60, 1 / 30)
-    strata = limits(q, correct, strata=part, sample_weight=weight)["error_rate"]
-    of_parts = [(q[rows], correct[rows]) for rows in (part, ~part)]
-    lower, upper = (
-        np.array([limits(*one)["error_rate"][side] for one in of_parts]) for side in (0, 1)
-    )
-    values = np.array([1 - right.mean() for _, right in of_parts])
+    strata = reaches(q, correct, strata=part, sample_weight=weight)["error_rate"]
+    of_parts = [reaches(q[rows], correct[rows])["error_rate"] for rows in (part, ~part)]
     # of independent parts, nearly: their distances add as squares (Zou and Donner 2008)
-    expected = np.hypot(*(lower - values)), np.hypot(*(upper - values))
-    reach = np.abs(strata - values.mean()) * 2
-    np.testing.assert_allclose(reach, expected, rtol=0.04)
+    np.testing.assert_allclose(np.abs(strata) * 2, np.hypot(*of_parts), rtol=0.04)
 
 
 def test_a_small_stratum_without_accepted_answers_takes_no_width_away(rng):
@@ -227,12 +218,9 @@ def test_a_small_stratum_without_accepted_answers_takes_no_width_away(rng):
     strata = np.arange(2000) < 8
     weight = np.where(strata, 0.2 / 8, 0.8 / 1992)
     name = "expected_cost_0.1"
-    options = {"reject_costs": 0.1}
-    alone, _ = inferred(q[8:], correct[8:], **options)
-    both, _ = inferred(q, correct, strata=strata, sample_weight=weight, **options)
-    for side in ("low", "high"):
-        reach, expected = (getattr(one[name], side) - one[name].value for one in (both, alone))
-        assert reach == pytest.approx(0.8 * expected, rel=0.05), side
+    alone = reaches(q[8:], correct[8:], reject_costs=0.1)[name]
+    both = reaches(q, correct, strata=strata, sample_weight=weight, reject_costs=0.1)[name]
+    np.testing.assert_allclose(both, 0.8 * alone, rtol=0.05)
 
 
 def test_groups_of_one_are_none_and_those_alike_count_once(rng):

@@ -24,8 +24,10 @@ def test_where_all_are_accepted_the_expected_cost_is_the_error_rate(rng):
 
 def test_what_would_not_hold_is_withheld_and_said(rng):
     p = rng.beta(4, 1.5, 300)
-    values, notes = inferred(p, (rng.random(300) < p).astype(int), decompose=True, n=1)
+    options = {"decompose": True, "calibration": True, "n_resamples": 9, "n": 1}
+    values, notes = inferred(p, (rng.random(300) < p).astype(int), **options)
     assert math.isnan(values["ece"].low)
+    assert values["calibration_p"].low is None
     assert math.isnan(values["ecuas_1_calibration_loss"].high)
     assert values["ecuas_1_recalibrated"].low < values["ecuas_1_recalibrated"].value
     assert [note.id for note in notes] == ["biased", "recalibration_taken_as_given"]

@@ -8,12 +8,9 @@ from ecuas_metric import inputs
 from ecuas_metric.designs import design_of
 from ecuas_metric.metric import Key
 from ecuas_metric.options import Options, checked_options
-from ecuas_metric.results import compute_results, prepare
+from ecuas_metric.results import all_values, compute_results, prepare, ranked, resampled_values
 from ecuas_metric.sampling import bootstrap_weights, intervals
-
-
-def mean_of(data):
-    return lambda weights: {"mean": weights @ data / weights.sum(axis=-1)}
+from tests.ecuas_metric.scale.parts import FORMS
 
 
 @pytest.fixture
@@ -59,6 +56,19 @@ def test_strata_keep_their_sizes():
     groups = np.array([0, 0, 1, 1, 2, 2, 3, 4, 4, 5])
     both = all_weights(10, 100, strata=strata, groups=groups)
     assert (both[:, [0, 2, 4, 6]].sum(axis=1) == 4).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_resample_has_the_values_of_its_counts_as_weights(form, rng):
+    system = FORMS[form](rng, 300).system(confidence_level=0.95)
+    (counts,) = bootstrap_weights(design_of(300), Options(n_resamples=3))
+    together = resampled_values(system, counts)
+    own = system.options.sample_weight
+    for row, drawn in enumerate(counts.astype(np.float64)):
+        weight = drawn if own is None else drawn * own
+        alone = all_values(ranked(system.decisions, system.options.replace(sample_weight=weight)))
+        of_row = {key: values[row] for key, values in together.items()}
+        assert of_row == pytest.approx(alone, rel=1e-12, abs=1e-15)
 
 
 def test_a_group_in_two_strata_is_an_error():
