@@ -556,14 +556,13 @@ def numbers_of(answers: Answers, values: Values) -> dict[Key, Number]:
     return {key: number for key, number in numbers.items() if number is not None}
 
 
-def limits_of_selected(answers: Answers, selected: Bools, *, of_right: bool = False) -> Limits:
-    """Return the limits of the mean cost of selected groups of answers (G,), or of the share of right ones in them."""
+def limits_of_selected(answers: Answers, selected: Bools) -> Limits:
+    """Return the limits of the mean cost of selected groups of answers (G,)."""
     if not (selected.any() and answers.tell_errors):
         return NONE
     groups = answers.groups
     is_in = selected.astype(np.float64)
-    cost = Line(is_in, -is_in) if of_right else Line(0 * is_in, is_in)
-    at = _quotient_at(cost, Line(is_in, 0 * is_in))
+    at = _quotient_at(Line(0 * is_in, is_in), Line(is_in, 0 * is_in))
     seen = at(groups)
     most = 1.0 if answers.is_binary else math.inf
     dearest = answers.dearest(selected)

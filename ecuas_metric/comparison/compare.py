@@ -18,7 +18,7 @@ from ..errors import InputError, Note
 from ..files.submissions import Submission
 from ..files.values import TEXT, from_numpy, from_values, positions_in, texts_in
 from ..inference import Inference
-from ..inputs import Bools, Ints, Limits, count_up
+from ..inputs import Bools, Ints, Limits, count_up, grouped
 from ..metric import Key
 from ..options import effective_weights
 from ..results import System, named_systems, ranked, reordered
@@ -314,13 +314,12 @@ def _shared_by_part(
     submissions: Sequence[Submission], ids: Sequence[pa.Array]
 ) -> dict[str, pa.Array]:
     """Return the ids that all systems have, by part; InputError if there is none in a part."""
-    by_part: dict[str, list[pa.Array]] = {}
-    for submission, own in zip(submissions, ids, strict=True):
-        by_part.setdefault(submission.part, []).append(own)
+    pairs = zip(submissions, ids, strict=True)
+    by_part = grouped(pairs, lambda pair: pair[0].part)
     num_systems = max(map(len, by_part.values()))
     shared = {}
     for part, of_part in by_part.items():
-        shared[part] = reduce(_shared, of_part)
+        shared[part] = reduce(_shared, [own for _, own in of_part])
         if len(of_part) < num_systems or not len(shared[part]):
             got = f"none in {part}" if part else "none"
             raise InputError("in_common", "no_common_id", got=got, advice="name_other_ids")

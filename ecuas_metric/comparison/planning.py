@@ -11,12 +11,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..decisions import confidence_decisions
+from ..decisions import right_and_wrong
 from ..errors import InputError
 from ..inference import Inference, Moments
 from ..inputs import Floats
 from ..metric import Key
-from ..metrics import cost_of
+from ..metrics import line_of_mean
 from ..options import ALPHA, DEFAULTS, check_number
 from ..results import System
 from .compare import align
@@ -189,22 +189,12 @@ def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
     check_number(error_rate, "error_rates", 0, 1, inside=True)
     check_number(auroc, "auroc", 0.5, 1, inside=True)
     confidence = _confidences(error_rate, auroc)
-    right, wrong = (
-        cost_of(
-            key,
-            confidence_decisions(confidence, np.full(len(confidence), correct)),
-            DEFAULTS,
-        )
-        for correct in (1, 0)
-    )
+    line = line_of_mean(key, 1 - confidence, right_and_wrong(1.0), DEFAULTS)
+    right = line.intercept
+    wrong = line.at(1.0)
     mean, square = (np.mean(confidence * right**k + (1 - confidence) * wrong**k) for k in (1, 2))
     deviation = math.sqrt(max(float(square - mean**2), 0.0))
-    return _Costs(
-        float(mean),
-        deviation,
-        float(right.mean()),
-        float(wrong.mean()),
-    )
+    return _Costs(float(mean), deviation, float(right.mean()), float(wrong.mean()))
 
 
 @functools.cache

@@ -61,7 +61,8 @@ def accuracy_band(system: System) -> Band:
     n_bins = system.options.n_bins
     bins = np.empty(len(answers.groups.weight), np.int64)
     bins[answers.rows().group] = confidence_bins(confidence, n_bins=n_bins)
-    return _band([limits_of_selected(answers, bins == i, of_right=True) for i in range(n_bins)])
+    risks = [limits_of_selected(answers, bins == i) for i in range(n_bins)]
+    return _band([(1 - high, 1 - low) for low, high in risks])
 
 
 def _band(limits: list[Limits]) -> Band:
