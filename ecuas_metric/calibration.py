@@ -148,7 +148,8 @@ def limits_of_gap(data: Data, freedom: float) -> Limits:
     """
     from scipy.special import stdtrit
 
-    quantile = float(stdtrit(freedom, (1 + (data.options.confidence_level or 0.0)) / 2))
+    level = data.options.confidence_level or 0.0
+    quantile = float(stdtrit(freedom, (1 + level) / 2))
     square = squared_gap(data)
     bins = _gaps_of_bins(data)
     if not len(bins.share):
@@ -163,7 +164,8 @@ def limits_of_gap(data: Data, freedom: float) -> Limits:
     half = quantile * math.sqrt(max(variance, 0.0))
     low = max(middle - half, 0.0)
     high = max(middle + half, 0.0)
-    return min(math.sqrt(low), 1.0), min(math.sqrt(high), 1.0)
+    low, high = np.minimum(np.sqrt([low, high]), 1.0).tolist()
+    return low, high
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -225,10 +227,11 @@ def _covariance_of_bins(
 
 def _sums_of_groups(values: Floats, bins: Ints, groups: Ints) -> Floats:
     """Sum values (N,) over the bins of each group: shape (groups, bins)."""
-    shape = (int(groups.max()) + 1, int(bins.max()) + 1)
-    cells = groups * shape[1] + bins
-    sums = np.bincount(cells, values, minlength=shape[0] * shape[1])
-    return np.asarray(sums.reshape(shape))
+    num_groups = int(groups.max()) + 1
+    num_bins = int(bins.max()) + 1
+    cells = groups * num_bins + bins
+    sums = sums_in_bins(values, cells, n_bins=num_groups * num_bins)
+    return sums.reshape(num_groups, num_bins)
 
 
 def calibration_test(data: Data) -> float:
@@ -255,7 +258,9 @@ def calibration_test(data: Data) -> float:
     for start in range(0, options.n_resamples, rows):
         drawn = _range_of_sums(chance.draw(min(rows, options.n_resamples - start)))
         as_large += int(np.count_nonzero(drawn >= least))
-    return math.nan if math.isnan(effect) else (1 + as_large) / (1 + options.n_resamples)
+    if math.isnan(effect):
+        return math.nan
+    return (1 + as_large) / (1 + options.n_resamples)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -338,7 +343,8 @@ def _design_effect(
     alone = squares @ np.square(residual)
     together = np.square(np.bincount(groups, weight * residual)).sum()
     size = np.square(np.bincount(groups, weight)).sum() / squares.sum()
-    one_more = np.square(squares.sum() / weight.sum()) * np.average(q * (1 - q), weights=weight)
+    unit = squares.sum() / weight.sum()
+    one_more = np.square(unit) * np.average(q * (1 - q), weights=weight)
     if not one_more > 0:
         return 1.0
     effect = design_effect(together, alone, one_more, size)
@@ -387,7 +393,9 @@ def ece_of_unjudged(unjudged: Unjudged, bins: Ints) -> Limits:
     """Return the bounds of the ECE of bins (N,)."""
     bounds = gap_bounds(unjudged, bins)
     weight = float(bounds.weight.sum())
-    return float(bounds.low.sum()) / weight, float(bounds.high.sum()) / weight
+    low = float(bounds.low.sum())
+    high = float(bounds.high.sum())
+    return low / weight, high / weight
 
 
 def _ece_of_unjudged(unjudged: Unjudged) -> Limits:

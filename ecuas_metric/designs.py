@@ -69,8 +69,8 @@ class Design:
     def tells_errors(self) -> bool:
         """Whether there are two units in each stratum, and all are worth two: otherwise no error is known."""
         weight, stratum = self.units
-        are_two = len(weight) > 1 if self.stratum is None else np.bincount(stratum).min() > 1
-        return bool(are_two) and effective_size(weight) > 2 - _ROUNDING
+        fewest = len(weight) if self.stratum is None else np.bincount(stratum).min()
+        return bool(fewest > 1) and effective_size(weight) > 2 - _ROUNDING
 
     def totals(self, values: Floats) -> Floats:
         """Return the sums (H,) or (H, M) of values (N,) or (N, M) over strata."""
@@ -126,9 +126,10 @@ class Design:
         effect = design_effect(totals(home, squares), alone, one_more, size)
         spread = self._spread(relevant)
         number = totals(home, spread)
+        squared_spread = totals(home, np.square(spread))
         return Clusters(
             np.maximum(effect, 1.0),
-            ratio(np.square(number), totals(home, np.square(spread)), 1.0),
+            ratio(np.square(number), squared_spread, 1.0),
         )
 
     def added(self, clusters: Clusters) -> float:

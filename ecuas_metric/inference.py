@@ -340,7 +340,8 @@ def moments(
     whole = total(weight)
     square = total(rows[0].square)
     unit = square / whole
-    influence = np.sum([one.influence(line) for one, line in zip(rows, lines, strict=True)], axis=0)
+    influences = [one.influence(line) for one, line in zip(rows, lines, strict=True)]
+    influence = np.sum(influences, axis=0)
     mass = np.zeros(len(weight))
     moved = np.zeros(len(weight))
     if seen is None:
@@ -353,13 +354,15 @@ def moments(
             added = relevant * design.of_samples(share)
             moved += added * line.at(number.worst)[one.group]
             # sums of weighted costs can make a kind less than nothing
-            mass = np.where(np.abs(added) > np.abs(mass), added, mass)
+            is_more = np.abs(added) > np.abs(mass)
+            mass = np.where(is_more, added, mass)
     sums = total(weight * influence) + total(moved)
     mean = sums / (whole + total(mass))
     mean = design.of_samples(mean)
     deviation = influence - mean
     squares = np.square(deviation)
-    extreme = np.divide(moved, mass, out=np.zeros(len(mass)), where=mass != 0)
+    none = np.zeros(len(mass))
+    extreme = np.divide(moved, mass, out=none, where=mass != 0)
     extreme -= mean
     first = mass * extreme
     second = first * extreme
@@ -394,11 +397,10 @@ def _clusters(
     low = high = design.centred(influence) - influence
     matters = np.zeros(len(influence), np.bool_)
     for number, line, one in zip(numbers, lines, rows, strict=True):
-        ends = [
-            np.nan_to_num(line.at(cost))[one.group] for cost in (number.cheapest, number.dearest)
-        ]
-        low = low + np.minimum(*ends)
-        high = high + np.maximum(*ends)
+        cheap = np.nan_to_num(line.at(number.cheapest))[one.group]
+        dear = np.nan_to_num(line.at(number.dearest))[one.group]
+        low = low + np.minimum(cheap, dear)
+        high = high + np.maximum(cheap, dear)
         matters |= number.matters[one.group]
     farthest = np.maximum(np.square(low), np.square(high))
     return design.clusters(influence, matters, farthest)
@@ -460,7 +462,8 @@ class Reach:
     @property
     def terms(self) -> Floats:
         """The size (G,) of the terms of which that influence is the sum."""
-        return np.asarray(np.abs(self.line.intercept) + np.abs(self.line.slope * self.cost))
+        of_cost = self.line.slope * self.cost
+        return np.asarray(np.abs(self.line.intercept) + np.abs(of_cost))
 
 
 def _reach(number: Number, added: float) -> Reach:
@@ -525,9 +528,8 @@ class Inference:
         """Return the p-value of the hypothesis that the number lies on its other side; 1/2 if it is the value."""
         if self.value == hypothesis:
             return 0.5
-        tail = (
-            self.lower.tail(hypothesis) if self.value > hypothesis else self.upper.tail(-hypothesis)
-        )
+        is_above = self.value > hypothesis
+        tail = self.lower.tail(hypothesis) if is_above else self.upper.tail(-hypothesis)
         return min(max(tail, _LEAST), 0.5)
 
     def p_value(self, hypothesis: float = 0.0) -> float:
@@ -543,7 +545,8 @@ def infer(numbers: Sequence[Number], design: Design) -> Inference | None:
     seen = moments_seen(numbers, design)
     lower = _side(numbers, design, seen)
     upper = _side([number.negated() for number in numbers], design, seen)
-    if not math.isfinite(lower.centre + lower.deviation + upper.centre + upper.deviation):
+    ends = [lower.centre, lower.deviation, upper.centre, upper.deviation]
+    if not all(map(math.isfinite, ends)):
         return None
     return Inference(
         math.fsum(number.value for number in numbers),
@@ -625,7 +628,7 @@ def unseen(
     if not reaches:
         return None
     moved = [reach.mass * np.square(reach.extreme) for reach in reaches]
-    index = int(np.argmax([float(np.max(one)) for one in moved]))
+    index = int(np.argmax(list(map(np.max, moved))))
     return _unseen_groups(index, numbers[index].groups, reaches[index])
 
 
@@ -644,7 +647,8 @@ def _unseen_groups(number: int, groups: Groups, reach: Reach) -> Unseen:
     ends = np.flatnonzero(~is_like)
     first = int(ends[ends < worst].max(initial=-1)) + 1
     last = int(ends[ends > worst].min(initial=len(is_like))) - 1
-    steepest = float(np.abs(reach.line.slope[first : last + 1]).max())
+    slope = reach.line.slope[first : last + 1]
+    steepest = float(np.abs(slope).max())
     largest_cost = float(reach.cost.max() or groups.event.max())
     return Unseen(
         number,
@@ -686,11 +690,15 @@ def _normal_tail(tail: float, freedom: float) -> float:
     """Return the normal level whose quantile is Student's at `tail`."""
     from scipy.special import ndtr, stdtrit
 
-    return tail if math.isinf(freedom) else max(float(ndtr(stdtrit(freedom, tail))), _LEAST)
+    if math.isinf(freedom):
+        return tail
+    return max(float(ndtr(stdtrit(freedom, tail))), _LEAST)
 
 
 def _student_tail(tail: float, freedom: float) -> float:
     """Return the level of Student's distribution whose quantile is the normal one at `tail`."""
     from scipy.special import ndtri, stdtr
 
-    return tail if math.isinf(freedom) else float(stdtr(freedom, ndtri(tail)))
+    if math.isinf(freedom):
+        return tail
+    return float(stdtr(freedom, ndtri(tail)))

@@ -116,7 +116,8 @@ class Answers:
             return max(seen, HALF * float(events.max())) or self.form.max_uncertainty
         cost = _of_best_decisions(self.options.cost)
         is_larger = cost > seen * (1 + _ROUNDING)
-        return float(cost.min(initial=max(cost.max(), seen), where=is_larger))
+        most = max(cost.max(), seen)
+        return float(cost.min(initial=most, where=is_larger))
 
 
 def _of_best_decisions(cost: Floats) -> Floats:
@@ -332,13 +333,15 @@ def _own_loss(key: Key, answers: Answers, value: float) -> Number | None:
     at = _mean_at(_cost_of(groups))
     least, most = _range_of(key, answers)
     dearest = _dearest_loss(groups, most)
-    return Number(value, groups, at, at(groups), least, most, dearest=dearest, rows=rows)
+    seen = at(groups)
+    return Number(value, groups, at, seen, least, most, dearest=dearest, rows=rows)
 
 
 def _groups_of_parts(cost: Floats, part: Ints, answers: Answers) -> Groups:
     """Return the sums of samples (N,) over parts."""
     add = functools.partial(totals, part)
-    return _groups_of(cost, answers.options.sample_weight, add, np.zeros(part.max() + 1))
+    none = np.zeros(part.max() + 1)
+    return _groups_of(cost, answers.options.sample_weight, add, none)
 
 
 def _cost_of(groups: Groups) -> Line:
@@ -361,15 +364,15 @@ class _Naive:
     options: Options
 
     def value(self, share: Floats) -> float:
-        return float(
-            naive_values(self.one_each, self.options, sample_weight=share)[self.key.of("")]
-        )
+        values = naive_values(self.one_each, self.options, sample_weight=share)
+        return float(values[self.key.of("")])
 
     def slope(self, share: Floats) -> Floats:
         """Return the slope of its value in the share of each kind (K,)."""
         # the slopes, differences, would show how the shares were summed
         rounded = np.round(share / share.sum(), 12)
-        return naive_slopes(self.one_each, rounded, self.options)[self.key.of("")]
+        slopes = naive_slopes(self.one_each, rounded, self.options)
+        return slopes[self.key.of("")]
 
 
 def _normalized(key: Key, answers: Answers, value: float) -> Number:
@@ -472,7 +475,8 @@ def _range_of(key: Key, answers: Answers) -> Limits:
     above = float(u.max(initial=most))  # which is rejected at every cost
     answers_some = np.isfinite(u).any()
     least = 0.0 if answers_some else math.inf  # what rejects all rejects the next answer too
-    line = line_of_mean(key, np.maximum([0.0, most, above], least), answers.form, answers.options)
+    uncertainties = np.maximum([0.0, most, above], least)
+    line = line_of_mean(key, uncertainties, answers.form, answers.options)
     # not 0 times infinity
     dearest = np.array([slope and slope * data.largest_cost for slope in line.slope.tolist()])
     ends = np.stack([line.intercept, line.intercept + dearest])
@@ -544,16 +548,19 @@ def _limits(
     for limit in (low, high):
         wrong = groups.cost * (limit / share)
         right = (groups.weight - groups.cost) * ((1 - limit) / (1 - share))
-        values.append(
-            number.at(dataclasses.replace(groups, weight=right + wrong, cost=wrong)).value
-        )
+        at_limit = dataclasses.replace(groups, weight=right + wrong, cost=wrong)
+        values.append(number.at(at_limit).value)
     return min(values), max(values)
 
 
 def numbers_of(answers: Answers, values: Values) -> dict[Key, Number]:
     """Return the numbers of answers, as the engine sees them, of which errors are known."""
-    numbers = {key: number_of(key, answers, float(value)) for key, value in values.items()}
-    return {key: number for key, number in numbers.items() if number is not None}
+    numbers = {}
+    for key, value in values.items():
+        number = number_of(key, answers, float(value))
+        if number is not None:
+            numbers[key] = number
+    return numbers
 
 
 def limits_of_selected(answers: Answers, selected: Bools) -> Limits:
@@ -590,7 +597,8 @@ def _notes(
 ) -> tuple[Note, ...]:
     """Return why numbers have no interval, and what intervals assume or leave out."""
     bounded = [key for key, (low, _) in limits.items() if math.isfinite(low)]
-    bare = [key for key in limits if key not in bounded and math.isfinite(float(values[key]))]
+    defined = [key for key in limits if math.isfinite(float(values[key]))]
+    bare = [key for key in defined if key not in bounded]
     notes = note_on("biased", [key for key in bare if key.is_biased])
     notes += note_on("no_interval_known", [key for key in bare if not key.is_biased])
     fitted = [key for key in bounded if key.variant == "recalibrated"]
@@ -607,7 +615,9 @@ def note_on(
     **fields: object,
 ) -> tuple[Note, ...]:
     """Return a note that names some numbers, if there are any."""
-    return (Note(identifier, {**fields, "metrics": list(keys)}),) if keys else ()
+    if not keys:
+        return ()
+    return (Note(identifier, fields | {"metrics": list(keys)}),)
 
 
 def notes_unseen(

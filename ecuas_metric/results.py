@@ -145,9 +145,9 @@ class Results:
         """Return plain floats under plain keys; the limits of intervals are ``{key}_low`` and ``{key}_high``."""
         values = {str(key): estimate.value for key, estimate in self.estimates.items()}
         for key, estimate in self.estimates.items():
-            for end, limit in (("low", estimate.low), ("high", estimate.high)):
-                if limit is not None:
-                    values[f"{key}_{end}"] = limit
+            if estimate.low is not None and estimate.high is not None:
+                values[f"{key}_low"] = estimate.low
+                values[f"{key}_high"] = estimate.high
         return values
 
     def __repr__(self) -> str:
@@ -271,7 +271,9 @@ def compute_results(
             limits[debiased] = _limits_of_gap(_drawn(system))
             if math.isnan(limits[debiased][0]):
                 notes += note_on("no_interval_known", [debiased])
-    estimates = {key: Estimate(value, *limits.get(key, ())) for key, value in values.items()}
+    estimates = {}
+    for key, value in values.items():
+        estimates[key] = Estimate(value, *limits.get(key, ()))
     return Results(estimates, notes, system.basis)
 
 
@@ -411,7 +413,7 @@ def _drawn(system: System) -> System:
         raise InputError(
             "sample_weight", "too_many_copies", value=int(weight.sum()), most=MOST_DRAWN
         )
-    copies = weight.astype(np.int64) if is_count else (weight > 0).astype(np.int64)
+    copies = (weight if is_count else weight > 0).astype(np.int64)
     rows = np.repeat(np.arange(len(copies)), copies)
     samples = reordered(replace(system, ids=None), rows)
     if not is_count:

@@ -46,7 +46,8 @@ def interval(replicates: Floats, level: float) -> Limits:
     finite = replicates[np.isfinite(replicates)]
     if not len(finite):
         return NONE
-    low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
+    tail = (1 - level) / 2
+    low, high = np.quantile(finite, [tail, 1 - tail])
     return float(low), float(high)
 
 
@@ -94,6 +95,9 @@ def _collect(
 
 def _note_left_out(replicates: Mapping[Key, Floats]) -> tuple[Note, ...]:
     """Return a note if some metric has no value in more than 1 % of the resamples, but not in all."""
-    shares = {key: np.mean(~np.isfinite(values)) for key, values in replicates.items()}
-    listed = [f"{key} {share:.1%}" for key, share in shares.items() if _LEFT_OUT_NOTE < share < 1]
+    listed = []
+    for key, values in replicates.items():
+        share = np.mean(~np.isfinite(values))
+        if _LEFT_OUT_NOTE < share < 1:
+            listed.append(f"{key} {share:.1%}")
     return (Note("resamples_left_out", {"metrics": listed}),) if listed else ()

@@ -54,7 +54,7 @@ _NONE = (None, None)
 _ROUNDING = 1e-13  # of a group's weight: differences below it are none
 SUMS = (*GROUP_SUMS, "uncertainty", "cost_uncertainty")
 # the power of the unit of weights in the sums of `GROUP_SUMS`
-_POWERS = dict(zip(GROUP_SUMS, (1, 1, 2, 2, 2, 4), strict=True))
+_POWERS = (1, 1, 2, 2, 2, 4)
 _OF_EACH_ROW = Digest("of each row")
 _UNKNOWN: dict[str, Any] = dict.fromkeys(  # of a part of the rows
     ("groups", "strata", "labels", "ids", "answers", "level", "interval_method", "draws")
@@ -229,7 +229,8 @@ def groups_of(decisions: Decisions, weight: Floats, counts: Floats) -> GroupSums
     w = weight[order]
     c = decisions.candidate_cost[order]
     u = decisions.uncertainty[order]
-    terms = group_terms(w, c, counts[order]) | {"uncertainty": w * u, "cost_uncertainty": w * c * u}
+    terms = group_terms(w, c, counts[order])
+    terms |= {"uncertainty": w * u, "cost_uncertainty": w * c * u}
     sums = {name: np.add.reduceat(term, starts) for name, term in terms.items()}
     return GroupSums(rank[starts], rank[starts], sums)
 
@@ -245,7 +246,8 @@ def _own_sums(
     for key in keys_of(decisions, options, when=("", "ratio")):
         if key.entry.is_own_loss:
             x = cost_of(key, decisions, options)
-            sums[key] = OwnSums(inner(every, x), inner(squares, x), inner(squares, np.square(x)))
+            of_squares = inner(squares, np.square(x))
+            sums[key] = OwnSums(inner(every, x), inner(squares, x), of_squares)
     return sums
 
 
@@ -369,7 +371,8 @@ def _bin(rank: Floats, none: Decisions) -> Ints:
 def _steps(share: Floats) -> Ints:
     """Return whole numbers that increase with shares (N,) of the largest uncertainty; all engines have these roots."""
     root = np.sqrt(np.sqrt(np.sqrt(np.minimum(share, _MOST))))
-    return np.floor(LINEAR * np.minimum(share, 1.0) + ROOT * root).astype(np.int64)
+    steps = LINEAR * np.minimum(share, 1.0) + ROOT * root
+    return np.floor(steps).astype(np.int64)
 
 
 def _merged_notes(parts: Sequence[Summary]) -> tuple[Note, ...]:
@@ -393,7 +396,8 @@ def _is_counted(note: Note) -> bool:
 
 def _is_in_all(note: Note, parts: Sequence[Summary]) -> bool:
     """Return whether all parts that have rows have such a note."""
-    return all(any(other.id == note.id for other in part.notes) for part in parts if part.rows)
+    ids = [[other.id for other in part.notes] for part in parts if part.rows]
+    return all(note.id in of_part for of_part in ids)
 
 
 def _counted(note: Note, parts: Sequence[Summary]) -> Note:
@@ -568,7 +572,8 @@ def _mean_rank(summary: Summary, total: Floats, weight: Floats) -> Floats:
     """Return the rank of the mean uncertainty of some samples of each group, that of all where they are tied."""
     groups = summary.groups
     rank = summary.none.rank_at(ratio(total, weight))
-    return np.where(groups.are_tied, groups.low, np.clip(rank, groups.low, groups.high))
+    mean = np.clip(rank, groups.low, groups.high)
+    return np.where(groups.are_tied, groups.low, mean)
 
 
 def _ties(summary: Summary) -> TieGroups:
@@ -629,7 +634,8 @@ def _inference_groups(summary: Summary) -> Groups:
     sums = summary.groups.sums
     rank = _mean_rank(summary, sums["uncertainty"], sums["weight"])
     unit = _unit(summary)
-    in_unit = [unit**power * sums[name] for name, power in _POWERS.items()]
+    powers = zip(GROUP_SUMS, _POWERS, strict=True)
+    in_unit = [unit**power * sums[name] for name, power in powers]
     return Groups(summary.none.uncertainty_at(rank), *in_unit)
 
 

@@ -106,7 +106,9 @@ class Family:
         }
         if not numbers:
             return {}
-        influences = [number.answers().influence(number.seen.line) for number in numbers.values()]
+        influences = []
+        for number in numbers.values():
+            influences.append(number.answers().influence(number.seen.line))
         moved = self.design.moved(np.stack(influences, axis=1))
         size = np.sqrt(np.square(moved).sum(axis=0))
         moved /= np.where(size > 0, size, 1.0)
@@ -232,5 +234,6 @@ class Family:
         for name, gains in largest_gain.items():
             count = np.count_nonzero(gains >= ndtri(1 - least_tail[name]))
             tail = float(ndtr(-np.partition(gains, place)[place]))
-            tests[name] = BestTest((1 + count) / (1 + DRAWS), max(1 - 2 * tail, level))
+            p_value = (1 + count) / (1 + DRAWS)
+            tests[name] = BestTest(p_value, max(1 - 2 * tail, level))
         return tests

@@ -125,7 +125,8 @@ def plan_of_rates(
     rare, often = sorted(error_rates)
     most = math.sqrt(rare * (1 - often) / (often * (1 - rare)))
     product = min(correlation, most) * first.deviation * second.deviation
-    deviation = math.sqrt(max(first.deviation**2 + second.deviation**2 - 2 * product, 0.0))
+    variance = first.deviation**2 + second.deviation**2 - 2 * product
+    deviation = math.sqrt(max(variance, 0.0))
     wanted = first.mean - second.mean if difference is None else difference
     dear, cheap = (first, second) if wanted > 0 else (second, first)
     shift = (dear.mean - dear.right) + (cheap.wrong - cheap.mean)
@@ -192,9 +193,10 @@ def _costs(key: Key, error_rate: float, auroc: float) -> _Costs:
     line = line_of_mean(key, 1 - confidence, right_and_wrong(1.0), DEFAULTS)
     right = line.intercept
     wrong = line.at(1.0)
-    mean, square = (np.mean(confidence * right**k + (1 - confidence) * wrong**k) for k in (1, 2))
-    deviation = math.sqrt(max(float(square - mean**2), 0.0))
-    return _Costs(float(mean), deviation, float(right.mean()), float(wrong.mean()))
+    mean = float(np.mean(confidence * right + (1 - confidence) * wrong))
+    square = float(np.mean(confidence * right**2 + (1 - confidence) * wrong**2))
+    deviation = math.sqrt(max(square - mean**2, 0.0))
+    return _Costs(mean, deviation, float(right.mean()), float(wrong.mean()))
 
 
 @functools.cache

@@ -132,7 +132,8 @@ def _bounds_of(key: Key, unjudged: Unjudged, completions: Iterable[Data]) -> Lim
         return metric.unjudged(unjudged)
     if metric.cost is None:
         return None
-    costs = np.array([cost_of(key, data.decisions, data.options) for data in completions])
-    low = np.average(costs.min(axis=0), weights=unjudged.weight)
-    high = np.average(costs.max(axis=0), weights=unjudged.weight)
-    return low, high
+    costs = [cost_of(key, data.decisions, data.options) for data in completions]
+    low = np.minimum.reduce(costs)
+    high = np.maximum.reduce(costs)
+    weight = unjudged.weight
+    return np.average(low, weights=weight), np.average(high, weights=weight)
