@@ -582,7 +582,5 @@ def _pick(
 
 def select_options(options: Options, rows: Ints) -> Options:
     """Return options for some of the samples."""
-    values = {name: getattr(options, name) for name in PER_SAMPLE}
-    return options.replace(
-        **{name: array[rows] for name, array in values.items() if array is not None}
-    )
+    kept = {name: picked(getattr(options, name), rows) for name in PER_SAMPLE}
+    return options.replace(**kept)

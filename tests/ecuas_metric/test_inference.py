@@ -321,9 +321,8 @@ def test_what_was_not_seen_is_told_with_its_place(rng):
     q = np.where(np.arange(120) < 69, 1.0, 0.5)
     _, notes = inferred(q, (q == 1) | (rng.random(120) > 0.3), n=0)
     (note,) = (note for note in notes if note.id == "unseen")
-    assert note.fact.startswith(
-        "No mistake was seen among 69 answers with confidence 1; one would move a number by up to 16/N"
-    )
+    told = "No mistake was seen among 69 answers with confidence 1; one would move a number by up to 16/N"
+    assert note.fact.startswith(told)
     assert "ecuas_0" in note.fact
     assert "unseen" not in [note.id for note in inferred(q, np.arange(120) % 4 > 0, n=0)[1]]
 
@@ -406,15 +405,17 @@ def test_a_system_that_is_the_naive_one_has_its_value():
             assert 1 - 1e-12 <= found[key].high < 1.05
 
 
-def test_a_normalised_error_rate_whose_naive_system_is_undecided_has_no_interval(rng):
-    for frequency, has_interval in ((0.5, False), (0.8, True)):
-        label = (rng.random(200) > frequency).astype(int)
-        q = np.clip(label + rng.normal(0, 0.5, 200), 0.01, 0.99)
-        posterior = np.stack([1 - q, q], axis=1)
-        found, notes = inferred(posterior, label, "posteriors", normalize=True)
-        assert math.isfinite(found["normalized_error_rate"].low) == has_interval
-        assert math.isfinite(found["normalized_cross_entropy"].low)
-        assert any("divided by" in note.fact for note in notes) == (not has_interval)
+@pytest.mark.parametrize(("frequency", "has_interval"), [(0.5, False), (0.8, True)])
+def test_a_normalised_error_rate_whose_naive_system_is_undecided_has_no_interval(
+    frequency, has_interval, rng
+):
+    label = (rng.random(200) > frequency).astype(int)
+    q = np.clip(label + rng.normal(0, 0.5, 200), 0.01, 0.99)
+    posterior = np.stack([1 - q, q], axis=1)
+    found, notes = inferred(posterior, label, "posteriors", normalize=True)
+    assert math.isfinite(found["normalized_error_rate"].low) == has_interval
+    assert math.isfinite(found["normalized_cross_entropy"].low)
+    assert any("divided by" in note.fact for note in notes) == (not has_interval)
 
 
 def test_one_more_answer_costs_the_next_entry_of_a_matrix(rng):

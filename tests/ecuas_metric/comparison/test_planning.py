@@ -1,4 +1,3 @@
-import json
 import math
 
 import numpy as np
@@ -11,7 +10,6 @@ from ecuas_metric.comparison.planning import Spread, plan_of, plan_of_rates, pla
 from ecuas_metric.errors import InputError
 from ecuas_metric.inference import Moments
 from ecuas_metric.metric import Key
-from ecuas_metric.reporting import cli
 
 OPTIONS = {"confidence_level": 0.95, "n": (0, 1)}
 
@@ -138,21 +136,6 @@ def test_what_cannot_be_planned_is_refused(given, message):
     arguments = {"key": ERROR_RATE, "error_rates": (0.3, 0.2)} | given
     with pytest.raises(InputError, match=message):
         plan_of_rates(**arguments)
-
-
-def test_the_command_plans_with_files_and_without(files, tmp_path, capsys):
-    files = [*map(str, files)]
-    output = tmp_path / "plan.json"
-    flags = ["--difference", "0.1", "--metrics", "er,auroc", "--output", str(output)]
-    assert cli.main(["plan", *files, *flags]) == 0
-    assert "detectable with N = 120" in capsys.readouterr().out
-    row, _ = json.loads(output.read_text())["rows"]
-    assert row["difference"] == 0.1
-    assert cli.main(["plan", "--error-rates", "0.3,0.25", "--samples", "455"]) == 0
-    assert "ECUAS_128" in capsys.readouterr().out
-    for wrong in ([], [files[0]], [*files, "--auroc", "0.7"], [*files, "--error-rates", "0.1,0.2"]):
-        assert cli.main(["plan", *wrong]) == 2
-        assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_pilot_of_one_group_tells_no_error():
