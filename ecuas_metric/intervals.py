@@ -359,27 +359,27 @@ def _dearest_loss(groups: Groups, most: float) -> float:
 class _Naive:
     """The naive system of a number, as a function of how frequent kinds of samples are (K,)."""
 
-    key: Key
+    key: Key  # of the plain number
     one_each: Decisions  # a sample of each kind
     options: Options
 
     def value(self, share: Floats) -> float:
         values = naive_values(self.one_each, self.options, sample_weight=share)
-        return float(values[self.key.of("")])
+        return float(values[self.key])
 
     def slope(self, share: Floats) -> Floats:
         """Return the slope of its value in the share of each kind (K,)."""
         # the slopes, differences, would show how the shares were summed
         rounded = np.round(share / share.sum(), 12)
-        slopes = naive_slopes(self.one_each, rounded, self.options)
-        return slopes[self.key.of("")]
+        return naive_slopes(self.one_each, rounded, self.options)[self.key]
 
 
 def _normalized(key: Key, answers: Answers, value: float) -> Number:
     """Return a number divided by that of a naive system, which depends on the error rate."""
     line = answers.line(key)
     ones = np.ones(len(line.slope))
-    naive = _Naive(key, right_and_wrong(answers.form.max_uncertainty), answers.options)
+    one_each = right_and_wrong(answers.form.max_uncertainty)
+    naive = _Naive(key.of(""), one_each, answers.options)
 
     def at(groups: Groups) -> Point:
         wrong = float(groups.cost.sum())
@@ -405,10 +405,11 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
     # A frequency that enters by its logarithm or a maximum is known to first order if K is small against root N.
     if labels is None or answers.rows is None or not is_known or size**2 > len(labels):
         return None
-    loss = cost_of(key.of(""), answers.form, options)
+    plain = key.of("")
+    loss = cost_of(plain, answers.form, options)
     classes, part = np.unique(labels, return_inverse=True)
     groups = _groups_of_parts(loss, part, answers)
-    naive = _Naive(key, one_of_each_class(size, answers.form.max_uncertainty), options)
+    naive = _Naive(plain, one_of_each_class(size, answers.form.max_uncertainty), options)
     line = _cost_of(groups)
 
     def shares(groups: Groups) -> Floats:
@@ -423,7 +424,7 @@ def _normalized_by_classes(key: Key, answers: Answers, value: float) -> Number |
 
     if _has_kink(naive, shares(groups), groups):
         return None
-    _, most = _range_of(key.of(""), answers)
+    _, most = _range_of(plain, answers)
     dearest = _dearest_loss(groups, most)
     return Number(
         value,

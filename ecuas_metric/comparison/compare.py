@@ -28,8 +28,6 @@ from .family import DRAWS, BestTest, Family
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_CLASSES = FACTS["labels"].reason
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -382,8 +380,8 @@ def _require_same_samples(both: str, reference: System, system: System) -> None:
     """Raise InputError unless two systems, aligned, may be paired."""
     reasons = why_not_comparable(reference.basis, system.basis, purpose=Purpose.PAIR)
     if reasons:
-        where = _where_classes_differ(reference, system)
-        said = [reason + (where if reason == _CLASSES else "") for reason in reasons]
+        places = {FACTS["labels"].reason: _where_classes_differ(reference, system)}
+        said = [reason + places.get(reason, "") for reason in reasons]
         raise InputError(both, "not_paired", reasons=said)
 
 

@@ -189,7 +189,16 @@ def partial_grades(rng, size):
     return 1 - p, 1 - rng.binomial(4, p) / 4, {"max_uncertainty": 1.0}
 
 
-HARD_SYSTEMS = {
+SYSTEMS = {
+    "calibrated": calibrated,
+    "overconfident": overconfident,
+    "verbalized": verbalized,
+    "accurate": partial(calibrated, a=12, b=1),  # 8 % errors
+    "rare": partial(two_point, share=0.8, confidences=(1.0, 0.95), errors=(0.005, 0.03)),
+    "weighted": reweighted,
+    "stratified": stratified,
+    "grouped": in_groups,
+    "in_20_groups": partial(in_groups, count=20),
     "two_point": two_point,
     "three_point": three_point,
     "one_percent_wrong": partial(calibrated, a=19.8, b=0.2),
@@ -212,17 +221,6 @@ HARD_SYSTEMS = {
     "asymmetric_costs": asymmetric_costs,
     "partial_grades": partial_grades,
 }
-SYSTEMS = {
-    "calibrated": calibrated,
-    "overconfident": overconfident,
-    "verbalized": verbalized,
-    "accurate": partial(calibrated, a=12, b=1),  # 8 % errors
-    "rare": partial(two_point, share=0.8, confidences=(1.0, 0.95), errors=(0.005, 0.03)),
-    "weighted": reweighted,
-    "stratified": stratified,
-    "grouped": in_groups,
-    "in_20_groups": partial(in_groups, count=20),
-} | HARD_SYSTEMS
 
 
 def independent_seeds(runs, entropy=0):
