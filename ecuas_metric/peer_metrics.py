@@ -207,7 +207,7 @@ def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> float:
         return math.nan
     needed = min(_whole_above(tpr * right), right)
     share = np.where(before < needed, (needed - before) / (correct + 1), 0.0)
-    share[until < needed] = 1.0
+    share[np.round(until - needed, _DECIMALS) < 0] = 1.0
     return inner(groups.cost, share) / _or_nan(float(groups.cost.sum()))
 
 
