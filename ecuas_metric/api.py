@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -24,7 +23,7 @@ from .classes import (
     refuse_exchanged,
     two_columns,
 )
-from .errors import Note
+from .errors import Note, warn_of
 from .expected_costs import ECUAS_N
 from .inputs import Array, confidences, costs, numbers, posteriors, require_named, same_length
 from .metric import Key, Metric
@@ -677,19 +676,14 @@ def value_of(system: System, metric: Metric) -> float:
     parameter = getattr(options, metric.parameter)[0] if metric.parameter else None
     key = Key(metric.name, parameter, "normalized" if options.normalize else "")
     results = compute_results(system, only=(key,))
-    _warn(results.notes)
+    warn_of(results.notes, stacklevel=3)
     return results.estimates[key].value
 
 
 def _results(system: System) -> dict[str, float]:
     results = compute_results(system)
-    _warn(results.notes)
+    warn_of(results.notes, stacklevel=3)
     return results.flat()
-
-
-def _warn(notes: Iterable[Note]) -> None:
-    for note in notes:
-        warnings.warn(str(note), stacklevel=4)  # the caller of the public function
 
 
 def _texts(

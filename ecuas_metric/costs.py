@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .errors import InputError, Note
+from .errors import InputError, Note, warn_of
 from .inputs import Array, Bools, Floats, Ints, non_negative, require
 
 # 1 - 0.7 is 0.30000000000000004: what is equal on paper must compare as equal. Uncertainties have 14 digits.
@@ -93,9 +93,8 @@ def ecuas_of_checked(
     n: float,
     max_uncertainty: float,
     epsilon: float,
-    confidence: Floats | None = None,
 ) -> Floats:
-    """Return `ecuas_cost` of checked arrays (N,); confidences are finer near u = 1."""
+    """Return `ecuas_cost` of checked arrays (N,)."""
     ratio = np.clip(u, 0.0, max_uncertainty)
     if max_uncertainty != 1:
         ratio = ratio / max_uncertainty
@@ -110,21 +109,10 @@ def ecuas_of_checked(
         power = _whole_power(floored, int(n))
         return ratio * power + (1 - power) * c * ((n + 1) / n / max_uncertainty)
     # exact also where 1 - r^n is small, as it is for small n
-    log = np.log(floored)
-    if n > LARGEST_SQUARED:
-        log = _finer_log(log, confidence, max_uncertainty)
     with np.errstate(over="ignore"):  # n log r = -inf gives the right limit, 0
-        exponent = log * n
+        exponent = np.log(floored) * n
     beyond = np.expm1(exponent) / n
     return ratio * np.exp(exponent) - beyond * c * ((n + 1) / max_uncertainty)
-
-
-def _finer_log(log: Floats, confidence: Floats | None, max_uncertainty: float) -> Floats:
-    """Return log r, from the confidences, if there are any, where they are finer than uncertainties."""
-    if confidence is None:
-        return log
-    exact = np.log1p(-np.minimum(confidence, 0.5)) - math.log(max_uncertainty)
-    return np.where(confidence < 0.5, np.minimum(exact, 0.0), log)
 
 
 def fixed_reject_cost(
@@ -289,8 +277,7 @@ def _check(
     if not 0 < max_uncertainty < math.inf:
         raise InputError("max_uncertainty", "not_positive_and_finite", value=max_uncertainty)
     c, u = _arrays(candidate_cost, uncertainty)
-    for note in note_above(u, max_uncertainty):
-        warnings.warn(str(note), stacklevel=3)
+    warn_of(note_above(u, max_uncertainty), stacklevel=3)
     return c, u
 
 
@@ -448,36 +435,20 @@ def _strategies(matrix: Floats) -> tuple[Floats, Floats]:
     """Return weights of classes and of decisions that solve the programme up to rounding."""
     from scipy.optimize import linprog
 
-    of_class, of_decision = _scales(matrix)
+    num_classes, num_decisions = matrix.shape
+    unit = np.exp2(np.log2(matrix[matrix > 0]).mean().round())  # the solver drops costs below 1e-9
     solution = linprog(
-        c=-of_decision,  # maximise the sum of y = of_decision * z where matrix @ y <= 1
-        A_ub=matrix * of_class[:, None] * of_decision,
-        b_ub=of_class,
+        c=np.full(num_decisions, -1.0),  # maximise the sum of y where matrix @ y <= 1
+        A_ub=matrix / unit,
+        b_ub=np.ones(num_classes),
         method="highs-ds",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
     if solution.x is None:
         raise InputError("cost", "no_largest_uncertainty", got=str(solution.message))
-    q = np.maximum(-solution.ineqlin.marginals, 0) * of_class
-    y = np.maximum(solution.x, 0) * of_decision
+    q = np.maximum(-solution.ineqlin.marginals, 0)
+    y = np.maximum(solution.x, 0)
     return _polish(matrix, q, y)
-
-
-def _scales(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return factors of rows and columns that bring the positive costs close to 1."""
-    logs = np.log2(np.where(matrix > 0, matrix, np.nan))
-    of_decision = np.zeros(matrix.shape[1])
-    for _ in range(4):
-        of_class = -_centre(logs + of_decision, axis=1)
-        of_decision = -_centre(logs + of_class[:, None], axis=0)
-    return np.exp2(np.round(of_class)), np.exp2(np.round(of_decision))
-
-
-def _centre(logs: Floats, axis: int) -> Floats:
-    known = np.isfinite(logs)
-    total = np.where(known, logs, 0.0).sum(axis=axis)
-    count = known.sum(axis=axis)
-    return np.asarray(total / np.maximum(count, 1))
 
 
 def _polish(
@@ -497,13 +468,7 @@ def _polish(
         exact_y = np.linalg.solve(square, ones)
     except np.linalg.LinAlgError:
         return q, y
-    if min(exact_q.min(), exact_y.min()) < 0:
-        return q, y
-    return _placed(exact_q, classes, len(q)), _placed(exact_y, decisions, len(y))
-
-
-def _placed(values: Array, places: Ints, size: int) -> Floats:
-    """Return zeros (size,) but for some values."""
-    array = np.zeros(size)
-    array[places] = values
-    return array
+    if min(exact_q.min(), exact_y.min()) >= 0:
+        q[classes] = exact_q
+        y[decisions] = exact_y
+    return q, y

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -114,10 +114,10 @@ def posterior_decisions(
         label = labels[rows]
         label_cost = _label_cross_entropy(block, label, epsilon)
         columns[3, rows] = _label_brier_score(block.q, label)
-        candidate = rule.decide(block, None if decisions is None else decisions[rows])
-        decision[rows] = candidate.decision
-        columns[0, rows] = candidate.uncertainty
-        columns[1, rows] = rule.cost(label, candidate.decision, label_cost)
+        made = None if decisions is None else decisions[rows]
+        candidate, columns[0, rows] = rule.decide(block, made)
+        decision[rows] = candidate
+        columns[1, rows] = rule.cost(label, candidate, label_cost)
         columns[2, rows] = label_cost
     u, c, cross_entropy, brier_score = columns
     if decisions is None:  # then only rounding can pass it
@@ -161,20 +161,12 @@ def one_of_each_class(num_classes: int, max_uncertainty: float) -> Decisions:
 
 def select_rows(decisions: Decisions, rows: slice | Ints) -> Decisions:
     """Return the samples at `rows`."""
-
-    def pick(column: Array | None) -> Any:
-        return None if column is None else _pick(column, rows)
-
-    return Decisions(
-        uncertainty=pick(decisions.uncertainty),
-        candidate_cost=pick(decisions.candidate_cost),
-        max_uncertainty=decisions.max_uncertainty,
-        confidence=pick(decisions.confidence),
-        cross_entropy=pick(decisions.cross_entropy),
-        brier_score=pick(decisions.brier_score),
-        labels=pick(decisions.labels),
-        decision=pick(decisions.decision),
-    )
+    columns: dict[str, Any] = {
+        name: _pick(column, rows)
+        for name, column in vars(decisions).items()
+        if isinstance(column, np.ndarray)
+    }
+    return replace(decisions, **columns)
 
 
 def _pick(values: Array, rows: slice | Ints) -> Array:
@@ -190,12 +182,7 @@ class _Block:
     log_q: Floats | None = None  # (n, K)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Candidates:
-    """The candidate decision of each sample of a block, and its expected cost."""
-
-    decision: Ints  # (n,)
-    uncertainty: Floats  # (n,)
+_Candidates = tuple[Ints, Floats]  # the candidate decision of each sample, and its expected cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +218,7 @@ def _zero_one(block: _Block, made: Ints | None) -> _Candidates:
     rows = np.arange(len(q))
     decision = q.argmax(axis=1) if made is None else made
     q[rows, decision] = 0.0  # 1 - q_e from the other classes: exact where q_e is close to 1
-    return _Candidates(decision, _rounded(q.sum(axis=1)))
+    return decision, _rounded(q.sum(axis=1))
 
 
 def _rounded(u: Floats) -> Floats:
@@ -247,7 +234,7 @@ def _log(block: _Block) -> _Candidates:
     with np.errstate(divide="ignore"):
         log_q = np.log(q) if block.log_q is None else block.log_q
     entropy = -np.einsum("nk,nk->n", q, np.where(q > 0, log_q, 0.0))
-    return _Candidates(q.argmax(axis=1), _rounded(np.maximum(entropy, 0.0)))
+    return q.argmax(axis=1), _rounded(np.maximum(entropy, 0.0))
 
 
 def _least_expected_cost(matrix: Floats) -> Callable[[_Block, Ints | None], _Candidates]:
@@ -257,7 +244,7 @@ def _least_expected_cost(matrix: Floats) -> Callable[[_Block, Ints | None], _Can
         decision = _cheapest(block.q @ matrix, len(matrix)) if made is None else made
         # Not from the product of matrices, which may round equal rows differently.
         expected = np.einsum("nk,nk->n", block.q, of_decision[decision])
-        return _Candidates(decision, _rounded(expected))
+        return decision, _rounded(expected)
 
     return decide
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import textwrap
-import warnings
 from collections.abc import Sized
-from typing import Protocol
+from typing import Any
 
 import datasets
 import evaluate
@@ -16,7 +15,7 @@ import pyarrow as pa
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
 from .version import VERSION
 from .messages import SENTENCES
-from .errors import InputError
+from .errors import InputError, warn_of
 from .inputs import FORM_CHECKS, Array, numbers
 from .options import DEFAULTS, OPTIONS, Options, checked_options
 from .costs import ecuas_cost
@@ -105,24 +104,16 @@ _FEATURES = {
 _CONFIGURATIONS = {"default": ("confidences", "posteriors"), "graded": ("costs",)}
 
 
-class _Writer(Protocol):
-    def write_table(self, table: pa.Table, writer_batch_size: int) -> None: ...
-
-
-class _Lock(Protocol):
-    def release(self) -> None: ...
-
-
 @evaluate.utils.file_utils.add_start_docstrings(_DESCRIPTION, _KWARGS_DESCRIPTION)
 class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     """ECUAS_n and its baselines. Input travels as Arrow tables in float64, never row by row."""
 
     # Evaluate's own, declared for the type checker.
-    writer: _Writer | None
-    filelock: _Lock | None
-    filelocks: list[_Lock | None] | None
-    file_paths: list[str | None] | None
-    cache_file_name: str | None
+    writer: Any
+    filelock: Any
+    filelocks: Any
+    file_paths: Any
+    cache_file_name: Any
     row_shape: tuple[int, ...] = ()
 
     def _info(self) -> evaluate.MetricInfo:
@@ -214,7 +205,6 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
                 axes=_axes(self.row_shape),
             )
         table = _arrow_table(*columns, schema=self.selected_feature_format.arrow_schema)
-        assert self.writer is not None
         self.writer.write_table(table, writer_batch_size=len(table))
 
     def add(
@@ -269,8 +259,7 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
     ) -> dict[str, float]:
         self.row_shape = predictions.shape[1:]
         results = compute_results(prepare(form, predictions, references, options))
-        for note in results.notes:
-            warnings.warn(str(note), stacklevel=3)
+        warn_of(results.notes, stacklevel=3)
         return results.flat()
 
     def signature(self, **options: object) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -185,6 +186,12 @@ class Note:
         fact = sentence(self.id, self.fields, words)
         advice = sentence(self.advice, self.fields, words)
         return f"{fact} {advice}".rstrip()
+
+
+def warn_of(notes: Iterable[Note], *, stacklevel: int) -> None:
+    """Issue notes as warnings about a caller, counted as for `warnings.warn` in the function that calls this one."""
+    for note in notes:
+        warnings.warn(str(note), stacklevel=stacklevel + 1)
 
 
 class FileError(InputError):

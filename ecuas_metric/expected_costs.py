@@ -15,7 +15,6 @@ def _ecuas_cost(data: Data) -> Floats:
         n=data.parameter,
         max_uncertainty=decisions.max_uncertainty,
         epsilon=data.options.floor,
-        confidence=decisions.confidence if decisions.labels is None else None,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -25,7 +24,7 @@ from .classes import (
     two_columns,
 )
 from .costs import accepted
-from .errors import InputError
+from .errors import InputError, warn_of
 from .inputs import Array, Bools, Floats, confidences, numbers, posteriors
 from .options import Options, check_number, checked_options
 from .results import System, prepare
@@ -134,7 +133,7 @@ def decide(
         names = classes_in(labels, "labels").tolist()
         if not isinstance(options.cost, str) and options.cost.shape[1] != len(names):
             names = None  # decisions are not these classes
-    _warn(system)
+    warn_of(system.notes, stacklevel=2)
     return decisions_on_rows(system, names)
 
 
@@ -167,11 +166,6 @@ def _array_of(names: Sequence[object]) -> Array:
     if len(kinds) == 1 and issubclass(kinds.pop(), (str, Real)):
         return np.array(names)
     return np.fromiter(names, object)
-
-
-def _warn(system: System) -> None:
-    for note in system.notes:
-        warnings.warn(str(note), stacklevel=3)  # the caller of the public function
 
 
 def decide_confidences(
@@ -224,5 +218,5 @@ def decide_confidences(
     with in_words({**OF_GIVEN_CONFIDENCES, **OF_REJECT_COST}):
         values, unknown = confidences(confidence, np.zeros(np.shape(confidence)))
         system = prepare("confidences", values, unknown, options, rank=False)
-    _warn(system)
+    warn_of(system.notes, stacklevel=2)
     return decisions_on_rows(system)
