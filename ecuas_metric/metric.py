@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -384,6 +385,9 @@ def remove_metric(metric: Metric) -> Metric:
     return METRICS.pop(metric.name)
 
 
-def at_parameter(data: Data, key: Key) -> Data:
+_OfParameter = TypeVar("_OfParameter", Data, Frequencies)
+
+
+def at_parameter(data: _OfParameter, key: Key) -> _OfParameter:
     """Return the data with the parameter of a key."""
     return dataclasses.replace(data, parameter=key.parameter or 0.0)

@@ -18,11 +18,10 @@ from .metric import remove_metric as remove_metric
 from .options import Options
 from .order import ORDER_METRICS
 from .peer_metrics import PEER_METRICS
-from .ranking import TieGroups
+from .ranking import TieGroups, or_1
 from .scores import SCORES, entropy
 
 _STEP = 1e-5  # of the logarithm of a class's weight, for derivatives of the naive system
-_MOST_SLOPES = 2**22  # numbers held for these at a time
 _ADDED = 1e-6  # of the weight, for derivatives of a value of groups: the root of what float64 tells apart, or more
 # of the value, below which such a derivative is rounding: 1e-13 of it in the difference
 _NOISE = 1e-7
@@ -88,9 +87,7 @@ def quotient(numerator: float, denominator: float) -> float:
 
 def _with_parts(keys: Iterable[Key]) -> list[Key]:
     """Return the keys of means among these and among the parts of ratios."""
-    every = dict.fromkeys(keys)
-    for key in [key for key in every if key.entry.ratio]:
-        every.update(dict.fromkeys(ratio_keys(key)))
+    every = dict.fromkeys(part for key in keys for part in ratio_keys(key) or [key])
     return [key for key in every if key.entry.cost is not None]
 
 
@@ -102,7 +99,7 @@ def cost_of(
     """Return the cost (N,) of each sample under a metric that is a mean."""
     cost = key.entry.cost
     assert cost is not None
-    data = Data(decisions, options, parameter=key.parameter or 0.0)
+    data = at_parameter(Data(decisions, options), key)
     return np.asarray(cost(data), np.float64)  # a condition is a cost of 0 or 1
 
 
@@ -203,11 +200,7 @@ def _values_of_answers(
 ) -> dict[Key, FloatOrFloats]:
     """Return the values (...) of the system that knows how many answers are right, and how many wrong (..., 2)."""
     naive = Frequencies(_shares(counts), None, decisions.max_uncertainty, options)
-    return {
-        key: key.entry.naive_confidence(replace(naive, parameter=key.parameter or 0.0))
-        for key in keys_of(decisions, options)
-        if key.entry.naive_confidence is not None
-    }
+    return _naive_values("naive_confidence", naive, decisions)
 
 
 def _values_of_classes(
@@ -221,11 +214,17 @@ def _values_of_classes(
     # those of posteriors, which have confidences if and only if the cost is the 0-1 cost
     is_zero_one = isinstance(options.cost, str) and options.cost == "zero_one"
     form = replace(decisions, confidence=decisions.uncertainty if is_zero_one else None)
-    return {
-        key: key.entry.naive_posterior(replace(naive, parameter=key.parameter or 0.0))
-        for key in keys_of(form, options)
-        if key.entry.naive_posterior is not None
-    }
+    return _naive_values("naive_posterior", naive, form)
+
+
+def _naive_values(field: str, naive: Frequencies, form: Decisions) -> dict[Key, FloatOrFloats]:
+    """Return the values (...) of the naive system for each metric of a form that has them in this field."""
+    values = {}
+    for key in keys_of(form, naive.options):
+        value = getattr(key.entry, field)
+        if value is not None:
+            values[key] = value(at_parameter(naive, key))
+    return values
 
 
 def _shares(counts: Floats) -> Floats:
@@ -245,16 +244,14 @@ def naive_slopes(
 ) -> dict[Key, Floats]:
     """Return the derivatives of the naive system's values by the share of each class, by central differences."""
     values_of = _values_of_answers if one_each.labels is None else _values_of_classes
-    count = len(shares)
-    step = max(1, _MOST_SLOPES // count)
     slopes: dict[Key, list[Floats]] = {}
-    for start in range(0, count, step):
-        moved = np.arange(start, min(start + step, count))
+    for rows in blocks(len(shares), row_size=len(shares)):
+        moved = np.arange(rows.start, rows.stop)
         weights = np.tile(shares, (2, len(moved), 1))
-        weights[0, np.arange(len(moved)), moved] *= 1 + _STEP
-        weights[1, np.arange(len(moved)), moved] *= 1 - _STEP
+        weights[0, moved - rows.start, moved] *= 1 + _STEP
+        weights[1, moved - rows.start, moved] *= 1 - _STEP
         share = shares[moved]
-        width = 2 * _STEP * np.where(share > 0, share, 1.0)
+        width = 2 * _STEP * or_1(share)
         for key, (up, down) in values_of(weights, one_each, options).items():
             slopes.setdefault(key, []).append((up - down) / width)
     return {key: np.concatenate(parts) for key, parts in slopes.items()}
@@ -284,11 +281,11 @@ def values_of_keys(
 
 def normalized_values(values: Values, naive: Values) -> dict[Key, float]:
     """Divide each value by the naive system's; nan where that is 0."""
-    normalized = {}
-    for key, value in naive.items():
-        if key in values:
-            normalized[key.of("normalized")] = quotient(values[key], value)
-    return normalized
+    return {
+        key.of("normalized"): quotient(values[key], value)
+        for key, value in naive.items()
+        if key in values
+    }
 
 
 # ---- the best recalibration ----------------------------------------------------------------------------------------

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .inputs import SAMPLE_SIZE, Bools, Floats, Ints, Limits, blocks
+from .calibration import sums_in_bins
+from .inputs import SAMPLE_SIZE, Floats, Ints, Limits, blocks
 from .metric import Data, Line, Metric, Unjudged, attainable_sums
-from .ranking import TieGroups
+from .ranking import TieGroups, or_1
 
 _FIRST = 12  # part of the samples whose risk is that of the most confident
 # weight relative to all before, below which two terms of a series replace a difference
@@ -117,7 +118,7 @@ def aurc_line(ties: TieGroups) -> Line:
         _in_full(log_mean, rise, wide, w[wide], b[wide])
         # the sum of all less this is that over the groups after each
         passed = np.cumsum(c * rise) + passed[-1]
-        mean_cost = ties.cost[rows] if ties.are_samples else c / np.where(w > 0, w, 1.0)
+        mean_cost = ties.cost[rows] if ties.are_samples else c / or_1(w)
         intercept[rows] = passed - mean_cost * (np.log(np.maximum(b, tiny)) + log_mean)
         slope[rows] = log_mean
     return Line(intercept, slope)
@@ -176,14 +177,11 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
     """Return the largest AUROC over all thresholds, and over all weights of correct answers at each."""
     values, level = np.unique(confidence, return_inverse=True)
     is_unknown = np.isnan(correct)
-
-    def total(rows: Bools) -> Floats:
-        sums = np.bincount(level[rows], weight[rows], minlength=len(values))
-        return np.asarray(sums, np.float64)
-
-    levels = _Levels(
-        right=total(correct == 1), wrong=total(correct == 0), unknown=total(is_unknown)
+    right, wrong, unknown = (
+        sums_in_bins(weight[rows], level[rows], n_bins=len(values))
+        for rows in (correct == 1, correct == 0, is_unknown)
     )
+    levels = _Levels(right, wrong, unknown)
     by_level = np.flatnonzero(is_unknown)[np.argsort(level[is_unknown], kind="stable")]
     ends = np.cumsum(np.bincount(level[by_level], minlength=len(values)))
     best = -np.inf

@@ -17,7 +17,7 @@ from .errors import InputError
 from .inputs import Floats, Ints, Limits, inner
 from .metric import Data, Line, Metric, Unjudged
 from .order import aurc, aurc_line, bounds_by_answers, range_of_risk
-from .ranking import TieGroups, tie_groups
+from .ranking import TieGroups, or_1, tie_groups
 
 # of a number of answers: 100 * 0.07 are 7 answers, not the 8 that rounding makes of it
 _DECIMALS = 9
@@ -83,11 +83,6 @@ def _log_or_0(value: float) -> float:
     return math.log(value) if value > 0 else 0.0
 
 
-def _or_1(values: Floats) -> Floats:
-    """Return values, and 1 in place of 0: what 0 is divided by."""
-    return np.where(values > 0, values, 1.0)
-
-
 def _or_nan(value: float) -> float:
     """Return a value, and nan in place of 0: where a ratio is not defined."""
     return value if value > 0 else math.nan
@@ -107,17 +102,12 @@ def prr(groups: TieGroups, max_rejection: float = 1.0) -> float:
     right, all wrong, one answer, no answer to reject) the ratio is nan, where lm-polygraph prints S.
     """
     accuracy = 1 - float(groups.cost.sum() / groups.weight.sum())
-    right_and_wrong = np.array([_correct(groups).sum(), groups.cost.sum()])
+    right_and_wrong = np.array([groups.right.sum(), groups.cost.sum()])
     best_order = TieGroups(right_and_wrong, right_and_wrong * [0.0, 1.0], np.arange(2.0))
     best_gain = _mean_accuracy(best_order, max_rejection) - accuracy
     if not best_gain > _ROUNDING:
         return math.nan
     return (_mean_accuracy(groups, max_rejection) - accuracy) / best_gain
-
-
-def _correct(groups: TieGroups) -> Floats:
-    """Return the weight of the correct answers of each group (G,)."""
-    return groups.weight - groups.cost if groups.correct is None else groups.correct
 
 
 def _mean_accuracy(groups: TieGroups, max_rejection: float) -> float:
@@ -147,7 +137,7 @@ def _share_of_first(groups: TieGroups, amount: float) -> Floats:
     """Return the share (G,) of each group that is among the first `amount` of weight."""
     before = groups.weight_until - groups.weight
     part = np.clip(amount - before, 0.0, groups.weight)
-    return np.asarray(part / _or_1(groups.weight))
+    return np.asarray(part / or_1(groups.weight))
 
 
 def error_average_precision(groups: TieGroups) -> float:
@@ -170,7 +160,7 @@ def error_average_precision(groups: TieGroups) -> float:
     alone, among_others = _reciprocal_sums(until - weight, weight)
     wrong_before = np.cumsum(cost) - cost
     precision = (wrong_before + 1) * alone + (cost - 1) * among_others
-    risk = cost / _or_1(weight)
+    risk = cost / or_1(weight)
     return inner(risk, precision) / _or_nan(float(cost.sum()))
 
 
@@ -199,7 +189,7 @@ def fpr_at_tpr(groups: TieGroups, tpr: float = 0.95) -> float:
     which the j-th right one is reached, :math:`j q / (p + 1)` wrong ones come before it in expectation; both tools
     count all q. It is nan unless there are right and wrong answers.
     """
-    correct = _correct(groups)
+    correct = groups.right
     until = np.cumsum(correct)
     before = until - correct
     right = float(until[-1])
@@ -241,7 +231,7 @@ def coverage_at_risk(groups: TieGroups, risk: float) -> float:
     slope = groups.mean_cost - risk
     surplus = risk * before - (groups.cost_until - groups.cost)
     # After k - A answers of a group the surplus has shrunk by (k - A) times the slope.
-    length = np.where(slope > 0, surplus / _or_1(slope), np.inf)
+    length = np.where(slope > 0, surplus / or_1(slope), np.inf)
     last = _whole_below(np.minimum(before + length, end))
     is_inside = last > np.maximum(np.round(before, _DECIMALS), 0.0)
     is_low = is_inside & (np.round(surplus - slope * (last - before), _DECIMALS) >= 0)
@@ -262,7 +252,7 @@ def mce(groups: TieGroups, n_bins: int = 10) -> float:
     """
     bins = confidence_bins(-groups.rank, n_bins=n_bins)
     gaps = np.abs(sums_in_bins(signed_gaps(groups), bins))
-    return float((gaps / _or_1(sums_in_bins(groups.weight, bins))).max())
+    return float((gaps / or_1(sums_in_bins(groups.weight, bins))).max())
 
 
 def ece_equal_mass(groups: TieGroups, n_bins: int = 10) -> float:
@@ -358,12 +348,12 @@ def error_average_precision_line(groups: TieGroups) -> Line:
     cost = groups.cost[::-1] / total
     end = np.cumsum(weight)
     before = end - weight
-    risk = cost / _or_1(weight)
-    start = _or_1(before)  # of the first group, all terms with it are 0
-    log_mean = np.where(before > 0, np.log1p(weight / start), 0.0) / _or_1(weight)
+    risk = cost / or_1(weight)
+    start = or_1(before)  # of the first group, all terms with it are 0
+    log_mean = np.where(before > 0, np.log1p(weight / start), 0.0) / or_1(weight)
     surplus = np.cumsum(cost) - cost - before * risk
     precision = risk + surplus * log_mean
-    squared = surplus / (start * _or_1(end)) + risk * log_mean
+    squared = surplus / (start * or_1(end)) + risk * log_mean
     fall = _later_sums(cost * squared)
     fall += risk * (precision - before * squared)
     slope = _later_sums(cost * log_mean)
@@ -383,10 +373,10 @@ def fpr_at_tpr_line(groups: TieGroups, tpr: float = 0.95) -> Line:
 
     Of a share of wrong ones among those in a window of N^0.8 answers around the threshold.
     """
-    correct = _correct(groups)
+    correct = groups.right
     until = np.cumsum(correct)
     needed = tpr * until[-1]
-    accepted = np.clip((needed - until + correct) / _or_1(correct), 0.0, 1.0)
+    accepted = np.clip((needed - until + correct) / or_1(correct), 0.0, 1.0)
     accepted = np.where(correct > 0, accepted, until < needed)
     margin = _risk_around(groups, inner(groups.weight, accepted))
     odds = margin / _or_nan(1 - margin)
@@ -456,7 +446,7 @@ def _mce_of_unjudged(unjudged: Unjudged) -> Limits:
     bounds = gap_bounds(
         unjudged, confidence_bins(unjudged.confidence, n_bins=unjudged.all_right.options.n_bins)
     )
-    weight = _or_1(bounds.weight)
+    weight = or_1(bounds.weight)
     low = bounds.low / weight
     high = bounds.high / weight
     return float(low.max()), float(high.max())

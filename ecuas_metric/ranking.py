@@ -49,9 +49,14 @@ class TieGroups:
         return is_one_repeated(self.weight) and bool((self.weight[:1] == 1).all())
 
     @property
+    def right(self) -> Floats:
+        """The weight of the correct samples of each group, for the 0-1 cost."""
+        return self.weight - self.cost if self.correct is None else self.correct
+
+    @property
     def mean_cost(self) -> Floats:
         """The mean candidate cost of each group, 0 where it has no weight."""
-        return self.cost if self.are_samples else self.cost / _divisor(self.weight)
+        return self.cost if self.are_samples else self.cost / or_1(self.weight)
 
     @cached_property
     def areas(self) -> Areas:
@@ -139,10 +144,11 @@ def _areas(groups: TieGroups) -> Areas:
     correct_total = lost = accepted = risks = 0.0
     until = cost_until = harmonic = np.zeros(1)
     table = harmonic_table(groups)
+    right = groups.right
     for rows in blocks(len(groups.cost), row_size=SAMPLE_SIZE):
         weight = groups.weight[rows]
         cost = groups.cost[rows]
-        correct = weight - cost if groups.correct is None else groups.correct[rows]
+        correct = right[rows]
         last = until[-1]
         last_harmonic = harmonic[-1]
         until = last + np.cumsum(weight)
@@ -158,7 +164,7 @@ def _areas(groups: TieGroups) -> Areas:
         steps = np.diff(whole, prepend=np.floor(last))
         inside = steps - (until - weight) * inverse_sums
         risks += np.vecdot(cost_until - cost, inverse_sums)
-        risks += (inside * cost / _divisor(weight)).sum()
+        risks += (inside * cost / or_1(weight)).sum()
     total = float(until[-1])
     beyond = max(total - max(math.floor(total), 1), 0.0)
     return Areas(
@@ -185,9 +191,9 @@ def _cost_of_first(weight: Floats, cost: Floats, amount: float) -> float:
     return float(np.cumsum(cost[: last + 1])[-1] - cost[last] * beyond)
 
 
-def _divisor(weight: Floats) -> Floats:
-    """Return weights, but 1 in place of 0."""
-    return weight if weight.min() > 0 else np.where(weight > 0, weight, 1.0)
+def or_1(values: Floats) -> Floats:
+    """Return values, and 1 in place of 0: what 0 is divided by."""
+    return values if values.min() > 0 else np.where(values > 0, values, 1.0)
 
 
 def harmonic_numbers(count: Floats, table: Floats | None = None) -> Floats:
