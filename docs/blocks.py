@@ -7,7 +7,7 @@ import re
 import shlex
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import ecuas_metric
@@ -22,9 +22,6 @@ from ecuas_metric.results import System
 
 ROOT = Path(__file__).parent.parent
 CARD = Path(ecuas_metric.__file__).with_name("README.md")
-FILES = ROOT / "docs/files.md"
-STATISTICS = ROOT / "docs/statistics.md"
-DECIDING = ROOT / "docs/deciding.md"
 README = ROOT / "README.md"
 PICTURE = ROOT / "docs/reject_cost.png"
 EXAMPLES = sorted((ROOT / "docs/examples").glob("*.md"))
@@ -46,40 +43,43 @@ DEMO_FILES = {
 }
 TITLES = {"auroc": "AUROC ↑", "aurc": "AURC ↓", "ece": "ECE ↓", "ecuas_0": "ECUAS_0 ↓"}
 REJECT_COST = 0.1
+Blocks = dict[str, list[str]]  # lines of a page, by the name of the marks between which they stand
 
 
-def card_with_table() -> str:
-    """Return the text of the metric card with its table of options."""
+def page_with_tables(page: Path) -> str:
+    """Return the text of a page with what stands between its marks."""
+    text = page.read_text(encoding="utf-8")
+    for name, lines in TABLES[page]().items():
+        text = _with_block(text, name, lines)
+    return text
+
+
+def _of_card() -> Blocks:
     rows = (
         (f"`{name}`", f"`{_default(name)}`", _forms(name), OPTIONS[name].help) for name in OPTIONS
     )
-    return _filled(CARD, "options", _table(["option", "default", "for", "meaning"], rows))
+    return {"options": _table(["option", "default", "for", "meaning"], rows)}
 
 
-def files_with_table() -> str:
-    """Return the text of docs/files.md with its table of layouts."""
+def _of_files() -> Blocks:
     rows = ((f"`{columns}`", meaning) for columns, meaning in LAYOUTS)
-    return _filled(FILES, "layouts", _table(["columns", "what they hold"], rows))
+    return {"layouts": _table(["columns", "what they hold"], rows)}
 
 
-def statistics_with_tables() -> str:
-    """Return the text of docs/statistics.md with the tables of what was simulated."""
+def _of_statistics() -> Blocks:
     tables = {
         "coverage": simulations.coverage_rows(),
         "lowest": simulations.lowest_rows(),
         "differences": simulations.difference_rows(),
         "checks": simulations.check_rows(),
     }
-    text = _filled(STATISTICS, "summary", simulations.coverage_lines())
-    for name, (titles, *rows) in tables.items():
-        text = _with_block(text, name, _table(titles, rows))
-    return text
+    lines = {name: _table(titles, rows) for name, (titles, *rows) in tables.items()}
+    return {"summary": simulations.coverage_lines(), **lines}
 
 
-def deciding_with_table() -> str:
-    """Return the text of docs/deciding.md with the table of what certificates did."""
+def _of_deciding() -> Blocks:
     titles, *rows = simulations.certificate_rows()
-    return _filled(DECIDING, "certificates", _table(titles, rows))
+    return {"certificates": _table(titles, rows)}
 
 
 def readme_and_picture() -> tuple[str, bytes]:
@@ -93,7 +93,8 @@ def readme_and_picture() -> tuple[str, bytes]:
         )
         systems = dict(zip(DEMO_FILES, prepared.values(), strict=True))
         (picture,) = save(reject_cost_figure(systems), PICTURE.stem, suffixes=(".png",))
-        return _with_results(_filled(README, "choices", _choices(systems))), picture.read_bytes()
+        text = _with_block(README.read_text(encoding="utf-8"), "choices", _choices(systems))
+        return _with_results(text), picture.read_bytes()
 
 
 def page_and_pictures(page: Path) -> tuple[str, dict[str, bytes]]:
@@ -176,15 +177,6 @@ def _new_folder() -> Iterator[None]:
         yield
 
 
-def _filled(
-    page: Path,
-    name: str,
-    lines: list[str],
-) -> str:
-    """Return the text of a page with a table between its marks."""
-    return _with_block(page.read_text(encoding="utf-8"), name, lines)
-
-
 def _with_block(text: str, name: str, lines: list[str]) -> str:
     """Return a text with lines between its marks."""
     start = f"<!-- {name}: written by make reference -->\n"
@@ -206,12 +198,19 @@ def _forms(name: str) -> str:
     return "all" if len(forms) == 3 else ", ".join(forms).replace("costs", "`graded`")
 
 
+# what is made of the code, or of what was simulated
+TABLES: dict[Path, Callable[[], Blocks]] = {
+    CARD: _of_card,
+    ROOT / "docs/files.md": _of_files,
+    ROOT / "docs/statistics.md": _of_statistics,
+    ROOT / "docs/deciding.md": _of_deciding,
+}
+
+
 def main() -> None:
     """Write every page whose text follows from the code."""
-    CARD.write_text(card_with_table(), encoding="utf-8")
-    FILES.write_text(files_with_table(), encoding="utf-8")
-    STATISTICS.write_text(statistics_with_tables(), encoding="utf-8")
-    DECIDING.write_text(deciding_with_table(), encoding="utf-8")
+    for page in TABLES:
+        page.write_text(page_with_tables(page), encoding="utf-8")
     text, picture = readme_and_picture()
     README.write_text(text, encoding="utf-8")
     PICTURE.write_bytes(picture)

@@ -11,26 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax
 from tqdm.auto import tqdm
 
-from ecuas_metric import (
-    apply_affine,
-    cross_validated,
-    fit_affine,
-    posterior_system,
-    score_posteriors,
-)
-from ecuas_metric.basis import basis_of_options
+from ecuas_metric import apply_affine, cross_validated, fit_affine, score_posteriors
 from ecuas_metric.inputs import posteriors
-from ecuas_metric.options import checked_options
-from ecuas_metric.plotting.figures import (
-    confidence_cost_figure,
-    order_figure,
-    reject_cost_figure,
-    reliability_figure,
-    risk_coverage_figure,
-    save,
-)
-from ecuas_metric.reporting.tables import Cell, Grid, to_latex, to_markdown
-from ecuas_metric.results import System
+from ecuas_metric.plotting.figures import confidence_cost_figure, save
 from examples.temperature import temperature_curve, temperature_figure
 
 PRINTED = Path(__file__).parent / "paper_tables" / "classification.csv"
@@ -142,47 +125,23 @@ def comparison(ours: dict[Key, dict[str, float]]) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["data", "model", "scores", "values", *titles])
 
 
-def write_tables(table: pd.DataFrame, out: Path) -> list[Path]:
-    """Write the comparison as CSV, with all digits, and as Markdown and LaTeX, with those the paper prints."""
+def write_table(table: pd.DataFrame, out: Path) -> Path:
+    """Write the comparison as CSV, with all digits."""
     out.mkdir(parents=True, exist_ok=True)
-    cells = table.map(lambda value: Cell(f"{value:.4f}" if isinstance(value, float) else value))
-    options = str(basis_of_options(checked_options(predictions_are=LOGS)))
-    grid = Grid(
-        list(cells),
-        cells.to_numpy().tolist(),
-        [],
-        options,
-        labels=len(cells.columns) - len(COLUMNS),
-    )
-    texts = {
-        "csv": table.to_csv(index=False),
-        "md": to_markdown(grid),
-        "tex": to_latex(grid),
-    }
-    for suffix, text in texts.items():
-        (out / f"classification.{suffix}").write_text(text)
-    return [out / f"classification.{suffix}" for suffix in texts]
+    path = out / "classification.csv"
+    table.to_csv(path, index=False)
+    return path
 
 
 def write_figures(systems: dict[str, Scores], out: Path) -> list[Path]:
-    """Write the paper's two figures, and the curves of the systems after calibration."""
-    calibrated = {}
-    temperatures = {}
-    for name, scores in systems.items():
-        title = " ".join(SYSTEMS[name])
-        calibrated[title] = _system(scores.calibrated, scores)
-        temperatures[title] = temperature_curve(scores.calibrated, scores.labels)
-    example = min(systems, key=lambda name: SYSTEMS[name] != ("CIFAR-10", "VGG19"))
-    title = " ".join(SYSTEMS[example])
-    raw = _system(systems[example].raw, systems[example])
-    before_and_after = {f"{title}, raw": raw, f"{title}, calibrated": calibrated[title]}
+    """Write the paper's two figures."""
+    temperatures = {
+        " ".join(SYSTEMS[name]): temperature_curve(scores.calibrated, scores.labels)
+        for name, scores in systems.items()
+    }
     figures = {
         "figure1_cost_against_confidence": confidence_cost_figure(),
         "figure2_temperature": temperature_figure(temperatures),
-        "risk_coverage": risk_coverage_figure(calibrated),
-        "ecuas_against_n": order_figure(calibrated),
-        "reliability": reliability_figure(before_and_after),
-        "reject_cost": reject_cost_figure(before_and_after),
     }
     return [path for name, figure in figures.items() for path in save(figure, out / name)]
 
@@ -206,14 +165,9 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     table = comparison(rows_of(systems))
     print(table.to_string(index=False, float_format="{:.4f}".format))
-    for path in [*write_tables(table, options.out), *write_figures(systems, options.out)]:
+    for path in [write_table(table, options.out), *write_figures(systems, options.out)]:
         print(path)
     return 0
-
-
-def _system(log_posteriors: NDArray[np.float64], scores: Scores) -> System:
-    classes = np.arange(log_posteriors.shape[1])
-    return posterior_system(scores.labels, log_posteriors, labels=classes, predictions_are=LOGS)
 
 
 def _arrays(
