@@ -11,6 +11,7 @@ import datasets
 import evaluate
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 # Evaluate copies the files imported here, one per line, and no others: also those that only the others need.
 from .version import VERSION
@@ -320,12 +321,8 @@ def _arrow_table(
 
 def _to_numpy(column: pa.ChunkedArray) -> Array:
     """Return a column as an array (N,) or (N, K), without a copy where it is one chunk."""
-    is_list = pa.types.is_list(column.type)
-    chunks = ((chunk.flatten() if is_list else chunk, len(chunk)) for chunk in column.chunks)
-    arrays = [
-        np.asarray(values.to_numpy()).reshape((size, -1) if is_list else size)
-        for values, size in chunks
-    ]
-    if len({array.shape[1:] for array in arrays}) > 1:
+    if not pa.types.is_list(column.type):
+        return np.asarray(column.to_numpy())
+    if len(pc.unique(pc.list_value_length(column))) > 1:
         raise InputError("predictions", "classes_differ_between_batches")
-    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+    return np.asarray(pc.list_flatten(column).to_numpy()).reshape(len(column), -1)

@@ -1,8 +1,7 @@
 """The metrics of the order of the samples by their uncertainty: AUROC, AURC and AUGRC, from tie groups."""
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
@@ -138,39 +137,24 @@ def _in_full(
     rise[wide] = log_ratio / w
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Levels:
-    """The weights (L,) of answers at each confidence, from the lowest: known to be right, to be wrong, unlabelled."""
+def _quadratics(right: Floats, wrong: Floats, unknown: Floats) -> tuple[Floats, Floats]:
+    """Return pairs won and all pairs as quadratics (L, 3) in the weight Y that is correct at a level, the threshold.
 
-    right: Floats
-    wrong: Floats
-    unknown: Floats
-
-    def quadratics(self) -> Iterator[tuple[Floats, Floats]]:
-        """Yield, with each level as the threshold, pairs won and all pairs by the weight Y that is correct there.
-
-        Below the threshold all unlabelled answers are incorrect, above it all are correct; both are quadratics in Y.
-        """
-        wrong_below = _before(self.wrong)
-        unknown_below = _before(self.unknown)
-        right_above = _after(self.right + self.unknown)
-        unknown_above = _after(self.unknown)
-        lost_below = wrong_below + unknown_below + (self.wrong + self.unknown) / 2
-        won_below = _before(self.right * lost_below)
-        won_above = _after((self.right + self.unknown) * (wrong_below + self.wrong / 2))
-        incorrect = self.wrong.sum() + unknown_below + self.unknown
-        correct = self.right.sum() + unknown_above
-        one = np.ones(len(self.right))
-        linear = lost_below - right_above - self.right / 2
-        constant = (
-            won_below
-            + self.right * lost_below
-            + won_above
-            + right_above * (unknown_below + self.unknown)
-        )
-        won = np.stack([-one / 2, linear, constant], axis=1)
-        pairs = np.stack([-one, incorrect - correct, correct * incorrect], axis=1)
-        return zip(won, pairs, strict=True)
+    Of weights (L,) at each confidence, from the lowest: known to be right, to be wrong, and unlabelled. Below the
+    threshold all unlabelled answers are incorrect, above it all are correct.
+    """
+    wrong_below = _before(wrong)
+    unknown_below = _before(unknown)
+    lost_to = wrong_below + unknown_below + (wrong + unknown) / 2
+    linear = lost_to - _after(right + unknown) - right / 2
+    all_right = ((right + unknown) * (wrong_below + wrong / 2)).sum()
+    none_right = all_right - np.cumsum(unknown * (linear - unknown / 2))
+    correct = right.sum() + _after(unknown)
+    incorrect = wrong.sum() + unknown_below + unknown
+    one = np.ones(len(right))
+    won = np.stack([-one / 2, linear, none_right], axis=1)
+    pairs = np.stack([-one, incorrect - correct, correct * incorrect], axis=1)
+    return won, pairs
 
 
 def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float:
@@ -181,13 +165,11 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
         sums_in_bins(weight[rows], level[rows], n_bins=len(values))
         for rows in (correct == 1, correct == 0, is_unknown)
     )
-    levels = _Levels(right, wrong, unknown)
     by_level = np.flatnonzero(is_unknown)[np.argsort(level[is_unknown], kind="stable")]
     ends = np.cumsum(np.bincount(level[by_level], minlength=len(values)))
     best = -np.inf
-    for (won, pairs), weights in zip(
-        levels.quadratics(), np.split(weight[by_level], ends[:-1]), strict=True
-    ):
+    quadratics = _quadratics(right, wrong, unknown)
+    for won, pairs, weights in zip(*quadratics, np.split(weight[by_level], ends[:-1]), strict=True):
         if len(weights) or not len(by_level):
             best = max(best, _largest_ratio(won, pairs, weights))
     return best if best > -np.inf else np.nan

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .inputs import SAMPLE_SIZE, Array, Floats, Ints, blocks, is_one_repeated
+from .inputs import SAMPLE_SIZE, Array, Floats, Ints, blocks, inner, is_one_repeated
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -140,42 +140,27 @@ def _areas_of_samples(groups: TieGroups) -> Areas:
 
 
 def _areas(groups: TieGroups) -> Areas:
-    """Return the areas, from blocks of groups that stay in the cache, with the sums before each."""
-    correct_total = lost = accepted = risks = 0.0
-    until = cost_until = harmonic = np.zeros(1)
-    table = harmonic_table(groups)
+    weight = groups.weight
+    cost = groups.cost
+    until = groups.weight_until
     right = groups.right
-    for rows in blocks(len(groups.cost), row_size=SAMPLE_SIZE):
-        weight = groups.weight[rows]
-        cost = groups.cost[rows]
-        correct = right[rows]
-        last = until[-1]
-        last_harmonic = harmonic[-1]
-        until = last + np.cumsum(weight)
-        cost_until = cost_until[-1] + np.cumsum(cost)
-        middle = cost_until - cost / 2
-        lost += np.vecdot(correct, middle)
-        accepted += np.vecdot(weight, middle)
-        correct_total += correct.sum()
-        # Over a group of weight w and cost c from a on, E_k = E_a + (k - a) c / w: sum E_k / k by sums of 1 / k.
-        whole = np.floor(until)
-        harmonic = harmonic_numbers(whole, table)
-        inverse_sums = np.diff(harmonic, prepend=last_harmonic)
-        steps = np.diff(whole, prepend=np.floor(last))
-        inside = steps - (until - weight) * inverse_sums
-        risks += np.vecdot(cost_until - cost, inverse_sums)
-        risks += (inside * cost / or_1(weight)).sum()
+    # Over a group of weight w and cost c from a on, E_k = E_a + (k - a) c / w: sum E_k / k by sums of 1 / k.
+    whole = np.floor(until)
+    inverse_sums = np.diff(harmonic_numbers(whole), prepend=0.0)
+    inside = np.diff(whole, prepend=0.0) - (until - weight) * inverse_sums
+    risks = inner(groups.cost_until - cost, inverse_sums)
+    risks += float((inside * cost / or_1(weight)).sum())
     total = float(until[-1])
     beyond = max(total - max(math.floor(total), 1), 0.0)
     return Areas(
         weight=total,
-        cost=float(cost_until[-1]),
-        correct=correct_total,
-        lost_pairs=lost,
-        accepted_cost=accepted,
+        cost=float(groups.cost_until[-1]),
+        correct=float(right.sum()),
+        lost_pairs=inner(right, groups.cost_middle),
+        accepted_cost=inner(weight, groups.cost_middle),
         risks=risks,
-        first_cost=_cost_of_first(groups.weight, groups.cost, min(total, 1.0)),
-        last_cost=_cost_of_first(groups.weight[::-1], groups.cost[::-1], beyond),
+        first_cost=_cost_of_first(weight, cost, min(total, 1.0)),
+        last_cost=_cost_of_first(weight[::-1], cost[::-1], beyond),
     )
 
 
@@ -196,24 +181,17 @@ def or_1(values: Floats) -> Floats:
     return values if values.min() > 0 else np.where(values > 0, values, 1.0)
 
 
-def harmonic_numbers(count: Floats, table: Floats | None = None) -> Floats:
-    """Return 1 + 1/2 + .. + 1/k for each whole number k >= 0 in `count`, from a `harmonic_table` if given."""
-    if table is not None:
-        return np.asarray(table[count.astype(np.int64)])
+def harmonic_numbers(count: Floats) -> Floats:
+    """Return 1 + 1/2 + .. + 1/k for each whole number k >= 0 in `count`."""
+    largest = int(count.max())
+    if largest <= len(count):
+        terms = 1 / np.arange(1.0, largest + 1)
+        return np.append(0.0, np.cumsum(terms))[count.astype(np.int64)]
     y = count + 20.0  # where four terms of the asymptotic series are exact to float64
     z = 1 / np.square(y)
     series = z * (1 / 12 - z * (1 / 120 - z * (1 / 252 - z / 240)))
     first_terms = sum(1 / (count + k) for k in range(1, 21))
     return np.euler_gamma + np.log(y) + 0.5 / y - series - first_terms
-
-
-def harmonic_table(groups: TieGroups) -> Floats | None:
-    """Return the harmonic numbers up to the total weight of groups, None where it is larger than their number."""
-    total = float(groups.weight.sum())
-    if total > len(groups.cost):
-        return None
-    terms = 1 / np.arange(1.0, int(total) + 2)
-    return np.append(0.0, np.cumsum(terms))
 
 
 def run_starts(*keys: Array) -> Ints:

@@ -13,7 +13,6 @@ import pytest
 from pyarrow import csv
 
 import ecuas_metric
-from docs import blocks
 from tests.conftest import ROOT
 
 PUBLIC = [name for name in ecuas_metric.__all__ if name != "__version__"]
@@ -116,8 +115,3 @@ def test_the_reference_page_shows_all_names():
     page = (ROOT / "docs/reference.md").read_text()
     shown = re.findall(r"^   (\w+)$", page, flags=re.MULTILINE)
     assert shown == list(ecuas_metric._MODULES)
-
-
-def test_the_cards_table_of_options_is_up_to_date():
-    """If not: make reference."""
-    assert (ROOT / "ecuas_metric/README.md").read_text() == blocks.card_with_table()
