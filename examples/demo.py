@@ -2,11 +2,9 @@
 
 import argparse
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-import evaluate
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -18,7 +16,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ecuas_metric import apply_affine, cross_validated, fit_affine, posterior_system
+from ecuas_metric import (
+    apply_affine,
+    cross_validated,
+    fit_affine,
+    make_report,
+    posterior_system,
+)
 from ecuas_metric.plotting.figures import (
     reject_cost_figure,
     reliability_figure,
@@ -26,7 +30,6 @@ from ecuas_metric.plotting.figures import (
     save,
 )
 
-ROOT = Path(__file__).resolve().parent.parent
 Floats = NDArray[np.float64]
 Systems = dict[str, Floats]  # posteriors (N, K) by name
 CLASSIFIERS = {
@@ -34,8 +37,6 @@ CLASSIFIERS = {
     "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
     "random forest": RandomForestClassifier(random_state=0),
 }
-COLUMNS = {"error_rate": "error rate", "ece": "ECE", "auroc": "AUROC", "aurc": "AURC"}
-COLUMNS |= {f"ecuas_{n}": f"ECUAS_{n}" for n in (0, 1, 128)}
 FLOOR = 1e-12  # a class that no tree votes for has probability 0, and no logarithm to calibrate
 
 
@@ -46,23 +47,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         "--out", type=Path, default=Path("demo"), help="where files and figures go (default: demo)"
     )
     out = parser.parse_args(argv).out
-    ecuas = evaluate.load(str(ROOT / "ecuas_metric" / "ecuas.py"))
     raw, labels = fit()
     outputs = {**raw, **calibrated(raw, labels)}
-    systems = {}
-    results = {}
-    notes = []
-    for name, posteriors in outputs.items():
-        systems[name] = posterior_system(labels, posteriors)
-        with warnings.catch_warnings(record=True, action="always") as caught:
-            results[name] = ecuas.compute(predictions=posteriors, references=labels)
-        notes += [f"Note on the {name}: {warning.message}" for warning in caught]
-    print(
-        f"Handwritten digits, {len(labels)} test samples, 10 classes. Lower is better, but for AUROC.\n"
-    )
-    print(table(results))
-    print(f"\n{reading({name: results[name] for name in raw})}\n{gain(results)}")
-    print(*notes, "", sep="\n")
+    systems = {name: posterior_system(labels, posteriors) for name, posteriors in outputs.items()}
+    print(f"Handwritten digits, {len(labels)} test samples, 10 classes.\n")
+    print(make_report(systems), "\n")
     paths = [
         write_posteriors(name, posteriors, labels, out) for name, posteriors in outputs.items()
     ]
@@ -114,47 +103,6 @@ def write_posteriors(
     path.parent.mkdir(parents=True, exist_ok=True)
     frame.assign(label=labels).to_csv(path, index_label="id")
     return path
-
-
-def table(results: dict[str, dict[str, float]]) -> str:
-    """Return one line per system."""
-    header = " " * 33 + "".join(f"{title:>12}" for title in COLUMNS.values())
-    rows = [
-        f"{name:33}" + "".join(f"{row[key]:12.4f}" for key in COLUMNS)
-        for name, row in results.items()
-    ]
-    return "\n".join([header, *rows])
-
-
-def reading(results: dict[str, dict[str, float]]) -> str:
-    """Say in two lines where AURC and ECUAS_0 disagree."""
-    by_aurc = min(results, key=lambda name: results[name]["aurc"])
-    by_ecuas = min(results, key=lambda name: results[name]["ecuas_0"])
-    if by_aurc == by_ecuas:
-        return f"AURC and ECUAS_0 both prefer the {by_aurc}."
-    first = results[by_aurc]
-    second = results[by_ecuas]
-    return (
-        f"AURC prefers the {by_aurc} ({first['aurc']:.4f} against {second['aurc']:.4f}): it only asks how the "
-        f"confidences rank the errors.\nECUAS_0 prefers the {by_ecuas} ({second['ecuas_0']:.2f} against "
-        f"{first['ecuas_0']:.2f}): the other's confidences cannot be taken at their word (ECE "
-        f"{first['ece']:.2f} against {second['ece']:.2f})."
-    )
-
-
-def gain(results: dict[str, dict[str, float]]) -> str:
-    """Say in a line what calibration does to the system that gains most."""
-    falls = {}
-    for name, row in results.items():
-        after = results.get(f"{name}, calibrated", row)
-        falls[name] = row["ecuas_0"] - after["ecuas_0"]
-    name = max(falls, key=lambda name: falls[name])
-    old = results[name]
-    new = results.get(f"{name}, calibrated", old)
-    return (
-        f"Calibrated, the {name} falls from {old['ecuas_0']:.2f} to {new['ecuas_0']:.2f} in "
-        f"ECUAS_0, and from {old['aurc']:.4f} to {new['aurc']:.4f} in AURC."
-    )
 
 
 def next_steps(paths: Sequence[Path]) -> str:
