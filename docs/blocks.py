@@ -7,12 +7,13 @@ import re
 import shlex
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import ecuas_metric
 import examples.demo
 from docs import simulations
+from docs.simulations import Rows
 from ecuas_metric import make_report, prepare_submissions, read_submissions
 from ecuas_metric.files.recipe import LAYOUTS
 from ecuas_metric.options import DEFAULTS, LEVEL, OPTIONS
@@ -43,43 +44,35 @@ DEMO_FILES = {
 }
 TITLES = {"auroc": "AUROC ↑", "aurc": "AURC ↓", "ece": "ECE ↓", "ecuas_0": "ECUAS_0 ↓"}
 REJECT_COST = 0.1
-Blocks = dict[str, list[str]]  # lines of a page, by the name of the marks between which they stand
+MARK = re.compile(r"<!-- (\w+): written by make reference -->")
+# what is made of the code, or of what was simulated
+WITH_TABLES = [
+    CARD,
+    *(ROOT / "docs" / name for name in ("files.md", "statistics.md", "deciding.md")),
+]
 
 
 def page_with_tables(page: Path) -> str:
     """Return the text of a page with what stands between its marks."""
     text = page.read_text(encoding="utf-8")
-    for name, lines in TABLES[page]().items():
+    for name in MARK.findall(text):
+        lines = simulations.coverage_lines() if name == "summary" else _table(TABLES[name]())
         text = _with_block(text, name, lines)
     return text
 
 
-def _of_card() -> Blocks:
-    rows = (
-        (f"`{name}`", f"`{_default(name)}`", _forms(name), OPTIONS[name].help) for name in OPTIONS
-    )
-    return {"options": _table(["option", "default", "for", "meaning"], rows)}
+def _options() -> Rows:
+    rows = [
+        [f"`{name}`", f"`{_default(name)}`", _forms(name), OPTIONS[name].help] for name in OPTIONS
+    ]
+    return [["option", "default", "for", "meaning"], *rows]
 
 
-def _of_files() -> Blocks:
-    rows = ((f"`{columns}`", meaning) for columns, meaning in LAYOUTS)
-    return {"layouts": _table(["columns", "what they hold"], rows)}
-
-
-def _of_statistics() -> Blocks:
-    tables = {
-        "coverage": simulations.coverage_rows(),
-        "lowest": simulations.lowest_rows(),
-        "differences": simulations.difference_rows(),
-        "checks": simulations.check_rows(),
-    }
-    lines = {name: _table(titles, rows) for name, (titles, *rows) in tables.items()}
-    return {"summary": simulations.coverage_lines(), **lines}
-
-
-def _of_deciding() -> Blocks:
-    titles, *rows = simulations.certificate_rows()
-    return {"certificates": _table(titles, rows)}
+def _layouts() -> Rows:
+    return [
+        ["columns", "what they hold"],
+        *([f"`{columns}`", meaning] for columns, meaning in LAYOUTS),
+    ]
 
 
 def readme_and_picture() -> tuple[str, bytes]:
@@ -146,7 +139,7 @@ def _command(block: str) -> str:
 def _choices(systems: dict[str, System]) -> list[str]:
     """Return a table of which classifier each metric prefers, and what that one costs."""
     values = {title: result.flat() for title, result in make_report(systems).results.items()}
-    rows = []
+    rows = [["metric", *values, "prefers", f"cost at {REJECT_COST:g}"]]
     for key, metric in TITLES.items():
         best = max if key == "auroc" else min
         preferred = best(values, key=lambda title: values[title][key])
@@ -155,16 +148,14 @@ def _choices(systems: dict[str, System]) -> list[str]:
             number = f"{values[title][key]:.3f}"
             cells.append(f"**{number}**" if title == preferred else number)
         cost = f"{values[preferred][f'expected_cost_{REJECT_COST:g}']:.3f}"
-        rows.append((metric, *cells, preferred.partition(",")[0], cost))
-    return _table(["metric", *values, "prefers", f"cost at {REJECT_COST:g}"], rows)
+        rows.append([metric, *cells, preferred.partition(",")[0], cost])
+    return _table(rows)
 
 
-def _table(
-    header: list[str],
-    rows: Iterable[Iterable[str]],
-) -> list[str]:
+def _table(rows: Rows) -> list[str]:
     """Return the lines of a Markdown table."""
-    lines = [header, ["---" for _ in header], *rows]
+    titles, *others = rows
+    lines = [titles, ["---" for _ in titles], *others]
     return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
@@ -198,18 +189,20 @@ def _forms(name: str) -> str:
     return "all" if len(forms) == 3 else ", ".join(forms).replace("costs", "`graded`")
 
 
-# what is made of the code, or of what was simulated
-TABLES: dict[Path, Callable[[], Blocks]] = {
-    CARD: _of_card,
-    ROOT / "docs/files.md": _of_files,
-    ROOT / "docs/statistics.md": _of_statistics,
-    ROOT / "docs/deciding.md": _of_deciding,
+TABLES: dict[str, Callable[[], Rows]] = {  # by the marks between which they stand
+    "options": _options,
+    "layouts": _layouts,
+    "coverage": simulations.coverage_rows,
+    "lowest": simulations.lowest_rows,
+    "differences": simulations.difference_rows,
+    "checks": simulations.check_rows,
+    "certificates": simulations.certificate_rows,
 }
 
 
 def main() -> None:
     """Write every page whose text follows from the code."""
-    for page in TABLES:
+    for page in WITH_TABLES:
         page.write_text(page_with_tables(page), encoding="utf-8")
     text, picture = readme_and_picture()
     README.write_text(text, encoding="utf-8")
