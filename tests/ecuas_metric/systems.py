@@ -87,6 +87,10 @@ def reaches(*data, **options):
     return {key: np.array([one.low, one.high]) - one.value for key, one in estimates.items()}
 
 
+def groups_of(confidence, correct, sample_weight=None):
+    return tie_groups(-confidence, 1.0 - correct, sample_weight=sample_weight)
+
+
 def values(decisions, *, sample_weight=None, **options):
     """Return every metric of decisions under its key, for weights (N,) as they are."""
     ties = tie_groups(decisions.rank_by, decisions.candidate_cost, sample_weight=sample_weight)

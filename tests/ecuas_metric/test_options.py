@@ -22,26 +22,15 @@ from ecuas_metric.options import (
 from ecuas_metric.reporting.report import prepare_submissions
 from tests.ecuas_metric.systems import EVERY_OPTION, compute
 
-WEIGHT = "sample_weight must be finite and non-negative"
-
 
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("n", -1, "n must be >= 0 (inf allowed); got -1.0 at index 0 (1 of 1)."),
         ("n", [0, float("nan")], "n must be >= 0 (inf allowed); got nan at index 1 (1 of 2)."),
         ("n", [], "n must not be empty; got shape (0,)."),
-        ("n", "all", "n must be numbers; got 'all' at index 0."),
         ("n", [1, 1.0000001], "n must differ in their first six digits; got 1 more than once."),
         ("n", [[0, 1]], "n must be one-dimensional; got shape (1, 2)."),
-        ("reject_costs", "a", "reject_costs must be numbers; got 'a' at index 0."),
         ("reject_costs", -1, "reject_costs must be >= 0; got -1.0 at index 0 (1 of 1)."),
-        (
-            "cost",
-            [[0, 1], [1]],
-            "cost must have rows of one length (2 in the first); got 1 at index 1.",
-        ),
-        ("normalize", "no", "normalize must be True or False; got 'no'."),
         ("decompose", 1, "decompose must be True or False; got 1."),
         ("num_classes", 1, "num_classes must be a whole number in [2, inf]; got 1."),
         ("num_classes", 2.5, "num_classes must be a whole number in [2, inf]; got 2.5."),
@@ -56,13 +45,13 @@ WEIGHT = "sample_weight must be finite and non-negative"
         ("n_resamples", 0, "n_resamples must be a whole number in [1, 2.14748e+09]; got 0."),
         ("random_state", -1, "random_state must be a whole number in [0, 9.22337e+18]; got -1."),
         ("confidence_level", 1, "confidence_level must be a number in (0, 1); got 1."),
-        ("epsilon", 0, "epsilon must be a number in (0, 0.5); got 0."),
         ("epsilon", 0.5, "epsilon must be a number in (0, 0.5); got 0.5."),
         ("max_uncertainty", 0, "max_uncertainty must be a number in (0, inf); got 0."),
-        ("sample_weight", [1, -1], f"{WEIGHT}; got -1 at index 1 (1 of 2)."),
-        ("sample_weight", [1, np.nan], f"{WEIGHT}; got nan at index 1 (1 of 2)."),
-        ("sample_weight", [np.inf, 1], f"{WEIGHT}; got inf at index 0 (1 of 2)."),
-        ("sample_weight", [1j], "sample_weight must be numbers; got 1j at index 0."),
+        (
+            "sample_weight",
+            [1, -1],
+            "sample_weight must be finite and non-negative; got -1 at index 1 (1 of 2).",
+        ),
         ("sample_weight", [[1, 1]], "sample_weight must be one-dimensional; got shape (1, 2)."),
         ("sample_weight", [0, 0], "sample_weight must not be all zero; got 2 zeros."),
         (
@@ -119,17 +108,6 @@ SHAPE = "predictions must have shape (N,) where they are positive_probabilities;
             {"num_classes": 3},
             "num_classes requires confidences; the input is posteriors.",
         ),
-        ("confidences", {"cost": "log"}, "cost requires posteriors; the input is confidences."),
-        (
-            "confidences",
-            {"decisions": [0]},
-            "decisions requires posteriors; the input is confidences.",
-        ),
-        (
-            "costs",
-            {"predictions_are": "logits"},
-            "predictions_are requires posteriors; the input is costs.",
-        ),
         (
             "confidences",
             {"max_uncertainty": 1},
@@ -154,15 +132,8 @@ SHAPE = "predictions must have shape (N,) where they are positive_probabilities;
             {"num_classes": 10, "reject_costs": [0.2, 0.91]},
             f"{REJECT} 0.91 at index 1 (1 of 2).",
         ),
-        (
-            "confidences",
-            {"num_classes": 10, "reject_costs": np.inf},
-            f"{REJECT} inf at index 0 (1 of 1).",
-        ),
         ("posteriors", {"cost": [[0, 1]]}, f"{MATRIX} shape (1, 2)."),
-        ("posteriors", {"cost": [0, 1]}, f"{MATRIX} shape (2,)."),
         ("posteriors", {"cost": [[0, 1], [-1, 0]]}, f"{COSTS} -1.0 at index (1, 0) (1 of 4)."),
-        ("posteriors", {"cost": [[0, np.inf], [1, 0]]}, f"{COSTS} inf at index (0, 1) (1 of 4)."),
         ("posteriors", {"predictions_are": "positive_probabilities"}, f"{SHAPE} shape (2, 2)."),
         (
             "posteriors",

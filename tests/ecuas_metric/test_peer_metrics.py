@@ -35,7 +35,7 @@ from ecuas_metric.scale.rows import state_of
 from ecuas_metric.summary import results_of, summary_of
 from tests.conftest import ROOT
 from tests.ecuas_metric.registry import REGISTRY, row_of
-from tests.ecuas_metric.systems import UNIT
+from tests.ecuas_metric.systems import UNIT, groups_of
 
 CONFIDENCE = np.array([0.97, 0.93, 0.88, 0.85, 0.79, 0.74, 0.66, 0.61, 0.52, 0.43, 0.31, 0.12])
 CORRECT = np.array([1, 1, 0, 1, 1, 0, 1, 1, 0, 1, 0, 0])
@@ -92,10 +92,6 @@ SAMPLES = st.lists(st.tuples(UNIT, st.integers(0, 1)), min_size=1, max_size=30)
 
 def columns_of(answers):
     return map(np.array, zip(*answers, strict=True))
-
-
-def groups_of(confidence, correct, sample_weight=None):
-    return tie_groups(-confidence, 1.0 - correct, sample_weight=sample_weight)
 
 
 def same(value):

@@ -21,11 +21,7 @@ from ecuas_metric.metric import Data
 from ecuas_metric.options import checked_options
 from ecuas_metric.order import AUGRC, augrc, aurc, auroc
 from ecuas_metric.ranking import harmonic_numbers, tie_groups
-from tests.ecuas_metric.systems import confidence_systems
-
-
-def groups_of(confidence, correct, sample_weight=None):
-    return tie_groups(-confidence, 1.0 - correct, sample_weight=sample_weight)
+from tests.ecuas_metric.systems import confidence_systems, groups_of
 
 
 @given(confidence_systems())
