@@ -211,30 +211,20 @@ def check_number(
 ) -> float:
     """Return `value` if it is one (whole) number in [`low`, `high`], or strictly `inside`."""
     array = numbers(value, name)
-    if array.ndim > 0 or not _lies_in(float(array), low, high, inside=inside, whole=whole):
-        rule = "not_a_whole_number_within" if whole else "not_a_number_within"
-        error = InputError(name, rule, value=value)
-        error.fields["interval"] = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
-        if high == 1 and array.ndim == 0 and 10 <= array < 100:
-            error.advice = "write_share"
-            error.fields["share"] = float(array) / 100
-        raise error
-    return int(array) if whole and np.isfinite(array) else float(array)
-
-
-def _lies_in(
-    number: float,
-    low: float,
-    high: float,
-    *,
-    inside: bool,
-    whole: bool,
-) -> bool:
-    if whole and number != np.floor(number):
-        return False
-    if inside:
-        return low < number < high
-    return low <= number <= high
+    interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
+    if array.ndim == 0:
+        number = float(array)
+        lies_in = low < number < high if inside else low <= number <= high
+        if lies_in and not whole:
+            return number
+        if lies_in and number == np.floor(number):
+            return number if number == np.inf else int(array)
+    rule = "not_a_whole_number_within" if whole else "not_a_number_within"
+    error = InputError(name, rule, value=value, interval=interval)
+    if high == 1 and array.ndim == 0 and 10 <= array < 100:
+        error.advice = "write_share"
+        error.fields["share"] = float(array) / 100
+    raise error
 
 
 def one_of(
@@ -260,11 +250,10 @@ def _several(
     array = array.astype(np.float64) + 0.0  # not minus 0, whose key would be another
     require(array >= 0, array, name, rule)
     keys = [f"{value:g}" for value in array]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise InputError(
-                name, "numbers_repeated", value=float(key), got=f"{key} more than once"
-            )
+    commonest = max(keys, key=keys.count)
+    if keys.count(commonest) > 1:
+        got = f"{commonest} more than once"
+        raise InputError(name, "numbers_repeated", value=float(commonest), got=got)
     return tuple(array.tolist())
 
 
