@@ -55,6 +55,11 @@ def stated(number):
     return (number % 20) / 20
 
 
+def row(number, **others):
+    """A question with its answer, or with other cells."""
+    return {"question_id": number, "question": question(number), "answer": answer(number)} | others
+
+
 def write(file, rows):
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(file)

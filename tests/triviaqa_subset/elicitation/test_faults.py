@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.triviaqa_subset.elicitation.servers import (
-    answer,
     posterior,
-    question,
+    row,
     serving,
     truth,
     write,
@@ -34,13 +33,8 @@ def faulty(number):
 def test_nothing_is_lost_doubled_or_altered(tmp_path):
     from ecuas_metric import read_submissions
 
-    known = [
-        {"question": question(i), "answer": answer(i), "weight": 1 + i % 2} for i in range(COUNT)
-    ]
-    file = write(
-        tmp_path / "questions.jsonl",
-        [row | {"question_id": f"q-{i}"} for i, row in enumerate(known)],
-    )
+    rows = [row(i, question_id=f"q-{i}", weight=1 + i % 2) for i in range(COUNT)]
+    file = write(tmp_path / "questions.jsonl", rows)
     options = f"-T file={file} -T methods=sequence_posterior,is_true --log-dir {tmp_path / 'logs'} --log-buffer 5"
     model = "--model openai-api/x/m -M max_retries=30 --max-connections 4 --retry-on-error 9 --display none"
     inspect = Path(sys.executable).with_name("inspect")

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 import pytest
 
 pytest.importorskip("inspect_ai")
-from tests.triviaqa_subset.elicitation.servers import question, write
+from tests.triviaqa_subset.elicitation.servers import question, row
 from tests.triviaqa_subset.elicitation.test_servers import asked
 
 pytestmark = [
@@ -108,11 +108,8 @@ def test_answers_and_posteriors_are_those_of_teacher_forcing(name, tmp_path):
     from triviaqa_subset.elicitation import methods
 
     network, tokenizer, ends = saved(tmp_path / "model", name)
-    rows = [
-        {"question_id": i, "question": question(i) + " Why?" * i, "answer": "Nix"} for i in range(5)
-    ]
-    file = write(tmp_path / "questions.jsonl", rows)
-    log = asked(None, file, tmp_path, f"hf/{tmp_path / 'model'}", ["sequence_posterior"])
+    rows = [row(i, question=question(i) + " Why?" * i, answer="Nix") for i in range(5)]
+    log = asked(None, rows, tmp_path, f"hf/{tmp_path / 'model'}", ["sequence_posterior"])
     assert log.status == "success", log.error
     assert len(log.samples) == len(rows)
     for sample in log.samples:

@@ -5,7 +5,7 @@ import pytest
 from tests.triviaqa_subset.elicitation.servers import (
     answer,
     posterior,
-    question,
+    row,
     serving,
     stated,
     truth,
@@ -47,9 +47,10 @@ SERVERS = {  # the provider of Inspect, how the server writes, and what is missi
 }
 
 
-def asked(server, file, folder, provider="openai-api/x/m", methods=METHODS, limit=None, **options):
+def asked(server, rows, folder, provider="openai-api/x/m", methods=METHODS, limit=None, **options):
     from triviaqa_subset.elicitation.tasks import questions
 
+    file = write(folder / "questions.jsonl", rows)
     where = {"base_url": server.url, "api_key": "k"} if server else {}
     model = get_model(provider, memoize=False, **where)
     task = questions(file=file, methods=methods, samples=2, **options)
@@ -62,19 +63,15 @@ def asked(server, file, folder, provider="openai-api/x/m", methods=METHODS, limi
 def test_answers_are_right_and_confidences_right_or_missing_with_a_reason(name, tmp_path):
     """Of questions of which every third has another answer."""
     provider, style, missing = SERVERS[name]
-    rows = [
-        {"question_id": i, "question": question(i), "answer": answer(i) if i % 3 else "Nix"}
-        for i in range(25)
-    ]
-    own = write(tmp_path / "questions.jsonl", rows)
+    rows = [row(i) if i % 3 else row(i, answer="Nix") for i in range(25)]
     options = {"prefill": "text"} if "completions" in provider else {}
     with serving(**style) as server:
         methods = [method for method in METHODS if "refuses" not in style or method not in missing]
         log = asked(
-            server, own, tmp_path, provider, methods, top_logprobs=style.get("most", 20), **options
+            server, rows, tmp_path, provider, methods, top_logprobs=style.get("most", 20), **options
         )
         if len(methods) < len(METHODS):
-            refused = asked(server, own, tmp_path / "refused", provider, limit=1)
+            refused = asked(server, rows, tmp_path, provider, limit=1)
             assert "`logprobs` is not supported with this" in refused.error.message
     assert log.status == "success", log.error
     assert len(log.samples) == len(rows)

@@ -15,6 +15,7 @@ from tests.triviaqa_subset.elicitation.servers import (
     answer,
     choice,
     question,
+    row,
     serving,
     spelled,
     write,
@@ -72,16 +73,11 @@ def test_questions_of_the_dataset_come_with_weights_and_strata(name, tmp_path):
 
 
 def test_choices_are_graded_by_their_letter_and_have_posteriors(tmp_path):
-    rows = [
-        {"question_id": i, "question": question(i), "answer": i % 2, "choices": ["Nix", "Nox"]}
-        for i in range(3)
-    ]
+    rows = [row(i, answer=i % 2, choices=["Nix", "Nox"]) for i in range(3)]
     top = {" A": 0.6, " B": 0.3, "A": 0.06, "x": 0.04}
     with serving() as server:
         server.reply = lambda payload: spelled([(" A", 0.6)], top=top)
-        log = asked(
-            server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="sequence_posterior"
-        )
+        log = asked(server, rows, tmp_path, methods="sequence_posterior")
     assert "A. Nix\nB. Nox" in server.requests[0]["messages"][1]["content"]
     for sample in log.samples:
         score = sample.scores["sequence_posterior"]
@@ -160,11 +156,10 @@ def test_a_judge_sees_each_answer_as_it_stands(tmp_path):
 def test_the_start_of_the_reply_is_sent_as_was_asked_and_the_rest_to_the_letter(prefill, tmp_path):
     from triviaqa_subset.elicitation.methods import load_prompts, render
 
-    rows = [{"question_id": "q-1", "question": question(1), "answer": answer(1)}]
     with serving() as server:
         log = asked(
             server,
-            write(tmp_path / "own.jsonl", rows),
+            [row(1)],
             tmp_path,
             methods="is_true",
             prefill=prefill,
@@ -217,12 +212,8 @@ def test_meanings_are_counted(tmp_path):
 
 def test_an_answer_is_judged_later_and_again_without_asking_anew(tmp_path):
     """By the printed command; each verdict names its judge, and the confidence stays."""
-    rows = [
-        {"question_id": i, "question": question(i), "answer": ("Nix", answer(1))[i]}
-        for i in range(2)
-    ]
     with serving() as server:
-        log = asked(server, write(tmp_path / "own.jsonl", rows), tmp_path, methods="verbalized")
+        log = asked(server, [row(0, answer="Nix"), row(1)], tmp_path, methods="verbalized")
         env = os.environ | {"X_BASE_URL": server.url, "X_API_KEY": "k"}
         for judge, verdict in (("strict", "No."), ("kind", "Yes.")):
             asked_before = len(server.requests)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.triviaqa_subset.elicitation.servers import choice, listed, serving, spelled, write
+from tests.triviaqa_subset.elicitation.servers import choice, listed, row, serving, spelled
 
 pytest.importorskip("inspect_ai")
 from tests.triviaqa_subset.elicitation.test_servers import asked
@@ -104,10 +104,7 @@ CASES = {
 @pytest.mark.parametrize("method", CASES)
 def test_a_reply_is_read_right_or_missing_with_a_reason(method, tmp_path):
     replies = [reply for reply, *_ in CASES[method].values()]
-    rows = [
-        {"question_id": i, "question": f"Case {i}?", "answer": "New York"}
-        for i in range(len(replies))
-    ]
+    rows = [row(i, question=f"Case {i}?", answer="New York") for i in range(len(replies))]
 
     def reply(payload):
         said = " ".join(message["content"] for message in payload["messages"])
@@ -116,7 +113,7 @@ def test_a_reply_is_read_right_or_missing_with_a_reason(method, tmp_path):
 
     with serving() as server:
         server.reply = reply
-        log = asked(server, write(tmp_path / "questions.jsonl", rows), tmp_path, methods=[method])
+        log = asked(server, rows, tmp_path, methods=[method])
     assert log.status == "success", log.error
     scores = {sample.id: sample.scores[method] for sample in log.samples}
     for number, (name, (_, answer, confidence, why)) in enumerate(CASES[method].items()):
