@@ -276,16 +276,16 @@ def calibration_p_value(
     >>> round(calibration_p_value(correct, confidence), 2), calibration_p_value(correct, [0.75] * 40)
     (0.01, 1.0)
     """
-    options = checked_options(
+    system = _answers(
+        correct,
+        confidence,
         calibration=True,
         sample_weight=sample_weight,
         groups=groups,
         n_resamples=n_resamples,
         random_state=random_state,
     )
-    return value_of(
-        _confidence_system(correct, confidence, options, OF_GIVEN_CONFIDENCES), CALIBRATION_P
-    )
+    return value_of(system, CALIBRATION_P)
 
 
 def auroc_score(

@@ -141,14 +141,14 @@ class Ecuas(evaluate.Metric):  # type: ignore[misc]  # Evaluate has no types
         Wrong options or a bad batch keep what was added; any later error empties the module.
         """
         checked = checked_options(**options)
-        if predictions is not None or references is not None:
-            # nothing to gather: no file, no lock, no shared state
-            if self.writer is None and self.num_process == 1:
-                return self._score(
-                    *_checked_columns(self.config_name, predictions, references), checked
-                )
+        is_given = predictions is not None or references is not None
+        is_alone = self.writer is None and self.num_process == 1
+        if is_given and is_alone:  # nothing to gather: no file, no lock, no shared state
+            columns = _checked_columns(self.config_name, predictions, references)
+            return self._score(*columns, checked)
+        if is_given:
             self.add_batch(predictions=predictions, references=references)
-        if self.writer is None and self.num_process == 1:
+        elif is_alone:
             raise InputError("predictions and references", "inputs_missing")
         try:
             # None in all processes of a distributed run but the first
