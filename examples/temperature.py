@@ -5,7 +5,6 @@ Candidates are sampled from softmax(log q / t); the confidence is q of the sampl
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,17 +20,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 TEMPERATURES = np.geomspace(0.05, 10, 16)
 ORDERS = (0.0, 1.0)
-KEYS = tuple(f"ecuas_{n:g}" for n in ORDERS)
-
-
-@dataclass(frozen=True, slots=True)
-class TemperatureCurve:
-    """Lower quartile, median and upper quartile over seeds of each ECUAS_n, shape (T,), at each temperature."""
-
-    temperature: Floats
-    low: dict[str, Floats]
-    median: dict[str, Floats]
-    high: dict[str, Floats]
+QUARTILES = (0.25, 0.5, 0.75)
 
 
 def temperature_curve(
@@ -40,11 +29,12 @@ def temperature_curve(
     *,
     temperatures: Floats = TEMPERATURES,
     num_seeds: int = 20,
-) -> TemperatureCurve:
+) -> Floats:
     """Sample candidates from log-posteriors (N, K) at temperatures (T,), and compute their ECUAS_0 and ECUAS_1.
 
-    K is infinite since the uncertainty of a sampled candidate may exceed 1 - 1/K. Each seed has one generator for all
-    temperatures. See the paper's figure "ECUAS_n values when temperature scaling is applied".
+    Returned are the quartiles over seeds, (3, 2, T). K is infinite since the uncertainty of a sampled candidate may
+    exceed 1 - 1/K. Each seed has one generator for all temperatures. See the paper's figure "ECUAS_n values when
+    temperature scaling is applied".
     """
     generators = [np.random.default_rng(seed) for seed in range(num_seeds)]
     values = np.empty((len(ORDERS), len(temperatures), num_seeds))
@@ -52,36 +42,21 @@ def temperature_curve(
         until = np.cumsum(softmax(log_posteriors / temperature, axis=1), axis=1)
         for seed, generator in enumerate(generators):
             values[:, place, seed] = _sampled_ecuas(log_posteriors, until, labels, generator)
-    low, median, high = (
-        dict(zip(KEYS, np.quantile(values, quantile, axis=2), strict=True))
-        for quantile in (0.25, 0.5, 0.75)
-    )
-    return TemperatureCurve(np.asarray(temperatures), low, median, high)
+    return np.quantile(values, QUARTILES, axis=2)
 
 
-def temperature_figure(curves: dict[str, TemperatureCurve]) -> Figure:
+def temperature_figure(curves: dict[str, Floats]) -> Figure:
     """Draw ECUAS_0 and ECUAS_1 against temperature: medians as lines, quartiles as bands."""
     from ecuas_metric.plotting.figures import COLORS, panels
 
     figure, grid = panels(len(ORDERS), width=4.2)
-    for axes, n, key in zip(grid, ORDERS, KEYS, strict=True):
+    for place, (axes, n) in enumerate(zip(grid, ORDERS, strict=True)):
         for index, (name, curve) in enumerate(curves.items()):
+            low, median, high = curve[:, place]
             color = COLORS[index % len(COLORS)]
             line = "-" if index < len(COLORS) else "--"
-            axes.plot(
-                curve.temperature,
-                curve.median[key],
-                label=name,
-                color=color,
-                linestyle=line,
-            )
-            axes.fill_between(
-                curve.temperature,
-                curve.low[key],
-                curve.high[key],
-                color=color,
-                alpha=0.25,
-            )
+            axes.plot(TEMPERATURES, median, label=name, color=color, linestyle=line)
+            axes.fill_between(TEMPERATURES, low, high, color=color, alpha=0.25)
         axes.set(xlabel="temperature", ylabel=f"ECUAS$_{n:g}$", xscale="log")
         axes.set_ylim(bottom=0)
     figure.legend(
