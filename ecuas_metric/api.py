@@ -27,7 +27,7 @@ from .errors import Note, warn_of
 from .expected_costs import ECUAS_N
 from .inputs import Array, confidences, costs, numbers, posteriors, require_named, same_length
 from .metric import Key, Metric
-from .options import Options, check_number, checked_options
+from .options import check_number, checked_options
 from .order import AUGRC, AURC, AUROC
 from .results import System, compute_results, note_hard, prepare
 
@@ -480,9 +480,7 @@ def score_confidences(
     >>> round(values["ecuas_0"], 4), round(values["expected_cost_0.2"], 4), values["coverage_0.2"]
     (0.7024, 0.35, 0.5)
     """
-    return _results(
-        _confidence_system(correct, confidence, checked_options(**options), OF_CONFIDENCES)
-    )
+    return _results(_confidence_system(correct, confidence, options, OF_CONFIDENCES))
 
 
 def score_costs(
@@ -611,7 +609,7 @@ def confidence_system(
     >>> system.decisions.uncertainty.tolist(), system.decisions.max_uncertainty
     ([0.25, 0.5], 0.75)
     """
-    return _confidence_system(correct, confidence, checked_options(**options), OF_CONFIDENCES, ids)
+    return _confidence_system(correct, confidence, options, OF_CONFIDENCES, ids)
 
 
 def _posterior_system(
@@ -646,15 +644,16 @@ def _posterior_system(
 def _confidence_system(
     correct: ArrayLike,
     confidence: ArrayLike,
-    options: Options,
+    options: Mapping[str, object],
     words: Mapping[str, str],
     ids: Iterable[object] | None = None,
     rank: bool = True,
 ) -> System:
+    checked = checked_options(**options)
     with in_words(words):
         q, truth = confidences(confidence, correct)
         texts = _texts(ids, correct=truth)
-        return prepare("confidences", q, truth, options, ids=texts, rank=rank)
+        return prepare("confidences", q, truth, checked, ids=texts, rank=rank)
 
 
 def _answers(
@@ -665,9 +664,7 @@ def _answers(
     **options: object,
 ) -> System:
     """Return the system of a function of one metric, which takes no missing confidences."""
-    return _confidence_system(
-        correct, confidence, checked_options(**options), OF_GIVEN_CONFIDENCES, rank=rank
-    )
+    return _confidence_system(correct, confidence, options, OF_GIVEN_CONFIDENCES, rank=rank)
 
 
 def value_of(system: System, metric: Metric) -> float:

@@ -342,7 +342,7 @@ def largest_uncertainty(matrix: Floats) -> float:
     .. math:: u_M = \max_q \min_d \sum_k q_k C_{kd} = \min_y \max_k \sum_d C_{kd} y_d
 
     over distributions q of classes and y of decisions (Equation dB_final; von Neumann 1928): a linear programme and its
-    dual, solved in integers and rounded once. A float64 solver, even with scaled costs and verified duals, is up to
+    dual, solved in integers and rounded once. A float64 solver, even with scaled costs and verified duals, was up to
     92 % too low where costs span 1e24 (4 of 376 matrices); it serves matrices of more than about 20 classes and
     decisions only, and both sides must agree to 1e-9.
     """

@@ -66,10 +66,6 @@ def _is_accepted(data: Data) -> Floats:
     return accepts.astype(np.float64)
 
 
-def _accepted_cost(data: Data) -> Floats:
-    return _is_accepted(data) * data.decisions.candidate_cost
-
-
 def _risks_if_all_right_or_wrong(unjudged: Unjudged) -> Limits:
     """Return the bounds of the selective risk, a mean over accepted samples, which the answers do not decide."""
     ends = []
@@ -146,7 +142,7 @@ ACCEPTED_COST = Metric(
     assesses="both",
     higher_is_better=False,
     parameter="reject_costs",
-    cost=_accepted_cost,
+    cost=lambda data: _is_accepted(data) * data.decisions.candidate_cost,
     when="ratio",
     column=14,
 )

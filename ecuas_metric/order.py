@@ -231,10 +231,6 @@ def range_of_risk(data: Data) -> Limits:
     return 0.0, data.largest_cost
 
 
-def _range_of_augrc(data: Data) -> Limits:
-    return 0.0, data.largest_cost / 2
-
-
 AUROC = Metric(
     name="auroc",
     title="AUROC",
@@ -271,7 +267,7 @@ AUGRC = Metric(
     higher_is_better=False,
     value=_augrc,
     line=_augrc_line,
-    range=_range_of_augrc,
+    range=lambda data: (0.0, data.largest_cost / 2),
     bias=_augrc_bias,
     unjudged=bounds_by_answers(_augrc),
     has_order_bounds=True,

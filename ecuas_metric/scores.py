@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .calibration import confidence_brier_cost, confidence_cross_entropy_cost
-from .inputs import FloatOrFloats, Floats, Limits
+from .inputs import FloatOrFloats, Floats
 from .metric import Data, Frequencies, Metric
 
 
@@ -14,10 +14,6 @@ def _confidence_cross_entropy(data: Data) -> Floats:
     return confidence_cross_entropy_cost(
         decisions.uncertainty, decisions.candidate_cost, epsilon=data.options.epsilon
     )
-
-
-def _confidence_brier_score(data: Data) -> Floats:
-    return confidence_brier_cost(data.decisions.uncertainty, data.decisions.candidate_cost)
 
 
 def _cross_entropy(data: Data) -> Floats:
@@ -30,10 +26,6 @@ def _brier_score(data: Data) -> Floats:
     return data.decisions.brier_score
 
 
-def _range_of_cross_entropy(data: Data) -> Limits:
-    return 0.0, -math.log(data.options.epsilon)
-
-
 def entropy(share: Floats) -> FloatOrFloats:
     """Return the entropy (...) of shares (..., K), in nats."""
     log = np.log(np.where(share > 0, share, 1.0))
@@ -42,14 +34,6 @@ def entropy(share: Floats) -> FloatOrFloats:
 
 def _naive_cross_entropy(naive: Frequencies) -> FloatOrFloats:
     return entropy(naive.share)
-
-
-def _naive_confidence_brier_score(naive: Frequencies) -> FloatOrFloats:
-    return naive.share.prod(axis=-1)  # p (1 - p)
-
-
-def _naive_brier_score(naive: Frequencies) -> FloatOrFloats:
-    return 1 - np.square(naive.share).sum(axis=-1)
 
 
 CONFIDENCE_CROSS_ENTROPY = Metric(
@@ -71,8 +55,10 @@ CONFIDENCE_BRIER_SCORE = Metric(
     assesses="confidences",
     higher_is_better=False,
     needs="confidences",
-    cost=_confidence_brier_score,
-    naive_confidence=_naive_confidence_brier_score,
+    cost=lambda data: confidence_brier_cost(
+        data.decisions.uncertainty, data.decisions.candidate_cost
+    ),
+    naive_confidence=lambda naive: naive.share.prod(axis=-1),  # p (1 - p)
     only_in_full=True,
     column=6,
 )
@@ -84,7 +70,7 @@ CROSS_ENTROPY = Metric(
     higher_is_better=False,
     needs="posteriors",
     cost=_cross_entropy,
-    range=_range_of_cross_entropy,
+    range=lambda data: (0.0, -math.log(data.options.epsilon)),
     naive_posterior=_naive_cross_entropy,
     two_classes=(CONFIDENCE_CROSS_ENTROPY.name, 1.0),
     only_in_full=True,
@@ -99,7 +85,7 @@ BRIER_SCORE = Metric(
     needs="posteriors",
     cost=_brier_score,
     range=(0.0, 2.0),
-    naive_posterior=_naive_brier_score,
+    naive_posterior=lambda naive: 1 - np.square(naive.share).sum(axis=-1),
     two_classes=(CONFIDENCE_BRIER_SCORE.name, 2.0),
     only_in_full=True,
     column=8,
