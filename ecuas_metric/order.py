@@ -172,7 +172,7 @@ def _largest_auroc(confidence: Floats, correct: Floats, weight: Floats) -> float
     for won, pairs, weights in zip(*quadratics, np.split(weight[by_level], ends[:-1]), strict=True):
         if len(weights) or not len(by_level):
             best = max(best, _largest_ratio(won, pairs, weights))
-    return best if best > -np.inf else np.nan
+    return float(np.clip(best, 0.0, 1.0)) if best > -np.inf else np.nan
 
 
 def _largest_ratio(won: Floats, pairs: Floats, weights: Floats) -> float:
