@@ -211,20 +211,28 @@ def check_number(
 ) -> float:
     """Return `value` if it is one (whole) number in [`low`, `high`], or strictly `inside`."""
     array = numbers(value, name)
-    interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
-    if array.ndim == 0:
-        number = float(array)
-        lies_in = low < number < high if inside else low <= number <= high
-        if lies_in and not whole:
-            return number
-        if lies_in and number == np.floor(number):
-            return number if number == np.inf else int(array)
+    if array.ndim == 0 and _lies_in(float(array), low, high, inside=inside, whole=whole):
+        return int(array) if whole and np.isfinite(array) else float(array)
     rule = "not_a_whole_number_within" if whole else "not_a_number_within"
+    interval = f"({low:g}, {high:g})" if inside else f"[{low:g}, {high:g}]"
     error = InputError(name, rule, value=value, interval=interval)
     if high == 1 and array.ndim == 0 and 10 <= array < 100:
         error.advice = "write_share"
         error.fields["share"] = float(array) / 100
     raise error
+
+
+def _lies_in(
+    number: float,
+    low: float,
+    high: float,
+    *,
+    inside: bool,
+    whole: bool,
+) -> bool:
+    if whole and number != np.floor(number):
+        return False
+    return low < number < high if inside else low <= number <= high
 
 
 def one_of(
