@@ -207,13 +207,10 @@ ADVICE = {  # sentences of their own
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "choose_truth": "Which holds? columns={{'correct': {verdicts!r}}} or columns={columns}.",
     "choose_correct": "Only you know which says whether answers are right: columns with correct={names}.",
-    "quote_numbers": "Write points, put such numbers in quotes, or separate cells by semicolons.",
     "weigh_by_counts": (
         "If it does: columns={columns} and weights_are='counts'; if not: "
         "columns={{'correct': '{verdicts}'}}."
     ),
-    "name_label": "If that holds the true ones: columns={columns}; if not: columns={{'label': '{labels}'}}.",
-    "leave_copies_out": "Does a sample count once? Leave the copies out.",
     "leave_points_out": "Leave the points between thousands out.",
     "near_role": "Is it {near}?",
     "leave_scale_out": "Per cent signs are read as they are, without scale.",
@@ -420,9 +417,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Columns {column!r} and {other!r} have the same words: does {column!r} hold the right answers, and {other!r} "
         "those of the system?"
     ),
-    "classes_moved": (
-        "Column {column!r} is {other!r} {move:+g} in {share:.0%} of rows: are classes counted from different numbers?"
-    ),
     "classes_not_used": (
         "Columns {label!r} and {predicted!r} have {count} classes and are not used: confidences are taken for those of "
         "free text."
@@ -437,24 +431,18 @@ NOTES = {  # what a reader of a result must know besides its numbers
         "Mistakes without any uncertainty are {share:.0%} of ECUAS_0, and count as much as epsilon lets them."
     ),
     "not_recalibrated": "Posteriors are left as they are: {reason}",
-    "one_of_three_by_name": (
-        "Column {column!r} is taken for the verdicts by its name: of it and {others} each is true where the others "
-        "agree, and confidences do not tell."
-    ),
     "of_other_class": "The likelier class by column {column!r} is wrong in {share:.0%}: is it that of the other class?",
+    "never_wrong": (
+        "The likeliest class is the true one in all {total} rows: is column {label!r} computed from the others?"
+    ),
     "of_other_order": (
-        "The likeliest class is wrong in {share:.0%}; with the columns in another order of classes it would be in "
-        "{other:.0%}: are they in that of the classes?"
+        "Classes are wrong in {share:.0%} of rows, more often than by chance: are they in the order of the columns, or "
+        "counted as the true ones?"
     ),
     "not_the_likeliest": (
         "Column {column!r} is not the likeliest class in {count} of the first {total} rows; the likeliest is scored."
     ),
-    "repeated_rows": "{count} of {total} rows are the same as others before them.",
     "repeated_ids": "{count} of {total} ids in column {column!r} occur more than once.",
-    "verdicts_not_used": (
-        "Column {column!r} does not say whether the likeliest class is the true one in {count} of the first {total} "
-        "rows; the likeliest is scored."
-    ),
     "values_without_bounds": (
         "No bounds are known of these, which are nan while labels or confidences are unknown: {metrics}."
     ),
@@ -476,6 +464,7 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "hard_decisions": "All predictions are 0 or 1 and count as {what}.",
     "classes": "There are {count} classes in columns {label!r} and {predicted!r}, and K is {count}.",
     "labels_from_1": "Class 0 never occurs, and all other classes up to {last} do: are labels counted from 0?",
+    "one_confidence": "All {count:,} confidences are {value:g}: they tell no answer from another.",
     "perfect": (
         "Every right answer has a higher confidence than every wrong one: is one column computed from the other?"
     ),
@@ -503,7 +492,6 @@ NOTES = {  # what a reader of a result must know besides its numbers
     "run_invalidated": "{count:,} invalidated samples are left out",
     "run_limited": "limited, the task has {total:,} samples",
     "run_of_one_answer": "All {count:,} answers are {value!r}: did the model reply at all?",
-    "run_of_one_confidence": "All {count:,} confidences are {value}: they tell no answer from another.",
     "run_settings_differ": "The systems of task {task} were not asked in the same way; these differ: {names}.",
     "run_in_epochs": (
         "Inspect log, task {task}, scorer {scorer}, {count:,} samples in {epochs} epochs, which are groups"
@@ -569,11 +557,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     "written_in_several_ways": "must hold numbers written in one way; most are {usual}",
     # ---- what columns cannot be ----
     "counts_of_rows": "seems to say how many samples each row is of: no two rows are the same without it",
-    "label_is_likeliest": "is the likeliest class in every row, and column {other!r} has others of these classes",
-    "cut_at_comma": "is 0 in front of whole numbers in column {other!r}: what stands behind a decimal comma",
-    "one_hot": "says of one class alone whether it is true",
-    "one_of_three": "may be what another column says is right: of it and {others} each is true where the others agree",
-    "comments": "must hold samples; some rows are comments",
     "contradicted": "is not the probability of class 1, by column {other!r}",
     "classes_of_other": "has the classes 0 and 1, and the predicted column {other!r} other ones",
     "footer": "must hold samples; the last rows are unlike all others",

@@ -194,7 +194,6 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "skip_rows": "Leave such rows out: under Options, “Columns”, skip={skipped}.",
     "choose_truth": "Which holds? Under Options, “Columns”, enter correct={verdicts} or {pairs}.",
     "choose_correct": "Only you know which says whether answers are right: under Options, “Columns”, correct={names}.",
-    "name_label": "Under Options, “Columns”, enter {pairs} if that holds the true ones, label={labels} if not.",
     "weigh_by_counts": "If not, enter correct={verdicts} under Options, “Columns”; the command `ecuas` can weigh them.",
     # ---- rules of the page alone: of files ----
     "nested_too_deeply": "the JSON is nested too deeply",

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, product
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError, Note, pairs_of
-from ..inputs import Array, Bools, Floats, Ints, are_swapped, count_up, grouped
+from ..inputs import Array, Bools, Floats, Ints, are_swapped, count_up
 from ..results import note_perfect
 from .candidates import are_within, beyond_chance
 from .cells import (
@@ -27,7 +27,7 @@ from .cells import (
     said_words,
     truths_in,
 )
-from .proposals import Proposal, one_hot_in
+from .proposals import Proposal
 from .recipe import NAMES, Reading, Recipe, complement_of, limits_of, name_of, on_unit_scale
 from .roles import DIFFERENT, resolve
 from .values import (
@@ -35,7 +35,6 @@ from .values import (
     Sheet,
     are_unique,
     as_text,
-    constant,
     count_distinct,
     encode,
     floats_in,
@@ -54,8 +53,6 @@ MAX_SYSTEMS = 1000  # more is a column of something else
 _ENOUGH = 10  # rows from which what they have in common is no chance: 2 ** -10 for a coin
 _FOOTERS = 5  # rows below a table that may be sums and the like
 _SHAPES = 1000  # rows that say what ids look like
-_MOST_IN_ORDER = 11  # classes, of which other orders are looked at
-_MOST_CROSSED = 100_000  # rows; of more, to tell their values apart takes as long as to score them
 _MOST_PARTS = 20  # systems of a file that are noted, where only their numbers of rows tell
 _NEARLY = 0.9  # of the rows of one system that another one has, where rows of each are together
 _MIXED = 0.05  # the share of numbers below 1 from which, and twice that of even ones, others are on another scale
@@ -64,10 +61,11 @@ _FEW_CLASSES = 3  # from which probabilities that are sorted in each row are no 
 _CHANCE = 1  # deviation of a correlation that often is chance
 _SURELY = 3  # deviations of a correlation that are no chance
 _CODES = {"0", "1"}
-_SUMS = (
-    *("total", "totals", "subtotal", "sum", "mean", "average", "avg", "overall"),
-    *("median", "min", "max", "count", "std"),
+_NAMES_OF_SUMS = (
+    "total totals subtotal sum summe gesamt mean average avg mittelwert moyenne overall median "
+    "min max count std"
 )
+_SUMS = _NAMES_OF_SUMS.split()
 _NO_IDS = [word for word in NOTHING if not word or re.search(r"[a-z]", word)]  # but dashes
 _LONGEST_NO_ID = max(map(len, _NO_IDS))
 _COUNTS = {"count", "counts", "freq", "frequency", "n"}
@@ -129,10 +127,9 @@ def _distinct_values(head: Sheet, recipe: Recipe) -> dict[str, int]:
 def _notes_on(rows: _Rows) -> tuple[Note, ...]:
     """Raise FileError if columns that the user did not name cannot be what their names say; return notes on others."""
     if rows.is_whole:
-        _refuse_comments(rows.sheet)
-        _refuse_empty_rows(rows.sheet, rows.recipe)
-        _refuse_footer(rows.sheet, rows.recipe)
         _refuse_short_rows(rows.sheet, rows.recipe)
+        for name in dict.fromkeys([*rows.recipe.of("id")[:1], rows.sheet.names[0]]):
+            _refuse_sums(rows.sheet, name)
     notes = [
         rule(rows)
         for form, role, rule in _RULES
@@ -158,7 +155,7 @@ def require_ids(recipes: Iterable[Recipe]) -> None:
 def refuse_without_id(sheet: Sheet, name: str) -> None:
     """Raise FileError about rows without an id, which would be paired with each other.
 
-    A word for nothing, such as N/A, is an id only among others that look like it.
+    A word for nothing, such as N/A, is an id only among others that are words.
     """
     cells = sheet.column(name)
     is_floating = pa.types.is_floating(cells.type)
@@ -166,11 +163,10 @@ def refuse_without_id(sheet: Sheet, name: str) -> None:
     if cells.type == TEXT:
         texts = texts_in(cells)
         are_short = floats_in(pc.binary_length(texts)) <= _LONGEST_NO_ID
-        are_words = are_short.copy()  # of many ids few are as short
-        are_words[are_short] = is_in(pc.utf8_lower(texts.filter(from_numpy(are_short))), _NO_IDS)
-        if are_words.any():
-            shapes = set(map(_shape, cells.filter(from_numpy(~are_words))[:_SHAPES].to_pylist()))
-            are_empty |= are_words & [_shape(cell) not in shapes for cell in cells.to_pylist()]
+        of_nothing = are_short.copy()  # of many ids few are as short
+        of_nothing[are_short] = is_in(pc.utf8_lower(texts.filter(from_numpy(are_short))), _NO_IDS)
+        are_words = of_nothing.any() and pc.all(pc.utf8_is_alpha(texts)).as_py()
+        are_empty |= of_nothing & (not are_words)
     if are_empty.any():
         raise sheet.error(name, "no_value", are_empty, advice="fill_ids")
 
@@ -234,7 +230,10 @@ def _advice_on_codes(levels: Floats) -> str:
 
 
 def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
-    """Return a note if confidences (N,) tell right from wrong answers without a mistake."""
+    """Return a note if confidences (N,) tell right from wrong answers without a mistake, or not at all."""
+    count = len(confidence)
+    if count >= _ENOUGH and np.ptp(confidence) == 0:
+        return (Note("one_confidence", {"count": count, "value": confidence[0]}),)
     right = confidence[correct == 1]
     wrong = confidence[correct == 0]
     is_separated = right.min(initial=np.inf) > wrong.max(initial=-np.inf)
@@ -242,17 +241,21 @@ def note_separated(confidence: Floats, correct: Ints) -> tuple[Note, ...]:
 
 
 def note_other_class(
-    wrong: float,
-    total: int,
-    recipe: Recipe,
+    wrong: float, total: int, recipe: Recipe, num_classes: int
 ) -> tuple[Note, ...]:
-    """Return a note if probabilities of one class are wrong more often than a coin is, by more than chance explains."""
-    columns = _of_classes_swapped(recipe)
-    if not columns or wrong <= total / 2 + np.sqrt(total):  # two deviations of a coin
+    """Return a note if classes are never wrong, or more often than chance explains."""
+    if not wrong and total >= _ENOUGH:
+        return (Note("never_wrong", {"total": total, "label": recipe.truth}),)
+    chance = 1 - 1 / num_classes
+    deviation = math.sqrt(total * chance / num_classes)
+    if wrong <= total * chance + 2 * deviation:
         return ()
     fields: dict[str, Any] = {"column": name_of(recipe.predictions), "share": wrong / total}
-    fields |= {"columns": columns, "pairs": pairs_of(columns)}
-    return (Note("of_other_class", fields, "name_complement"),)
+    columns = _of_classes_swapped(recipe)
+    if columns:
+        fields |= {"columns": columns, "pairs": pairs_of(columns)}
+        return (Note("of_other_class", fields, "name_complement"),)
+    return (Note("of_other_order", fields),) if num_classes > 2 else ()
 
 
 def _of_classes_swapped(recipe: Recipe) -> dict[str, str]:
@@ -316,32 +319,6 @@ def _classes_apart(chosen: pa.Array, values: Floats) -> tuple[object, object] | 
     return None
 
 
-def refuse_likeliest(sheet: Sheet, recipe: Recipe, posteriors: Floats, truth: Ints) -> None:
-    """Raise FileError if the likeliest class is the label in all rows (N,), but not that of another column."""
-    if not _are_likeliest(posteriors, truth):
-        return
-    label = recipe.truth
-    labels = texts_in(sheet.column(label))
-    for other in (name for name, _ in recipe.unused if name in sheet.names):
-        texts = texts_in(sheet.column(other))
-        differ = floats_in(pc.equal(texts, labels)) == 0
-        has_classes = set(texts.unique().to_pylist()) == set(labels.unique().to_pylist())
-        if has_classes and differ.any() and not _is_named(other, "predicted"):
-            columns = {"label": other}
-            fields = {"other": other, "labels": label, "columns": columns}
-            raise sheet.error(label, "label_is_likeliest", differ, advice="name_label", **fields)
-
-
-def _are_likeliest(posteriors: Floats, truth: Ints) -> bool:
-    """Return whether the likeliest class (N, K) is the true one in all of enough rows; mostly the first ones tell."""
-    if len(truth) < _ENOUGH:
-        return False
-    likeliest = posteriors[:_ENOUGH].argmax(axis=1)
-    if (likeliest != truth[:_ENOUGH]).any():
-        return False
-    return bool((posteriors.argmax(axis=1) == truth).all())
-
-
 def _numbers_of(sheet: Sheet, name: str) -> Floats:
     """Return the numbers (N,) of a column, or nan where it has none."""
     cells = parse_cells(sheet.column(name))
@@ -356,43 +333,6 @@ def _is_named(name: str, role: str) -> bool:
 
 
 # ---- what columns are of -------------------------------------------------------------------------------------------
-
-
-def _refuse_positive_beside(rows: _Rows) -> None:
-    """Raise FileError if verdicts say where two columns agree, and confidences are those of a class in one."""
-    head = rows.head
-    if len(head.rows) < _ENOUGH:
-        return
-    name = rows.recipe.predictions[0]
-    values = on_unit_scale(_numbers_of(head, name), rows.recipe.scale)
-    verdicts = texts_in(head.column(rows.recipe.truth))
-    pairs = {
-        one: texts_in(parse_cells(head.column(one)))
-        for one, count in rows.counts.items()
-        if count == 2
-    }
-    chosen = [texts for texts in pairs.values() if _classes_apart(texts, values) is not None]
-    for texts, (label, truth) in product(chosen, pairs.items()):
-        agree = pc.equal(texts, truth)
-        both = join_texts([agree, verdicts], "\0")
-        if {len(one.unique()) for one in (agree, verdicts, both)} == {2}:
-            refuse_positive(rows.sheet, name, texts, values, label)
-
-
-def _refuse_cut_numbers(rows: _Rows) -> None:
-    """Raise FileError if confidences are 0, or 1 before 0, and the next column has what a decimal comma cut off."""
-    sheet = rows.sheet
-    name = rows.recipe.predictions[0]
-    place = sheet.names.index(name) + 1 if name in sheet.names else len(sheet.names)
-    after = sheet.names[place] if place < len(sheet.names) else ""
-    if after not in dict(rows.recipe.unused) or len(sheet.rows) < _ENOUGH:
-        return
-    values = _numbers_of(sheet, name)
-    digits = np.nan_to_num(_numbers_of(sheet, after))
-    is_cut = (values == 0) | ((values == 1) & (digits == 0))
-    are_digits = (digits >= 0) & (digits % 1 == 0)
-    if is_cut.all() and are_digits.all() and (digits > 1).any():
-        raise sheet.error(name, "cut_at_comma", digits > 0, other=after, advice="quote_numbers")
 
 
 def _refuse_counts(rows: _Rows) -> None:
@@ -425,38 +365,40 @@ def _check_answers(rows: _Rows) -> Note | None:
     name = rows.recipe.truth
     head = rows.head
     words = set(_coded(head, name)[0])
-    if rows.recipe.right is not None or len(words) != 2:
+    is_judged_elsewhere = rows.named("label") and rows.named("predicted")  # see `_check_classes`
+    if rows.recipe.right is not None or len(words) != 2 or is_judged_elsewhere:
         return None
     alike = _columns_of_words(head, [name, *rows.few], words)
     truth = alike.pop(name)
     if words == _CODES:
-        return _check_codes(rows, truth, alike)
+        return _check_codes(rows, truth == "1", {one: alike[one] == "1" for one in alike})
     if parse_cells(head.column(name)).type == TEXT:
         for other in alike:
             raise _words_of_other(rows.sheet, name, other)
     return None
 
 
-def _check_codes(rows: _Rows, truth: Array, alike: Mapping[str, Array]) -> Note | None:
-    """Do so for 0 and 1 (N,), which any such column has: what they agree on tells, names, and confidences."""
+def _check_codes(rows: _Rows, truth: Bools, others: Mapping[str, Bools]) -> Note | None:
+    """Do so for 0 and 1 (N,), which any such column has: what they agree on tells, names, and confidences.
+
+    Which answers are right if one column has these and the other one the right ones may be said by a third one.
+    """
     name = rows.recipe.truth
-    verdicts = truth == "1"
     confidence = _numbers_of(rows.head, rows.recipe.predictions[0])
-    pair = _judged(verdicts, alike)
-    if pair:
-        of_pair = {one: alike[one] == "1" for one in pair}
-        return _check_rivals(rows.sheet, name, of_pair, verdicts, confidence)
-    for other, texts in alike.items():
-        agree = beyond_chance(truth, texts) * math.sqrt(len(truth)) > 1
-        lead = _lead(confidence, verdicts, truth == texts)
-        is_open = lead >= -_CHANCE and (agree or _is_named(other, "predicted"))
+    notes = []
+    for other, answers in others.items():
+        right = truth == answers
+        lead = _lead(confidence, truth, right)
+        is_said = any((right == third).all() for third in others.values())
+        agree = not is_said and beyond_chance(truth, answers) * math.sqrt(len(truth)) > 1
+        is_like = agree or _is_named(other, "predicted")
         error = _words_of_other(rows.sheet, name, other)
-        if is_open or lead > _SURELY:
+        if lead > (_CHANCE if is_said else _SURELY) or (is_like and lead >= -_CHANCE):
             raise error
-        if agree:
+        if agree or (is_said and lead >= -_CHANCE):
             fields = {**error.fields_of_sentences(), "column": name}
-            return Note("like_right_answers", fields, error.advice)
-    return None
+            notes.append(Note("like_right_answers", fields, error.advice))
+    return notes[0] if notes else None
 
 
 def _check_classes(rows: _Rows) -> Note | None:
@@ -534,46 +476,6 @@ def _columns_of_words(
     return columns
 
 
-def _judged(verdicts: Bools, columns: Mapping[str, Array]) -> tuple[str, ...]:
-    """Return two columns of words (N,) that are the same in just the rows where verdicts (N,) are true, or nothing.
-
-    Only columns that are the same in all those rows are paired: of all pairs of many columns there are too many.
-    """
-    alike = grouped(columns, lambda name: tuple(columns[name][verdicts]))
-    for pair in chain.from_iterable(combinations(names, 2) for names in alike.values()):
-        one, two = (columns[name][~verdicts] for name in pair)
-        if (one != two).all():
-            return pair
-    return ()
-
-
-def _check_rivals(
-    sheet: Sheet, name: str, pair: Mapping[str, Bools], verdicts: Bools, confidence: Floats
-) -> Note | None:
-    """Raise FileError if one of two columns (N,) that are the same where verdicts (N,) are true seems to hold these.
-
-    Of three such columns of 0 and 1 each is true where the others are the same: names tell, or confidences, which
-    must go better with another one than with the verdicts. Return a note if they go as well with it, up to chance.
-    """
-    if any(_is_named(one, "label") for one in pair):
-        return None
-    leads = {
-        one: _lead(confidence, verdicts, truths)
-        for one, truths in pair.items()
-        if not _is_named(one, "predicted")
-    }
-    rivals = [one for one, lead in leads.items() if lead >= -_CHANCE]
-    if not rivals:
-        return None
-    fields: dict[str, Any] = {
-        "others": " and ".join(map(repr, pair)),
-        "names": " or correct=".join([name, *rivals]),
-    }
-    if max(leads.values()) > _CHANCE:
-        raise sheet.error(name, "one_of_three", advice="choose_correct", **fields)
-    return Note("one_of_three_by_name", {"column": name, **fields}, "choose_correct")
-
-
 def _lead(confidence: Floats, verdicts: Bools, others: Bools) -> float:
     """Return how much better confidences (N,) go with other verdicts (N,), in deviations of a correlation by chance."""
     alone = max(_correlation(confidence, verdicts), 0.0)
@@ -590,33 +492,19 @@ def _correlation(first: Floats, second: Bools) -> float:
 
 def _refuse_sorted(rows: _Rows) -> None:
     """Raise FileError if the probabilities of numbered classes are sorted in each row: the likeliest of each."""
-    head = rows.head
     columns = rows.recipe.predictions
     if rows.recipe.classes is not None:
         return
-    values: Floats | None
-    if len(columns) == 1:  # of lists, also as text, or of mappings
-        values = lists_of_numbers(head, columns[0])
-    elif _are_sorted(_values_in(head, columns[:_FEW_CLASSES])):  # of many columns these mostly tell
-        values = _values_in(head, columns)
-    else:
-        return
+    # of lists, also as text, or of mappings
+    is_list = len(columns) == 1
+    values = lists_of_numbers(rows.head, columns[0]) if is_list else _posteriors_of(rows)
     if values is None or len(values) < _ENOUGH or values.shape[1] < _FEW_CLASSES:
         return
-    if _are_sorted(values) and np.diff(values, axis=0).any():
+    steps = np.diff(values, axis=1)
+    are_sorted = (steps <= 0).all() or (steps >= 0).all()
+    if are_sorted and np.diff(values, axis=0).any():
         named = {"posteriors": "+".join(columns)}
         raise rows.sheet.error(columns[0], "sorted", advice="name_by_class", columns=named)
-
-
-def _values_in(sheet: Sheet, names: Sequence[str]) -> Floats:
-    """Return columns of numbers, stacked (N, K)."""
-    return np.stack([numbers_in(sheet, name) for name in names], axis=1)
-
-
-def _are_sorted(values: Floats) -> bool:
-    """Return whether numbers (N, K) fall in all rows, or rise in all."""
-    steps = np.diff(values, axis=1)
-    return bool((steps <= 0).all() or (steps >= 0).all())
 
 
 def _refuse_confidences(rows: _Rows) -> None:
@@ -640,23 +528,6 @@ def _refuse_confidences(rows: _Rows) -> None:
         raise sheet.error(name, "never_below_half", advice="name_positive", columns=columns)
 
 
-def _check_shift(rows: _Rows) -> Note | None:
-    """Return a note if the numbers of predicted classes are those of the true ones, moved, in most rows."""
-    (predicted,) = rows.recipe.of("predicted")
-    steps = _numbers_of(rows.head, predicted) - _numbers_of(rows.head, rows.recipe.truth)
-    known = steps[~np.isnan(steps)]
-    moves, counts = np.unique(known, return_counts=True)
-    if not known.size or counts.max() <= known.size / 2 or moves[counts.argmax()] == 0:
-        return None
-    fields = {
-        "column": predicted,
-        "other": rows.recipe.truth,
-        "move": moves[counts.argmax()],
-        "share": counts.max() / known.size,
-    }
-    return Note("classes_moved", fields)
-
-
 def _check_predicted(rows: _Rows) -> Note | None:
     """Return a note if a column named as predicted classes has less likely ones: the likeliest is scored."""
     predicted = rows.named("predicted")
@@ -670,56 +541,10 @@ def _check_predicted(rows: _Rows) -> Note | None:
     return Note("not_the_likeliest", fields) if differ.any() else None
 
 
-def _check_verdicts(rows: _Rows) -> Note | None:
-    """Return a note if a column named as verdicts does not say whether the likeliest class is the true one."""
-    named = rows.named("correct")
-    if (
-        not named
-        or len(rows.recipe.predictions) < 2
-        or set(_coded(rows.head, named[0])[0]) > _CODES
-    ):
-        return None
-    is_right = _posteriors_of(rows).argmax(axis=1) == _classes_in(rows, rows.recipe.truth)
-    differ = _numbers_of(rows.head, named[0]) == ~is_right
-    fields = {"column": named[0], "count": np.count_nonzero(differ), "total": len(differ)}
-    return Note("verdicts_not_used", fields) if differ.any() else None
-
-
-def _refuse_one_hot(rows: _Rows) -> None:
-    """Raise FileError if true ones of several classes are 0 and 1, with other such columns one 1 in each row."""
-    if len(rows.recipe.predictions) <= 2 or len(rows.head.rows) < _ENOUGH:
-        return
-    label = rows.recipe.truth
-    names = [label, *(name for name, count in rows.counts.items() if count <= 2)]
-    together = one_hot_in({name: _numbers_of(rows.head, name) for name in names})
-    if label in together:
-        advice = "number_true_class"
-        raise rows.sheet.error(label, "one_hot", advice=advice, names=name_of(together))
-
-
-def _check_order(rows: _Rows) -> Note | None:
-    """Return a note if the likeliest class would be wrong half as often with the columns in another order."""
-    count = len(rows.recipe.predictions)
-    if not 2 < count <= _MOST_IN_ORDER:
-        return None
-    truth = _classes_in(rows, rows.recipe.truth)
-    if (truth < 0).all():
-        return None
-    likeliest = _posteriors_of(rows).argmax(axis=1)[truth >= 0]
-    true = truth[truth >= 0]
-    wrong = float(np.mean(likeliest != true))
-    cells = np.bincount(true * count + likeliest, minlength=count * count)
-    table = cells.reshape(count, count)  # of true and of likeliest classes
-    other = 1 - table.max(axis=0).sum() / len(true)
-    is_order = len(np.unique(table.argmax(axis=0))) == count
-    if not is_order or wrong <= 1 - 1 / count or other >= wrong / 2:
-        return None
-    return Note("of_other_order", {"share": wrong, "other": other})
-
-
 def _posteriors_of(rows: _Rows) -> Floats:
     """Return the posteriors (N, K) of the first rows, which are in as many columns."""
-    return _values_in(rows.head, rows.recipe.predictions)
+    columns = [numbers_in(rows.head, name) for name in rows.recipe.predictions]
+    return np.stack(columns, axis=1)
 
 
 def _classes_in(rows: _Rows, column: str) -> Ints:
@@ -806,47 +631,6 @@ def _contradicts(sheet: Sheet, recipe: Recipe, predicted: str, values: Floats) -
 # ---- rows that are none of samples ---------------------------------------------------------------------------------
 
 
-def _refuse_comments(sheet: Sheet) -> None:
-    """Raise FileError if rows have nothing but a text that begins with #."""
-    name = sheet.names[0]
-    cells = sheet.column(name)
-    if cells.type != TEXT:
-        return
-    are_comments = floats_in(pc.starts_with(cells, "#")) > 0  # not where it is null
-    for other in sheet.names[1:] if are_comments.any() else ():
-        are_comments &= nulls_in(sheet.column(other))
-    if are_comments.any():
-        raise sheet.error_of_rows(name, "comments", are_comments)
-
-
-def _refuse_empty_rows(sheet: Sheet, recipe: Recipe) -> None:
-    """Raise FileError about rows in which no column that is used has a value, that of ids neither."""
-    are_empty = np.full(len(sheet.rows), bool(recipe.of("id")))
-    for name in chain.from_iterable(recipe.columns.values()):
-        if not are_empty.any():
-            return
-        are_empty &= nulls_in(sheet.column(sheet.stored(name)))
-    if are_empty.any():
-        raise sheet.error_of_rows(recipe.of("id")[0], "no_value", are_empty)
-
-
-def _refuse_footer(sheet: Sheet, recipe: Recipe) -> None:
-    """Raise FileError if the ids of the last rows do not look like those of all others: means and sums."""
-    body = len(sheet.rows) - _FOOTERS
-    if body < _ENOUGH:
-        return
-    name, *others = dict.fromkeys([*recipe.of("id")[:1], sheet.names[0]])
-    for one in (name, *others):
-        _refuse_sums(sheet, one)
-    cells = sheet.column(name)
-    usual = set(map(_shape, cells.slice(0, min(_SHAPES, body)).to_pylist()))
-    footers = cells.slice(body).to_pylist()
-    strange = np.array([_shape(value) not in usual for value in footers])
-    if len(usual) == 1 and strange[-1] and not strange.all():
-        wrong = np.append(np.zeros(body, np.bool_), strange)
-        raise sheet.error_of_rows(name, "footer", wrong)
-
-
 def _refuse_short_rows(sheet: Sheet, recipe: Recipe) -> None:
     """Raise FileError about rows that end before a column that is used, which is not the same as an empty cell."""
     if not sheet.short:
@@ -863,21 +647,13 @@ def _refuse_short_rows(sheet: Sheet, recipe: Recipe) -> None:
 def _refuse_sums(sheet: Sheet, name: str) -> None:
     """Raise FileError if a column that names rows ends in a word for sums, which no more than a few rows have."""
     cells = sheet.column(name)
-    if is_numeric(cells.type):
+    if is_numeric(cells.type) or not len(cells):
         return
     if as_text(cells[-1].as_py()).lower() not in _SUMS:
         return
     are_sums = is_in(pc.utf8_lower(texts_in(cells)), _SUMS)
     if np.count_nonzero(are_sums) <= _FOOTERS:
         raise sheet.error_of_rows(name, "footer", are_sums)
-
-
-def _shape(value: object) -> str:
-    """Return what a text looks like: "a9" for "q001", "9" for "12"; numbers look alike."""
-    if isinstance(value, float | int):
-        return "9"
-    text = "" if value is None else as_text(value)
-    return re.sub(r"[^\W\d]+", "a", re.sub(r"\d+", "9", text))
 
 
 # ---- systems that are taken for one --------------------------------------------------------------------------------
@@ -904,19 +680,7 @@ def _check_ids(rows: _Rows) -> tuple[Note, ...]:
         "column": "+".join(names),
     }
     note = Note("repeated_ids", fields, "" if recipe.of("group") else "group_repeated_ids")
-    return (note, *_note_copies(sheet))
-
-
-def _note_copies(sheet: Sheet) -> tuple[Note, ...]:
-    """Return a note if rows are the same in all columns."""
-    total = len(sheet.rows)
-    columns = [
-        pc.coalesce(texts_in(column), constant("", total))
-        for column in map(sheet.column, sheet.names)
-    ]
-    count = total - count_distinct(join_texts(columns, "\0"))
-    fields = {"count": count, "total": total}
-    return (Note("repeated_rows", fields, "leave_copies_out"),) if count else ()
+    return (note,)
 
 
 def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
@@ -949,18 +713,13 @@ def _told_apart(sheet: Sheet, ids: str, other: str, values: int, system: str) ->
 def _check_parts(rows: _Rows) -> tuple[Note, ...]:
     """Return notes on columns with as many rows of each value, as of systems that answered the same questions.
 
-    FileError if another column has the questions: each of its values stands once beside each of theirs. Ids that only
-    count the rows tell nothing; others, none of which is repeated, are of as many questions.
+    Ids that only count the rows tell nothing; others, none of which is repeated, are of as many questions.
     """
-    sheet = rows.sheet
     ids = rows.recipe.of("id")
     if rows.recipe.systems or not all(count_up(_numbers_of(rows.head, name)) for name in ids):
         return ()
-    sizes = {name: _sizes_of_parts(sheet, name) for name in rows.few}
-    sizes = {name: of_parts for name, of_parts in sizes.items() if of_parts.size}
-    for name, of_parts in sizes.items():
-        _refuse_questions(rows, name, len(of_parts))
-    return tuple(_like_systems(name, of_parts) for name, of_parts in sizes.items())
+    sizes = {name: _sizes_of_parts(rows.sheet, name) for name in rows.few}
+    return tuple(_like_systems(name, of_parts) for name, of_parts in sizes.items() if of_parts.size)
 
 
 def _like_systems(name: str, sizes: Ints) -> Note:
@@ -968,19 +727,6 @@ def _like_systems(name: str, sizes: Ints) -> Note:
     fields = {"column": name, "values": len(sizes), "size": int(sizes.min())}
     fields |= {"columns": {"system": name}, "pairs": f"system={name}"}
     return Note("like_systems", fields, "name_system")
-
-
-def _refuse_questions(rows: _Rows, name: str, values: int) -> None:
-    """Raise FileError if another column has more values, each of which stands once beside each of one column."""
-    total = len(rows.sheet.rows)
-    count = total // values
-    if total > _MOST_CROSSED or values >= count:
-        return
-    for other, distinct in rows.counts.items():
-        columns = [rows.sheet.column(other), rows.sheet.column(name)]
-        is_of_questions = _ENOUGH <= distinct <= count == count_distinct(texts_in(columns[0]))
-        if is_of_questions and are_unique(columns):
-            raise _told_apart(rows.sheet, other, name, values, name)
 
 
 def _sizes_of_parts(sheet: Sheet, name: str) -> Ints:
@@ -998,17 +744,11 @@ def _sizes_of_parts(sheet: Sheet, name: str) -> Ints:
 
 _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     # a form of input, a role that the user has not named, and what rows may say against its column
-    ("confidences", "confidence", _refuse_positive_beside),
-    ("confidences", "confidence", _refuse_cut_numbers),
     ("confidences", "correct", _refuse_counts),
     ("confidences", "correct", _check_answers),
     ("confidences", "correct", _check_classes),
-    ("predicted", "", _check_shift),  # whoever named the columns
     ("posteriors", "posteriors", _refuse_sorted),
     ("posteriors", "predicted", _check_predicted),
-    ("posteriors", "correct", _check_verdicts),
-    ("posteriors", "", _refuse_one_hot),
-    ("posteriors", "", _check_order),
     ("positive", "positive", _refuse_confidences),
     ("positive", "label", _check_label),
 )

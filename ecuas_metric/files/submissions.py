@@ -46,7 +46,6 @@ from .evidence import (
     note_separated,
     recipe_of,
     refuse_codes,
-    refuse_likeliest,
     refuse_positive,
     refuse_rating,
     refuse_without_id,
@@ -579,7 +578,9 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
     elif recipe.unlabelled == "bounds":
         recipe = replace(recipe, unlabelled=None)
     truth = truth if unlabelled is None else np.nan_to_num(truth)
-    predictions, references = _arrays_of(sheet, truth, recipe, reading)
+    predictions, references = _arrays_of(
+        sheet, truth, recipe, predictions_are=reading.predictions_are
+    )
     is_margin = recipe.form == "positive" and reading.predictions_are == "logits"
     return Submission(
         name="",
@@ -589,7 +590,7 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
         references=references,
         ids=_ids_in(sheet, recipe),
         per_sample=_per_sample(sheet, recipe),
-        notes=notes + _notes_on(predictions, references, recipe),
+        notes=notes + _notes_on(predictions, references, recipe, num_classes),
         predictions_are="logits" if is_margin else None,
         unlabelled=unlabelled,
         num_classes=num_classes,
@@ -598,35 +599,35 @@ def _submission(sheet: Sheet, recipe: Recipe, reading: Reading) -> Submission:
 
 
 def _arrays_of(
-    sheet: Sheet, truth: Floats, recipe: Recipe, reading: Reading
+    sheet: Sheet, truth: Floats, recipe: Recipe, *, predictions_are: str | None
 ) -> tuple[Array, Array]:
     """Return predictions and references as the metric takes them; FileError with the place of what it does not take."""
     values = values_in(sheet, recipe)
     try:
         _require_one_scale(values, recipe)
-        arrays = checked(values, truth, sheet, recipe, predictions_are=reading.predictions_are)
+        return checked(values, truth, sheet, recipe, predictions_are=predictions_are)
     except InputError as error:
         file_error = located(error, recipe, sheet.source, sheet.rows)
         raise advised(file_error, values, truth, recipe) from None
-    if arrays[0].ndim > 1 and "label" not in reading.columns:
-        refuse_likeliest(sheet, recipe, *arrays)
-    return arrays
 
 
 def _notes_on(
-    predictions: Array,
-    references: Ints,
-    recipe: Recipe,
+    predictions: Array, references: Ints, recipe: Recipe, num_classes: int | None
 ) -> tuple[Note, ...]:
+    """Return notes on predictions, and on their classes, if there are `num_classes`, or they have columns."""
+    total = len(references)
     if predictions.ndim == 1:
-        return note_separated(predictions, references)
+        notes = note_separated(predictions, references)
+        if num_classes is None:
+            return notes
+        wrong = int(total - references.sum())
+        return notes + note_other_class(wrong, total, recipe, num_classes)
     occurs = np.bincount(references, minlength=predictions.shape[1]) > 0
-    is_second = predictions[:, 1] > predictions[:, 0]
-    wrong = int(np.count_nonzero(is_second != (references == 1)))
+    wrong = int(np.count_nonzero(predictions.argmax(axis=1) != references))
     return (
         *note_first_class(occurs),
         *note_hard(predictions, "probabilities"),
-        *note_other_class(wrong, len(references), recipe),
+        *note_other_class(wrong, total, recipe, predictions.shape[1]),
     )
 
 

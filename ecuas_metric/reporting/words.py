@@ -61,7 +61,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "weigh_by_counts": (
         "If it does: --columns {pairs} --weights-are counts; if not: --columns correct={verdicts}."
     ),
-    "name_label": "If that holds the true ones: --columns {pairs}; if not: --columns label={labels}.",
     "leave_scale_out": "Per cent signs are read as they are, without --scale.",
     "map_rating": (
         "--scale=LOW:HIGH maps the ends of the scale to 0 and 1, which are {low:g} and {high:g} only if nothing "

@@ -170,10 +170,10 @@ def columns_read(recipe: Recipe, names: Iterable[str]) -> list[str]:
 
 
 def note_on_class(state: Summary, recipe: Recipe) -> tuple[Note, ...]:
-    """Return a note if the probabilities of a system seem to be of the other class, by all its rows."""
-    if is_set(state.options, "cost"):
+    """Return a note if the classes of a system are never wrong, or too often, by all its rows."""
+    if is_set(state.options, "cost") or state.classes is None:
         return ()
-    return note_other_class(state.wrong, state.samples, recipe)
+    return note_other_class(state.wrong, state.samples, recipe, len(state.classes))
 
 
 def _chunks(batches: Iterable[pa.RecordBatch | pa.Table]) -> Iterator[pa.Table]:

@@ -86,20 +86,14 @@ def part_of(
     num_classes: int | None = None,
     answers: Collection[object] = (),
 ) -> RunPart:
-    """Return a part with notes on what it was recognised as, on weights, and on samples that are all alike."""
+    """Return a part with notes on what it was recognised as, on weights, and on answers that are all alike."""
     if "weight" in columns:
         total = np.sum(columns["weight"])
         facts = [*facts, Note("run_weighted", {"count": len(rows), "sum": total})]
-    said = "; ".join(map(str, facts))
-    notes = [Note("run", {"facts": said})]
-    for rule, values in (
-        ("run_of_one_answer", answers),
-        ("run_of_one_confidence", columns.get("confidence", ())),
-    ):
-        distinct = set(map(str, values))
-        if len(rows) >= FEW and len(distinct) == 1:
-            fields = {"count": len(rows), "value": distinct.pop()}
-            notes.append(Note(rule, fields))
+    notes = [Note("run", {"facts": "; ".join(map(str, facts))})]
+    distinct = set(map(str, answers))
+    if len(rows) >= FEW and len(distinct) == 1:
+        notes.append(Note("run_of_one_answer", {"count": len(rows), "value": distinct.pop()}))
     return RunPart(
         run.file,
         run.model,

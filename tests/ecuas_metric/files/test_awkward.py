@@ -369,11 +369,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--right=richtig/falsch",
         "confidences",
     ),
-    "systems without ids, of texts": (
-        SYSTEMS.rename(columns={"id": "prompt"}),
-        "--columns system=method",
-        "confidences",
-    ),
     "an unknown column of systems": (SYSTEMS, "--columns system=method", "confidences"),
     "the class that was chosen": (
         CHOSEN_OF_TWO,
@@ -398,15 +393,8 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     ),
     "the verdicts in another column, by three that each follow from the others": (
         BASE.assign(correct=np.arange(N) % 2, is_right=C, answer=np.arange(N) % 2 == C),
-        "--columns correct=correct or correct=is_right",
+        "--columns label=correct,predicted=answer",
         "",
-    ),
-    "P(1) as confidence, beside verdicts": (
-        pd.DataFrame({"truth": Y * 1.0, "decision": (P > 0.5) * 1, "confidence": P}).assign(
-            correct=lambda rows: rows["truth"] == rows["decision"]
-        ),
-        "--columns label=truth,positive=confidence --labels 0,1",
-        "binary",
     ),
     "the right answers, predicted": (
         BASE.assign(correct=np.arange(N) % 2 == 0, predicted=np.arange(N) % 3 == 0),
@@ -772,7 +760,7 @@ REFUSED = {  # a file, what the refusal says, and flags
         TEXT.replace("q009", "q0,09"),
         "row 11 has more cells than the header has names; put texts with separators in quotes, or ",
     ),
-    "a comment among the rows": (TEXT + "# restarted\n" + "q,0.5,1\n", "some rows are comments"),
+    "a comment among the rows": (TEXT + "# restarted\n" + "q,0.5,1\n", "has no cell"),
     "a last number that is cut": (f"{TEXT}q,1,0.", "ends within the number in its last row"),
     "a row that ends early": (
         f"{TEXT}q200,0.5\n",
@@ -783,20 +771,9 @@ REFUSED = {  # a file, what the refusal says, and flags
         CHOSEN.replace({"label": {"cat": "caf\u00e9"}, "predicted": {"cat": "cafe\u0301"}}),
         "in how spaces, quotes and letters are encoded",
     ),
-    "the likeliest class as the label, beside the truth": (
-        POSTERIORS.assign(gold=LABEL, label=FOUR.argmax(axis=1)),
-        "If that holds the true ones: --columns label=gold; if not: --columns label=label.",
-    ),
     "rows that stand for several samples": (
         COUNTED.reset_index(name="n"),
         "--columns weight=n --weights-are counts; if not: --columns correct=correct.",
-    ),
-    "decimal commas between commas, below one name too many": (
-        "id,correct,confidence,\n"
-        + "".join(
-            f"{k},{c},0,{100 * q:02.0f}\n" for k, (c, q) in enumerate(zip(C, Q, strict=True))
-        ),
-        "what stands behind a decimal comma",
     ),
     "labels and predictions of other words": (
         CHOSEN.assign(label="a " + CHOSEN["label"]),
@@ -998,7 +975,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "a row of nothing that is read": (
         pd.concat([pd.DataFrame([{"spec": "of the run"}]), BASE]),
-        "column 'id' has no value in row 2 (1 of 201). Leave such rows out: --columns \"a.csv:skip=2\".",
+        "column 'id' has no value in row 2 (1 of 201). Give each row its id",
     ),
     "a cell that takes long to search": (
         BASE[:20].assign(confidence="tensor(" + 100_000 * ",a="),
@@ -1147,10 +1124,18 @@ NOTED = {  # a file, flags, and what is said beside the number
         "",
         "not used: # (2 lines above the header)",
     ),
-    "rows that are there twice": (
-        pd.concat([BASE, BASE[:9]]),
+    "the likeliest class as the label": (
+        POSTERIORS.assign(label=FOUR.argmax(axis=1)),
         "",
-        "9 of 209 rows are the same as others before them. Does a sample count once?",
+        "The likeliest class is the true one in all 200 rows: is column 'label' computed",
+    ),
+    "decimal commas between commas, below one name too many": (
+        "id,correct,confidence,\n"
+        + "".join(
+            f"{k},{c},0,{100 * q:02.0f}\n" for k, (c, q) in enumerate(zip(C, Q, strict=True))
+        ),
+        "",
+        "All 200 confidences are 0: they tell no answer from another.",
     ),
     "verdicts of another judge": (
         BASE.assign(judge=np.where(SOME, 1 - C, C)),
@@ -1206,29 +1191,29 @@ def test_what_a_number_is_not_is_said(case, score):
     assert note in said
 
 
-def of_three(seed, *, swapped):
-    """Return what is said of answers, right ones and verdicts as 0 and 1: a rule, ids of notes, or nothing."""
-    rng = np.random.default_rng(seed)
-    confidence = rng.random(N)
-    verdict = rng.random(N) < 0.25 + confidence / 2  # AUROC is 0.58
-    gold = rng.random(N) < 0.5
-    answer = gold == verdict
-    names = ["verdict", "answer", "correct"] if swapped else ["correct", "answer", "gold"]
-    frame = pd.DataFrame(dict(zip(names, [verdict * 1, answer * 1, gold * 1], strict=True)))
-    try:
-        recipe = recipe_of(sheet_of(frame.assign(confidence=confidence)), Reading(), rows=N)
-    except FileError as error:
-        return error.rule
-    return "".join(note.id for note in recipe.notes if note.id != "like_systems")
-
-
-def test_of_three_columns_that_follow_from_each_other_the_name_counts_unless_confidences_tell():
-    right = [of_three(seed, swapped=False) for seed in range(100)]
-    assert right.count("one_of_three") <= 2
-    assert right.count("") >= 90
-    wrong = [of_three(seed, swapped=True) for seed in range(100)]
-    assert wrong.count("one_of_three") >= 95
-    assert "" not in wrong
+@pytest.mark.parametrize("names", [["correct", "answer", "gold"], ["verdict", "answer", "correct"]])
+def test_which_of_three_columns_has_the_verdicts_is_told_by_confidences_or_asked(names):
+    """Each is true where the others agree: a file whose verdicts are called otherwise is never taken without a word."""
+    said = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        confidence = rng.random(N)
+        verdict = rng.random(N) < 0.25 + confidence / 2  # AUROC is 0.58
+        gold = rng.random(N) < 0.5
+        columns = dict(zip(names, [verdict * 1, (gold == verdict) * 1, gold * 1], strict=True))
+        frame = pd.DataFrame(columns | {"confidence": confidence})
+        try:
+            recipe = recipe_of(sheet_of(frame), Reading(), rows=N)
+        except FileError as error:
+            said.append(error.rule)
+        else:
+            said.append("".join(note.id for note in recipe.notes if note.id != "like_systems"))
+    if names[0] == "correct":
+        assert said.count("words_of_other") <= 2
+        assert said.count("") >= 90
+    else:
+        assert said.count("words_of_other") >= 95
+        assert "" not in said
 
 
 @pytest.mark.parametrize("numbers", [1 + np.arange(len(COUNTED)), np.linspace(0, 2, len(COUNTED))])

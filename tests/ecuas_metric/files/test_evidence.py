@@ -340,21 +340,6 @@ def test_a_comparison_of_one_system_names_the_column_of_systems(answers, capsys)
     assert f"--columns {said}" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("names", [["is_a", "is_b", "is_c"], ["y_0", "y_1", "y_2"]])
-def test_columns_of_which_one_is_1_in_each_row_are_no_labels(names, rng, tmp_path):
-    classes = rng.integers(0, 3, N)
-    posteriors = rng.dirichlet(np.ones(3), N) + 2 * np.eye(3)[classes]
-    table = pd.DataFrame(posteriors / 3, columns=["prob_0", "prob_1", "prob_2"])
-    table[names] = np.eye(3, dtype=int)[classes]
-    table.to_csv(tmp_path / "a.csv", index=False)
-    for said, reason in (({}, "no label"), ({"label": names[0]}, "says of one class alone")):
-        with pytest.raises(FileError, match=reason) as raised:
-            read_submissions(tmp_path / "a.csv", columns=said)
-        assert f"{names[0]}..{names[2]}, one of which is 1 in each row" in str(raised.value)
-    table.assign(y=classes).to_csv(tmp_path / "a.csv", index=False)
-    assert read_submissions(tmp_path / "a.csv", columns={"label": "y"})
-
-
 def test_a_column_that_numbers_the_rows_of_all_systems_is_proposed_as_ids(answers, rng, capsys):
     confidence, correct = answers
     table = pd.DataFrame({"confidence": confidence, "correct": correct})
@@ -493,12 +478,14 @@ def test_verdicts_on_texts_may_be_by_their_meaning(chosen, answers, capsys):
     assert "classes" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("move", "is_noted"), [(0, False), (1, True), (-1, True)])
-def test_predicted_classes_that_are_moved_are_noted(move, is_noted, chosen, capsys):
-    chosen.assign(predicted=chosen["predicted"] + move).to_csv("a.csv", index=False)
+@pytest.mark.parametrize("move", [0, 1, 2])
+def test_predicted_classes_that_are_moved_are_noted(move, chosen, rng, capsys):
+    wrong = (chosen["label"] + rng.integers(1, 3, N)) % 3
+    predicted = chosen["predicted"].where(chosen["predicted"] == chosen["label"], wrong)
+    chosen.assign(predicted=(predicted + move) % 3).to_csv("a.csv", index=False)
     assert main(["score", "a.csv"]) == 0
-    said = f"'predicted' is 'label' {move:+g} in "
-    assert (said in capsys.readouterr().err) == is_noted
+    said = "of rows, more often than by chance: are they in the order of the columns, or counted"
+    assert (said in capsys.readouterr().err) == bool(move)
 
 
 def test_true_and_chosen_classes_are_told_apart_by_the_user(answers, chosen, capsys):
@@ -529,19 +516,6 @@ def test_the_order_of_columns_is_that_of_the_classes_and_is_said(order, answers,
     printed = capsys.readouterr()
     assert f"P(0)+P(1) = {columns}, label = label" in printed.out
     assert ("--columns posteriors=no+yes." in printed.err) == (order[0] == "yes")
-
-
-@pytest.mark.parametrize("wrong", [0, 5])
-def test_verdicts_beside_posteriors_are_those_on_the_likeliest_class(wrong, rng, tmp_path):
-    posteriors = rng.dirichlet(np.ones(3), N)
-    label = rng.integers(0, 3, N)
-    verdicts = (posteriors.argmax(axis=1) == label).astype(int)
-    verdicts[:wrong] = 1 - verdicts[:wrong]
-    table = pd.DataFrame(posteriors, columns=["prob_0", "prob_1", "prob_2"])
-    table.assign(label=label, correct=verdicts).to_csv(tmp_path / "a.csv", index=False)
-    (submission,) = read_submissions(tmp_path / "a.csv", columns={"label": "label"})
-    noted = [note.fields for note in submission.notes if note.id == "verdicts_not_used"]
-    assert noted == [{"column": "correct", "count": wrong, "total": N}] * bool(wrong)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
