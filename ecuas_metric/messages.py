@@ -206,7 +206,6 @@ ADVICE = {  # sentences of their own
     "empty_if_missing": "Is {code:g} a code for no confidence? Leave these cells empty.",
     "empty_if_not_judged": "No verdict? Leave these cells empty.",
     "choose_truth": "Which holds? columns={{'correct': {verdicts!r}}} or columns={columns}.",
-    "choose_correct": "Only you know which says whether answers are right: columns with correct={names}.",
     "weigh_by_counts": (
         "If it does: columns={columns} and weights_are='counts'; if not: "
         "columns={{'correct': '{verdicts}'}}."
@@ -295,7 +294,6 @@ ADVICE = {  # sentences of their own
         "it is wrong: {other_arguments}."
     ),
     "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? columns={columns}.",
-    "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {arguments}.",
     "name_per_cent": "Is it this, in per cent? {arguments}.",
     "name_classes": "With columns={columns} a confidence is one of these.",
     "name_chosen_or_true": (
@@ -307,10 +305,6 @@ ADVICE = {  # sentences of their own
         "is? {arguments}."
     ),
     "name_side_by_side": "Are these systems? {arguments}. One of them alone: name it.",
-    "number_true_class": (
-        "The true classes seem to be in {names}, one of which is 1 in each row: put the number of that class into one "
-        "column."
-    ),
     "number_words": "Words for degrees? Write a number for each, such as the share of right answers elsewhere.",
     "pair_by_row": "Do they count rows, from different numbers? Pair the samples by row, without ids.",
     "name_ids": "Other ids? Name their columns with columns={{'id': NAME}}, or pair the samples by row without ids.",

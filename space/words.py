@@ -171,7 +171,6 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
         "“{of_column}” is 1 for answers that are surely wrong."
     ),
     "name_doubt": "Is “{of_column}” 1 for answers that are surely wrong? Enter {pairs} under Options, “Columns”.",
-    "name_margin": "The command `ecuas` can read them, with {flags}.",
     "name_per_cent": "Is it this, in per cent? Enter {pairs} under Options, “Columns”.",
     "name_classes": "With {pairs} under Options, “Columns”, a confidence is one of these.",
     "name_chosen_or_true": (
@@ -193,7 +192,6 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "choose_reject_cost": "threshold",
     "skip_rows": "Leave such rows out: under Options, “Columns”, skip={skipped}.",
     "choose_truth": "Which holds? Under Options, “Columns”, enter correct={verdicts} or {pairs}.",
-    "choose_correct": "Only you know which says whether answers are right: under Options, “Columns”, correct={names}.",
     "weigh_by_counts": "If not, enter correct={verdicts} under Options, “Columns”; the command `ecuas` can weigh them.",
     # ---- rules of the page alone: of files ----
     "nested_too_deeply": "the JSON is nested too deeply",

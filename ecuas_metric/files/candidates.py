@@ -99,9 +99,7 @@ class Candidates:
 
     def classes(self, name: str) -> list[str]:
         """Return the distinct texts of a column, sorted; numbers by their size."""
-        distinct = distinct_texts(self.texts(name))
-        are_numbers = all(map(str.isdecimal, distinct))
-        return sorted(distinct, key=int) if are_numbers else distinct
+        return classes_among(self.texts(name))
 
     def likeliest(self, names: Iterable[str]) -> Array:
         """Return the number (N,) of the column with the highest value."""
@@ -272,6 +270,13 @@ def _parts_of(
 def distinct_texts(texts: Array) -> list[str]:
     """Return the distinct texts (N,) but an empty one, sorted."""
     return sorted(set(texts.tolist()) - {""})
+
+
+def classes_among(texts: Array) -> list[str]:
+    """Return the distinct texts (N,) but an empty one, sorted; numbers by their size."""
+    distinct = distinct_texts(texts)
+    are_numbers = all(map(str.isdecimal, distinct))
+    return sorted(distinct, key=int) if are_numbers else distinct
 
 
 def are_shares(values: Floats) -> bool:

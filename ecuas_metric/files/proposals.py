@@ -12,37 +12,39 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations, product, takewhile
+from functools import partial
+from itertools import combinations, product
+from os.path import commonprefix
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ..errors import pairs_of, quoted
-from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Floats
+from ..inputs import ROUNDED_SUM_TOLERANCE, Array, Floats, Ints
 from .candidates import (
     RIGHT,
     Candidates,
     Sure,
     Verdict,
     agree,
-    are_margins,
-    are_no_worse,
     are_two_names,
-    are_within,
+    classes_among,
     distinct_texts,
     rises,
     rises_surely,
 )
 from .cells import classes_of, lists_of_numbers, row_of_numbers
-from .recipe import NAMES, Recipe, labels_in, name_of, on_unit_scale, pairs_in
+from .recipe import NAMES, Recipe, labels_in, on_unit_scale, pairs_in
 from .values import Sheet
 
 _T = TypeVar("_T")
 
 _ROWS = 1000  # on which proposals are tried
 _MOST_LABELS = 50  # that a flag lists
-_BEGUN_WORD = re.compile(r"(?<=[\W_])[^\W\d_]+$")  # the common letters of two words behind a name
-_AROUND_NAMES = " _-.:/(,'\""
+_BEGUN_WORD = re.compile(
+    r"(?:^|(?<=[\W_]))[^\W\d_]+$"
+)  # the common letters of two words behind a name
+_AROUND_NAMES = " _-.:/()=,'\""
 _JUDGED = ("correct", "confidence")  # roles
 _OF_CLASSES = [{"yes", "no"}, {"y", "n"}, {"t", "f"}]  # verdicts that may be classes
 
@@ -144,19 +146,106 @@ def _only(fitting: Collection[_T]) -> _T | None:
 # ---- classes -----------------------------------------------------------------------------------------------------
 
 
-def _numbered(table: Candidates) -> Iterator[Proposal]:
-    """Yield columns that are numbered from 0 or 1 and have one sum, if labels are such numbers."""
+@dataclass(frozen=True, slots=True)
+class _Posteriors:
+    """What may be the posteriors of all classes, and which of them is the likeliest one."""
+
+    columns: Mapping[str, str]  # of their role, if that has none yet
+    chosen: Ints  # (N,), by its place
+    count: int
+    names: tuple[str, ...] = ()  # of the classes, or nothing where only their places count
+    are_names_said: bool = False  # by the columns, or by what is in them
+    first: int | None = (
+        0  # the number of the first one, or None where nothing but the order of columns tells
+    )
+    form: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _labels_beside(
+    source: Callable[[Candidates], Iterable[_Posteriors]], table: Candidates
+) -> Iterator[Proposal]:
+    """Yield posteriors with the labels that go with the likeliest classes."""
+    for posteriors, label in product(source(table), table.may_be_labels()):
+        texts = table.texts(label)
+        names = posteriors.names
+        advice = "name_found"
+        if not names:
+            advice, names = _names_by_place(texts, posteriors)
+        is_surely = advice == "name_in_order" and table.named("label")
+        if not is_surely and not _go_with(table, texts, names, posteriors):
+            continue
+        columns = {**table.missing(label=label), **posteriors.columns}
+        are_usual = names == _numbers(0, posteriors.count) and not posteriors.names
+        labels = () if posteriors.are_names_said or are_usual else names
+        yield Proposal(advice, columns, labels, **posteriors.form)
+
+
+def _go_with(
+    table: Candidates, labels: Array, names: Sequence[str], posteriors: _Posteriors
+) -> bool:
+    """Return whether labels (N,) are among the names, and those of the likeliest classes more often than by chance."""
+    if not names or posteriors.first is None or not {*distinct_texts(labels)} <= {*names}:
+        return False
+    are_logits = posteriors.form.get("predictions_are") == "logits"
+    rule = agree if are_logits else table.fit
+    return rule(labels, np.array(names)[posteriors.chosen])
+
+
+def _names_by_place(labels: Array, posteriors: _Posteriors) -> tuple[str, tuple[str, ...]]:
+    """Return an id of advice, and the names of the classes in the order of their columns, or nothing.
+
+    Labels (N,) are numbers from 0 or 1, or all classes, sorted, if each is the most frequent one where its place is
+    the likeliest.
+    """
+    classes = classes_among(labels)
+    if posteriors.first is not None:
+        for start in (posteriors.first, 1 - posteriors.first):
+            numbers = _numbers(start, posteriors.count)
+            if {*classes} <= {*numbers}:
+                return "name_found", numbers
+    is_each_chosen = {*posteriors.chosen} == {*range(len(classes))}
+    is_listed = _are_listed(classes) and is_each_chosen
+    if is_listed and _are_most_frequent(classes, labels, posteriors.chosen):
+        return "name_in_order", tuple(classes)
+    return "", ()
+
+
+def _numbers(first: int, count: int) -> tuple[str, ...]:
+    return tuple(map(str, range(first, first + count)))
+
+
+def _are_most_frequent(classes: Sequence[str], labels: Array, chosen: Array) -> bool:
+    for number, name in enumerate(classes):
+        there, counts = np.unique(labels[chosen == number], return_counts=True)
+        if there[counts == counts.max()].tolist() != [name]:
+            return False
+    return True
+
+
+def _numbered(table: Candidates) -> Iterator[_Posteriors]:
+    """Yield columns that are numbered from 0 or 1 and have one sum."""
     for (prefix, suffix), group in _by_number(table.numbers).items():
-        first = min(group)
-        names = [group[number] for number in sorted(group)]
-        posteriors = "+".join(names) if len(names) <= _MOST_LABELS else ""
+        numbers = sorted(group)
+        first = numbers[0]
+        form = _form_of(table, [group[number] for number in numbers])
+        if first > 1 or numbers != list(range(first, first + len(numbers))) or form is None:
+            continue
+        columns = "+".join(group[number] for number in numbers)
         if first == 0 and not suffix and re.fullmatch(r"[\w.-]*[^\W_]_?", prefix):
-            posteriors = prefix
-        is_whole = bool(posteriors) and _is_without_gap(group)
-        form = _form_of(table, names) if is_whole else None
-        if form is not None:
-            for proposal in _with_labels(table, names, posteriors, first):
-                yield replace(proposal, **form)
+            columns = prefix
+        if columns == prefix or len(numbers) <= _MOST_LABELS:
+            yield _by_place(table, list(map(group.__getitem__, numbers)), columns, first, form)
+
+
+def _by_place(
+    table: Candidates,
+    names: Sequence[str],
+    columns: str,
+    first: int | None,
+    form: Mapping[str, Any],
+) -> _Posteriors:
+    chosen = table.likeliest(names)
+    return _Posteriors({"posteriors": columns}, chosen, len(names), first=first, form=form)
 
 
 def _by_number(names: Iterable[str]) -> dict[tuple[str, str], dict[int, str]]:
@@ -170,73 +259,17 @@ def _by_number(names: Iterable[str]) -> dict[tuple[str, str], dict[int, str]]:
     return groups
 
 
-def _is_without_gap(numbers: Collection[int]) -> bool:
-    """Return whether numbers are all of those from 0, or from 1."""
-    first = min(numbers)
-    return first <= 1 and max(numbers) - first == len(numbers) - 1
-
-
-def _with_labels(
-    table: Candidates, names: Sequence[str], posteriors: str, first: int
-) -> Iterator[Proposal]:
-    """Yield what has the labels of numbered columns: numbers, or classes in the order of the alphabet."""
-    chosen = table.likeliest(names)
-    for label in table.may_be_labels(len(names)):
-        columns = {**table.missing(label=label), "posteriors": posteriors}
-        values = table.values(label)
-        if are_within(values, 0, len(names)):
-            start = _start_of(values, len(names), first)
-            if start is not None and table.fit(values - start, chosen):
-                yield Proposal("name_found", columns, _from_1(len(names)) if start else ())
-        elif table.named("label"):
-            yield from _in_order(table.texts(label), chosen, columns)
-
-
-def _start_of(labels: Floats, count: int, first: int) -> int | None:
-    """Return the number of the first class: 0, or as in the names of columns, or 1; None if labels begin with both."""
-    lowest = np.nanmin(labels)
-    has_last = np.nanmax(labels) == count
-    if lowest > 0 and (has_last or first == 1):
-        return 1
-    return None if has_last else 0
-
-
-def _from_1(count: int) -> tuple[str, ...]:
-    return tuple(map(str, range(1, count + 1)))
-
-
-def _in_order(labels: Array, chosen: Array, columns: Mapping[str, str]) -> Iterator[Proposal]:
-    """Yield the classes of texts (N,) sorted, if each is the most frequent one where its number was chosen (N,)."""
-    classes = distinct_texts(labels)
-    is_each_chosen = set(chosen) == set(range(len(classes)))
-    if _are_listed(classes) and is_each_chosen and _are_most_frequent(classes, labels, chosen):
-        yield Proposal("name_in_order", columns, tuple(classes))
-
-
-def _are_most_frequent(classes: Sequence[str], labels: Array, chosen: Array) -> bool:
-    for number, name in enumerate(classes):
-        there, counts = np.unique(labels[chosen == number], return_counts=True)
-        if there[counts == counts.max()].tolist() != [name]:
-            return False
-    return True
-
-
-def _named_by_class(table: Candidates) -> Iterator[Proposal]:
-    """Yield columns whose names have the classes of the labels in one place, in any case, and that have one sum."""
-    for label in table.may_be_labels():
-        classes = table.classes(label)
-        if not _are_listed(classes):
-            continue
-        texts = table.texts(label)
-        missing = table.missing(label=label)
-        for by_class, form in _patterns(table, classes):
-            likeliest = np.array(list(by_class))[table.likeliest(by_class.values())]
-            # a column of the likeliest class in all rows was chosen by them
-            is_label = not missing or (texts != likeliest).any()
-            is_label &= label not in by_class.values()
-            if is_label and are_no_worse(texts, likeliest):
-                columns = {**missing, "posteriors": "+".join(by_class.values())}
-                yield Proposal("name_found", columns, tuple(by_class), **form)
+def _named_by_class(table: Candidates) -> Iterable[_Posteriors]:
+    """Return columns whose names have the classes of the labels in one place, in any case, and that have one sum."""
+    sets = {}
+    for classes in map(table.classes, table.may_be_labels()):
+        for by_class, form in _patterns(table, classes) if _are_listed(classes) else ():
+            columns = "+".join(by_class.values())
+            chosen = table.likeliest(by_class.values())
+            sets[columns] = _Posteriors(
+                {"posteriors": columns}, chosen, len(by_class), tuple(by_class), form=form
+            )
+    return sets.values()
 
 
 def _patterns(
@@ -246,68 +279,51 @@ def _patterns(
 
     Classes that are never true are among them, if only then they sum to the whole.
     """
-    for (before, after), by_class in _by_text_around(table.numbers, classes).items():
-        if len(set(by_class.values())) < len(classes):
+    for name, start in _places(table.numbers, classes[0]):
+        before = name[:start]
+        after = name[start + len(classes[0]) :]
+        between = _between(table.numbers, before, after)
+        own = {one: between.get(one.lower(), "") for one in classes}
+        if "" in own.values():
             continue
-        further = [name for name in table.numbers if name not in by_class.values()]
-        wider = {**by_class, **_between(further, before, after)}
-        for columns in (by_class, wider):
-            form = _form_of(table, list(columns.values()))
+        further = set() if name == classes[0] else {*between.values()} - {*own.values()}
+        end = -len(after) or None
+        others = {one[len(before) : end]: one for one in table.numbers if one in further}
+        for by_class in (own, own | others):
+            form = _form_of(table, list(by_class.values()))
             if form is not None:
-                yield columns, form
+                yield by_class, form
                 break
 
 
-def _by_text_around(
-    names: Iterable[str], classes: Sequence[str]
-) -> dict[tuple[str, str], dict[str, str]]:
-    """Return columns by the text before and after a class in their names, in lower case, and by that class."""
-    around: dict[tuple[str, str], dict[str, str]] = {}
-    for name, part in product(names, classes):
-        for start in _positions(name, part):
-            before = name[:start].lower()
-            after = name[start + len(part) :].lower()
-            around.setdefault((before, after), {})[part] = name
-    return around
-
-
 def _between(names: Iterable[str], before: str, after: str) -> dict[str, str]:
-    """Return the columns whose names begin and end so, in any case, by what is between."""
-    between = {}
-    for name in names if before or after else ():
-        low = name.lower()
-        if low.startswith(before) and low.endswith(after):
-            between[name[len(before) : len(name) - len(after)]] = name
-    return between
+    """Return the columns whose names begin and end so, in any case, by what is between, in lower case."""
+    pattern = rf"{re.escape(before)}(.+){re.escape(after)}"
+    matches = {name: re.fullmatch(pattern, name, re.IGNORECASE) for name in names}
+    return {match[1].lower(): name for name, match in matches.items() if match}
 
 
-def _positions(name: str, part: str) -> list[int]:
-    """Return where a class begins in the name of a column, in any case, and is no part of a longer word."""
+def _places(names: Iterable[str], part: str) -> Iterator[tuple[str, int]]:
+    """Yield columns and where a class begins in their names, in any case, and is no part of a longer word."""
     pattern = rf"(?<![^\W\d_]){re.escape(part)}(?![^\W\d_])"
-    return [match.start() for match in re.finditer(pattern, name, re.IGNORECASE)]
+    for name in names:
+        for match in re.finditer(pattern, name, re.IGNORECASE):
+            yield name, match.start()
 
 
-def _lists(table: Candidates) -> Iterator[Proposal]:
-    """Yield columns of lists or of mappings, of as many numbers as there are classes, or of their names."""
+def _lists(table: Candidates) -> Iterator[_Posteriors]:
+    """Yield columns of lists or of mappings, of as many numbers as there are classes: probabilities, or else logits."""
     for name in table.named("posteriors") or table.free:
+        columns = table.missing(posteriors=name)
         likeliest = _likeliest_in(table.sheet.column(name).to_pylist())
-        if likeliest is None:
+        if likeliest is not None:
+            names, chosen = np.unique(likeliest, return_inverse=True)
+            yield _Posteriors(columns, chosen, len(names), tuple(names), are_names_said=True)
             continue
-        for label in table.may_be_labels():
-            texts = table.texts(label)
-            if np.isin(texts, likeliest).any() and table.fit(texts, likeliest):
-                yield Proposal("name_found", table.missing(label=label, posteriors=name))
-
-
-def _logits(table: Candidates) -> Iterator[Proposal]:
-    """Yield columns of lists of numbers, one for each class, the largest of which is often that of the labels."""
-    label = _only(table.named("label"))
-    for name in table.free if label is not None else ():
         values = lists_of_numbers(table.sheet, name)
-        if values is None or not 1 < values.shape[1] <= _MOST_LABELS:
-            continue
-        if agree(table.texts(str(label)), values.argmax(axis=1).astype(str)):
-            yield Proposal("name_found", {"posteriors": name}, predictions_are="logits")
+        if values is not None and 1 < values.shape[1] <= _MOST_LABELS:
+            form = {"predictions_are": "logits"}
+            yield _Posteriors(columns, values.argmax(axis=1), values.shape[1], form=form)
 
 
 def _likeliest_in(cells: Sequence[object]) -> Array | None:
@@ -323,92 +339,41 @@ def _likeliest_in(cells: Sequence[object]) -> Array | None:
     return np.array(likeliest)
 
 
-def _labels(table: Candidates) -> Iterator[Proposal]:
-    """Yield labels of numbered posteriors: what agrees with the likeliest class in more rows than by chance."""
+def _with_role(table: Candidates) -> Iterator[_Posteriors]:
+    """Yield the columns that have the role of posteriors, without labels."""
     names = table.roles.get("posteriors", ())
-    if table.named("label") or len(names) < 2:
-        return
-    chosen = table.likeliest(names)
-    for label in table.may_be_labels(len(names)):
-        values = table.values(label)
-        if values.min() >= 0 and values.max() < len(names) and agree(values, chosen):
-            yield Proposal("name_found", {"label": label})
+    if len(names) > 1:
+        yield _Posteriors({}, table.likeliest(names), len(names))
 
 
-def _one_hot(table: Candidates) -> Iterator[Proposal]:
-    """Yield what to do about true classes that are in a column each."""
-    names = one_hot_in(table.numbers)
-    are_several = len(table.roles.get("posteriors", ())) > 2
-    if names and are_several and not table.named("label"):
-        yield Proposal("number_true_class", {}, fields={"names": name_of(names)})
-
-
-def one_hot_in(columns: Mapping[str, Floats]) -> list[str]:
-    """Return three or more columns (N,) of 0 and 1, all or those numbered alike, one of which is 1 in each row."""
-    codes = {name: values for name, values in columns.items() if np.isin(values, (0, 1)).all()}
-    numbered = _by_number(codes).values()
-    for names in (list(codes), *(list(group.values()) for group in numbered)):
-        sums = np.sum([codes[name] for name in names], axis=0)
-        if len(names) > 2 and (sums == 1).all():
-            return names
-    return []
-
-
-def _in_place(table: Candidates) -> Iterator[Proposal]:
-    """Yield all columns of numbers that sum to 1, if each is highest mostly where the label is its place."""
+def _in_place(table: Candidates) -> Iterator[_Posteriors]:
+    """Yield all columns of numbers from 0 to 1, if they sum to 1 and there are labels that may be their places."""
     names = table.shares()
-    label = _only(table.named("label"))
-    are_all = 2 < len(names) <= _MOST_LABELS and _form_of(table, names) == {"scale": 1}
-    if label is None or not are_all:
-        return
-    classes = [str(number) for number in range(len(names))]
-    is_numbered = table.classes(label) == classes
-    if is_numbered and _are_most_frequent(classes, table.texts(label), table.likeliest(names)):
-        yield Proposal("name_in_order", {"posteriors": "+".join(names)})
-
-
-def _answers_or_classes(table: Candidates) -> Iterator[Proposal]:
-    """Yield what a probability by its name is beside the one column of verdicts: of answers, or that of a class."""
-    share = _only(table.named("positive"))
-    truth = _only(table.named("correct"))
-    verdict = _only(table.verdicts()) if truth is None else table.verdict_known(truth)
-    if share is None or verdict is None or table.named("label"):
-        return
-    sure = Sure(share, table.values(share))
-    if truth is not None and sure.is_higher(verdict):
-        yield Proposal("name_seeming", {"confidence": share})
-    elif sure.is_higher(verdict):
-        yield _as_correct(table, sure, verdict)
+    is_whole = 2 < len(names) <= _MOST_LABELS and _form_of(table, names) == {"scale": 1}
+    if is_whole and table.named("label"):
+        yield _by_place(table, names, "+".join(names), None, {})
 
 
 def _two_classes(table: Candidates) -> Iterator[Proposal]:
-    """Yield the one column of numbers from 0 to 1 as the probability of one of two classes."""
+    """Yield the one column of numbers from 0 to 1 as the probability of one of two classes, if names say so."""
     label = _only([name for name in table.may_be_labels() if are_two_names(table.classes(name))])
     share = _only(table.named("positive") or table.shares())
     is_judged = table.named("confidence") or table.named("correct")
     if label is None or share is None or is_judged:
         return
     classes = table.classes(label)
-    if not _is_of_a_class(table, share, classes):
-        return
-    yield _of_two_words(table, share, label, classes)
-
-
-def _of_two_words(table: Candidates, share: str, label: str, classes: Sequence[str]) -> Proposal:
-    """Return the advice on a probability beside two words, which may be verdicts on answers by what they mean."""
-    verdict = table.verdict_known(label)
-    sure = Sure(share, table.values(share))
-    if verdict is not None and not table.named("positive") and not sure.is_lower(verdict):
-        return _as_correct(table, sure, verdict)
-    higher = _higher_class(table.values(share), table.texts(label), classes)
-    missing = table.missing(label=label, positive=share)
-    return _on_two_classes(share, classes, missing, higher)
-
-
-def _is_of_a_class(table: Candidates, share: str, classes: Sequence[str]) -> bool:
-    """Return whether names say that there are classes; or else two words may say which answers are right."""
     has_role = table.named("label") or table.named("positive")
-    return bool(has_role) or any(_positions(share, name) for name in classes)
+    verdict = table.verdict_known(label)
+    values = table.values(share)
+    may_be_verdicts = verdict is not None and Sure(share, values).is_higher(verdict)
+    if may_be_verdicts or not (has_role or _classes_in_name(share, classes)):
+        return
+    higher = _higher_class(values, table.texts(label), classes)
+    yield _on_two_classes(share, classes, table.missing(label=label, positive=share), higher)
+
+
+def _classes_in_name(column: str, classes: Sequence[str]) -> list[str]:
+    return [name for name in classes if any(_places([column], name))]
 
 
 def say_classes(recipe: Recipe, labels: Array, values: Array) -> dict[str, Any]:
@@ -423,7 +388,7 @@ def say_classes(recipe: Recipe, labels: Array, values: Array) -> dict[str, Any]:
     if recipe.form == "positive":
         proposal = _of_one_column(recipe.predictions[0], classes, labels, values)
     else:
-        proposal = _of_columns(classes, labels, values)
+        proposal = _of_columns(labels, values)
     if proposal is None or not proposal.is_read_back():
         return {}
     return proposal.to_fields({})
@@ -437,13 +402,12 @@ def _of_one_column(
     return _on_two_classes(column, classes, {}, _higher_class(values, labels, classes))
 
 
-def _of_columns(classes: Sequence[str], labels: Array, values: Array) -> Proposal | None:
+def _of_columns(labels: Array, values: Array) -> Proposal | None:
     if values.ndim < 2:
         return None
-    from_1 = _from_1(values.shape[1])
-    if from_1[-1] in classes and set(classes) <= set(from_1):
-        return Proposal("name_found", {}, from_1)
-    return next(_in_order(labels, values.argmax(axis=1), {}), None)
+    posteriors = _Posteriors({}, values.argmax(axis=1), values.shape[1])
+    advice, names = _names_by_place(labels, posteriors)
+    return Proposal(advice, {}, names) if names else None
 
 
 def _higher_class(values: Floats, labels: Array, classes: Sequence[str]) -> str:
@@ -463,8 +427,7 @@ def _on_two_classes(
     That is the class in its name, if numbers are higher where it is true; or the user knows.
     """
     low, high = classes
-    in_name = [name for name in classes if _positions(column, name)]
-    if in_name == [higher]:
+    if _classes_in_name(column, classes) == [higher]:
         return Proposal("name_found", columns, _with_last(classes, higher))
     return Proposal(
         "name_second_class",
@@ -517,59 +480,62 @@ def _are_classes(classes: Sequence[str]) -> bool:
 
 
 def _judged(table: Candidates) -> Iterator[Proposal]:
-    """Yield the one column of 0 and 1, or of two words, beside confidences, by name or the one column of fractions."""
-    sure = _only(table.sure())
-    if table.named("correct") or sure is None:
+    """Yield what one column of numbers and one of 0 and 1, or of two words, are together.
+
+    Beside verdicts that are named so it is the one column that is higher for right answers.
+    """
+    pairs = [(sure, verdict) for sure in _sure(table) for verdict in _verdicts_beside(table, sure)]
+    higher = [(sure, verdict) for sure, verdict in pairs if sure.is_higher(verdict)]
+    pair = _only((higher if table.named("correct") else ()) or pairs)
+    if pair is None:
         return
-    of_words = (table.verdict(name, sure) for name in table.may_be_labels())
-    verdicts = table.verdicts() or list(filter(None, of_words))
-    verdict = _only(verdicts)
-    if verdict is None:
-        yield from _of_judges(table, sure, verdicts)
-    elif sure.is_higher(verdict):
-        yield _as_correct(table, sure, verdict)
-    elif not verdict.words and sure.is_lower(verdict):
-        of_class_0 = Proposal("name_seeming", {"positive": f"1-{sure.name}"})
-        yield of_class_0 if verdict.is_label else _as_errors(table, sure, verdict)
+    if higher:
+        yield _as_correct(table, *pair)
+    elif not pair[1].words and not table.named("positive") and pair[0].is_lower(pair[1]):
+        yield _as_mistakes(table, *pair)
 
 
-def _of_judges(
-    table: Candidates,
-    sure: Sure,
-    verdicts: Sequence[Verdict],
-) -> Iterator[Proposal]:
-    """Yield the question whose verdicts count, where confidences are higher for right answers by each."""
-    if verdicts and table.named("confidence") and all(map(sure.is_higher, verdicts)):
-        names = " or correct=".join(verdict.name for verdict in verdicts)
-        yield Proposal("choose_correct", {}, fields={"names": names})
+def _sure(table: Candidates) -> list[Sure]:
+    """Return the columns that may be confidences, ratings only beside verdicts."""
+    if table.named("positive"):
+        return [Sure(name, table.values(name)) for name in table.named("positive")]
+    is_judged = table.named("correct") and not table.named("confidence")
+    return table.sure() or (table.ratings() if is_judged else [])
 
 
-def _as_errors(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
-    """Return the advice to take verdicts as those on mistakes, or else numbers as doubts."""
-    errors = table.missing(confidence=sure.name, correct=f"1-{verdict.name}")
+def _verdicts_beside(table: Candidates, sure: Sure) -> list[Verdict]:
+    """Return what may be verdicts on answers with such confidences."""
+    truth = table.named("correct")
+    known = [] if truth else table.verdicts()
+    of_words = [table.verdict(name, sure) for name in truth or table.may_be_labels()]
+    return known or [verdict for verdict in of_words if verdict is not None]
+
+
+def _as_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
+    """Return the advice on numbers that are lower for right answers: doubts, verdicts on mistakes, or of class 0."""
+    doubt = f"1-{sure.name}"
     fields = {"truth": verdict.name, "of_column": sure.name}
+    if verdict.is_label:
+        return Proposal("name_seeming", {"positive": doubt})
+    if table.named("correct"):
+        return Proposal("name_doubt", {"confidence": doubt}, fields=fields)
+    errors = table.missing(confidence=sure.name, correct=f"1-{verdict.name}")
     if table.named("confidence") or sure.scale != 1:
         return Proposal("name_errors", errors, scale=sure.scale, fields=fields)
-    doubts = Proposal("", {"confidence": f"1-{sure.name}", "correct": verdict.name})
+    doubts = Proposal("", {"confidence": doubt, "correct": verdict.name})
     return Proposal("name_errors_or_doubt", errors, alternative=doubts, fields=fields)
-
-
-def _as_confidences(sure: Sure, columns: Mapping[str, str], verdict: Verdict) -> Proposal:
-    """Return the advice to take a column as confidences in answers with verdicts."""
-    fields = {"of_column": sure.name}
-    return Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words, fields=fields)
 
 
 def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
     """Return the advice to take verdicts as those on answers, or also as classes if they may be such."""
     truth = verdict.name
     columns = table.missing(confidence=sure.name, correct=truth)
-    proposal = _as_confidences(sure, columns, verdict)
-    classes = _classes_of(table, verdict)
+    fields = {"of_column": sure.name}
+    proposal = Proposal(sure.advice, columns, scale=sure.scale, right=verdict.words, fields=fields)
+    classes = None if table.named("correct") else _classes_of(table, verdict)
     if classes is None:
         return proposal
     as_classes = {"positive": sure.name, "label": truth}
-    high = classes[-1] if classes else "class 1"
     complements = {"confidence": f"1-{sure.name}", "correct": f"1-{truth}"}
     # data alone do not tell doubts and mistakes from confidences and right answers
     may_be_mistakes = len(columns) == len(_JUDGED) and not verdict.words
@@ -578,9 +544,9 @@ def _as_correct(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
         advice="name_judged_mistaken_or_class" if may_be_mistakes else "name_judged_or_class",
         alternative=Proposal("", as_classes, classes, sure.scale),
         fields={
-            **proposal.fields,
+            **fields,
             "truth": truth,
-            "high": high,
+            "high": classes[-1] if classes else "class 1",
             "complements": pairs_of(proposal.with_scale(complements)),
         },
     )
@@ -594,51 +560,8 @@ def _classes_of(table: Candidates, verdict: Verdict) -> tuple[str, ...] | None:
     if not np.isnan(table.values(verdict.name)).all():
         return ()
     words = sorted(table.classes(verdict.name), key=lambda word: word.lower() in RIGHT)
-    may_be_classes = set(map(str.lower, words)) in _OF_CLASSES and not table.named("confidence")
-    return tuple(words) if may_be_classes else None
-
-
-def _confidence(table: Candidates) -> Iterator[Proposal]:
-    """Yield the one column of fractions, percentages or ratings beside verdicts that is higher for right answers."""
-    higher = [
-        (sure, verdict) for sure, verdict in _beside_verdicts(table) if sure.is_higher(verdict)
-    ]
-    for sure, verdict in higher if len(higher) == 1 else ():
-        yield _as_confidences(sure, {"confidence": sure.name}, verdict)
-
-
-def _doubt(table: Candidates) -> Iterator[Proposal]:
-    """Yield the complement of the one column of fractions beside verdicts, if it is surely lower for right answers."""
-    columns = _beside_verdicts(table) if table.shares() else []
-    for sure, verdict in columns if len(columns) == 1 else ():
-        if sure.is_lower(verdict):
-            fields = {"of_column": sure.name}
-            yield Proposal("name_doubt", {"confidence": f"1-{sure.name}"}, fields=fields)
-
-
-def _beside_verdicts(table: Candidates) -> list[tuple[Sure, Verdict]]:
-    """Return what may be confidences, each with the verdicts of the one column that is named as theirs."""
-    truth = _only(table.named("correct"))
-    if truth is None or table.named("confidence"):
-        return []
-    columns = table.sure() or table.ratings()
-    verdicts = ((sure, table.verdict(truth, sure)) for sure in columns)
-    return [(sure, verdict) for sure, verdict in verdicts if verdict is not None]
-
-
-def _margin(table: Candidates) -> Iterator[Proposal]:
-    """Yield the one column of numbers below and above 0 as of a decision function, beside labels of two classes."""
-    label = _only(table.named("label"))
-    name = _only([name for name, values in table.numbers.items() if are_margins(values)])
-    classes = [] if label is None else table.classes(label)
-    if label is None or name is None or len(classes) != 2 or table.shares():
-        return
-    high = _higher_class(table.numbers[name], table.texts(label), classes)
-    if rises_surely(table.numbers[name], table.texts(label) == high):
-        labels = () if classes == ["0", "1"] else _with_last(classes, high)
-        fields = {"of_column": name}
-        columns = {"positive": name}
-        yield Proposal("name_margin", columns, labels, predictions_are="logits", fields=fields)
+    may_be_classes = {word.lower() for word in words} in _OF_CLASSES
+    return tuple(words) if may_be_classes and not table.named("confidence") else None
 
 
 def _chosen(table: Candidates) -> Iterator[Proposal]:
@@ -678,14 +601,35 @@ def _pairs_of_classes(table: Candidates) -> Iterable[tuple[str, str]]:
 
 
 def _side_by_side(table: Candidates) -> Iterator[Proposal]:
-    """Yield the columns of several systems: with the exact names of confidence and correct, or alike in their names."""
-    systems = _by_system(table.free)
-    whole = {system: columns for system, columns in systems.items() if len(columns) == 2}
-    if len(whole) == 1:
-        yield from (Proposal("name_seeming", columns) for columns in whole.values())
-    whole = whole or _by_values(table) or _of_one_truth(table)
-    if 2 <= len(whole) <= _MOST_LABELS:
-        yield Proposal("name_side_by_side", {}, systems=whole)
+    """Yield the columns of several systems: alike in their names, or all confidences beside one truth."""
+    systems = _by_system(table) or _of_one_truth(table)
+    if 2 <= len(systems) <= _MOST_LABELS:
+        yield Proposal("name_side_by_side", {}, systems=systems)
+
+
+def _by_system(table: Candidates) -> dict[str, dict[str, str]]:
+    """Return confidences, each with the verdicts whose name is most alike, by what both names begin and end with."""
+    verdicts = [verdict.name for verdict in table.verdicts()]
+    systems = {}
+    for sure in table.sure() if len(verdicts) > 1 else ():
+        alike = {name: _ends_of_both(sure.name, name) for name in verdicts}
+        nearest = max(verdicts, key=lambda name: len("".join(alike[name])))
+        begin, end = alike[nearest]
+        name = _BEGUN_WORD.sub("", begin) + _BEGUN_WORD.sub("", end[::-1])[::-1]
+        columns = {"confidence": sure.name, "correct": nearest}
+        systems[name.strip(_AROUND_NAMES)] = columns
+    judged = {columns["correct"] for columns in systems.values()}
+    are_all = len(judged) == len(systems) == len(verdicts) == len(table.sure())
+    return systems if are_all and "" not in systems else {}
+
+
+def _ends_of_both(one: str, other: str) -> tuple[str, str]:
+    """Return what two names begin with, and what they end with."""
+    begin, reversed_end = (
+        commonprefix([one[::step], other[::step]])  # noqa: RUF071 - of names, not of paths
+        for step in (1, -1)
+    )
+    return begin, reversed_end[::-1]
 
 
 def _of_one_truth(table: Candidates) -> dict[str, dict[str, str]]:
@@ -700,40 +644,6 @@ def _of_one_truth(table: Candidates) -> dict[str, dict[str, str]]:
             if not verdict.words and all(sure.is_higher(verdict) for sure in shares):
                 return {name: {role: name} for name in names}
     return {}
-
-
-def _by_values(table: Candidates) -> dict[str, dict[str, str]]:
-    """Return columns of fractions, each with that of 0 and 1 whose name begins most alike, by what both begin with."""
-    verdicts = [verdict.name for verdict in table.verdicts()]
-    systems = {}
-    for share in table.shares():
-        common = [_common_beginning(share, verdict) for verdict in verdicts]
-        longest = max(common, key=len, default="")
-        if common.count(longest) == 1:
-            verdict = verdicts[common.index(longest)]
-            name = _BEGUN_WORD.sub("", longest).strip(_AROUND_NAMES)
-            systems[name] = {"confidence": share, "correct": verdict}
-    judged = {columns["correct"] for columns in systems.values()}
-    are_all = len(judged) == len(systems) == len(verdicts) == len(table.shares())
-    return systems if are_all and "" not in systems else {}
-
-
-def _common_beginning(one: str, other: str) -> str:
-    letters = zip(one, other, strict=False)
-    pairs = takewhile(lambda pair: pair[0] == pair[1], letters)
-    return "".join(letter for letter, _ in pairs)
-
-
-def _by_system(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return the columns of confidences and verdicts by their role, and by what else is in their names."""
-    systems: dict[str, dict[str, str]] = {}
-    for name, role in product(names, _JUDGED):
-        known = "|".join(sorted(NAMES[role], key=len, reverse=True))
-        pattern = rf"(.+?)[\W_](?:{known})|(?:{known})[\W_](.+)"
-        match = re.fullmatch(pattern, name, re.IGNORECASE)
-        if match:
-            systems.setdefault(match[1] or match[2], {}).setdefault(role, name)
-    return systems
 
 
 def _nested(table: Candidates) -> Iterator[Proposal]:
@@ -763,10 +673,8 @@ def _form_of(table: Candidates, names: Sequence[str]) -> dict[str, Any] | None:
         are_logs = _are_near(np.exp(values).sum(axis=0), 1)
         return {"predictions_are": "log_probabilities"} if are_logs else None
     sums = values.sum(axis=0)
-    are_votes = (sums == sums[0]).all() and (values % 1 == 0).all()
-    wholes = [1, 100, *([int(sums[0])] if are_votes else [])]
-    fitting = [whole for whole in wholes if _are_near(sums, whole)]
-    return {"scale": fitting[0]} if fitting and (values >= 0).all() else None
+    whole = max(1, round(sums[0])) if np.isfinite(sums[0]) else 1
+    return {"scale": whole} if (values >= 0).all() and _are_near(sums, whole) else None
 
 
 def _are_near(sums: Floats, whole: int) -> bool:
@@ -785,18 +693,11 @@ def _are_probabilities(row: Sequence[object]) -> bool:
 _RULES: tuple[Callable[[Candidates], Iterator[Proposal]], ...] = (
     _side_by_side,
     _nested,
-    _numbered,
-    _named_by_class,
-    _lists,
-    _logits,
-    _labels,
-    _one_hot,
-    _in_place,
-    _confidence,
-    _doubt,
+    *(
+        partial(_labels_beside, source)
+        for source in (_numbered, _named_by_class, _lists, _with_role, _in_place)
+    ),
     _chosen,
-    _answers_or_classes,
     _two_classes,
     _judged,
-    _margin,
 )

@@ -57,7 +57,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     ),
     "skip_rows": 'Leave such rows out: --columns "{of_file}:skip={skipped}".',
     "choose_truth": "Which holds? --columns correct={verdicts} or --columns {pairs}.",
-    "choose_correct": "Only you know which says whether answers are right: --columns correct={names}.",
     "weigh_by_counts": (
         "If it does: --columns {pairs} --weights-are counts; if not: --columns correct={verdicts}."
     ),
@@ -117,7 +116,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "wrong: {other_flags}."
     ),
     "name_doubt": "Is {of_column!r} the probability of a mistake (no entropy, no distance)? --columns {pairs}.",
-    "name_margin": "Is {of_column!r} what a decision function returns, above 0 for class 1? {flags}.",
     "name_per_cent": "Is it this, in per cent? {flags}.",
     "name_classes": "With --columns {pairs} a confidence is one of these.",
     "name_chosen_or_true": (

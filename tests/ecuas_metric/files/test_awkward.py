@@ -512,11 +512,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns predicted=predicted",
         "one of four classes",
     ),
-    "margins": (
-        pd.DataFrame({"label": Y, "margin": np.log(P / (1 - P))}),
-        "--columns positive=margin --predictions-are logits",
-        "binary",
-    ),
     "percentages, and verdicts of another name": (
         BASE.assign(confidence=(100 * Q).round(2)).rename(columns={"correct": "ok"}),
         "--columns correct=ok --scale 100",
@@ -550,11 +545,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         BASE.assign(correct=np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT"))),
         "--right=correct/incorrect,not_attempted",
         "confidences",
-    ),
-    "verdicts of two judges": (
-        named("correct", "judge1", C).assign(judge2=np.where(SOME, 1 - C, C)),
-        "--columns correct=judge1 or correct=judge2",
-        "",
     ),
     "grades of three words": (
         named(
@@ -655,11 +645,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         BASE.assign(confidence=np.log(Q)),
         "--scale log",
         "confidences",
-    ),
-    "margins of -1 and 1": (
-        pd.DataFrame({"label": 2 * Y - 1, "margin": np.log(P / (1 - P))}),
-        "--columns positive=margin --labels=-1,1 --predictions-are logits",
-        "binary",
     ),
     "systems whose names only begin alike": (
         BASE.set_axis(["id", "a_sure", "a_ok"], axis=1).assign(b_sure=Q, b_ok=C),
