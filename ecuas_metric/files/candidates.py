@@ -35,6 +35,11 @@ class Sure:
     is_named: bool = False  # as confidences
 
     @property
+    def is_share(self) -> bool:
+        """Whether it has fractions from 0 to 1."""
+        return are_shares(self.values)
+
+    @property
     def advice(self) -> str:
         """Return the id of the advice to take it as confidences."""
         if self.scale == 100:
@@ -126,11 +131,6 @@ class Candidates:
         if name in self.numbers:
             return not has_fractions(self.numbers[name])
         return bool(pa.types.is_large_string(self.cells[name].type))
-
-    def fit(self, labels: Array, chosen: Array) -> bool:
-        """Return whether true classes (N,) fit the chosen ones; a column without a role has to do so surely."""
-        rule = are_no_worse if self.named("label") else agree
-        return rule(labels, chosen)
 
     def sure(self) -> list[Sure]:
         """Return the columns that may be confidences: percentages or logarithms if there are no fractions."""
@@ -307,11 +307,6 @@ def are_levels(values: Floats) -> bool:
     levels = np.unique(values[~np.isnan(values)])
     is_whole = (levels % 1 == 0).all() and levels.min() >= 0
     return bool(is_whole and 2 < len(levels) <= MOST_LEVELS >= levels.max())
-
-
-def are_margins(values: Floats) -> bool:
-    """Return whether numbers (N,) are below and above 0, some of them fractions."""
-    return bool(values.min() < 0 < values.max()) and has_fractions(values)
 
 
 def are_within(values: Floats, lowest: float, highest: float) -> bool:

@@ -27,6 +27,7 @@ from .candidates import (
     Sure,
     Verdict,
     agree,
+    are_no_worse,
     are_two_names,
     classes_among,
     distinct_texts,
@@ -183,12 +184,18 @@ def _labels_beside(
 def _go_with(
     table: Candidates, labels: Array, names: Sequence[str], posteriors: _Posteriors
 ) -> bool:
-    """Return whether labels (N,) are among the names, and those of the likeliest classes more often than by chance."""
+    """Return whether labels (N,) are among the names, and those of the likeliest classes in more rows than by chance.
+
+    Where columns have the names, in no fewer; but a column of the likeliest class in all rows was chosen by them.
+    """
     if not names or posteriors.first is None or not {*distinct_texts(labels)} <= {*names}:
         return False
-    are_logits = posteriors.form.get("predictions_are") == "logits"
-    rule = agree if are_logits else table.fit
-    return rule(labels, np.array(names)[posteriors.chosen])
+    likeliest = np.array(names)[posteriors.chosen]
+    are_named = table.named("label") or posteriors.names
+    if posteriors.form.get("predictions_are") == "logits" or not are_named:
+        return agree(labels, likeliest)
+    is_chosen = not table.named("label") and (labels == likeliest).all()
+    return are_no_worse(labels, likeliest) and not is_chosen
 
 
 def _names_by_place(labels: Array, posteriors: _Posteriors) -> tuple[str, tuple[str, ...]]:
@@ -314,28 +321,30 @@ def _places(names: Iterable[str], part: str) -> Iterator[tuple[str, int]]:
 def _lists(table: Candidates) -> Iterator[_Posteriors]:
     """Yield columns of lists or of mappings, of as many numbers as there are classes: probabilities, or else logits."""
     for name in table.named("posteriors") or table.free:
+        cells = table.sheet.column(name).to_pylist()
         columns = table.missing(posteriors=name)
-        likeliest = _likeliest_in(table.sheet.column(name).to_pylist())
-        if likeliest is not None:
-            names, chosen = np.unique(likeliest, return_inverse=True)
-            yield _Posteriors(columns, chosen, len(names), tuple(names), are_names_said=True)
-            continue
-        values = lists_of_numbers(table.sheet, name)
-        if values is not None and 1 < values.shape[1] <= _MOST_LABELS:
-            form = {"predictions_are": "logits"}
+        names = _likeliest_in(cells)
+        values = lists_of_numbers(table.sheet, name) if names is None else None
+        if names is not None:
+            classes, chosen = np.unique(names, return_inverse=True)
+            yield _Posteriors(columns, chosen, len(classes), tuple(classes), are_names_said=True)
+        elif values is not None and 1 < values.shape[1] <= _MOST_LABELS:
+            are_shares = all(map(_are_probabilities, values))
+            form = {} if are_shares else {"predictions_are": "logits"}
             yield _Posteriors(columns, values.argmax(axis=1), values.shape[1], form=form)
 
 
 def _likeliest_in(cells: Sequence[object]) -> Array | None:
-    """Return the names or numbers (N,) of the likeliest classes in lists or mappings, or None of other cells."""
+    """Return the names (N,) of the likeliest classes in mappings of probabilities, or None of other cells."""
     likeliest = []
     for cell in cells:
-        row = row_of_numbers(cell)
-        if not isinstance(row, list) or not _are_probabilities(row):
-            return None
-        number = int(np.argmax(row))
         by_class = classes_of(cell)
-        likeliest.append(str(number) if by_class is None else list(by_class)[number])
+        row = row_of_numbers(cell)
+        if not by_class or not isinstance(row, list) or not _are_numbers(row):
+            return None
+        if not _are_probabilities(np.array(row, np.float64)):
+            return None
+        likeliest.append(list(by_class)[int(np.argmax(row))])
     return np.array(likeliest)
 
 
@@ -362,14 +371,21 @@ def _two_classes(table: Candidates) -> Iterator[Proposal]:
     if label is None or share is None or is_judged:
         return
     classes = table.classes(label)
-    has_role = table.named("label") or table.named("positive")
     verdict = table.verdict_known(label)
-    values = table.values(share)
-    may_be_verdicts = verdict is not None and Sure(share, values).is_higher(verdict)
-    if may_be_verdicts or not (has_role or _classes_in_name(share, classes)):
+    sure = Sure(share, table.values(share))
+    if not _are_classes_by_name(table, share, classes):
         return
-    higher = _higher_class(values, table.texts(label), classes)
-    yield _on_two_classes(share, classes, table.missing(label=label, positive=share), higher)
+    if verdict is not None and not table.named("positive") and sure.is_higher(verdict):
+        yield _as_correct(table, sure, verdict)
+    else:
+        higher = _higher_class(sure.values, table.texts(label), classes)
+        yield _on_two_classes(share, classes, table.missing(label=label, positive=share), higher)
+
+
+def _are_classes_by_name(table: Candidates, share: str, classes: Sequence[str]) -> bool:
+    """Return whether names say that there are classes; or else two words may say which answers are right."""
+    has_role = table.named("label") or table.named("positive")
+    return bool(has_role or _classes_in_name(share, classes))
 
 
 def _classes_in_name(column: str, classes: Sequence[str]) -> list[str]:
@@ -491,8 +507,19 @@ def _judged(table: Candidates) -> Iterator[Proposal]:
         return
     if higher:
         yield _as_correct(table, *pair)
-    elif not pair[1].words and not table.named("positive") and pair[0].is_lower(pair[1]):
+    elif _may_be_mistakes(table, *pair):
         yield _as_mistakes(table, *pair)
+
+
+def _may_be_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> bool:
+    """Return whether numbers are surely lower for right answers, as doubts and confidences in mistakes are."""
+    is_label = verdict.is_label
+    has_classes = table.named("positive") or (
+        is_label and are_two_names(table.classes(verdict.name))
+    )
+    if verdict.words or has_classes or not sure.is_lower(verdict):
+        return False
+    return sure.is_share or not (is_label or table.named("correct"))
 
 
 def _sure(table: Candidates) -> list[Sure]:
@@ -504,11 +531,22 @@ def _sure(table: Candidates) -> list[Sure]:
 
 
 def _verdicts_beside(table: Candidates, sure: Sure) -> list[Verdict]:
-    """Return what may be verdicts on answers with such confidences."""
-    truth = table.named("correct")
-    known = [] if truth else table.verdicts()
+    """Return what may be verdicts on answers with such confidences: labels of two classes, or any two words."""
+    truth = table.named("correct") or [
+        name for name in table.named("label") if len(table.classes(name)) == 2
+    ]
+    known = list(filter(None, map(table.verdict_known, truth))) if truth else table.verdicts()
+    if known:
+        return known
     of_words = [table.verdict(name, sure) for name in truth or table.may_be_labels()]
-    return known or [verdict for verdict in of_words if verdict is not None]
+    verdicts = [verdict for verdict in of_words if verdict is not None]
+    if not table.named("positive") and (not sure.is_share or table.named("confidence")):
+        return verdicts
+    return [  # see `_two_classes`
+        verdict
+        for verdict in verdicts
+        if not _are_classes_by_name(table, sure.name, table.classes(verdict.name))
+    ]
 
 
 def _as_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> Proposal:
@@ -608,19 +646,19 @@ def _side_by_side(table: Candidates) -> Iterator[Proposal]:
 
 
 def _by_system(table: Candidates) -> dict[str, dict[str, str]]:
-    """Return confidences, each with the verdicts whose name is most alike, by what both names begin and end with."""
-    verdicts = [verdict.name for verdict in table.verdicts()]
+    """Return verdicts, each with the confidences whose name is most alike, by what both names begin and end with."""
+    names = [sure.name for sure in table.sure()]
     systems = {}
-    for sure in table.sure() if len(verdicts) > 1 else ():
-        alike = {name: _ends_of_both(sure.name, name) for name in verdicts}
-        nearest = max(verdicts, key=lambda name: len("".join(alike[name])))
+    for verdict in table.verdicts() if names else ():
+        alike = {name: _ends_of_both(verdict.name, name) for name in names}
+        nearest = max(names, key=lambda name: len("".join(alike[name])))
         begin, end = alike[nearest]
         name = _BEGUN_WORD.sub("", begin) + _BEGUN_WORD.sub("", end[::-1])[::-1]
-        columns = {"confidence": sure.name, "correct": nearest}
+        columns = {"confidence": nearest, "correct": verdict.name}
         systems[name.strip(_AROUND_NAMES)] = columns
-    judged = {columns["correct"] for columns in systems.values()}
-    are_all = len(judged) == len(systems) == len(verdicts) == len(table.sure())
-    return systems if are_all and "" not in systems else {}
+    systems.pop("", None)
+    are_others = len({columns["confidence"] for columns in systems.values()}) == len(systems)
+    return systems if are_others else {}
 
 
 def _ends_of_both(one: str, other: str) -> tuple[str, str]:
@@ -681,12 +719,13 @@ def _are_near(sums: Floats, whole: int) -> bool:
     return bool((np.abs(sums - whole) <= whole * ROUNDED_SUM_TOLERANCE).all())
 
 
-def _are_probabilities(row: Sequence[object]) -> bool:
-    """Return whether numbers sum to 1, or their exponentials do."""
-    if len(row) < 2 or not all(isinstance(part, float | int) for part in row):
-        return False
-    values = np.array(row, np.float64)
-    shares = values if values.min() >= 0 else np.exp(np.minimum(values, 1))
+def _are_numbers(row: Sequence[object]) -> bool:
+    return len(row) > 1 and all(isinstance(part, float | int) for part in row)
+
+
+def _are_probabilities(row: Floats) -> bool:
+    """Return whether numbers (K,) sum to 1, or their exponentials do."""
+    shares = row if row.min() >= 0 else np.exp(np.minimum(row, 1))
     return bool(abs(shares.sum() - 1) <= ROUNDED_SUM_TOLERANCE)
 
 
@@ -698,6 +737,6 @@ _RULES: tuple[Callable[[Candidates], Iterator[Proposal]], ...] = (
         for source in (_numbered, _named_by_class, _lists, _with_role, _in_place)
     ),
     _chosen,
-    _two_classes,
     _judged,
+    _two_classes,
 )
