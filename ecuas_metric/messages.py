@@ -218,7 +218,10 @@ ADVICE = {  # sentences of their own
         "lower or higher could be chosen."
     ),
     "name_by_class": "If column k is class k in each row all the same: columns={columns}.",
-    "name_chosen_class": "Is it of the class that was chosen? columns={columns}.",
+    "name_chosen_class": (
+        "If it is of the class that was chosen: columns={columns}; if of class 1 all the same: "
+        "columns={{'positive': {of_column!r}}}."
+    ),
     "name_positive": "If it is of class 1 all the same: columns={columns}.",
     "name_positive_class": "If it is: {arguments}.",
     "name_predicted": (

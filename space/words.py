@@ -125,7 +125,10 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_truth": "Name it under Options, “Columns”: {pairs}.",
     "name_by_class": "If column k is class k in each row all the same, enter {pairs} under Options, “Columns”.",
     "map_rating": "The command `ecuas` can map ratings to probabilities.",
-    "name_chosen_class": "Is it of the class that was chosen? Enter {pairs} under Options, “Columns”.",
+    "name_chosen_class": (
+        "Under Options, “Columns”, enter {pairs} if it is of the class that was chosen, positive={of_column} if of "
+        "class 1 all the same."
+    ),
     "name_positive": "If it is of class 1 all the same, enter {pairs} under Options, “Columns”.",
     "name_positive_class": "If it is, enter {pairs} under Options, “Columns”, and call the classes 0 and 1.",
     "name_posteriors": (

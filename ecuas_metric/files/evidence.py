@@ -39,12 +39,10 @@ from .values import (
     encode,
     floats_in,
     from_numpy,
-    from_texts,
     is_in,
     is_numeric,
     join_texts,
     nulls_in,
-    positions_in,
     texts_in,
 )
 
@@ -515,13 +513,16 @@ def _refuse_confidences(rows: _Rows) -> None:
         return
     name = recipe.predictions[0]
     values = on_unit_scale(numbers_in(sheet, name, share=recipe.scale == 1), recipe.scale)
-    # as those of the likelier of two classes, and not by chance
-    is_high = len(values) >= _ENOUGH and are_within(values, 0.5, 1)
-    predicted = rows.named("predicted")
-    for other in predicted:
-        _refuse_contradiction(sheet, recipe, other, values, is_high=is_high)
-    # below the first rows lower ones may follow
-    if is_high and not predicted and rows.is_whole:
+    for other in rows.named("predicted"):
+        chosen = _classes_in(sheet, recipe, other)
+        wrong = (chosen >= 0) & (values != 0.5) & ((chosen == 1) != (values > 0.5))
+        if wrong.any():
+            fields = {"of_column": name, "columns": {"confidence": name, "predicted": other}}
+            advice = "name_chosen_class"
+            raise sheet.error(name, "contradicted", wrong, other=other, advice=advice, **fields)
+        return
+    # as those of the likelier of two classes, and not by chance; below the first rows lower ones may follow
+    if rows.is_whole and len(values) >= _ENOUGH and are_within(values, 0.5, 1):
         if _has_codes(rows):
             raise _judged_or_class(rows, name, "never_below_half")
         columns = {"positive": name}
@@ -534,7 +535,7 @@ def _check_predicted(rows: _Rows) -> Note | None:
     if not predicted or len(rows.recipe.predictions) < 2:
         return None
     values = _posteriors_of(rows)
-    chosen = _classes_in(rows, predicted[0])
+    chosen = _classes_in(rows.head, rows.recipe, predicted[0])
     of_chosen = np.take_along_axis(values, chosen[:, None], axis=1)[:, 0]
     differ = (chosen >= 0) & (of_chosen < values.max(axis=1))
     fields = {"column": predicted[0], "count": np.count_nonzero(differ), "total": len(differ)}
@@ -547,10 +548,12 @@ def _posteriors_of(rows: _Rows) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _classes_in(rows: _Rows, column: str) -> Ints:
-    """Return the numbers (N,) of the classes in the first rows of a column, -1 where it has none of them."""
-    names = rows.recipe.classes or map(str, range(len(rows.recipe.predictions)))
-    return positions_in(texts_in(parse_cells(rows.head.column(column))), from_texts(names))
+def _classes_in(sheet: Sheet, recipe: Recipe, column: str) -> Ints:
+    """Return the numbers (N,) of the classes in a column, -1 where it has none of them."""
+    words, codes = _coded(sheet, column)
+    names = recipe.classes or map(str, range(max(2, len(recipe.predictions))))
+    places = {name.lower(): place for place, name in enumerate(names)}
+    return np.array([*(places.get(word, -1) for word in words), -1])[codes]
 
 
 def _check_label(rows: _Rows) -> Note | None:
@@ -562,11 +565,11 @@ def _check_label(rows: _Rows) -> Note | None:
     is_said = "positive" in rows.reading.columns or rows.recipe.predictions[0].endswith("1")
     if is_said or not _has_codes(rows):
         return None
-    for name, count in rows.counts.items():
-        are_texts = parse_cells(rows.head.column(name)).type == TEXT
-        if are_texts and _is_named(name, "predicted"):
+    texts = [name for name in rows.counts if parse_cells(rows.head.column(name)).type == TEXT]
+    for name in texts:
+        if _is_named(name, "predicted"):
             raise _judged_or_class(rows, label, "classes_of_other", other=name)
-        if are_texts and count > len(rows.head.rows) / 2:
+        if rows.counts[name] > len(rows.head.rows) / 2:
             error = _judged_or_class(rows, label, "label_of_answers", other=name)
             return Note(error.rule, {**error.fields_of_sentences(), "column": label}, error.advice)
     return None
@@ -588,44 +591,6 @@ def _judged_or_class(rows: _Rows, column: str, rule: str, **fields: Any) -> File
         fields={"truth": label, "of_column": share, "high": "class 1"},
     )
     return rows.sheet.error(column, rule, **fields, **proposal.to_fields({}))
-
-
-def _refuse_contradiction(
-    sheet: Sheet,
-    recipe: Recipe,
-    predicted: str,
-    values: Floats,
-    *,
-    is_high: bool,
-) -> None:
-    """Raise FileError if a predicted class is not the likelier one by the probabilities (N,) of class 1."""
-    wrong = _contradicts(sheet, recipe, predicted, values)
-    if not wrong.any():
-        return
-    name = recipe.predictions[0]
-    advice = "name_positive"
-    columns = {"positive": name}
-    if is_high or count_distinct(texts_in(sheet.column(predicted))) > 2:
-        advice = "name_chosen_class"
-        columns = {"confidence": name, "predicted": predicted}
-    raise sheet.error(name, "contradicted", wrong, other=predicted, advice=advice, columns=columns)
-
-
-def _contradicts(sheet: Sheet, recipe: Recipe, predicted: str, values: Floats) -> Bools:
-    """Return where that is so; texts are compared where they are names of the two classes.
-
-    What else they say is not known.
-    """
-    cells = parse_cells(sheet.column(predicted))
-    is_known = values != 0.5
-    if is_numeric(cells.type):
-        is_second = numbers_in(sheet, predicted) > 0.5
-    else:
-        texts = texts_in(cells)
-        classes = recipe.classes or ()
-        is_known &= is_in(texts, classes)
-        is_second = is_in(texts, classes[1:])
-    return np.asarray(is_known & (is_second != (values > 0.5)))
 
 
 # ---- rows that are none of samples ---------------------------------------------------------------------------------

@@ -66,7 +66,10 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
         "lower or higher could be chosen."
     ),
     "name_by_class": "If column k is class k in each row all the same: --columns {pairs}.",
-    "name_chosen_class": "Is it of the class that was chosen? --columns {pairs}.",
+    "name_chosen_class": (
+        "If it is of the class that was chosen: --columns {pairs}; if of class 1 all the same: "
+        "--columns positive={of_column}."
+    ),
     "name_positive": "If it is of class 1 all the same: --columns {pairs}.",
     "name_positive_class": "If it is: {flags}.",
     "name_predicted": "Name it with --columns {pairs}; or correct=NAME, if a column says which answers are right.",

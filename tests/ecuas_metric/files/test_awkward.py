@@ -813,7 +813,7 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
     "the class that was chosen, of four": (
         pd.DataFrame({"label": LABEL, "pred": FOUR.argmax(1), "prob": FOUR.max(1)}),
-        "Is it of the class that was chosen? --columns confidence=prob,predicted=pred.",
+        "If it is of the class that was chosen: --columns confidence=prob,predicted=pred;",
     ),
     "a path of rows in CSV": (TEXT, "has no several lists of rows", "--columns rows=data"),
     "a role that there is not, of several": (
