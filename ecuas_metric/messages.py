@@ -278,9 +278,6 @@ ADVICE = {  # sentences of their own
         "If {of_column!r} is the probability of {high}: {arguments}; if of {low}: {other_arguments}."
     ),
     "add_column_of_class": "No column has the probability of {names}: each class in the labels needs one.",
-    "name_fractions": (
-        "Column {of_column!r} has fractions, as probabilities have. If it names classes: columns={columns}."
-    ),
     "name_judged_or_class": (
         "If {truth!r} marks right answers: {arguments}; if it is the true class, and {of_column!r} the probability of "
         "{high}: {other_arguments}."
@@ -555,7 +552,6 @@ FILE_RULES = {  # follow the name of a file, or of a file and its column
     # ---- what columns cannot be ----
     "counts_of_rows": "seems to say how many samples each row is of: no two rows are the same without it",
     "contradicted": "is not the probability of class 1, by column {other!r}",
-    "classes_of_other": "has the classes 0 and 1, and the predicted column {other!r} other ones",
     "footer": "must hold samples; the last rows are unlike all others",
     "ids_of_other": "repeats values, which are unique together with column {other!r} ({values} values)",
     "never_below_half": "is 0.5 or higher in every row, as of the class that was chosen",

@@ -154,10 +154,6 @@ PAGE_WORDS = {  # arguments of errors, and ids of `ecuas_metric.messages` or of 
     "name_found": "The command `ecuas` can read them, with {flags}.",
     "name_in_order": "The command `ecuas` can read them, with {flags}.",
     "name_second_class": "Call the classes 0 and 1, of which column “{of_column}” is the probability of 1.",
-    "name_fractions": (
-        "Column “{of_column}” has fractions, as probabilities have. If it names classes, enter {pairs} under Options, "
-        "“Columns”."
-    ),
     "name_judged_or_class": (
         "Under Options, “Columns”, enter {pairs} if “{truth}” marks right answers; {other_pairs} if it is the true "
         "class, and “{of_column}” the probability of {high}."

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from ..errors import FileError
 from ..inputs import LEAST_PER_CENT, Array, Bools, Floats, count_up
-from .cells import MOST_LEVELS, TRUTHS, numbers_in, parse_cells, words_to_say
-from .recipe import LOG, column_in
+from .cells import TRUTHS, numbers_in, parse_cells, words_to_say
+from .recipe import LOG, NAMES, column_in
 from .values import Sheet, as_text, encode, first_of, parsed_json, with_fields
 
 RIGHT = ["1", *(word for pair in TRUTHS for word, value in pair.items() if value)]
@@ -31,7 +31,6 @@ class Sure:
     name: str
     values: Floats
     scale: int | str = 1
-    is_rating: bool = False  # of a scale that only the user knows
     is_named: bool = False  # as confidences
 
     @property
@@ -44,13 +43,13 @@ class Sure:
         """Return the id of the advice to take it as confidences."""
         if self.scale == 100:
             return "name_per_cent"
-        is_known = self.is_named or self.is_rating or self.scale != 1
+        is_known = self.is_named or self.scale != 1
         return "name_seeming" if is_known else "name_probability"
 
     def is_higher(self, verdict: Verdict) -> bool:
         """Return whether it is higher for right answers: surely, where it may be anything, or these are not known."""
         is_strange = self.scale != 1 and not self.is_named
-        is_unsure = is_strange or self.is_rating or verdict.words or verdict.is_label
+        is_unsure = is_strange or verdict.words or verdict.is_label
         rule = rises_surely if is_unsure else rises
         return rule(np.where(verdict.known, self.values, np.nan), verdict.right)
 
@@ -85,6 +84,11 @@ class Candidates:
     def named(self, role: str) -> list[str]:
         """Return the column of a role, if it has one."""
         return list(self.roles.get(role, ()))[:1]
+
+    def _called(self, role: str) -> list[str]:
+        """Return the columns without a role; if fields within some are called as a role is, only these."""
+        called = [name for name in self.nested if name.rpartition(".")[2].lower() in NAMES[role]]
+        return [name for name in called if name in self.free] or self.free
 
     def missing(self, **columns: str) -> dict[str, str]:
         """Return those of the roles that have no column yet, with the columns that they may have."""
@@ -135,7 +139,7 @@ class Candidates:
     def sure(self) -> list[Sure]:
         """Return the columns that may be confidences: percentages or logarithms if there are no fractions."""
         named = self.named("confidence")
-        columns = {name: self.values(name) for name in named or self.numbers}
+        columns = {name: self.values(name) for name in named or self._called("confidence")}
         shares = [Sure(name, values) for name, values in columns.items() if are_shares(values)]
         sure = shares or self._on_scales(columns, is_named=bool(named))
         return sure or [Sure(name, columns[name]) for name in named]
@@ -163,18 +167,13 @@ class Candidates:
             return int(totals[0][0]) if are_one else None
         return 100 if are_percentages(values) else None
 
-    def ratings(self) -> list[Sure]:
-        """Return the columns of a few whole numbers that are none of two codes."""
-        few = {name: values for name, values in self.numbers.items() if are_levels(values)}
-        return [Sure(name, values, is_rating=True) for name, values in few.items()]
-
     def shares(self) -> list[str]:
         """Return the columns of numbers from 0 to 1, of which some are fractions."""
         return [name for name, values in self.numbers.items() if are_shares(values)]
 
     def verdicts(self) -> list[Verdict]:
         """Return the columns that have 0 and 1, or a known pair of words; and such labels."""
-        names = [*self.named("label"), *self.free]
+        names = [*self.named("label"), *self._called("correct")]
         return [verdict for verdict in map(self.verdict_known, names) if verdict is not None]
 
     def verdict_known(self, name: str) -> Verdict | None:
@@ -302,13 +301,6 @@ def are_logarithms(values: Floats) -> bool:
     return are_within(values, -math.inf, 0) and has_fractions(values)
 
 
-def are_levels(values: Floats) -> bool:
-    """Return whether numbers (N,) are a few whole ones, as of a rating."""
-    levels = np.unique(values[~np.isnan(values)])
-    is_whole = (levels % 1 == 0).all() and levels.min() >= 0
-    return bool(is_whole and 2 < len(levels) <= MOST_LEVELS >= levels.max())
-
-
 def are_within(values: Floats, lowest: float, highest: float) -> bool:
     """Return whether there are numbers, and all are from the lowest to the highest."""
     known = values[~np.isnan(values)]
@@ -333,11 +325,16 @@ def rises(values: Floats, right: Bools) -> bool:
 
 def rises_surely(values: Floats, right: Bools) -> bool:
     """Return whether numbers (N,) are so by more than chance explains."""
-    known = ~np.isnan(values)
-    if not rises(values, right) or not np.ptp(values[known]):
-        return False
-    correlation = np.corrcoef(values[known], right[known])[0, 1]
-    return bool(correlation * math.sqrt(np.count_nonzero(known)) > _SURELY)
+    return rises(values, right) and deviations(values, right) > _SURELY
+
+
+def deviations(values: Floats, right: Bools) -> float:
+    """Return the correlation of numbers (N,), where known, and truths in deviations by chance; 0 if one is constant."""
+    is_known = ~np.isnan(values)
+    known = np.array([values[is_known], right[is_known]])
+    if not known.size or not np.ptp(known, axis=1).all():
+        return 0.0
+    return float(np.corrcoef(known)[0, 1] * math.sqrt(known.shape[1]))
 
 
 def are_no_worse(first: Array, second: Array) -> bool:

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from ..errors import FileError, InputError, Note, pairs_of
 from ..inputs import Array, Bools, Floats, Ints, are_swapped, count_up
 from ..results import note_perfect
-from .candidates import are_within, beyond_chance
+from .candidates import are_within, beyond_chance, deviations
 from .cells import (
     MOST_LEVELS,
     NOTHING,
@@ -175,9 +175,8 @@ def refuse_rating(sheet: Sheet, recipe: Recipe, values: Floats) -> None:
     if recipe.scale != 1 or not largest > 1:
         return
     levels = np.unique(values[~np.isnan(values)])
-    are_most_above = len(levels) > 2 and np.count_nonzero(values > 1) > len(values) / 2
     is_small = len(levels) <= MOST_LEVELS and np.abs(levels).max() < MOST_LEVELS
-    if is_small and (levels % (0.5 if are_most_above else 1) == 0).all():
+    if is_small and (levels % 0.5 == 0).all():
         name = recipe.predictions[0]
         limits: dict[str, Any] = {"low": levels[0], "high": levels[-1]}
         raise sheet.error(name, "rating", values > 1, advice="map_rating", **limits)
@@ -305,16 +304,13 @@ def refuse_positive(
 
 
 def _classes_apart(chosen: pa.Array, values: Floats) -> tuple[object, object] | None:
-    """Return the two classes that were chosen, if numbers (N,), some below 1/2, are lower in all rows of the first."""
+    """Return the two classes that were chosen, if numbers (N,) are below 1/2 in rows of the first alone."""
     classes, codes = encode(chosen)
-    if len(classes) != 2 or not (values < 0.5).any():
+    low = np.unique(codes[values < 0.5])
+    high = np.unique(codes[values > 0.5])
+    if len(low) != 1 or len(high) != 1 or low[0] == high[0]:
         return None
-    for low, high in ((0, 1), (1, 0)):
-        highest = np.fmax.reduce(values[codes == low], initial=-np.inf)
-        lowest = np.fmin.reduce(values[codes == high], initial=np.inf)
-        if -np.inf < highest <= lowest < np.inf:
-            return classes[low], classes[high]
-    return None
+    return classes[low[0]], classes[high[0]]
 
 
 def _numbers_of(sheet: Sheet, name: str) -> Floats:
@@ -476,16 +472,7 @@ def _columns_of_words(
 
 def _lead(confidence: Floats, verdicts: Bools, others: Bools) -> float:
     """Return how much better confidences (N,) go with other verdicts (N,), in deviations of a correlation by chance."""
-    alone = max(_correlation(confidence, verdicts), 0.0)
-    return (_correlation(confidence, others) - alone) * math.sqrt(len(verdicts))
-
-
-def _correlation(first: Floats, second: Bools) -> float:
-    """Return the correlation of numbers (N,), where they are known, and truths, or 0 if one of them does not vary."""
-    is_known = ~np.isnan(first)
-    known = np.array([first[is_known], second[is_known]])
-    varies = known.shape[1] > 1 and np.ptp(known, axis=1).all()
-    return float(np.corrcoef(known)[0, 1]) if varies else 0.0
+    return deviations(confidence, others) - max(deviations(confidence, verdicts), 0.0)
 
 
 def _refuse_sorted(rows: _Rows) -> None:
@@ -505,47 +492,53 @@ def _refuse_sorted(rows: _Rows) -> None:
         raise rows.sheet.error(columns[0], "sorted", advice="name_by_class", columns=named)
 
 
-def _refuse_confidences(rows: _Rows) -> None:
-    """Raise FileError if what seems the probability of class 1 is the confidence in the class that was chosen."""
-    sheet = rows.sheet
-    recipe = rows.recipe
-    if rows.reading.predictions_are == "logits":
-        return
-    name = recipe.predictions[0]
-    values = on_unit_scale(numbers_in(sheet, name, share=recipe.scale == 1), recipe.scale)
-    for other in rows.named("predicted"):
-        chosen = _classes_in(sheet, recipe, other)
-        wrong = (chosen >= 0) & (values != 0.5) & ((chosen == 1) != (values > 0.5))
-        if wrong.any():
-            fields = {"of_column": name, "columns": {"confidence": name, "predicted": other}}
-            advice = "name_chosen_class"
-            raise sheet.error(name, "contradicted", wrong, other=other, advice=advice, **fields)
-        return
-    # as those of the likelier of two classes, and not by chance; below the first rows lower ones may follow
-    if rows.is_whole and len(values) >= _ENOUGH and are_within(values, 0.5, 1):
-        if _has_codes(rows):
-            raise _judged_or_class(rows, name, "never_below_half")
-        columns = {"positive": name}
-        raise sheet.error(name, "never_below_half", advice="name_positive", columns=columns)
-
-
 def _check_predicted(rows: _Rows) -> Note | None:
-    """Return a note if a column named as predicted classes has less likely ones: the likeliest is scored."""
-    predicted = rows.named("predicted")
-    if not predicted or len(rows.recipe.predictions) < 2:
+    """Return a note if a column named as predicted classes has less likely ones: the likeliest is scored.
+
+    FileError beside the probability of class 1, which may be the confidence in the class that was chosen.
+    """
+    if rows.reading.predictions_are == "logits":
         return None
-    values = _posteriors_of(rows)
-    chosen = _classes_in(rows.head, rows.recipe, predicted[0])
-    of_chosen = np.take_along_axis(values, chosen[:, None], axis=1)[:, 0]
-    differ = (chosen >= 0) & (of_chosen < values.max(axis=1))
-    fields = {"column": predicted[0], "count": np.count_nonzero(differ), "total": len(differ)}
-    return Note("not_the_likeliest", fields) if differ.any() else None
+    for predicted in rows.named("predicted"):
+        values = _posteriors_of(rows)
+        chosen = _classes_in(rows.head, rows.recipe, predicted)
+        of_chosen = np.take_along_axis(values, chosen[:, None], axis=1)[:, 0]
+        differ = (chosen >= 0) & (of_chosen < values.max(axis=1))
+        if differ.any() and rows.recipe.form == "positive":
+            raise _contradicted(rows.head, rows.recipe.predictions[0], predicted, differ)
+        fields = {"column": predicted, "count": np.count_nonzero(differ), "total": len(differ)}
+        return Note("not_the_likeliest", fields) if differ.any() else None
+    return None
+
+
+def _contradicted(head: Sheet, name: str, predicted: str, differ: Bools) -> FileError:
+    columns = {"confidence": name, "predicted": predicted}
+    fields = {"other": predicted, "of_column": name, "columns": columns}
+    return head.error(name, "contradicted", differ, advice="name_chosen_class", **fields)
 
 
 def _posteriors_of(rows: _Rows) -> Floats:
-    """Return the posteriors (N, K) of the first rows, which are in as many columns."""
-    columns = [numbers_in(rows.head, name) for name in rows.recipe.predictions]
-    return np.stack(columns, axis=1)
+    """Return the posteriors (N, K) of the first rows, which are in as many columns, or those of two classes in one."""
+    recipe = rows.recipe
+    is_share = recipe.scale == 1
+    columns = [numbers_in(rows.head, name, share=is_share) for name in recipe.predictions]
+    values = on_unit_scale(np.stack(columns, axis=1), recipe.scale)
+    return values if len(columns) > 1 else np.hstack([1 - values, values])
+
+
+def _refuse_confidences(rows: _Rows) -> None:
+    """Raise FileError if probabilities of class 1 are never below 1/2, as of the likelier of two, and not by chance."""
+    recipe = rows.recipe
+    is_told = rows.reading.predictions_are == "logits" or rows.named("predicted")
+    if is_told or not rows.is_whole or len(rows.sheet.rows) < _ENOUGH:
+        return
+    name = recipe.predictions[0]
+    values = numbers_in(rows.sheet, name, share=recipe.scale == 1)
+    if are_within(on_unit_scale(values, recipe.scale), 0.5, 1):
+        if _has_codes(rows):
+            raise _judged_or_class(rows, name, "never_below_half")
+        columns = {"positive": name}
+        raise rows.sheet.error(name, "never_below_half", advice="name_positive", columns=columns)
 
 
 def _classes_in(sheet: Sheet, recipe: Recipe, column: str) -> Ints:
@@ -557,19 +550,15 @@ def _classes_in(sheet: Sheet, recipe: Recipe, column: str) -> Ints:
 
 
 def _check_label(rows: _Rows) -> Note | None:
-    """Raise FileError if predicted classes are other ones than 0 and 1, or return a note if texts may be answers.
+    """Return a note if labels may be verdicts on the texts of another column.
 
-    Labels may then be verdicts on answers. Who says which column is the probability of class 1 knows.
+    Who says which column is the probability of class 1 knows.
     """
     label = rows.recipe.truth
     is_said = "positive" in rows.reading.columns or rows.recipe.predictions[0].endswith("1")
-    if is_said or not _has_codes(rows):
-        return None
-    texts = [name for name in rows.counts if parse_cells(rows.head.column(name)).type == TEXT]
-    for name in texts:
-        if _is_named(name, "predicted"):
-            raise _judged_or_class(rows, label, "classes_of_other", other=name)
-        if rows.counts[name] > len(rows.head.rows) / 2:
+    for name, count in rows.counts.items() if not is_said and _has_codes(rows) else ():
+        is_answer = _is_named(name, "predicted") or count > len(rows.head.rows) / 2
+        if is_answer and parse_cells(rows.head.column(name)).type == TEXT:
             error = _judged_or_class(rows, label, "label_of_answers", other=name)
             return Note(error.rule, {**error.fields_of_sentences(), "column": label}, error.advice)
     return None
@@ -651,28 +640,24 @@ def _check_ids(rows: _Rows) -> tuple[Note, ...]:
 def _refuse_pooled(rows: _Rows, keys: pa.Array) -> None:
     """Raise FileError if a column tells the rows of one id (N,) apart: it names systems, or answers of a group."""
     most = min(MAX_SYSTEMS, count_distinct(keys))
+    ids = "+".join(rows.recipe.of("id"))
     for name in rows.counts:
         texts = texts_in(rows.sheet.column(name))
         count = count_distinct(texts)
         is_part = 2 <= count <= most and count < len(texts)
         if is_part and are_unique([keys, texts]):
-            system = "+".join([*rows.recipe.of("system"), name])
-            raise _told_apart(rows.sheet, "+".join(rows.recipe.of("id")), name, count, system)
-
-
-def _told_apart(sheet: Sheet, ids: str, other: str, values: int, system: str) -> FileError:
-    several = {"id": "+".join([ids, other])}
-    return sheet.error(
-        ids,
-        "ids_of_other",
-        advice="name_systems_or_groups",
-        columns={"system": system},
-        other_arguments=f"columns={several}",
-        other_pairs=pairs_of(several),
-        other=other,
-        values=values,
-        ids=ids,
-    )
+            several = {"id": f"{ids}+{name}"}
+            raise rows.sheet.error(
+                ids,
+                "ids_of_other",
+                advice="name_systems_or_groups",
+                columns={"system": "+".join([*rows.recipe.of("system"), name])},
+                other_arguments=f"columns={several}",
+                other_pairs=pairs_of(several),
+                other=name,
+                values=count,
+                ids=ids,
+            )
 
 
 def _check_parts(rows: _Rows) -> tuple[Note, ...]:
@@ -714,6 +699,7 @@ _RULES: tuple[tuple[str, str, Callable[[_Rows], Note | None]], ...] = (
     ("confidences", "correct", _check_classes),
     ("posteriors", "posteriors", _refuse_sorted),
     ("posteriors", "predicted", _check_predicted),
+    ("positive", "positive", _check_predicted),
     ("positive", "positive", _refuse_confidences),
     ("positive", "label", _check_label),
 )

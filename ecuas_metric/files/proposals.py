@@ -31,11 +31,10 @@ from .candidates import (
     are_two_names,
     classes_among,
     distinct_texts,
-    rises,
     rises_surely,
 )
 from .cells import classes_of, lists_of_numbers, row_of_numbers
-from .recipe import NAMES, Recipe, labels_in, on_unit_scale, pairs_in
+from .recipe import Recipe, labels_in, on_unit_scale, pairs_in
 from .values import Sheet
 
 _T = TypeVar("_T")
@@ -523,11 +522,9 @@ def _may_be_mistakes(table: Candidates, sure: Sure, verdict: Verdict) -> bool:
 
 
 def _sure(table: Candidates) -> list[Sure]:
-    """Return the columns that may be confidences, ratings only beside verdicts."""
-    if table.named("positive"):
-        return [Sure(name, table.values(name)) for name in table.named("positive")]
-    is_judged = table.named("correct") and not table.named("confidence")
-    return table.sure() or (table.ratings() if is_judged else [])
+    """Return the columns that may be confidences."""
+    positive = table.named("positive")
+    return [Sure(name, table.values(name)) for name in positive] or table.sure()
 
 
 def _verdicts_beside(table: Candidates, sure: Sure) -> list[Verdict]:
@@ -624,8 +621,7 @@ def _is_of_chosen(sure: Sure, true: Array, chosen: Array) -> bool:
     """Return whether confidences are of the chosen one (N,), which is often right, and of two not of class 1."""
     lowest = on_unit_scale(sure.values, sure.scale).min()
     are_several = len({*true, *chosen}) > 2 or lowest >= 0.5
-    rule = rises if sure.scale == 1 or sure.is_named else rises_surely
-    return bool(are_several and agree(true, chosen) and rule(sure.values, true == chosen))
+    return bool(are_several and agree(true, chosen) and rises_surely(sure.values, true == chosen))
 
 
 def _pairs_of_classes(table: Candidates) -> Iterable[tuple[str, str]]:
@@ -684,18 +680,6 @@ def _of_one_truth(table: Candidates) -> dict[str, dict[str, str]]:
     return {}
 
 
-def _nested(table: Candidates) -> Iterator[Proposal]:
-    """Yield fields within objects that are called as roles are, if they complete confidences and verdicts."""
-    by_role: dict[str, list[str]] = {}
-    for path, role in product(table.nested, table.missing(correct="", confidence="")):
-        if path.rpartition(".")[2].lower() in NAMES[role]:
-            by_role.setdefault(role, []).append(path)
-    columns = {role: paths[0] for role, paths in by_role.items() if len(paths) == 1}
-    is_whole = all(role in columns or table.named(role) for role in _JUDGED)
-    if columns and is_whole:
-        yield Proposal("name_seeming", columns)
-
-
 # ---- what columns sum to ------------------------------------------------------------------------------------------
 
 
@@ -731,7 +715,6 @@ def _are_probabilities(row: Floats) -> bool:
 
 _RULES: tuple[Callable[[Candidates], Iterator[Proposal]], ...] = (
     _side_by_side,
-    _nested,
     *(
         partial(_labels_beside, source)
         for source in (_numbered, _named_by_class, _lists, _with_role, _in_place)

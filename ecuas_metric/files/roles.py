@@ -475,11 +475,7 @@ class _Matching:
         )
 
     def _advice_on(self, role: str) -> dict[str, Any]:
-        """Return the advice to name the column of a role, or why one has not got it by its name."""
-        fractions = self._named(role) if role == "predicted" else []
-        if fractions:
-            columns = {role: fractions[0]}
-            return {"advice": "name_fractions", "columns": columns, "of_column": fractions[0]}
+        """Return the advice to name the column of a role, or why there is none."""
         if role == "posteriors" and self.columnless:
             return {
                 "advice": "add_column_of_class",

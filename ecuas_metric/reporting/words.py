@@ -100,9 +100,6 @@ COMMAND_WORDS = {  # arguments of errors that no flag is called after, and ids -
     "name_second_class": (
         "If {of_column!r} is the probability of {high}: {flags}; if of {low}: {other_flags}."
     ),
-    "name_fractions": (
-        "Column {of_column!r} has fractions, as probabilities have. If it names classes: --columns {pairs}."
-    ),
     "name_judged_or_class": (
         "If {truth!r} marks right answers: {flags}; if it is the true class, and {of_column!r} the probability of "
         "{high}: {other_flags}."

@@ -507,11 +507,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns confidence=1-doubt",
         "confidences",
     ),
-    "predicted classes that look like fractions": (
-        CHOSEN.replace(dict(zip(CLASSES, ["1.1", "1.10", "1.2", "2"], strict=True))),
-        "--columns predicted=predicted",
-        "one of four classes",
-    ),
     "percentages, and verdicts of another name": (
         BASE.assign(confidence=(100 * Q).round(2)).rename(columns={"correct": "ok"}),
         "--columns correct=ok --scale 100",
@@ -614,11 +609,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         BASE.set_axis(["no.", "sure [0-1]", "right (1=yes)"], axis=1),
         '--columns "confidence=sure [0-1],correct=right (1=yes)"',
         "confidences",
-    ),
-    "ratings": (
-        BASE.assign(votes=RATING).drop(columns="confidence"),
-        "--columns confidence=votes",
-        "",
     ),
     "numbers of classes that have names": (
         BY_NAME[CLASSES].assign(label=LABEL),
