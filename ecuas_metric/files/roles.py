@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import FileError, InputError
-from ..inputs import ROUNDED_SUM_TOLERANCE, Floats, grouped
+from ..inputs import ROUNDED_SUM_TOLERANCE, grouped
 from .cells import classes_of, parse_cells, row_of_numbers
 from .proposals import propose
 from .recipe import (
@@ -409,12 +409,12 @@ class _Matching:
         cells = {name: self._cells(name) for name in names.values()}
         numbers = {name: floats_in(one) for name, one in cells.items() if is_numeric(one.type)}
         true = {name: numbers[name] for known, name in names.items() if known in classes}
-        nearest = min((true, numbers), key=lambda columns: _from_1(columns).mean())
-        if np.all(_from_1(nearest) <= ROUNDED_SUM_TOLERANCE):
-            return list(nearest)
-        for name in numbers.keys() - true.keys():
-            if pa.types.is_floating(cells[name].type):
-                self.doubtful.append(name)
+        for columns in (true, numbers):
+            sums = np.sum(list(columns.values()), axis=0)
+            if np.all(np.abs(sums - 1) <= ROUNDED_SUM_TOLERANCE):
+                return list(columns)
+        further = numbers.keys() - true.keys()
+        self.doubtful = [name for name in further if pa.types.is_floating(cells[name].type)]
         return list(true)
 
     def _no_form(self, said: set[str]) -> FileError:
@@ -549,12 +549,6 @@ class _Matching:
     def _texts(self, name: str) -> set[str]:
         """Return the distinct values of a column as text."""
         return set(map(as_text, encode(self._cells(name))[0]))
-
-
-def _from_1(columns: Mapping[str, Floats]) -> Floats:
-    """Return how far from 1 columns (N,) sum up to, in each row (N,)."""
-    sums: Floats = np.sum(list(columns.values()), axis=0)
-    return np.abs(sums - 1)
 
 
 def class_in(name: str) -> str:

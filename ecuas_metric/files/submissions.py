@@ -503,7 +503,7 @@ def advised(
             fields = say_classes(recipe, words, np.asarray(values))
             error.advice = fields.pop("advice", error.advice)
             error.columns = fields.pop("columns", None)
-            error.fields = {**error.fields, **fields}
+            error.fields |= fields
     elif error.rule == "out_of_unit_interval":
         _advise_on_range(error, numbers(values, ""), recipe, copies)
     return error
