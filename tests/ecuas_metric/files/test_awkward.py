@@ -219,10 +219,6 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             FROM_1.assign(y=LABEL),
         ),
         "counted from 1": ("a.csv", FROM_1.assign(label=LABEL + 1)),
-        "npz of Trainer.predict": (
-            "a.npz --predictions-are logits",
-            {"predictions": np.log(FOUR) + 3, "label_ids": LABEL},
-        ),
         "npz of logits and targets": (
             "a.npz --predictions-are logits",
             {"logits": np.log(FOUR), "targets": LABEL},
@@ -243,10 +239,6 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             "a.csv --columns 'posteriors=s cat+s dog+s horse+s ship' --labels cat,dog,horse,ship",
             BY_NAME[CLASSES].add_prefix("s ").assign(label=CLASSES[LABEL]),
         ),
-        "a class called none": (
-            "a.csv",
-            BY_NAME.rename(columns={"cat": "none"}).replace({"y_true": {"cat": "none"}}),
-        ),
         "classes by the names of roles": (
             "a.csv",
             BY_NAME.rename(columns=AS_ROLES).replace({"y_true": AS_ROLES}).assign(prob=0.5),
@@ -258,17 +250,6 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
         "a list as JSON": (
             "a.csv",
             pd.DataFrame({"label": LABEL, "probs": map(json.dumps, FOUR.tolist())}),
-        ),
-        "a list of NumPy's numbers": (
-            "a.csv",
-            pd.DataFrame(
-                {
-                    "label": LABEL,
-                    "probs": [
-                        f"[{', '.join(f'np.float64({x})' for x in row)}]" for row in FOUR.tolist()
-                    ],
-                }
-            ),
         ),
         "tensors": (
             "a.csv",
@@ -321,17 +302,12 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
             for names in ("y_true y_prob", "label prob", "label prob_1")
         },
         "the complement": ("a.csv --columns positive=1-q", pd.DataFrame({"label": Y, "q": 1 - P})),
-        "text classes": ("a.csv --labels ham,spam", pd.DataFrame({"label": SPAM[Y], "prob": P})),
         "the classes against the alphabet": (
             "a.csv --labels spam,ham",
             pd.DataFrame({"label": SPAM[1 - Y], "prob": P}),
         ),
         "with the predicted class": ("a.csv", BINARY.assign(y_pred=(P > 0.5).astype(int))),
         "Keras": ("a.npz", {"y_true": Y, "y_prob": P[:, None]}),
-        "classes called negative and positive": (
-            "a.csv",
-            pd.DataFrame({"label": SENTIMENT[Y], "negative": 1 - P, "positive": P}),
-        ),
         "margins": (
             "a.csv --predictions-are logits",
             pd.DataFrame({"label": Y, "prob": np.log(P / (1 - P))}),
@@ -355,7 +331,71 @@ TAKEN = {  # whose numbers; the file and flags, and what it holds
     },
 }
 ASKED = {  # what only the user can tell: a file, flags that the refusal prints, and whose numbers they lead to
-    "codes of 1 and 2": (BASE.assign(correct=2 - C), "--right=1/2", "confidences"),
+    "doubts and mistakes": (
+        pd.DataFrame({"uncertainty": 1 - Q, "error": 1 - C}),
+        "--columns confidence=1-uncertainty,correct=1-error",
+        "confidences",
+    ),
+    "doubts in per cent, and mistakes": (
+        pd.DataFrame({"doubt": 100 * (1 - Q), "wrong?": 1 - C}),
+        '--columns "confidence=1-doubt,correct=1-wrong?,scale=100"',
+        "confidences",
+    ),
+    "mistakes beside percentages": (
+        pd.DataFrame({"conf": 100 * Q, "failed?": 1 - C}),
+        '--columns "correct=1-failed?,scale=100"',
+        "confidences",
+    ),
+    "shares of a word, as of answers": (
+        pd.DataFrame({"p_yes": Q, "label": judged("yes", "no")["correct"]}),
+        "--columns confidence=p_yes,correct=label",
+        "confidences",
+    ),
+    "shares of a word, as of a class": (
+        pd.DataFrame({"p_true": P, "label": Y == 1}),
+        "--columns positive=p_true,label=label",
+        "binary",
+    ),
+    "shares beside words that are of answers alone": (
+        pd.DataFrame({"p_correct": Q, "label": judged("Correct", "Incorrect")["correct"]}),
+        "--columns confidence=p_correct,correct=label",
+        "confidences",
+    ),
+    "probabilities beside verdicts by their names": (
+        pd.DataFrame({"prob": Q, "is_correct": C}),
+        "--columns confidence=prob",
+        "confidences",
+    ),
+    "probabilities of class 0": (
+        pd.DataFrame({"label": Y, "prob_0": 1 - P}),
+        "--columns positive=1-prob_0",
+        "binary",
+    ),
+    "verdicts called labels, beside what is never below a half": (
+        pd.DataFrame({"label": C, "prob": 0.5 + Q / 2}),
+        "--columns confidence=prob,correct=label",
+        "",
+    ),
+    "votes beside their total": (
+        named("confidence", "votes", RATING - 1).assign(of=4),
+        "--columns confidence=votes --scale 4",
+        "rated",
+    ),
+    "chosen and true classes beside percentages": (
+        CHOSEN.set_axis(["gold", "choice", "max"], axis=1).assign(max=100 * CHOSEN["confidence"]),
+        "--columns label=gold,predicted=choice,confidence=max --scale 100",
+        "one of four classes",
+    ),
+    "a pipeline's output": (
+        CHOSEN.set_axis(["gold", "label", "score"], axis=1),
+        "--columns predicted=label,confidence=score,label=gold",
+        "one of four classes",
+    ),
+    "lists of logits": (
+        json.dumps({"predictions": (np.log(FOUR) + 3).tolist(), "label_ids": LABEL.tolist()}),
+        "--columns posteriors=predictions --predictions-are logits",
+        "posteriors",
+    ),
     "swapped columns": (
         BASE.rename(columns={"confidence": "correct", "correct": "confidence"}),
         "--columns confidence=correct,correct=confidence",
@@ -380,25 +420,9 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns label=label,positive=confidence --labels ham,spam",
         "binary",
     ),
-    "the right answers": (
-        pd.DataFrame(
-            {"answer": np.where(C, "yes", "no"), "correct": "yes", "confidence": Q}
-        ).assign(
-            correct=lambda rows: np.where(
-                SOME, np.where(rows["answer"] == "yes", "no", "yes"), rows["answer"]
-            )
-        ),
-        "--columns label=correct,predicted=answer",
-        "",
-    ),
     "the verdicts in another column, by three that each follow from the others": (
         BASE.assign(correct=np.arange(N) % 2, is_right=C, answer=np.arange(N) % 2 == C),
         "--columns label=correct,predicted=answer",
-        "",
-    ),
-    "the right answers, predicted": (
-        BASE.assign(correct=np.arange(N) % 2 == 0, predicted=np.arange(N) % 3 == 0),
-        "--columns label=correct,predicted=predicted",
         "",
     ),
     "rounded posteriors": (POSTERIORS.round(2), "--renormalize", "rounded posteriors"),
@@ -434,13 +458,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         '--columns "label=class,posteriors=p(cat)+p(horse)+p(ship)+p(dog)" --labels cat,horse,ship,dog',
         "",
     ),
-    "lists of another name": (
-        json.dumps(
-            [{"label": int(y), "z": row} for y, row in zip(LABEL, FOUR.tolist(), strict=True)]
-        ),
-        "--columns posteriors=z",
-        "posteriors",
-    ),
     "posteriors without labels of a known name": (
         POSTERIORS.rename(columns={"label": "gold"}).assign(fold=np.arange(N) % 3),
         "--columns label=gold",
@@ -462,11 +479,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns confidence=predictions,correct=references",
         "confidences",
     ),
-    "predictions and references of two classes": (
-        BINARY.set_axis(["references", "predictions"], axis=1),
-        "--columns positive=predictions,label=references",
-        "binary",
-    ),
     "verdicts of another name": (
         BASE.rename(columns={"correct": "ok"}).assign(ok=C == 1),
         "--columns correct=ok",
@@ -475,11 +487,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "confidences of another name": (
         BASE.rename(columns={"confidence": "p true"}).assign(entropy=1 - Q),
         '--columns "confidence=p true"',
-        "confidences",
-    ),
-    "percentages of another name": (
-        BASE.drop(columns="confidence").assign(sure=(100 * Q).round(2)),
-        "--columns confidence=sure --scale 100",
         "confidences",
     ),
     "chosen and true classes of other names": (
@@ -531,11 +538,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
             ("a title of two columns", "Results", "1", BASE.drop(columns="id").to_csv(index=False)),
         )
     },
-    "words of one's own, on detections": (
-        named("correct", "match", np.where(C, "TP", "FP")).rename(columns={"confidence": "conf"}),
-        "--columns correct=match --right=TP/FP",
-        "confidences",
-    ),
     "answers that were not attempted": (
         BASE.assign(correct=np.where(C, "CORRECT", np.where(SOME, "NOT_ATTEMPTED", "INCORRECT"))),
         "--right=correct/incorrect,not_attempted",
@@ -553,11 +555,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "probabilities of answers, under the name of those of class 1": (
         pd.DataFrame({"id": BASE["id"], "prob": Q, "passed": C == 1}),
         "--columns confidence=prob,correct=passed",
-        "confidences",
-    ),
-    "the same beside 0 and 1": (
-        pd.DataFrame({"id": BASE["id"], "prob": Q, "ok": C}),
-        "--columns confidence=prob,correct=ok",
         "confidences",
     ),
     "columns of numbers beside one name": (
@@ -600,11 +597,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         "--columns confidence=1-doubt,correct=accurate",
         "confidences",
     ),
-    "confidences within what is called predicted": (
-        BASE[["correct"]].assign(prediction=[json.dumps({"answer": "a", "sure": q}) for q in Q]),
-        "--columns confidence=prediction.sure",
-        "confidences",
-    ),
     "names with an equals sign, brackets and spaces": (
         BASE.set_axis(["no.", "sure [0-1]", "right (1=yes)"], axis=1),
         '--columns "confidence=sure [0-1],correct=right (1=yes)"',
@@ -614,11 +606,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         BY_NAME[CLASSES].assign(label=LABEL),
         "--columns posteriors=cat+dog+horse+ship",
         "posteriors",
-    ),
-    "yes and no, which may be classes too": (
-        pd.DataFrame({"rain": np.where(Y, "yes", "no"), "chance": (100 * P).round()}),
-        "--columns positive=chance,label=rain --labels no,yes --scale 100",
-        "",
     ),
     "logarithms of probabilities by class": (
         np.log(BY_NAME[CLASSES]).add_prefix("log ").assign(truth=CLASSES[LABEL]),
@@ -634,16 +621,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
     "log-probabilities by the name of confidences": (
         BASE.assign(confidence=np.log(Q)),
         "--scale log",
-        "confidences",
-    ),
-    "systems whose names only begin alike": (
-        BASE.set_axis(["id", "a_sure", "a_ok"], axis=1).assign(b_sure=Q, b_ok=C),
-        "--columns a:confidence=a_sure,correct=a_ok --columns b:confidence=b_sure,correct=b_ok",
-        "confidences",
-    ),
-    "columns beside what is one for all rows": (
-        json.dumps({"model": "x", "sure": Q.tolist(), "ok": C.tolist()}),
-        "--columns confidence=sure,correct=ok",
         "confidences",
     ),
     "words in quotes": (
@@ -665,16 +642,6 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
         BY_NAME.rename(columns={"y_true": "truth"}).assign(choice=CLASSES[FOUR.argmax(axis=1)]),
         "--columns label=truth,posteriors=cat+dog+horse+ship --labels cat,dog,horse,ship",
         "posteriors",
-    ),
-    "codes of two classes without a name": (
-        pd.DataFrame({"outcome": Y + 1, "prob": P}),
-        "--columns label=outcome --labels 1,2",
-        "binary",
-    ),
-    "words with spaces": (
-        judged("1 - right", "0 - wrong"),
-        '--right="1 - right/0 - wrong"',
-        "confidences",
     ),
     "logits": (
         pd.DataFrame(np.log(FOUR) + 1).add_prefix("logit_").assign(label=LABEL),
@@ -707,21 +674,20 @@ ASKED = {  # what only the user can tell: a file, flags that the refusal prints,
 GOLD = np.arange(N) % 2
 COUNTED = BASE.assign(confidence=Q.round(1)).value_counts(["confidence", "correct"])
 REFUSED = {  # a file, what the refusal says, and flags
+    "lists beside labels that have nothing to do with them": (
+        pd.DataFrame({"predictions": np.log(FOUR[::-1]).tolist(), "label_ids": LABEL}),
+        "Name them: --columns posteriors=A+B",
+    ),
+    "percentages of class 1": (
+        BINARY.assign(y_prob=(1 + 98 * P).round()),
+        "Percentages? --scale 100",
+    ),
     "a mean below ids of varied shapes": (
         BASE.assign(id=[f"What is {'x' * (k % 7)} {k}{'?.'[k % 2]}" for k in range(N)]).to_csv(
             index=False
         )
         + "TOTAL,0.5,1\n",
         "got 'TOTAL' in row 202 (1 of 201). Leave such rows out: --columns \"a.csv:skip=202\".",
-    ),
-    "sums of each part": (
-        pd.concat(
-            [
-                pd.concat([BASE[rows].assign(id=part), BASE[:1].assign(id="subtotal")])
-                for part, rows in (("a", slice(0, 20)), ("b", slice(20, 50)))
-            ]
-        ),
-        "got 'subtotal' in row 22 (2 of 52). Leave such rows out: --columns \"a.csv:skip=22+53\".",
     ),
     "rows that end in a separator": (
         TEXT.replace("\n", ",\n").replace(",\n", "\n", 1),
@@ -735,13 +701,7 @@ REFUSED = {  # a file, what the refusal says, and flags
         TEXT.replace("q009", "q0,09"),
         "row 11 has more cells than the header has names; put texts with separators in quotes, or ",
     ),
-    "a comment among the rows": (TEXT + "# restarted\n" + "q,0.5,1\n", "has no cell"),
     "a last number that is cut": (f"{TEXT}q,1,0.", "ends within the number in its last row"),
-    "a row that ends early": (
-        f"{TEXT}q200,0.5\n",
-        "'correct' has no cell, not even an empty one behind a separator; got 2 of 3 cells in row 202 (1 of 201). "
-        'Leave such rows out: --columns "a.csv:skip=202".',
-    ),
     "classes in two Unicode forms": (
         CHOSEN.replace({"label": {"cat": "caf\u00e9"}, "predicted": {"cat": "cafe\u0301"}}),
         "in how spaces, quotes and letters are encoded",
@@ -768,10 +728,6 @@ REFUSED = {  # a file, what the refusal says, and flags
         ),
         "it may hold the right answers. --columns label=correct,predicted=answer if it does",
     ),
-    "answers and the right ones as true or false, of no use to confidences": (
-        BASE.assign(correct=GOLD == 0, answer=(GOLD == 0) == (np.arange(N) % 5 > 0)),
-        "if it does, --columns correct=correct if it says whether answers are right",
-    ),
     "verdicts of two judges in words": (
         judged("right", "wrong").assign(judge=np.where(SOME, "right", "wrong")),
         "if it does, --columns correct=correct if it says whether answers are right",
@@ -788,10 +744,6 @@ REFUSED = {  # a file, what the refusal says, and flags
         POSTERIORS.assign(**dict(zip(POSTERIORS, 0.9 * FOUR.T, strict=False))),
         "Are classes missing? Each row needs the probability of every class.",
     ),
-    "ratings": (
-        BASE.assign(confidence=RATING / 2 + 0.5),
-        "--scale=LOW:HIGH maps the ends of the scale to 0 and 1, which are 1 and 3 only if",
-    ),
     "ratings without the lowest": (
         BASE.assign(confidence=np.maximum(RATING, 2)),
         "--scale=LOW:HIGH maps",
@@ -800,10 +752,6 @@ REFUSED = {  # a file, what the refusal says, and flags
         CHOSEN_OF_TWO.assign(label=SPAM[Y], pred=SPAM[(P > 0.5) * 1]),
         "by column 'pred'; got",
         "--labels ham,spam",
-    ),
-    "the class that was chosen, of four": (
-        pd.DataFrame({"label": LABEL, "pred": FOUR.argmax(1), "prob": FOUR.max(1)}),
-        "If it is of the class that was chosen: --columns confidence=prob,predicted=pred;",
     ),
     "a path of rows in CSV": (TEXT, "has no several lists of rows", "--columns rows=data"),
     "a role that there is not, of several": (
@@ -837,17 +785,9 @@ REFUSED = {  # a file, what the refusal says, and flags
         BY_NAME.drop(columns="y_true").assign(choice=CLASSES[FOUR.argmax(axis=1)]),
         "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B",
     ),
-    "folds beside lists": (
-        pd.DataFrame({"fold": np.arange(N) % 3, "z": FOUR.tolist()}),
-        "Name them with --columns confidence=NAME,correct=NAME, or label=NAME,posteriors=A+B",
-    ),
     "the complement of the class in the name": (
         pd.DataFrame({"label": SPAM[Y], "not spam": 1 - P}),
         "If 'not spam' is the probability of spam: --columns",
-    ),
-    "complements of the classes in the names": (
-        pd.DataFrame({"label": SPAM[Y], "not ham": P, "not spam": 1 - P}),
-        "Name them: --columns posteriors=A+B of classes 0, 1, .., or positive=NAME of class 1.",
     ),
     "two classes in words beside no probabilities": (
         pd.DataFrame({"label": SPAM[Y], "prob": np.nan}),
@@ -885,16 +825,11 @@ REFUSED = {  # a file, what the refusal says, and flags
         "decimal",
         "--weight w",
     ),
-    "a mean at the end": (
-        pd.concat([BASE, pd.DataFrame([{"id": "mean", "confidence": Q.mean(), "correct": 1}])]),
-        "the last rows are unlike all others; got 'mean' in row 202",
-    ),
     "a sum below a gap": (f"{TEXT},,\nSumme,100,120\n", "the last rows are unlike all others"),
     "a mean by its value": (
         pd.concat([pd.DataFrame([{"id": "", "confidence": Q.mean(), "correct": C.mean()}]), BASE]),
         "one row is unlike all others",
     ),
-    "a title above the table": (f"Results,,\n{TEXT}", "has no names of columns; got Results"),
     "a title above names that are repeated": (
         f"Results,,\nid,confidence,confidence\n{TEXT}",
         "columns must have different names; 'confidence' is repeated",
@@ -906,10 +841,6 @@ REFUSED = {  # a file, what the refusal says, and flags
         "--columns a.csv:skip=1+202",
     ),
     "UTF-16 without a mark": (TEXT.encode("utf-16-le"), "it is UTF-16 without a mark"),
-    "a header within": (
-        BASE[["confidence", "correct"]].to_csv(index=False) * 2,
-        "Leave such rows out",
-    ),
     "entropy": (
         named("confidence", "entropy", -np.log(Q + 1e-3)),
         "but no confidence; its columns are id (200 texts",
@@ -930,18 +861,9 @@ REFUSED = {  # a file, what the refusal says, and flags
         BASE.assign(correct=np.where(SOME, "maybe", np.where(C, "yes", "no"))),
         "'maybe' in row 2",
     ),
-    "verdicts of several kinds": (
-        BASE.assign(correct=np.where(SOME, C, np.where(C, "yes", "no"))),
-        "must hold verdicts written in one way, not 192 as yes/no, 8 as 1/0; got '",
-    ),
     "verdicts of several kinds, of one of which there is one word": (
         BASE.assign(correct=np.where(SOME, "true", C)),
         "must hold verdicts written in one way, not 192 as 1/0, 8 as true/false; got 'true' in row 2 (8 of 200).\n",
-    ),
-    "a third word, told": (
-        BASE.assign(correct=np.where(SOME, "maybe", np.where(C, "ja", "nein"))),
-        "must hold ja, nein, or nothing; got 'maybe'",
-        "--right ja/nein",
     ),
     "three words of which one is right": (
         BASE.assign(correct=np.where(C, "A", np.where(SOME, "B", "C"))),
@@ -975,14 +897,6 @@ REFUSED = {  # a file, what the refusal says, and flags
     "ignored rows of -1": (
         POSTERIORS.assign(label=np.where(SOME, -1, LABEL)),
         "rows that do not count?",
-    ),
-    "labels of -1 and 1": (
-        BINARY.assign(y_true=2 * Y - 1),
-        "is the probability of 1: --labels=-1,1; if of -1",
-    ),
-    "text classes": (
-        pd.DataFrame({"label": SPAM[Y], "prob": P}),
-        "must hold numbers of classes; got ",
     ),
     "P(chosen class) alone": (
         pd.DataFrame({"label": Y, "prob": MAX}),
@@ -1018,10 +932,6 @@ REFUSED = {  # a file, what the refusal says, and flags
         "no form of input with correct, posteriors",
         "--columns correct=label,posteriors=prob",
     ),
-    "side by side": (
-        pd.DataFrame({"a_confidence": Q, "a_correct": C, "b_confidence": Q, "b_correct": C}),
-        "a_confidence (numbers from",
-    ),
     "answers beside true ones": (
         CHOSEN.rename(columns={"predicted": "answer"}),
         "but no predicted; its columns are label",
@@ -1037,18 +947,6 @@ REFUSED = {  # a file, what the refusal says, and flags
         "Per cent signs are read as they are, without --scale",
         "--scale 100",
     ),
-    "a pipeline's output": (
-        CHOSEN.set_axis(["true", "label", "score"], axis=1),
-        "score (numbers from",
-    ),
-    "DeepEval": (
-        pd.DataFrame({"score": Q, "success": Q > 0.5, "threshold": 0.5}),
-        "its columns are score (numbers from",
-    ),
-    "OpenAI's batches": (
-        pd.DataFrame({"custom_id": range(N), "response": "x", "error": None}),
-        "error (empty)",
-    ),
     "several columns of a role that has one": (
         BASE.assign(lang=1),
         "has no column",
@@ -1056,6 +954,11 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
 }
 NOTED = {  # a file, flags, and what is said beside the number
+    "labels beside answers": (
+        pd.DataFrame({"prediction": BASE["id"], "prob": Q, "label": C}),
+        "",
+        "right answers: --columns confidence=prob,correct=label; if it is the true class,",
+    ),
     "a column of weights": (BASE.assign(weight=1 + C), "", "not used: weight (2 values)"),
     "several samples of a question": (
         pd.concat([BASE, BASE]),

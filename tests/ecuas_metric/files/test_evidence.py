@@ -1,6 +1,5 @@
 """Columns that may be either of two things are asked or noted about, and each answer that is printed can be given."""
 
-import json
 import random
 import re
 import shlex
@@ -32,86 +31,10 @@ def answers(tmp_path, monkeypatch, rng):
     return confidence, (rng.random(N) < confidence).astype(int)
 
 
-def followed(text, name):
-    """Score a file by each of the flags that a text proposes; return the error rates, by the flags."""
-    proposed = re.findall(r"(--columns .*?)(?:[;.] |[;.]?$)", text.strip(), flags=re.MULTILINE)
-    rates = {}
-    for flags in proposed:
-        (row,) = by_name(saved("score", name, *flags.split())).values()
-        rates[flags] = row["error_rate"]
-    return rates
-
-
 def both_readings(confidence, correct):
     posteriors = np.stack([1 - confidence, confidence], axis=1)
     as_class = score_posteriors(correct, posteriors)["error_rate"]
     return [score_confidences(correct, confidence)["error_rate"], as_class]
-
-
-@pytest.mark.parametrize("kind", ["texts", "predicted"])
-def test_labels_beside_answers_may_be_verdicts(kind, answers, capsys):
-    confidence, correct = answers
-    texts = [f"answer {row}" for row in range(N)]
-    name = {"texts": "answer", "predicted": "prediction"}[kind]
-    table = pd.DataFrame({name: texts, "prob": confidence, "label": correct})
-    table.to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 0
-    rates = followed(capsys.readouterr().err, "a.csv")
-    assert list(rates.values()) == pytest.approx(both_readings(confidence, correct), abs=1e-12)
-    assert main(["score", "a.csv", "--columns", "positive=prob,label=label"]) == 0
-    assert "may be" not in capsys.readouterr().err  # to who has said it
-
-
-@pytest.mark.parametrize("words", [("False", "True"), ("no", "yes")])
-def test_shares_of_a_word_beside_verdicts_may_be_of_answers_or_of_a_class(words, answers, capsys):
-    confidence, correct = answers
-    named = f"p_{words[1].lower()}"
-    table = pd.DataFrame({named: confidence, "label": np.array(words)[correct]})
-    table.to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    right, mistaken, of_class = followed(capsys.readouterr().err, "a.csv").values()
-    assert [right, of_class] == pytest.approx(both_readings(confidence, correct), abs=1e-12)
-    assert mistaken == pytest.approx(correct.mean(), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("share", "truth", "words"),
-    [("p_correct", "label", ["Incorrect", "Correct"]), ("prob", "is_correct", [0, 1])],
-)
-def test_shares_beside_what_is_of_answers_alone_are_confidences(
-    share, truth, words, answers, capsys
-):
-    confidence, correct = answers
-    pd.DataFrame({share: confidence, truth: np.array(words)[correct]}).to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    (rate,) = followed(capsys.readouterr().err, "a.csv").values()
-    assert rate == pytest.approx(1 - correct.mean(), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("doubt", "error", "whole"), [("uncertainty", "error", 1), ("Doubt (%)", "Is it wrong?", 100)]
-)
-def test_doubts_and_mistakes_are_told_from_confidences_by_the_user(
-    doubt, error, whole, answers, capsys
-):
-    confidence, correct = answers
-    table = pd.DataFrame({doubt: whole * (1 - confidence), error: 1 - correct})
-    table.to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    (complements,) = re.findall("wrong ones: --columns (.*?);", capsys.readouterr().err)
-    (row,) = by_name(saved("score", "a.csv", "--columns", *shlex.split(complements))).values()
-    expected = score_confidences(correct, confidence)
-    assert row["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
-
-
-def test_mistakes_beside_percentages_are_proposed_with_their_scale(answers, capsys):
-    confidence, correct = answers
-    pd.DataFrame({"conf": 100 * confidence, "failed?": 1 - correct}).to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    (errors,) = re.findall("are wrong. --columns (.*?)[.]$", capsys.readouterr().err)
-    (row,) = by_name(saved("score", "a.csv", "--columns", *shlex.split(errors))).values()
-    expected = score_confidences(correct, confidence)
-    assert row["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
 
 
 @pytest.mark.parametrize(("whole", "code"), [(1, -1), (1, 99), (100, 999), (100, -9)])
@@ -167,14 +90,6 @@ def test_several_confidences_beside_one_truth_may_be_systems(truth, answers, rng
     for name, values in (("first", confidence), ("second", other)):
         expected[name] = both_readings(values, correct)[truth == "y_true"]
     assert {name: row["error_rate"] for name, row in rows.items()} == pytest.approx(expected)
-
-
-def test_probabilities_of_class_0_are_proposed_as_complements(answers, capsys):
-    confidence, correct = answers
-    pd.DataFrame({"label": correct, "prob_0": 1 - confidence}).to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    (rate,) = followed(capsys.readouterr().err, "a.csv").values()
-    assert rate == pytest.approx(both_readings(confidence, correct)[1], abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -310,23 +225,6 @@ def test_columns_in_another_order_of_classes_are_noted(order, rng, tmp_path):
     assert ("of_other_order" in [note.id for note in one.notes]) == (order != [0, 1, 2])
 
 
-def test_labels_beside_high_probabilities_may_be_verdicts(answers, capsys):
-    confidence, correct = answers
-    high = 0.5 + confidence / 2
-    pd.DataFrame({"label": correct, "prob": high}).to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    rates = followed(capsys.readouterr().err, "a.csv")
-    assert list(rates.values()) == pytest.approx(both_readings(high, correct), abs=1e-12)
-
-
-def test_words_for_degrees_need_numbers(answers, capsys):
-    _, correct = answers
-    words = np.array(["low", "high"])[correct]
-    pd.DataFrame({"confidence": words, "correct": correct}).to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    assert "Words for degrees?" in capsys.readouterr().err
-
-
 def test_a_comparison_of_one_system_names_the_column_of_systems(answers, capsys):
     confidence, correct = answers
     table = pd.DataFrame({"confidence": confidence, "correct": correct})
@@ -406,20 +304,6 @@ def test_arrays_have_an_id_for_each_sample(nothing, answers):
         confidence_system(correct, confidence, ids=["a", nothing, *map(str, range(N - 2))])
 
 
-@pytest.mark.parametrize("total", [20, 64])
-def test_votes_are_on_the_scale_of_a_total_beside_them(total, answers, capsys):
-    confidence, correct = answers
-    votes = (total * confidence).round().astype(int)
-    votes[:3] = total
-    table = pd.DataFrame({"votes": votes, "of": total, "correct": correct})
-    table.to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    flags = re.findall("Is it this[?] (.*)[.]$", capsys.readouterr().err)
-    (row,) = by_name(saved("score", "a.csv", *shlex.split(flags[0]))).values()
-    expected = score_confidences(correct, votes / total)
-    assert row["ecuas_1"] == pytest.approx(expected["ecuas_1"], abs=1e-12)
-
-
 @pytest.mark.parametrize("table", ["votes of different totals", "small numbers"])
 def test_small_numbers_are_no_percentages(table, answers, capsys):
     confidence, correct = answers
@@ -431,15 +315,6 @@ def test_small_numbers_are_no_percentages(table, answers, capsys):
     for said in ([], ["--columns", "confidence=votes"]):
         assert main(["score", "a.csv", *said]) == 2
         assert "scale 100" not in capsys.readouterr().err
-
-
-def test_percentages_of_class_1_above_1_per_cent_may_be_lower_than_a_half(answers, capsys):
-    confidence, _ = answers
-    label = np.arange(N) % 2
-    table = pd.DataFrame({"label": label, "prob": (1 + 98 * confidence).round()})
-    table.to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    assert "Percentages? --scale 100" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -488,22 +363,6 @@ def test_predicted_classes_that_are_moved_are_noted(move, chosen, rng, capsys):
     assert (said in capsys.readouterr().err) == bool(move)
 
 
-def test_true_and_chosen_classes_are_told_apart_by_the_user(answers, chosen, capsys):
-    """As in the output of a pipeline, whose label is the class that was chosen."""
-    table = chosen.rename(columns={"predicted": "gold", "confidence": "score"})
-    table.to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    said = capsys.readouterr().err
-    rate = pytest.approx(1 - answers[1].mean(), abs=1e-12)
-    assert [*followed(said, "a.csv").values()] == [rate, rate]
-    for truth, pairs in zip(
-        ["label", "gold"], re.findall("--columns (.*?)[;.]", said), strict=True
-    ):
-        columns = dict(pair.split("=") for pair in pairs.split(","))
-        (submission,) = read_submissions("a.csv", columns=columns)
-        assert submission.recipe.truth == truth
-
-
 @pytest.mark.parametrize("order", [["yes", "no"], ["no", "yes"]])
 def test_the_order_of_columns_is_that_of_the_classes_and_is_said(order, answers, capsys):
     """Of two in the wrong order the note names the right one."""
@@ -536,37 +395,3 @@ def test_a_row_is_a_repeated_header_where_all_its_cells_are_names(suffix, tmp_pa
     assert refusal(["0.9", "correct"], ["0.8", "0"]) == ("two_codes", "say_right")
     assert refusal(["0.9", "0"], ["confidence", "correct"])[1] == "skip_rows"
     assert refusal(["0.9", "correct"], ["0.8", "seen"])[1] == "say_right"
-
-
-def test_lists_of_logits_beside_labels_are_proposed(rng, tmp_path, monkeypatch, capsys):
-    """As trainers write them; lists that do not go with the labels are none."""
-    monkeypatch.chdir(tmp_path)
-    logits = rng.normal(size=(N, 3))
-    label = np.where(rng.random(N) < 0.7, logits.argmax(axis=1), rng.integers(0, 3, N))
-    for name, lists, is_proposed in (("a", logits, True), ("b", rng.normal(size=(N, 3)), False)):
-        columns = {"predictions": lists.tolist(), "label_ids": label.tolist(), "metrics": {"x": 1}}
-        (tmp_path / f"{name}.json").write_text(json.dumps(columns))
-        assert main(["score", f"{name}.json"]) == 2
-        flags = "--columns posteriors=predictions --predictions-are logits"
-        assert (flags in capsys.readouterr().err) == is_proposed
-    (row,) = by_name(saved("score", "a.json", *flags.split())).values()
-    expected = np.mean(logits.argmax(axis=1) != label)
-    assert row["error_rate"] == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("whole", [1, 100])
-def test_true_and_read_texts_are_proposed_with_the_scale_of_confidences(whole, answers, capsys):
-    confidence, correct = answers
-    words = np.array(["ab", "cd", "ef", "gh"])
-    true = np.random.default_rng(3).integers(0, 4, N)
-    table = pd.DataFrame(
-        {
-            "conf": (whole * confidence).round(4),
-            "text": words[(true + 1 - correct) % 4],
-            "truth": words[true],
-        }
-    )
-    table.to_csv("a.csv", index=False)
-    assert main(["score", "a.csv"]) == 2
-    rates = followed(capsys.readouterr().err, "a.csv")
-    assert [*rates.values()] == pytest.approx([1 - correct.mean()] * 2, abs=1e-12)
