@@ -675,7 +675,7 @@ GOLD = np.arange(N) % 2
 COUNTED = BASE.assign(confidence=Q.round(1)).value_counts(["confidence", "correct"])
 REFUSED = {  # a file, what the refusal says, and flags
     "lists beside labels that have nothing to do with them": (
-        pd.DataFrame({"predictions": np.log(FOUR[::-1]).tolist(), "label_ids": LABEL}),
+        pd.DataFrame({"predictions": (3 + np.log(FOUR[::-1])).tolist(), "label_ids": LABEL}),
         "Name them: --columns posteriors=A+B",
     ),
     "percentages of class 1": (
@@ -954,6 +954,21 @@ REFUSED = {  # a file, what the refusal says, and flags
     ),
 }
 NOTED = {  # a file, flags, and what is said beside the number
+    "predicted classes that are not the likeliest": (
+        POSTERIORS.assign(pred=np.where(SOME, FOUR.argmin(axis=1), FOUR.argmax(axis=1))),
+        "",
+        "'pred' is not the likeliest class in 8 of the first 200 rows",
+    ),
+    **{
+        f"{what} in another order of classes": (table, "", "of rows, more often than by chance")
+        for what, table in (
+            ("columns", POSTERIORS.set_axis([*POSTERIORS.columns[[1, 2, 3, 0]], "label"], axis=1)),
+            (
+                "names",
+                CHOSEN.replace({"predicted": dict(zip(CLASSES, np.roll(CLASSES, 1), strict=True))}),
+            ),
+        )
+    },
     "labels beside answers": (
         pd.DataFrame({"prediction": BASE["id"], "prob": Q, "label": C}),
         "",
